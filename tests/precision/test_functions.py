@@ -23,9 +23,25 @@ NARROW = [
 ]
 SOME = ("fp16", "mlu370")
 FIRST_SOME = [pytest.param(b, marks=[] if b.name in SOME else pytest.mark.slow) for b in NARROW]
-DIRECTED = ["float:p=11,emin=-14,emax=15,round=ru", "float:p=24,emin=-126,emax=127,round=rd"]
-DIRECTED += ["float:p=16,emin=-126,emax=127,round=ro,subnormals=flush"]
-PATHS = ("auto", "software")
+SHORT = [p for p in FIRST_SOME if p.values[0].name in (*SOME, "bf16", "e4m3fn")]
+"""Many numbers are run in fp32; the evaluation of tf32 and e5m2 is fp16's, and functions know no
+guard bits.
+"""
+UP, DOWN, ODD = (
+    f"float:p={p},emin={emin},emax={1 - emin},round={r}"
+    for p, emin, r in [(11, -14, "ru"), (24, -126, "rd"), (16, -126, "ro")]
+)
+MANY = [(spec, "auto") for spec in ("fp32", "mlu370", UP, DOWN, ODD)]
+MANY += [(spec, "software") for spec in ("mlu370", ODD)]
+KNOWN: dict[tuple, float] = {}
+
+
+def elementary(name: str, operands, arithmetic) -> float:
+    """The oracle's value, which both paths and several tests ask for."""
+    key = name, arithmetic, *map(float.hex, operands)
+    if key not in KNOWN:
+        KNOWN[key] = functions.elementary(name, operands, arithmetic)
+    return KNOWN[key]
 
 
 def numbers_of_16_bits(fmt) -> np.ndarray:
@@ -46,7 +62,7 @@ def assert_within(found, rows, name: str, arithmetic) -> None:
     """
     wrong = []
     for value, operands in zip(found.tolist(), rows, strict=True):
-        expected = functions.elementary(name, operands, arithmetic)
+        expected = elementary(name, operands, arithmetic)
         if value == expected and (value != 0.0 or str(value) == str(expected)):
             continue
         if value != value and expected != expected:
@@ -97,24 +113,25 @@ def pairs(fmt, size: int, seed: int = 2) -> tuple[np.ndarray, np.ndarray]:
     return a, b
 
 
-@pytest.mark.parametrize("backend", FIRST_SOME, ids=lambda b: b.name)
+@pytest.mark.parametrize("backend", SHORT, ids=lambda b: b.name)
 def test_functions_of_one_number(backend):
     compare_unary(backend, "auto", arguments(backend.compute.format, 60))
 
 
-@pytest.mark.parametrize("backend", FIRST_SOME, ids=lambda b: b.name)
-def test_functions_of_two_numbers(backend):
+@pytest.mark.parametrize("name", SOME)
+def test_functions_of_two_numbers(name):
+    backend = resolve_backend(name)
     compare_binary(backend, "auto", *pairs(backend.compute.format, 150))
 
 
 def close_arguments(fmt) -> np.ndarray:
     """Tiny and large numbers, neighbours of 1, and of multiples of pi/2."""
     ulp = 2.0 ** (1 - fmt.significand_bits)
-    exponents = np.array([*range(-70, 12), fmt.emin, fmt.emin + 1, fmt.emax - 1, fmt.emax])
+    exponents = np.array([*range(-70, 12, 2), fmt.emin, fmt.emin + 1, fmt.emax - 1, fmt.emax])
     exponents = exponents[(exponents >= fmt.emin) & (exponents <= fmt.emax)]
     scaled = np.ldexp([1.0, 1.0 + ulp, 1.0 + 3 * ulp, 1.5, 2.0 - ulp], exponents[:, None])
     beside_one = 1.0 + ulp * np.arange(-8, 9)
-    turns = np.floor(np.exp2(np.random.default_rng(1).uniform(0, 40, 120))) * (np.pi / 2)
+    turns = np.floor(np.exp2(np.random.default_rng(1).uniform(0, 40, 80))) * (np.pi / 2)
     x = np.concatenate([scaled.ravel(), beside_one, beside_one - 1.0, turns, [16367173 * 2.0**72]])
     x = np.concatenate([x, -x])
     return np.unique(in_format(x[np.abs(x) <= fmt.max_finite], fmt))
@@ -127,27 +144,20 @@ def close_pairs(fmt) -> tuple[np.ndarray, np.ndarray]:
     x = np.concatenate([powers, powers * (1.0 + ulp), powers * 1.5, 1.0 + ulp * np.arange(-2, 3)])
     x = in_format(np.concatenate([x, -x]), fmt)
     first, second = np.meshgrid(x, x)
-    return first.ravel()[::6], second.ravel()[::6]
+    return first.ravel()[::11], second.ravel()[::11]
 
 
 def assert_exact(found, rows, name: str, arithmetic) -> None:
-    expected = [functions.elementary(name, operands, arithmetic) for operands in rows]
+    expected = [elementary(name, operands, arithmetic) for operands in rows]
     known = zip(rows, found.tolist(), expected, strict=True)
     wrong = [row for row in known if not np.array_equal(row[1], row[2], equal_nan=True)]
     assert not wrong, f"{name}: {len(wrong)} wrong; (operands, found, exact): {wrong[:4]}"
 
 
-ONE_SIDED = [
-    ("mlu370", "software"),
-    *(
-        (f"float:p={p},emin={emin},emax={1 - emin},round={r}", "auto")
-        for p, emin, r in [(24, -126, "rd"), (11, -14, "ru"), (16, -126, "ro")]
-    ),
-]
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize(("spec", "path"), ONE_SIDED)
+@pytest.mark.parametrize(
+    ("spec", "path"), [("mlu370", "software"), *((spec, "auto") for spec in (DOWN, UP, ODD))]
+)
 def test_functions_are_on_their_side_of_what_they_come_close_to(spec, path):
     """sin x < x < tan x, cos x < 1 < cosh x, ... where binary64 no longer tells them apart."""
     backend = resolve_backend(spec)
@@ -166,18 +176,15 @@ def test_functions_are_on_their_side_of_what_they_come_close_to(spec, path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "step"), [("fp16", 11), ("bf16", 19)])
+@pytest.mark.parametrize(("name", "step"), [("fp16", 19), ("bf16", 31)])
 def test_functions_of_numbers_of_16_bits(name, step):
-    """Every eleventh one of fp16; of bf16, whose evaluation is fp16's, every nineteenth."""
+    """Every nineteenth one of fp16; of bf16, whose evaluation is fp16's, every 31st."""
     backend = resolve_backend(name)
     compare_unary(backend, "auto", numbers_of_16_bits(backend.compute.format)[::step])
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("spec", "path"),
-    [("fp32", "auto"), ("tf32", "auto"), *((s, p) for s in ("mlu370", *DIRECTED) for p in PATHS)],
-)
+@pytest.mark.parametrize(("spec", "path"), MANY)
 def test_functions_of_many_numbers(spec, path):
     """To nearest there is one path."""
     backend = resolve_backend(spec)
@@ -188,12 +195,12 @@ def test_functions_of_many_numbers(spec, path):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["e4m3fn", "e5m2"])
 def test_functions_of_pairs_of_8_bits(name):
-    """Every seventh one."""
+    """Every thirteenth one."""
     backend = resolve_backend(name)
     fmt = backend.compute.format
     numbers = np.unique(random_numbers(fmt, 20_000, np.random.default_rng(5)))
     numbers = np.concatenate([numbers, landmarks(fmt)])
-    a, b = (x.ravel()[::7] for x in np.meshgrid(numbers, numbers))
+    a, b = (x.ravel()[::13] for x in np.meshgrid(numbers, numbers))
     compare_binary(backend, "auto", a, b)
 
 
