@@ -99,7 +99,7 @@ REFUSED: list[tuple[str, str, str]] = []
 )
 def test_forms_lift_alike_or_are_refused(kind, exact, tmp_path):
     """One of each kind of form, drawn with a seed; all of them have been run."""
-    form = random.Random(3).choice(FORMS[kind]())
+    form = random.Random(2).choice(FORMS[kind]())
     assert not complaints(form, load(form, tmp_path), exact)
 
 
