@@ -82,7 +82,7 @@ def test_states_stored_in_other_variables_change_no_bit():
 @pytest.mark.parametrize(
     ("case", "backend"),
     [
-        ("williamson_5", "mlu370-noise"),
+        ("williamson_1", "mlu370-noise"),
         pytest.param("williamson_6", "fixed32", marks=pytest.mark.slow),
     ],
 )
