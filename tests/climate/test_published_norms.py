@@ -68,7 +68,7 @@ def test_rossby_haurwitz_wave_after_7_and_14_days(truncation, step, diffusion, p
     [
         ("williamson_5", 15.0, 360.0, 5.0e15, -2.1e-5, -3.3e-4),
         ("williamson_5", 15.0, 600.0, 0.0, 2.5e-7, -1.7e-6),
-        ("williamson_6", 14.0, 180.0, 0.0, 3.5e-8, -1.3e-5),
+        ("williamson_6", 14.0, 600.0, 0.0, 3.5e-8, -1.3e-5),
     ],
 )
 def test_conservation_is_as_published(case, days, step, diffusion, energy, enstrophy):
