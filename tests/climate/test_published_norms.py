@@ -73,7 +73,8 @@ def test_rossby_haurwitz_wave_after_7_and_14_days(truncation, step, diffusion, p
 )
 def test_conservation_is_as_published(case, days, step, diffusion, energy, enstrophy):
     """T42: mass exact; energy and potential enstrophy within a tenth of what diffusion takes, and
-    no further from zero than published without it, Runge and Kutta's scheme in place of leapfrog.
+    no further from zero than published without it, Runge and Kutta's scheme with steps of 600 s in
+    place of leapfrog.
     """
     run = integrate(
         case, "T42", days, step_seconds=step, output_hours=24 * days,
