@@ -40,7 +40,7 @@ def test_a_run_in_fixed_point_says_what_it_did():
 
 
 @pytest.mark.slow
-def test_the_goals_are_met_by_a_scenario_and_said_on_its_page(tmp_path):
+def test_the_goals_are_met_by_a_scenario_and_said_on_its_page(tmp_path, blank_figures):
     """Ten times less error at day 5 of a steady flow, a hundred times less drift of energy."""
     scenario = parse_scenario(
         {

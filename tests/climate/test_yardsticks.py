@@ -29,13 +29,17 @@ def tolerances():
 
 
 @functools.cache
-def truncation_error(step_seconds, time_scheme, day):
-    """Relative l2 distance of the free surface of T42, in binary64, from T106's."""
-    run = climate.run(
+def run_at_t42(step_seconds, time_scheme):
+    """The run in binary64, stored at days 5 and 10."""
+    return climate.run(
         "williamson_5", "T42", 10, step_seconds=step_seconds, time_scheme=time_scheme,
         output_hours=120,
     )  # fmt: skip
-    height = run["height"].sel(time=day).sortby("lat").values
+
+
+def truncation_error(step_seconds, time_scheme, day):
+    """Relative l2 distance of the free surface of T42, in binary64, from T106's."""
+    height = run_at_t42(step_seconds, time_scheme)["height"].sel(time=day).sortby("lat").values
     finer = FINER["height"][list(FINER["days"]).index(day)][np.argsort(FINER["lat"])]
     weights = np.polynomial.legendre.leggauss(finer.shape[0])[1][:, None]
     return np.sqrt(np.sum(weights * (height - finer) ** 2) / np.sum(weights * finer**2))
