@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
+import warnings
 from pathlib import Path
 
 import pytest
@@ -98,13 +99,14 @@ def test_the_refusal_is_what_the_engine_says(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("number", range(len(blocks("python"))))
-def test_python_blocks_run(folder, number):
+def test_python_blocks_run(folder, number, capsys):
     script = folder / "example.py"
     script.write_text(blocks("python")[number], encoding="utf-8")
-    command = [sys.executable, "-W", "error", str(script)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        runpy.run_path(str(script), run_name="__main__")
+    out, err = capsys.readouterr()
+    assert err == "" and out
 
 
 @pytest.mark.slow
@@ -140,7 +142,7 @@ def test_the_price_shown_is_near_the_one_printed_and_the_published_one(folder, r
 
 @pytest.mark.slow
 @pytest.mark.parametrize("line", commands("python3 bootstrap.py"), ids=lambda line: line[2])
-def test_bootstrap_commands_do_what_the_readme_says(folder, monkeypatch, line):
+def test_bootstrap_commands_do_what_the_readme_says(folder, monkeypatch, call, blank_figures, line):
     spec = importlib.util.spec_from_file_location("bootstrap", ROOT / line[1])
     bootstrap = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(bootstrap)
@@ -148,12 +150,16 @@ def test_bootstrap_commands_do_what_the_readme_says(folder, monkeypatch, line):
     monkeypatch.setattr(bootstrap, "VENV", Path(sys.prefix))
     monkeypatch.setattr(bootstrap, "set_up", lambda: None)
     monkeypatch.setattr(sys, "argv", line[1:])
-    if line[2] == "test":  # this very command runs this very test: only look at what it starts
-        started = []
-        done = subprocess.CompletedProcess([], 0)
-        monkeypatch.setattr(
-            bootstrap.subprocess, "run", lambda command, **_: started.append(command) or done
-        )
+    started = []
+
+    def run(command, **where):
+        """`sciprec` in this process; this very command runs this very test: only look at it."""
+        started.append(command)
+        ours = command[1:3] == ["-m", "sciprec"]
+        assert where["cwd"] == folder and command[0].startswith(sys.prefix)
+        return subprocess.CompletedProcess(command, call(*command[3:])[0] if ours else 0)
+
+    monkeypatch.setattr(bootstrap.subprocess, "run", run)
     with pytest.raises(SystemExit) as caught:
         bootstrap.main()
     assert caught.value.code == 0
@@ -164,6 +170,7 @@ def test_bootstrap_commands_do_what_the_readme_says(folder, monkeypatch, line):
         parts = ["tests/precision"], ["--ignore=tests/precision"]
         assert [c[1:] for c in started[-2:]] == [everything + how + part for part in parts]
     else:
+        assert len(started) == 1 and started[0][1:] == ["-m", "sciprec", "quickstart"]
         assert (folder / "reports" / "quickstart" / "index.html").is_file()
 
 
