@@ -20,7 +20,7 @@ ROOMS = [name for name in MODULES if name.count(".") == 1]
 LIBRARIES = ("numpy", "numba", "xarray", "dask", "dask.array", "distributed", "netCDF4", "pydantic")
 
 FORKS = """
-    import importlib, json, os, sys, traceback
+    import gc, importlib, json, os, sys, traceback
     import dask.array, distributed, jinja2, matplotlib.figure, netCDF4, numba, numpy, pydantic
     import scipy.linalg, scipy.special, scipy.stats, typer, xarray
 
@@ -29,6 +29,7 @@ FORKS = """
         loading = sys.modules.get("sciprec.plugins.loading")
         assert loading is None or loading.load_plugins.cache_info().misses == 0, "plugins"
 
+    gc.disable()  # children that look at all objects copy their memory
     for name in json.loads(sys.argv[1]):
         child = os.fork()
         if child == 0:

@@ -306,11 +306,11 @@ def test_scenarios_and_models_are_found_without_a_checkout(installed):
 
 @pytest.mark.slow
 def test_a_shipped_scenario_runs_to_its_page_without_a_checkout(installed, tmp_path):
-    asked = ("run", "quickstart_heston", "--backend", "fp32", "--out", str(tmp_path), "--json")
-    done = installed("sciprec", *asked)
+    asked = ("run", "long_accumulation", "--set", "accumulation.updates=1000", "--backend", "fp32")
+    done = installed("sciprec", *asked, "--out", str(tmp_path), "--json")
     assert done.returncode == 0, done.stderr
     page = (tmp_path / "index.html").read_text(encoding="utf-8")
-    assert "sciprec run quickstart_heston" in page and page.rstrip().endswith("</html>")
+    assert "sciprec run long_accumulation" in page and page.rstrip().endswith("</html>")
 
 
 @pytest.mark.slow
