@@ -1,6 +1,5 @@
 """What helps at a prompt: -h everywhere, --quiet where there is progress, completion of words."""
 
-import os
 import subprocess
 import sys
 
@@ -53,15 +52,6 @@ def asking(shell, *words):
     }  # fmt: skip
 
 
-def completed(shell, *words):
-    """What the command offers a shell for the last of some words."""
-    command = [sys.executable, "-m", "sciprec"]
-    done = subprocess.run(
-        command, capture_output=True, text=True, env=os.environ | asking(shell, *words), check=True
-    )
-    return done.stdout
-
-
 @pytest.mark.parametrize(
     ("words", "offered"),
     [
@@ -83,11 +73,14 @@ def test_words_are_completed(words, offered, call, monkeypatch):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("shell", SHELLS)
-def test_each_shell_gets_its_script_and_its_answers(call, shell):
+def test_each_shell_gets_its_script_and_its_answers(call, monkeypatch, shell):
     code, out, err = call("--completion", shell)
     assert (code, err) == (GOOD, "")
     assert f"_SCIPREC_COMPLETE=complete_{shell}" in out
-    assert "heston" in completed(shell, "scenario", "new", "hes")
+    for name, value in asking(shell, "scenario", "new", "hes").items():
+        monkeypatch.setenv(name, value)
+    code, out, err = call()
+    assert (code, err) == (GOOD, "") and "heston" in out
 
 
 def test_the_script_works_in_bash(call, tmp_path):
