@@ -40,15 +40,15 @@ SMALL = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", SMALL)
-def test_files_have_no_finding(kind, tmp_path):
-    scenario = parse_scenario({"name": kind, **COMMON, **SMALL[kind]})
-    for run in plan([scenario]):
-        assert not perform(run, str(tmp_path)).failure
-    files = sorted(tmp_path.glob("*.nc"))
-    assert len(files) == len(plan([scenario]))
-    assert {*compared_names(netcdf.read(files[0]))} == {*compared_variables(scenario)}
-    assert findings(*files) == []
+def test_files_have_no_finding(tmp_path):
+    for kind, given in SMALL.items():
+        scenario = parse_scenario({"name": kind, **COMMON, **given})
+        for run in plan([scenario]):
+            assert not perform(run, str(tmp_path)).failure
+        files = sorted(tmp_path.glob(f"{kind}__*.nc"))
+        assert len(files) == len(plan([scenario]))
+        assert {*compared_names(netcdf.read(files[0]))} == {*compared_variables(scenario)}
+    assert findings(*sorted(tmp_path.glob("*.nc"))) == []
 
 
 def findings(*files):
