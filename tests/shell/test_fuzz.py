@@ -145,7 +145,7 @@ def spoilt_dataset(dataset, rng):
 def test_spoilt_files_are_compared_or_refused_with_a_sentence(tmp_path, seed):
     rng = random.Random(seed)
     path = tmp_path / "spoilt.nc"
-    for _ in range(120 if seed else 60):
+    for _ in range(60):
         golden = rng.choice(small_files())
         netcdf.write(spoilt_dataset(golden.copy(deep=True), rng), path)
         sentences(lambda golden=golden: compare(golden, netcdf.read(path)))
@@ -157,13 +157,13 @@ def test_truncated_and_flipped_files_are_read_or_refused_with_a_sentence(tmp_pat
     whole = netcdf.write(small_files()[0], tmp_path / "whole.nc").read_bytes()
     path = tmp_path / "spoilt.nc"
     refused = 0
-    for n in range(300):
+    for n in range(150):
         noise = bytearray(whole)
         for _ in range(rng.randint(1, 20)):
             noise[rng.randrange(len(noise))] = rng.randrange(256)
         path.write_bytes(noise[: rng.randrange(len(noise))] if n % 3 else noise)
         refused += sentences(lambda: netcdf.read(path)) is not None
-    assert refused > 150
+    assert refused > 75
     path.write_bytes(b"")
     assert "cannot be read" in sentences(lambda: netcdf.read(path))
 
@@ -274,9 +274,9 @@ def is_one_clear_sentence(said):
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("share", [24, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("share", [24, pytest.param(2, marks=pytest.mark.slow)])
 def test_every_argument_of_every_door_is_taken_or_refused(nothing_is_computed, share):
-    """Each argument of each door beside good others: every odd value, or one of 24 of them."""
+    """Each argument of each door beside good others: every second odd value, or one of 24."""
     pairs = [(name, key, value) for name, (_, usual) in doors().items() for key in usual
              for value in ODD]  # fmt: skip
     random.Random(3).shuffle(pairs)
@@ -320,7 +320,7 @@ def is_taken_or_refused(call, arguments):
     assert code == GOOD or err or out, arguments
 
 
-@pytest.mark.parametrize("share", [8, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("share", [8, pytest.param(2, marks=pytest.mark.slow)])
 def test_every_word_on_the_command_line_is_taken_or_refused(call, nothing_is_computed, share):
     """An internal error would be exit code 3."""
     np.save("one.npy", np.ones(3))
