@@ -51,7 +51,7 @@ def test_every_member_has_its_runs_and_files(climate, undrawn, tmp_path):
 
 
 @pytest.mark.slow
-def test_pages_show_member_zero_and_members_that_failed(climate, tmp_path):
+def test_pages_show_member_zero_and_members_that_failed(climate, blank_figures, tmp_path):
     path, _ = climate
     result = workflow.run(path, out=tmp_path / "out")
     assert [(row["label"], row["member"], row["status"]) for row in result.table] == [

@@ -41,7 +41,7 @@ def test_runs_in_fp64_with_a_unit_are_not_the_truth():
 
 
 @pytest.mark.slow
-def test_a_batch_with_its_page(tmp_path):
+def test_a_batch_with_its_page(blank_figures, tmp_path):
     made = workflow.run(parse_scenario(GIVEN), out=tmp_path / "out")
     truth, whole, sliced, pair = (netcdf.read(file) for file in made.files)
     assert MATRIX_UNITS not in truth.attrs
@@ -120,8 +120,7 @@ def test_arithmetics_in_place_of_the_scenarios_own_are_checked_as_those(backend,
 
 
 def test_the_plan_tells_the_memory_of_each_row(tmp_path):
-    """Of staged runs more, by what their stages take; of a run without the same in all arithmetics.
-    """
+    """Of staged runs more, by what their stages take; without stages the same in every one."""
     given = GIVEN | {"climate": GIVEN["climate"] | {"case": "held_suarez", "truncation": 42}}
     given["stages"] = ["none", *GIVEN["stages"][:2]]
     rows = workflow.forecast(parse_scenario(given), out=tmp_path, backends=["fp64", "fp32"])

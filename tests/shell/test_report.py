@@ -109,7 +109,7 @@ def test_every_file_is_read_compared_and_judged_once(
 
 
 @pytest.mark.slow
-def test_a_failed_run_is_a_row_with_its_sentence(models, scenario_files, tmp_path):
+def test_a_failed_run_is_a_row_with_its_sentence(models, blank_figures, scenario_files, tmp_path):
     usual = models["climate"]
 
     def failing(given, backend, compensation=None):
@@ -140,7 +140,9 @@ def test_without_its_truth_nothing_is_compared(models, scenario_files, tmp_path)
     assert "ran out of memory" in batch.page.read_text(encoding="utf-8")
 
 
-def test_blow_up_and_nonfinite_values_reach_page_and_table(models, scenario_files, tmp_path):
+def test_blow_up_and_nonfinite_values_reach_page_and_table(
+    models, blank_figures, scenario_files, tmp_path
+):
     usual = models["climate"]
 
     def exploding(given, backend, compensation=None):

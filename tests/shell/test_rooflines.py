@@ -82,7 +82,7 @@ def test_units_have_rows_of_their_own():
 
 
 @pytest.mark.slow
-def test_the_truth_counts_and_the_page_shows_it(tmp_path):
+def test_the_truth_counts_and_the_page_shows_it(blank_figures, tmp_path):
     scenario = tmp_path / "counted.toml"
     scenario.write_text(
         'name = "counted"\ntitle = "t"\nsource = "s"\nkind = "climate"\nbackends = ["fp16"]\n'

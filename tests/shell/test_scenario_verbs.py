@@ -176,11 +176,12 @@ def test_every_comment_of_a_new_scenario_can_be_made_a_key(call, kind):
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", OWN)
 def test_a_new_scenario_runs_as_it_stands(call, undrawn, kind, tmp_path):
-    """But for a thousandth of the ten million updates of sums."""
+    """But for a thousandth of the ten million updates of sums, and half a day of a flow."""
     file = tmp_path / "mine.toml"
     assert call("scenario", "new", kind, "--out", file)[0] == GOOD
-    fewer = ("--set", "accumulation.updates=10000") if kind == "accumulation" else ()
-    code, out, err = call("run", file, "--out", tmp_path / "out", "--quiet", *fewer)
+    fewer = {"accumulation": "accumulation.updates=10000", "climate": "climate.days=0.5"}
+    less = ("--set", fewer[kind]) if kind in fewer else ()
+    code, out, err = call("run", file, "--out", tmp_path / "out", "--quiet", *less)
     assert (code, err) == (GOOD, "") and out.count("unjudged") == 2
 
 
