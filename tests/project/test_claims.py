@@ -373,19 +373,24 @@ def states(*stored):
     return off_the_mountain(15, 300.0, *({"stored": text} for text in stored))
 
 
-def off_in_prices(scheme, paths, *backends, compensation="carry"):
-    """Relative l2 errors of the three prices of `policies_heston.toml` against fp64."""
+@functools.cache
+def policy_prices(scheme, paths, backend, compensation):
+    """The three prices of `policies_heston.toml`."""
     content = tomllib.loads((ROOT / "scenarios" / "policies_heston.toml").read_text())
     for key in ("policy", "narrow", "wide", "tolerance"):
         del content[key]
     content["heston"]["simulation"] |= {"scheme": scheme, "n_paths": paths}
-    changed = {"backends": ["fp64", *backends], "compensation": [compensation]}
-    runs = {run.variant.backend: run for run in plan([parse_scenario(content | changed)])}
-    prices = {name: run_dataset(run)["price"].values for name, run in runs.items()}
-    truth = prices["fp64"]
-    return tuple(
-        float(np.linalg.norm(prices[name] - truth) / np.linalg.norm(truth)) for name in backends
-    )
+    changed = {"backends": [backend], "compensation": [compensation]}
+    runs = plan([parse_scenario(content | changed)])
+    (run,) = (run for run in runs if run.variant.backend == backend)
+    return run_dataset(run)["price"].values
+
+
+def off_in_prices(scheme, paths, *backends, compensation="carry"):
+    """Relative l2 errors of those prices against fp64, which has no residuals."""
+    truth = policy_prices(scheme, paths, "fp64", "none")
+    prices = [policy_prices(scheme, paths, name, compensation) for name in backends]
+    return tuple(float(np.linalg.norm(found - truth) / np.linalg.norm(truth)) for found in prices)
 
 
 def off_in_policies(compensation, *names):
