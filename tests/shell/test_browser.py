@@ -47,8 +47,7 @@ def opened(browser, little_batch):
         context.close()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("viewport", [WIDE, NARROW], ids=["wide", "narrow"])
+@pytest.mark.parametrize(("scheme", "viewport"), [("light", WIDE), ("dark", NARROW)])
 def test_axe_finds_nothing(opened, scheme, viewport):
     found = axe.Axe().run(opened(color_scheme=scheme, viewport=viewport))
     assert found.violations_count == 0, found.generate_report()
