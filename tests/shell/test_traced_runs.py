@@ -9,18 +9,18 @@ import pytest
 import xarray as xr
 
 ROOT = Path(__file__).parents[2]
-SCENARIO = '''
+SCENARIO = """
 name = "lorenz96"
 title = "Waves"
 source = "Lorenz and Emanuel (1998)"
 kind = "lorenz96"
-backends = ["fp16", "bf16", "mlu370-noise"]
+backends = ["fp16", "fp32", "mlu370-noise"]
 compensation = ["carry"]
 
 [lorenz96]
 days = 1.0
 output_days = 0.5
-'''
+"""
 
 
 @pytest.fixture
@@ -55,10 +55,10 @@ def test_a_run_is_traced_where_that_is_asked_for(batch):
     assert status == 0
     changed = {p.name for p in folder.glob("*.nc") if p.stat().st_mtime_ns != before[p.name]}
     found = traced(folder, "fp16")
-    assert found["until"] == 1.0 and found["closure"] < 1e-9 and traced(folder, "bf16") is None
+    assert found["until"] == 1.0 and found["closure"] < 1e-9 and traced(folder, "fp32") is None
     assert sum(line["share"] for line in found["lines"]) == pytest.approx(1.0)
     assert "random bits" in traced(folder, "mlu370-noise")["refused"]
-    with xr.open_dataset(folder / next(n for n in before if "bf16" in n)) as other:
+    with xr.open_dataset(folder / next(n for n in before if "fp32" in n)) as other:
         assert json.loads(other.attrs["sciprec_scenario"])["trace"]["by"] == "line"
     assert {n.split("__")[1].split("+")[0] for n in changed} >= {"fp16", "mlu370-noise"}
     page = (folder / "index.html").read_text(encoding="utf-8")
