@@ -45,7 +45,7 @@ BY_PLACE = sciprec.Assignment(
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("backend", ["bf16", ROLES[2], BY_PLACE, "fp64"])
+@pytest.mark.parametrize("backend", ["fp16", ROLES[2], BY_PLACE, "fp64"])
 def test_kernels_one_by_one_are_split_as_one_kernel(backend):
     """Parts arise at the lines where they arise in one kernel of the same operations; arguments'
     are rounded where the first kernel takes them.
@@ -297,7 +297,7 @@ def test_tested_values_are_those_of_an_ordinary_run(monkeypatch):
 
     monkeypatch.setattr(model_runs.ErrorRun, "_called", noting)
     monkeypatch.setattr("sciprec.diagnosis.models.traces.Census", Noting)
-    found = trace_program(program, "bf16", model="m", by="function", samples=1)
+    found = trace_program(program, "fp16", model="m", by="function", samples=1)
     assert found.calls == 4 and len(seen["traced"]) == 4 * (found.passes + 1)
     for plain, traced in zip(seen["plain"] * (found.passes + 1), seen["traced"], strict=True):
         assert all(map(np.array_equal, plain, traced))
@@ -461,15 +461,14 @@ def test_wrong_words(told, sentence, call, monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("backend", ["bf16", "fp64"])
-def test_prices(backend):
+def test_prices():
     """By the quadratic-exponential scheme, with its elementary functions and branches."""
     scheme, years = "quadratic_exponential", [0.25]
     changes = {
         "heston.simulation.n_paths": 300, "heston.simulation.scheme": scheme,
         "heston.payoffs.maturities_years": years,
     }  # fmt: skip
-    found = sciprec.trace_scenario("quickstart_heston", backend, changes=changes)
+    found = sciprec.trace_scenario("quickstart_heston", "fp64", changes=changes)
     assert found.steps == 8 and found.steps_are == "time steps"
     assert list(found.outputs) == ["price"] and found.closure < 1e-6
     assert sum(n.share for n in found.lines) == pytest.approx(1.0, abs=1e-6)
@@ -503,12 +502,15 @@ def copied(x, y):
         y[i] = x[0][i] / 3.0
 
 
+SIZE = 100_000
+
+
 def in_large_arrays(backend):
     """A tuple that stays, a result, arrays that come and go."""
-    room, kernel, y = (np.full(300_000, 0.1),), lift(copied, backend), np.zeros(300_000)
+    room, kernel, y = (np.full(SIZE, 0.1),), lift(copied, backend), np.zeros(SIZE)
     for _ in range(5):
         kernel(room, y)
-        kernel((y.copy(),), np.zeros(300_000))
+        kernel((y.copy(),), np.zeros(SIZE))
     return Results({"y": y[:5]})
 
 

