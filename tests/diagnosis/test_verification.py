@@ -65,7 +65,7 @@ CASES = [
         pytest.param(*case, marks=pytest.mark.slow)
         for case in [
             ("one_pass_variance", "variance", FIFTEEN), ("naive_sum", "sum", "fp16"),
-            ("layer_norm", "rows", "fp16"), ("layer_norm", "rows", FIFTEEN),
+            ("layer_norm", "rows", "fp16"),
             ("stagnating", "drift", "fp16"), ("without_pivot", "system", "fp16"),
             ("quadratic_repaired", "quadratic", "bf16"), ("with_pivot", "system", "fp16"),
             ("two_pass_variance", "variance", "fp16"), ("layer_norm_repaired", "rows", "fp16"),
