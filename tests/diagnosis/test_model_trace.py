@@ -468,7 +468,7 @@ def test_prices():
         "heston.simulation.n_paths": 300, "heston.simulation.scheme": scheme,
         "heston.payoffs.maturities_years": years,
     }  # fmt: skip
-    found = sciprec.trace_scenario("quickstart_heston", "fp64", changes=changes)
+    found = sciprec.trace_scenario("quickstart_heston", "fp64", changes=changes, samples=2)
     assert found.steps == 8 and found.steps_are == "time steps"
     assert list(found.outputs) == ["price"] and found.closure < 1e-6
     assert sum(n.share for n in found.lines) == pytest.approx(1.0, abs=1e-6)
