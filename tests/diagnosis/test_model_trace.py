@@ -502,7 +502,7 @@ def copied(x, y):
         y[i] = x[0][i] / 3.0
 
 
-SIZE = 100_000
+SIZE = 50_000
 
 
 def in_large_arrays(backend):
