@@ -124,8 +124,28 @@ def test_peers_run_where_they_are_installed():
         run()
 
 
+def test_every_model_can_be_asked_for():
+    of_steps = [model for model, _ in (*climate_steps.STEPS, *climate_steps.SMALL_STEPS)]
+    threaded = [model for model, _ in (*climate_steps.THREADED, *climate_steps.SMALL_THREADED)]
+    alone = *climate_steps.SCALING, *climate_steps.SMALL_SCALING, climate_steps.MEMBERS
+    for model in (*of_steps, *threaded, *alone, climate_steps.SMALL_MEMBERS):
+        found = check_request(
+            model.case, model.truncation, 1.0, step_seconds=model.step_seconds,
+            parameters=model.parameters, time_scheme="semi_implicit_leapfrog",
+        )  # fmt: skip
+        levels = model.name.partition("L")[2]
+        assert str(found.parameters.equations.get("levels", "")) == levels, model.name
+
+
 @pytest.mark.slow
-def test_small_benchmark_has_every_row(tmp_path, capsys):
+def test_small_benchmark_has_every_row(tmp_path, capsys, monkeypatch):
+    """Of shallow water, whose kernels are compiled in half the time."""
+    few, more = (climate_steps.mountain(name, 1200.0) for name in ("T5", "T10"))
+    for table, models in {
+        "SMALL_STEPS": ((more, climate_steps.FLOATS[:2]),), "SMALL_SCALING": (few, more),
+        "SMALL_THREADED": ((few, ("fp64",)),), "SMALL_MEMBERS": few,
+    }.items():  # fmt: skip
+        monkeypatch.setattr(climate_steps, table, models)
     out = tmp_path / "bench.json"
     bench.run("climate", out=out, small=True)
     stored = json.loads(out.read_text())
