@@ -12,7 +12,7 @@ from tests.studies import kernels
 
 
 @pytest.fixture
-def quiet(monkeypatch):
+def quiet(monkeypatch, blank_figures):
     """Without the formats that are tried for the curve's sake alone: each compiles for a second."""
     monkeypatch.setattr(bit_search, "_CURVE", ())
 

@@ -69,10 +69,10 @@ def differences(seed, folder):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_a_study_stores_what_lifted_kernels_give(seed, tmp_path):
+def test_a_study_stores_what_lifted_kernels_give(seed, tmp_path, blank_figures):
     assert differences(seed, tmp_path) == []
 
 
-def test_arguments_that_are_not_copied_are_noticed(tmp_path, monkeypatch):
+def test_arguments_that_are_not_copied_are_noticed(tmp_path, monkeypatch, blank_figures):
     monkeypatch.setattr(outputs, "copied", lambda values: values)
     assert ("fp64", "y", "differs") in differences(SEEDS[0], tmp_path)

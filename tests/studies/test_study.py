@@ -83,7 +83,7 @@ def test_the_page_draws_what_the_axes_say(made):
     assert float(dataset.attrs[PROCESSOR_SECONDS]) > 0.0
 
 
-def test_what_is_there_is_kept_until_kernel_or_inputs_change(tmp_path):
+def test_what_is_there_is_kept_until_kernel_or_inputs_change(tmp_path, blank_figures):
     def third(x, y):
         y[0] = x[0] / 3.0
 
@@ -100,7 +100,7 @@ def test_what_is_there_is_kept_until_kernel_or_inputs_change(tmp_path):
     assert kept == [False] * 2 + [True] * 2 + [False] * 4
 
 
-def test_kernels_of_numba_tuples_and_returned_values(tmp_path):
+def test_kernels_of_numba_tuples_and_returned_values(tmp_path, blank_figures):
     result = sciprec.study(
         njit(kernels.pair), (np.array([1.0, 2.0]), np.array([1 / 3])), backends="fp16", out=tmp_path
     )
@@ -122,7 +122,7 @@ def test_maps_of_any_two_axes(tmp_path):
     assert "Error map of out in" in page and "out_axis_1" in page
 
 
-def test_inputs_of_netcdf_bring_their_axes_and_units(tmp_path):
+def test_inputs_of_netcdf_bring_their_axes_and_units(tmp_path, blank_figures):
     along = xr.DataArray(np.linspace(0.0, 1.0, 5), dims="x", attrs={"units": "m"})
     dataset = xr.Dataset({"y": ("x", np.zeros(5), {"units": "K"})}, coords={"x": along})
 
@@ -186,7 +186,7 @@ def test_wrong_input_is_told_before_anything_is_stored(said, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-def test_a_member_that_fails_is_told_and_ends_no_other(tmp_path):
+def test_a_member_that_fails_is_told_and_ends_no_other(tmp_path, blank_figures):
     result = sciprec.study(
         kernels.failing, [(1.0, np.ones(1)), (3.0, np.ones(1))], backends=["bf16"], out=tmp_path,
         threads=1,
