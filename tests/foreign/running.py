@@ -127,7 +127,7 @@ def rounded(arguments: list[Any], backend: str) -> list[Any]:
     return [one(a) for a in arguments]
 
 
-def examined(kernel, function) -> dict | None:
+def examined(kernel, function, backends=BACKENDS) -> dict | None:
     """What a kernel does in fp64 and in narrow arithmetics; None where no arguments are found."""
     import numba
 
@@ -153,9 +153,10 @@ def examined(kernel, function) -> dict | None:
         row["distance"] = distance(truth, original)
         narrow = [t.astype(o.dtype) for t, o in zip(truth, original, strict=False)]
         if same(narrow, original):
-            return row | {"fp64": "equal in float32"} | beside_fp64(function, lifted, arguments)
-        row |= proof(function, truth, arguments)
-    return row | beside_fp64(function, lifted, arguments)
+            row |= {"fp64": "equal in float32"}
+        else:
+            row |= proof(function, truth, arguments)
+    return row | beside_fp64(function, lifted, arguments, backends)
 
 
 def proof(function, truth: list[np.ndarray], arguments: list[Any]) -> dict[str, str]:
@@ -181,7 +182,7 @@ def proof(function, truth: list[np.ndarray], arguments: list[Any]) -> dict[str, 
     return row
 
 
-def beside_fp64(function, lifted, arguments: list[Any]) -> dict[str, float]:
+def beside_fp64(function, lifted, arguments: list[Any], backends=BACKENDS) -> dict[str, float]:
     """Errors in narrow arithmetics over u times the measured condition, as far as the kernel raises
     nothing of its own there (an iteration that does not converge).
     """
@@ -189,7 +190,7 @@ def beside_fp64(function, lifted, arguments: list[Any]) -> dict[str, float]:
     from sciprec.precision import resolve_backend
 
     row: dict[str, float] = {}
-    for backend in BACKENDS:
+    for backend in backends:
         given = rounded(arguments, backend)
         reference = outcome(lifted, given)
         moves = [distance(outcome(lifted, changed(given, s)), reference) for s in range(4)]
@@ -209,7 +210,7 @@ def beside_fp64(function, lifted, arguments: list[Any]) -> dict[str, float]:
     return row
 
 
-def run(folder: str, package: str, first: str) -> None:
+def run(folder: str, package: str, first: str, *backends: str) -> None:
     """Examine the kernels of a package from a number on, a line of JSON for each."""
     from tests.foreign.collecting import function_of, kernels_of
 
@@ -222,7 +223,7 @@ def run(folder: str, package: str, first: str) -> None:
         print("AT", number, flush=True)
         signal.setitimer(signal.ITIMER_PROF, SECONDS)
         try:
-            row = examined(kernel, function_of(kernel))
+            row = examined(kernel, function_of(kernel), backends)
         except BaseException as error:
             row = {"fp64": "failed", "words": f"{type(error).__name__}: {error}"[:400]}
         signal.setitimer(signal.ITIMER_PROF, 0)
@@ -234,14 +235,14 @@ def _too_long(number, frame):
     raise TimeoutError(f"more than {SECONDS} s of processor time")
 
 
-def rows_of(folder: str, package: str, seconds: float) -> list[list]:
+def rows_of(folder: str, package: str, seconds: float, backends=BACKENDS) -> list[list]:
     """The rows of a package; a kernel that ends its process is left behind by the next one."""
     rows, first = [], 0
     while True:
         command = [sys.executable, "-m", "tests.foreign.running", "--run", folder, package]
         try:
             done = subprocess.run(
-                [*command, str(first)], capture_output=True, text=True, timeout=seconds
+                [*command, str(first), *backends], capture_output=True, text=True, timeout=seconds
             )
             text, ended = done.stdout, done.returncode
         except subprocess.TimeoutExpired as late:
@@ -305,15 +306,15 @@ def report(rows: list[list], left_out: str = "each package had a limited time.")
     return "\n".join(lines) + "\n"
 
 
-def main(arguments: list[str]) -> None:
-    """Run packages, or a part of one."""
+def main(arguments: list[str], backends=BACKENDS) -> None:
+    """Run packages, or a part of one, in fp64 and in some narrow arithmetics."""
     if arguments[0] == "--run":
         run(*arguments[1:])
         return
     folder, page, seconds, *packages = arguments
     rows: list[list] = []
     for package in packages:
-        rows += rows_of(folder, package, float(seconds))
+        rows += rows_of(folder, package, float(seconds), backends)
         print(package, Counter(r[2]["fp64"] for r in rows), flush=True)
         Path(page).write_text(report(rows))
         Path(page).with_suffix(".json").write_text(json.dumps(rows))
