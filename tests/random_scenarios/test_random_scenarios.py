@@ -11,7 +11,7 @@ from tests.random_scenarios.journey import travel
 from tests.random_scenarios.mistakes import mistakes
 from tests.random_scenarios.stand_ins import stand_in
 
-SEEDS = [0, *(pytest.param(n, marks=pytest.mark.slow) for n in (1, 2, *range(4, 10), 267))]
+SEEDS = [0, *(pytest.param(n, marks=pytest.mark.slow) for n in (4, 5, 6, 9, 267))]
 """267 has scales, a monitor and a ladder."""
 
 
@@ -44,7 +44,7 @@ def test_from_the_file_to_the_page(seed, tmp_path, call, monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [110, 119, 122])
+@pytest.mark.parametrize("seed", [119, 122])
 def test_models_take_what_is_drawn(seed, tmp_path, call):
     """Prices and sums; nothing stands in."""
     content, file = written(seed, tmp_path, policies=False)
