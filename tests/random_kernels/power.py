@@ -23,7 +23,7 @@ FOUND_BY = {
     "loop_variable": (554, "bf16"),
     "literal_escapes": (182, "e4m3fn"),
     "swapped_operands": (505, "fixed:bits=11,round=rd"),
-    "fma_rounded_twice": (85, "e5m2"),
+    "fma_rounded_twice": (685, "float:p=30"),
     "chunks_start_from_one": (240, "float:p=2,emin=-4,emax=4"),
     "vector_unfit_instruction": (128, "float:p=14,round=rz"),
     "minimum_of_nan": (240, "float:p=2,emin=-4,emax=4"),
@@ -43,8 +43,8 @@ FOUND_BY = {
 }  # fmt: skip
 """Fault -> seed and backend of the sample's trial that finds it."""
 
-SAMPLE = (3, 4, 8)
-"""Seeds whose kernels every slow test run takes, each in three drawn backends."""
+SAMPLE = (4, 8)
+"""Seeds whose kernels every slow test run takes, each in two drawn backends."""
 
 
 def sample() -> list[Trial]:
@@ -57,7 +57,7 @@ def sample() -> list[Trial]:
         for trial in drawn(random_case(seed), 3)
         if trial.backend == backend and seed not in SAMPLE
     ]
-    return finding + [trial for seed in SAMPLE for trial in drawn(random_case(seed), 3)]
+    return finding + [trial for seed in SAMPLE for trial in drawn(random_case(seed), 2)]
 
 
 def finder(fault: str) -> Trial | None:

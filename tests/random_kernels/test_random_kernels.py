@@ -30,8 +30,8 @@ def told(trial: Trial, outcome: Outcome) -> str:
 
 
 LIBRARY_SAMPLE = (0,)
-WHOLE_SAMPLE = (3, 7)
-FURTHER_SAMPLE = (0, 3)
+WHOLE_SAMPLE = (3,)
+FURTHER_SAMPLE = (3,)
 OBJECT_SAMPLE = {0: "fixed32", 2: "float:p=11,emin=-14,emax=15,round=sr", 10: "float:p=40,round=rz"}
 
 
