@@ -180,18 +180,16 @@ def test_a_batch_has_errors_alerts_and_a_section(tmp_path, blank_figures):
 
 @pytest.mark.slow
 def test_a_batch_of_which_one_run_ends_early_has_its_page(tmp_path, call, blank_figures):
-    """fp16 in SI units overflows at once, with scales it does not: what was watched has other
-    lengths.
-    """
+    """fp16 in SI units overflows at once, fp32 does not: what was watched has other lengths."""
     file = tmp_path / "flow.toml"
-    short = SCENARIO.replace('["fp16"]', '["fp16"]\nscaling = ["none", "static"]')
+    short = SCENARIO.replace('["fp16"]', '["fp16", "fp32"]')
     short = short.replace("= 21", "= 5").replace("1200.0", "1800.0").replace("0.25", "0.5")
     file.write_text(short.replace("\n[monitor]", NAIVE))
     out = tmp_path / "out"
     code, said, err = call("run", file, "--out", out)
     assert code == 1 and "not comparable" not in err, err
-    assert "scaled:static,fp16  " in said and (out / "index.html").stat().st_size
-    runs = ("fp64", "fp16", "scaled-static-fp16")
+    assert "fp32  " in said and (out / "index.html").stat().st_size
+    runs = ("fp64", "fp16", "fp32")
     ends = [files.read(out / f"watched_mountain__{run}.nc") for run in runs]
     steps = [end["monitor_step"].values.size for end in ends]
     assert 0 < steps[1] < steps[0] == steps[2]

@@ -25,11 +25,13 @@ def test_the_script_gives_what_is_said(tmp_path, capsys):
 
 @pytest.mark.slow
 def test_commands_run(tmp_path, call, monkeypatch, blank_figures):
+    """Of climate runs the first quarter of a day."""
     monkeypatch.chdir(ROOT)
     assert [words[0] for words in COMMANDS] == ["run", "watch", "run", "monitor"]
     for words in COMMANDS:
         if "--out" in words:
-            words = [*words[:-1], str(tmp_path / Path(words[-1]).name)]
+            short = ["--set", "climate.days=0.25"]
+            words = [*words[:-1], str(tmp_path / Path(words[-1]).name), *short]
         if words[0] == "watch":
             words = ["watch", str(tmp_path / "watched"), "--once"]
         code, _, err = call(*words)
