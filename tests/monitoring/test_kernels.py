@@ -96,7 +96,12 @@ def test_steps_of_loops_that_are_left_and_of_whole_arrays():
     assert [a.tolist() for a in found.arrays("y")] == [a.tolist() for a in (*held, y)]
     assert not found.column("count", "count").any() and "–" in repr(found)
     left = sciprec.monitor(
-        kernels.whole, "fp32", (9, np.array([1.5e30, 0.0])), watch="y", level=1, every=2,
+        kernels.whole,
+        "fp32",
+        (9, np.array([1.5e30, 0.0])),
+        watch="y",
+        level=1,
+        every=2,
         truth=False,
     )
     assert left.steps.tolist() == [0]  # left in the first pass, which is not watched
