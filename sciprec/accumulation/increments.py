@@ -94,12 +94,14 @@ def increments(smallest: float, largest: float, start: float, updates: int, seed
 def _fill(first, key_0, key_1, smallest, span, unit, sums, out):
     """Updates 4 c to 4 c + 3 of a member take the four words of encryption c."""
     updates, members = out.shape
+    words = np.empty((4, members), np.int64)
     for counter in range(first // 4, (first + updates + 3) // 4):
         for i in range(members):
-            words = _philox(counter & MASK32, counter >> 32, i, STREAM, key_0, key_1)
-            for k in range(4):
-                row = 4 * counter + k - first
-                if 0 <= row < updates:
-                    units = smallest + ((words[k] * span) >> 32)
-                    sums[i] += units
-                    out[row, i] = units * unit
+            encrypted = _philox(counter & MASK32, counter >> 32, i, STREAM, key_0, key_1)
+            words[0, i], words[1, i], words[2, i], words[3, i] = encrypted
+        row = 4 * counter - first
+        for k in range(max(0, -row), min(4, updates - row)):
+            for i in range(members):
+                units = smallest + ((words[k, i] * span) >> 32)
+                sums[i] += units
+                out[row + k, i] = units * unit

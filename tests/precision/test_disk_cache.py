@@ -252,12 +252,13 @@ def test_code_is_kept_through_one_door_and_depends_on_its_own_package_and_the_en
     assert keeping >= 9
 
 
-RELATIVE = """
+PROFILE = """
 import numpy as np
-from sciprec.comparison.pointwise import one_pass
-relative = np.zeros(1)
-one_pass._relative(np.array([1.5]), np.array([-0.5]), relative)
-print(relative[0])
+from sciprec.comparison.pointwise.profiles import profile
+columns = np.zeros((4, 1))
+truth, run, none = np.array([[1.5]]), np.array([[-0.5]]), np.empty((0, 0))
+profile(truth, run, none, np.zeros((1, 4)), columns, np.zeros((1, 1)), 1, 0)
+print(columns[0, 0])
 """
 
 
@@ -272,11 +273,11 @@ def test_an_edit_of_the_engine_reaches_the_comparison(tmp_path):
     for intrinsic in ("llvm.fabs.f64", "llvm.ceil.f64"):
         bits.write_text(bits.read_text().replace("llvm.fabs.f64", intrinsic))
         done = subprocess.run(
-            [sys.executable, "-c", RELATIVE], cwd=tmp_path, env=environment, capture_output=True,
+            [sys.executable, "-c", PROFILE], cwd=tmp_path, env=environment, capture_output=True,
             text=True, check=True,
         )  # fmt: skip
         said.append(float(done.stdout))
-    assert said == [3.0, -np.inf]
+    assert said == [2.0, 0.0]
 
 
 def test_an_edited_function_is_not_taken_from_the_cache(folder):

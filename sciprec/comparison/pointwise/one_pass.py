@@ -14,9 +14,10 @@ from __future__ import annotations
 import numpy as np
 
 from sciprec.precision.compiled.disk_cache import kept
+from sciprec.precision.compiled.lowering import helper
 from sciprec.precision.elementary.bits import bits, fabs, from_bits, scale, select
 
-compiled = kept(nogil=True, error_model="numpy")
+_loop = helper(nogil=True, error_model="numpy")
 
 TILE = 1024
 """Pairs that are worked on together: their buffers stay in the nearest cache."""
@@ -40,7 +41,7 @@ _LOG_UNIT = 20
 _LOG_OF_FRACTION = np.rint(np.log2(1.0 + (np.arange(64) + 0.5) / 64) * 2**_LOG_UNIT).astype(int)
 
 
-@compiled
+@kept(nogil=True, error_model="numpy")
 def scan(golden, actual, weights, limits, threshold, state):
     """Add a block of pairs to the state.
 
@@ -84,7 +85,7 @@ def scan(golden, actual, weights, limits, threshold, state):
         _add_weighted(g, error, w, weights.size > 0, work, state.sums)
 
 
-@compiled
+@_loop
 def _count_plain(g, a, limits, state):
     """Whether all of a tile is normal or zero in the run's format; if so, it is counted."""
     good, zeros_g, zeros_a, zeros_both, differing = 1, 0, 0, 0, 0
@@ -109,7 +110,7 @@ def _count_plain(g, a, limits, state):
     return good
 
 
-@compiled
+@_loop
 def _class(pattern, limits):
     """The class of a number by its bits."""
     magnitude = pattern & _MAGNITUDE
@@ -126,7 +127,7 @@ def _class(pattern, limits):
     return INF if pattern > 0 else MINUS_INF
 
 
-@compiled
+@_loop
 def _gather(g, a, w, limits, start, state, work, where):
     """Count any tile, pair by pair, and put the finite pairs side by side; returns how many."""
     kept = 0
@@ -144,7 +145,7 @@ def _gather(g, a, w, limits, start, state, work, where):
     return kept
 
 
-@compiled
+@_loop
 def _differences(g, a, error, size):
     """error = a - g, at most the largest number, and its size; returns the bits of the largest."""
     largest = 0
@@ -160,7 +161,7 @@ def _differences(g, a, error, size):
     return largest
 
 
-@compiled
+@_loop
 def _relative(size, g, relative):
     """relative = size / |g|; nothing of nothing is 0, something of nothing is infinite.
 
@@ -178,7 +179,7 @@ def _relative(size, g, relative):
     return largest, largest_truth
 
 
-@compiled
+@_loop
 def _ulps(size, g, limits, ulps):
     """ulps = size / 2^(max(exponent of g, emin) - p + 1); returns the bits of the largest."""
     lowest, last, largest = limits.emin, limits.significand_bits - 1, 0
@@ -191,14 +192,14 @@ def _ulps(size, g, limits, ulps):
     return largest
 
 
-@compiled
+@_loop
 def _fill(values, histogram):
     """Count non-negative values in their bins."""
     for i in range(values.size):
         histogram[bits(values[i]) >> BIN_SHIFT] += 1
 
 
-@compiled
+@_loop
 def _add_magnitudes(g, size, magnitudes):
     """Count errors by the exponent of the truth."""
     for i in range(g.size):
@@ -214,7 +215,7 @@ def _add_magnitudes(g, size, magnitudes):
             magnitudes[row, 3] += (((pattern >> 52) - 1023) << _LOG_UNIT) + fraction
 
 
-@compiled
+@_loop
 def _keep_worst(size, where, start, plain, threshold, state):
     """Insert the errors of a tile into the descending list; the earlier of equal ones stays."""
     worst, place = state.worst, state.worst_place
@@ -229,7 +230,7 @@ def _keep_worst(size, where, start, plain, threshold, state):
             place[k] = start + i if plain else where[i]
 
 
-@compiled
+@_loop
 def _extreme(x):
     """Whether some finite number but 0 lies outside of 2^-120 to 2^120.
 
@@ -243,7 +244,7 @@ def _extreme(x):
     return found
 
 
-@compiled
+@_loop
 def _scaled(x, out):
     """out = x / 2^(WIDTH k), what is infinite left out; returns k."""
     largest = 0
@@ -259,7 +260,7 @@ def _scaled(x, out):
     return steps
 
 
-@compiled
+@_loop
 def _add_sums_of(x, work, linear, square, powers):
     """Add the finite x, and their squares where powers is 2, to sums without weights."""
     together = 1 if _extreme(x) else x.size
@@ -272,7 +273,7 @@ def _add_sums_of(x, work, linear, square, powers):
             _add_products(scaled, scaled, ones, terms, 2 * steps, square)
 
 
-@compiled
+@_loop
 def _add_weighted(g, error, w, weighted, work, sums):
     """Add the weighted sums of a tile, one by one where its numbers differ too much in size."""
     apart = _extreme(g) or _extreme(error) or (weighted and _extreme(w))
@@ -282,7 +283,7 @@ def _add_weighted(g, error, w, weighted, work, sums):
         _add_weighted_part(g[part], error[part], w[part], weighted, work, sums)
 
 
-@compiled
+@_loop
 def _add_weighted_part(g, error, w, weighted, work, sums):
     """Add the weighted sums of numbers that are scaled together."""
     ones, terms = work[9, : g.size], work[7, : g.size]
@@ -302,7 +303,7 @@ def _add_weighted_part(g, error, w, weighted, work, sums):
     _add_products(e, ones, u, terms, of_e + of_w, sums[2])
 
 
-@compiled
+@_loop
 def _add_products(x, y, w, terms, steps, places):
     """Add sum w (x y), each term rounded twice to binary64, times 2^(WIDTH steps), exactly."""
     largest = 0
@@ -318,7 +319,7 @@ def _add_products(x, y, w, terms, steps, places):
         _carry(places, ORIGIN + steps + place, total)
 
 
-@compiled
+@_loop
 def _cut_slice(terms, place):
     """Take from each term its nearest multiple of 2^(WIDTH place).
 
@@ -336,7 +337,7 @@ def _cut_slice(terms, place):
     return total, largest
 
 
-@compiled
+@_loop
 def _carry(places, place, total):
     """Add an integer to a place; what becomes too large goes on to the next."""
     places[place] += total

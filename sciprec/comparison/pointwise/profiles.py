@@ -5,14 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from sciprec.precision.compiled.disk_cache import kept
+from sciprec.precision.compiled.lowering import helper
 from sciprec.precision.elementary.bits import bits, fabs, from_bits, select
 
-compiled = kept(nogil=True, error_model="numpy")
+_loop = helper(nogil=True, error_model="numpy")
 
 _LARGEST = 1.7976931348623157e308
 
 
-@compiled
+@kept(nogil=True, error_model="numpy")
 def profile(golden, actual, weights, rows, columns, cells, width, phase):
     """Errors of a block, row by row and column by column, over its finite pairs.
 
@@ -49,7 +50,7 @@ def profile(golden, actual, weights, rows, columns, cells, width, phase):
         rows[r, 0] = max(rows[r, 0], _add_cells(error, cells[r], width, phase))
 
 
-@compiled
+@_loop
 def _add_row_sums(error, weight, row):
     """Add the sums of one row, from left to right."""
     square, bias, total = 0.0, 0.0, 0.0
@@ -62,7 +63,7 @@ def _add_row_sums(error, weight, row):
     row[3] += total
 
 
-@compiled
+@_loop
 def _add_cells(error, cells, width, phase):
     """The largest errors of one row by cell; returns the largest of all."""
     most = 0.0
