@@ -1,6 +1,7 @@
 """Path schemes against the textbook formulas that they rewrite."""
 
 import dataclasses
+import itertools
 import math
 
 import mpmath
@@ -166,6 +167,20 @@ def test_steps_of_another_length_take_the_kernel_that_they_need(monkeypatch):
     whole = dataclasses.replace(scheme, narrowed=None, exponential=lambda *_: True)
     monkeypatch.setattr(block, "scheme_named", lambda _: whole)
     assert paths() == narrow
+
+
+def test_a_kernel_that_takes_over_draws_random_bits_of_its_own():
+    """Its calls are counted from one again; the same kernel goes on with its own."""
+    steep = Model(spot=100, v0=0.04, kappa=3, theta=0.3, sigma=1, rho=-0.9)
+    seeds, kernels = [], []
+    for run in (simulation(steep, step_years=1.5, backend="mlu370-noise", seed=s) for s in (3, 4)):
+        for years in (1.5, 1.4, 0.1, 0.2, 1.5):
+            run.step += 3
+            run.begin_stretch(years)
+            kernels.append(run._run)
+            seeds.append(run._run.seed)
+    assert [a is b for a, b in itertools.pairwise(kernels[:5])] == [True, False, True, False]
+    assert len(set(seeds)) == 6 == len({id(kernel) for kernel in kernels})
 
 
 @pytest.mark.parametrize("x", [1e-12, -1e-9, 1e-3, -0.1, 0.2499, -0.2499, 0.2501, -0.26, 0.9, -7.0])

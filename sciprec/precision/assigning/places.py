@@ -8,6 +8,7 @@ import re
 import sys
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -192,8 +193,14 @@ def _alike(origin: Origin) -> tuple[int, int]:
 
 def known_as(file: str) -> str:
     """A file as other machines know it: from the folder on that Python finds it in."""
+    return _below(file, tuple(sys.path))
+
+
+@lru_cache
+def _below(file: str, searched: tuple[str, ...]) -> str:
+    """A file's path below the nearest folder of those; asked for every operation of a kernel."""
     path = Path(file)
-    folders = [Path(p) for p in sys.path if p and path.is_relative_to(p)]
+    folders = [Path(p) for p in searched if p and path.is_relative_to(p)]
     if not folders:
         return path.name
     return path.relative_to(max(folders, key=lambda f: len(f.parts))).as_posix()
