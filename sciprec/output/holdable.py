@@ -1,10 +1,12 @@
-"""What a netCDF file can hold: the library's own complaints name neither variable nor attribute."""
+"""What of a dataset a netCDF file cannot hold: asked of the library itself, piece by piece, once it
+has refused the whole, with words that name neither variable nor attribute.
+"""
 
 from __future__ import annotations
 
-import re
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any
-from unicodedata import normalize
 
 import numpy as np
 import xarray as xr
@@ -12,62 +14,59 @@ import xarray as xr
 from sciprec.checks.arguments import shown
 from sciprec.errors import InputError
 
-_NAME = re.compile(r"[\w\x80-\U0010ffff][^/\x00-\x1f\x7f]*(?<! )")
+REFUSALS = (TypeError, ValueError, OverflowError, AttributeError, KeyError, RuntimeError)
+"""What the libraries raise for what they cannot write."""
+_Piece = tuple[str, Callable[[], xr.Dataset], str]
 
 
-def require_holdable(dataset: xr.Dataset) -> None:
-    """Make sure that a netCDF file can hold a dataset.
+def refused_piece(dataset: xr.Dataset, write: Callable[[xr.Dataset], Any]) -> InputError | None:
+    """The complaint about the first piece that cannot be written; None where each of them can.
 
-    Raises:
-        InputError: it cannot.
+    Args:
+        write: a dataset into a file; raises one of `REFUSALS`.
     """
-    for name in (*dataset.variables, *dataset.dims):
-        if not _is_text(name) or not _NAME.fullmatch(name) or normalize("NFC", name) != name:
-            raise InputError(
-                f"a variable or axis is named {shown(name)}; a netCDF file takes names in plain "
-                "Unicode (NFC) without '/' that begin with a letter, a digit or '_': rename it"
-            )
+    for what, alone, advice in _pieces(dataset):
+        try:
+            write(alone())
+        except REFUSALS as error:
+            said = " ".join(str(error).partition(", must be one of")[0].split())
+            return InputError(f"a netCDF file cannot hold {what} ({said:.100}); {advice}")
+    return None
+
+
+def _pieces(dataset: xr.Dataset) -> Iterator[_Piece]:
+    """Names, then values, then attributes: what each is, what makes a dataset of it alone, and what
+    to do.
+    """
+    for name in dict.fromkeys((*dataset.dims, *dataset.variables)):
+        yield (
+            f"a variable or axis named {shown(name)}",
+            partial(xr.Dataset, {name: ([name], np.zeros(1))}),
+            "rename it: a name is text without '/' that begins with a letter, a digit or '_'",
+        )
     for name, variable in dataset.variables.items():
-        texts = variable.dtype == object and all(map(_is_text, np.ravel(variable.values)))
-        if not (texts or variable.dtype.kind in "biuUSMm" or _is_real(variable.dtype)):
-            raise InputError(
-                f"the variable '{name}' is an array of {variable.dtype}; a netCDF file holds "
-                "integers, numbers of binary32 and binary64, texts and times: convert it"
-            )
-    told = {"the dataset": dataset.attrs}
-    told |= {f"the variable '{n}'": v.attrs for n, v in dataset.variables.items()}
-    for owner, attributes in told.items():
-        for name, value in attributes.items():
-            if not (isinstance(name, str) and name and _is_text(name) and _is_attribute(value)):
-                raise InputError(
-                    f"the attribute {shown(name)} of {owner} is {shown(value)}; in a netCDF file "
-                    "attributes have names and are texts, real numbers, or lists of either: "
-                    "leave it out, or write it as text"
-                )
+        yield (
+            f"the variable '{name}', an array of {variable.dtype}",
+            partial(_alone, name, variable),
+            "convert it to integers, numbers of binary32 or binary64, texts or times",
+        )
+    for key, value in dataset.attrs.items():
+        yield _attribute("the dataset", key, value, partial(xr.Dataset, attrs={key: value}))
+    for name, variable in dataset.variables.items():
+        for key, value in variable.attrs.items():
+            made = partial(_alone, name, variable, {key: value})
+            yield _attribute(f"the variable '{name}'", key, value, made)
 
 
-def _is_attribute(value: Any) -> bool:
-    """Whether a netCDF file can hold an attribute."""
-    if not isinstance(value, (str, int, float, list, tuple, np.ndarray, np.number)):
-        return False
-    try:
-        array = np.asarray(value)
-    except ValueError:  # rows of several lengths
-        return False
-    texts = array.dtype.kind == "U" and all(map(_is_text, array.ravel().tolist()))
-    return array.ndim < 2 and (texts or array.dtype.kind in "iu" or _is_real(array.dtype))
+def _attribute(owner: str, key: Any, value: Any, made: Callable[[], xr.Dataset]) -> _Piece:
+    return (
+        f"the attribute {shown(key)} of {owner}, {shown(value)}",
+        made,
+        "give text, a real number or a flat list of either, another name, or leave it out",
+    )
 
 
-def _is_real(kind: np.dtype) -> bool:
-    """Whether numbers are of binary32 or binary64."""
-    return kind.kind == "f" and kind.itemsize in (4, 8)
-
-
-def _is_text(value: Any) -> bool:
-    """Whether a value is text that a netCDF file can hold."""
-    if not isinstance(value, str) or "\0" in value:
-        return False
-    try:
-        return value.encode() is not None
-    except UnicodeEncodeError:  # half of a pair
-        return False
+def _alone(name: Any, variable: xr.Variable, attributes: Mapping | None = None) -> xr.Dataset:
+    """An element of a variable; of one of objects, which may be of any kind, all."""
+    few = variable if variable.dtype == object else variable[(slice(0, 1),) * variable.ndim]
+    return xr.Dataset({name: (few.dims, few.values, attributes)})

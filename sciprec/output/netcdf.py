@@ -15,7 +15,7 @@ import xarray as xr
 
 from sciprec.checks.room import bytes_of_memory
 from sciprec.errors import InputError, why_no_file
-from sciprec.output.holdable import require_holdable
+from sciprec.output.holdable import REFUSALS, refused_piece
 from sciprec.output.pieces import TIME, is_large, pieces_of, pieces_of_time
 
 COMPRESSION_LEVEL = 4
@@ -30,28 +30,43 @@ def write(dataset: xr.Dataset, path: str | Path) -> Path:
         InputError: a netCDF file cannot hold a name, an attribute or the values of a variable.
         OSError: it could not be written, with the system's reason, such as a full disk.
     """
-    require_holdable(dataset)
     path = Path(path)
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    encoding: dict[str, dict] = {}
-    for name, variable in dataset.variables.items():
-        encoding[str(name)] = {"_FillValue": None}
-        if name not in dataset.coords and not str(name).endswith("_bnds") and variable.ndim:
-            encoding[str(name)] = {"zlib": True, "complevel": COMPRESSION_LEVEL, "shuffle": True}
     try:
         with _LIBRARY, _let_go():
-            _write_whole(dataset, part, encoding)
+            _write_whole(dataset, part)
             os.replace(part, path)
-    except (OSError, RuntimeError):  # the library says no more than "HDF error"
-        _try_to_write(part, dataset.nbytes)
+    except (OSError, *REFUSALS) as error:
+        if isinstance(error, (OSError, RuntimeError)):  # the library says no more than "HDF error"
+            _try_to_write(part, dataset.nbytes)
+        with _LIBRARY:
+            refused = refused_piece(dataset, lambda piece: _write_piece(piece, part))
+        if refused is not None:
+            raise refused from None
         raise
     finally:
         part.unlink(missing_ok=True)
     return path
 
 
-def _write_whole(dataset: xr.Dataset, path: Path, encoding: dict[str, dict]) -> None:
+def _write_piece(dataset: xr.Dataset, path: Path) -> None:
+    with _let_go():
+        _write_at_once(dataset, path, encoding=_encoding(dataset))
+
+
+def _encoding(dataset: xr.Dataset) -> dict[str, dict]:
+    """How each variable is stored."""
+    encoding: dict[str, dict] = {}
+    for name, variable in dataset.variables.items():
+        encoding[str(name)] = {"_FillValue": None}
+        if name not in dataset.coords and not str(name).endswith("_bnds") and variable.ndim:
+            encoding[str(name)] = {"zlib": True, "complevel": COMPRESSION_LEVEL, "shuffle": True}
+    return encoding
+
+
+def _write_whole(dataset: xr.Dataset, path: Path) -> None:
     """Write a dataset; a large one in pieces along time, whose axis then has no fixed length."""
+    encoding = _encoding(dataset)
     if not is_large(dataset):
         _write_at_once(dataset, path, encoding=encoding)
         return
@@ -226,8 +241,10 @@ def opened(path: str | Path) -> Iterator[xr.Dataset]:
             yield dataset
 
 
-_BROKEN = (OSError, ValueError, RuntimeError, AttributeError, KeyError, IndexError)
-"""What the libraries raise for a file that is cut off or no netCDF file."""
+_BROKEN = (OSError, IndexError, *REFUSALS)
+"""What the libraries raise for a file that is cut off, no netCDF file, or has a variable with an
+attribute that cannot be followed, such as a scale that is text.
+"""
 
 
 @contextlib.contextmanager

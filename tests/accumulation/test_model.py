@@ -2,13 +2,15 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from sciprec.accumulation import accumulate
 from sciprec.accumulation.increments import STREAM, increments
 from sciprec.accumulation.integration import Summing, check_request
 from sciprec.errors import InputError
 from sciprec.precision import quantize, resolve_backend
-from sciprec.precision.streams import philox4x32
+from sciprec.precision.streams import philox4x32, seed_words
 from sciprec.precision.sums.compensation import Compensation, resolve_compensation
 from tests.oracles.exact import add, round_exact
 
@@ -17,22 +19,29 @@ SMALL = {"updates": 500, "members": 6, "outputs": 5, "seed": 3}
 
 def exact_increments(stream, updates, members):
     """Increments in units as Python integers, one word at a time."""
+    key = seed_words(stream.seed)
     return [
         [
             stream.smallest
-            + philox4x32(n // 4, 0, i, STREAM, stream.seed, 0)[n % 4] * stream.span // 2**32
+            + philox4x32(n // 4 % 2**32, n // 2**34, i, STREAM, *key)[n % 4] * stream.span // 2**32
             for i in range(members)
         ]
-        for n in range(updates)
+        for n in updates
     ]
 
 
-def test_increments_are_exact_and_do_not_depend_on_blocks():
-    stream = increments(1e-7, 1e-5, 1.0, 10**7, 3)
-    units = exact_increments(stream, 23, 4)
-    found, sums = np.zeros((23, 4)), np.zeros(4, np.int64)
-    for first, last in ((0, 1), (1, 3), (3, 11), (11, 23)):
-        stream.fill(first, sums, found[first:last])
+@settings(max_examples=40)
+@given(st.integers(0, 2**40) | st.integers(0, 9), st.lists(st.integers(1, 9), min_size=1),
+       st.integers(1, 9), st.integers(0, 2**64 - 1))  # fmt: skip
+def test_increments_are_exact_and_do_not_depend_on_blocks(start, lengths, members, seed):
+    """Of any length, from anywhere on, for any number of members."""
+    stream = increments(1e-7, 1e-5, 1.0, 10**7, seed)
+    units = exact_increments(stream, range(start, start + sum(lengths)), members)
+    found, sums = np.zeros((sum(lengths), members)), np.zeros(members, np.int64)
+    last = 0
+    for length in lengths:
+        first, last = last, last + length
+        stream.fill(start + first, sums, found[first:last])
     assert (found / stream.unit).tolist() == units
     assert sums.tolist() == np.sum(units, axis=0).tolist()
 
@@ -54,7 +63,7 @@ def test_against_scalars_with_exact_rounding(backend):
     arithmetic = resolve_backend(backend).compute
     stream = increments(1e-4, 1e-2, 1.0, SMALL["updates"], SMALL["seed"])
     found = accumulate(**SMALL, smallest=1e-4, largest=1e-2, backend=backend)
-    units = exact_increments(stream, SMALL["updates"], SMALL["members"])
+    units = exact_increments(stream, range(SMALL["updates"]), SMALL["members"])
     for i in range(SMALL["members"]):
         x, total = round_exact(1.0, arithmetic), stream.start
         for n in range(SMALL["updates"]):

@@ -1,8 +1,12 @@
 """Datasets and files: CF metadata, areas, and files that are complete or absent."""
 
+import contextlib
+import gc
 import json
 import math
 import tempfile
+import unicodedata
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -69,31 +73,9 @@ def test_failed_write_leaves_nothing(tmp_path, monkeypatch):
 
 NUMBERS = st.integers(-(2**70), 2**70) | st.floats(allow_nan=False) | st.booleans()
 TEXTS = st.text(st.characters(), max_size=6) | st.text("ab /.-_é", max_size=4)
-THINGS = (
-    NUMBERS
-    | TEXTS
-    | st.none()
-    | st.sampled_from([b"", b"a", b"\xff"])
-    | st.complex_numbers()
-    | st.dates()
-)
-KINDS = (
-    "f2",
-    "f4",
-    "f8",
-    ">f8",
-    ">i4",
-    "i1",
-    "i8",
-    "u8",
-    "?",
-    "c8",
-    "M8[s]",
-    "S3",
-    "U3",
-    "O",
-    "longdouble",
-)
+ODD = st.none() | st.sampled_from([b"", b"a", b"\xff"]) | st.complex_numbers() | st.dates()
+THINGS = NUMBERS | TEXTS | ODD
+KINDS = "f2 f4 f8 >f8 >i4 i1 i8 u8 ? c8 M8[s] S3 U3 O longdouble".split()
 
 
 @st.composite
@@ -106,44 +88,62 @@ ATTRIBUTES = THINGS | st.lists(THINGS, max_size=3) | arrays() | st.lists(st.list
 ATTRIBUTES |= st.sampled_from([{"a": 1}, {1}, object(), float, range(2), np.float32(0.5)])
 
 
+TAKEN = (
+    "_FillValue missing_value scale_factor add_offset units calendar coordinates bounds dtype "
+    "_Unsigned CLASS NAME DIMENSION_LIST REFERENCE_LIST _Netcdf4Dimid _NCProperties grid_mapping"
+).split()
+"""Names of attributes that mean something to the libraries."""
+NAMES = TEXTS | st.sampled_from([None, 1, ("a", 1), "_a", "1", "\u20ac", "e\u0301", "x" * 300])
+
+
 def _held_or_refused(dataset, begins):
-    """What a file gives back of a dataset; None where it is refused, which xarray then does too."""
+    """What a file gives back of a dataset; None where it is refused, at last in reading."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "run.nc"
+        gc.freeze()  # a refusal looks for garbage, which takes long among what is there already
         try:
-            return netcdf.read(netcdf.write(dataset, path))
+            with np.errstate(all="ignore"):
+                netcdf.write(dataset, path)
         except InputError as error:
-            assert str(error).startswith(begins) and list(Path(folder).iterdir()) == []
-        try:
-            dataset.to_netcdf(path, engine="netcdf4")
-        except (TypeError, ValueError, RuntimeError):
+            assert str(error).startswith(f"a netCDF file cannot hold {begins}"), error
+            assert list(Path(folder).iterdir()) == []
             return None
-    changed = ("b'", "None", "object", r"\x00", r"\u0301", r"\u212b")  # or not what was given
-    assert any(word in ascii(repr(dataset)) for word in changed), "refused, and can be held"
-    return None
+        finally:
+            gc.unfreeze()
+        with contextlib.suppress(InputError), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # xarray's, of attributes that it cannot follow
+            return netcdf.read(path)
 
 
-@given(ATTRIBUTES)
-@settings(max_examples=120)
-def test_any_attribute_is_held_or_refused_with_a_sentence(value):
-    dataset = xr.Dataset(attrs={"told": value})
-    held = _held_or_refused(dataset, "the attribute 'told' of the dataset is ")
-    if held is not None:
-        np.testing.assert_array_equal(np.ravel(held.attrs["told"]), np.ravel(value))
+@given(st.just("told") | NAMES | st.sampled_from(TAKEN), ATTRIBUTES, st.sampled_from(KINDS))
+@settings(max_examples=150)
+def test_any_attribute_is_held_or_refused_with_a_sentence(name, value, kind):
+    """Of a dataset and of a variable, one that can be held itself."""
+    held = _held_or_refused(xr.Dataset(attrs={name: value}), "the attribute ")
+    if held is not None and name == "told" and "\0" not in str(value):
+        found = np.ravel(held.attrs[name])
+        changed = isinstance(value, list) or "b'" in repr(value)  # into texts
+        assert changed or found.tolist() == np.ravel(value).tolist()
+    usual = xr.Dataset({"a": ("x", np.ones(2).astype(kind))})
+    if _held_or_refused(usual, "the variable 'a', ") is not None:
+        _held_or_refused(usual.assign(a=usual["a"].assign_attrs({name: value})), "the attribute ")
 
 
-@given(TEXTS | st.sampled_from([None, 1, ("a", 1), "_a", "1", "\u20ac", "e\u0301", "\u212b"]))
-@settings(max_examples=80)
+@given(NAMES)
+@settings(max_examples=60)
 def test_any_name_is_held_or_refused_with_a_sentence(name):
     for dataset in (xr.Dataset({name: 0.0}), xr.Dataset({"a": ([name], [0.0])})):
-        held = _held_or_refused(dataset, "a variable or axis is named ")
-        assert held is None or held.identical(dataset)
+        held = _held_or_refused(dataset, "a variable or axis named ")
+        if held is not None:  # names are composed, and end at a null
+            known = [unicodedata.normalize("NFC", n) for n in (*dataset.variables, *dataset.dims)]
+            assert [*held.variables, *held.dims] == [n.partition("\0")[0] for n in known]
 
 
+@settings(max_examples=40)
 @given(arrays())
 def test_any_variable_is_held_or_refused_with_a_sentence(values):
     dataset = xr.Dataset({"a": ([f"x{n}" for n in range(values.ndim)], values)})
-    held = _held_or_refused(dataset, "the variable 'a' is an array of ")
+    held = _held_or_refused(dataset, "the variable 'a', an array of ")
     assert held is None or values.dtype.kind == "M" or (held["a"].values == values).all()
 
 
