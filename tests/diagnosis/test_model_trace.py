@@ -461,14 +461,15 @@ def test_wrong_words(told, sentence, call, monkeypatch):
 
 
 @pytest.mark.slow
-def test_prices():
+@pytest.mark.parametrize("backend", ["bf16", "fp64"])
+def test_prices(backend):
     """By the quadratic-exponential scheme, with its elementary functions and branches."""
     scheme, years = "quadratic_exponential", [0.25]
     changes = {
         "heston.simulation.n_paths": 300, "heston.simulation.scheme": scheme,
         "heston.payoffs.maturities_years": years,
     }  # fmt: skip
-    found = sciprec.trace_scenario("quickstart_heston", "fp64", changes=changes, samples=2)
+    found = sciprec.trace_scenario("quickstart_heston", backend, changes=changes, samples=2)
     assert found.steps == 8 and found.steps_are == "time steps"
     assert list(found.outputs) == ["price"] and found.closure < 1e-6
     assert sum(n.share for n in found.lines) == pytest.approx(1.0, abs=1e-6)

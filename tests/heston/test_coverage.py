@@ -38,7 +38,7 @@ def failures(rows):
 @pytest.mark.slow
 def test_bounds_cover():
     cases = heston.reference_cases(REFERENCES, QUICK)
-    rows = heston.coverage(cases, n_seeds=8, tolerance=0.01, threads=2)
+    rows = heston.coverage(cases, n_seeds=12, tolerance=0.01, threads=2)
     assert len(rows) == 12 and not failures(rows)
     assert all(row.met == row.n_seeds for row in rows)
 
@@ -64,7 +64,7 @@ def test_bounds_cover_where_the_variance_stays_at_zero(name):
 def test_bounds_of_path_dependent_payoffs_cover():
     payoff = AsianGeometric(strike=100, maturity=1, fixings=5)
     rows = heston.coverage(
-        [("geometric", LEWIS, payoff)], backends=["fp32"], n_seeds=30, tolerance=0.02, threads=2
+        [("geometric", LEWIS, payoff)], backends=["fp32"], n_seeds=60, tolerance=0.02, threads=2
     )
     assert not failures(rows)
 

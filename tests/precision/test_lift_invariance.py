@@ -161,9 +161,10 @@ def sections(x, n, out):
             for _ in prange(2):
                 private += x[i] / (j + 3)
         out[i] -= private
-        factor = 1.0
-        factor *= x[i]
-        out[i] += factor
+    for i in prange(n):
+        private = 1.0
+        private *= x[i]
+        out[i] += private
     return parallel_thirds(x, x)
 
 

@@ -66,7 +66,7 @@ def deadly(tmp_path, monkeypatch):
 @pytest.mark.skipif(os.name == "nt", reason="no SIGKILL on Windows")
 def test_a_worker_that_is_killed_once_costs_nothing(deadly, scenario_files, tmp_path):
     deadly("fp32", 1, allowed=3)
-    result = workflow.run(scenario_files[0], out=tmp_path / "out", workers=1)
+    result = workflow.run(scenario_files[0], out=tmp_path / "out", workers=2)
     assert not result.failures and len(result.files) == 3
     assert len(list((tmp_path / "marks").iterdir())) == 1
     assert [row["status"] for row in result.table] == ["truth", "good", "beyond"]

@@ -9,31 +9,22 @@ import textwrap
 import pytest
 
 from sciprec.cli.exit_codes import INTERRUPTED, NOT_MET
-from tests.shell.test_same_bits import address_in, until
+from tests.shell.test_same_bits import address_in, started_cli, until
 
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(os.name == "nt", reason="no SIGKILL on Windows"),
 ]
-# A scheduler and its worker, for which the truth ends at once, and another run does not end.
-SCHEDULER = """
-    import asyncio, json, sys, time
-    from pathlib import Path
-    from distributed import Scheduler, Worker
+# What the worker loads: the truth ends at once, another run does not end.
+PRELOAD = """
+    import time
     from tests.shell.conftest import Models, little_climate
 
     def endless(given, backend, compensation=None):
         time.sleep(0 if backend == "fp64" else 600)
         return little_climate(given, backend, compensation)
 
-    async def serve():
-        async with Scheduler(host="127.0.0.1", port=0, dashboard=False) as scheduler:
-            async with Worker(scheduler.address, nthreads=1):
-                Path(sys.argv[1]).write_text(json.dumps({"address": scheduler.address}))
-                await scheduler.finished()
-
     Models()["climate"] = endless
-    asyncio.run(serve())
 """
 COMMAND = """
 import sys
@@ -49,15 +40,19 @@ cli.main(sys.argv[1:])
 
 @pytest.fixture
 def cluster(tmp_path):
-    """A scheduler's process and address; it has one worker, which goes with it."""
-    told = tmp_path / "scheduler.json"
-    command = [sys.executable, "-c", textwrap.dedent(SCHEDULER), str(told)]
-    silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    scheduler = subprocess.Popen(command, **silent)
+    """A scheduler's process and address; it has one worker."""
+    told, preload = tmp_path / "scheduler.json", tmp_path / "preload.py"
+    preload.write_text(textwrap.dedent(PRELOAD))
+    here = ["--host", "127.0.0.1", "--no-dashboard"]
+    scheduler = started_cli("scheduler", *here, "--port", "0", "--scheduler-file", told)
     until(told.exists)
-    yield scheduler, until(lambda: address_in(told))
-    scheduler.kill()
-    scheduler.wait(timeout=30)
+    address = until(lambda: address_in(told))
+    own = ["--nthreads", "1", "--no-nanny", "--preload", preload]
+    worker = started_cli("worker", address, *here, *own)
+    yield scheduler, address
+    for process in (scheduler, worker):
+        process.kill()
+        process.wait(timeout=30)
 
 
 @pytest.mark.parametrize("interrupted", [False, True], ids=["left alone", "Ctrl-C"])

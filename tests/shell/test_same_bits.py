@@ -107,13 +107,14 @@ def test_two_processes(scenarios, one_thread, tmp_path):
 
 @pytest.fixture
 def cluster(tmp_path):
-    """Address of a scheduler with a worker process on the loopback."""
+    """Address of a scheduler with two worker processes on the loopback."""
     told = tmp_path / "scheduler.json"
     here = ["--host", "127.0.0.1", "--no-dashboard"]
     started = [started_cli("scheduler", *here, "--port", "0", "--scheduler-file", told)]
     until(told.exists)
     address = until(lambda: address_in(told))
-    started.append(started_cli("worker", address, *here, "--nthreads", "1", "--no-nanny"))
+    own = "--nthreads", "1", "--no-nanny"
+    started += [started_cli("worker", address, *here, *own) for _ in range(2)]
     yield address
     for process in started:
         process.kill()
