@@ -124,8 +124,13 @@ def step_seconds(model: Model, backend: str, rounds: int, longer: float = SECOND
         rate = max(gained / more, longer / 1e4)
         more = max(2 * more, math.ceil(longer / rate)) if gained > longer / 20 else 4 * more
         gained = _run(model, backend, few + more) - _run(model, backend, few)
-    pairs = [(_run(model, backend, few), _run(model, backend, few + more)) for _ in range(rounds)]
-    return statistics.median((long - short) / more for short, long in pairs)
+    seconds = 0.0
+    while not seconds > 0.0:  # beginnings of the shorter runs took longer than further steps
+        lengths = few, few + more
+        pairs = [tuple(_run(model, backend, n) for n in lengths) for _ in range(rounds)]
+        seconds = statistics.median((long - short) / more for short, long in pairs)
+        more *= 2
+    return seconds
 
 
 def _run(

@@ -124,6 +124,17 @@ def test_peers_run_where_they_are_installed():
         run()
 
 
+@pytest.mark.parametrize("rounds", [1, 3])
+def test_a_step_takes_time_whatever_a_run_begins_with(rounds, monkeypatch):
+    """Runs of small models whose beginnings take up to as long as many of their steps."""
+    noise = np.random.default_rng(3)
+    monkeypatch.setattr(
+        climate_steps, "_run", lambda model, backend, n: 1e-5 * n + noise.exponential(2e-2)
+    )
+    for model in [climate_steps.mountain("T10", 1200.0)] * 50:
+        assert climate_steps.step_seconds(model, "fp64", rounds, 0.01) > 0.0
+
+
 def test_every_model_can_be_asked_for():
     of_steps = [model for model, _ in (*climate_steps.STEPS, *climate_steps.SMALL_STEPS)]
     threaded = [model for model, _ in (*climate_steps.THREADED, *climate_steps.SMALL_THREADED)]
