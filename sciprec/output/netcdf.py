@@ -40,18 +40,13 @@ def write(dataset: xr.Dataset, path: str | Path) -> Path:
         if isinstance(error, (OSError, RuntimeError)):  # the library says no more than "HDF error"
             _try_to_write(part, dataset.nbytes)
         with _LIBRARY:
-            refused = refused_piece(dataset, lambda piece: _write_piece(piece, part))
+            refused = refused_piece(dataset, _write_into_memory)
         if refused is not None:
             raise refused from None
         raise
     finally:
         part.unlink(missing_ok=True)
     return path
-
-
-def _write_piece(dataset: xr.Dataset, path: Path) -> None:
-    with _let_go():
-        _write_at_once(dataset, path, encoding=_encoding(dataset))
 
 
 def _encoding(dataset: xr.Dataset) -> dict[str, dict]:
@@ -91,8 +86,20 @@ def _write_at_once(dataset: xr.Dataset, path: Path, **how: Any) -> None:
     import netCDF4
 
     with netCDF4.Dataset(path, "w", format="NETCDF4") as file:
-        computed = dataset.compute() if dataset.chunks else dataset
-        computed.dump_to_store(xr.backends.NetCDF4DataStore(file), **how)
+        _put(dataset, file, how)
+
+
+def _write_into_memory(dataset: xr.Dataset) -> None:
+    """Write a dataset as into a file, where nothing but what it consists of can be in the way."""
+    import netCDF4
+
+    with _let_go(), netCDF4.Dataset("memory", "w", format="NETCDF4", memory=1) as file:
+        _put(dataset, file, {"encoding": _encoding(dataset)})
+
+
+def _put(dataset: xr.Dataset, file: Any, how: dict[str, Any]) -> None:
+    computed = dataset.compute() if dataset.chunks else dataset
+    computed.dump_to_store(xr.backends.NetCDF4DataStore(file), **how)
 
 
 @contextlib.contextmanager
