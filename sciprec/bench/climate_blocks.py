@@ -17,12 +17,7 @@ from sciprec.climate.transform.compiled import compiled
 from sciprec.climate.transform.grid import Truncation, resolve_truncation
 from sciprec.climate.transform.legendre_stage import legendre_analysis, legendre_synthesis
 from sciprec.climate.transform.legendre_tables import share_left_out
-from sciprec.climate.transform.spectral import (
-    make_tables,
-    make_work,
-    negligible_in,
-    rounded,
-)
+from sciprec.climate.transform.spectral import make_work, rounded, tables_in
 from sciprec.precision import Backend, resolve_backend
 
 TRUNCATIONS = ("T42", "T85", "T170")
@@ -74,10 +69,9 @@ class LegendreStage:
 
     def __post_init__(self) -> None:
         row, backend = self.truncation, self.backend
-        given = {"whole": None, "without": negligible_in(backend)}
-        made = {kind: make_tables(row, limit) for kind, limit in given.items()}
         self._tables = {
-            kind: tuple(rounded(table, backend) for table, _ in both) for kind, both in made.items()
+            kind: tuple(table for table, _ in tables_in(row, backend, kind == "whole"))
+            for kind in ("whole", "without")
         }
         self.left_out = [
             share_left_out(*tables)

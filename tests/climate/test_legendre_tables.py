@@ -8,6 +8,7 @@ import pytest
 from sciprec.bench.climate_blocks import LegendreStage
 from sciprec.climate.running.lifted_model import Model, conversion_of
 from sciprec.climate.running.request import check_request
+from sciprec.climate.transform import legendre_tables
 from sciprec.climate.transform.grid import GaussianGrid, resolve_truncation
 from sciprec.climate.transform.legendre import coefficient_orders, gauss_nodes, legendre_table
 from sciprec.climate.transform.legendre_stage import LANES, ROWS
@@ -15,6 +16,7 @@ from sciprec.climate.transform.spectral import (
     SpectralTransform,
     make_tables,
     negligible_in,
+    rounded,
     tables_in,
 )
 from sciprec.precision import resolve_backend
@@ -135,6 +137,49 @@ def test_too_much_left_out_is_an_error_above_the_rounding():
     )
     for a, b in zip(stage.errors("whole"), stage.errors("without"), strict=True):
         assert b > max(1.01 * a, SINGLE)
+
+
+@pytest.mark.parametrize(
+    ("name", "drops"),
+    [
+        ("fp32", True), ("bf16", True), ("float:p=13", True), ("fp64", False), ("mlu370", False),
+        ("binary32,round=rz", False), ("float:p=24,round=sr", False), ("policy:dcu", False),
+    ],
+)  # fmt: skip
+def test_tiny_numbers_are_zero_in_binary32_to_nearest_alone(name, drops):
+    """Toward one side the least addend moves a sum."""
+    row, backend = resolve_truncation("T42"), resolve_backend(name)
+    given = rounded(make_tables(row), backend), tables_in(row, backend)
+    for ((numbers, *stairs), _), ((own, *own_stairs), _) in zip(*given, strict=True):
+        tiny = (numbers != 0.0) & (np.abs(numbers) < 2.0**-63)
+        assert tiny.mean() > 0.01
+        np.testing.assert_array_equal(own, np.where(tiny, 0.0, numbers) if drops else numbers)
+        for a, b in zip(stairs, own_stairs, strict=True):
+            np.testing.assert_array_equal(a, b)
+
+
+def transforms(rng, least, monkeypatch):
+    """Fields of random coefficients, and coefficients of these times random numbers, at T42 in
+    fp32, with numbers of the tables below the least set to zero.
+    """
+    monkeypatch.setattr(legendre_tables, "LEAST_IN_BINARY32", least)
+    transform, found = SpectralTransform(resolve_truncation("T42"), "fp32"), []
+    for _ in range(10):
+        size = 10.0 ** rng.uniform(-10, 6) * (1.0 + transform.degree) ** -rng.uniform(0, 6)
+        size *= 10.0 ** (rng.uniform(-6, 0, size.size) * rng.integers(0, 2))
+        fields = transform.to_grid(rng.normal(size=(size.size, 4)) * size[:, None])
+        spread = np.exp(rng.normal(size=fields.shape) * rng.uniform(0, 3))
+        found += [fields, transform.to_spectrum(fields * spread)]
+    return found
+
+
+def test_without_tiny_numbers_every_bit_is_the_same(monkeypatch):
+    few, whole, too_few = (
+        transforms(np.random.default_rng(20), least, monkeypatch) for least in (2.0**-63, 0.0, 1e-9)
+    )
+    for a, b in zip(few, whole, strict=True):
+        np.testing.assert_array_equal(a, b)
+    assert any((a != b).any() for a, b in zip(too_few, whole, strict=True))
 
 
 def test_fields_do_not_depend_on_those_beside_them_where_blocks_are_left_out():

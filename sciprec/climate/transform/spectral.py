@@ -37,7 +37,11 @@ from sciprec.climate.transform.legendre_stage import (
     sum_fields,
     sum_fields_in_turn,
 )
-from sciprec.climate.transform.legendre_tables import analysis_table, synthesis_table
+from sciprec.climate.transform.legendre_tables import (
+    analysis_table,
+    drop_tiny,
+    synthesis_table,
+)
 from sciprec.climate.transform.real_fourier import fft_analysis, fft_synthesis, real_waves
 from sciprec.errors import InputError
 from sciprec.precision import Backend, lift, quantize, resolve_backend
@@ -194,20 +198,36 @@ def negligible_in(backend: Backend) -> float | None:
     """What `make_tables` leaves out for an arithmetic: what is below its rounding in the
     processor's own binary32 and binary64, nothing in others.
     """
-    by_place = isinstance(backend, HandedBackend) and type(backend) is not HandedBackend
-    one = len(set(backend.roles)) == 1 and backend.noise is None and not by_place
+    one = len(set(backend.roles)) == 1 and backend.noise is None and not _is_by_place(backend)
     return backend.compute.rounding_error if one and backend.compute.native else None
 
 
+def _minds_subnormals(backend: Backend) -> bool:
+    """Whether numbers are in binary32 with its subnormal ones, and results to nearest, which tiny
+    addends do not move: toward one side they do.
+    """
+    nearest = all(role.rule.nearest for role in backend.roles) and backend.noise is None
+    return backend.carrier == np.float32 and nearest and not _is_by_place(backend)
+
+
+def _is_by_place(backend: Backend) -> bool:
+    return isinstance(backend, HandedBackend) and type(backend) is not HandedBackend
+
+
 def tables_in(truncation: Truncation, backend: Backend, whole: bool = False) -> tuple[tuple, tuple]:
-    """`make_tables` rounded to an arithmetic, without what is negligible in it.
+    """`make_tables` rounded to an arithmetic, without what is negligible in it, nor what makes
+    subnormal products.
 
     Args:
         truncation: the truncation and its grid.
         backend: the arithmetic.
         whole: leave nothing out, for sums whose error is below the arithmetic's rounding.
     """
-    return rounded(make_tables(truncation, None if whole else negligible_in(backend)), backend)
+    tables = rounded(make_tables(truncation, None if whole else negligible_in(backend)), backend)
+    if _minds_subnormals(backend):
+        for functions, _ in tables:
+            drop_tiny(functions)
+    return tables
 
 
 def make_work(truncation: Truncation, fields: int, dtype: type = np.float64) -> tuple:
