@@ -70,6 +70,34 @@ def test_a_dinosaur_that_fails_says_why(monkeypatch):
     assert entry["skipped"] == "dinosaur failed: ValueError: no such grid"
 
 
+GREETING = """
+import os
+os.write(1, b"a greeting")
+sht_gauss = 0
+
+class sht:
+    nlm, m = 1, 0
+
+    def __init__(self, lmax, mmax, nthreads):
+        assert nthreads == 1
+
+    def set_grid(self, nlat, nphi, kind, polar_opt): pass
+    def spec_array(self): pass
+    def spat_array(self): pass
+"""
+
+
+def test_a_peer_has_one_thread_and_its_greeting_is_no_part_of_the_output(
+    tmp_path, monkeypatch, capfd
+):
+    (tmp_path / "shtns.py").write_text(GREETING)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(climate_peers.sys.modules, "shtns", raising=False)
+    assert "SHTns" in climate_peers.round_trips(resolve_truncation("T42"), 1)
+    assert capfd.readouterr() == ("", "a greeting")
+    monkeypatch.delitem(climate_peers.sys.modules, "shtns")
+
+
 def test_the_table_has_steps_peers_truncations_and_members():
     step = {"model": "Held-Suarez T42L20", "truncation": "T42", "seconds": 0.01}
     result = {
