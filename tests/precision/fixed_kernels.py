@@ -87,3 +87,13 @@ def update(x, dx, residual):
         total = x[i] + y
         residual[i] = y - (total - x[i])
         x[i] = total
+
+
+def opposite(x, out):
+    for i in range(x.size):
+        out[i] = -x[i]
+
+
+def opposite_on_threads(x, out):
+    for i in prange(x.size):
+        out[i] = -x[i]

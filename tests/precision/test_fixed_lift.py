@@ -148,6 +148,36 @@ def test_a_profile_counts_operations_of_any_kernel():
     assert profile.exponents[row].sum() == 50
 
 
+def any_numbers(rng, count):
+    """All exponents, and many of those that have columns of their own; zeros, infinities, NaN."""
+    x = rng.uniform(1, 2, count) * 2.0 ** rng.integers(-1074, 1024, count)
+    near = rng.random(count) < 0.7
+    x[near] = rng.uniform(1, 2, near.sum()) * 2.0 ** rng.integers(-83, 43, near.sum())
+    chosen = rng.random(count)
+    for part, value in enumerate([0.0, -0.0, np.inf, -np.inf, np.nan, 5e-324, 2.0**-80, 2.0**40]):
+        x[(chosen > 0.02 * part) & (chosen < 0.02 * (part + 1))] = value
+    return x * rng.choice([-1, 1], count)
+
+
+@pytest.mark.parametrize("kernel", [kernels.opposite, kernels.opposite_on_threads])
+def test_a_profile_tells_how_large_numbers_are(kernel):
+    lifted = lift(kernel, "fp64")
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        x = any_numbers(rng, int(rng.choice([1, 7, 100_000])))
+        profile = lifted.profile(x, np.zeros_like(x))
+        operations = [profile.sites[r.site].operation for r in profile.rows]
+        row = operations.index("neg")
+        sizes = np.abs(x[np.isfinite(x) & (x != 0.0)])
+        assert profile.largest[row] == sizes.max(initial=0.0)
+        assert profile.smallest[row] == sizes.min(initial=np.inf)
+        assert profile.zeros[row] == (x == 0.0).sum()
+        assert profile.unusable[row] == (~np.isfinite(x)).sum()
+        columns = np.clip(np.frexp(sizes)[1] - 1, -80, 39) + 80
+        assert (profile.exponents[row] == np.bincount(columns, minlength=120)).all()
+        assert profile.runs[row] == x.size
+
+
 @pytest.mark.parametrize(
     ("ranges", "words"),
     [

@@ -76,15 +76,16 @@ class Recorder:
         apart = bins.strides[0] - table.strides[0]
         table[:, recording.BINS_AT] = table.nbytes + apart * np.arange(len(rows))
         enter(self.dispatcher, (table.ctypes.data, *copied(args)))
+        zeros, unusable = (table[:, n].copy() for n in (recording.ZEROS, recording.UNUSABLE))
         smallest = table[:, recording.SMALLEST].copy()
         smallest[smallest == _NEVER] = np.array(np.inf).view(np.int64)
         return Profile(
             sites=tuple(self.program.sites),
             rows=rows,
-            runs=table[:, recording.RUNS].copy(),
+            runs=bins.sum(axis=1) + zeros + unusable,
             largest=table[:, recording.LARGEST].copy().view(np.float64),
             smallest=smallest.view(np.float64),
-            zeros=table[:, recording.ZEROS].copy(),
-            unusable=table[:, recording.UNUSABLE].copy(),
+            zeros=zeros,
+            unusable=unusable,
             exponents=bins.copy(),
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +12,6 @@ from sciprec.checks.arguments import Range
 from sciprec.errors import InputError
 from sciprec.precision.fixed.profile import Profile
 from sciprec.precision.formats.backend import Arithmetic, Backend
-from sciprec.precision.formats.literal import fixed_unit_exponent
 from sciprec.precision.rewriting.layout import ACCUMULATOR, Row
 from sciprec.precision.rewriting.syntax import Site
 from sciprec.precision.rounding import fixed_rounding as words
@@ -54,6 +54,82 @@ class Place:
     lost_share: float
 
 
+class _Facts:
+    """What is known of the rows of a program whatever numbers they meet.
+
+    Attributes:
+        bits, headroom: (rows,), of each row's format.
+        functions: (rows,), the number of the function that each row's operation stands in.
+        groups: (rows,), the number of the group that a row is in, 0 for none.
+        additions: (rows,), whether the operation is a sum or difference.
+
+    Args:
+        backend, sites, rows: as of `Units`.
+    """
+
+    def __init__(self, backend: Backend, sites: tuple[Site, ...], rows: tuple[Row, ...]):
+        of_rows = [sites[row.site] for row in rows]
+        formats = [
+            _arithmetic(backend, site, row.part).format
+            for site, row in zip(of_rows, rows, strict=True)
+        ]
+        self.bits = np.array([f.bits for f in formats], np.int64)
+        self.headroom = np.array([f.headroom for f in formats], np.int64)
+        self.functions = _numbered(site.function for site in of_rows)
+        self.groups = _numbered([row.group for row in rows], {"": 0})
+        self.additions = np.array([site.operation in _ADDITIONS for site in of_rows], bool)
+
+    def exponents(self, largest: np.ndarray, which: np.ndarray | slice = slice(None)) -> np.ndarray:
+        """e of the units 2^e of some rows: the smallest whose integers hold numbers of these sizes
+        after rounding, and the format's headroom.
+        """
+        bits = self.bits[which]
+        fraction, exponent = np.frexp(largest)
+        full = np.ldexp(1.0, bits - 1) - 0.5  # so many units round beyond the range
+        wanted = exponent - bits + 1 + (np.ldexp(fraction, bits - 1) >= full)
+        return np.clip(wanted + self.headroom[which], _LEAST, _GREATEST)
+
+    def share_in_groups(self, largest: np.ndarray) -> None:
+        """Give the members of each group the largest size among them."""
+        members = self.groups > 0
+        most = _most(largest, self.groups)
+        largest[members] = most[self.groups[members]]
+
+    def completed(self, largest: np.ndarray) -> np.ndarray:
+        """Sizes: of a group, the largest of its members; where none is known, the largest of the
+        same function, of the whole kernel, or one.
+        """
+        out = np.where(np.isfinite(largest), largest, 0.0)
+        self.share_in_groups(out)
+        here = _most(out, self.functions)
+        here[here == 0.0] = out.max(initial=0.0) or 1.0
+        return np.where(out == 0.0, here[self.functions], out)
+
+    def table(self, exponents: np.ndarray) -> np.ndarray:
+        """(rows, 8) words as `fixed_rounding` reads them."""
+        table = np.zeros((self.bits.size, words.ROW_BYTES // 8), np.int64)
+        numbers = table.view(np.float64)
+        half, unit = np.ldexp(1.0, self.bits - 1), np.ldexp(1.0, exponents)
+        numbers[:, words.SHIFT] = unit * (1.5 * 2.0**52 + half)
+        numbers[:, words.UNIT] = unit
+        numbers[:, words.LOW] = -half * unit
+        numbers[:, words.HIGH] = (half - 1.0) * unit
+        return table
+
+
+def _numbered(names: Iterable[str], known: dict[str, int] | None = None) -> np.ndarray:
+    """A number for each name, the same for the same one."""
+    numbers = {} if known is None else known
+    return np.array([numbers.setdefault(name, len(numbers)) for name in names], np.int64)
+
+
+def _most(sizes: np.ndarray, of: np.ndarray) -> np.ndarray:
+    """The largest of the sizes with each number, 0 of none."""
+    most = np.zeros(int(of.max(initial=0)) + 1)
+    np.maximum.at(most, of, sizes)
+    return most
+
+
 class Units:
     """The table of a program: a row of constants for every place, and running counts.
 
@@ -64,6 +140,7 @@ class Units:
         spread: (rows, 120), numbers by exponent as in a Profile; None where none is known.
         zero: (rows,), whether a place made nothing but zeros: what it makes in fixed point is
             made of rounding errors. None where that is not known.
+        before: other units of the same program, or None.
     """
 
     def __init__(
@@ -74,24 +151,17 @@ class Units:
         largest: np.ndarray,
         spread: np.ndarray | None = None,
         zero: np.ndarray | None = None,
+        before: Units | None = None,
     ):
         self.backend, self.sites, self.rows, self.zero = backend, sites, rows, zero
-        self.largest = _completed(largest, sites, rows)
+        self._facts = facts = before._facts if before else _Facts(backend, sites, rows)
+        self.largest = facts.completed(largest)
         self.used = largest > 0.0
         self.spread = np.zeros((len(rows), BINS), np.int64) if spread is None else spread
-        arithmetic = [_arithmetic(backend, sites[row.site], row.part) for row in rows]
-        self.exponents = np.array(
-            [_exponent(a, x) for a, x in zip(arithmetic, self.largest.tolist(), strict=True)],
-            np.int64,
-        )
+        self.exponents = facts.exponents(self.largest)
         if zero is not None:
-            self._refine(zero & ~self.used & (self.largest > 0.0), arithmetic)
-        self.table = _table(arithmetic, self.exponents)
-        self._tops = [  # e of 2^e above all results of additions
-            e + a.format.bits
-            for e, a, row in zip(self.exponents.tolist(), arithmetic, rows, strict=True)
-            if sites[row.site].operation in _ADDITIONS
-        ]
+            self._refine(zero & ~self.used & (self.largest > 0.0))
+        self.table = facts.table(self.exponents)
         self._variant: Variant | None = None
 
     @classmethod
@@ -102,20 +172,21 @@ class Units:
             before = np.where(known.used, known.largest, 0.0)
             largest, spread = np.maximum(largest, before), spread + known.spread
         zero = (profile.runs > 0) & (largest == 0.0)
-        return cls(backend, profile.sites, profile.rows, largest, spread, zero)
+        return cls(backend, profile.sites, profile.rows, largest, spread, zero, known)
 
-    def _refine(self, zero: np.ndarray, arithmetic: list[Arithmetic]) -> None:
+    def _refine(self, zero: np.ndarray) -> None:
         """Give places that made nothing but zeros a range of a few of the coarsest units that
         numbers of their function have.
         """
-        functions = np.array([self.sites[row.site].function for row in self.rows])
-        for function in set(functions[zero].tolist()):
-            known = (functions == function) & self.used
+        facts = self._facts
+        for function in np.unique(facts.functions[zero]):
+            mine = facts.functions == function
+            known = mine & self.used
             known = known if known.any() else self.used
             coarsest = self.exponents[known].max() if known.any() else 0
-            for n in np.flatnonzero(zero & (functions == function)):
-                self.largest[n] = 2.0 ** float(coarsest + 1)
-                self.exponents[n] = _exponent(arithmetic[n], self.largest[n])
+            changed = zero & mine
+            self.largest[changed] = 2.0 ** float(coarsest + 1)
+            self.exponents[changed] = facts.exponents(self.largest[changed], changed)
 
     def widened(self, beyond: np.ndarray) -> Units:
         """Units in which sizes (rows,) that were met beyond the range have room, too."""
@@ -124,6 +195,7 @@ class Units:
             np.maximum(np.where(self.used, self.largest, 0.0), beyond),
             self.spread,
             self.zero,
+            self,
         )
 
     def variant(self, literals: tuple[float, ...]) -> Variant:
@@ -135,7 +207,8 @@ class Units:
             for literal in filter(math.isfinite, filter(None, literals)):
                 over, under = literal.as_integer_ratio()
                 lows.append((over & -over).bit_length() - under.bit_length())
-            bits = max(self._tops, default=-math.inf) - min(lows)
+            tops = (self.exponents + self._facts.bits)[self._facts.additions]
+            bits = max(tops.tolist(), default=-math.inf) - min(lows)
             self._variant = PLAIN if bits <= _EXACT_BITS else WIDE
         return self._variant
 
@@ -188,7 +261,7 @@ def from_ranges(backend: Backend, sites, rows, ranges) -> Units:
         used.update(keys)
         if keys:
             largest[number] = given[keys[0]]
-    _share_in_groups(largest, rows)
+    _Facts(backend, sites, rows).share_in_groups(largest)
     largest[largest == 0.0] = given.get("*", 0.0)
     missing = [sites[rows[n].site] for n in np.flatnonzero(largest == 0.0)]
     unknown = [key for key in given if key not in used]
@@ -227,51 +300,6 @@ def _arithmetic(backend: Backend, site: Site, part: int) -> Arithmetic:
 def _in_integers(backend: Backend, site: Site, part: int) -> bool:
     """Whether a place is in fixed point: where floats compute, the factors of products alone."""
     return backend.compute.fixed or site.operation == "product" and part > 0
-
-
-def _exponent(arithmetic: Arithmetic, largest: float) -> int:
-    """e of a place's unit 2^e."""
-    fmt = arithmetic.format
-    wanted = fixed_unit_exponent(largest, fmt.bits) + fmt.headroom
-    return min(max(wanted, _LEAST), _GREATEST)
-
-
-def _table(arithmetic: list[Arithmetic], exponents: np.ndarray) -> np.ndarray:
-    """(rows, 8) words as `fixed_rounding` reads them."""
-    table = np.zeros((len(arithmetic), words.ROW_BYTES // 8), np.int64)
-    numbers = table.view(np.float64)
-    half = np.array([2.0 ** (a.format.bits - 1) for a in arithmetic])
-    unit = np.ldexp(1.0, exponents)
-    numbers[:, words.SHIFT] = unit * (1.5 * 2.0**52 + half)
-    numbers[:, words.UNIT] = unit
-    numbers[:, words.LOW] = -half * unit
-    numbers[:, words.HIGH] = (half - 1.0) * unit
-    return table
-
-
-def _completed(largest: np.ndarray, sites, rows) -> np.ndarray:
-    """Sizes: of a group, the largest of its members; where none is known, the largest of the same
-    function, of the whole kernel, or one.
-    """
-    out = np.where(np.isfinite(largest), largest, 0.0)
-    _share_in_groups(out, rows)
-    functions = np.array([sites[row.site].function for row in rows])
-    everywhere = out.max(initial=0.0) or 1.0
-    for function in set(functions.tolist()):
-        mine = functions == function
-        here = out[mine].max(initial=0.0) or everywhere
-        out[mine & (out == 0.0)] = here
-    return out
-
-
-def _share_in_groups(largest: np.ndarray, rows) -> None:
-    """Give the members of each group the largest size among them."""
-    groups: dict[str, list[int]] = {}
-    for number, row in enumerate(rows):
-        if row.group:
-            groups.setdefault(row.group, []).append(number)
-    for members in groups.values():
-        largest[members] = largest[members].max()
 
 
 def _short(spread: np.ndarray, units: np.ndarray) -> tuple[int, float]:

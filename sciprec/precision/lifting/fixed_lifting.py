@@ -225,7 +225,7 @@ class FixedLifted(Lifted):
             spread = np.zeros_like(own.spread)
             spread.ravel()[state["met"][0]] = state["met"][1]
             self.units = Units(
-                own.backend, own.sites, own.rows, state["largest"], spread, state.get("zero")
+                own.backend, own.sites, own.rows, state["largest"], spread, state.get("zero"), own
             )
             self._saturated, self._invalid = state["beyond"].copy()
             *counts, unknown = state["counts"].tolist()

@@ -1,8 +1,14 @@
-"""Profiles: binary64 operations that note in their row how often they ran and what they made."""
+"""Profiles: binary64 operations that note in their row what they made.
+
+A number is counted once, by its exponent, among zeros, or among infinities and NaN: their sum says
+how often the operation ran. Most numbers are neither the largest nor the smallest so far, which a
+look tells; to change a word that several threads share is a dozen times as dear.
+"""
 
 from __future__ import annotations
 
 from llvmlite import ir
+from numba.core import cgutils
 
 from sciprec.precision.formats.backend import Arithmetic
 from sciprec.precision.rounding import fixed_rounding
@@ -13,10 +19,9 @@ from sciprec.precision.rounding.words import F64, I64, V64, call, routine
 BINS = 120
 LEAST_EXPONENT = -80
 """The first bin counts numbers below 2^(LEAST_EXPONENT + 1), the last everything above."""
-RUNS, LARGEST, SMALLEST, ZEROS, UNUSABLE, BINS_AT = range(6)
-"""Words of a row: how often (integer), the largest size and the smallest but zero (binary64),
-zeros, infinities and NaN (integers), and how many bytes from the row sizes by exponent (integers)
-begin."""
+LARGEST, SMALLEST, ZEROS, UNUSABLE, BINS_AT = range(5)
+"""Words of a row: the largest size and the smallest but zero (binary64), zeros, infinities and NaN
+(integers), and how many bytes from the row sizes by exponent (integers) begin."""
 ROW_BYTES = fixed_rounding.ROW_BYTES
 """As in fixed point: a kernel's code may be one for both (see `operations.shared_rows`)."""
 
@@ -57,29 +62,24 @@ class Recording(Native):
 
 def _noted(b, r, row):
     """The body of `Recording.noted`."""
-    one, size = ir.Constant(I64, 1), call(b, "fabs", r)
+    size = call(b, "fabs", r)
     word = V64.to_word(b, size)
     finite = b.fcmp_ordered("<", size, V64.constant(float("inf")))
     zero = b.fcmp_ordered("==", r, V64.constant(0.0))
-
-    def add(index: int, condition) -> None:
-        amount = b.zext(condition, I64) if condition is not None else one
-        b.atomic_rmw("add", word_at(b, row, index, I64), amount, "monotonic")
-
-    add(RUNS, None)
-    add(ZEROS, zero)
-    add(UNUSABLE, b.not_(finite))
-    nothing, everything = ir.Constant(I64, 0), ir.Constant(I64, (1 << 63) - 1)
     usable = b.and_(finite, b.not_(zero))
-    upper, lower = b.select(usable, word, nothing), b.select(usable, word, everything)
-    b.atomic_rmw("umax", word_at(b, row, LARGEST, I64), upper, "monotonic")
-    b.atomic_rmw("umin", word_at(b, row, SMALLEST, I64), lower, "monotonic")
     exponent = b.sub(b.lshr(word, ir.Constant(I64, 52)), ir.Constant(I64, 1023))
     number = b.sub(exponent, ir.Constant(I64, LEAST_EXPONENT))
     for condition, limit in (("<", 0), (">", BINS - 1)):
         edge = ir.Constant(I64, limit)
         number = b.select(b.icmp_signed(condition, number, edge), edge, number)
-    bins = b.add(row, b.load(word_at(b, row, BINS_AT, I64)))
-    address = b.add(bins, b.mul(number, ir.Constant(I64, 8)))
-    b.atomic_rmw("add", b.inttoptr(address, I64.as_pointer()), b.zext(usable, I64), "monotonic")
+    of_bin = b.add(b.load(word_at(b, row, BINS_AT, I64)), b.mul(number, ir.Constant(I64, 8)))
+    other = b.select(zero, ir.Constant(I64, 8 * ZEROS), ir.Constant(I64, 8 * UNUSABLE))
+    counter = b.inttoptr(b.add(row, b.select(usable, of_bin, other)), I64.as_pointer())
+    b.atomic_rmw("add", counter, ir.Constant(I64, 1), "monotonic")
+    with b.if_then(usable):
+        for index, beyond, keep in ((LARGEST, ">", "umax"), (SMALLEST, "<", "umin")):
+            place = word_at(b, row, index, I64)
+            known = b.load_atomic(place, "monotonic", 8)
+            with cgutils.if_unlikely(b, b.icmp_unsigned(beyond, word, known)):
+                b.atomic_rmw(keep, place, word, "monotonic")
     return r
