@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -147,12 +148,12 @@ class Backend:
         """storage, compute, accumulate, matmul."""
         return self.storage, self.compute, self.accumulate, self.matmul
 
-    @property
+    @cached_property
     def has_one_format(self) -> bool:
         """Whether all roles have one format, so that a number of one is a number of every other."""
         return len({role.format for role in self.roles}) == 1
 
-    @property
+    @cached_property
     def mixed(self) -> bool:
         """Whether floating-point roles differ in format: numbers are rounded on their way."""
         return not (self.has_one_format or self.fixed)
