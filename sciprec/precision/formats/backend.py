@@ -158,17 +158,17 @@ class Backend:
         """Whether floating-point roles differ in format: numbers are rounded on their way."""
         return not (self.has_one_format or self.fixed)
 
-    @property
+    @cached_property
     def carrier(self) -> np.dtype:
         """The dtype whose variables hold every number of the backend exactly."""
         return np.dtype(np.float32 if all(r.fits_binary32 for r in self.roles) else np.float64)
 
-    @property
+    @cached_property
     def random(self) -> bool:
         """Whether results use counter-based random bits (stochastic rounding or noise)."""
         return self.noise is not None or any(r.rule.random for r in self.roles)
 
-    @property
+    @cached_property
     def fixed(self) -> bool:
         """Whether a role is fixed point: its places have units, found by a profiling run."""
         return any(r.fixed for r in self.roles)

@@ -55,10 +55,18 @@ def _open(value, objects: dict[int, tuple[Any, dict]]) -> None:
 
 
 def is_native(value) -> bool:
-    """Whether arrays, in tuples too, are in this machine's byte order."""
-    if isinstance(value, tuple):
-        return all(map(is_native, value))
-    return not isinstance(value, np.ndarray) or value.dtype.isnative
+    """Whether arrays, in tuples too, are in this machine's byte order; asked of every call."""
+    if value.__class__ is np.ndarray:
+        return value.dtype.isnative
+    if not isinstance(value, tuple):
+        return not isinstance(value, np.ndarray) or value.dtype.isnative
+    for one in value:
+        if one.__class__ is np.ndarray:
+            if not one.dtype.isnative:
+                return False
+        elif not is_native(one):
+            return False
+    return True
 
 
 @contextlib.contextmanager
