@@ -187,6 +187,21 @@ def test_views_read_only_arrays_tuples_and_empty_ones(dtype):
     assert record.tolist() == [1.0, 3.0, 7.0]
 
 
+def of_a_tuple(inside, out):
+    for i in range(out.size):
+        out[i] = inside[0] * inside[1][0][i] + inside[1][1][0][i]
+
+
+@pytest.mark.parametrize("other", range(3))
+def test_arrays_deep_in_tuples_are_taken(other):
+    """In the other byte order, one of them or one that is no plain array."""
+    arrays = [X.copy(), 2.0 * X, np.zeros(X.size)]
+    a, b, out = (foreign(x) if n == other else x for n, x in enumerate(arrays))
+    given = b.view(np.memmap) if other == 1 else b
+    sciprec.lift(of_a_tuple, "fp64")((3.0, (a, (given,))), out)
+    np.testing.assert_array_equal(out.astype(float), 3.0 * X + 2.0 * X)
+
+
 def test_a_read_only_array_is_not_written():
     out = foreign(np.zeros(X.size))
     out.flags.writeable = False

@@ -56,8 +56,6 @@ def _open(value, objects: dict[int, tuple[Any, dict]]) -> None:
 
 def is_native(value) -> bool:
     """Whether arrays, in tuples too, are in this machine's byte order; asked of every call."""
-    if value.__class__ is np.ndarray:
-        return value.dtype.isnative
     if not isinstance(value, tuple):
         return not isinstance(value, np.ndarray) or value.dtype.isnative
     for one in value:
