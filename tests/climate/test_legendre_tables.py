@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from sciprec.bench.climate_blocks import LegendreStage
+from sciprec.climate.running.integration import integrate
 from sciprec.climate.running.lifted_model import Model, conversion_of
 from sciprec.climate.running.request import check_request
 from sciprec.climate.transform import legendre_tables
@@ -180,6 +181,28 @@ def test_without_tiny_numbers_every_bit_is_the_same(monkeypatch):
     for a, b in zip(few, whole, strict=True):
         np.testing.assert_array_equal(a, b)
     assert any((a != b).any() for a, b in zip(too_few, whole, strict=True))
+
+
+@pytest.mark.slow
+def test_without_tiny_numbers_random_runs_have_the_same_bits(monkeypatch):
+    """Of shallow water, whose fields are smooth or not, in formats of binary32 to nearest; with
+    numbers dropped that are not tiny they differ.
+    """
+    rng = np.random.default_rng(7)
+    for _ in range(6):
+        how = {
+            "name": rng.choice(["williamson_2", "williamson_5", "rossby_haurwitz", "galewsky"]),
+            "truncation": rng.choice(["T31", "T42", "T63"]), "days": 0.25,
+            "step_seconds": 900.0 if rng.random() < 0.5 else 450.0, "output_hours": 6.0,
+            "backend": rng.choice(["fp32", "fp32", "bf16", "float:p=13"]),
+        }  # fmt: skip
+        runs = []
+        for least in (2.0**-63, 0.0, 1e-3):
+            monkeypatch.setattr(legendre_tables, "LEAST_IN_BINARY32", least)
+            runs.append(integrate(how["name"], **{k: v for k, v in how.items() if k != "name"}))
+        few, whole, too_few = (run.fields["vorticity"] for run in runs)
+        np.testing.assert_array_equal(few, whole, err_msg=str(how))
+        assert (too_few != whole).any()
 
 
 def test_fields_do_not_depend_on_those_beside_them_where_blocks_are_left_out():
