@@ -19,6 +19,7 @@ from sciprec.bench.heston import LEWIS
 from sciprec.bench.precision import machine
 from sciprec.bench.traced import cases as small_kernels
 from sciprec.climate import integrate
+from sciprec.diagnosis.metrics import metric_of, relative_l2
 from sciprec.diagnosis.models.traces import Results
 from sciprec.heston import Call
 from sciprec.heston.simulation.paths import estimate
@@ -27,7 +28,6 @@ from sciprec.precision.assigning import rows
 from sciprec.precision.assigning.assignment import Assignment, arithmetic_of
 from sciprec.precision.assigning.configured import Configured
 from sciprec.tuning.formats import formats_of
-from sciprec.tuning.metrics import metric_of, relative_l2
 from sciprec.tuning.model_problem import ModelProblem
 
 FASTER = "Faster on this processor: fp32 under fp64"

@@ -56,7 +56,8 @@ def tune(
             "scenario's model stage, too."),
     ] = "line",
     metric: Annotated[
-        str, typer.Option(help="The error: relative_l2, max, max_relative or rms.")
+        str,
+        typer.Option(help="The error: relative_l2, relative_max, max_relative, max_abs or rms."),
     ] = "relative_l2",
     margin: Annotated[float, typer.Option(help="Of a search with --check.")] = 1.5,
     output: Outputs = None,

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from sciprec.checks.arguments import names, word
+from sciprec.diagnosis.metrics import Metric, metric_of
 from sciprec.errors import InputError
 from sciprec.kinds import kind_of
 from sciprec.kinds.programs import Given, loaded, program_of
@@ -16,7 +17,6 @@ from sciprec.scenario.loading import Scenario
 from sciprec.scenario.variant import Variant
 from sciprec.tuning.formats import formats_of
 from sciprec.tuning.found import Found, require_tolerance, tuned
-from sciprec.tuning.metrics import Metric, metric_of
 from sciprec.tuning.model_problem import ModelProblem
 
 UNITS_OF_MODELS = ("stage", *UNITS)

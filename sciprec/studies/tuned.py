@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from sciprec.checks.arguments import word
 from sciprec.diagnosis.attribution import require_real
+from sciprec.diagnosis.metrics import Metric, metric_of
 from sciprec.diagnosis.problem import bound_arguments
 from sciprec.precision.assigning.places import UNITS
 from sciprec.precision.lifting.lifted import Lifted
@@ -15,7 +16,6 @@ from sciprec.precision.rewriting.syntax import LiftError, plain_function
 from sciprec.tuning.formats import formats_of
 from sciprec.tuning.found import Found, require_tolerance, tuned
 from sciprec.tuning.kernel_problem import KernelProblem
-from sciprec.tuning.metrics import Metric, metric_of
 
 
 class Tuned(Found):
@@ -72,10 +72,11 @@ def tune(
         args: a tuple of its arguments, or a mapping by parameter name. They are not written.
         tolerance: the largest error of the results, against binary64.
         output: which results count, as for `trace`; left out, all.
-        metric: "relative_l2", "max" (largest difference over largest size), "max_relative" (largest
-            relative difference of a number), "rms" (root mean square of the difference, in the
-            result's units), or a function (found, truth) -> error of the
-            finite values of one result; of several results the largest error counts.
+        metric: "relative_l2", "relative_max" (largest difference over largest size), "max_relative"
+            (largest relative difference of a number), "max_abs" (largest difference) or "rms" (root
+            mean square of the difference), both in the result's units, or a function (found, truth)
+            -> error of the finite values of one result; of several results the largest error
+            counts.
         formats: names of formats in any order (the search starts from the longest significand, of
             those the largest range, that meets the tolerance everywhere), or "bits" for
             significands of 2 to 25 bits.

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from sciprec.diagnosis.metrics import Metric
 from sciprec.diagnosis.problem import chosen_names
 from sciprec.errors import InputError
 from sciprec.precision.assigning.assignment import file_of
@@ -17,7 +18,6 @@ from sciprec.precision.assigning.places import Place
 from sciprec.precision.lifting.written import written_arrays
 from sciprec.precision.rewriting.copies import copied
 from sciprec.tuning.formats import Formats
-from sciprec.tuning.metrics import Metric
 from sciprec.tuning.problem import Raised, Tables, TuningProblem, Values, cores
 from sciprec.tuning.results import results_of
 

@@ -2,60 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from sciprec.checks.arguments import refused, word
+from sciprec.diagnosis.metrics import Metric
 from sciprec.errors import InputError
-
-Metric = Callable[[np.ndarray, np.ndarray], float]
-"""Of the values of one result and of its truth, where both are finite."""
-
-
-def relative_l2(found: np.ndarray, truth: np.ndarray) -> float:
-    """The l2 norm of the difference over that of the truth."""
-    return _over(float(np.linalg.norm(found - truth)), float(np.linalg.norm(truth)))
-
-
-def largest(found: np.ndarray, truth: np.ndarray) -> float:
-    """The largest difference over the largest size of the truth."""
-    return _over(float(np.abs(found - truth).max()), float(np.abs(truth).max()))
-
-
-def largest_relative(found: np.ndarray, truth: np.ndarray) -> float:
-    """The largest difference over the size of the truth, number by number."""
-    with np.errstate(all="ignore"):
-        relative = np.abs(found - truth) / np.abs(truth)
-    return float(np.where(found == truth, 0.0, relative).max())
-
-
-def rms(found: np.ndarray, truth: np.ndarray) -> float:
-    """The root of the mean square of the difference, in units of the result."""
-    return float(np.sqrt(np.mean((found - truth) ** 2)))
-
-
-METRICS: Mapping[str, Metric] = {
-    "relative_l2": relative_l2, "max": largest, "max_relative": largest_relative, "rms": rms,
-}  # fmt: skip
-
-
-def _over(size: float, scale: float) -> float:
-    return 0.0 if size == 0.0 else size / scale if scale else float("inf")
-
-
-def metric_of(given: Any) -> tuple[str, Metric]:
-    """The name of a metric and the metric.
-
-    Raises:
-        InputError: it is neither a known name nor a function.
-    """
-    if callable(given):
-        return getattr(given, "__name__", "own metric"), given
-    if not isinstance(given, str):
-        raise refused("metric", given, f"{', '.join(METRICS)}, or a function (found, truth)")
-    return given, METRICS[word("metric", given, METRICS)]
 
 
 def error_of(

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from sciprec.diagnosis.metrics import Metric
 from sciprec.diagnosis.models.census import handed, same_function
 from sciprec.diagnosis.models.traces import Results
 from sciprec.errors import InputError
@@ -20,7 +21,6 @@ from sciprec.precision.assigning.stages import Stage
 from sciprec.precision.formats.backend import Backend, resolve_backend
 from sciprec.precision.rewriting.layout import Row
 from sciprec.tuning.formats import Formats
-from sciprec.tuning.metrics import Metric
 from sciprec.tuning.problem import Raised, Tables, TuningProblem, Values, cores
 
 PROFILED = 8

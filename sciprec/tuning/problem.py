@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from sciprec.diagnosis.metrics import METRICS, Metric
 from sciprec.errors import InputError
 from sciprec.precision.assigning import rows
 from sciprec.precision.assigning.assignment import Assignment, arithmetic_of
@@ -25,7 +26,7 @@ from sciprec.precision.compiled.disk_cache import sources_digest
 from sciprec.precision.rewriting.layout import Row
 from sciprec.tuning.formats import Formats
 from sciprec.tuning.kept_runs import KeptRuns
-from sciprec.tuning.metrics import METRICS, Metric, error_of
+from sciprec.tuning.metrics import error_of
 
 _VERSIONS = 4
 """The most formats in which functions are compiled once more."""

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from sciprec import tune
+from sciprec.diagnosis.metrics import metric_of
 from sciprec.precision import resolve_backend
 from sciprec.tuning.formats import formats_of
 from sciprec.tuning.kernel_problem import KernelProblem
-from sciprec.tuning.metrics import metric_of
 from tests.random_kernels.generator import random_case
 from tests.random_kernels.trials import kernel_in, kernel_of
 from tests.random_kernels.values import values_of
@@ -25,7 +25,7 @@ def searched(source, folder: Path, *more):
     """The search of a kernel's source on two arrays and further arguments."""
     return KernelProblem(
         kernel_in(source, folder), (X, X[::-1].copy(), *more), output=None,
-        metric=metric_of("max"), formats=formats_of(("fp64", "bf16")), unit="line",
+        metric=metric_of("relative_max"), formats=formats_of(("fp64", "bf16")), unit="line",
     )  # fmt: skip
 
 
@@ -90,7 +90,7 @@ def test_random_kernels_count_what_a_profile_of_theirs_does(tmp_path):
         kernel = kernel_of(case, tmp_path)
         args = tuple(values_of(case.arguments, resolve_backend("fp64"), seed, 0, False))
         problem = KernelProblem(
-            kernel, args, output=None, metric=metric_of("max"),
+            kernel, args, output=None, metric=metric_of("relative_max"),
             formats=formats_of(("fp64", "bf16")), unit="line",
         )  # fmt: skip
         found, known = problem.counts(), counted_call(kernel, args, problem.place_of)

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from sciprec import InputError, lift, tune
+from sciprec.diagnosis.metrics import METRICS, metric_of
 from sciprec.diagnosis.models.traces import Results
 from sciprec.precision import resolve_backend
 from sciprec.tuning.formats import formats_of
-from sciprec.tuning.metrics import METRICS, error_of, metric_of
+from sciprec.tuning.metrics import error_of
 from sciprec.tuning.model_problem import ModelProblem
 from sciprec.tuning.problem import TuningProblem
 from sciprec.tuning.search import cheapest
@@ -109,7 +110,7 @@ def test_a_kernel_without_operations_is_run():
 
 
 def test_numbers_that_are_not_finite_have_to_be_the_same():
-    metric, truth = METRICS["max"], np.array([1.0, math.inf, math.nan])
+    metric, truth = METRICS["relative_max"], np.array([1.0, math.inf, math.nan])
     for found, error in (
         ([1.5, math.inf, math.nan], 0.5), ([1.0, -math.inf, math.nan], math.inf),
         ([1.0, math.nan, math.nan], math.inf), ([1.0, math.inf, math.inf], math.inf),
@@ -124,7 +125,7 @@ def test_a_format_in_which_a_models_kernel_raises_fails():
 
     problem = ModelProblem(
         program, model="model", said=None, stages=(), unit="line",
-        metric=metric_of("max"), formats=formats_of(FORMATS),
+        metric=metric_of("relative_max"), formats=formats_of(FORMATS),
     )  # fmt: skip
     assert cheapest(problem, 1e-2) == (0, 2) and problem.error((1, 0)) == math.inf
 

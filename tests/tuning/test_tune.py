@@ -12,13 +12,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import xarray as xr
 
 import sciprec
-from sciprec import InputError, lift, tune
+from sciprec import InputError, compare, lift, tune
+from sciprec.diagnosis.metrics import METRICS, metric_of
 from sciprec.precision import resolve_backend
 from sciprec.tuning.formats import formats_of, stored_bits
 from sciprec.tuning.kernel_problem import KernelProblem
-from sciprec.tuning.metrics import METRICS, metric_of
 from sciprec.tuning.problem import TuningProblem
 from sciprec.tuning.search import cheapest
 from tests.random_kernels.generator import random_case
@@ -97,8 +98,9 @@ def test_bits_of_fpbench_kernels(names, tmp_path):
             continue
         kernel, others = KERNELS[name], (*inputs_of(name, 99), np.zeros(2000))
         args = (*inputs_of(name, 0), np.zeros(2000))
-        by_bits = problem_of, kernel, args, "bits", "operation", "max"
-        asked = {"tolerance": tolerance, "formats": "bits", "unit": "operation", "metric": "max"}
+        by_bits = problem_of, kernel, args, "bits", "operation", "relative_max"
+        asked = {"tolerance": tolerance, "formats": "bits", "unit": "operation",
+                 "metric": "relative_max"}  # fmt: skip
         found = anew(tune, kernel, args, **asked)
         checked = anew(tune, kernel, args, **asked, check=others)
         problem, lowered, aimed = anew(*by_bits), anew(*by_bits), anew(*by_bits)
@@ -204,7 +206,7 @@ def test_units_and_metrics(unit):
     def own(found, truth):
         return float(np.abs(found - truth).max())
 
-    for metric in ("max", "max_relative", "rms", own):
+    for metric in ("relative_max", "max_relative", "max_abs", "rms", own):
         found = tune(mean_of, ARGS, tolerance=1e-3, unit=unit, metric=metric)
         assert found.good and found.assignment.unit == unit and found.cost <= 0.5
         assert found.metric == getattr(metric, "__name__", metric)
@@ -217,13 +219,17 @@ def test_metrics_are_what_they_say():
     apart = [abs(f - t) for f, t in zip(found, truth, strict=True)]
     known = {
         "relative_l2": math.sqrt(sum(a * a for a in apart) / sum(t * t for t in truth)),
-        "max": max(apart) / max(map(abs, truth)),
+        "relative_max": max(apart) / max(map(abs, truth)),
+        "max_abs": max(apart),
         "max_relative": max(a / abs(t) for a, t in zip(apart, truth, strict=True) if t),
         "rms": math.sqrt(sum(a * a for a in apart) / 50),
     }
     assert set(known) == set(METRICS)
     for name, value in known.items():
         assert METRICS[name](found, truth) == pytest.approx(value, rel=1e-13), name
+    datasets = (xr.Dataset({"x": ("n", values)}) for values in (truth, found))
+    errors = compare(*datasets).rows[0].errors
+    assert {name: errors[name] for name in known} == pytest.approx(known, rel=1e-12)
     truth[4] = 0.0
     assert METRICS["max_relative"](found, truth) == math.inf
 

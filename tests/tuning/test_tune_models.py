@@ -12,6 +12,7 @@ import pytest
 
 import sciprec
 from sciprec import InputError, lift
+from sciprec.diagnosis.metrics import metric_of
 from sciprec.diagnosis.models.census import handed
 from sciprec.diagnosis.models.traces import Results
 from sciprec.kinds import parse_scenario
@@ -19,7 +20,6 @@ from sciprec.kinds.programs import first_variant, loaded, program_of
 from sciprec.precision.formats.backend import resolve_backend
 from sciprec.precision.rewriting.syntax import plain_function
 from sciprec.tuning.formats import formats_of
-from sciprec.tuning.metrics import metric_of
 from sciprec.tuning.model_problem import PROFILED, ModelProblem
 from tests.diagnosis.model_programs import ROOT, both, by_kernels, start
 from tests.oracles.by_line import run_by_line

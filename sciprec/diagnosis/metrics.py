@@ -1,0 +1,117 @@
+"""How far results are from what they should be: the metrics that every verb about a kernel knows by
+the same names, and the element that is worst of all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sciprec.checks.arguments import refused, word
+
+Metric = Callable[[np.ndarray, np.ndarray], float]
+"""Of the values of one result and of its truth, where both are finite."""
+FAR, WRONG = 100.0, 0.5
+"""An element is hidden by the norm if its relative error is so many times the relative l2 error,
+and so large: no digit of it is right."""
+
+
+def relative_l2(found: np.ndarray, truth: np.ndarray) -> float:
+    """The l2 norm of the difference over that of the truth."""
+    return _over(float(np.linalg.norm(found - truth)), float(np.linalg.norm(truth)))
+
+
+def relative_max(found: np.ndarray, truth: np.ndarray) -> float:
+    """The largest difference over the largest size of the truth."""
+    return _over(max_abs(found, truth), float(np.abs(truth).max()))
+
+
+def max_relative(found: np.ndarray, truth: np.ndarray) -> float:
+    """The largest difference over the size of the truth, number by number."""
+    return float(of_elements(found - truth, truth).max())
+
+
+def max_abs(found: np.ndarray, truth: np.ndarray) -> float:
+    """The largest difference, in units of the result."""
+    return float(np.abs(found - truth).max())
+
+
+def rms(found: np.ndarray, truth: np.ndarray) -> float:
+    """The root of the mean square of the difference, in units of the result."""
+    return float(np.sqrt(np.mean((found - truth) ** 2)))
+
+
+METRICS: Mapping[str, Metric] = {
+    one.__name__: one for one in (relative_l2, relative_max, max_relative, max_abs, rms)
+}
+
+
+def of_elements(error: np.ndarray, truth: np.ndarray) -> np.ndarray:
+    """|error| over |truth|, number by number: 0 without an error, else infinite where the truth is
+    zero.
+    """
+    with np.errstate(all="ignore"):
+        return np.where(error == 0.0, 0.0, np.abs(error) / np.abs(truth))
+
+
+def _over(size: float, scale: float) -> float:
+    return 0.0 if size == 0.0 else size / scale if scale else float("inf")
+
+
+def metric_of(given: Any) -> tuple[str, Metric]:
+    """The name of a metric and the metric.
+
+    Raises:
+        InputError: it is neither a known name nor a function.
+    """
+    if callable(given):
+        return getattr(given, "__name__", "own metric"), given
+    if not isinstance(given, str):
+        raise refused("metric", given, f"{', '.join(METRICS)}, or a function (found, truth)")
+    return given, METRICS[word("metric", given, METRICS)]
+
+
+@dataclass(frozen=True)
+class Worst:
+    """The element of a result whose error is largest beside its own size.
+
+    Attributes:
+        name: the result's, with the index: "out[4]".
+        found, truth: the element.
+        relative: its error over its size.
+    """
+
+    name: str
+    found: float
+    truth: float
+    relative: float
+
+    def is_far(self, norm: float) -> bool:
+        """Whether an error of all elements together, relative by the l2 norm, hides it."""
+        return self.relative >= max(WRONG, FAR * norm)
+
+    def __str__(self) -> str:
+        return f"{self.name} is {self.found:.6g} for {self.truth:.6g}"
+
+
+def worst_element(name: str, found: np.ndarray, error: np.ndarray) -> Worst | None:
+    """The element with the largest relative error, of those whose truth is not zero; None without
+    one.
+
+    Args:
+        name: of the result.
+        found: (...), its values.
+        error: (...), found - truth, or a bound of its size.
+    """
+    with np.errstate(all="ignore"):
+        truth = found - error
+        known = np.isfinite(error) & np.isfinite(found) & (truth != 0.0)
+        relative = np.where(known, of_elements(error, truth), -1.0)
+    if not known.any():
+        return None
+    at = np.unravel_index(int(np.argmax(relative)), relative.shape)
+    index = f"[{', '.join(map(str, at))}]" if at else ""
+    return Worst(f"{name}{index}", float(found[at]), float(truth[at]), float(relative[at]))
