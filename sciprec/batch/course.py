@@ -8,6 +8,7 @@ from typing import Any
 
 from sciprec.batch.estimate import estimates
 from sciprec.comparison.wording import duration
+from sciprec.kinds import kind_of
 
 _LEAST_WORK = 0.1
 """Seconds that every run takes in the forecast, whatever its model."""
@@ -34,13 +35,18 @@ class Course:
         self._to_compile = len(self._compiling)
 
     def days(self, run: Any, days: float) -> str:
-        """A run is at a simulated day."""
-        whole = run.scenario.climate.days
-        self._shares[run.file] = days / whole
+        """A run has come so far, in the unit of its kind's length: simulated days of a climate."""
+        length = length_of(run)
+        if length is None:
+            at = f"at {days:.4g}"
+        else:
+            whole, unit = length
+            self._shares[run.file] = min(1.0, days / whole)
+            at = f"{unit} {days:.4g} of {whole:g}"
         self._compiled(run.scenario.name, run.label)
         told = f"{self.seconds:.1f} s so far", self.left()
         name = name_of(run.scenario.name, run)
-        return f"{name}: day {days:.4g} of {whole:g} ({'; '.join(filter(None, told))})"
+        return f"{name}: {at} ({'; '.join(filter(None, told))})"
 
     def compiling(self, run: Any) -> str:
         """The kernels of a run are being compiled."""
@@ -113,6 +119,11 @@ def work_of(runs: Sequence[Any]) -> tuple[dict[str, float], dict[tuple[str, str]
         if forecast.compile_seconds
     }
     return {run.file: _LEAST_WORK + (forecast.seconds or 0.0) for run, forecast in told}, compiling
+
+
+def length_of(run: Any) -> tuple[float, str] | None:
+    """The length of a run and its unit, by its kind; None where the kind does not say."""
+    return kind_of(run.scenario).length(run.scenario.table)
 
 
 def name_of(scenario: str, run: Any) -> str:

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from sciprec.batch.course import name_of
+from sciprec.batch.course import length_of, name_of
 from sciprec.batch.plan import Outcome, Run
 from sciprec.checks.arguments import shown
 from sciprec.errors import InputError
@@ -87,10 +87,10 @@ class RunState:
         self._path = Path(folder) / STATES / f"{run.file}.json"
         self._written = -np.inf
         self._observed: Any = None
-        days = getattr(run.scenario.table, "days", None)
+        days, unit = length_of(run) or (None, "")
         self._said: dict[str, Any] = {
             "file": run.file, "name": name_of(run.scenario.name, run), "state": RUNNING,
-            "days": 0.0 if days else None, "of_days": days, "step": 0, "alerts": [],
+            "days": 0.0 if days else None, "of_days": days, "unit": unit, "step": 0, "alerts": [],
             "variables": {}, "failure": "",
         }  # fmt: skip
         self._put(at_once=True)
@@ -281,7 +281,7 @@ _OF_RUN = {
     "watched": _Field(lambda value: isinstance(value, bool)),
     "state": _Field(lambda value: value in (WAITING, RUNNING, DONE, FAILED, KEPT)),
     "failure": _Field(_is_text), "alerts": _Field(_is_texts), "days": _Field(_is_number_or_none),
-    "of_days": _Field(_is_number_or_none), "step": _Field(lambda value: type(value) is int),
+    "of_days": _Field(_is_number_or_none), "unit": _Field(_is_text), "step": _Field(lambda value: type(value) is int),
     "variables": _Field(_are_changes),
 }  # fmt: skip
 _OF_BATCH = {

@@ -15,6 +15,7 @@ from sciprec.climate.running.drifting import Drifting
 from sciprec.climate.running.lifted_model import Model, conversion_of
 from sciprec.climate.running.observing import Observer
 from sciprec.climate.running.request import check_request
+from sciprec.climate.running.start import initial_state
 from sciprec.climate.transform.grid import GaussianGrid
 from sciprec.monitoring.plan import EVERY, checked_plan
 
@@ -78,9 +79,7 @@ def _row(case: str, truncation: int, backend: str, rounds: int) -> dict[str, Any
     names = request.equations.variables
     plan = checked_plan(names, every=EVERY, drift_every=EVERY)
     request = check_request(case, truncation, 1.0, backend=backend, monitor=plan)
-    grid = GaussianGrid(request.truncation)
-    where = grid.lon_radians[:, None], grid.lat_radians[None, :]
-    initial = request.case.initial(*where, **request.parameters.case)
+    initial = initial_state(request, GaussianGrid(request.truncation))
     convert = conversion_of(request, initial)
     model = Model(request, convert)
     levels = [model.steps.system.addition.level(model.stored(convert.to_state(initial)))]

@@ -145,7 +145,7 @@ def _told(run: dict[str, Any]) -> list[str]:
     """How a run goes, in parts of a line."""
     parts = [run["state"] + (f" ({run['failure']})" if run["failure"] else "")]
     if run.get("of_days") and run.get("days") is not None:
-        parts.append(f"day {run['days']:.3g} of {run['of_days']:g}")
+        parts.append(f"{run.get('unit') or 'day'} {run['days']:.3g} of {run['of_days']:g}")
     if run.get("step"):
         parts.append(f"watched in step {run['step']:,}")
     for name, moved in run.get("variables", {}).items():

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bar
 
-from sciprec.batch.course import Course, name_of
+from sciprec.batch.course import Course, length_of, name_of
 from sciprec.errors import printable
 
 SECONDS_BETWEEN_LINES = 10.0
@@ -58,13 +58,14 @@ class Progress:
             self._line(words)
 
     def days(self, run: Any, days: float) -> None:
-        """A run is at a simulated day; said at once on a terminal, else every ten seconds."""
+        """A run has come so far; said at once on a terminal, else every ten seconds."""
         words = self._course.days(run, days)
         if not self._bar.disable:
             if run.file not in self._tasks:
                 name = printable(name_of(run.scenario.name, run))
-                whole = run.scenario.climate.days
-                self._tasks[run.file] = self._bar.add_task(f"days of {name}", total=whole, left="")
+                whole, unit = length_of(run) or (None, "progress")
+                title = f"{unit}s of {name}" if whole else name
+                self._tasks[run.file] = self._bar.add_task(title, total=whole, left="")
             self._bar.update(self._tasks[run.file], completed=round(days, 1))
             return
         now = time.perf_counter()

@@ -432,6 +432,7 @@ CLIMATE = Kind(
     attributes=stated(primary="height surface_pressure", rounded=_ROUNDED),
     variables=_variables,
     estimate=_estimate,
+    length=lambda given: (given.days, "day"),
     compile_seconds=20.0,  # docs/engine.md
     kernels=_kernels,
     brief=_brief,

@@ -54,7 +54,8 @@ class Surroundings:
     """What a model finds beside its table.
 
     Args:
-        listening: told the simulated days now and then, or None.
+        listening: told now and then how far the run is, in the unit of the kind's `length`, or
+            None.
         interrupted: folder of what an interrupted run has left, or None.
         folder: of the batch.
         member: of the scenario's ensemble; None: the undisturbed one.
@@ -118,6 +119,8 @@ class Kind:
         ensembles: whether there may be a table [ensemble]; `run` then finds its member.
         moved: (table, move) -> the table, the floating-point inputs of its model moved by the
             function `move`; left out, members of an ensemble are what differs in its inputs.
+        length: table -> how far a run goes, as told to `surroundings.listening`, and the unit, such
+            as (5.0, "day"); None where it does not say.
         restarts: whether `run` goes on from what it left in `surroundings.interrupted`.
         residuals: table -> (variable, elements of a level, levels) of what is carried; None where
             nothing is.
@@ -153,6 +156,7 @@ class Kind:
     state: Callable[[Any], str] = lambda table: ""
     ensembles: bool = False
     moved: Callable[[Any, Callable[[float], float]], Any] | None = None
+    length: Callable[[Any], tuple[float, str] | None] = lambda table: None
     restarts: bool = False
     residuals: Callable[[Any], list[tuple[str, int, int]]] | None = None
     fitting: Callable[..., tuple[tuple[str, ...], Callable]] | None = None

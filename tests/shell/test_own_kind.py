@@ -13,6 +13,7 @@ import sciprec
 from sciprec.batch.behind import code_behind
 from sciprec.batch.estimate import estimate
 from sciprec.batch.plan import plan
+from sciprec.cli.commands import main
 from sciprec.errors import InputError
 from sciprec.kinds import Estimate, Kind, kinds, load_scenario, parse_scenario, register
 from sciprec.output import files
@@ -121,6 +122,29 @@ def test_a_kind_of_ones_own_goes_from_its_file_to_its_page(path, tmp_path):
     page = result.page.read_text(encoding="utf-8")
     for said in ("Error of wave against fp64", "wave at the last time", "operation of a step is r"):
         assert said in page
+
+
+@pytest.mark.parametrize(
+    ("length", "told"),
+    [
+        (lambda table: (0.4, "hour"), "ring in fp32: hour 0.2 of 0.4 ("),
+        (lambda table: None, "ring in fp32: at 0.2 ("),
+    ],
+)
+def test_a_kind_of_ones_own_tells_the_shell_how_far_it_is(
+    path, tmp_path, monkeypatch, capsys, undrawn, length, told
+):
+    def telling(table, variant, around):
+        for time in (0.1, 0.2):
+            around.listening(time)
+        return run(table, variant, around)
+
+    put_in(monkeypatch, replace(LORENZ, run=telling, length=length))
+    monkeypatch.setattr("sciprec.cli.progress.SECONDS_BETWEEN_LINES", 0.0)
+    with pytest.raises(SystemExit) as ended:
+        main(["run", str(path), "--out", str(tmp_path / "out")])
+    assert ended.value.code == 0
+    assert told in capsys.readouterr().err
 
 
 @pytest.mark.slow

@@ -19,8 +19,11 @@ from tests.shell.conftest import little_climate
 
 
 def long_run(days):
-    scenario = SimpleNamespace(name="jet", climate=SimpleNamespace(days=days))
-    return SimpleNamespace(scenario=scenario, label="fp32", file="jet.nc", member=0)
+    """A run in fp32 of the shipped flow over a mountain, so many days long."""
+    scenario = load_scenario("precision_mountain")
+    longer = scenario.climate.model_copy(update={"days": days})
+    runs = plan([scenario.model_copy(update={"climate": longer, "name": "jet"})])
+    return next(run for run in runs if run.label == "fp32")
 
 
 @pytest.fixture

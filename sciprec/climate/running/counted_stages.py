@@ -14,6 +14,7 @@ import numpy as np
 
 from sciprec.climate.running.lifted_model import Model, conversion_of
 from sciprec.climate.running.request import Request
+from sciprec.climate.running.start import initial_state
 from sciprec.climate.stepping.levels import apply_increment
 from sciprec.climate.transform.grid import GaussianGrid
 from sciprec.climate.transform.legendre_stage import legendre_analysis, legendre_synthesis
@@ -55,8 +56,7 @@ UPDATE = "state update"
 def calls_of_stages(request: Request) -> Iterator[Call]:
     """The calls of a tendency's kernels, in their order, and that of an update of the state."""
     grid = GaussianGrid(request.truncation)
-    places = grid.lon_radians[:, None], grid.lat_radians[None, :]
-    initial = request.case.initial(*places, **request.parameters.case)
+    initial = initial_state(request, grid)
     convert = conversion_of(request, initial)
     model = Model(request, convert)
     spectra, fields, products, coefficients, transforms, own, *_ = model.work

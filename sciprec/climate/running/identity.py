@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sciprec.climate.running.request import Request
+from sciprec.climate.running.start import initial_state
 from sciprec.climate.transform.grid import GaussianGrid
 from sciprec.provenance.definitions import digest_of, is_own
 
@@ -20,6 +21,4 @@ def state_behind(request: Request) -> str:
     """
     if is_own(request.case.initial):
         return ""
-    grid = GaussianGrid(request.truncation)
-    where = grid.lon_radians[:, None], grid.lat_radians[None, :]
-    return digest_of(request.case.initial(*where, **request.parameters.case))
+    return digest_of(initial_state(request, GaussianGrid(request.truncation)))

@@ -12,7 +12,6 @@ from sciprec.adaptation.blocks import Adapted
 from sciprec.adaptation.plan import Plan as Adaptive
 from sciprec.checks.arguments import refused, whole
 from sciprec.checks.limits import THREADS
-from sciprec.climate.cases.registry import require_state
 from sciprec.climate.running.adapting import AdaptiveSteps
 from sciprec.climate.running.checkpoint import Checkpoints, Restart
 from sciprec.climate.running.dynamic_scales import scaled_model
@@ -24,6 +23,7 @@ from sciprec.climate.running.records import Recorded
 from sciprec.climate.running.request import check_request
 from sciprec.climate.running.scaled_in_binary32 import ScaledInFormatModel
 from sciprec.climate.running.scaled_model import ScaledModel
+from sciprec.climate.running.start import initial_state, require_possible_winds
 from sciprec.climate.transform.grid import GaussianGrid, Truncation
 from sciprec.monitoring.observed import Observed
 from sciprec.monitoring.plan import Plan
@@ -161,12 +161,10 @@ def integrate(
     grid = GaussianGrid(request.truncation)
     if progress is not None and not callable(progress):
         raise refused("progress", progress, "a function of the simulated days, or None")
-    initial = request.case.initial(
-        grid.lon_radians[:, None], grid.lat_radians[None, :], **request.parameters.case
-    )
-    require_state(request.case, request.equations.state, initial, grid)
+    initial = initial_state(request, grid)
     convert = conversion_of(request, initial)
     exact = convert.to_state(initial if perturbation is None else perturbation.of(initial))
+    require_possible_winds(request, initial, convert, exact)
     is_scaled = isinstance(request.backend, ScaledBackend)
     model = scaled_model(request, convert, exact) if is_scaled else Model(request, convert)
     state = model.stored(exact)

@@ -85,6 +85,13 @@ class Run:
         A run that has left its tolerance has a state like others, which is stored where that is
         due.
         """
+        if not self._is_finite():
+            self.blow_up = (
+                f"blow-up at day {self.days:.3g}: {self.lost()} not finite as soon as the initial "
+                f"state is rounded to {self.request.stored.initial.name}; accepted: initial "
+                "values within its range, or an arithmetic with more range"
+            )
+            return
         for stop in (s for s in self.request.stops if s > self.steps):
             while self.steps < stop and self.blow_up is None:
                 self.advance(self._piece(stop))
@@ -146,7 +153,7 @@ class Run:
         seconds = self._made(count)
         self.clock.done.append((count, seconds))
         self.steps += count
-        if not np.isfinite(self.levels[0].values, out=self._finite).all():
+        if not self._is_finite():
             self.blow_up = self.sentence(before, days_before)
             if self.observer is not None:
                 self.observer.look_at_end(self._whole, self.levels, self.steps)
@@ -154,6 +161,10 @@ class Run:
             self.blow_up = self.adapting.control.ended
         elif self.progress is not None:
             self.progress(self.days)
+
+    def _is_finite(self) -> bool:
+        """Whether all values of the newest level are finite."""
+        return bool(np.isfinite(self.levels[0].values, out=self._finite).all())
 
     def _made(self, count: int) -> float:
         """Make some steps; the processor seconds that they took."""
@@ -173,16 +184,17 @@ class Run:
 
     def store(self) -> None:
         """Keep the fields and budgets of the current state."""
-        fields = self.fields(self.levels[0].values)
         self.stored.append(self.steps)
         how = self.convert.transform, self.request.case.radius_m
-        self.states.append(
-            {
-                name: fields[name] if name in fields else derive(name, fields, *how)
-                for name in self.request.variables
-            }
-        )
-        self.budgets.append(self.convert.budgets(fields))
+        with np.errstate(invalid="ignore", over="ignore"):  # of a start that is not finite
+            fields = self.fields(self.levels[0].values)
+            self.states.append(
+                {
+                    name: fields[name] if name in fields else derive(name, fields, *how)
+                    for name in self.request.variables
+                }
+            )
+            self.budgets.append(self.convert.budgets(fields))
 
     def fields(self, state: np.ndarray) -> dict[str, np.ndarray]:
         """Fields in SI units of a state."""
@@ -225,6 +237,8 @@ class Run:
         else:
             name = next(iter(fields))
             size, what, unit = np.abs(fields[name]), f"the largest {name}", ""
+        if np.isnan(size).all():
+            return f"{what} was beyond binary64"
         *level, row, column = np.unravel_index(int(np.nanargmax(size)), size.shape)
         grid = self.convert.transform.grid
         place = f"latitude {grid.lat[row]:.1f}, longitude {grid.lon[column]:.1f}"

@@ -140,6 +140,12 @@ class GaussianGrid:
         return np.arcsin(self.sin_lat)
 
     @property
+    def south_to_north(self) -> np.ndarray:
+        """Places of the latitudes in the model's order, from south to north (nlat,)."""
+        half = self.nlat // 2
+        return np.concatenate([np.arange(half, self.nlat), np.arange(half)[::-1]])
+
+    @property
     def lon_radians(self) -> np.ndarray:
         """Longitudes, eastward from 0, radians (nlon,)."""
         return 2 * np.pi * np.arange(self.nlon) / self.nlon

@@ -1,0 +1,87 @@
+"""The start of a run: the state that a case makes, checked and in the order of the model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from sciprec.climate.cases.registry import require_state
+from sciprec.climate.equations.registry import Conversion
+from sciprec.climate.running.request import Request
+from sciprec.climate.transform.grid import GaussianGrid
+from sciprec.errors import InputError
+
+FASTEST_WIND = 10_000.0
+"""m/s; faster than any wind that was ever seen on a planet, and than sound in their air."""
+
+
+def initial_state(request: Request, grid: GaussianGrid) -> Any:
+    """The initial state of a request's case, its latitudes in the model's order.
+
+    The case's function is given longitudes (nlon, 1), eastward from 0, and latitudes (1, nlat),
+    from south to north as in files, both in radians.
+
+    Raises:
+        InputError: the function made something that is no initial state of the equations.
+    """
+    made = request.case.initial(
+        grid.lon_radians[:, None],
+        grid.lat_radians[None, grid.south_to_north],
+        **request.parameters.case,
+    )
+    require_state(request.case, request.equations.state, made, grid)
+    return _in_models_order(made, np.argsort(grid.south_to_north))
+
+
+def _in_models_order(made: Any, order: np.ndarray) -> Any:
+    """The same with the last axis of every array over latitudes in another order."""
+    if isinstance(made, np.ndarray):
+        across = made.ndim > 1 and made.shape[-1] == order.size
+        return np.take(made, order, axis=-1) if across else made
+    if is_dataclass(made) and not isinstance(made, type):
+        values = {f.name: getattr(made, f.name) for f in fields(made) if f.init}
+        changed = {name: _in_models_order(value, order) for name, value in values.items()}
+        kept = all(changed[name] is value for name, value in values.items())
+        return made if kept else replace(made, **changed)
+    if isinstance(made, Mapping):
+        return {name: _in_models_order(value, order) for name, value in made.items()}
+    if type(made) in (tuple, list):
+        return type(made)(_in_models_order(value, order) for value in made)
+    return made
+
+
+def require_possible_winds(
+    request: Request, initial: Any, convert: Conversion, exact: np.ndarray
+) -> None:
+    """Refuse an initial state whose wind no planet has.
+
+    Args:
+        request: whose case made it.
+        initial: the state in SI units.
+        convert: of the equations.
+        exact: the coefficients of the state in binary64.
+
+    Raises:
+        InputError: the wind is faster than FASTEST_WIND somewhere.
+    """
+    grid = convert.transform.grid
+    with np.errstate(over="ignore", invalid="ignore"):
+        given = convert.to_fields(exact)
+        if {"u", "v"} <= given.keys():
+            speed = np.hypot(given["u"], given["v"])
+        elif hasattr(initial, "u") and hasattr(initial, "v"):
+            speed = grid.to_output(np.hypot(initial.u, initial.v))
+        else:
+            return
+    if (speed <= FASTEST_WIND).all():
+        return
+    *_, row, column = np.unravel_index(int(np.argmax(speed)), speed.shape)  # the first NaN, if any
+    raise InputError(
+        f"the initial state of case {request.case.name!r} has a wind of {speed.max():.3g} m/s at "
+        f"latitude {grid.lat[row]:.1f}, longitude {grid.lon[column]:.1f}; accepted: at most "
+        f"{FASTEST_WIND:,.0f} m/s: mend the case's function or its parameters (winds are in m/s, "
+        "vorticity and divergence in 1/s)"
+    )
