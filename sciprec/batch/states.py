@@ -281,8 +281,8 @@ _OF_RUN = {
     "watched": _Field(lambda value: isinstance(value, bool)),
     "state": _Field(lambda value: value in (WAITING, RUNNING, DONE, FAILED, KEPT)),
     "failure": _Field(_is_text), "alerts": _Field(_is_texts), "days": _Field(_is_number_or_none),
-    "of_days": _Field(_is_number_or_none), "unit": _Field(_is_text), "step": _Field(lambda value: type(value) is int),
-    "variables": _Field(_are_changes),
+    "of_days": _Field(_is_number_or_none), "unit": _Field(_is_text),
+    "step": _Field(lambda value: type(value) is int), "variables": _Field(_are_changes),
 }  # fmt: skip
 _OF_BATCH = {
     "ended": _Field(lambda value: isinstance(value, bool), needed=True),
