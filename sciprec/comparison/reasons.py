@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from sciprec.comparison.wording import number
 
 if TYPE_CHECKING:
+    from sciprec.comparison.pointwise.packing import Packing
+    from sciprec.comparison.pointwise.pairing import Pair
     from sciprec.comparison.rows import Row
 
 
@@ -29,6 +31,32 @@ def reason(row: Row) -> str:
     return f"{missed}{_largest(row)}"
 
 
+def packing_notes(one: Pair) -> tuple[str, ...]:
+    """How the largest error stands to the steps in which a file packs a variable, and whether
+    numbers wrapped around there: a sentence for each packing.
+    """
+    error, unit = one.statistics.absolute["max"], _unit(one.units)
+    files: dict[Packing, list[str]] = {}
+    for packing, which in zip(one.packing, ("first", "second"), strict=True):
+        if packing is not None:
+            files.setdefault(packing, []).append(which)
+    said = []
+    for packing, which in files.items():
+        phrase = (
+            f"'{one.name}' is packed in the {' and '.join(which)} as {packing.dtype}, in steps of "
+            f"{number(packing.step)}{unit}; the largest error is "
+            f"{number(error / packing.step)} steps"
+        )
+        least, largest = (f"{end:.6g}" for end in packing.ends)
+        if packing.wrapped(error):
+            phrase += (
+                f", whole turns of {packing.dtype}: values beyond what it holds ({least} to "
+                f"{largest}{unit}) wrapped around when the file was written"
+            )
+        said.append(phrase)
+    return tuple(said)
+
+
 def place(where: dict[str, Any]) -> str:
     """A place in words: "time 2, lat -45.5"."""
     return ", ".join(
@@ -40,7 +68,7 @@ def place(where: dict[str, Any]) -> str:
 def _calls(row: Row) -> list[tuple[str, bool]]:
     """What was asked for, and whether it holds; of rtol and atol, the one that decides."""
     limits, errors = row.limits, row.errors
-    units = "" if row.units in ("", "1") else f" {row.units}"
+    units = _unit(row.units)
     found = []
     if not math.isnan(limits.rtol):
         relative = errors["relative_l2"] <= limits.rtol
@@ -59,11 +87,16 @@ def _calls(row: Row) -> list[tuple[str, bool]]:
     return found
 
 
+def _unit(units: str) -> str:
+    """Units behind a number."""
+    return "" if units in ("", "1") else f" {units}"
+
+
 def _largest(row: Row) -> str:
     """Where the largest error is."""
     if row.statistics is None or not row.statistics.worst:
         return ""
-    units = "" if row.units in ("", "1") else f" {row.units}"
+    units = _unit(row.units)
     worst = row.statistics.worst[0]
     at = f" at {place(worst)}" if worst["at"] else ""
     return f"; largest error {number(worst['error'])}{units}{at}"

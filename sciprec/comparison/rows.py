@@ -22,6 +22,7 @@ from sciprec.comparison.pointwise.error_metrics import metrics, refined
 from sciprec.comparison.pointwise.number_format import NumberFormat
 from sciprec.comparison.pointwise.pairing import Pair, pair
 from sciprec.comparison.pointwise.statistics import Statistics
+from sciprec.comparison.reasons import packing_notes
 from sciprec.comparison.tolerances import OF_FILE, WITHIN, Given, Limits, Tolerances
 from sciprec.display.listing import Shown, Summary
 from sciprec.errors import InputError
@@ -201,7 +202,10 @@ def _compared(
             for name in groups_of(source)
         )
         stated, steps = stated_tolerances(truth.attrs), steps_attribute(run.attrs)
-        rows = tuple(_row(p, stated) for p in pair(truth, run))
+        rows = ()
+        for one in pair(truth, run):
+            rows += (_row(one, stated),)
+            notes += packing_notes(one)
         names = [row.variable for row in rows]
         shown = primary_name(names, truth.attrs) if names else ""
         found = judged(Comparison(rows, steps=steps, main=shown, notes=notes), tolerances)

@@ -14,6 +14,7 @@ from sciprec.comparison.pointwise.blocks import Block, blocks_of
 from sciprec.comparison.pointwise.conversions import Conversion, Converted, conversion
 from sciprec.comparison.pointwise.number_format import NumberFormat, number_format
 from sciprec.comparison.pointwise.one_pass import INF
+from sciprec.comparison.pointwise.packing import Packing, packing_of
 from sciprec.comparison.pointwise.points import (
     NUMBERS,
     advice,
@@ -49,6 +50,8 @@ class Pair:
         dims: names of the axes.
         number_format: of the run's values.
         coordinates: values along axes that have some.
+        packing: of the truth's values in their file, and of the run's in its own, in the truth's
+            units; None where they are kept as they are.
     """
 
     name: str
@@ -60,6 +63,7 @@ class Pair:
     dims: tuple[str, ...] = ()
     number_format: NumberFormat = field(default_factory=lambda: number_format({}))
     coordinates: Mapping[str, np.ndarray] = field(default_factory=dict)
+    packing: tuple[Packing | None, Packing | None] = (None, None)
 
     def blocks(self) -> Iterator[Block]:
         """Both, their weights and scales, block by block: memory does not depend on the size."""
@@ -194,11 +198,14 @@ def _pair_of(golden: xr.Dataset, actual: xr.Dataset, name: str) -> Pair:
     other = converted(golden, actual, name)
     values = run.transpose(*truth.dims)
     scale = golden[error].values.astype(np.float64) if known else None
+    packed = packing_of(run) if other is None else None
+    kept_in = number_format(actual.attrs, run.dtype) if packed is None else packed.number_format
     return Pair(
         name, str(truth.attrs.get("units", "")).partition(" since ")[0], truth,
         values if other is None else Converted(values, other), weights, scale,
-        tuple(str(d) for d in truth.dims), number_format(actual.attrs, run.dtype),
+        tuple(str(d) for d in truth.dims), kept_in,
         {str(d): truth[d].values for d in truth.dims if d in truth.coords},
+        (packing_of(truth), packed),
     )  # fmt: skip
 
 

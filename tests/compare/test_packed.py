@@ -1,0 +1,69 @@
+"""Values that files keep as scaled integers: errors in steps, and numbers that wrapped around."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import sciprec
+
+DTYPES = ("int8", "int16", "int32", "uint8", "uint16")
+
+
+def packed(path, values, dtype, step, offset, *, unsigned=False):
+    """A file of the values as integers, which wrap around as a cast does; which of them did."""
+    held, integers, turned = np.iinfo(dtype), [], []
+    for value in values:
+        wanted = round((Fraction(float(value)) - Fraction(offset)) / Fraction(step))
+        kept = (wanted - held.min) % 2**held.bits + held.min
+        integers.append(kept)
+        turned.append(kept != wanted)
+    array = np.array(integers, dtype)
+    about = {"scale_factor": step, "add_offset": offset, "units": "m"}
+    if unsigned:
+        array, about["_Unsigned"] = array.view(dtype.removeprefix("u")), "true"
+    xr.Dataset({"height": ("x", array, about)}).to_netcdf(path)
+    return turned
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_random_packings_are_told_in_steps_and_wrapped_values_are_named(tmp_path, seed):
+    """The oracle packs by exact fractions; half of the files hold values beyond their range."""
+    rng = np.random.default_rng(seed)
+    dtype, beyond = DTYPES[seed % len(DTYPES)], seed % 2 == 0
+    step = float(2.0 ** rng.integers(-8, 3) * rng.uniform(1.0, 2.0))
+    offset = float(rng.normal() * 100.0)
+    held = np.iinfo(dtype)
+    least, largest = held.min * step + offset, held.max * step + offset
+    values = rng.uniform(least, largest, 50)
+    if beyond:
+        values[7] = largest + 0.3 * (largest - least)
+    xr.Dataset({"height": ("x", values, {"units": "m"})}).to_netcdf(tmp_path / "truth.nc")
+    unsigned = dtype.startswith("u") and bool(rng.integers(2))
+    turned = packed(tmp_path / "run.nc", values, dtype, step, offset, unsigned=unsigned)
+    assert any(turned) == beyond
+    found = sciprec.compare(tmp_path / "truth.nc", tmp_path / "run.nc")
+    assert math.isnan(found.rows[0].errors["max_ulp"])
+    (note,) = found.notes
+    assert f"'height' is packed in the second as {dtype}, in steps of " in note
+    assert ("wrapped around" in note) == beyond
+    if not beyond:
+        assert float(note.split("largest error is ")[1].split(" steps")[0]) <= 0.5001
+
+
+def test_a_packed_truth_and_the_same_packing_are_told_once(tmp_path):
+    values = np.linspace(-3.0, 3.0, 20)
+    packed(tmp_path / "one.nc", values, "int16", 0.01, 0.0)
+    packed(tmp_path / "other.nc", values + 0.01, "int16", 0.01, 0.0)
+    plain = xr.Dataset({"height": ("x", values, {"units": "m"})})
+    plain.to_netcdf(tmp_path / "plain.nc")
+    files = tmp_path / "one.nc", tmp_path / "other.nc"
+    note = sciprec.compare(*files, select={"x": "#2"}).notes[-1]
+    said = "packed in the first and second as int16, in steps of 0.01 m; the largest error is 1 st"
+    assert said in note
+    found = sciprec.compare(tmp_path / "one.nc", tmp_path / "plain.nc")
+    assert "packed in the first as int16" in found.notes[0]
+    assert not math.isnan(found.rows[0].errors["max_ulp"])
+    assert not sciprec.compare(tmp_path / "plain.nc", tmp_path / "plain.nc").notes
