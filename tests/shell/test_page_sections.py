@@ -1,6 +1,7 @@
 """Sections of the page: distributions, evidence, and suggestions that a run verifies."""
 
 import math
+import re
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -83,6 +84,30 @@ def test_the_band_of_internal_variability_is_drawn_where_there_are_members(batch
     assert "internal variability" in picture.svg and "one ulp of fp64" not in picture.svg
     assert "Dashed" not in picture.caption  # no member is one ulp apart
     assert "4 fp64 members" in picture.caption
+
+
+def test_each_row_of_a_budget_names_its_own_place():
+    """The budget of an arithmetic is of the option where its rounding weighs most."""
+    def drawn_of(*measures):
+        shown = [
+            SimpleNamespace(label=label, dataset={}, evidence={"budget": {
+                "variable": "price", "measure": measure, "parts": {"sampling": 1e-2, "steps": size},
+            }})
+            for label, measure, size in zip(("fp16", "fp16+carry"), measures, (1e-3, 1e-4),
+                                            strict=True)
+        ]
+        (picture,) = evidence_pictures(shown, ["fp16", "fp16+carry"], "parts")
+        return re.findall(r"<text[^>]*>([^<]*)</text>", picture.svg)
+
+    error = "error of the price (sampling: standard error), maturity 1"
+    texts = drawn_of(f"{error}, strike 110", f"{error}, strike 120")
+    assert {"fp16, strike 110", "fp16+carry, strike 120", error} <= set(texts)
+    assert not any(error in text and "strike" in text for text in texts)
+    assert {"fp16", "fp16+carry", f"{error}, strike 110"} <= set(
+        drawn_of(*[f"{error}, strike 110"] * 2)
+    )
+    l2 = "relative l2 error at day"
+    assert {f"fp16, {l2} 5", f"fp16+carry, {l2} 3"} <= set(drawn_of(f"{l2} 5", f"{l2} 3"))
 
 
 def test_spectra_end_where_each_run_has_nothing_more(batch):

@@ -182,14 +182,15 @@ def _budget_picture(done: Sequence[StoredRun], name: str) -> Picture:
             left = np.zeros(len(done))
             worth = np.flatnonzero(told[row].values)
             at = [_widest(run.dataset.isel(maturity=row, strike=worth)) for run in done]
+            places = np.arange(len(done))
             for part, colour in zip(PARTS, PART_COLOURS, strict=True):
                 share = np.array([100 * float(data[part]) / _size(data) for data in at])
                 share = np.where(np.isfinite(share), share, 0.0)
-                places = np.arange(len(done))
                 axes.barh(places, share, left=left, color=colour, label=part, height=0.7)
                 left += share
             accepted = [100 * float(d["tolerance"]) / _size(d) for d in at]
-            axes.axvline(accepted[0], linestyle="--", linewidth=1, color=QUIET)
+            axes.vlines(accepted, places - 0.5, places + 0.5, linestyles="--", linewidth=1,
+                        color=QUIET)  # fmt: skip
             axes.set(xlabel="% of the price", title=f"maturity {float(first['maturity'][row]):g} y")
             axes.xaxis.set_major_locator(MaxNLocator(4, prune="upper"))
             largest = max(largest, left.max())

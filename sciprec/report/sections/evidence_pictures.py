@@ -151,19 +151,30 @@ def _budget_picture(found, name: str) -> Picture | None:
     if not found:
         return None
     names = list(dict.fromkeys(n for _, part in found for n in part["parts"]))
+    shared, places = _measures([part["measure"] for _, part in found])
+    rows = [", ".join((short(run.label), *at)) for (run, _), at in zip(found, places, strict=True)]
     with drawn(name, 1.1 + 0.3 * len(found)) as figure:
         axes = figure.add_subplot()
         for colour, part_name in zip(PART_COLOURS, names, strict=False):
             sizes = drawable([part["parts"].get(part_name) for _, part in found])
             axes.plot(sizes, np.arange(len(found)), "o", color=colour, label=part_name)
         axes.set_xscale("log")
-        axes.set_yticks(np.arange(len(found)), [short(run.label) for run, _ in found])
+        axes.set_yticks(np.arange(len(found)), rows)
         axes.set_ylim(len(found) - 0.5, -0.5)
-        variable, measure = found[0][1]["variable"], found[0][1]["measure"]
-        axes.set(xlabel=measure, title=f"Where the error of {variable} comes from")
+        variable = found[0][1]["variable"]
+        axes.set(xlabel=shared, title=f"Where the error of {variable} comes from")
         legend(figure)
         svg = to_svg(figure, "Parts of the error by arithmetic")
     return Picture(
         svg,
         f"Each part that could be had, on its own: {', '.join(names)}.",
     )
+
+
+def _measures(measures: Sequence[str]) -> tuple[str, list[tuple[str, ...]]]:
+    """The clauses that all measures share, as one text, and for each row those of its own: each
+    arithmetic's budget is of the place where its rounding weighs most."""
+    clauses = [measure.split(", ") for measure in measures]
+    shared = [one for one in clauses[0] if all(one in others for others in clauses)]
+    own = [tuple(one for one in others if one not in shared) for others in clauses]
+    return ", ".join(shared), own
