@@ -48,7 +48,7 @@ def sentences(comparison: Comparison) -> tuple[str, ...]:
         if row.severity in ("changed", "broken", "empty")
     ]
     missing = [f"'{name}' is in the first folder only" for name in comparison.missing]
-    return (*said, *missing, *comparison.notes)
+    return (*said, *comparison.unlike, *missing, *comparison.notes)
 
 
 def summary(comparison: Comparison) -> Summary:
@@ -59,7 +59,7 @@ def summary(comparison: Comparison) -> Summary:
     empty = sum(row.severity == "empty" for row in comparison.rows)
     if comparison.of_nothing:
         said = f"{count}, nothing was compared"
-    elif beyond or comparison.missing:
+    elif beyond or comparison.missing or comparison.unlike:
         said = f"{beyond} of {count} " + ("beyond the tolerances" if asked else "not the same")
     else:
         of_some = f", {len(comparison.rows) - empty} of them compared" if empty else ""

@@ -20,7 +20,7 @@ from sciprec.comparison.listing import summary
 from sciprec.comparison.pointwise.attributes import stated_tolerances, steps_attribute
 from sciprec.comparison.pointwise.error_metrics import metrics, refined
 from sciprec.comparison.pointwise.number_format import NumberFormat
-from sciprec.comparison.pointwise.pairing import Pair, pair
+from sciprec.comparison.pointwise.pairing import Pair, other_shapes, pair, shape_phrases
 from sciprec.comparison.pointwise.statistics import Statistics
 from sciprec.comparison.reasons import packing_notes
 from sciprec.comparison.tolerances import OF_FILE, WITHIN, Given, Limits, Tolerances
@@ -76,6 +76,7 @@ class Comparison(Shown):
         main: the variable that summaries show first; empty: by its name.
         notes: what was selected, renamed, left out and converted.
         missing: of two folders the files that only the truth has.
+        unlike: a phrase for each variable that has another shape in the truth, and is not compared.
     """
 
     rows: tuple[Row, ...]
@@ -85,13 +86,14 @@ class Comparison(Shown):
     main: str = ""
     notes: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
+    unlike: tuple[str, ...] = ()
 
     @property
     def within(self) -> bool:
-        """Whether no variable changed beyond the tolerance, none broke, no file is missing, and
-        something was compared.
+        """Whether no variable changed beyond the tolerance, none broke or has another shape, no
+        file is missing, and something was compared.
         """
-        if self.of_nothing or self.missing:
+        if self.of_nothing or self.missing or self.unlike:
             return False
         return all(row.severity in WITHIN for row in self.rows)
 
@@ -125,6 +127,7 @@ class Comparison(Shown):
             "main": self.main,
             "notes": list(self.notes),
             "missing": list(self.missing),
+            "unlike": list(self.unlike),
             "growth": growth_as_dict(self.growth),
             "variables": [_row_as_dict(row) for row in self.rows],
         })  # fmt: skip
@@ -208,7 +211,9 @@ def _compared(
             notes += packing_notes(one)
         names = [row.variable for row in rows]
         shown = primary_name(names, truth.attrs) if names else ""
-        found = judged(Comparison(rows, steps=steps, main=shown, notes=notes), tolerances)
+        unlike = tuple(shape_phrases(other_shapes(truth, run)))
+        found = Comparison(rows, steps=steps, main=shown, notes=notes, unlike=unlike)
+        found = judged(found, tolerances)
         main = main_row(found)
         if main.severity in SETTLED:
             return found

@@ -127,7 +127,15 @@ def _is_truth(run: xr.Dataset) -> bool:
 
 
 def _judge_points(golden: xr.Dataset, actual: xr.Dataset, comparison: Comparison) -> Verdict:
-    """Judge a run by its pointwise errors."""
+    """Judge a run by its pointwise errors, and say which results have another length."""
+    verdict = _judge_rows(golden, actual, comparison)
+    if not comparison.unlike:
+        return verdict
+    return replace(verdict, sentence="; ".join((verdict.sentence, *comparison.unlike)))
+
+
+def _judge_rows(golden: xr.Dataset, actual: xr.Dataset, comparison: Comparison) -> Verdict:
+    """The verdict on the results that were compared."""
     if stopped := stopped_early(actual.attrs):
         return Verdict("failed", stopped)
     if lost := main_row(comparison).nonfinite_golden:
@@ -144,13 +152,17 @@ def _judge_points(golden: xr.Dataset, actual: xr.Dataset, comparison: Comparison
         counted = f"{row.changed_nonfinite} of {row.points} values of {row.variable}"
         return Verdict("broken", f"{counted} are finite in one run and not in the other", math.inf)
     bounds = _call_of_bounds(actual) if {"bound", "tolerance"} <= set(actual.data_vars) else None
-    if all(row.severity in SETTLED for row in comparison.rows):
+    if all(row.severity in SETTLED for row in comparison.rows) and not comparison.unlike:
         same = "every stored value has the same bits as fp64"
         if bounds is None or bounds[0] <= 1.0:
             return Verdict("identical", same)
         return Verdict("beyond", f"{bounds[1]}; {same}", bounds[0])
     tolerances = json.loads(golden.attrs.get("sciprec_scenario", "{}")).get("tolerance", [])
-    calls = [_call(golden, actual, comparison, t) for t in tolerances]
+    compared = {row.variable for row in comparison.rows}
+    unlike = set(golden.data_vars) - compared if comparison.unlike else set()
+    calls = [
+        _call(golden, actual, comparison, t) for t in tolerances if t["variable"] not in unlike
+    ]
     if bounds is not None:
         calls.append(bounds)
     if not calls:

@@ -38,6 +38,8 @@ MONITOR, MONITORED = "sciprec_monitor", "monitor_"
 ADAPTIVE, ADAPTED = "sciprec_adaptive", "adaptive_"
 """What an adaptive run was to keep, as JSON; the beginning of the names of variables that hold its
 history."""
+FREE_LENGTHS = "sciprec_free_lengths"
+"""1 where results may have other lengths than in the truth, such as the history of an iteration."""
 ORIGIN = "sciprec_inputs"
 """Where the inputs of a member come from, in words."""
 STORED_STATE, STORED_BITS = "stored_state", "stored_bits"
@@ -55,7 +57,7 @@ MARKET = "sciprec_market"
 
 def stated(
     *, primary: str = "", auxiliary: str | None = None, drawn: str = "", rounded: str = "",
-    truth_carries: bool = False, members: str = "",
+    truth_carries: bool = False, members: str = "", free_lengths: bool = False,
 ) -> dict[str, Any]:  # fmt: skip
     """The attributes of a file that say how it is compared and shown.
 
@@ -64,9 +66,11 @@ def stated(
         rounded: sentences, with {residuals} where those of a run are to be told.
         truth_carries: whether fp64 carries residuals, too.
         members: how those of an ensemble differ, if not by a perturbation: "inputs".
+        free_lengths: whether results may have other lengths than in the truth, and are then left
+            out of the comparison with a sentence.
     """
     said = {PRIMARY: primary, DRAWN: drawn, ROUNDED: rounded, TRUTH_CARRIES: int(truth_carries),
-            MEMBERS: members}  # fmt: skip
+            MEMBERS: members, FREE_LENGTHS: 1 if free_lengths else ""}  # fmt: skip
     said = {name: value for name, value in said.items() if value != ""}
     return said if auxiliary is None else said | {AUXILIARY: auxiliary}
 

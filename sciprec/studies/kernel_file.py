@@ -60,12 +60,21 @@ def made_by(text: str) -> Any:
         ) from None
 
 
+def _is_defined_in(module: Any, value: Any) -> bool:
+    """Whether a function is a file's own, not one that it imports."""
+    function = plain_function(value)
+    return function is not None and function.__module__ == module.__name__
+
+
 def _member(text: str) -> Any:
     """What a file defines under a name."""
     file, _, name = text.rpartition(":")
     module = loaded_file(file, WHAT, registers=False)
     if not hasattr(module, name):
-        known = [n for n, v in vars(module).items() if callable(v) and not n.startswith("_")]
+        known = [
+            n for n, value in vars(module).items()
+            if not n.startswith("_") and _is_defined_in(module, value)
+        ]
         raise InputError(
             f"'{file}' defines no '{name}'; its functions: {', '.join(known) or 'none'}"
             f"{meant(name, known)}"

@@ -135,7 +135,7 @@ KERNEL = register(
         KIND,
         KernelScenario,
         _run,
-        attributes=stated(auxiliary="", rounded=_ROUNDED, members=INPUTS),
+        attributes=stated(auxiliary="", rounded=_ROUNDED, members=INPUTS, free_lengths=True),
         variables=lambda given: given.outputs,
         sources=lambda given: (subject_of(given.identity).kernel,),
         kernels=lambda given, variant: given.identity,

@@ -59,3 +59,17 @@ def divided(x, y):
 
 
 made = "no function"
+
+
+def newton(a, tolerance):
+    """The root of a by Newton's iteration, and its corrections."""
+    corrections = np.zeros(60)
+    x, n = a, 0
+    while n < 60:
+        new = 0.5 * (x + a / x)
+        corrections[n] = abs(new - x)
+        n += 1
+        if abs(new - x) <= tolerance * abs(new):
+            break
+        x = new
+    return x, corrections[:n]

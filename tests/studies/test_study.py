@@ -205,6 +205,25 @@ def test_arithmetics_that_leave_other_shapes_fail_in_words(tmp_path):
     assert row["status"] == "failed" and "4" in row["reason"] and "5" in row["reason"]
 
 
+@pytest.mark.parametrize(
+    ("tolerance", "reason"), [(1e-2, "result_0: relative l2 error "), (None, "result_0 agrees wi")]
+)
+def test_an_iteration_that_ends_earlier_is_a_finding_and_not_a_failure(tmp_path, tolerance, reason):
+    """Newton's root of 30000: fp64 makes 13 steps, fp16 fewer; the root itself is compared."""
+    result = sciprec.study(
+        kernels.newton, (30000.0, 1e-13), backends=["fp16"], out=tmp_path, threads=1,
+        tolerance=tolerance,
+    )  # fmt: skip
+    truth, half = (files.read(file)["result_1"].size for file in result.files)
+    (_, row) = result.table
+    assert truth == 13 and half < truth and row["status"] in ("good", "unjudged")
+    assert row["reason"].startswith(reason) and row["variable"] == "result_0"
+    told = f"result_1 has {half} values, and {truth} in the truth"
+    assert told in row["reason"] and told in result.page.read_text(encoding="utf-8")
+    found = sciprec.compare(*result.files)
+    assert found.unlike == (told,) and not found.within and told in repr(found)
+
+
 def test_a_scenario_file_cannot_be_of_this_kind(made):
     result, _ = made
     scenario = json.loads(files.read(result.files[0]).attrs["sciprec_scenario"])

@@ -19,7 +19,7 @@ def given(tmp_path_factory):
     """A folder with a kernel file and inputs."""
     tmp_path = tmp_path_factory.mktemp("kernel")
     own = tmp_path / "mykernel.py"
-    own.write_text(FILE.read_text())
+    own.write_text("from statistics import mean\n" + FILE.read_text())
     np.savez(tmp_path / "inputs.npz", **kernels.inputs())
     np.savez(tmp_path / "lacking.npz", u=np.zeros(3))
     np.savez(tmp_path / "odd.npz", **(kernels.inputs() | {"u": np.array(["a", "b"])}))
@@ -59,7 +59,7 @@ def test_an_edited_kernel_and_one_of_its_name_elsewhere_are_others(tmp_path):
 WRONG = {
     "the kernel is 'mykernel.py'; accepted: a Python file and a function": ("mykernel.py", {}),
     "kernel file 'none.py' does not exist": ("none.py:f", {}),
-    "defines no 'difuse'; its functions: ": ("mykernel.py:difuse", {}),
+    "defines no 'difuse'; its functions: diffuse, inputs, moved, pair": ("mykernel.py:difuse", {}),
     "is a str; give a Python function": ("mykernel.py:made", {}),
     "the argument 'alpha' of diffuse(u, alpha, steps, path) is missing; given: u":
         ("mykernel.py:diffuse", {"--inputs": "lacking.npz"}),

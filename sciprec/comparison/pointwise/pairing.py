@@ -26,7 +26,7 @@ from sciprec.comparison.pointwise.statistics import Statistics, statistics_of
 from sciprec.comparison.pointwise.tally import Tally
 from sciprec.comparison.pointwise.times import are_times, same_times, time_conversion
 from sciprec.errors import InputError
-from sciprec.output.stated import is_compared, without_history
+from sciprec.output.stated import FREE_LENGTHS, is_compared, without_history
 
 MOST_DIFFERENCES = 4  # named in a message
 _FREE = (
@@ -153,6 +153,10 @@ def pair(golden: xr.Dataset, actual: xr.Dataset) -> Iterator[Pair]:
         InputError: variables or coordinates differ; all differing ones are named.
     """
     golden, actual = without_history(golden), without_history(actual)
+    if others := other_shapes(golden, actual):
+        golden, actual = golden.drop_vars(others), actual.drop_vars(others)
+        if not compared_names(golden):
+            raise InputError("; ".join(shape_phrases(others)) + ": nothing can be compared")
     names = compared_names(golden)
     actual = aligned(golden, actual)
     differing = _differences(golden, actual, names)
@@ -169,6 +173,32 @@ def pair(golden: xr.Dataset, actual: xr.Dataset) -> Iterator[Pair]:
         raise InputError("these runs are not comparable: " + "; ".join(shown) + end)
     for name in names:
         yield _pair_of(golden, actual, name)
+
+
+def other_shapes(
+    golden: xr.Dataset, actual: xr.Dataset
+) -> dict[str, tuple[tuple[int, ...], tuple[int, ...]]]:
+    """Shapes in truth and in run of the variables that have another one there, where both files
+    say that they may.
+    """
+    if not all(one.attrs.get(FREE_LENGTHS) for one in (golden, actual)):
+        return {}
+    return {
+        name: (golden[name].shape, actual[name].shape)
+        for name in compared_names(golden)
+        if name in actual and golden[name].shape != actual[name].shape
+    }
+
+
+def shape_phrases(others: Mapping[str, tuple[tuple[int, ...], tuple[int, ...]]]) -> list[str]:
+    """A phrase for each variable of another shape: "history has 12 values, and 13 in the truth"."""
+    words = []
+    for name, (truth, run) in others.items():
+        if len(truth) == len(run) == 1:
+            words.append(f"{name} has {run[0]} values, and {truth[0]} in the truth")
+        else:
+            words.append(f"{name} has the shape {run}, and {truth} in the truth")
+    return words
 
 
 def compared_names(dataset: xr.Dataset) -> list[str]:
