@@ -8,10 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sciprec.diagnosis.attribution import arithmetics_of
+from sciprec.diagnosis.attribution import Result, arithmetics_of
 from sciprec.diagnosis.origins import Group, own_place
 from sciprec.diagnosis.problem import Problem
-from sciprec.diagnosis.splitting import Errors, twin_errors
+from sciprec.diagnosis.splitting import Errors, errors_of
+from sciprec.display.listing import counted
 from sciprec.precision.assigning.origins import Origin
 from sciprec.precision.rewriting.layout import Row
 from sciprec.precision.tracing import rows
@@ -21,6 +22,10 @@ from sciprec.precision.tracing.table import Table
 
 MOST_STEPS = 56
 """Rows of a trace by step; of more steps several are one row."""
+MOST_PLACED = 12
+"""Lines with an event of a kind whose loop variables are found, each by a run."""
+MOST_TOLD = 4
+"""Events of a kind that are told one by one."""
 _NOTHING = np.iinfo(np.int64).max
 
 
@@ -40,6 +45,8 @@ class Event:
             it, too, and of branches.
         exact: whether the exact value is not finite there, whatever the range of the format.
         called_at: in a model, where it calls the kernel: "line 12 of 'flow'"; else "".
+        argument: the parameter whose conversion it is; "" of operations.
+        of: how many elements an array has that it happened to when it was loaded; else 0.
     """
 
     kind: str
@@ -54,10 +61,19 @@ class Event:
     cause: str = ""
     exact: bool = False
     called_at: str = ""
+    argument: str = ""
+    of: int = 0
 
     def __str__(self) -> str:
+        if self.argument:
+            return f"{self.kind} in {self.source}{self.elements}"
         times = "once" if self.count == 1 else f"{self.count:,} times"
         return f"{self.kind} in {self.place}, {times}: {self.source}"
+
+    @property
+    def elements(self) -> str:
+        """How many elements of an array it happened to, in words."""
+        return f", {self.count:,} of {counted(self.of, 'element')}" if self.of else ""
 
     @property
     def place(self) -> str:
@@ -70,6 +86,18 @@ class Event:
             return f"{where}{at}"
         step = f" in step {self.step}" if self.step else " outside of steps"
         return f"{where} of '{self.function}', called in {self.called_at},{step}{at}"
+
+
+def told(events: Sequence[Event]) -> list[str]:
+    """Events in words, of every kind the first ones."""
+    said = []
+    for kind in dict.fromkeys(event.kind for event in events):
+        some = [event for event in events if event.kind == kind]
+        said += map(str, some[:MOST_TOLD])
+        if more := len(some) - MOST_TOLD:
+            times = sum(event.count for event in some[MOST_TOLD:])
+            said += [f"{kind} in {counted(more, 'more line')}, {times:,} times"] * (more > 0)
+    return said
 
 
 @dataclass(frozen=True)
@@ -101,7 +129,8 @@ class Examination:
     def __init__(self, problem: Problem):
         self.problem, self.program = problem, problem.kernel("twin").program
         self.table: Table = problem.table("twin")
-        self.errors: Errors = twin_errors(problem, self.table)
+        self.results: list[Result] = problem.run("twin", self.table)
+        self.errors: Errors = errors_of(self.results)
         known = arithmetics_of(problem.backend)
         self.bits = known[0].format.significand_bits
         self.most_bits = known[-1].format.significand_bits
@@ -182,16 +211,10 @@ class Examination:
     # ---- events --------------------------------------------------------------------------------
 
     def events(self) -> list[Event]:
-        """The first of every kind of event, and every line where decisions differ, by time."""
+        """What happened, by kind and line, what happened first before others."""
         found = []
-        for kind, word in rows.EVENTS.items():
-            counts, clocks = self.column(word), self.column(word + 1)
-            where = np.flatnonzero(counts)
-            if kind == "branch":
-                found += self._by_line(kind, where)
-            elif where.size:
-                first = int(where[np.argmin(clocks[where])])
-                found.append((int(clocks[first]), self._event(kind, first, int(counts[first]))))
+        for kind in rows.EVENTS:
+            found += self._by_line(kind)
         return [event for _, event in sorted(found, key=lambda pair: pair[0])]
 
     def is_alike(self, kind: str, row: int) -> bool:
@@ -202,32 +225,48 @@ class Examination:
         """A bit of the word `rows.ALIKE`."""
         return bool(self.column(rows.ALIKE)[row] >> first + list(rows.EVENTS).index(kind) & 1)
 
-    def row_of(self, event: Event) -> int:
-        """The row where an event happened first."""
-        word = rows.EVENTS[event.kind]
-        where = np.flatnonzero(self.column(word))
-        return int(where[np.argmin(self.column(word + 1)[where])])
+    def rows_of(self, event: Event) -> list[int]:
+        """The rows where an event happened, the first one before others."""
+        where = self._lines_of(event.kind)
+        return where[(event.file, event.line, event.argument)]
 
-    def _by_line(self, kind: str, where: np.ndarray) -> list[tuple[int, Event]]:
+    def _lines_of(self, kind: str) -> dict[tuple, list[int]]:
+        """Place -> the rows where a kind of event happened, by time."""
         word, lines = rows.EVENTS[kind], {}
+        where = np.flatnonzero(self.column(word))
         for number in sorted(where.tolist(), key=lambda n: self.column(word + 1)[n]):
             place = own_place(self.program, self.program.layout.rows[number])
-            lines.setdefault((place.file, place.line), []).append(number)
+            key = place.file, place.line, self._argument(place.source)
+            lines.setdefault(key, []).append(number)
+        return lines
+
+    def _argument(self, source: str) -> str:
+        """The parameter that a place is the conversion of; else ""."""
+        name = source.removeprefix("argument ")
+        return name if name != source and name in self.program.signature.parameters else ""
+
+    def _by_line(self, kind: str) -> list[tuple[int, Event]]:
+        word, lines = rows.EVENTS[kind], self._lines_of(kind)
         return [
             (
-                int(self.column(word + 1)[numbers[0]]),
-                self._event(kind, numbers[0], int(self.column(word)[numbers].sum())),
+                int(self.column(word + 1)[own[0]]),
+                self._event(kind, own[0], int(self.column(word)[own].sum()), n < MOST_PLACED),
             )
-            for numbers in lines.values()
+            for n, own in enumerate(lines.values())
         ]
 
-    def _event(self, kind: str, number: int, count: int) -> Event:
+    def _event(self, kind: str, number: int, count: int, placed: bool) -> Event:
         word, row = rows.EVENTS[kind], self.program.layout.rows[number]
         clock, step = (int(self.column(word + n)[number]) for n in (1, 2))
         at = own_place(self.program, row)
+        argument, source = self._argument(at.source), at.source
+        if argument:
+            given = zip(self.program.signature.parameters, self.problem.args, strict=True)
+            source = f"{source} = {float(dict(given)[argument]):,.6g}"
         return Event(
-            kind, at.function, at.file, at.line, at.source, calls_to(self.program, row),
-            self._index(row, clock), step, count, exact=self._is_noted(kind, number, rows.ENDLESS),
+            kind, at.function, at.file, at.line, source, calls_to(self.program, row),
+            self._index(row, clock) if placed else "", step, count,
+            exact=self._is_noted(kind, number, rows.ENDLESS), argument=argument,
         )  # fmt: skip
 
     def _index(self, row, clock: int) -> str:

@@ -9,7 +9,9 @@ from sciprec.diagnosis.attribution import arithmetics_of
 from sciprec.diagnosis.examination import Event
 from sciprec.diagnosis.healing import Healed
 from sciprec.diagnosis.lines import Line, LineGroup
+from sciprec.diagnosis.losses import Outcome
 from sciprec.diagnosis.origins import Group
+from sciprec.display.listing import counted
 from sciprec.precision.formats.backend import Backend
 
 FEW_ROUNDINGS = 8.0
@@ -35,10 +37,10 @@ class Findings:
 
     Attributes:
         traced, backend, by: what was traced.
-        largest: relative l2 error of the result that has the largest one.
-        elements, left_out: how many numbers the results have, and how many are not finite.
+        outcome: what became of the numbers of the results.
         lines, groups: its parts.
         events: what happened in the run, by time.
+        lost_by: the event that results were lost by.
         healed: where the error becomes large, if it does in one line.
         called: what a line is called.
         few: units of the format's roundoff below which no line is at fault.
@@ -48,12 +50,11 @@ class Findings:
     traced: str
     backend: Backend
     by: str
-    largest: float
-    elements: int
-    left_out: int
+    outcome: Outcome
     lines: tuple[Line, ...]
     groups: tuple[LineGroup, ...]
     events: tuple[Event, ...] = ()
+    lost_by: Event | None = None
     healed: Healed | None = None
     called: Callable[[Line | Group], str] = called
     few: float = FEW_ROUNDINGS
@@ -61,22 +62,48 @@ class Findings:
 
     def sentence(self) -> str:
         """The verdict."""
-        lost = next((e for e in self.events if e.kind in ("NaN", "infinity")), None)
-        if self.left_out and lost is not None:
-            return self._lost(lost)
-        if self.elements == self.left_out:
-            return "No result is finite: there is no error to split."
+        return f"{self._verdict()}{self._hidden()}"
+
+    @property
+    def largest(self) -> float:
+        """Relative l2 error of the result that has the largest one."""
+        return self.outcome.largest
+
+    def _hidden(self) -> str:
+        """The number that the norm hides."""
+        worst = self.outcome.worst
+        return "" if worst is None else f" Its norm hides that {worst}."
+
+    def _verdict(self) -> str:
+        """The verdict on all results together."""
+        outcome = self.outcome
+        if outcome.lost + outcome.endless + outcome.passed and self.lost_by is not None:
+            return self._lost(self.lost_by)
+        if outcome.lost:
+            return (
+                f"{outcome.lost:,} of {counted(outcome.elements, 'number')} of '{self.traced}' in "
+                f"{self.backend.name} are not finite, and exact ones are."
+            )
+        if outcome.endless == outcome.elements:
+            return (
+                f"Exact arithmetic gives no finite number for '{self.traced}': there is no error "
+                "to split."
+            )
         if not self.largest:
-            return f"'{self.traced}' makes no error in {self.backend.name}: all shares are 0."
-        if self.cancels:
+            rest = f"{outcome.elements - outcome.endless:,} of {outcome.elements:,} numbers"
+            where = f" where exact arithmetic is finite, in {rest}" if outcome.endless else ""
+            nothing = f"'{self.traced}' makes no error in {self.backend.name}{where}"
+            return f"{nothing}: all shares are 0."
+        if self.cancels and outcome.left_out < outcome.elements:
             return (
                 f"The errors of '{self.traced}' in {self.backend.name} cancel: {self.largest:.2g} "
                 "is left of them, which counts as none, and all shares are 0."
             )
         roundings = self.largest / arithmetics_of(self.backend)[0].format.unit_roundoff
-        saturated = next((e for e in self.events if e.kind == "saturation"), None)
-        if saturated is not None and self._share_of(saturated) > _MOST:
-            return self._saturated(saturated)
+        ends = [e for e in self.events if e.kind in ("saturation", "underflow to zero")]
+        ending = next((e for e in ends if self._share_of(e) > _MOST), None)
+        if ending is not None and roundings >= self.few:
+            return self._ended(ending)
         if roundings < self.few and not self._is_one_line(roundings):
             return (
                 f"No line stands out: the error of '{self.traced}' in {self.backend.name} is "
@@ -102,6 +129,9 @@ class Findings:
     def _share_of(self, at: Event | Group) -> float:
         """The share of the line of an event or a group."""
         own = [n for n in self.lines if (n.file, n.line) == (at.file, at.line)]
+        named = f"argument {at.argument}" if at.argument else ""
+        if named:
+            return sum(n.share for n in own if n.source == named)
         return sum(n.share for n in own if not n.source.startswith("argument "))
 
     def _is_one_line(self, roundings: float) -> bool:
@@ -111,28 +141,45 @@ class Findings:
             return False
         return one.bits_lost > _MUCH and self._share_of(one.group) > _MOST
 
-    def _saturated(self, event: Event) -> str:
-        """Where numbers are held at the end of the format, and that this makes the error."""
-        largest = arithmetics_of(self.backend)[0].format.max_finite
+    def _ended(self, event: Event) -> str:
+        """Where numbers are held at an end of the format, and that this makes the error."""
+        number_format = arithmetics_of(self.backend)[0].format
+        does, end = "saturates", f"the format ends at {number_format.max_finite:.3g}"
+        if event.kind != "saturation":
+            least = number_format.min_positive
+            does, end = "underflows to zero", f"the format begins at {least:.3g}"
+        share = f"{self._share_of(event):.0%} of the error is of that"
+        if event.argument:
+            return (
+                f"'{self.traced}' in {self.backend.name} {does} in {event.source}{event.elements}; "
+                f"{end}, and {share} argument."
+            )
         at = f" at {event.index}" if event.index else ""
         return (
-            f"'{self.traced}' in {self.backend.name} saturates first in line {event.line}{at}: "
-            f"{event.source}; the format ends at {largest:.3g}, and {self._share_of(event):.0%} of "
-            "the error is of that line."
+            f"'{self.traced}' in {self.backend.name} {does} first in line {event.line}{at}: "
+            f"{event.source}; {end}, and {share} line."
         )
 
     def _lost(self, event: Event) -> str:
         """Where numbers were lost, and why."""
         what = "NaN" if event.kind == "NaN" else "an infinity"
+        largest = arithmetics_of(self.backend)[0].format.max_finite
+        if event.argument:
+            return (
+                f"'{self.traced}' in {self.backend.name} gives {what} first in {event.source}"
+                f"{event.elements}: the format ends at {largest:,.6g}."
+            )
         at = f" at {event.index}" if event.index else ""
         verdict = (
             f"'{self.traced}' in {self.backend.name} gives {what} first in line {event.line}"
             f"{at}: {event.source}"
         )
+        if event.kind == "infinity" and self.outcome.nans:
+            numbers = counted(self.outcome.elements, "number")
+            verdict = f"{verdict}, which makes NaN of {self.outcome.nans:,} of {numbers}"
         if self.by not in ("line", "operation"):
             return f"{verdict}."
         if not event.cause:
-            largest = arithmetics_of(self.backend)[0].format.max_finite
             beyond = event.kind == "infinity" and not event.exact
             end = f" (the format ends at {largest:.3g})" if beyond else ""
             return f"{verdict}; exact operands give it, too{end}."

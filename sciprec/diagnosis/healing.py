@@ -7,15 +7,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from sciprec.diagnosis.attribution import floats
 from sciprec.diagnosis.examination import Event, Examination
+from sciprec.diagnosis.losses import held_arguments
 from sciprec.diagnosis.origins import Group
 from sciprec.diagnosis.problem import Problem
 from sciprec.diagnosis.splitting import Errors, norm, twin_errors
 from sciprec.precision.tracing import rows
+from sciprec.precision.tracing.table import Table
 
 LEAST_LOSS = 1.5
 """Bits that a line loses at least before it is asked whether the error becomes large there."""
 CARRIED = "errors that are carried from step to step"
+SEVERAL = "several roundings together"
 MOST_LINES = 24
 """Lines that are healed, one by one, in order of execution."""
 
@@ -54,15 +58,18 @@ def becomes_large(problem: Problem, groups: Sequence[Group], seen: Examination) 
 
 
 def with_causes(
-    problem: Problem, groups: Sequence[Group], seen: Examination, events: Sequence[Event]
-) -> list[Event]:
-    """Events with the line that caused each: of those whose healing makes it not happen, the one
-    with the operation that loses most bits, the first one of several; none where exact operands
-    give the same, and `CARRIED` where errors of more than two steps do it.
+    problem: Problem, groups: Sequence[Group], seen: Examination, events: Sequence[Event],
+    named: Event | None = None,
+) -> list[Event]:  # fmt: skip
+    """Events, the first of every kind and the one that is named with the line that caused it: of
+    those whose healing makes it not happen, the one with the operation that loses most bits, the
+    first one of several; else of those that leave the range before. None where exact operands give
+    the same; where errors of more than two steps do it, `CARRIED`.
     """
+    first = {event.kind: event for event in reversed(events)}
     return [
-        replace(e, cause=_Inquiry(problem, seen, e).cause(groups))
-        if e.kind != "branch"
+        replace(e, cause=_Inquiry(problem, seen, e, events).cause(groups))
+        if not e.argument and (e == named or e is first[e.kind])
         else e
         for e in events
     ]
@@ -74,11 +81,15 @@ class _Inquiry:
     Args:
         problem, seen: the run in which it happened.
         event: what happened.
+        events: all that did, by time.
     """
 
-    def __init__(self, problem: Problem, seen: Examination, event: Event):
+    def __init__(
+        self, problem: Problem, seen: Examination, event: Event, events: Sequence[Event]
+    ) -> None:
         self.problem, self.seen, self.event = problem, seen, event
-        self.row, self.word = seen.row_of(event), rows.EVENTS[event.kind]
+        self.events = events[: events.index(event)]
+        self.row, self.word = seen.rows_of(event)[0], rows.EVENTS[event.kind]
         self.clock = int(seen.column(self.word + 1)[self.row])
 
     def cause(self, groups: Sequence[Group]) -> str:
@@ -89,9 +100,37 @@ class _Inquiry:
         before.sort(key=self.seen.first)
         removing = [g for g in before[-MOST_LINES:] if self._is_cause(g)]
         if not removing:
-            return CARRIED
+            return self._before() or self._rounded() or (
+                CARRIED if any(g.carried for g in before) else SEVERAL
+            )
         group = max(removing, key=self._bits_lost)
         return f"line {group.line}: {group.source}"
+
+    def _before(self) -> str:
+        """The last event before this one without which it does not happen, in words."""
+        for event in reversed(self.events[-MOST_LINES:]):
+            table, args = self.problem.table("twin"), self.problem.args
+            if event.of:
+                args = held_arguments(self.problem, event.argument)
+            else:
+                own = [n for n in self.seen.rows_of(event) if n != self.row]
+                table.words[own, rows.TREATMENT] = rows.HELD
+            self.problem.run("twin", table, args)
+            if self._is_gone(table):
+                at = event.source if event.argument else f"line {event.line}: {event.source}"
+                return f"{event.kind} in {at}"
+        return ""
+
+    def _rounded(self) -> str:
+        """The array whose elements need not be rounded for it not to happen."""
+        names = self.problem.kernel("twin").names
+        for name, argument in zip(names, self.problem.args, strict=True):
+            if floats(argument):
+                table = self.problem.table("twin")
+                self.problem.run("twin", table, unrounded=(name,))
+                if self._is_gone(table):
+                    return f"rounding of argument {name}"
+        return ""
 
     def _bits_lost(self, group: Group) -> float:
         """The most bits that an operation of a group loses whose healing alone is enough."""
@@ -111,7 +150,11 @@ class _Inquiry:
         """Whether it does not happen where and when it did if a group is healed."""
         table = self.problem.table("twin")
         _heal(table, group, step)
-        twin_errors(self.problem, table)
+        self.problem.run("twin", table)
+        return self._is_gone(table)
+
+    def _is_gone(self, table: Table) -> bool:
+        """Whether a run does not have the event where and when it was."""
         count, first = table.words[self.row, self.word :][:2]
         return not count or first > self.clock
 

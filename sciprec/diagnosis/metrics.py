@@ -97,7 +97,9 @@ class Worst:
         return f"{self.name} is {self.found:.6g} for {self.truth:.6g}"
 
 
-def worst_element(name: str, found: np.ndarray, error: np.ndarray) -> Worst | None:
+def worst_element(
+    name: str, found: np.ndarray, error: np.ndarray, truth: np.ndarray | None = None
+) -> Worst | None:
     """The element with the largest relative error, of those whose truth is not zero; None without
     one.
 
@@ -105,9 +107,10 @@ def worst_element(name: str, found: np.ndarray, error: np.ndarray) -> Worst | No
         name: of the result.
         found: (...), its values.
         error: (...), found - truth, or a bound of its size.
+        truth: (...), exact values; left out, those of found and error.
     """
     with np.errstate(all="ignore"):
-        truth = found - error
+        truth = found - error if truth is None else truth
         known = np.isfinite(error) & np.isfinite(found) & (truth != 0.0)
         relative = np.where(known, of_elements(error, truth), -1.0)
     if not known.any():

@@ -22,6 +22,9 @@ CANCELLED = 2.0**-24
 cancel are right but for what the given binary64 numbers themselves leave open, 2^-53 of the result
 beside parts of 2^-25 of it in binary32 and larger ones in narrower formats; shares of such a rest
 would be 10^8 and more."""
+BEYOND, NOTHING_LEFT = 10.0, 2.0**-10
+"""Parts of a single element say nothing if they are so many times as large as the error of all, and
+so little of them is left."""
 _LAST_DIGITS = 2.0**-47
 """Of the format's unit and the result: parts are known to 2^-53 of themselves, for each of some
 dozens of operations. An error below that is none, too, whatever it is split by."""
@@ -34,18 +37,24 @@ class Errors:
     Args:
         results: of the run.
         errors: tested - exact of each of them.
+        among: elements that may be usable; left out, all.
 
     Attributes:
         vector: of all usable elements.
         relative: name -> relative l2 error of that result.
-        elements, left_out: how many there are, and how many of them are not finite.
+        elements, left_out: how many there are, and how many of them are not usable.
     """
 
-    def __init__(self, results: Sequence[Result], errors: Sequence[np.ndarray]):
+    def __init__(
+        self, results: Sequence[Result], errors: Sequence[np.ndarray],
+        among: Sequence[np.ndarray] | None = None,
+    ):  # fmt: skip
         self.names, self.errors = [r.name for r in results], list(errors)
         self.usable = [
             np.isfinite(r.tested) & np.isfinite(e) for r, e in zip(results, errors, strict=True)
         ]
+        if among is not None:
+            self.usable = [u & a for u, a in zip(self.usable, among, strict=True)]
         triples = list(zip(results, errors, self.usable, strict=True))
         most = max((norm(e[u]) for _, e, u in triples), default=0.0)
         norms = [size_of_exact(r.tested[u], e[u], most) for r, e, u in triples]
@@ -92,8 +101,12 @@ class Split:
 
     Attributes:
         results: of the run.
-        whole: all of the error.
+        whole: all of the error, of elements that are known and not singular.
         parts: for every group its part of each result.
+        known: of each result, elements whose error is finite.
+        singular: of each result, elements whose parts are infinite, or much larger than the error
+            of all, and cancel: they have gone through a function beside its singularity, and no
+            share of them says anything.
     """
 
     def __init__(
@@ -126,8 +139,27 @@ class Split:
             self.parts += [
                 [r.beside[..., lane] for r in results] for lane in range(1, len(some) + 1)
             ]
-        self.whole = Errors(self.results, [r.beside[..., 0] for r in self.results])
+        errors = [r.beside[..., 0] for r in self.results]
+        pairs = list(zip(self.results, errors, strict=True))
+        self.known = [np.isfinite(r.tested) & np.isfinite(e) for r, e in pairs]
+        self.singular = [
+            self._is_singular(place, error, known)
+            for place, (error, known) in enumerate(zip(errors, self.known, strict=True))
+        ]
+        among = [k & ~s for k, s in zip(self.known, self.singular, strict=True)]
+        self.whole = Errors(self.results, errors, among)
         self._least = arithmetics_of(problem.backend)[0].format.unit_roundoff * _LAST_DIGITS
+
+    def _is_singular(self, place: int, error: np.ndarray, known: np.ndarray) -> np.ndarray:
+        """Whether parts of elements are infinite, or cancel and are beyond the error of all, if
+        others have one.
+        """
+        with np.errstate(all="ignore"):
+            sizes = sum((abs(part[place]) for part in self.parts), np.zeros(error.shape))
+            infinite = known & ~np.isfinite(sizes)
+            cancel = known & (abs(error) <= NOTHING_LEFT * sizes)
+        found = infinite | cancel & (sizes > BEYOND * norm(error[known]))
+        return found if norm(error[known & ~found]) > 0.0 else infinite
 
     @property
     def cancels(self) -> bool:
@@ -186,7 +218,11 @@ def counts_as_none(
 
 def twin_errors(problem: Problem, table: Table, args: tuple | None = None) -> Errors:
     """The errors of a run that has the exact values beside it."""
-    results = problem.run("twin", table, args)
+    return errors_of(problem.run("twin", table, args))
+
+
+def errors_of(results: Sequence[Result]) -> Errors:
+    """The errors of results that have the exact values beside them."""
     with np.errstate(invalid="ignore"):
         errors = [(r.tested - r.beside[..., 0]) - r.beside[..., 1] for r in results]
     return Errors(results, errors)

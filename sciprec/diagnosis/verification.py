@@ -16,6 +16,8 @@ from sciprec.display.listing import Listing, Shown, Summary, counted
 from sciprec.errors import InputError
 from sciprec.precision.formats.backend import Backend
 
+PREDICTS = 10.0
+"""Of the error: parts of a group that are larger predict nothing."""
 AGREE = 0.15
 """The largest difference of predicted and measured error left, over the larger of the two."""
 _NOTHING = 0.02
@@ -70,7 +72,9 @@ class Check:
     Attributes:
         group: its number.
         lines: its lines, as they are called.
-        predicted, measured: error left, over the error before; pooled over inputs.
+        predicted, measured: error left, over the error before; pooled over inputs. NaN where the
+            parts of the group are no prediction: where they are much larger than the error, beside
+            singularities, and where numbers are lost, of which the measured part still is.
         moved_to: where the rounding moves, if it does; else "".
         shrinks: else the line whose part becomes smaller with it, or "".
         otherwise: else the line that rounds other numbers then, or "".
@@ -91,13 +95,16 @@ class Check:
     @property
     def agrees(self) -> bool:
         """Whether prediction and run agree within 15 %, or both leave next to nothing."""
+        if math.isnan(self.predicted):
+            return False
         most = max(self.predicted, self.measured)
         return most < _NOTHING or abs(self.predicted - self.measured) <= AGREE * most
 
     @property
     def words(self) -> str:
         """Whether they agree, and if not why."""
-        return "yes" if self.agrees else f"no: {self.why}"
+        no = "–" if math.isnan(self.predicted) else "no"
+        return "yes" if self.agrees else f"{no}: {self.why}"
 
 
 @dataclass(frozen=True, repr=False)
@@ -120,7 +127,8 @@ class Verification(Shown):
 
     def _summary(self) -> Summary:
         rows = [
-            (", ".join(c.lines), str(c.group), f"{c.predicted:.1%}", f"{c.measured:.1%}", c.words)
+            (", ".join(c.lines), str(c.group or "–"), _percent(c.predicted), _percent(c.measured),
+             c.words)
             for c in self.checks
         ]
         if not rows:
@@ -186,6 +194,11 @@ def verified(
     for group in groups:
         names = tuple(map(called, group.lines))
         check = Check(group.number, names, runs.predicted(group), runs.left(group.members))
+        if check.predicted > PREDICTS:
+            sizes = f"its part is {check.predicted:.2g} times the error"
+            why = f"no prediction: {sizes}, as beside a singularity of a function"
+            checks.append(replace(check, predicted=math.nan, why=why))
+            continue
         checks.append(check if check.agrees else _explained(check, runs, group, called))
     return tuple(checks)
 
@@ -245,6 +258,10 @@ def changes_of(
     rows = zip(lines, np.sqrt(before / whole), np.sqrt(after / whole), adds / whole, strict=True)
     made = tuple(Change(group, *map(float, numbers)) for group, *numbers in rows)
     return Changes(made, len(runs), turned, by_turning / whole)
+
+
+def _percent(left: float) -> str:
+    return "–" if math.isnan(left) else f"{left:.1%}"
 
 
 def pooled(sizes: Sequence[tuple[float, float]]) -> float:

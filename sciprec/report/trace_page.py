@@ -47,15 +47,14 @@ def trace_page(
         verified: what its shares predict, run; None where that was not asked for.
     """
     notes = []
-    if trace.left_out:
-        notes.append(f"{trace.left_out:,} of {trace.elements:,} numbers are left out: not finite.")
+    notes += [f"{note}." for note in trace.outcome.notes()]
     notes.append(f"{added_up(trace.closure)}; the kernel was run {trace.passes} times.")
     shown = [line for line in trace.lines if _is_shown(trace, line)]
     return _rendered(
         trace,
         f"The error of '{trace.kernel}' in {trace.backend}",
         notes=notes,
-        events=trace.events,
+        events=_most(list(trace.events)),
         branches=trace.branches,
         sources=[_listing(shown, source) for source in sources],
         others=[

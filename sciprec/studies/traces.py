@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
@@ -11,18 +12,20 @@ import numpy as np
 
 from sciprec.checks.arguments import refused, whole, word
 from sciprec.diagnosis.attribution import require_apart, require_traceable
-from sciprec.diagnosis.examination import Event, Examination
+from sciprec.diagnosis.examination import Event, Examination, told
 from sciprec.diagnosis.families import grouped, large_parts
 from sciprec.diagnosis.findings import Findings, called
 from sciprec.diagnosis.growth import Growth, group_of_step, growth
 from sciprec.diagnosis.healing import becomes_large, with_causes
 from sciprec.diagnosis.lines import LANES, UNKNOWN, Line, LineGroup
+from sciprec.diagnosis.losses import Losses, Outcome, loaded
 from sciprec.diagnosis.needed_memory import require_memory_of_kernel
 from sciprec.diagnosis.origins import BY, Group, groups_of, is_unseen
 from sciprec.diagnosis.perturbed_inputs import PerturbedInputs
 from sciprec.diagnosis.problem import Problem, bound_arguments
 from sciprec.diagnosis.splitting import Split, norm, share
 from sciprec.diagnosis.verification import (
+    Check,
     Verification,
     can_be_wider,
     require_narrower,
@@ -48,11 +51,14 @@ class Trace(Shown):
         kernel, backend, by: what was traced, and how it is split.
         lines: all lines that were executed and may round, in the order of the source.
         groups: lines with a part of at least 2 % of the error, those that go together in one.
-        events: the first NaN, infinity, saturation and underflow to zero of the run, by time.
+        events: NaN, infinities, saturation and underflow to zero of the run by line, and of
+            elements of arrays that were given, by time; the first of every kind with its cause.
         branches: lines where exact values would have decided otherwise.
-        outputs: name -> relative l2 error of that output.
+        outputs: name -> relative l2 error of that output, of its numbers that are finite in the
+            tested and the exact run.
         elements: how many numbers the outputs have.
-        left_out: how many of them are not finite in the tested or the exact run.
+        left_out: how many of them shares say nothing of.
+        outcome: how many of these are lost, and why.
         closure: |sum of parts - (tested - twin)| / |error|, the twin computed apart from the parts;
             0 where the parts cancel, so that the error counts as none.
         inputs: over how many inputs groups were found; 0 where there are none.
@@ -72,6 +78,7 @@ class Trace(Shown):
     outputs: Mapping[str, float]
     elements: int
     left_out: int
+    outcome: Outcome
     closure: float
     inputs: int
     passes: int
@@ -94,7 +101,8 @@ class Trace(Shown):
         """Everything as plain data."""
         kept = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "_work"}
         listed = ("lines", "groups", "events", "branches")
-        return kept | {name: [asdict(one) for one in kept[name]] for name in listed}
+        lists = {name: [asdict(one) for one in kept[name]] for name in listed}
+        return kept | lists | {"outcome": asdict(self.outcome)}
 
     def verify(self, top: int = 3) -> Verification:
         """Run the kernel with the largest groups computed wider, in binary64.
@@ -127,7 +135,8 @@ class Trace(Shown):
         from sciprec.report.trace_page import trace_page
 
         whole("verify", verify, 0, 1000, "a whole number, 0 for none")
-        done = self.verify(verify) if verify and self.groups and self._work.can_be_wider else None
+        some = self.groups or self.outcome.lost
+        done = self.verify(verify) if verify and some and self._work.can_be_wider else None
         text = trace_page(self, self._work.sources(), self._work.growth(), done)
         return write_text(Path(path), text)
 
@@ -150,10 +159,10 @@ class Trace(Shown):
             "relative l2 error: "
             + ", ".join(f"{name} {error:.2g}" for name, error in self.outputs.items())
         ]
-        if self.left_out:
-            some = counted(self.left_out, "number")
-            notes.append(f"{some} of {self.elements:,} left out: not finite")
-        notes += [str(event) for event in self.events]
+        notes += self.outcome.notes()
+        if self.outcome.worst is not None:
+            notes.append(f"worst number: {self.outcome.worst}")
+        notes += told(self.events)
         notes += [f"exact values decide otherwise: {event}" for event in self.branches]
         heads = ("share", "rms of part", "bits lost", "runs", "group")
         listing = Listing(left, heads, rows, droppable=("rms of part", "runs", "group"))
@@ -248,6 +257,7 @@ class _Work:
         places = [self.groups.index(g) for g in rounding]
         self.parts = {place: self.split.part(n) for n, place in enumerate(places)}
         self.cancels = self.split.cancels
+        self.losses = Losses(problem, self.seen, self.split)
         whole, ungrouped = self.split.whole, self._lines()
         self.inputs = PerturbedInputs(problem, self.groups + idle, whole)
         chosen: list[int] = []
@@ -283,17 +293,21 @@ class _Work:
         known = self._known()
         size, lines, found = whole_error.size, tuple(self.lines), tuple(self.line_groups)
         events = self.seen.events()
-        ranges = [e for e in events if e.kind != "branch"]
-        healed = None
+        ranges = loaded(self.problem, self.seen.results)
+        ranges += [e for e in events if e.kind != "branch"]
+        outcome, healed = self.losses.outcome, None
+        self.lost_by = lost_by = self.losses.caused_by(ranges) if outcome.left_out else None
         if self.by in ("line", "operation"):
-            ranges = with_causes(self.problem, self.groups, self.seen, ranges)
+            place = None if lost_by is None else ranges.index(lost_by)
+            ranges = with_causes(self.problem, self.groups, self.seen, ranges, lost_by)
+            lost_by = None if place is None else ranges[place]
             if not self.cancels:
                 healed = becomes_large(self.problem, self.groups, self.seen)
         total = sum(self.parts.values(), 0.0 * error)
         name, backend = self.problem.function.__name__, self.problem.backend
         findings = Findings(
-            name, backend, self.by, whole_error.largest, whole_error.elements,
-            whole_error.left_out, lines, found, tuple(ranges), healed, cancels=self.cancels,
+            name, backend, self.by, outcome, lines, found, tuple(ranges), lost_by, healed,
+            cancels=self.cancels,
         )  # fmt: skip
         return Trace(
             kernel=name,
@@ -303,9 +317,10 @@ class _Work:
             groups=found,
             events=tuple(ranges),
             branches=tuple(e for e in events if e.kind == "branch"),
-            outputs=whole_error.relative,
-            elements=whole_error.elements,
-            left_out=whole_error.left_out,
+            outputs=outcome.relative,
+            elements=outcome.elements,
+            left_out=outcome.left_out,
+            outcome=outcome,
             closure=0.0 if self.cancels else norm(total - known) / size,
             inputs=len(self.inputs.used),
             passes=self.problem.passes,
@@ -389,8 +404,20 @@ class _Work:
         """See `Trace.verify`."""
         backend, name = self.problem.backend, self.problem.function.__name__
         require_narrower(backend)
-        checks = verified(self.inputs, self.line_groups[:top], called)
-        return Verification(name, backend.name, checks, len(self.inputs.used))
+        checks = self._of_lost() + verified(self.inputs, self.line_groups[:top], called)
+        return Verification(name, backend.name, checks, max(len(self.inputs.used), 1))
+
+    def _of_lost(self) -> tuple[Check, ...]:
+        """What becomes of numbers that are lost where the argument of the event is not rounded."""
+        event, lost = self.lost_by, self.losses.outcome.lost
+        if event is None or not event.of or not lost:
+            return ()
+        groups = groups_of(self.problem.kernel("parts").program, "line")
+        group = next(g for g in groups if g.argument == event.argument)
+        left = self.losses.left_with(group)
+        numbers = counted(self.losses.outcome.elements, "number")
+        why = f"{lost * left:,.0f} instead of {lost:,} of {numbers} are not finite then"
+        return (Check(0, (called(group),), math.nan, left, why=why),)
 
     def _unknown(self) -> tuple[str, ...]:
         """Where functions are whose own rounding is not seen."""

@@ -21,6 +21,7 @@ from sciprec.diagnosis.families import grouped, large_parts
 from sciprec.diagnosis.findings import Findings
 from sciprec.diagnosis.growth import Growth
 from sciprec.diagnosis.lines import LANES, UNKNOWN, Line, LineGroup
+from sciprec.diagnosis.losses import LOSING, Outcome
 from sciprec.diagnosis.models.census import Census
 from sciprec.diagnosis.models.events import ModelEvents
 from sciprec.diagnosis.models.groups import BETWEEN, STEP, joined
@@ -379,10 +380,11 @@ class _Work:
             source = f"own rounding of functions in {', '.join(unknown)}"
             nothing = dict.fromkeys(outputs, 0.0)
             lines += (Line(self.model, "", 0, source, UNKNOWN, 0.0, 0.0, nothing),)
+        ranges = tuple(e for e in self.events if e.kind != "branch")
         findings = Findings(
-            self.model, backend, self.by, max(relative.values(), default=0.0), elements, left_out,
-            lines, groups, tuple(e for e in self.events if e.kind != "branch"), called=called,
-            few=0.0, cancels=self.cancels,
+            self.model, backend, self.by, Outcome(elements, lost=left_out, relative=relative),
+            lines, groups, ranges, next((e for e in ranges if e.kind in LOSING), None),
+            called=called, few=0.0, cancels=self.cancels,
         )  # fmt: skip
         return ModelTrace(
             model=self.model, backend=backend.name, by=self.by, lines=lines, outputs=relative,

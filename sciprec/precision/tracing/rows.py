@@ -41,7 +41,7 @@ EVENTS = {
     "underflow to zero": VANISHED,
     "branch": OTHERWISE,
 }
-HEALED, HEALED_IN_ONE_STEP = 1, 2
+HEALED, HEALED_IN_ONE_STEP, HELD = 1, 2, 3
 
 
 def load(b, address, index: int, kind=I64):

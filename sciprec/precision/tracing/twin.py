@@ -4,7 +4,8 @@ The exact value is an unevaluated sum of two binary64 numbers, high + low, along
 tested run: what the sum of all parts is checked with. Every operation notes in its row how often it
 ran, by how much a relative error grew in it, where numbers left the range, and decisions that exact
 values would have made otherwise. A row may ask for its results to be *healed*: replaced by exact
-ones, rounded to the format.
+ones, rounded to the format; or to be *held*, if one is NaN, infinite or has vanished: replaced by
+the exact one, rounded, or by 1 of its sign where that leaves the range of the format, too.
 
 Runs with such rows take one thread: notes are plain words.
 """
@@ -95,7 +96,11 @@ class Twin(Companion):
         for event, condition in of_tested.items():
             seen = b.and_(condition, finite)
             rows.happened(b, row, event, seen, clock, of_exact[event], endless)
-        return self._treated(b, rounded, healed, row)
+        left = b.or_(b.not_(rows.is_finite(b, rounded)), of_tested[rows.VANISHED])
+        beyond = b.or_(b.not_(rows.is_finite(b, healed)), of_exact[rows.VANISHED])
+        inside = b.select(beyond, call(b, "copysign", V64.constant(1.0), high), healed)
+        held = b.select(b.and_(left, b.not_(endless)), inside, rounded)
+        return self._treated(b, rounded, healed, held, row)
 
     def _events(self, b, rounded, plain) -> dict:
         """Word of an event -> whether a result and its rounding are one."""
@@ -109,12 +114,13 @@ class Twin(Companion):
                                   b.fcmp_ordered("!=", plain, zero)),
         }  # fmt: skip
 
-    def _treated(self, b, rounded, healed, row):
+    def _treated(self, b, rounded, healed, held, row):
         treatment, header = rows.load(b, row, rows.TREATMENT), rows.header_of(b, row)
         steps = (rows.load(b, header, word) for word in (rows.STEP, rows.HEALED_STEP))
         now = b.and_(b.icmp_signed("==", *steps), _is(b, treatment, rows.HEALED_IN_ONE_STEP))
         heals = b.or_(_is(b, treatment, rows.HEALED), now)
-        return b.select(heals, healed, rounded)
+        treated = b.select(heals, healed, rounded)
+        return b.select(_is(b, treatment, rows.HELD), held, treated)
 
     def compared(self, b, sign: str, x, y, tested, row) -> None:
         """Note a comparison of numbers, and whether the exact ones compare otherwise."""

@@ -1,0 +1,272 @@
+"""Results that a split of the error says nothing of: those that are not finite, and those that were
+made of an infinity; what numbers do when they are loaded; and which event such results come from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from sciprec.diagnosis.attribution import Result, arithmetics_of, floats, stored_in
+from sciprec.diagnosis.examination import Event, Examination
+from sciprec.diagnosis.metrics import Worst, of_elements, worst_element
+from sciprec.diagnosis.origins import Group
+from sciprec.diagnosis.problem import Problem
+from sciprec.diagnosis.splitting import Errors, Split
+from sciprec.precision.quantization import quantize
+from sciprec.precision.tracing import rows
+
+LOSING = ("NaN", "infinity")
+"""Kinds of events that results do not come back from."""
+FEW = 8.0
+"""Roundings up to which a number that was made of an infinity, as one over it, counts as right."""
+MOST_ASKED = 12
+"""Events that are taken back, one by one, in the order in which they happened."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of the numbers of the results.
+
+    Attributes:
+        elements: how many there are.
+        lost: how many are not finite, and exact arithmetic's are.
+        nans: how many of these are NaN.
+        endless: how many are not finite in exact arithmetic.
+        passed: how many are finite, and were made of numbers that were not.
+        singular: how many have parts that cancel, as beside a singularity, so that none is said.
+        relative: name -> relative l2 error of that result, of its numbers that are finite in both.
+        worst: the number that the norm hides, if there is one.
+    """
+
+    elements: int
+    lost: int = 0
+    endless: int = 0
+    passed: int = 0
+    singular: int = 0
+    nans: int = 0
+    relative: dict[str, float] = field(default_factory=dict)
+    worst: Worst | None = None
+
+    @property
+    def left_out(self) -> int:
+        """How many numbers shares say nothing of."""
+        return self.lost + self.endless + self.passed + self.singular
+
+    @property
+    def largest(self) -> float:
+        """The largest relative error of a result."""
+        return max(self.relative.values(), default=0.0)
+
+    def notes(self) -> list[str]:
+        """How many numbers shares say nothing of, and why."""
+        said = {
+            "not finite, and exact ones are": self.lost,
+            "not finite in exact arithmetic either": self.endless,
+            "left out of shares: what they are made of was not finite": self.passed,
+            "left out of shares: their parts cancel, as beside a singularity": self.singular,
+        }
+        return [f"{n:,} of {self.elements:,} numbers {why}" for why, n in said.items() if n]
+
+
+class Losses:
+    """The results of a run with exact values beside those of a split.
+
+    Args:
+        problem: which run.
+        seen: the run with exact values.
+        split: the error in parts.
+    """
+
+    def __init__(self, problem: Problem, seen: Examination, split: Split) -> None:
+        self.problem, self.seen, self.split = problem, seen, split
+
+    @cached_property
+    def _exact(self) -> list[np.ndarray]:
+        """Whether exact values are finite."""
+        return [np.isfinite(r.beside[..., 0]) for r in self.seen.results]
+
+    def left_with(self, group: Group) -> float:
+        """What part of the numbers that are lost still is where a group is computed in binary64."""
+        after = Split(self.problem, [], wide=[group]).results
+        pairs = zip(self.seen.results, after, self._exact, strict=True)
+        lost = [(~np.isfinite(a.tested))[e & ~np.isfinite(b.tested)] for b, a, e in pairs]
+        joined = np.concatenate([one.ravel() for one in lost])
+        return float(joined.mean())
+
+    @cached_property
+    def wrong(self) -> list[np.ndarray]:
+        """Elements that are not finite, though exact ones are; without such ones those that are
+        wrong and were made of what is not finite.
+        """
+        results, known = self.seen.results, arithmetics_of(self.problem.backend)
+        wide = FEW * known[0].format.unit_roundoff
+        lost = [e & ~np.isfinite(r.tested) for r, e in zip(results, self._exact, strict=True)]
+        if any(one.any() for one in lost):
+            return lost
+        errors = (of_elements(e, r.beside[..., 0]) for r, e in zip(
+            results, self.seen.errors.errors, strict=True))  # fmt: skip
+        triples = zip(self._exact, self.split.known, errors, strict=True)
+        return [exact & ~known & (error > wide) for exact, known, error in triples]
+
+    @cached_property
+    def outcome(self) -> Outcome:
+        """What became of all numbers."""
+        tested = [np.isfinite(r.tested) for r in self.seen.results]
+        triples = list(zip(tested, self._exact, self.split.known, strict=True))
+        twins = zip(self.split.whole.errors, self.seen.errors.errors, self.split.known, strict=True)
+        errors = [np.where(known, own, twin) for own, twin, known in twins]
+        every = Errors(self.split.results, errors)
+        return Outcome(
+            every.elements,
+            lost=sum(int((e & ~t).sum()) for t, e, _ in triples),
+            nans=sum(int((e & np.isnan(r.tested)).sum()) for e, r in zip(
+                self._exact, self.seen.results, strict=True)),
+            endless=sum(int((~e).sum()) for _, e, _ in triples),
+            passed=sum(int((t & e & ~k).sum()) for t, e, k in triples),
+            singular=sum(int((s & e).sum()) for s, e in zip(
+                self.split.singular, self._exact, strict=True)),
+            relative=every.relative,
+            worst=self._hidden(errors, every.relative),
+        )  # fmt: skip
+
+    def _hidden(self, errors: Sequence[np.ndarray], relative: dict[str, float]) -> Worst | None:
+        """The worst element of all results that is far from the norm of its own."""
+        pairs = zip(self.seen.results, errors, strict=True)
+        found = (worst_element(r.name, r.tested, e, r.beside[..., 0]) for r, e in pairs)
+        far = [
+            one for one, norm in zip(found, relative.values(), strict=True)
+            if one is not None and one.is_far(norm)
+        ]  # fmt: skip
+        return max(far, key=lambda one: one.relative, default=None)
+
+    def caused_by(self, events: Sequence[Event]) -> Event | None:
+        """The first event that results were lost by: taken back, one of them is another. The first
+        one of those that exact arithmetic does not have, where none alone is enough; the first one
+        that it has, where it has all that results have.
+        """
+        losing = [e for e in events if e.kind in LOSING]
+        if not any(w.any() for w in self.wrong):
+            return next((e for e in losing if e.exact), None)
+        own = [e for e in losing if not e.exact] or losing
+        if len(own) > 1:
+            for event in own[:MOST_ASKED]:
+                if self._changes(self.without(event)):
+                    return event
+        return own[0] if own else None
+
+    def without(self, event: Event) -> list[Result]:
+        """The results of a run in which an event is taken back."""
+        table = self.problem.table("twin")
+        if event.of:
+            args = held_arguments(self.problem, event.argument)
+            return self.problem.run("twin", table, args)
+        table.words[self.seen.rows_of(event), rows.TREATMENT] = rows.HELD
+        return self.problem.run("twin", table)
+
+    def _changes(self, results: Sequence[Result]) -> bool:
+        """Whether a number that was wrong is another one, and a finite one if there is one."""
+        for before, after, wrong in zip(self.seen.results, results, self.wrong, strict=True):
+            old, new = before.tested[wrong], after.tested[wrong]
+            if (np.isfinite(new) & ~(old == new)).any():
+                return True
+        return False
+
+
+# ---- arguments ---------------------------------------------------------------------------------
+
+
+def loaded(problem: Problem, results: Sequence[Result]) -> list[Event]:
+    """What happens to elements of arrays when they are rounded to the format that kernels are given
+    them in: of every array and kind of event the first one; none of arrays that nothing depends on.
+
+    Args:
+        problem: whose arguments they are.
+        results: of a run with exact values.
+    """
+    found = [
+        event
+        for parameter, name, array in _arrays(problem)
+        for event in _of_array(problem, parameter, name, array)
+    ]
+    matters = {name: _matters(problem, name, results) for name in {e.argument for e in found}}
+    return [event for event in found if matters[event.argument]]
+
+
+def held_arguments(problem: Problem, argument: str) -> tuple:
+    """The arguments, in one of which elements that leave the range of the format are 1 of their
+    sign.
+    """
+    names = problem.kernel("twin").names
+    return tuple(
+        _held(a, problem) if n == argument else a
+        for n, a in zip(names, problem.args, strict=True)
+    )  # fmt: skip
+
+
+def _arrays(problem: Problem) -> Iterator[tuple[str, str, np.ndarray]]:
+    """Parameter, name and elements of all arrays of floats; those of a tuple have numbers."""
+    for parameter, argument in zip(problem.kernel("twin").names, problem.args, strict=True):
+        several = argument if isinstance(argument, tuple) else (argument,)
+        for n, one in enumerate(several):
+            name = f"{parameter}_{n}" if isinstance(argument, tuple) else parameter
+            yield from ((parameter, name, array) for array in floats(one))
+
+
+def _kinds(array: np.ndarray, problem: Problem) -> dict[str, np.ndarray]:
+    """Kind of event -> the elements that it happens to."""
+    exact = array.astype(np.float64)
+    end = stored_in(problem.backend).format.max_finite
+    with np.errstate(all="ignore"):
+        rounded = np.asarray(quantize(exact, problem.backend), np.float64)
+    given = np.isfinite(exact)
+    return {
+        "NaN": given & np.isnan(rounded),
+        "infinity": given & np.isinf(rounded),
+        "saturation": given & np.isfinite(rounded) & (abs(exact) > end) & (abs(rounded) == end),
+        "underflow to zero": (rounded == 0.0) & (exact != 0.0),
+    }
+
+
+def _of_array(
+    problem: Problem, parameter: str, name: str, array: np.ndarray
+) -> list[Event]:
+    code, found = problem.function.__code__, []
+    for kind, where in _kinds(array, problem).items():
+        if where.any():
+            at = np.unravel_index(int(np.argmax(where)), array.shape)
+            index = f"[{', '.join(map(str, at))}]" if at else ""
+            source = f"argument {name}{index} = {float(array[at]):,.6g}"
+            found.append(Event(
+                kind, problem.function.__name__, code.co_filename, code.co_firstlineno, source, (),
+                "", 0, int(where.sum()), argument=parameter, of=array.size,
+            ))  # fmt: skip
+    return found
+
+
+def _held(argument: Any, problem: Problem) -> Any:
+    if isinstance(argument, tuple):
+        return tuple(_held(one, problem) for one in argument)
+    if not floats(argument):
+        return argument
+    leaves = np.logical_or.reduce(list(_kinds(argument, problem).values()))
+    return np.where(leaves, np.copysign(1.0, argument), argument).astype(argument.dtype)
+
+
+def _matters(problem: Problem, argument: str, results: Sequence[Result]) -> bool:
+    """Whether results depend on the elements of an argument that leave the range."""
+    held = held_arguments(problem, argument)
+    after = problem.run("twin", problem.table("twin"), held)
+    given = {name: (a, _held(a, problem)) for own, name, a in _arrays(problem) if own == argument}
+    for old, new in zip(results, after, strict=True):
+        same = (old.tested == new.tested) | (np.isnan(old.tested) & np.isnan(new.tested))
+        if old.name in given:  # what was not written is as it was given
+            before, instead = given[old.name]
+            same |= (old.tested == before) & (new.tested == instead)
+        if not same.all():
+            return True
+    return False

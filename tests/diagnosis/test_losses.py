@@ -1,0 +1,181 @@
+"""What a trace says of results that are not finite, of those made of an infinity, and of those
+beside singularities: nothing that misleads.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from sciprec import trace
+
+
+def gradient(p, dx, out):
+    for i in range(1, p.size - 1):
+        out[i] = (p[i + 1] - p[i - 1]) / (2.0 * dx)
+
+
+def test_elements_that_overflow_when_they_are_loaded_are_an_event():
+    p = 101_325.0 + 10.0 * np.arange(18.0)
+    p[0] = 7.0
+    found = trace(gradient, "fp16", (p, 1000.0, np.zeros(18)))
+    assert found.verdict == (
+        "'gradient' in fp16 gives an infinity first in argument p[1] = 101,335, 17 of 18 elements: "
+        "the format ends at 65,504."
+    )
+    event = found.events[0]
+    assert (event.kind, event.argument, event.count, event.of) == ("infinity", "p", 17, 18)
+    assert found.outcome.lost == found.left_out == 16 and found.outcome.nans == 15
+    check = found.verify().checks[0]
+    assert check.lines == ("argument p",) and check.measured == 1 / 16
+    assert check.words == "–: 1 instead of 16 of 18 numbers are not finite then"
+
+
+def scaled(x, out):
+    for i in range(x.size):
+        out[i] = 2.0 * x[i]
+
+
+def test_elements_that_vanish_or_saturate_when_they_are_loaded():
+    found = trace(scaled, "fp16", (np.array([1e-9, 2e-9, 1e-3]), np.zeros(3)))
+    assert [str(e) for e in found.events] == [
+        "underflow to zero in argument x[0] = 1e-09, 2 of 3 elements"
+    ]
+    small = trace(scaled, "fp16", (np.full(3, 1e-9), np.zeros(3)))
+    assert small.verdict == (
+        "'scaled' in fp16 underflows to zero in argument x[0] = 1e-09, 3 of 3 elements; the format "
+        "begins at 5.96e-08, and 100% of the error is of that argument."
+    )
+    narrow = "float:p=8,emin=-10,emax=10,overflow=saturate"
+    held = trace(scaled, narrow, (np.full(2, 1e5), np.zeros(2)))
+    assert "saturates in argument x[0] = 100,000, 2 of 2 elements" in held.verdict
+
+
+def test_elements_that_nothing_depends_on_are_no_event():
+    """What was in an array before it was written is not looked at."""
+    found = trace(scaled, "fp16", (np.ones(3), np.full(3, 1e9)))
+    assert not found.events and "no error" in found.verdict
+
+
+def mean(x):
+    total = 0.0
+    for i in range(x.size):
+        total += x[i]
+    return total / x.size
+
+
+def test_a_finite_result_of_an_overflow_has_its_error():
+    """The count overflows, and 2048 over infinity is zero: all of the error, and none in parts."""
+    found = trace(mean, "fp16", (np.ones(2**17),))
+    assert "gives an infinity first in line" in found.verdict
+    assert found.outputs["return"] == pytest.approx(1.0)
+    assert (found.outcome.lost, found.outcome.passed) == (0, 1)
+    assert "not finite, and exact" not in repr(found)
+
+
+def inverse(x, out):
+    for i in range(x.size):
+        out[i] = 1.0 / x[i]
+
+
+def test_a_finite_result_is_not_said_to_be_none():
+    found = trace(inverse, "fp16", (np.full(4, 1e5), np.zeros(4)))
+    assert "an infinity first in argument x[0] = 100,000, 4 of 4 elements" in found.verdict
+    assert found.outputs["out"] == pytest.approx(1.0) and found.outcome.passed == 4
+
+
+def saturation_of(x, out):
+    for i in range(x.size):
+        out[i] = x[i] * x[i] / (x[i] * x[i] + 1.0)
+
+
+def test_nan_behind_an_infinity_is_told():
+    found = trace(saturation_of, "fp16", (np.array([300.0, 2.0]), np.zeros(2)))
+    assert "which makes NaN of 1 of 2 numbers" in found.verdict
+
+
+def one_of_two(x, y, out):
+    for i in range(x.size):
+        far = x[i] * x[i]
+        near = y[i] - 300.25
+        out[i] = 1.0 / far + math.sqrt(near * near - 0.0625)
+
+
+def test_an_infinity_without_consequence_does_not_hide_what_loses_results():
+    """1 / infinity is right to the last digit; the root of a negative number is not."""
+    x, y = np.array([3e19, 2.0]), np.array([310.0, 300.6])
+    found = trace(one_of_two, "bf16", (x, y, np.zeros(2)))
+    first = next(e for e in found.events if e.kind == "infinity")
+    assert "far =" in first.source and first.index == "i = 0"
+    assert "gives NaN first in line" in found.verdict and "at i = 1" in found.verdict
+
+
+def likelihood(x):
+    total = 0.0
+    for i in range(x.size):
+        p = math.exp(-x[i] * x[i])
+        total += math.log(p)
+    return total
+
+
+def test_what_underflows_one_line_above_is_the_cause():
+    found = trace(likelihood, "fp16", (np.array([1.0, 2.0, 5.0]),))
+    assert "the cause is underflow to zero in line" in found.verdict
+    assert "p = math.exp(-x[i] * x[i])" in found.verdict
+
+
+def logarithm_beside(x):
+    return math.log1p(-x[0])
+
+
+def test_an_array_that_is_rounded_is_a_cause():
+    found = trace(logarithm_beside, "bf16", (np.array([0.9999]),))
+    assert "the cause is rounding of argument x." in found.verdict
+
+
+def flushed(x, out):
+    for i in range(x.size):
+        square = x[i] * x[i]
+        small = x[i] * 0.0005
+        out[i] = 1.0 + square + small * small
+
+
+def test_every_line_that_underflows_is_counted():
+    found = trace(flushed, "fp16", (np.full(6, 1e-4), np.zeros(6)))
+    told = [(e.kind, e.source.partition(" =")[0], e.count) for e in found.events]
+    assert told == [
+        ("underflow to zero", "square", 6), ("underflow to zero", "out[i]", 6),
+    ]  # fmt: skip
+
+
+def angle(x, y, out):
+    for i in range(x.size):
+        out[i] = math.asin(math.sqrt(x[i] * x[i] + y[i] * y[i]))
+
+
+def test_elements_beside_a_singularity_are_left_out_and_counted():
+    """Their slopes are infinite or huge, and no share of them says anything."""
+    turn = np.random.default_rng(2).uniform(0.0, 1.57, 50)
+    found = trace(angle, "fp16", (np.sin(turn), np.cos(turn), np.zeros(50)))
+    assert found.outcome.singular > 10 and "as beside a singularity" in repr(found)
+    assert sum(line.share for line in found.lines) == pytest.approx(1.0)
+    assert all(abs(line.share) < 2.0 for line in found.lines)
+    assert "nan" not in repr(found).replace("singularity", "")
+
+
+def distances(x, out):
+    for i in range(x.size):
+        for j in range(x.size):
+            both = x[i] * x[j]
+            square = x[i] * x[i] + x[j] * x[j] - 2.0 * both
+            out[i, j] = math.sqrt(max(square, 0.0))
+
+
+def test_exact_zeros_among_results_leave_the_shares_of_others():
+    """A distance from itself is zero, whose root has an infinite slope."""
+    x = np.random.default_rng(3).normal(2.0, 0.5, 6)
+    found = trace(distances, "fp32", (x, np.zeros((6, 6))))
+    assert sum(line.share for line in found.lines) == pytest.approx(1.0)
+    assert 0 < found.outcome.singular <= 6 and "none" not in found.verdict
