@@ -13,7 +13,7 @@ from sciprec.baselines.records import Record
 from sciprec.baselines.requests import Request, scenario_request
 from sciprec.errors import InputError
 from sciprec.kinds import parse_scenario
-from sciprec.studies.kernel_file import names_function
+from sciprec.studies.kernel_file import is_kernel
 
 
 def request_named(
@@ -33,12 +33,13 @@ def request_named(
         InputError: it cannot be read or run, or options of the other were given.
     """
     of_kernel = {"--inputs": inputs, "--output": output, "--axes": axes, "--trace": traced}
-    foreign = {"--set": changes} if names_function(text) else of_kernel
+    kernel = is_kernel(text)
+    foreign = {"--set": changes} if kernel else of_kernel
     for option, value in foreign.items():
         if value:
-            what = "a kernel" if names_function(text) else "a scenario"
+            what = "a kernel" if kernel else "a scenario"
             raise InputError(f"{option} was given, and '{text}' is {what}: leave it out")
-    if names_function(text):
+    if kernel:
         return named_kernel_request(text, inputs, backends, output, axes, traced)
     return scenario_request(text, backends, changes)
 

@@ -31,7 +31,7 @@ from sciprec.cli import (
     tune_verb,
 )
 from sciprec.cli.exit_codes import GOOD, INTERNAL, INTERRUPTED, USAGE
-from sciprec.cli.options import prepare_completion, print_completion
+from sciprec.cli.options import prepare_completion, print_completion, refuse_repeated_options
 from sciprec.cli.pricing import price_verbs
 from sciprec.cli.settings import Settings, before_the_verb
 from sciprec.errors import InputError, Interrupted, printable
@@ -147,7 +147,9 @@ def main(arguments: list[str] | None = None) -> NoReturn:
 @cache
 def _command() -> Callable[..., Any]:
     """What `app` describes, made once in a process: that takes longer than many a verb."""
-    return typer.main.get_command(app)
+    command = typer.main.get_command(app)
+    refuse_repeated_options(command)
+    return command
 
 
 def _leave_at_once(message: str) -> NoReturn:

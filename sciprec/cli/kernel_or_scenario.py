@@ -36,10 +36,14 @@ Outputs = Annotated[
 
 
 def is_kernel(subject: str) -> bool:
-    """Whether a kernel is named, and no scenario."""
-    from sciprec.studies.kernel_file import names_function
+    """Whether a kernel is named, and no scenario.
 
-    return names_function(subject)
+    Raises:
+        InputError: the name of a kernel lacks its function or the ending of its file.
+    """
+    from sciprec.studies.kernel_file import is_kernel as names_kernel
+
+    return names_kernel(subject)
 
 
 def kernel_with_inputs(

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from glob import glob
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from sciprec.checks.arguments import word
+from sciprec.errors import InputError
 
 SHELLS = ("bash", "zsh", "fish")
 _ASKED_BY_SHELL = "_SCIPREC_COMPLETE"
@@ -100,3 +102,31 @@ Payoff = Annotated[
         autocompletion=_payoffs, help="Such as call, asian-arithmetic, barrier-down-out."
     ),
 ]
+
+
+def refuse_repeated_options(command: Any) -> None:
+    """Let a command and those below it refuse an option that takes one value and is given twice;
+    the last one would go before the others in silence.
+    """
+    make_parser = command.make_parser
+
+    def made(context: Any) -> Any:
+        parser = make_parser(context)
+        parse = parser.parse_args
+
+        def parsed(args: list[str]) -> Any:
+            values, rest, given = parse(args=args)
+            for option, count in Counter(given).items():
+                kinds = ("multiple", "is_flag", "count")  # which an argument has none of
+                if count > 1 and not any(getattr(option, kind, False) for kind in kinds):
+                    raise InputError(
+                        f"{max(option.opts, key=len)} is given {count} times; accepted: once"
+                    )
+            return values, rest, given
+
+        parser.parse_args = parsed
+        return parser
+
+    command.make_parser = made
+    for below in getattr(command, "commands", {}).values():
+        refuse_repeated_options(below)

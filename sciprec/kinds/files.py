@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from sciprec.checks import arguments
 from sciprec.errors import InputError, meant
 from sciprec.kinds.kind import Kind, kinds
-from sciprec.scenario.complaints import complaint
+from sciprec.scenario.complaints import complaint, complaints
 from sciprec.scenario.loading import EXAMPLE, Scenario
 from sciprec.scenario.shipped import SCENARIOS, named
 from sciprec.scenario.toml_file import read_toml
@@ -69,6 +69,11 @@ def read_scenario(path: str | Path) -> dict[str, Any]:
         InputError: it cannot be read.
     """
     given = Path(arguments.path("a scenario", path))
+    if given.suffix == ".py":
+        raise InputError(
+            f"'{given}' is a Python file, and a scenario is a TOML file; a kernel of it is "
+            f"studied by `sciprec study {given}:FUNCTION`"
+        )
     content = read_toml(given, "scenario", SCENARIOS, EXAMPLE)
     return _from_its_folder(content, named(given, SCENARIOS).parent)
 
@@ -114,15 +119,15 @@ def examined(content: dict[str, Any]) -> Examined:
             scenario = kind.scenario.model_validate(rest)
         except ValidationError as error:
             errors = _one_of_each(error.errors())
-            said += [complaint(kind.scenario, e) for e in errors]
+            said += complaints(kind.scenario, errors)
             left = _without(rest, [e["loc"] for e in errors], kind)
             if left is None:
                 return Examined(None, tuple(dict.fromkeys(said)))
             rest = left
             continue
         said += _no_ensemble(scenario, kind, known)
-        complaints = tuple(dict.fromkeys(said))
-        return Examined(None if complaints else scenario, complaints, scenario)
+        every = tuple(dict.fromkeys(said))
+        return Examined(None if every else scenario, every, scenario)
 
 
 def _of_every_kind(content: dict[str, Any]) -> list[str]:

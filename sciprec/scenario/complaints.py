@@ -6,7 +6,8 @@ is written; a complaint is made of these.
 
 from __future__ import annotations
 
-from typing import Any, get_args
+from collections.abc import Sequence
+from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel
 
@@ -34,6 +35,39 @@ def _nested_section(annotation: Any) -> type[BaseModel] | None:
     return next(filter(None, map(_nested_section, get_args(annotation))), None)
 
 
+def _tables_with(model: type[BaseModel], name: str, above: str = "") -> list[str]:
+    """Dotted keys of a name in the tables of a scenario, the outermost first."""
+    tables = {
+        key: nested for key, field in model.model_fields.items()
+        if (nested := _nested_section(field.annotation)) is not None
+        and get_origin(field.annotation) is not tuple
+    }  # fmt: skip
+    found = [f"{above}{key}.{name}" for key, one in tables.items() if name in one.model_fields]
+    for key, one in tables.items():
+        found += _tables_with(one, name, f"{above}{key}.")
+    return found
+
+
+def complaints(model: type[BaseModel], errors: Sequence[dict[str, Any]]) -> list[str]:
+    """One sentence for each mistake: keys that stand outside of a table whose heading is missing
+    are one.
+    """
+    said, rest = [], list(errors)
+    for error in errors:
+        parent, field = _section_at(model, tuple(error["loc"]))
+        if error["type"] != "missing" or field is None or _nested_section(field.annotation) is None:
+            continue
+        lost = [
+            each for each in rest
+            if each["type"] == "extra_forbidden" and each["loc"][-1] in parent.model_fields
+        ]  # fmt: skip
+        if lost:
+            rest = [each for each in rest if each is not error and each not in lost]
+            keys, heading = ", ".join(str(e["loc"][-1]) for e in lost), ".".join(error["loc"])
+            said.append(f"the heading [{heading}] is missing; write it above {keys}")
+    return said + [complaint(model, error) for error in rest]
+
+
 def complaint(model: type[BaseModel], error: dict[str, Any]) -> str:
     """One sentence for one entry of a ValidationError: given, accepted, what to write."""
     location = tuple(error["loc"])
@@ -44,7 +78,9 @@ def complaint(model: type[BaseModel], error: dict[str, Any]) -> str:
     if error["type"] == "extra_forbidden":
         parent, _ = _section_at(model, location[:-1])
         known = list(parent.model_fields)
-        return f"unknown key '{key}'; known: {', '.join(known)}{meant(location[-1], known)}"
+        elsewhere = _tables_with(model, str(location[-1]))
+        hint = f"; did you mean {elsewhere[0]!r}?" if elsewhere else meant(location[-1], known)
+        return f"unknown key '{key}'; known: {', '.join(known)}{hint}"
     if field is None:
         return str(error["ctx"]["error"]) if "ctx" in error else error["msg"]
     example = f"; write for example `{field.examples[0]}`"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 from sciprec.errors import InputError, meant, why_no_file
 from sciprec.scenario.shipped import named, names
 
+_TYPOGRAPHIC = "“”„‟«»‘’‚‛"
 LARGEST_FILE_BYTES = 1_000_000
 
 
@@ -57,8 +59,24 @@ def _no_toml(path: Path, error: Exception) -> str:
     try:
         json.loads(path.read_text(encoding="utf-8-sig"))
     except (OSError, ValueError, RecursionError):
-        return f"is not valid TOML: {error}"
+        return f"is not valid TOML: {error}{_known_slip(path, error)}"
     return "holds JSON"
+
+
+def _known_slip(path: Path, error: Exception) -> str:
+    """A word on the line of an error where it has a decimal comma or typographic quotes."""
+    place = re.search(r"at line (\d+)", str(error))
+    if place is None:
+        return ""
+    number = int(place[1])
+    line = path.read_text(encoding="utf-8-sig").splitlines()[number - 1 : number]
+    text = line[0] if line else ""
+    if quotes := sorted({mark for mark in text if mark in _TYPOGRAPHIC}):
+        return f"; line {number} has the quotes {' '.join(quotes)}: write straight ones, \""
+    if comma := re.fullmatch(r"[^\"'#\[]*=\s*([+-]?\d+),(\d+)\s*%?\s*(#.*)?", text):
+        whole, decimals = comma[1], comma[2]
+        return f"; line {number} has a decimal comma: write {whole}.{decimals}"
+    return ""
 
 
 def is_inside(path: str) -> bool:

@@ -20,6 +20,29 @@ def names_function(text: str) -> bool:
     return file.endswith(".py") and bool(function)
 
 
+def is_kernel(text: str) -> bool:
+    """Whether a text names a kernel, where it might name a scenario, too.
+
+    Raises:
+        InputError: it names a Python file without a function, or leaves out the file's ending.
+    """
+    if names_function(text):
+        return True
+    if text.endswith(".py"):
+        known = _own_functions(loaded_file(text, WHAT, registers=False))
+        raise InputError(
+            f"'{text}' is a Python file without a function; name one of it, as in "
+            f"{text}:{next(iter(known), 'function')}; its functions: {', '.join(known) or 'none'}"
+        )
+    file, _, function = text.rpartition(":")
+    if function and not Path(text).exists() and Path(f"{file}.py").is_file():
+        raise InputError(
+            f"'{text}' names no Python file; a kernel is FILE.py:FUNCTION; did you mean "
+            f"'{file}.py:{function}'?"
+        )
+    return False
+
+
 def kernel_named(text: str) -> Callable[..., Any]:
     """The kernel that `FILE.py:FUNCTION` names.
 
@@ -60,10 +83,14 @@ def made_by(text: str) -> Any:
         ) from None
 
 
-def _is_defined_in(module: Any, value: Any) -> bool:
-    """Whether a function is a file's own, not one that it imports."""
-    function = plain_function(value)
-    return function is not None and function.__module__ == module.__name__
+def _own_functions(module: Any) -> list[str]:
+    """Names of the public functions that a file defines itself, without those that it imports."""
+    functions = {name: plain_function(value) for name, value in vars(module).items()}
+    return [
+        name for name, function in functions.items()
+        if not name.startswith("_") and function is not None
+        and function.__module__ == module.__name__
+    ]  # fmt: skip
 
 
 def _member(text: str) -> Any:
@@ -71,10 +98,7 @@ def _member(text: str) -> Any:
     file, _, name = text.rpartition(":")
     module = loaded_file(file, WHAT, registers=False)
     if not hasattr(module, name):
-        known = [
-            n for n, value in vars(module).items()
-            if not n.startswith("_") and _is_defined_in(module, value)
-        ]
+        known = _own_functions(module)
         raise InputError(
             f"'{file}' defines no '{name}'; its functions: {', '.join(known) or 'none'}"
             f"{meant(name, known)}"

@@ -360,6 +360,12 @@ def resolve_backend(backend: str | Backend | Format | Arithmetic | MakesBackend)
         return _of_format(FORMATS[standard])
     named = backends()
     known_names = [*named, *ALIASES, *FORMATS]
+    several = [one.strip() for one in backend.split(",")]
+    if len(several) > 1 and set(several) <= set(known_names):
+        raise InputError(
+            f"'{backend}' is several backends in one word; accepted: one, such as '{several[0]}'; "
+            "where several are taken, --backend is given once for each, and in Python a list"
+        )
     raise InputError(
         f"unknown backend '{backend}'; known: {', '.join(named)}, "
         "or a spec string such as 'float:p=11,emin=-14,emax=15,round=rz' or "
