@@ -60,6 +60,11 @@ def tune(
         typer.Option(help="The error: relative_l2, relative_max, max_relative, max_abs or rms."),
     ] = "relative_l2",
     margin: Annotated[float, typer.Option(help="Of a search with --check.")] = 1.5,
+    rounds: Annotated[
+        str,
+        typer.Option(help="What gets formats: operations, or everything: loads, arguments and "
+            "comparisons, too."),
+    ] = "operations",
     output: Outputs = None,
     save: Annotated[
         Path | None,
@@ -80,7 +85,7 @@ def tune(
     check_folder(html)
     search: dict[str, Any] = {
         "tolerance": tolerance, "output": output or None, "metric": metric,
-        "formats": _formats(formats), "unit": unit, "margin": margin,
+        "formats": _formats(formats), "unit": unit, "margin": margin, "rounds": rounds,
     }  # fmt: skip
     if is_kernel(tuned):
         found = _of_kernel(tuned, inputs, check, [*(changes or []), *(check_changes or [])], search)

@@ -11,6 +11,7 @@ from sciprec.errors import InputError
 from sciprec.kinds import kind_of
 from sciprec.kinds.programs import Given, loaded, program_of
 from sciprec.plugins.later import MODEL_STAGES
+from sciprec.precision.assigning.files import ROUNDS
 from sciprec.precision.assigning.places import UNITS
 from sciprec.scenario.changes import changes_of
 from sciprec.scenario.loading import Scenario
@@ -38,6 +39,7 @@ def tune_scenario(
     changes: Mapping[str, Any] | None = None,
     check: Mapping[str, Any] | None = None,
     margin: float = 1.5,
+    rounds: str = "operations",
 ) -> TunedModel:
     """Find the cheapest format for every line, or stage, of a scenario's model.
 
@@ -59,6 +61,7 @@ def tune_scenario(
         check: further changes, of a run that the search does not see: it keeps to tolerance /
             margin on its own, and the result is checked on this one.
         margin: see `check`; without that it is not used.
+        rounds: see `tune`.
 
     Returns:
         A TunedModel: the assignment, its error and cost; see `tune`. Operations of the first calls
@@ -75,6 +78,7 @@ def tune_scenario(
     found = _taken(loaded(scenario, changes))
     require_tolerance(tolerance, margin)
     word("unit", unit, UNITS_OF_MODELS)
+    word("rounds", rounds, ROUNDS)
     wanted = output if output is None else tuple(names("output", output))
     stages = tuple(s for stages in MODEL_STAGES.values() for s in stages) if unit == "stage" else ()
     other = None
@@ -90,6 +94,7 @@ def tune_scenario(
         program_of(found, _BARE, wanted), model=found.name,
         said=(found.model_dump_json(), repr(wanted), kind_of(found).state(found.table)),
         stages=stages, metric=metric_of(metric), formats=formats_of(formats), unit=unit,
+        rounds=rounds,
     )  # fmt: skip
     return tuned(TunedModel, problem, tolerance, margin, other)
 

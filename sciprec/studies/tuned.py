@@ -10,6 +10,7 @@ from sciprec.checks.arguments import word
 from sciprec.diagnosis.attribution import require_real
 from sciprec.diagnosis.metrics import Metric, metric_of
 from sciprec.diagnosis.problem import bound_arguments
+from sciprec.precision.assigning.files import ROUNDS
 from sciprec.precision.assigning.places import UNITS
 from sciprec.precision.lifting.lifted import Lifted
 from sciprec.precision.rewriting.syntax import LiftError, plain_function
@@ -60,18 +61,20 @@ def tune(
     unit: str = "line",
     check: Sequence[Any] | Mapping[str, Any] | None = None,
     margin: float = 1.5,
+    rounds: str = "operations",
 ) -> Tuned:
     """Find the cheapest format for every line of a kernel.
 
     The kernel is compiled once for all choices of formats, and once more where it is called for
     more than two seconds; a search then runs it with some tens to hundreds of them. It goes on
-    where it was interrupted.
+    where it was interrupted. At its end the kernel is lifted to what was found, and whole to each
+    of the formats; these runs are judged.
 
     Args:
         kernel: a Python function in Numba's subset, an `@njit` function, or what `lift` gave.
         args: a tuple of its arguments, or a mapping by parameter name. They are not written.
         tolerance: the largest error of the results, against binary64.
-        output: which results count, as for `trace`; left out, all.
+        output: which results count, as for `trace`; left out, all, integers and truths too.
         metric: "relative_l2", "relative_max" (largest difference over largest size), "max_relative"
             (largest relative difference of a number), "max_abs" (largest difference) or "rms" (root
             mean square of the difference), both in the result's units, or a function (found, truth)
@@ -84,6 +87,9 @@ def tune(
         check: arguments that the search does not see: it keeps to tolerance / margin on its own
             inputs, and the result is checked on these.
         margin: see `check`; without that it is not used.
+        rounds: what gets formats: "operations", where loads, arguments and comparisons stay as they
+            are, or "everything", these too, so that one format everywhere is what `lift` makes of
+            the kernel; see `Assignment`.
 
     Returns:
         A Tuned: the assignment, its error and cost. What fails its check is not `good`, and is
@@ -105,11 +111,12 @@ def tune(
         )
     require_tolerance(tolerance, margin)
     word("unit", unit, UNITS)
+    word("rounds", rounds, ROUNDS)
     given = bound_arguments(function, args)
     require_real(function.__name__, given, "tune")
     problem = KernelProblem(
         function, given, output=output, metric=metric_of(metric), formats=formats_of(formats),
-        unit=unit,
+        unit=unit, rounds=rounds,
     )  # fmt: skip
     checked = None if check is None else bound_arguments(function, check)
     require_real(function.__name__, checked or (), "tune")

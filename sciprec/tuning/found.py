@@ -43,7 +43,7 @@ class Found(Shown):
         name, metric, tolerance, unit: what was tuned.
         formats: that were chosen from.
         assignment: place -> name of a format as given; what is left out has the widest.
-        error: of the results with these formats, on the inputs of the search.
+        error: of the results with these formats, as `lift` runs them, on the inputs of the search.
         check_error: the largest on the inputs that it has not seen; None where there were none.
         limit: what the search kept to: the tolerance, over the margin where there is a check.
         cost: storage bits of all executed operations (+ - * / sqrt, fma and functions) over those
@@ -53,9 +53,12 @@ class Found(Shown):
         operations: format -> its share of all executed operations.
         runs: how many choices were run.
         pareto: choices that were run and that no other beats in both cost and error, the cheapest
-            first, and the uniform ones besides.
+            first, and besides, under their names, formats to which everything was lifted: of
+            formats "bits" the one that this takes.
         good: whether the tolerance is met, on the inputs of the check too.
-        verdict: what there is to know, in a sentence.
+        verdict: what there is to know, in a sentence or two.
+        rounds: what has formats: "operations", or "everything", loads, arguments and comparisons
+            too.
     """
 
     name: str
@@ -74,6 +77,7 @@ class Found(Shown):
     pareto: tuple[Tried, ...]
     good: bool
     verdict: str
+    rounds: str
     _problem: TuningProblem = field(repr=False, compare=False)
     _choice: Choice = field(repr=False, compare=False)
 
@@ -162,19 +166,30 @@ class Found(Shown):
                 f"{group.runs:,}", place.source or place.text,
             ))  # fmt: skip
         uniform = [t for t in self.pareto if t.label in self.formats]
-        notes = ["executed operations: " + self.operations_said]
+        notes = [f"executed operations: {self.operations_said}; {self.rounds_said}"]
         notes += [
-            f"{t.label} everywhere: cost {t.cost:.3f}, error {t.error:.2g}" for t in uniform[:5]
+            f"lifted whole to {t.label}: cost {t.cost:.3f}, error {t.error:.2g}"
+            for t in uniform[:5]
         ]
         left = ("function", self.unit) if several else (self.unit,)
         listing = Listing((*left, "format"), ("runs",), rows, ("source",), ("runs",))
         return Summary(self.verdict, listing, tuple(notes))
 
     @property
+    def rounds_said(self) -> str:
+        """What has formats besides operations, as words."""
+        return _SAID[self.rounds]
+
+    @property
     def operations_said(self) -> str:
         """The formats of executed operations, as words."""
         return ", ".join(f"{share:.1%} in {name}" for name, share in self.operations.items())
 
+
+_SAID = {
+    "operations": "loads, arguments and comparisons as they are",
+    "everything": "loads, stores, arguments and compared numbers among them",
+}
 
 F = TypeVar("F", bound=Found)
 
@@ -206,8 +221,11 @@ def tuned(kind: type[F], problem: TuningProblem, tolerance: float, margin: float
     if check is not None:
         problem.truth(check)
     choice = cheapest(problem, limit)
-    error = problem.error(choice)
-    checked = None if check is None else problem.error(choice, check)
+    error, hidden = problem.judged(choice)
+    checked = None
+    if check is not None:
+        checked, other = problem.judged(choice, check)
+        hidden = hidden or other and f"{other} on the inputs of the check"
     good = error <= tolerance and (checked is None or checked <= tolerance)
     cost = problem.cost(choice)
     seconds = None if problem.formats.by_bits else relative_seconds(problem.formats.names, MACHINE)
@@ -218,8 +236,10 @@ def tuned(kind: type[F], problem: TuningProblem, tolerance: float, margin: float
         check_error=checked, limit=limit, cost=cost,
         modelled=None if seconds is None else problem.modelled(choice, seconds),
         operations=problem.shares(choice),
-        runs=problem.runs, pareto=_pareto(problem, choice), good=good,
-        verdict=_verdict(problem, choice, error, checked, tolerance, cost),
+        runs=problem.runs, pareto=_pareto(problem, choice, limit), good=good,
+        verdict=_verdict(problem, choice, error, checked, tolerance, cost)
+        + _hidden(hidden if good else "") + _whole(problem, choice, tolerance, check),
+        rounds=problem.rounds,
         _problem=problem, _choice=choice,
     )  # fmt: skip
 
@@ -244,19 +264,59 @@ def _verdict(
     return f"{said}; FAILS on other inputs, with {checked:.2g}, {beyond}."
 
 
-def _pareto(problem: TuningProblem, choice: Choice) -> tuple[Tried, ...]:
-    """Uniform choices, and those that no other beats."""
+def _hidden(element: str) -> str:
+    """A sentence on a wrong element of a good answer."""
+    return f" But {element}, which this error hides." if element else ""
+
+
+def _whole(problem: TuningProblem, choice: Choice, tolerance: float, check: Any) -> str:
+    """A sentence on formats that pass for operations, and miss where loads, arguments and
+    comparisons have them, too.
+    """
+    missed = []
+    for number in dict.fromkeys(choice):
+        uniform = (number,) * len(choice)
+        alone = choice == uniform or not problem.formats.by_bits and (
+            problem.error(uniform) <= tolerance
+        )  # fmt: skip
+        error = problem.error_in(number) if alone else 0.0
+        if alone and check is not None:
+            error = max(error, problem.error_in(number, check))
+        if error > tolerance:
+            missed.append(f"'{problem.formats.names[number]}' ({error:.2g})")
+    if not missed:
+        return ""
+    return (
+        f" Lifted whole to {' or '.join(missed)} it misses: loads, arguments and comparisons then "
+        "have the format, too; rounds='everything' searches with these."
+    )
+
+
+def _pareto(problem: TuningProblem, choice: Choice, limit: float) -> tuple[Tried, ...]:
+    """Choices that no other beats, and what everything lifted to one format gives."""
     if not problem.groups:
         return ()
-    known = [(problem.cost(c), e, c) for c, e in problem.tried.items()]
+    known = sorted((problem.cost(c), e, c) for c, e in problem.tried.items() if len(set(c)) > 1)
     found: list[Tried] = []
     least = math.inf
-    for cost, error, tried in sorted(known):
-        uniform = len(set(tried)) == 1
-        if error < least or uniform or tried == choice:
-            label = problem.formats.names[tried[0]] if uniform else (
-                "tuned" if tried == choice else "tried"
-            )  # fmt: skip
-            found.append(Tried(cost, error, label))
+    for cost, error, tried in known:
+        if error < least or tried == choice:
+            found.append(Tried(cost, error, "tuned" if tried == choice else "tried"))
         least = min(least, error)
-    return tuple(found)
+    uniform = [
+        Tried(problem.cost((n,) * len(choice)), problem.error_in(n), problem.formats.names[n])
+        for n in _lifted_formats(problem, choice, limit)
+    ]
+    return tuple(sorted([*found, *uniform], key=lambda one: (one.cost, one.error)))
+
+
+def _lifted_formats(problem: TuningProblem, choice: Choice, limit: float) -> list[int]:
+    """The formats to which everything is lifted: all, but of many that differ in bits alone the
+    cheapest that passes, and that of a choice which has one.
+    """
+    formats = problem.formats
+    if not formats.by_bits:
+        return list(range(len(formats.names)))
+    uniform = {c[0]: e for c, e in problem.tried.items() if len(set(c)) == 1}
+    passing = [n for n in formats.ascending if uniform.get(n, math.inf) <= limit][:1]
+    return sorted({*passing, *(choice[:1] if len(set(choice)) == 1 else ())})

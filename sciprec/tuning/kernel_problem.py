@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,11 @@ from sciprec.diagnosis.problem import chosen_names
 from sciprec.errors import InputError
 from sciprec.precision.assigning.assignment import file_of
 from sciprec.precision.assigning.configured import Configured
+from sciprec.precision.assigning.files import ROUNDS
 from sciprec.precision.assigning.places import Place
+from sciprec.precision.formats.backend import Backend
+from sciprec.precision.lifting.lifted import Lifted
+from sciprec.precision.lifting.lifting import lift
 from sciprec.precision.lifting.written import written_arrays
 from sciprec.precision.rewriting.copies import copied
 from sciprec.tuning.formats import Formats
@@ -35,20 +39,32 @@ class KernelProblem(TuningProblem):
 
     def __init__(
         self, kernel, args: tuple, *, output: str | Iterable[str] | None,
-        metric: tuple[str, Metric], formats: Formats, unit: str,
+        metric: tuple[str, Metric], formats: Formats, unit: str, rounds: str = ROUNDS[0],
     ) -> None:  # fmt: skip
-        super().__init__(metric=metric, formats=formats, unit=unit)
+        super().__init__(metric=metric, formats=formats, unit=unit, rounds=rounds)
         self.kernel, self.args, self._output = kernel, args, output
         self.name, self.file = kernel.__name__, file_of(kernel)
-        self._configured = Configured(kernel, self.layout, unit, self.versions)
+        self._configured = Configured(
+            kernel, self.layout, unit, self.versions, everything=self.everything
+        )
         self._names = list(self._configured.program.signature.parameters)
+        self._lifted: dict[str | Backend, Lifted] = {}
 
     def results(self, tables: Tables, other: Any = None) -> Values:
         """The results that count of a call."""
+        return self._called(partial(self._configured, tables(self._configured)), other)
+
+    def lifted_results(self, backend: str | Backend, other: Any = None) -> Values:
+        """The results that count of a call of the lifted kernel."""
+        if backend not in self._lifted:
+            self._lifted[backend] = lift(self.kernel, backend)
+        return self._called(self._lifted[backend], other)
+
+    def _called(self, kernel: Callable[..., Any], other: Any) -> Values:
         given = copied(self.args if other is None else other)
         try:
             with np.errstate(all="ignore"):
-                returned = self._configured(tables(self._configured), *given)
+                returned = kernel(*given)
         except (InputError, MemoryError):
             raise
         except Exception as error:
@@ -56,8 +72,8 @@ class KernelProblem(TuningProblem):
         found = results_of(self._names, given, self._written(given), returned)
         if not found:
             raise InputError(
-                f"kernel '{self.name}' returns no floating-point number and writes none "
-                "into an argument; tune takes a kernel that does"
+                f"kernel '{self.name}' returns no number and writes none into an argument; tune "
+                "takes a kernel that does"
             )
         return {name: found[name] for name in chosen_names(list(found), self._output)}
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sciprec.diagnosis.metrics import Metric
+from sciprec.diagnosis.metrics import Metric, relative_l2, worst_element
 from sciprec.errors import InputError
 
 
@@ -39,6 +39,20 @@ def error_of(
             )
         worst = max(worst, float("inf") if np.isnan(error) else float(error))
     return worst
+
+
+def hidden_element(found: Mapping[str, np.ndarray], truth: Mapping[str, np.ndarray]) -> str:
+    """In words, the worst element of some results where their norm hides it; "" where none is."""
+    for name, right in truth.items():
+        if found[name].shape != right.shape:
+            continue
+        with np.errstate(all="ignore"):
+            worst = worst_element(name, found[name], found[name] - right)
+            usable = np.isfinite(right) & np.isfinite(found[name])
+            norm = relative_l2(found[name][usable], right[usable])
+        if worst is not None and worst.is_far(norm):
+            return str(worst)
+    return ""
 
 
 def _value_of(metric: Metric, found: np.ndarray, truth: np.ndarray) -> Any:

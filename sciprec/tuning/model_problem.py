@@ -14,6 +14,7 @@ from sciprec.diagnosis.models.census import handed, same_function
 from sciprec.diagnosis.models.traces import Results
 from sciprec.errors import InputError
 from sciprec.precision.assigning.configured import Configured
+from sciprec.precision.assigning.files import ROUNDS
 from sciprec.precision.assigning.origins import own_place
 from sciprec.precision.assigning.places import Place
 from sciprec.precision.assigning.program import AssignedProgram
@@ -47,9 +48,9 @@ class ModelProblem(TuningProblem):
     def __init__(
         self, program: Program, *, model: str, said: Sequence[Any] | None,
         stages: Sequence[Stage], metric: tuple[str, Metric], formats: Formats, unit: str,
-        versions_after: float | None = None,
+        versions_after: float | None = None, rounds: str = ROUNDS[0],
     ) -> None:  # fmt: skip
-        super().__init__(metric=metric, formats=formats, unit=unit)
+        super().__init__(metric=metric, formats=formats, unit=unit, rounds=rounds)
         self.program, self.name, self.stages, self._said = program, model, stages, said
         self._kernels: dict[Any, Configured] = {}
         self._versions_after = versions_after
@@ -70,10 +71,16 @@ class ModelProblem(TuningProblem):
             if error is maker.raised and not isinstance(error, (InputError, MemoryError)):
                 raise Raised.by(error) from error
             raise
-        return {
-            name: np.asarray(values[-1] if name in found.timed else values, np.float64)
-            for name, values in found.values.items()
-        }
+        return _last_states(found)
+
+    def lifted_results(self, backend: str | Backend, other: Any = None) -> Values:
+        """The results that count of a run in a backend, as any other run of the model."""
+        try:
+            return _last_states((other or self.program)(resolve_backend(backend)))
+        except MemoryError:
+            raise
+        except Exception as error:
+            raise Raised.by(error) from error
 
     def _handed(self, maker: _Maker) -> Backend:
         return handed(resolve_backend("fp64"), maker)
@@ -84,7 +91,10 @@ class ModelProblem(TuningProblem):
             if kernel not in self._kernels:
                 known = next((k for k in self._kernels if same_function(k, kernel)), None)
                 self._kernels[kernel] = (
-                    Configured(kernel, self.layout, self.unit, self.versions, self._versions_after)
+                    Configured(
+                        kernel, self.layout, self.unit, self.versions, self._versions_after,
+                        self.everything,
+                    )  # fmt: skip
                     if known is None
                     else self._kernels[known]
                 )
@@ -216,6 +226,14 @@ class _Census(_Maker):
             for place, runs in sum(known.values(), Counter()).items():
                 found[place] += round(runs * others / len(known))
         return found
+
+
+def _last_states(found: Results) -> Values:
+    """Results that count, of those in time the last state."""
+    return {
+        name: np.asarray(values[-1] if name in found.timed else values, np.float64)
+        for name, values in found.values.items()
+    }
 
 
 def _shapes(args: Mapping | tuple, numbers: list[Any]) -> tuple:

@@ -20,13 +20,15 @@ from sciprec.precision.assigning import rows
 from sciprec.precision.assigning.assignment import Assignment, arithmetic_of
 from sciprec.precision.assigning.by_row import BINARY64
 from sciprec.precision.assigning.configured import Configured
+from sciprec.precision.assigning.files import ROUNDS
 from sciprec.precision.assigning.places import Place, place_of
 from sciprec.precision.assigning.program import AssignedProgram
 from sciprec.precision.compiled.disk_cache import sources_digest
+from sciprec.precision.formats.backend import Backend
 from sciprec.precision.rewriting.layout import Row
 from sciprec.tuning.formats import Formats
 from sciprec.tuning.kept_runs import KeptRuns
-from sciprec.tuning.metrics import error_of
+from sciprec.tuning.metrics import error_of, hidden_element
 
 _VERSIONS = 4
 """The most formats in which functions are compiled once more."""
@@ -76,6 +78,7 @@ class TuningProblem(ABC):
         metric: its name, and what it is.
         formats: to choose from.
         unit: of places.
+        rounds: what has formats, see `Assignment`.
 
     Attributes:
         formats: to choose from, and the one that a search starts from.
@@ -90,8 +93,10 @@ class TuningProblem(ABC):
     what: str
     file: str
 
-    def __init__(self, *, metric: tuple[str, Metric], formats: Formats, unit: str) -> None:
-        self.formats, self.unit = formats, unit
+    def __init__(
+        self, *, metric: tuple[str, Metric], formats: Formats, unit: str, rounds: str = ROUNDS[0]
+    ) -> None:
+        self.formats, self.unit, self.rounds = formats, unit, rounds
         self.metric_name, self.metric = metric
         arithmetics = [arithmetic_of(name) for name in formats.names]
         self.layout = rows.layout_of(arithmetics)
@@ -115,6 +120,19 @@ class TuningProblem(ABC):
 
         Raises:
             Raised: an operation's kernel raises an exception.
+        """
+
+    @abstractmethod
+    def lifted_results(self, backend: str | Backend, other: Any = None) -> Values:
+        """The results that count of a run as `lift` has it, in a format everywhere or in an
+        assignment.
+
+        Args:
+            backend: as `lift` takes it.
+            other: inputs that are not its own; None: its own.
+
+        Raises:
+            Raised: it ends with an exception.
         """
 
     @property
@@ -235,7 +253,7 @@ class TuningProblem(ABC):
         made = hashlib.sha256(sources_digest("precision", "tuning").encode())
         for program in self.programs:
             made.update(program.text().encode())
-        for said in (self.formats.names, self.unit, self.metric_name):
+        for said in (self.formats.names, self.unit, self.metric_name, self.rounds):
             made.update(repr(said).encode())
         for one in depends:
             _digest(made, one)
@@ -263,6 +281,38 @@ class TuningProblem(ABC):
         except Raised:
             return float("inf")
         return error_of(self.metric, found, truth)
+
+    def error_in(self, number: int, other: Any = None) -> float:
+        """The error of everything lifted to one of the formats: loads, arguments and comparisons,
+        too, have it.
+        """
+        name = self.formats.names[number]
+        if arithmetic_of(name) == BINARY64:
+            return 0.0
+        return self._judged((-1 - number,), name, other)[0]
+
+    def judged(self, choice: Choice, other: Any = None) -> tuple[float, str]:
+        """The error of a choice as `lift` runs its assignment, and the element that this hides."""
+        assignment = self.assignment(choice)
+        if assignment.arithmetics == (BINARY64,):
+            return 0.0, ""
+        key = (*choice, self.formats.widest, -1)
+        return self._judged(key, assignment.as_backend(), other)
+
+    def _judged(self, key: Choice, backend: str | Backend, other: Any) -> tuple[float, str]:
+        """The same of a lifted run, kept under a key that no choice has."""
+        if other is None and (known := self._kept.error(key)) is not None:
+            return known, self._kept.said(key)
+        truth = self.truth(other)
+        try:
+            found = self.lifted_results(backend, other)
+        except Raised:
+            error, said = float("inf"), ""
+        else:
+            error, said = error_of(self.metric, found, truth), hidden_element(found, truth)
+        if other is None:
+            self._kept.note(key, error, said)
+        return error, said
 
     def errors(self, choices: Sequence[Choice]) -> list[float]:
         """The errors of several choices, on threads."""
@@ -317,7 +367,14 @@ class TuningProblem(ABC):
             for place in g.places
         }  # fmt: skip
         widest = self.formats.names[self.formats.widest]
-        return Assignment.of_places(self.unit, formats, widest, self.file, "tuned")
+        return Assignment.of_places(
+            self.unit, formats, widest, self.file, "tuned", self.rounds
+        )
+
+    @property
+    def everything(self) -> bool:
+        """Whether loads, arguments and comparisons have formats, too."""
+        return self.rounds != ROUNDS[0]
 
 
 def cores() -> int:

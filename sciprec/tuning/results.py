@@ -6,12 +6,14 @@ from typing import Any
 
 import numpy as np
 
+_NUMBERS = (float, complex, int, np.number, np.bool_)
+
 
 def results_of(
     names: list[str], args: tuple, written: list[bool], returned: Any
 ) -> dict[str, np.ndarray]:
-    """Arrays of floating-point numbers by name, in binary64: arguments that may be written (`x_0`,
-    `x_1` of those in a tuple `x`), and "return" (`return_0`, ... of several).
+    """Arrays of numbers by name, in binary64, integers and truths too: arguments that may be
+    written (`x_0`, `x_1` of those in a tuple `x`), and "return" (`return_0`, ... of several).
 
     Args:
         names: of the parameters.
@@ -33,11 +35,11 @@ def _note(found: dict[str, np.ndarray], name: str, value: Any, arrays_only: bool
             _note(found, f"{name}_{number}", item, arrays_only)
         return
     array = isinstance(value, np.ndarray)
-    if not array and (arrays_only or not isinstance(value, (float, complex, np.floating))):
+    if not array and (arrays_only or not isinstance(value, _NUMBERS)):
         return
     values = np.asarray(value)
     if values.dtype.kind == "c":
         found[f"{name}.real"] = values.real.astype(np.float64)
         found[f"{name}.imag"] = values.imag.astype(np.float64)
-    elif values.dtype.kind == "f":
+    elif values.dtype.kind in "fiub":
         found[name] = values.astype(np.float64)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from sciprec.checks.arguments import refused
+from sciprec.checks.arguments import refused, word
 from sciprec.display.listing import Listing, Shown, Summary, counted
 from sciprec.errors import InputError
 from sciprec.precision.assigning import files, met
@@ -39,7 +39,10 @@ class Assignment(Mapping[Hashable, str], Shown):
 
     An operation in format F takes its operands rounded to F, literals and integers too, and rounds
     its result to F. Loads, stores, copies, signs, min, max and comparisons round nothing: only an
-    array of a narrower dtype rounds what is stored in it. Sums and products of arrays have the
+    array of a narrower dtype rounds what is stored in it. With rounds="everything" what a line
+    loads, stores, compares, casts or chooses from by min and max has the line's format, too, and
+    arguments have that of the kernel's first line: one format everywhere is then that
+    of `lift`. Sums and products of arrays have the
     format of the line that calls them.
 
     It is given wherever a backend is: `sciprec.lift(kernel, assignment)`. As a mapping it gives the
@@ -55,9 +58,10 @@ class Assignment(Mapping[Hashable, str], Shown):
         kernel: whose places these are: its file and the source of its lines are noted, so that a
             line which has moved is found again, and an edited one is refused.
         name: a label for tables and files, of up to 100 printable characters.
+        rounds: "operations", or "everything".
 
     Attributes:
-        unit, default, name: as given.
+        unit, default, name, rounds: as given.
         places: key -> Place.
 
     Raises:
@@ -67,8 +71,9 @@ class Assignment(Mapping[Hashable, str], Shown):
     def __init__(
         self, formats: Mapping[Any, Any], *, unit: str = "line",
         default: str | Backend = "fp64", kernel: Callable[..., Any] | None = None,
-        name: str = "by hand",
+        name: str = "by hand", rounds: str = files.ROUNDS[0],
     ) -> None:  # fmt: skip
+        self.rounds = word("rounds", rounds, files.ROUNDS)
         if not isinstance(formats, Mapping):
             raise refused("an assignment", formats, "a mapping from places to formats")
         if isinstance(unit, str) and unit == "stage":
@@ -108,14 +113,16 @@ class Assignment(Mapping[Hashable, str], Shown):
 
     @classmethod
     def of_places(
-        cls, unit: str, formats: Mapping[Place, str], default: str, file: str, name: str
-    ) -> Assignment:
+        cls, unit: str, formats: Mapping[Place, str], default: str, file: str, name: str,
+        rounds: str = files.ROUNDS[0],
+    ) -> Assignment:  # fmt: skip
         """An assignment to places as they are.
 
         Args:
             file: whose lines are called by their number.
         """
         made = cls.__new__(cls)
+        made.rounds = rounds
         places = {place.key(file): place for place in formats}
         made._make(unit, places, {p.key(file): f for p, f in formats.items()}, default, name)
         return made
@@ -154,6 +161,11 @@ class Assignment(Mapping[Hashable, str], Shown):
         return self._known[self.default if key is None else self._formats[key]]
 
     @property
+    def everything(self) -> bool:
+        """Whether loads, arguments and comparisons have formats, too."""
+        return self.rounds != files.ROUNDS[0]
+
+    @property
     def arithmetics(self) -> tuple[Arithmetic, ...]:
         """Every arithmetic that it names, the default first."""
         others = [self._known[f] for f in self._formats.values()]
@@ -166,8 +178,9 @@ class Assignment(Mapping[Hashable, str], Shown):
         rows = [
             {"format": self._formats[key], **_said(place)} for key, place in self.places.items()
         ]
+        more = {"rounds": self.rounds} if self.everything else {}
         return {
-            "schema": 1, "name": self.name, "unit": self.unit, "default": self.default,
+            "schema": 1, "name": self.name, "unit": self.unit, "default": self.default, **more,
             "format": rows,
         }  # fmt: skip
 
@@ -213,7 +226,9 @@ class Assignment(Mapping[Hashable, str], Shown):
 
     @classmethod
     def _of(cls, read: files.Read) -> Assignment:
-        return cls.of_places(read.unit, read.formats, read.default, read.file, read.name)
+        return cls.of_places(
+            read.unit, read.formats, read.default, read.file, read.name, read.rounds
+        )
 
     @classmethod
     def called(cls, name: str) -> Assignment:
@@ -246,6 +261,7 @@ class Assignment(Mapping[Hashable, str], Shown):
         counts = Counter(places.values())
         said = [f"{counted(n, self.unit)} in {fmt}" for fmt, n in counts.most_common()]
         about = ", ".join([*said, f"{'all else' if said else 'everything'} in {self.default}"])
+        about += "; loads, arguments and comparisons too" if self.everything else ""
         label = f"assignment:{self.name.replace(' ', '-')}@{self.digest}"
         name = self.name if self.is_policy else label
         return AssignedBackend(
@@ -307,7 +323,8 @@ class Assignment(Mapping[Hashable, str], Shown):
         rows = [(str(key), fmt, self.places[key].source) for key, fmt in self._formats.items()]
         rows.append(("all else", self.default, ""))
         listing = Listing((self.unit, "format", "source"), (), rows)
-        return Summary(f"Assignment of {counted(len(self), self.unit)}", listing)
+        of = ", loads, arguments and comparisons too" if self.everything else ""
+        return Summary(f"Assignment of {counted(len(self), self.unit)}{of}", listing)
 
 
 def arithmetic_of(name: str) -> Arithmetic:

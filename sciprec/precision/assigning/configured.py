@@ -35,6 +35,7 @@ class Configured:
         formats: of the versions, see `VersionedProgram`.
         after: seconds of calls before there are versions; left out, about what these take to be
             compiled.
+        everything: whether loads, arguments and comparisons have formats, too.
 
     Attributes:
         program: with the rows of its operations, `program.layout.rows`.
@@ -42,9 +43,11 @@ class Configured:
 
     def __init__(
         self, kernel, layout: str, unit: str = "operation", formats: Sequence[Arithmetic] = (),
-        after: float | None = None,
+        after: float | None = None, everything: bool = False,
     ) -> None:  # fmt: skip
-        self.program = self._counting = AssignedProgram(kernel, layout, unit, counts=True)
+        self.program = self._counting = AssignedProgram(
+            kernel, layout, unit, counts=True, everything=everything
+        )
         self._kernel, self._formats = kernel, formats
         self._after = _VERSIONS_AFTER if after is None else after
         self._versions: VersionedProgram | None = None
@@ -57,7 +60,9 @@ class Configured:
     def _bring_versions(self) -> VersionedProgram:
         """Go on with versions; tables from before choose none of these."""
         program = self.program
-        versions = VersionedProgram(self._kernel, program.row_layout, program.unit, self._formats)
+        versions = VersionedProgram(
+            self._kernel, program.row_layout, program.unit, self._formats, program.everything
+        )
         entry = module_of(versions).sp_entry
         self._spans, self._counted = versions.spans, versions.counted
         self._entry, self._versions = entry, versions

@@ -11,13 +11,15 @@ from pathlib import Path
 from typing import Any
 
 from sciprec.checks.arguments import path as checked_path
-from sciprec.checks.arguments import refused, shown
+from sciprec.checks.arguments import refused, shown, word
 from sciprec.errors import InputError, meant
 from sciprec.precision.assigning.places import UNITS, Call, Place
 from sciprec.precision.compiled import disk_cache
 
 SCHEMA = 1
-_KEYS = ("schema", "name", "unit", "default", "format")
+_KEYS = ("schema", "name", "unit", "default", "rounds", "format")
+ROUNDS = ("operations", "everything")
+"""What of a kernel has formats: its operations alone, or loads, arguments and comparisons too."""
 _OF_PLACE = ("function", "file", "line", "column", "text", "variable", "source", "names",
              "twin", "twins")  # fmt: skip
 _WHOLE = ("line", "column", "twin", "twins")
@@ -45,7 +47,7 @@ def text_of(content: dict[str, Any]) -> str:
     """The content of an assignment as TOML."""
     lines = [
         "# Formats of operations, see docs/assignments.md. Lines are found again by their source.",
-        *(f"{key} = {_toml(content[key])}" for key in _KEYS[:-1]),
+        *(f"{key} = {_toml(content[key])}" for key in _KEYS[:-1] if key in content),
     ]
     for row in content["format"]:
         lines += ["", "[[format]]"]
@@ -71,6 +73,7 @@ class Read:
         unit, default, name: see `Assignment`.
         formats: place -> format.
         file: in which most places are.
+        rounds: see `Assignment`.
     """
 
     unit: str
@@ -78,6 +81,7 @@ class Read:
     name: str
     formats: dict[Place, str]
     file: str
+    rounds: str = ROUNDS[0]
 
 
 def read(path: str | Path) -> Read:
@@ -136,7 +140,8 @@ def parsed(content: dict[str, Any], name: str) -> Read:
     default = _text("default", content.get("default", "fp64"), 0)
     files = [place.file for place in formats]
     main = max(set(files), key=files.count) if files else ""
-    return Read(unit, default, label, formats, main)
+    rounds = word("rounds", content.get("rounds", ROUNDS[0]), ROUNDS)
+    return Read(unit, default, label, formats, main, rounds)
 
 
 def _place(unit: str, row: dict[str, Any], number: int) -> Place:

@@ -25,7 +25,7 @@ def specialised(kernel, backend: Backend, assignment: Assignment) -> Lifted:
         backend: under which the kernel is known.
     """
     found = Matching(assignment, kernel)
-    program = SpecialisedProgram(kernel, found.arithmetics)
+    program = SpecialisedProgram(kernel, found.arithmetics, assignment.everything)
     module = module_of(program)
     made = Lifted(kernel, backend, program, module, 0, partial(lift, backend=backend))
     met.note_kernel(made, assignment.digest, found)

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 
 @lru_cache(maxsize=64)
-def program_of(kernel) -> AssignedProgram:
-    """The (shared) program of a kernel, whose rows are numbered."""
-    program = AssignedProgram(kernel, NEAREST)
+def program_of(kernel, everything: bool = False) -> AssignedProgram:
+    """The (shared) program of a kernel, whose rows are numbered; see `AssignedProgram`."""
+    program = AssignedProgram(kernel, NEAREST, everything=everything)
     program.text()
     return program
 
@@ -47,7 +47,9 @@ class Matching:
         self, assignment: Assignment, kernel, program: ProgramWithOrigins | None = None
     ) -> None:
         self.assignment, self.kernel = assignment, kernel
-        self.program = program_of(kernel) if program is None else program
+        self.program = (
+            program_of(kernel, assignment.everything) if program is None else program
+        )
         rows = self.program.layout.rows
         self._origins = [own_place(self.program, row) for row in rows]
         self._files = {o.file for o in self._origins}

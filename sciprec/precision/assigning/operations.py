@@ -15,9 +15,14 @@ from sciprec.precision.assigning import rows
 from sciprec.precision.assigning.by_row import BINARY64, ByAnyRow, ByRow
 from sciprec.precision.assigning.in_format import InFormat
 from sciprec.precision.formats.backend import Arithmetic, Backend, resolve_backend
-from sciprec.precision.operations import keys
+from sciprec.precision.operations import arrays, boundaries, keys
 from sciprec.precision.operations.intrinsics import Operations
-from sciprec.precision.operations.number_types import call_inlined
+from sciprec.precision.operations.number_types import (
+    call_inlined,
+    identity,
+    is_complex,
+    is_inexact,
+)
 from sciprec.precision.operations.operation import OPERATIONS, Operation
 from sciprec.precision.rounding.fixed_rounding import word_at
 from sciprec.precision.rounding.native import Native
@@ -30,6 +35,8 @@ COPIES = frozenset(
     | {row.name for row in OPERATIONS.values() if row.exact is not None}
 )
 """Operations that round nothing: signs, copies, and what gives one of its operands."""
+NUMBERS, ELEMENTS = "narrowed", "narrowed_elements"
+"""Operations that give a number as it is in a format, and the elements of an array."""
 _ACCUMULATING = ("accumulate", "product")
 _OF_COMPLEX = ("rect", "polar", "angle")
 _TECHNIQUES: dict[str, type[ByRow]] = {rows.NEAREST: ByRow, rows.ANY: ByAnyRow}
@@ -40,7 +47,7 @@ def rounds(operation: str) -> bool:
     stem = operation.partition("(")[0]
     if stem.startswith("i") and stem[1:] in OPERATIONS or stem in ("ipower_of", "power_of"):
         stem = "power" if "power" in stem else stem[1:]
-    if stem in ("power", "times", "over", *_ACCUMULATING, *_OF_COMPLEX):
+    if stem in ("power", "times", "over", NUMBERS, ELEMENTS, *_ACCUMULATING, *_OF_COMPLEX):
         return True
     return stem in OPERATIONS and stem not in COPIES
 
@@ -99,11 +106,32 @@ class AssignedOperations(Operations):
         return self.carrier(*keys.join(key, kinds)), codegen
 
     def _make(self, name: str):
+        if name == NUMBERS:
+            return boundaries.enter(self, self.narrowed_number)
+        if name == ELEMENTS:
+            return self._narrowed_elements()
         if name == "product":
             return self._operation(2, self.emit("mul", self.matmul_role), None, name)
         if name == "accumulate":
             return self._operation(2, self.emit("add", self.accumulate_role), None, name)
         return super()._make(name)
+
+    def narrowed_number(self, b, kind, value, key):
+        """A number in the format."""
+        return self.rounded(b, kind, value, self.compute, key, 0)
+
+    def _narrowed_elements(self):
+        """A new array of the elements, each in the format; what is no array as it is."""
+        of_numbers = getattr(self, NUMBERS)
+
+        def resolve(typingctx, key, x):
+            kind = types.unliteral(x)
+            if not isinstance(kind, types.Array) or not is_inexact(kind.dtype):
+                return identity(x, key)
+            gives = "complex" if is_complex(kind.dtype) else "real"
+            return arrays.elementwise(self, of_numbers, [kind], key, gives)
+
+        return self.intrinsic(1, resolve)
 
     def repeated(self, b, x, exponent: int, key):
         """x^exponent by repeated squaring, of a rounded x."""
@@ -178,6 +206,12 @@ class OperationsByRow(AssignedOperations):
             return made(context, b, values, key)
 
         return counted
+
+    def narrowed_number(self, b, kind, value, key):
+        """A number in the format; it is counted."""
+        if self._counts:
+            self._count(b, key, 1)
+        return super().narrowed_number(b, kind, value, key)
 
     def repeated(self, b, x, exponent: int, key):
         """x^exponent by repeated squaring, of a rounded x; its products are counted."""

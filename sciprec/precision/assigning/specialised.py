@@ -14,10 +14,11 @@ from types import MappingProxyType
 
 from sciprec.precision.assigning import rows
 from sciprec.precision.assigning.by_row import BINARY64
-from sciprec.precision.assigning.operations import rounds
+from sciprec.precision.assigning.operations import NUMBERS, rounds
 from sciprec.precision.assigning.program import AssignedProgram
 from sciprec.precision.formats.backend import Arithmetic
 from sciprec.precision.rewriting.layout import Layout
+from sciprec.precision.rewriting.program import Program
 from sciprec.precision.rewriting.syntax import name
 from sciprec.precision.rounding.variant import FLOATS
 
@@ -111,16 +112,24 @@ class SpecialisedProgram(Clones, AssignedProgram):
     Args:
         kernel: the plain Python function.
         arithmetics: of the rows of `AssignedProgram(kernel, layout)`, in their order.
+        everything: see `AssignedProgram`.
     """
 
-    def __init__(self, kernel, arithmetics: Sequence[Arithmetic]) -> None:
-        super().__init__(kernel, rows.NEAREST)
+    def __init__(self, kernel, arithmetics: Sequence[Arithmetic], everything: bool = False) -> None:
+        super().__init__(kernel, rows.NEAREST, everything=everything)
         self._entry()  # calls the kernel
         self.layout = Layout(self.frames, "sp_entry", self.with_rows)
         self.begin(arithmetics)
         self.variant, self.rows, self.keyed = FLOATS, False, False
         self._operations = {}
-        self.clone(self._names[kernel], 0)
+        self.clone(self._names[kernel], self.layout.constants["sp_part_entry"])
+
+    def entered(self, number: int, given: str) -> str:
+        """The text of an argument as it enters the kernel: its row has its number."""
+        if self.keyed or not self.everything:
+            return super().entered(number, given)
+        narrowed = self.in_format(f"sp_{NUMBERS}", number)
+        return f"{narrowed}({Program.entered(self, number, given)})"
 
     def _arithmetic(self) -> str:
         place = "'sciprec.precision.assigning.operations', 'in_formats'"

@@ -29,10 +29,14 @@ class VersionedProgram(AssignedProgram):
         kernel: the plain Python function.
         layout, unit: see `AssignedProgram`.
         formats: of the versions; none where a kernel takes several threads.
+        everything: see `AssignedProgram`.
     """
 
-    def __init__(self, kernel, layout: str, unit: str, formats: Sequence[Arithmetic]) -> None:
-        super().__init__(kernel, layout, unit)
+    def __init__(
+        self, kernel, layout: str, unit: str, formats: Sequence[Arithmetic],
+        everything: bool = False,
+    ) -> None:  # fmt: skip
+        super().__init__(kernel, layout, unit, everything=everything)
         self._text = ""
         self._versions: dict[tuple[str, int], str] = {}
         self.formats = () if self.parallel else tuple(formats)

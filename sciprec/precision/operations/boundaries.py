@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from numba.core import cgutils, types
 from numba.core.errors import TypingError
@@ -26,10 +26,16 @@ from sciprec.precision.rounding.words import I64, View
 if TYPE_CHECKING:
     from sciprec.precision.operations.intrinsics import Operations
 
+Rounded = Callable[..., Any]
+"""(builder, type, value, key) -> the number in a format."""
 
-def enter(ops: Operations):
+
+def enter(ops: Operations, rounded: Rounded | None = None):
     """Numbers from outside (arguments, array elements) into the format; everything else as it
     is.
+
+    Args:
+        rounded: gives a number in the format; left out, in that of the storage.
     """
 
     def resolve(typingctx, key, x):
@@ -40,7 +46,7 @@ def enter(ops: Operations):
 
         def codegen(context, b, signature, args):
             word, (value,) = keys.split(key, args)
-            entered = _entered(ops, context, b, kind, value, word)
+            entered = _entered(ops, context, b, kind, value, word, rounded)
             return impl_ret_borrowed(context, b, signature.return_type, entered)
 
         return _entered_type(ops, kind)(*keys.join(key, [x])), codegen
@@ -131,18 +137,23 @@ def _entered_type(ops: Operations, kind):
     return complex_numbers.held_as(ops, kind)
 
 
-def _entered(ops: Operations, context, b, kind, value, key):
-    if is_float(kind):
+def _entered(ops: Operations, context, b, kind, value, key, rounded: Rounded | None = None):
+
+    def of_storage(b, kind, value, key):
         return ops.rounded(b, kind, value, ops.storage, key, 0)
+
+    rounded = rounded or of_storage
+    if is_float(kind):
+        return rounded(b, kind, value, key)
     if is_complex(kind):
         return complex_numbers.each_part(
-            ops, context, b, kind, value, key,
-            lambda real, part, own: ops.rounded(b, real, part, ops.storage, own, 0),
-        )  # fmt: skip
+            ops, context, b, kind, value, key, lambda *part: rounded(b, *part)
+        )
     if isinstance(kind, types.BaseTuple) and not isinstance(kind, types.BaseNamedTuple):
         items = cgutils.unpack_tuple(b, value)
         entered = [
-            _entered(ops, context, b, k, item, key) for k, item in zip(kind, items, strict=True)
+            _entered(ops, context, b, k, item, key, rounded)
+            for k, item in zip(kind, items, strict=True)
         ]
         return context.make_tuple(b, _entered_type(ops, kind), entered)
     return value

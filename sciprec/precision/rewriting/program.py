@@ -470,9 +470,7 @@ class Program:
         key = ["sp_key"] if self.keyed else []
         entered = []
         for number, parameter in enumerate(names):
-            prefix = self._entry_key("enter", number) if self.keyed else ""
-            given = self.given(parameter)
-            entered.append(f"{stars[number]}{self._at_entry('enter')}({prefix}{given})")
+            entered.append(f"{stars[number]}{self.entered(number, self.given(parameter))}")
         listed = ", ".join([*key, *names])
         own = self._names[self.kernel]
         inner = key
@@ -488,6 +486,11 @@ class Program:
         if self.rows:
             body = f"{self.operation('closed')}({body})"
         return self.entry_text(listed, self.given_back(body))
+
+    def entered(self, number: int, given: str) -> str:
+        """The text of an argument, by its number, as it enters the kernel."""
+        prefix = self._entry_key("enter", number) if self.keyed else ""
+        return f"{self._at_entry('enter')}({prefix}{given})"
 
     def entry_text(self, listed: str, body: str) -> str:
         """The text of the compiled function with the kernel's signature.

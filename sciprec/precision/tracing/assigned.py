@@ -9,6 +9,7 @@ import ast
 from collections.abc import Callable
 from functools import lru_cache
 
+from sciprec.errors import InputError
 from sciprec.precision.assigning.assigned_backend import AssignedBackend
 from sciprec.precision.assigning.by_row import BINARY64
 from sciprec.precision.assigning.matching import Matching
@@ -46,6 +47,12 @@ class AssignedTracedProgram(Clones, TracedProgram):
     """
 
     def __init__(self, kernel, backend: AssignedBackend, technique: str, lanes: int) -> None:
+        if backend.assignment.everything:
+            raise InputError(
+                f"'{backend.name}' gives formats to loads, arguments and comparisons, too; trace "
+                "and bound take assignments of operations alone: leave out rounds, or compare "
+                "results with those of fp64 by study"
+            )
         super().__init__(kernel, resolve_backend("fp64"), technique, lanes)
         self._text_of_entry = super()._entry()
         self.layout = Layout(self.frames, "sp_entry", self.with_rows)
