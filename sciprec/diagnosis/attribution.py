@@ -17,7 +17,7 @@ from sciprec.precision.assigning.scaling import ScaledBackend
 from sciprec.precision.formats.backend import Arithmetic, Backend
 from sciprec.precision.lifting.compiling import module_of
 from sciprec.precision.lifting.lifted import last_reason
-from sciprec.precision.lifting.written import written_arrays
+from sciprec.precision.lifting.written import stored_arrays, written_arrays
 from sciprec.precision.quantization import quantize
 from sciprec.precision.rewriting.syntax import LiftError
 from sciprec.precision.tracing.assigned import traced_program
@@ -38,11 +38,13 @@ class Result:
         name: the argument's, or "return" (`return_0`, ... where there are several).
         tested: values, of the result's shape.
         beside: (..., lanes), what is beside them.
+        written: whether the run stored any of them.
     """
 
     name: str
     tested: np.ndarray
     beside: np.ndarray
+    written: bool = True
 
 
 class TracedKernel:
@@ -60,7 +62,7 @@ class TracedKernel:
         self.watched = technique == "enclosure"
         self.program = traced_program(kernel, backend, technique, lanes)
         self.entry = module_of(self.program).sp_entry
-        self.written = written_arrays(kernel)
+        self.written, self.stored = written_arrays(kernel), stored_arrays(kernel)
         self.names = list(self.program.signature.parameters)
 
     def table(self) -> Table:
@@ -83,16 +85,18 @@ class TracedKernel:
         table.begin()
         taken = self.taken(args, of_arguments, unrounded)
         result, _ = self.entered(table, taken)
-        found = []
+        found, unwritten = [], []
         for name, before, after, may_be in zip(
             self.names, args, taken, self.written(args), strict=True
         ):
             if may_be:
-                found += self._after(name, before, after, of_arguments.get(name, 0))
+                there = self._after(name, before, after, of_arguments.get(name, 0))
+                found += [r for r in there if r.written or r.name in self.stored]
+                unwritten += [r for r in there if name in self.stored]
         found += self._returned("return", result)
         if not found:
             self._require_elements(args)
-        return found
+        return found or unwritten
 
     def _require_elements(self, args: tuple) -> None:
         """Refuse arrays for results that have no element."""
@@ -162,23 +166,21 @@ class TracedKernel:
         return known[id(argument)]
 
     def _after(self, name: str, before, after, lane: int) -> list[Result]:
-        """What an argument's arrays hold after the call, where it wrote them."""
+        """What an argument's arrays hold after the call, and whether it wrote them."""
         if isinstance(before, tuple):
             pairs = zip(before, after, strict=True)
             return [
                 r for n, (b, a) in enumerate(pairs) for r in self._after(f"{name}_{n}", b, a, lane)
             ]
-        if not isinstance(after, CompanionArray):
+        if not isinstance(after, CompanionArray) or after.numbers.size == 0:
             return []
         unwritten = self._is_marked(after.numbers, lane)
-        if unwritten.all():
-            return []
         tested, beside = after.numbers[..., 0].copy(), after.numbers[..., 1:].copy()
         tested[unwritten] = before[unwritten]
         beside[unwritten] = 0.0
         if self.technique == "twin":
             beside[..., 0] = np.where(unwritten, before, beside[..., 0])
-        return [Result(name, tested, beside)]
+        return [Result(name, tested, beside, not unwritten.all())]
 
     def _is_marked(self, numbers: np.ndarray, lane: int) -> np.ndarray:
         """Whether nothing was stored in an element since it was given."""

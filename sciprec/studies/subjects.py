@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import ast
 import contextlib
-import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,8 +15,7 @@ from sciprec.checks.arguments import names, refused
 from sciprec.errors import InputError, meant
 from sciprec.precision.lifting.lifted import Lifted
 from sciprec.precision.lifting.lifting import lift
-from sciprec.precision.lifting.written import written_arrays
-from sciprec.precision.rewriting.program import source_tree
+from sciprec.precision.lifting.written import stored_arrays, written_arrays
 from sciprec.precision.rewriting.syntax import LiftError, plain_function
 from sciprec.provenance.definitions import digest_of
 from sciprec.scenario.loading import TRUTH
@@ -159,27 +156,13 @@ def _results(kernel: Callable[..., Any], inputs: Inputs, call: Call) -> tuple[st
     """Names of the arrays that a kernel writes, and of what it returns."""
     written = written_arrays(kernel)(tuple(inputs.values.values()))
     may = {name for name, one in zip(inputs.values, written, strict=True) if one}
-    stored = _stored(kernel)
+    stored = stored_arrays(kernel)
     arrays = [
         name
         for name, argument in call.argument_of.items()
         if argument in may and (argument in stored or call.changed(name, inputs))
     ]
     return (*arrays, *(name for name in call.results if name not in call.argument_of))
-
-
-def _stored(kernel: Callable[..., Any]) -> set[str]:
-    """Names into which the source of a kernel itself stores elements."""
-    tree, _ = source_tree(kernel)
-    found = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
-            inner = node.value
-            while isinstance(inner, ast.Subscript):
-                inner = inner.value
-            if isinstance(inner, ast.Name):
-                found.add(inner.id)
-    return found & set(inspect.signature(kernel).parameters)
 
 
 def _axes(

@@ -48,6 +48,27 @@ def written_arrays(kernel) -> Callable[[tuple], list[bool]]:
     return written
 
 
+def stored_arrays(kernel) -> set[str]:
+    """Names of parameters into whose arrays the source of a kernel itself stores elements, whether
+    or not a call comes by there, and `NAME_0`, ... of those in a tuple; none of a parameter that
+    the kernel gives another value.
+    """
+    tree, _ = source_tree(kernel)
+    names = [n for n in nodes(tree) if isinstance(n, ast.Name)]
+    rebound = {n.id for n in names if isinstance(n.ctx, ast.Store)}
+    usable = set(inspect.signature(kernel).parameters) - rebound
+    found = set()
+    for node in nodes(tree):
+        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
+            inner, member = node.value, ""
+            while isinstance(inner, ast.Subscript):
+                at, inner = inner.slice, inner.value
+                member = f"_{at.value}{member}" if isinstance(at, ast.Constant) else ""
+            if isinstance(inner, ast.Name) and inner.id in usable:
+                found |= {inner.id, inner.id + member}
+    return found
+
+
 def _only_elements(argument, counts: set[int]) -> bool:
     return isinstance(argument, np.ndarray) and not counts - {argument.ndim, 0}
 
