@@ -8,8 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from sciprec.diagnosis.attribution import Result, require_apart, require_traceable
+from sciprec.diagnosis.attribution import (
+    Result,
+    arithmetics_of,
+    require_apart,
+    require_traceable,
+)
 from sciprec.diagnosis.enclosing import Place, lost_places, undecided_places
+from sciprec.diagnosis.metrics import worst_element
 from sciprec.diagnosis.needed_memory import require_memory_of_kernel
 from sciprec.diagnosis.problem import Problem, bound_arguments
 from sciprec.display.listing import Listing, Shown, Summary, counted
@@ -20,6 +26,8 @@ from sciprec.precision.rewriting.syntax import LiftError, plain_function
 LANES = 2
 SLACK = 1.0 + 2.0**-50
 """What adding a midpoint to a radius may round."""
+BITS_OF_FP64 = 53
+"""An arithmetic of so many bits errs as fp64 does, and cannot be judged by it."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -134,9 +142,19 @@ def bound(
     results = {r.name: r.tested for r in found}
     relative = {r.name: _relative(bounds[r.name], r.tested) for r in found}
     largest = {name: float(np.max(array, initial=0.0)) for name, array in bounds.items()}
+    error = f"the error of '{function.__name__}' in {arithmetic.name}"
+    if undecided:
+        verdict = f"No bound of {error}: {_open(undecided)}"
+    elif not any(r.written for r in found):
+        stores = f"stores nothing into {' or '.join(bounds)}, and exact values decide likewise"
+        verdict = f"No error: '{function.__name__}' in {arithmetic.name} {stores}"
+    elif not any(largest.values()):
+        verdict = f"'{function.__name__}' makes no error in {arithmetic.name}"
+    else:
+        verdict = _verdict(error, results, bounds, relative, lost, _instead(arithmetic))
     return Bound(
         function.__name__, arithmetic.name, results, bounds, largest, relative, undecided, lost,
-        _verdict(function.__name__, arithmetic.name, largest, relative, bounds, undecided, lost),
+        verdict,
     )  # fmt: skip
 
 
@@ -162,33 +180,49 @@ def _relative(bounds: np.ndarray, tested: np.ndarray) -> float:
         return float(ratio * (np.float64(most) / scale))
 
 
-def _verdict(name, backend, largest, relative, bounds, undecided, lost) -> str:
-    """What there is to know, in a sentence."""
-    of = f"of the error of '{name}' in {backend}"
-    if undecided:
-        first, more = undecided[0], len(undecided) - 1
-        also = f" (and in {counted(more, 'more line')})" if more else ""
-        return f"No bound {of}: exact values may decide otherwise in {first}{also}"
+def _open(undecided: tuple[Place, ...]) -> str:
+    """Which decisions are open, in words."""
+    more = len(undecided) - 1
+    also = f" (and in {counted(more, 'more line')})" if more else ""
+    return f"exact values may decide otherwise in {undecided[0]}{also}"
+
+
+def _instead(arithmetic: Backend) -> str:
+    """What to do where a bound has become useless."""
+    if arithmetics_of(arithmetic)[0].format.significand_bits < BITS_OF_FP64:
+        return "watch how it drifts from fp64 with sciprec.monitor instead"
+    return "estimate its error with sciprec.trace instead"
+
+
+def _verdict(error: str, results, bounds, relative, lost, instead: str) -> str:
+    """What there is to know of bounds without an open decision, in a sentence."""
     infinite = sum(int(np.isinf(array).sum()) for array in bounds.values())
     count = sum(array.size for array in bounds.values())
     where = f", first in {lost[0]}" if lost else ""
-    if infinite and infinite == count:
-        return f"No bound {of}: no result has one{where}"
+    if infinite == count:
+        return f"No bound of {error}: no result has one{where}"
+    most = max(float(a[np.isfinite(a)].max(initial=0.0)) for a in bounds.values())
+    at_most = f"T{error[1:]} is at most {most:.3g}"
     if infinite:
-        finite = [float(a[np.isfinite(a)].max(initial=0.0)) for a in bounds.values()]
-        return (
-            f"The error of '{name}' in {backend} is at most {max(finite):.3g} where it has a "
-            f"bound; {infinite:,} of {counted(count, 'number')} have none{where}"
-        )
+        none = f"{infinite:,} of {counted(count, 'number')} have none"
+        return f"{at_most} where it has a bound; {none}{where}"
     worst = max(relative, key=lambda n: relative[n])
+    if not np.any(results[worst]):
+        return f"{at_most}; {worst} is 0"
     if relative[worst] > 1.0:
         return (
-            f"The bound {of} has become useless: that of {worst} is {relative[worst]:.3g} times "
-            "the result; watch how it drifts from fp64 with sciprec.monitor instead"
+            f"The bound of {error} has become useless: that of {worst} is {relative[worst]:.3g} "
+            f"times the result; {instead}"
         )
-    if not any(largest.values()):
-        return f"'{name}' makes no error in {backend}"
-    return (
-        f"The error of '{name}' in {backend} is at most {max(largest.values()):.3g}, "
-        f"{relative[worst]:.2g} of {worst}"
-    )
+    return f"{at_most}, {relative[worst]:.2g} of {worst}{_hidden(results, bounds, relative)}"
+
+
+def _hidden(results, bounds, relative) -> str:
+    """The element whose bound is as large as itself where the norm of its result hides that."""
+    found = [worst_element(n, t, -np.copysign(bounds[n], t)) for n, t in results.items()]
+    far = [w for w, n in zip(found, results, strict=True) if w and w.is_far(relative[n])]
+    if not far:
+        return ""
+    first = max(far, key=lambda w: w.relative)
+    by = abs(first.found - first.truth)
+    return f"; {first.name} is {first.found:.6g}, and may be wrong by {by:.3g}"

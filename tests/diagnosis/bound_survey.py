@@ -1,11 +1,12 @@
 """Bounds of many random kernels in eight arithmetics against exact values; what is done is kept.
 
-    python -m tests.diagnosis.bound_survey FOLDER FIRST LAST NUMBERS [lines]
+    python -m tests.diagnosis.bound_survey FOLDER FIRST LAST NUMBERS [lines] [cancelling]
 
 Runs the kernels of seeds FIRST to LAST - 1 on NUMBERS pairs of numbers each, those that decide, a
 pair a call, on a sixteenth of them. An exact value is that of all arithmetics, so each is computed
-once. With `lines` every line has a format of its own, drawn from those of four mixtures. A seed's
-counts and findings are in FOLDER/seed_N.json as soon as it is complete.
+once. With `lines` every line has a format of its own, drawn from those of four mixtures; with
+`cancelling` operands nearly cancel in front of functions with a kink or a jump. A seed's counts
+and findings are in FOLDER/seed_N.json as soon as it is complete.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ import numpy as np
 
 from sciprec import bound
 from sciprec.errors import InputError
-from tests.diagnosis.bound_kernels import drawn, numbers
+from sciprec.precision import resolve_backend
+from tests.diagnosis.bound_kernels import decides, drawn, nearly_cancelling, numbers
 from tests.diagnosis.trace_checks import MIXTURES, by_line
 from tests.oracles.reals import errors, real_kernel
 
@@ -37,21 +39,31 @@ FMA = {"fma": lambda x, y, z: x * y + z}
 FEWER = 16
 
 
-def surveyed(seed: int, count: int, lines: bool = False) -> dict[str, Any]:
+def units() -> list[float]:
+    """The unit roundoff of every arithmetic."""
+    return [resolve_backend(name).storage.format.unit_roundoff for name in ARITHMETICS]
+
+
+def surveyed(
+    seed: int, count: int, lines: bool = False, cancelling: bool = False
+) -> dict[str, Any]:
     """Of a kernel: calls (an element in an arithmetic each), those with a bound, open decisions,
     findings (bounds below the error), and quantiles of bound over error.
     """
-    deciding = seed % 3 == 0
+    deciding = decides(seed) if cancelling else seed % 3 == 0
     total = max(1, count // FEWER) if deciding else count
-    x, y = numbers(seed, total, ARITHMETICS[seed % len(ARITHMETICS)])
+    name = ARITHMETICS[seed % len(ARITHMETICS)]
+    given: tuple[np.ndarray, ...] = numbers(seed, total, name)
+    if cancelling:
+        given = nearly_cancelling(seed, total, name, units())
     with tempfile.TemporaryDirectory() as folder, np.errstate(all="ignore"):
-        kernel = drawn(seed, Path(folder))
+        kernel = drawn(seed, Path(folder), cancelling)
         on_reals = real_kernel(kernel, FMA)
 
         @cache
         def exact(n: int) -> Any:
-            one = slice(n, n + 1)
-            return on_reals((x[one], y[one], np.zeros(1)))[1][2]
+            one = (a[n : n + 1] for a in given)
+            return on_reals((*one, np.zeros(1)))[1][-1]
 
         found: dict[str, Any] = {"calls": 0, "bounded": 0, "open": 0, "refused": 0, "no real": 0,
                                  "below": []}
@@ -61,7 +73,7 @@ def surveyed(seed: int, count: int, lines: bool = False) -> dict[str, Any]:
             found["calls"] += total
             try:
                 for first, size in ((n, 1) for n in range(total)) if deciding else ((0, total),):
-                    _one_call(kernel, name, (x, y), first, size, exact, found, ratios)
+                    _one_call(kernel, name, given, first, size, exact, found, ratios)
             except InputError as error:
                 found["refused"] += 1
                 found["why"] = str(error)
@@ -72,12 +84,12 @@ def surveyed(seed: int, count: int, lines: bool = False) -> dict[str, Any]:
 
 
 def _one_call(
-    kernel: Callable[..., Any], name: Any, given: tuple[np.ndarray, np.ndarray], first: int,
+    kernel: Callable[..., Any], name: Any, given: tuple[np.ndarray, ...], first: int,
     size: int, exact: Callable[[int], Any], found: dict[str, Any], ratios: list[float],
 ) -> None:  # fmt: skip
     """Hold the bounds of a call against exact values."""
     part = slice(first, first + size)
-    proven = bound(kernel, name, (given[0][part], given[1][part], np.zeros(size)))
+    proven = bound(kernel, name, (*(a[part] for a in given), np.zeros(size)))
     found["open"] += bool(proven.undecided)
     tested, bounds = proven.results["out"], proven.bounds["out"]
     for n in np.flatnonzero(np.isfinite(bounds)).tolist():
@@ -87,24 +99,25 @@ def _one_call(
             continue
         found["bounded"] += 1
         if not error <= bounds[n]:
-            pair = [float(one[first + n]).hex() for one in given]
-            below = {"arithmetic": str(name), "pair": pair, "bound": float(bounds[n])}
-            found["below"].append(below)
+            numbers_given = [float(one[first + n]).hex() for one in given]
+            below = {"arithmetic": str(name), "numbers": numbers_given, "bound": float(bounds[n])}
+            found["below"].append(below | {"error": float(error), "tested": float(tested[n])})
         if error:
             ratios.append(float(bounds[n] / error))
 
 
 def survey(
-    folder: Path, first: int, last: int, count: int, lines: bool = False
+    folder: Path, first: int, last: int, count: int, lines: bool = False, cancelling: bool = False
 ) -> dict[str, Any]:
     """Run every seed that the folder does not hold yet; the sum over all that it holds."""
     folder.mkdir(parents=True, exist_ok=True)
     for seed in range(first, last):
-        path = folder / f"seed_{seed:06d}_{count}{'_lines' * lines}.json"
+        kind = "_lines" * lines + "_cancelling" * cancelling
+        path = folder / f"seed_{seed:06d}_{count}{kind}.json"
         if path.exists():
             continue
         part = path.with_suffix(f".part{os.getpid()}")
-        part.write_text(json.dumps({"seed": seed} | surveyed(seed, count, lines)))
+        part.write_text(json.dumps({"seed": seed} | surveyed(seed, count, lines, cancelling)))
         os.replace(part, path)
     return counted(folder)
 
@@ -122,4 +135,5 @@ def counted(folder: Path) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    print(survey(Path(sys.argv[1]), *map(int, sys.argv[2:5]), "lines" in sys.argv[5:]))
+    words = [word in sys.argv[5:] for word in ("lines", "cancelling")]
+    print(survey(Path(sys.argv[1]), *map(int, sys.argv[2:5]), *words))

@@ -20,7 +20,8 @@ import sciprec
 from sciprec import InputError, LiftError, bound, lift, quantize
 from sciprec.precision import resolve_backend
 from sciprec.precision.sums.summation import dot_error_bound, sum_error_bound
-from tests.diagnosis.bound_kernels import drawn, numbers
+from tests.diagnosis.bound_kernels import decides, drawn, nearly_cancelling, numbers
+from tests.diagnosis.bound_survey import units
 from tests.diagnosis.trace_checks import by_line
 from tests.oracles.reals import errors, run_on_reals
 from tests.random_kernels.generator import random_case
@@ -46,27 +47,30 @@ def proven(found, exact: dict) -> dict:
     return ratios
 
 
-def checked(seed: int, folder: Path, count: int, lines: bool = False) -> tuple[int, int]:
+def checked(
+    seed: int, folder: Path, count: int, lines: bool = False, cancelling: bool = False
+) -> tuple[int, int]:
     """How many elements of a drawn kernel had a bound, and how many calls an open decision; in one
     arithmetic, or in one for every line.
     """
-    kernel = drawn(seed, folder)
+    kernel = drawn(seed, folder, cancelling)
     name = BACKENDS[seed % len(BACKENDS)]
     backend = by_line(kernel, seed) if lines else name
-    x, y = numbers(seed, count, name)
-    size, bounded, opened = (count if seed % 3 else 1), 0, 0
+    given, each = numbers(seed, count, name), seed % 3 == 0
+    if cancelling:
+        given, each = nearly_cancelling(seed, count, name, units()), decides(seed)
+    size, bounded, opened = 1 if each else count, 0, 0
     for first in range(0, count, size):
-        part = slice(first, first + size)
-        out = np.zeros(size)
-        found = bound(kernel, backend, (x[part], y[part], out))
-        lift(kernel, backend)(x[part], y[part], out)
+        part, out = [a[first : first + size] for a in given], np.zeros(size)
+        found = bound(kernel, backend, (*part, out))
+        lift(kernel, backend)(*part, out)
         assert np.array_equal(out, found.results["out"], equal_nan=True)
         opened += bool(found.undecided)
         for n in np.flatnonzero(np.isfinite(found.bounds["out"])).tolist():
-            one = slice(first + n, first + n + 1)
-            _, after = run_on_reals(kernel, (x[one], y[one], np.zeros(1)), FMA)
-            (error,) = errors(out[n : n + 1], after[2])
-            assert error <= found.bounds["out"][n], (seed, backend, x[one], y[one])
+            one = [a[n : n + 1] for a in part]
+            _, after = run_on_reals(kernel, (*one, np.zeros(1)), FMA)
+            (error,) = errors(out[n : n + 1], after[-1])
+            assert error <= found.bounds["out"][n], (seed, backend, one)
             bounded += 1
     return bounded, opened
 
@@ -90,6 +94,70 @@ def test_more_random_kernels(tmp_path):
         counts = [checked(seed, tmp_path, 40) for seed in range(300, 304)]
         counts += [checked(seed, tmp_path, 20, lines=True) for seed in range(400, 403)]
     assert sum(n for n, _ in counts) > 75 and sum(n for _, n in counts) > 2
+
+
+@pytest.mark.slow
+def test_random_kernels_of_operands_that_nearly_cancel(tmp_path):
+    """Kinks and jumps between the tested and the exact operand: ten kernels of the survey, of which
+    bounds that follow the tested sign alone fail eight.
+    """
+    with np.errstate(all="ignore"):
+        seeds = (14, 16, 25, 27, 30, 33, 45, 49, 53, 54)
+        counts = [checked(seed, tmp_path, 100, cancelling=True) for seed in seeds]
+    assert sum(n for n, _ in counts) > 500 and sum(n for _, n in counts) > 5
+
+
+def beside_zero(x, y, z, out):
+    d = x * y - z
+    out[0] = abs(d) - d
+    out[1] = math.fabs(d) + np.abs(d)
+    out[2] = math.copysign(d, 1.0) - math.copysign(d, -2.0) * d
+    out[3] = math.hypot(d, 0.0) * 3.0
+    out[4] = math.sqrt(abs(d)) + d
+    out[5] = abs(-abs(d)) + d
+
+
+@pytest.mark.parametrize("backend", ["bf16", "fp16", "fp32", "mlu370"])
+def test_the_exact_sign_may_be_another_one(backend):
+    """Beside a kink: x y - z whose tested and exact values have different signs."""
+    known = 1.175655620602559, 1.8631789223498867, 2.189071088609699
+    found = bound(beside_zero, "bf16", (*known, np.zeros(6)))
+    assert found.bounds["out"][0] == pytest.approx(0.03125, rel=1e-9)
+    unit, crossed = resolve_backend(backend).storage.format.unit_roundoff, 0
+    with np.errstate(all="ignore"):
+        for given in np.transpose(nearly_cancelling(1, 80, backend, [unit])).tolist():
+            found = bound(beside_zero, backend, (*given, np.zeros(6)))
+            exact = run_on_reals(beside_zero, (*given, np.zeros(6)))[1][3]
+            tested, bounds = found.results["out"], found.bounds["out"].tolist()
+            pairs = zip(errors(tested, exact), bounds, strict=True)
+            assert all(e <= b for e, b in pairs if np.isfinite(b)), given
+            crossed += bool(np.isfinite(bounds[0]) and (tested[0] == 0.0) != (exact[0] == 0))
+    assert crossed > 3
+
+
+def divided(x, y, z, w, case, out):
+    d = x * y - z
+    if case == 0:
+        out[0] = w % d
+    if case == 1:
+        out[0] = w // d
+    if case == 2:
+        out[0] = math.fmod(d, d - 2.0 * w)
+    if case == 3:
+        out[0] = d % (2.0 * w)
+    if case == 4:
+        out[0] = w % (d + 1.0) + math.fmod(w, d) + w // (d + 1.0) + d
+
+
+def test_remainders_by_what_nearly_cancels():
+    """The divisor is 0.03125 in the run and -0.0065 exactly; so are the signs of remainders."""
+    given = 2.0611742127479555, 3.3374033778520853, 6.88543052510703, 2.0**-8
+    for case, operator in enumerate(("%", "//", "fmod", "%")):
+        found = bound(divided, "bf16", (*given, case, np.zeros(1)))
+        assert operator in found.undecided[0].source, case
+    found = bound(divided, "bf16", (*given, 4, np.zeros(1)))
+    _, after = run_on_reals(divided, (*given, 4, np.zeros(1)))
+    assert not found.undecided and proven(found, {"out": after[5]})["out"] < 1 + 1e-9
 
 
 def linear(u, c, x, y, a, b, out, product):
@@ -262,6 +330,74 @@ def test_a_bound_that_has_become_useless_says_so():
     assert found.verdict.endswith("; watch how it drifts from fp64 with sciprec.monitor instead")
     lost = bound(narrow, "fp32", (np.ones(3), np.full(3, 0.3), 300))
     assert "1 of 3 numbers have none, first in line" in lost.verdict and lost.lost
+
+
+def test_fp64_is_not_compared_with_fp64():
+    found = bound(narrow, "fp64", (np.ones(3), np.full(3, 0.3), 56))
+    assert found.relative["y"] > 1.0 and "fp64 with sciprec.monitor" not in found.verdict
+    assert found.verdict.endswith("; estimate its error with sciprec.trace instead")
+
+
+def running_variance(x, w, out):
+    mean = 0.0
+    q = 0.0
+    for i in range(x.size):
+        old = mean
+        if i < w:
+            mean = mean + (x[i] - mean) / (i + 1.0)
+            q = q + (x[i] - mean) * (x[i] - old)
+        else:
+            mean = mean + (x[i] - x[i - w]) / w
+            q = q + (x[i] - x[i - w]) * (x[i] - mean + x[i - w] - old)
+        out[i] = q / w
+
+
+def test_an_element_that_the_norm_hides_is_named():
+    x = np.array([1.2e3, 1.3e17, 1.5e17, 1995.0, 1990.0])
+    found = bound(running_variance, "fp64", (x, 2, np.zeros(5)))
+    assert found.relative["out"] < 1e-15 and found.bounds["out"][4] >= abs(found.results["out"][4])
+    assert re.search(r" of out; out\[4\] is -1\.15292e\+18, and may be wrong by 1\.15e\+18$",
+                     found.verdict)  # fmt: skip
+    assert "out[" not in bound(running_variance, "fp64", (x[1:3], 2, np.zeros(2))).verdict
+
+
+def cancelled(x, out):
+    out[0] = x / 3.0 * 3.0 - x
+
+
+def test_a_result_that_is_zero_has_no_relative_bound():
+    found = bound(cancelled, "fp64", (1.0, np.zeros(1)))
+    assert re.fullmatch(r"The error of 'cancelled' in fp64 is at most \S+; out is 0", found.verdict)
+
+
+def writing_where(x, out, others):
+    for i in range(x.size):
+        rate = x[i] * 1e38 - x[i] * 1e38
+        if rate >= 0.0:
+            out[i] = rate
+            others[1][i] = rate
+
+
+def writing_if(x, out):
+    if x[0] > 0.0:
+        out[0] = x[0] * 0.1
+
+
+@pytest.mark.parametrize("output", [None, "out", ("out", "others_1")])
+def test_only_the_arithmetic_keeps_a_kernel_from_writing(output):
+    """A comparison with NaN is false: the line decides otherwise. One with a NaN that is given is
+    exact.
+    """
+    others = np.zeros(2), np.zeros(2)
+    found = bound(writing_where, "fp16", (np.ones(2), np.zeros(2), others), output=output)
+    assert "exact values may decide otherwise in line" in found.verdict
+    assert found.undecided[0].source == "if rate >= 0.0:" and np.isinf(found.bounds["out"]).all()
+    assert list(found.bounds) == (["out"] if output == "out" else ["out", "others_1"])
+    found = bound(writing_if, "fp16", (np.array([np.nan]), np.ones(1)))
+    assert found.results["out"].tolist() == [1.0] and not found.bounds["out"].any()
+    assert found.verdict == (
+        "No error: 'writing_if' in fp16 stores nothing into out, and exact values decide likewise"
+    )
 
 
 def exact(x, out):

@@ -57,6 +57,26 @@ def _of_reals(function):
     return called
 
 
+def _whole(rounding):
+    """int(x) by a rounding, where x is a number."""
+    return lambda x: int(rounding(real(x))) if mpmath.isfinite(x) else NAN
+
+
+def _truncated(x):
+    return mpmath.sign(x) * mpmath.floor(abs(real(x)))
+
+
+def _to_decimals(x, decimals=None):
+    """round(x), and round(x, n) as a rounded product and a quotient."""
+    if decimals is None:
+        return _whole(mpmath.nint)(x)
+    return mpmath.nint(real(x) * mpmath.mpf(10) ** decimals) / mpmath.mpf(10) ** decimals
+
+
+def _is_close(x, y):
+    return abs(x - y) <= real(1e-8) + real(1e-5) * abs(y)
+
+
 _NAMES = (
     *"sqrt exp expm1 log log10 log1p sin cos tan asin acos atan sinh cosh tanh asinh".split(),
     *"acosh atanh erf erfc gamma atan2 hypot".split(),
@@ -69,23 +89,29 @@ MATH = SimpleNamespace(
     fabs=abs,
     fma=lambda x, y, z: x * y + z,
     fmod=lambda x, y: _remainder(x, y, math.trunc),
-    floor=lambda x: int(mpmath.floor(x)),
-    ceil=lambda x: int(mpmath.ceil(x)),
-    trunc=lambda x: int(mpmath.floor(abs(x))) * (1 if x >= 0 else -1),
+    floor=_whole(mpmath.floor),
+    ceil=_whole(mpmath.ceil),
+    trunc=_whole(_truncated),
     copysign=lambda x, y: abs(x) if y >= 0 else -abs(x),
     isnan=lambda x: False,
     isfinite=lambda x: True,
 )
 SPECIAL = SimpleNamespace(beta=_of_reals(mpmath.beta))
 NUMPY = SimpleNamespace(
-    **vars(MATH) | {"floor": mpmath.floor, "ceil": mpmath.ceil},
+    **vars(MATH) | {"floor": mpmath.floor, "ceil": mpmath.ceil, "trunc": _truncated},
+    abs=abs,
+    rint=lambda x: mpmath.nint(real(x)),
+    square=lambda x: x * x,
+    reciprocal=lambda x: _divided(1.0, x),
+    clip=lambda x, low, high: min(max(x, low), high),
+    isclose=_is_close,
     cbrt=_of_reals(lambda x: mpmath.sign(x) * mpmath.cbrt(abs(x))),
     sinc=_of_reals(lambda x: mpmath.sinc(mpmath.pi * x)),
     sum=lambda a: sum(a.ravel().tolist(), mpmath.mpf(0)),
     dot=lambda a, b: a.dot(b),
     sign=mpmath.sign,
-    maximum=max,
-    minimum=min,
+    **dict.fromkeys(("maximum", "fmax"), max),
+    **dict.fromkeys(("minimum", "fmin"), min),
     zeros=lambda shape: _array(np.zeros(shape)),
 )
 
@@ -137,7 +163,8 @@ def real_kernel(kernel, names: dict | None = None):
     own = {
         "math": MATH, "np": NUMPY, "special": SPECIAL, "_real": real, "_divided": _divided,
         "_modulus": lambda x, y: _remainder(x, y, math.floor),
-        "int": lambda x: int(x) if mpmath.isfinite(x) else NAN,
+        "int": _whole(_truncated), "float": real, "round": _to_decimals,
+        "divmod": lambda x, y: (_quotient(x, y, math.floor), _remainder(x, y, math.floor)),
         "_floor_divided": lambda x, y: mpmath.mpf(_quotient(x, y, math.floor)),
     } | (names or {})  # fmt: skip
     exec(compile(ast.fix_missing_locations(tree), "<reals>", "exec"), own)

@@ -134,7 +134,7 @@ class Enclosure(Companion):
         q = Real(b, q)
         rest = (-q).fused(y, x)
         number = self._less(b, values, rest, Real(b, 0.0), q)
-        confirmed = b.or_(self._is_remainder(b, number, values[1], y), self.is_exact(b, *values))
+        confirmed = b.or_(self._is_remainder(b, number, values), self.is_exact(b, *values))
         self._note(b, b.and_(confirmed, abs(q).compared("<", LARGEST_QUOTIENT)), row)
 
     def _note(self, b, confirmed, row) -> None:
@@ -252,13 +252,17 @@ class Enclosure(Companion):
         return self.finished(b, rounded, interval, (x,), row)
 
     def magnitude(self, b, x, row=None):
-        """|x|; where the sign is open || x* | - | x || <= |dx|."""
-        mid, radius = self.interval(b, x)
-        low, high = self.ends(b, x)
-        either = closed(Real(b, 0.0), abs(mid) + radius, Real(b, 0.0))
+        """|x|, by | |x*| - |x| | <= |dx|; of one sign both it is +-dx, of two |dx| - 2 |x|."""
+        u, (mid, radius), (low, high) = self.tested(b, x), self.interval(b, x), self.ends(b, x)
+        size, twice = abs(mid), abs(u) + abs(u)
+        either = closed(Real(b, 0.0), size + radius, Real(b, 0.0))
+        beyond = closed(size - twice, radius, size + twice)
+        positive, negative = low.compared(">=", 0.0), high.compared("<=", 0.0)
+        crossed = b.or_(b.and_(positive, u.compared("<", 0.0)),
+                        b.and_(negative, u.compared(">", 0.0)))  # fmt: skip
         made = [
-            n.unless(high.compared("<=", 0.0), m).unless(low.compared(">=", 0.0), p)
-            for n, m, p in zip(either, (-mid, radius), (mid, radius), strict=True)
+            n.unless(negative, m).unless(positive, p).unless(crossed, o)
+            for n, m, p, o in zip(either, (-mid, radius), (mid, radius), beyond, strict=True)
         ]
         return self.number(b, call(b, "fabs", self.value(b, x)), *made)
 
@@ -278,8 +282,7 @@ class Enclosure(Companion):
         """x* - q y*, where rest + missing = x - q y; noted where q may be another one."""
         missing, q = Real(b, missing), Real(b, q)
         number = self._less(b, values, Real(b, rest), missing, q)
-        sign = self.tested(b, values[0] if of_dividend else values[1])
-        confirmed = self._is_remainder(b, number, values[1], sign)
+        confirmed = self._is_remainder(b, number, values, of_dividend)
         self._note(b, b.or_(confirmed, self.is_exact(b, *values)), row)
         return number
 
@@ -291,14 +294,20 @@ class Enclosure(Companion):
         interval = closed(summed(terms), radius + abs(q) * apart, sizes, sizes_of((other, apart)))
         return self.number(b, rest.value, *interval)
 
-    def _is_remainder(self, b, number, y, sign: Real):
-        """Whether a number has a sign, or is zero, and is surely smaller than y."""
+    def _is_remainder(self, b, number, values, of_dividend: bool = False):
+        """Whether a number is zero or surely has the exact sign of y, or of x, and is surely
+        smaller than y.
+        """
         low, high = self.ends(b, number)
-        least, most = self.ends(b, y)
-        size = least.larger(-most)  # of y, where that is of one sign
-        positive = b.and_(low.compared(">=", 0.0), high.compared("<", size))
-        negative = b.and_(high.compared("<=", 0.0), (-low).compared("<", size))
-        return b.select(sign.compared(">=", 0.0), positive, negative)
+        (first, last), (least, most) = (self.ends(b, v) for v in values)
+        above, below = least, -most  # sizes of y, where it is positive and where it is negative
+        if of_dividend:
+            size, none = least.larger(-most), float("nan")
+            above = size.unless(b.not_(first.compared(">=", 0.0)), none)
+            below = size.unless(b.not_(last.compared("<=", 0.0)), none)
+        positive = b.and_(low.compared(">=", 0.0), high.compared("<", above))
+        negative = b.and_(high.compared("<=", 0.0), (-low).compared("<", below))
+        return b.or_(positive, negative)
 
     # ---- elementary functions ------------------------------------------------------------------
 
