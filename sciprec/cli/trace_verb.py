@@ -18,6 +18,7 @@ from sciprec.cli.kernel_or_scenario import (
 from sciprec.cli.options import Backend, Json
 from sciprec.cli.run_verb import Set
 from sciprec.cli.written_files import check_folder
+from sciprec.errors import InputError
 
 
 def trace(
@@ -32,6 +33,13 @@ def trace(
         ),
     ] = "line",
     output: Outputs = None,
+    metric: Annotated[
+        str | None,
+        typer.Option(
+            help="The error of a kernel: relative_l2, relative_max, max_relative, max_abs or rms "
+            "[default: relative_l2]."
+        ),
+    ] = None,
     samples: Annotated[
         int | None,
         typer.Option(
@@ -52,9 +60,16 @@ def trace(
     check_folder(html)
     options = {"output": output or None, "by": by}
     if is_kernel(traced):
+        if metric is not None:
+            options["metric"] = metric
         found = _of_kernel(traced, inputs, changes, backend, samples, options)
     else:
         refuse_inputs(inputs)
+        if metric is not None:
+            raise InputError(
+                f"--metric {metric} is given beside a scenario, whose traces are of relative_l2; "
+                "leave it out, or name a kernel: FILE.py:FUNCTION"
+            )
         found = _of_scenario(traced, changes or [], backend, samples, options)
     page = None if html is None else _written(found, html)
     if json:

@@ -130,7 +130,7 @@ class Examination:
         self.problem, self.program = problem, problem.kernel("twin").program
         self.table: Table = problem.table("twin")
         self.results: list[Result] = problem.run("twin", self.table)
-        self.errors: Errors = errors_of(self.results)
+        self.errors: Errors = errors_of(self.results, problem.metric)
         known = arithmetics_of(problem.backend)
         self.bits = known[0].format.significand_bits
         self.most_bits = known[-1].format.significand_bits

@@ -19,6 +19,8 @@ FEW_ROUNDINGS = 8.0
 loses bits, makes more than half of the error itself, and takes it away when it is healed."""
 FEWEST_ROUNDINGS = 2.0
 """Below that not even such a line."""
+CANCELLED_ROUNDINGS = 2.0**-10
+"""What is left of parts that cancel is none up to so much; more has not arisen from them."""
 MOST_CANCELLED = 10.0
 """Sum of the sizes of shares beyond which a split says nothing."""
 _NAMED, _MOST = 0.1, 0.5
@@ -66,7 +68,7 @@ class Findings:
 
     @property
     def largest(self) -> float:
-        """Relative l2 error of the result that has the largest one."""
+        """Error of the result that has the largest one."""
         return self.outcome.largest
 
     def _hidden(self) -> str:
@@ -94,12 +96,18 @@ class Findings:
             where = f" where exact arithmetic is finite, in {rest}" if outcome.endless else ""
             nothing = f"'{self.traced}' makes no error in {self.backend.name}{where}"
             return f"{nothing}: all shares are 0."
-        if self.cancels and outcome.left_out < outcome.elements:
+        roundings = outcome.size / arithmetics_of(self.backend)[0].format.unit_roundoff
+        if self.cancels and roundings > CANCELLED_ROUNDINGS:
+            return (
+                f"No line can be named: the error of '{self.traced}' in {self.backend.name} is "
+                f"{self.largest:.2g}, and its parts are infinite or cancel, as beside a "
+                "singularity of a function."
+            )
+        if self.cancels:
             return (
                 f"The errors of '{self.traced}' in {self.backend.name} cancel: {self.largest:.2g} "
                 "is left of them, which counts as none, and all shares are 0."
             )
-        roundings = self.largest / arithmetics_of(self.backend)[0].format.unit_roundoff
         ends = [e for e in self.events if e.kind in ("saturation", "underflow to zero")]
         ending = next((e for e in ends if self._share_of(e) > _MOST), None)
         if ending is not None and roundings >= self.few:

@@ -13,7 +13,7 @@ import numpy as np
 
 from sciprec.diagnosis.attribution import Result, arithmetics_of, floats, stored_in
 from sciprec.diagnosis.examination import Event, Examination
-from sciprec.diagnosis.metrics import Worst, of_elements, worst_element
+from sciprec.diagnosis.metrics import OF_ONE, Worst, error_by, of_elements, worst_element
 from sciprec.diagnosis.origins import Group
 from sciprec.diagnosis.problem import Problem
 from sciprec.diagnosis.splitting import Errors, Split
@@ -39,7 +39,9 @@ class Outcome:
         endless: how many are not finite in exact arithmetic.
         passed: how many are finite, and were made of numbers that were not.
         singular: how many have parts that cancel, as beside a singularity, so that none is said.
-        relative: name -> relative l2 error of that result, of its numbers that are finite in both.
+        relative: name -> error of that result by the metric, of numbers that are finite in both.
+        size: the largest relative l2 error of a result, or by a metric of one number its relative
+            error; what is compared with roundings.
         worst: the number that the norm hides, if there is one.
     """
 
@@ -50,6 +52,7 @@ class Outcome:
     singular: int = 0
     nans: int = 0
     relative: dict[str, float] = field(default_factory=dict)
+    size: float = 0.0
     worst: Worst | None = None
 
     @property
@@ -121,6 +124,10 @@ class Losses:
         twins = zip(self.split.whole.errors, self.seen.errors.errors, self.split.known, strict=True)
         errors = [np.where(known, own, twin) for own, twin, known in twins]
         every = Errors(self.split.results, errors)
+        by, size = self._by_metric(every), every.largest
+        if self.problem.metric in OF_ONE:
+            relative = "relative_max" if self.problem.metric == "max_abs" else self.problem.metric
+            size = max(self._by_metric(every, relative).values(), default=0.0)
         return Outcome(
             every.elements,
             lost=sum(int((e & ~t).sum()) for t, e, _ in triples),
@@ -130,9 +137,21 @@ class Losses:
             passed=sum(int((t & e & ~k).sum()) for t, e, k in triples),
             singular=sum(int((s & e).sum()) for s, e in zip(
                 self.split.singular, self._exact, strict=True)),
-            relative=every.relative,
-            worst=self._hidden(errors, every.relative),
+            relative=by,
+            size=size,
+            worst=None if self.problem.metric in OF_ONE else self._hidden(errors, every.relative),
         )  # fmt: skip
+
+    def _by_metric(self, every: Errors, metric: str = "") -> dict[str, float]:
+        """Name -> error of a result by a metric, the problem's unless it is said."""
+        metric = metric or self.problem.metric
+        if metric == "relative_l2":
+            return every.relative
+        triples = zip(self.seen.results, every.errors, every.usable, strict=True)
+        return {
+            r.name: error_by(metric, e[u], r.beside[..., 0][u]) if u.any() else 0.0
+            for r, e, u in triples
+        }
 
     def _hidden(self, errors: Sequence[np.ndarray], relative: dict[str, float]) -> Worst | None:
         """The worst element of all results that is far from the norm of its own."""

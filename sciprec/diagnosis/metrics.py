@@ -21,32 +21,64 @@ and so large: no digit of it is right."""
 
 def relative_l2(found: np.ndarray, truth: np.ndarray) -> float:
     """The l2 norm of the difference over that of the truth."""
-    return _over(float(np.linalg.norm(found - truth)), float(np.linalg.norm(truth)))
+    return error_by("relative_l2", found - truth, truth)
 
 
 def relative_max(found: np.ndarray, truth: np.ndarray) -> float:
     """The largest difference over the largest size of the truth."""
-    return _over(max_abs(found, truth), float(np.abs(truth).max()))
+    return error_by("relative_max", found - truth, truth)
 
 
 def max_relative(found: np.ndarray, truth: np.ndarray) -> float:
     """The largest difference over the size of the truth, number by number."""
-    return float(of_elements(found - truth, truth).max())
+    return error_by("max_relative", found - truth, truth)
 
 
 def max_abs(found: np.ndarray, truth: np.ndarray) -> float:
     """The largest difference, in units of the result."""
-    return float(np.abs(found - truth).max())
+    return error_by("max_abs", found - truth, truth)
 
 
 def rms(found: np.ndarray, truth: np.ndarray) -> float:
     """The root of the mean square of the difference, in units of the result."""
-    return float(np.sqrt(np.mean((found - truth) ** 2)))
+    return error_by("rms", found - truth, truth)
 
 
 METRICS: Mapping[str, Metric] = {
     one.__name__: one for one in (relative_l2, relative_max, max_relative, max_abs, rms)
 }
+TITLES = {
+    "relative_l2": "relative l2 error", "relative_max": "relative largest error",
+    "max_relative": "worst relative error", "max_abs": "largest error", "rms": "RMS error",
+}  # fmt: skip
+OF_ONE = ("relative_max", "max_relative", "max_abs")
+"""Metrics that a single element decides."""
+
+
+def error_by(metric: str, error: np.ndarray, truth: np.ndarray) -> float:
+    """What a metric gives of errors, found - truth.
+
+    Args:
+        metric: of METRICS.
+        error, truth: (...), of one element at least.
+    """
+    if metric == "rms":
+        return float(np.sqrt(np.mean(error**2)))
+    if metric == "relative_l2":
+        return _over(float(np.linalg.norm(error)), float(np.linalg.norm(truth)))
+    if metric == "max_relative":
+        return float(of_elements(error, truth).max())
+    largest = float(np.abs(error).max())
+    return largest if metric == "max_abs" else _over(largest, float(np.abs(truth).max()))
+
+
+def deciding(metric: str, error: np.ndarray, truth: np.ndarray, usable: np.ndarray) -> np.ndarray:
+    """Of usable elements those that a metric is of: the worst one alone, or all."""
+    if metric not in OF_ONE or not usable.any():
+        return usable
+    sizes = of_elements(error, truth) if metric == "max_relative" else np.abs(error)
+    at = int(np.argmax(np.where(usable, sizes, -1.0)))
+    return usable & (np.arange(usable.size).reshape(usable.shape) == at)
 
 
 def of_elements(error: np.ndarray, truth: np.ndarray) -> np.ndarray:

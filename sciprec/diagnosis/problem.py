@@ -29,6 +29,7 @@ class Problem:
         args: in the order of the parameters.
         output: names of the results that count, or None for all.
         lanes: how many numbers beside a value runs of parts have.
+        metric: by which results err, of `metrics.METRICS`.
 
     Attributes:
         passes: how often the kernel has been run.
@@ -36,10 +37,10 @@ class Problem:
 
     def __init__(
         self, function, backend: Backend, args: tuple, output: str | Iterable[str] | None,
-        lanes: int,
+        lanes: int, metric: str = "relative_l2",
     ):  # fmt: skip
         self.function, self.backend, self.args = function, backend, args
-        self.output, self.lanes, self.passes = output, lanes, 0
+        self.output, self.lanes, self.metric, self.passes = output, lanes, metric, 0
 
     def kernel(self, technique: str) -> TracedKernel:
         """The kernel compiled with companions of a kind."""

@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from sciprec.diagnosis.attribution import Result, arithmetics_of
+from sciprec.diagnosis.metrics import deciding
 from sciprec.diagnosis.origins import Group
 from sciprec.diagnosis.problem import Problem
 from sciprec.diagnosis.verification import WiderRun
@@ -23,8 +24,8 @@ cancel are right but for what the given binary64 numbers themselves leave open, 
 beside parts of 2^-25 of it in binary32 and larger ones in narrower formats; shares of such a rest
 would be 10^8 and more."""
 BEYOND, NOTHING_LEFT = 10.0, 2.0**-10
-"""Parts of a single element say nothing if they are so many times as large as the error of all, and
-so little of them is left."""
+"""Parts of a single element say nothing if they are larger than itself and so many times as large
+as the error of all, and so little of them is left."""
 _LAST_DIGITS = 2.0**-47
 """Of the format's unit and the result: parts are known to 2^-53 of themselves, for each of some
 dozens of operations. An error below that is none, too, whatever it is split by."""
@@ -38,16 +39,19 @@ class Errors:
         results: of the run.
         errors: tested - exact of each of them.
         among: elements that may be usable; left out, all.
+        metric: what of them counts, of `metrics.METRICS`; of several results each is over its own
+            scale then.
 
     Attributes:
-        vector: of all usable elements.
+        counted: of every result the usable elements that the metric is of.
+        vector: of all counted elements.
         relative: name -> relative l2 error of that result.
         elements, left_out: how many there are, and how many of them are not usable.
     """
 
     def __init__(
         self, results: Sequence[Result], errors: Sequence[np.ndarray],
-        among: Sequence[np.ndarray] | None = None,
+        among: Sequence[np.ndarray] | None = None, metric: str = "relative_l2",
     ):  # fmt: skip
         self.names, self.errors = [r.name for r in results], list(errors)
         self.usable = [
@@ -63,13 +67,20 @@ class Errors:
             r.name: norm(e[u]) / n if n else norm(e[u])
             for (r, e, u), n in zip(triples, norms, strict=True)
         }
+        self.counted = self.usable
+        if metric != "relative_l2":
+            exact = [r.tested - e for r, e in zip(results, errors, strict=True)]
+            every = list(zip(errors, exact, self.usable, strict=True))
+            self.counted = [deciding(metric, *one) for one in every]
+            every = list(zip(exact, self.usable, self.counted, strict=True))
+            self.scales = [_scale(metric, *one) for one in every]
         self.elements = sum(u.size for u in self.usable)
         self.left_out = sum(int((~u).sum()) for u in self.usable)
         self.vector = self.joined(errors)
 
     def joined(self, arrays: Sequence[np.ndarray]) -> np.ndarray:
         """Numbers beside all results as one vector."""
-        triples = zip(arrays, self.usable, self.scales, strict=True)
+        triples = zip(arrays, self.counted, self.scales, strict=True)
         pieces = [a[u].ravel() / s for a, u, s in triples]
         return np.concatenate(pieces) if pieces else np.zeros(0)
 
@@ -79,8 +90,8 @@ class Errors:
         return norm(self.vector)
 
     def among(self, other: Errors) -> float:
-        """The l2 norm of the elements that are usable in another run, too, over its norms."""
-        triples = zip(self.errors, self.usable, other.usable, other.scales, strict=True)
+        """The l2 norm of the elements that count and are usable in another run, over its norms."""
+        triples = zip(self.errors, self.counted, other.usable, other.scales, strict=True)
         return math.sqrt(sum(norm(e[u & v] / s) ** 2 for e, u, v, s in triples))
 
     @property
@@ -104,9 +115,9 @@ class Split:
         whole: all of the error, of elements that are known and not singular.
         parts: for every group its part of each result.
         known: of each result, elements whose error is finite.
-        singular: of each result, elements whose parts are infinite, or much larger than the error
-            of all, and cancel: they have gone through a function beside its singularity, and no
-            share of them says anything.
+        singular: of each result, elements whose parts are infinite, or larger than themselves and
+            much larger than the error of all, and cancel: they have gone through a function beside
+            its singularity, and no share of them says anything.
     """
 
     def __init__(
@@ -147,17 +158,18 @@ class Split:
             for place, (error, known) in enumerate(zip(errors, self.known, strict=True))
         ]
         among = [k & ~s for k, s in zip(self.known, self.singular, strict=True)]
-        self.whole = Errors(self.results, errors, among)
+        self.whole = Errors(self.results, errors, among, problem.metric)
         self._least = arithmetics_of(problem.backend)[0].format.unit_roundoff * _LAST_DIGITS
 
     def _is_singular(self, place: int, error: np.ndarray, known: np.ndarray) -> np.ndarray:
-        """Whether parts of elements are infinite, or cancel and are beyond the error of all, if
-        others have one.
+        """Whether parts of elements are infinite, or cancel and are beyond the element itself and
+        the error of all, if others have one.
         """
         with np.errstate(all="ignore"):
             sizes = sum((abs(part[place]) for part in self.parts), np.zeros(error.shape))
             infinite = known & ~np.isfinite(sizes)
             cancel = known & (abs(error) <= NOTHING_LEFT * sizes)
+            sizes = np.where(sizes > abs(self.results[place].tested - error), sizes, 0.0)
         found = infinite | cancel & (sizes > BEYOND * norm(error[known]))
         return found if norm(error[known & ~found]) > 0.0 else infinite
 
@@ -174,7 +186,8 @@ class Split:
 
     def beside(self, other: Split, scaled: Split) -> WiderRun:
         """What is usable in another run, too, each result over its norm in one of the two."""
-        usable = [u & v for u, v in zip(self.whole.usable, other.whole.usable, strict=True)]
+        usable = [u & v & c for u, v, c in zip(
+            self.whole.usable, other.whole.usable, scaled.whole.counted, strict=True)]  # fmt: skip
 
         def joined(arrays: Sequence[np.ndarray]) -> np.ndarray:
             triples = zip(arrays, usable, scaled.whole.scales, strict=True)
@@ -187,7 +200,7 @@ class Split:
     def shares(self, number: int) -> dict[str, float]:
         """A group's share of the error of each result; none where the parts of that cancel."""
         w, nothing = self.whole, self._cancelled
-        rest = zip(w.names, self.parts[number], w.errors, w.usable, strict=True)
+        rest = zip(w.names, self.parts[number], w.errors, w.counted, strict=True)
         return {name: 0.0 if nothing[name] else share(p[u], e[u]) for name, p, e, u in rest}
 
     @cached_property
@@ -198,7 +211,7 @@ class Split:
             r.name: counts_as_none(
                 r.tested[u], e[u], [p[place][u] for p in self.parts], self._least
             )
-            for place, (r, e, u) in enumerate(zip(self.results, w.errors, w.usable, strict=True))
+            for place, (r, e, u) in enumerate(zip(self.results, w.errors, w.counted, strict=True))
         }
 
 
@@ -218,14 +231,24 @@ def counts_as_none(
 
 def twin_errors(problem: Problem, table: Table, args: tuple | None = None) -> Errors:
     """The errors of a run that has the exact values beside it."""
-    return errors_of(problem.run("twin", table, args))
+    return errors_of(problem.run("twin", table, args), problem.metric)
 
 
-def errors_of(results: Sequence[Result]) -> Errors:
+def errors_of(results: Sequence[Result], metric: str) -> Errors:
     """The errors of results that have the exact values beside them."""
     with np.errstate(invalid="ignore"):
         errors = [(r.tested - r.beside[..., 0]) - r.beside[..., 1] for r in results]
-    return Errors(results, errors)
+    return Errors(results, errors, metric=metric)
+
+
+def _scale(metric: str, exact: np.ndarray, usable: np.ndarray, counted: np.ndarray) -> float:
+    """What errors that count are over, of a metric other than "relative_l2"; in the units of the
+    result 1.
+    """
+    if metric in ("max_abs", "rms") or not counted.any():
+        return 1.0
+    size = float(np.max(abs(exact[usable if metric == "relative_max" else counted])))
+    return size if size > 0.0 else 1.0
 
 
 def size_of_exact(tested: np.ndarray, error: np.ndarray, most: float = 0.0) -> float:

@@ -15,6 +15,7 @@ from sciprec.checks.arguments import whole
 from sciprec.diagnosis.findings import called
 from sciprec.diagnosis.growth import Growth
 from sciprec.diagnosis.lines import UNKNOWN
+from sciprec.diagnosis.metrics import TITLES
 from sciprec.display.listing import counted
 from sciprec.precision.assigning.origins import Source
 from sciprec.report.drawing.picture import Picture
@@ -54,6 +55,7 @@ def trace_page(
         trace,
         f"The error of '{trace.kernel}' in {trace.backend}",
         notes=notes,
+        metric=TITLES[trace.metric],
         events=_most(list(trace.events)),
         branches=trace.branches,
         sources=[_listing(shown, source) for source in sources],
@@ -102,6 +104,7 @@ def model_trace_page(
         trace,
         f"The error of '{trace.model}' in {trace.backend}",
         notes=notes,
+        metric=TITLES["relative_l2"],
         events=_most([event for event in trace.events if event.kind != "branch"]),
         branches=_most([event for event in trace.events if event.kind == "branch"]),
         sources=[_listing(lines, source) for source in sources if source is not None],

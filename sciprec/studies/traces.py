@@ -19,6 +19,7 @@ from sciprec.diagnosis.growth import Growth, group_of_step, growth
 from sciprec.diagnosis.healing import becomes_large, with_causes
 from sciprec.diagnosis.lines import LANES, UNKNOWN, Line, LineGroup
 from sciprec.diagnosis.losses import Losses, Outcome, loaded
+from sciprec.diagnosis.metrics import METRICS, TITLES
 from sciprec.diagnosis.needed_memory import require_memory_of_kernel
 from sciprec.diagnosis.origins import BY, Group, groups_of, is_unseen
 from sciprec.diagnosis.perturbed_inputs import PerturbedInputs
@@ -54,8 +55,9 @@ class Trace(Shown):
         events: NaN, infinities, saturation and underflow to zero of the run by line, and of
             elements of arrays that were given, by time; the first of every kind with its cause.
         branches: lines where exact values would have decided otherwise.
-        outputs: name -> relative l2 error of that output, of its numbers that are finite in the
-            tested and the exact run.
+        metric: by which results err.
+        outputs: name -> error of that output, of its numbers that are finite in the tested and the
+            exact run.
         elements: how many numbers the outputs have.
         left_out: how many of them shares say nothing of.
         outcome: how many of these are lost, and why.
@@ -75,6 +77,7 @@ class Trace(Shown):
     groups: tuple[LineGroup, ...]
     events: tuple[Event, ...]
     branches: tuple[Event, ...]
+    metric: str
     outputs: Mapping[str, float]
     elements: int
     left_out: int
@@ -156,7 +159,7 @@ class Trace(Shown):
             if n.share or n.rms or n.name == UNKNOWN
         ]
         notes = [
-            "relative l2 error: "
+            f"{TITLES[self.metric]}: "
             + ", ".join(f"{name} {error:.2g}" for name, error in self.outputs.items())
         ]
         notes += self.outcome.notes()
@@ -175,6 +178,7 @@ def trace(
     args: Sequence[Any] | Mapping[str, Any],
     *,
     output: str | Iterable[str] | None = None,
+    metric: str = "relative_l2",
     by: str = "line",
     lanes: int = LANES,
     samples: int = SAMPLES,
@@ -193,6 +197,10 @@ def trace(
         output: which results count: names of arguments that the kernel writes (`NAME_0`, ... of
             those in a tuple), or "return" (`return_0`, ... of several); left out, all. Of several
             each is divided by its norm first.
+        metric: by which the results err and what is split: "relative_l2", the norm of all their
+            numbers, or "rms", the same in the units of the result; "max_relative", "relative_max"
+            or "max_abs", the error of the one number of each that is worst by itself, beside the
+            largest, or in the units of the result.
         by: what the error is split by: "line", "operation", "variable", "function", "call" or
             "step": the pass of the kernel's outermost loop.
         lanes: numbers beside each value: lanes - 1 groups are followed in one run; 4, 8, 16 or 32.
@@ -224,13 +232,15 @@ def trace(
     arithmetic = resolve_backend(backend)
     require_traceable(arithmetic, kernel=function)
     word("by", by, BY)
+    word("metric", metric, METRICS)
     if whole("lanes", lanes, 4, 32, "4, 8, 16 or 32") not in (4, 8, 16, 32):
         raise refused("lanes", lanes, "4, 8, 16 or 32")
     whole("samples", samples, 1, 10_000, "a whole number from 1")
     given = bound_arguments(function, args)
     require_memory_of_kernel(function.__name__, given, lanes)
     require_apart(function.__name__, given)
-    return _Work(Problem(function, arithmetic, given, output, lanes), by, samples).trace()
+    problem = Problem(function, arithmetic, given, output, lanes, metric)
+    return _Work(problem, by, samples).trace()
 
 
 class _Work:
@@ -317,6 +327,7 @@ class _Work:
             groups=found,
             events=tuple(ranges),
             branches=tuple(e for e in events if e.kind == "branch"),
+            metric=self.problem.metric,
             outputs=outcome.relative,
             elements=outcome.elements,
             left_out=outcome.left_out,

@@ -448,6 +448,7 @@ def test_a_scenario_from_the_shell(call, monkeypatch, tmp_path):
     [
         (("nowhere.toml", "-b", "fp16"), "nowhere.toml"),
         (("quickstart_climate", "-b", "fp16", "--html", "/nowhere/t.html"), "folder does not"),
+        (("quickstart_climate", "-b", "fp16", "--metric", "rms"), "--metric rms is given beside a"),
         (("quickstart_climate", "-b", "mlu370-noise"), "random bits; trace takes"),
         (("examples/lorenz63.py:lorenz63", "-b", "fp16"), "is given no arguments; give --inputs"),
         (("examples/lorenz63.py:lorenz63", "-b", "fp16", "--set", "a.b=1"), "keys of a scenario"),
