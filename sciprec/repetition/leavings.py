@@ -23,10 +23,13 @@ _NUMPY = (".npz", ".npy")
 _NAMES = re.compile(
     r"^(?:history|date|time_?stamp|created|creation|modified|processor_seconds)"
     r"|(?:^|_)(?:history|dates?|times?|seconds|clock|host(?:name)?|user|path|files?|folder|uuid"
-    r"|pid|machine|elapsed|duration|command|threads|workers)$",
+    r"|pid|machine|elapsed|duration|command|threads|workers|(?:max)?rss)$"
+    r"|(?:^|_)(?:peak|most|max(?:imum)?|used|resident)_?memory(?:_(?:used|[kmg]i?b|(?:[kmg]\w*)?bytes))?$",
     re.IGNORECASE,
 )
-"""Names of attributes that say when, where, by whom or how fast a file was made."""
+"""Names of attributes that say when, where, by whom, how fast or in how much memory a file was
+made.
+"""
 _MOMENT = re.compile(
     r"\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?\b"
     r"|\b\d{1,2}:\d\d:\d\d(?:\.\d+)?\b"

@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from sciprec.batch.resume import SECONDS
 from sciprec.cli.exit_codes import GOOD, NOT_MET, USAGE
+from sciprec.kinds import kinds
+from sciprec.provenance.memory import PEAK_MEMORY
 from sciprec.repetition import listings
 
 KERNELS = """
@@ -151,35 +154,85 @@ def test_bad_input_is_a_sentence(call, here, given, words):
     assert words in err and "Traceback" not in err
 
 
+ACCUMULATION = """
+name = "little"
+title = "A few small updates"
+source = "made up"
+kind = "accumulation"
+backends = ["fp32", "fixed16"]
+
+[accumulation]
+updates = 512
+members = 4
+smallest = 1.0e-7
+largest = 1.0e-5
+"""
+FLOW = ("quickstart_climate", "--set", "climate.days=0.25", "--set", "climate.truncation=10",
+        "--backend", "fp32")  # fmt: skip
+OF_KIND = {
+    "accumulation": ("little.toml",),
+    "climate": (*FLOW, "--runs", "4"),
+    "heston": ("quickstart_heston", "--set", "heston.simulation.n_paths=512", "--runs", "4"),
+}
+"""For every kind of scenario that files may be of; the first one under every circumstance."""
+
+
+def test_no_kind_is_forgotten():
+    assert set(OF_KIND) == {name for name, kind in kinds().items() if kind.in_files}
+
+
 @pytest.mark.slow
-def test_a_scenario_by_its_batches(call, here, monkeypatch):
-    """Its command, in place of which a program writes what a batch leaves."""
-    (here / "fake").write_text(f"#!{sys.executable}\n" + FAKE)
-    (here / "fake").chmod(0o755)
-    monkeypatch.setattr(sys, "executable", str(here / "fake"))
-    code, out, err = call("repeat", "quickstart_heston", "--set", "heston.seed=3", "--runs", "4")
+@pytest.mark.parametrize("kind", sorted(OF_KIND))
+def test_a_scenario_is_the_same_each_time(call, here, kind):
+    """By its real command, whose files say how much memory and time the run took."""
+    (here / "little.toml").write_text(ACCUMULATION)
+    code, out, err = call("repeat", *OF_KIND[kind], "--json")
     assert code == GOOD, out + err
-    (here / "worse").write_text("")
-    code, out, _ = call("repeat", "quickstart_heston", "--json", "--runs", "3")
+    found = json.loads(out)
+    assert found["answer"] == "identical" and not found["findings"]
+    assert len(found["runs"]) == (9 if kind == "accumulation" else 4)
+    assert {SECONDS, PEAK_MEMORY} <= set(found["notes"][0].replace(",", "").split())
+
+
+COUNTED = """
+import os
+from dataclasses import dataclass
+import numpy as np, xarray as xr
+import sciprec
+
+@dataclass(frozen=True)
+class Nothing:
+    n: int = 3
+
+@sciprec.model("counted")
+def counted(given: Nothing, arithmetic):
+    threads = np.full(given.n, float(os.environ["OMP_NUM_THREADS"]))
+    return xr.Dataset({"x": ("place", threads, {"units": "1"})})
+"""
+OF_COUNTED = """
+name = "counts"
+title = "A number of threads"
+source = "made up"
+kind = "counted"
+backends = ["fp32"]
+counted = { n = 3 }
+"""
+
+
+@pytest.mark.slow
+def test_a_scenario_of_a_model_that_counts_threads(call, here, forgotten_plugins):
+    (here / "counted.py").write_text(COUNTED)
+    (here / "counts.toml").write_text(OF_COUNTED)
+    of_model = ("--plugin", "counted.py", "repeat", "counts.toml", "--json", "--runs")
+    code, out, _ = call(*of_model, "3")
     found = json.loads(out)
     assert code == NOT_MET and found["answer"] == "differs with threads"
-    assert found["findings"][0]["difference"]["name"] == "r__fp32.nc: price"
-    assert "sciprec_seconds" in found["notes"][0]
-
-
-FAKE = """
-import os, sys, time
-from netCDF4 import Dataset
-words = sys.argv[1:]
-assert words[:3] == ["-m", "sciprec", "run"] and "--quiet" in words
-out = words[words.index("--out") + 1]
-two = "--threads" in words and words[words.index("--threads") + 1] == "2"
-with Dataset(os.path.join(out, "r__fp32.nc"), "w") as data:
-    data.createDimension("k", 3)
-    data.createVariable("price", float, ("k",))[:] = two and os.path.exists("worse")
-    data.sciprec_seconds = time.time()
-open(os.path.join(out, "index.html"), "w").write(str(time.time()))
-"""
+    assert [run["difference"] is None for run in found["runs"][:3]] == [
+        True, True, False
+    ]  # fmt: skip
+    difference = found["findings"][0]["difference"]
+    assert difference["name"].endswith("fp32.nc: x") and difference["index"] == [0]
+    assert (difference["first"], difference["other"]) == ("1.0", "2.0")
 
 
 def test_commands_of_the_page_are_those_of_the_command_line(call):
