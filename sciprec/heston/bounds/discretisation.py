@@ -26,11 +26,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sciprec.heston.bounds.statistics import quantile
+
 ORDER_2 = 2**1.5  # |d_2| / |d_1| from which on the order is taken for 2
 BEYOND_2 = 2**2.5  # and up to which
 MEMORY = 2.0  # kappa times the longest step that is compared
 CLEAR = 2.0  # standard errors from which on a difference is clearly not zero
 COLUMNS = 2  # d_1 and d_2
+NOISE_RISK = 0.05  # with which noise alone may shorten the steps of a pricing
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,35 @@ class StepBias:
         """
         sizes = np.maximum(np.abs(self.means) - less * self.deviations, 0.0)
         return np.max(self.factors * sizes, axis=1)
+
+    def beyond(self, accepted, look):
+        """Return whether the steps are clearly too long for any payoff, and how many times the
+        paths would decide where they only seem to be (1 where nothing is in doubt).
+
+        Too long are those with c_q |d_q| above what is accepted by a standard error at least, and
+        clearly so where noise alone would make no difference as large as d_q in any payoff at any
+        look: with a probability of NOISE_RISK at most.
+
+        Args:
+            accepted: shape (n_payoffs,).
+            look: how often the steps were judged before, from 0.
+        """
+        doubt, sizes = self._doubt(look), np.abs(self.means)
+        with np.errstate(invalid="ignore"):
+            large = self.factors * (sizes - self.deviations) > np.asarray(accepted)[:, None]
+            clear = sizes > doubt * self.deviations
+        open_ = large & ~clear
+        times = (doubt * self.deviations[open_] / sizes[open_]) ** 2
+        return bool(np.any(large & clear)), float(np.max(times, initial=1.0))
+
+    def _doubt(self, look):
+        """Return the standard errors that noise alone exceeds in none of all differences, save
+        with a risk that halves, thirds, ... from look to look: 1 / 2 + 1 / 6 + 1 / 12 + ... = 1.
+
+        Source: Bonferroni (1936): of Holm's steps (1979) the largest difference needs the first.
+        """
+        risk = NOISE_RISK / ((look + 1) * (look + 2))
+        return quantile(0.5 * risk / self.means.size, 1e6)
 
 
 def step_bias(means, deviations):

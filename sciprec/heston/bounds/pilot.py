@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sciprec.errors import InputError
+from sciprec.heston.bounds.budget import rung_work, timed_budget
 from sciprec.heston.bounds.discretisation import MEMORY, StepBias, step_bias
 from sciprec.heston.bounds.levels import Estimator, derived_seed, step_differences
 from sciprec.heston.bounds.regression import regress
@@ -20,7 +21,6 @@ from sciprec.heston.simulation.paths import Block
 
 PATHS = 2048
 MOST_STEPS = 2**16
-OPTIMISM = 1.0  # standard errors: a bias that may be noise does not refine the steps
 ACCEPTED = 0.35  # share of the tolerance that the differences of the steps may take
 
 
@@ -35,8 +35,8 @@ class Pilot:
         variances: {steps: shape (n_payoffs,)} of one path with n, n/2 and n/4 steps.
         differences: covariance of one path's d_1 and d_2, shape (n_payoffs, 2, 2).
         bias: the StepBias of d_1 and d_2.
-        n_paths: simulated paths.
-        seconds: what the last of them, 4 PATHS for each path of the sampler, took.
+        n_paths: simulated paths; work: in steps of binary64.
+        looks: how often the steps were judged.
     """
 
     estimator: Estimator
@@ -46,30 +46,55 @@ class Pilot:
     differences: np.ndarray
     bias: StepBias
     n_paths: int
-    seconds: float
+    work: float
+    looks: int
 
 
-def run_pilot(sampler, aim, seed, deadline):
-    """Refine the steps until what they leave is a small part of the bound that is aimed at.
+def run_pilot(sampler, aim, seed, budget):
+    """Refine the steps until they are no longer clearly too long for the bound that is aimed at.
+
+    Where the paths of a rung cannot tell, those of the level "steps" will: they count for the
+    price, and cost less than a rung that noise asks for.
 
     Args:
         sampler: a ConditionalSampler or a PaymentSampler.
         aim: a Pilot -> bounds (n_payoffs,).
         seed: integer in [0, 2**64).
-        deadline: of time.perf_counter, from which on nothing is refined.
+        budget: a Budget.
 
     Returns:
         A Pilot.
     """
-    n_steps = 4 * coarsest_steps(sampler)
-    seed, simulated = derived_seed(seed, "pilot"), 0
+    n_steps, width = 4 * coarsest_steps(sampler), sampler.width
+    seed, simulated, work, looks = derived_seed(seed, "pilot"), 0, 0.0, 0
     while True:
-        pilot, size = _rung(sampler, n_steps, seed)
-        simulated += pilot.n_paths * sampler.width
-        enough = np.all(size <= ACCEPTED * aim(pilot)) or not np.all(np.isfinite(size))
-        if enough or 2 * n_steps > MOST_STEPS or time.perf_counter() > deadline:
-            return replace(pilot, n_paths=simulated)
+        pilot = _rung(sampler, n_steps, seed)
+        simulated += pilot.n_paths * width
+        work += rung_work(PATHS, n_steps, width)
+        coarse, _ = pilot.bias.beyond(ACCEPTED * aim(pilot), looks)
+        looks += 1
+        if (
+            not coarse
+            or not np.all(np.isfinite(pilot.bias.size()))
+            or 2 * n_steps > MOST_STEPS
+            or not budget.allows_rung(PATHS, work, 2 * n_steps, width)
+            or time.perf_counter() > budget.steps_deadline
+        ):
+            return replace(pilot, n_paths=simulated, work=work, looks=looks)
         n_steps *= 2
+
+
+def budget_of(request, sampler):
+    """Return the Budget of what is asked for.
+
+    Args:
+        request: a Request.
+        sampler: a ConditionalSampler, a PaymentSampler or a GreekSampler.
+    """
+    return timed_budget(
+        sampler, coarsest_steps(sampler), request.backend, request.seed, request.max_paths,
+        request.deadline, request.threads,
+    )  # fmt: skip
 
 
 def coarsest_steps(sampler):
@@ -114,8 +139,8 @@ def rounding_variance(pilot, backend, seed):
 
 
 def _rung(sampler, n_steps, seed):
-    """Return the Pilot at n_steps, and the size of its differences, believed small."""
-    start, block = time.perf_counter(), Block(0, PATHS)
+    """Return the Pilot at n_steps."""
+    block = Block(0, PATHS)
     values, controls = sampler.raw(
         block, backend="fp64", n_steps=n_steps, draws_per_step=1, seed=seed
     )
@@ -127,6 +152,6 @@ def _rung(sampler, n_steps, seed):
         deviations = np.sqrt(np.einsum("kqq->kq", covariance) / PATHS)
         bias = step_bias(means, deviations)
         variances = {n_steps // r: np.var(y, axis=1) for r, y in zip((1, 2, 4), three, strict=True)}
-    price, seconds = three[0].mean(axis=1), time.perf_counter() - start
-    pilot = Pilot(estimator, n_steps, price, variances, covariance, bias, 4 * PATHS, seconds)
-    return pilot, bias.size(OPTIMISM)
+    return Pilot(
+        estimator, n_steps, three[0].mean(axis=1), variances, covariance, bias, 4 * PATHS, 0.0, 0
+    )

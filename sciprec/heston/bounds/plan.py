@@ -1,13 +1,13 @@
 """The course of a pricing: pilot, step differences, then as many paths as the bound needs."""
 
 import math
-import time
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from sciprec.heston.bounds import levels as level
+from sciprec.heston.bounds.budget import Budget
 from sciprec.heston.bounds.interval import bias_of, bound_of, interval_weights, step_weights
 from sciprec.heston.bounds.mixed import (
     LOST_COUPLING,
@@ -17,7 +17,7 @@ from sciprec.heston.bounds.mixed import (
     path_cost,
     step_cost,
 )
-from sciprec.heston.bounds.pilot import MOST_STEPS, OPTIMISM, PATHS, rounding_variance, run_pilot
+from sciprec.heston.bounds.pilot import MOST_STEPS, rounding_variance, run_pilot
 from sciprec.heston.bounds.rare import LEAST_SIZE
 from sciprec.heston.bounds.statistics import quantile
 from sciprec.heston.schemes.stages import is_binary64
@@ -25,8 +25,8 @@ from sciprec.precision import resolve_backend
 
 TOO_COARSE = 0.45  # share of the tolerance from which on the differences ask for shorter steps
 DECIDED = 0.25  # and from which on their standard errors ask for more paths, to tell
-SURE = 3.0  # standard errors: what is too large by so much is so without more paths
 MOST_LOOKS = 40
+WORTH_WHILE = 2.2  # times the noise that the work leaves: shorter steps bring more noise than that
 HOPELESS = 0.75  # share that the differences may take, once they are better known
 MARGIN = 0.94  # of the tolerance that is aimed at
 MOST_ROUNDS = 12
@@ -45,15 +45,15 @@ class Pricing:
         tolerance: prices (n_payoffs,) -> largest accepted bounds.
         risk: 1 - confidence.
         seed, correction, threads: see sciprec.heston.bounds.pricing.price.
-        max_paths: simulated paths of all levels; deadline: of time.perf_counter.
+        budget: a Budget: what may be simulated.
         rare: a Rare of the payoffs, or None: unseen payments are left out of the bound.
 
     Attributes:
         pilot: a Pilot.
         base, rounding, steps: Levels; rounding is None where the base runs in binary64.
         notes: sentences for the result.
-        given_up: simulated paths of levels that were replaced by finer or exact ones.
-        begun: when the levels began, of time.perf_counter, and the simulated paths until then.
+        given_up: resources of levels that were replaced by finer or exact ones (see Budget).
+        looks: how often the steps were judged.
     """
 
     sampler: Any
@@ -63,8 +63,7 @@ class Pricing:
     seed: int
     correction: bool
     threads: int
-    max_paths: int
-    deadline: float
+    budget: Budget
     rare: Any = None
     notes: list = field(default_factory=list)
     pilot: Any = None
@@ -72,15 +71,15 @@ class Pricing:
     rounding: Any = None
     steps: Any = None
     rounding_variance: Any = None
-    given_up: int = 0
-    begun: Any = None
+    given_up: Any = 0.0
+    looks: int = 0
 
     def run(self):
         """Do everything; return the Bound."""
-        self.pilot = run_pilot(self.sampler, self._aim, self.seed, self.deadline)
+        self.pilot = run_pilot(self.sampler, self._steps_aim, self.seed, self.budget)
+        self.looks = self.pilot.looks
         self._after_pilot()
         self.backend = self._arithmetic()
-        self.begun = time.perf_counter(), self.n_paths
         self._measure_steps(self.pilot.n_steps)
         self._start_base()
         return self._refine()
@@ -89,16 +88,33 @@ class Pricing:
         """Do what has to precede the levels: nothing for prices."""
 
     @property
+    def levels(self):
+        """The levels that there are."""
+        return [one for one in (self.base, self.rounding, self.steps) if one is not None]
+
+    @property
+    def spent(self):
+        """The resources of the pilot and all levels."""
+        pilot = np.array([self.pilot.n_paths, self.pilot.work])
+        return pilot + self.given_up + sum(map(self._used, self.levels))
+
+    @property
     def n_paths(self):
         """Simulated paths of the pilot and all levels."""
-        levels = [one for one in (self.base, self.rounding, self.steps) if one is not None]
-        used = sum(one.width * one.moments.paths for one in levels)
-        return self.pilot.n_paths + self.given_up + used
+        return int(self.spent[0])
 
     @property
     def exhausted(self):
-        """Whether paths or time are used up."""
-        return self.n_paths >= self.max_paths or time.perf_counter() > self.deadline
+        """Whether paths, work or time are used up."""
+        return bool(np.any(self.spent >= self.budget.total)) or self.budget.late
+
+    def _use(self, name, n_steps):
+        """Return the resources of a path of the level of a name."""
+        return self.budget.use(name, n_steps, self.sampler.width, self.backend != "fp64")
+
+    def _used(self, one):
+        """Return the resources of a level so far."""
+        return one.moments.paths * self._use(one.name, one.n_steps)
 
     def _aim(self, pilot, price=None):
         """Return the bound to aim at: the tolerance, or what the budget can reach where that is
@@ -119,51 +135,57 @@ class Pricing:
         """Return bounds that no path is needed for, shape (n_payoffs,)."""
         return self.rare.ceiling
 
-    def _reach(self, pilot):
-        """Return the least part of the bound that the noise of all paths of the budget leaves.
+    def _steps_aim(self, pilot):
+        """Return the bound that steps have to leave room in, shape (n_payoffs,): where the work
+        is limited, one that shorter steps would make smaller."""
+        return np.maximum(self._aim(pilot), WORTH_WHILE * self._reaches(pilot)[1])
 
-        With V_i of a path of width w_i, the paths that give it are in proportion to
-        sqrt(V_i / w_i) (see level_paths), and s^2 = (sum sqrt(V_i w_i))^2 / budget.
+    def _reach(self, pilot):
+        """Return the least part of the bound that the noise of the whole budget leaves."""
+        return np.max(self._reaches(pilot), axis=0)
+
+    def _reaches(self, pilot):
+        """Return that part for each of the resources, shape (2, n_payoffs).
+
+        With V_i of a path that takes c_i, the paths that give it are in proportion to
+        sqrt(V_i / c_i) (see level_paths), and s^2 = (sum sqrt(V_i c_i))^2 / budget.
         """
         noise = sum(self._noise_per_budget(pilot))
-        return self._quantile * noise / math.sqrt(self._budget(pilot))
+        return self._quantile * noise / np.sqrt(self.budget.total)[:, None]
 
     def _noise_per_budget(self, pilot):
-        """Return sqrt(V_i w_i) of the base and of the level "steps".
+        """Return sqrt(V_i c_i) of the base and of the level "steps", each (2, n_payoffs).
 
         The noise of the differences enters the bound twice: in the interval t s, and in |m| beside
-        it, whose mean is sqrt(2 / pi) of its deviation where there is nothing but noise.
+        it, whose mean is sqrt(2 / pi) of its deviation where there is nothing but noise. Before the
+        level has begun, it is that of the pilot, and takes no paths from the base.
         """
-        base = np.sqrt(pilot.variances[pilot.n_steps] * self.sampler.width)
-        if self.steps is None or self.steps.moments.groups < 2:
-            return base, 0.0
+        base = self._noise("base", pilot.n_steps, pilot.variances[pilot.n_steps])
         twice = 1 + math.sqrt(2 / math.pi) / self._quantile
-        return base, twice * np.sqrt(self._step_variance(self.steps.n_steps) * self.steps.width)
+        if self.steps is not None and self.steps.moments.groups > 1:
+            n_steps = self.steps.n_steps
+            return base, twice * self._noise("steps", n_steps, self._step_variance(n_steps))
+        steps = np.zeros_like(base)
+        if math.isfinite(self.budget.work):
+            weights = step_weights(pilot.n_steps, pilot.n_steps, pilot.bias.weight)
+            variance = _largest_variance(pilot.differences, pilot.bias, weights)
+            steps[1] = twice * self._noise("steps", pilot.n_steps, variance)[1]
+        return base, steps
+
+    def _noise(self, name, n_steps, variance):
+        """Return sqrt(V c) of a level for both resources, shape (2, n_payoffs)."""
+        return np.sqrt(self._use(name, n_steps)[:, None] * variance)
 
     def _steps_share(self):
         """Return the share of the budget that the level "steps" may take: where the tolerance is
         out of reach, that of the smallest noise of all levels."""
-        within = self._reach(self.pilot) <= self.tolerance(self.pilot.price)
-        base, steps = self._noise_per_budget(self.pilot)
+        reaches = self._reaches(self.pilot)
+        within = np.max(reaches, axis=0) <= self.tolerance(self.pilot.price)
+        scarce = np.argmax(reaches, axis=0), np.arange(reaches.shape[1])
+        base, steps = (noise[scarce] for noise in self._noise_per_budget(self.pilot))
         with np.errstate(invalid="ignore"):
             share = np.where(within, STEPS_BUDGET, steps / (base + steps))
         return min(STEPS_BUDGET, max(LEAST_SHARE, float(np.nanmax(share, initial=0.0))))
-
-    def _budget(self, pilot):
-        """Return the simulated paths that the budget allows, with the time left at the pace so far.
-
-        Without a limit of time no clock is read.
-        """
-        if math.isinf(self.deadline):
-            return self.max_paths
-        now, paths, seconds = time.perf_counter(), 4 * PATHS * self.sampler.width, pilot.seconds
-        held = pilot.n_paths
-        if self.begun is not None:
-            held = self.n_paths
-            if held > self.begun[1]:
-                paths, seconds = held - self.begun[1], now - self.begun[0]
-        left = max(0.0, self.deadline - now)
-        return min(self.max_paths, held + paths * left / max(seconds, 1e-6))
 
     def _arithmetic(self):
         """Return the backend to use: the one asked for, or fp64 where that costs less."""
@@ -203,19 +225,28 @@ class Pricing:
         self.steps = self._steps_level(n_steps)
         for _ in range(MOST_LOOKS):
             self._extend(self.steps, paths, self._steps_share())
-            bias, aim = bias_of(self.steps), self._aim(self.pilot)
+            bias, aim = bias_of(self.steps), self._steps_aim(self.pilot)
             unclear = np.max(bias.factors * bias.deviations, axis=1) / (DECIDED * aim)
-            doubt = SURE if np.any(unclear > 1) else OPTIMISM
             if self._steps_exhausted:
                 return
-            if np.any(bias.size(doubt) > TOO_COARSE * aim) and 2 * n_steps <= MOST_STEPS:
+            coarse, times = bias.beyond(TOO_COARSE * aim, self.looks)
+            self.looks += 1
+            times = max(times, 1.1 * float(np.max(unclear)) ** 2)
+            if coarse and self._may_shorten():
                 n_steps *= 2
-                self.given_up += self.steps.width * self.steps.moments.paths
+                self.given_up += self._used(self.steps)
                 self.steps = self._steps_level(n_steps)
-            elif np.any(unclear > 1):
-                paths = np.clip(1.1 * np.max(unclear) ** 2, 1.5, 4.0) * self.steps.moments.paths
+            elif times > 1.1:
+                paths = np.clip(times, 1.5, 4.0) * self.steps.moments.paths
             else:
                 return
+
+    def _may_shorten(self):
+        """Return whether there may be steps of half the length."""
+        n_steps, spent = 2 * self.steps.n_steps, self.spent[1]
+        return n_steps <= MOST_STEPS and self.budget.allows_levels(
+            spent, n_steps, self.sampler.width
+        )
 
     def _start_base(self):
         """Choose the steps of the base, and open its level and that of its rounding."""
@@ -290,19 +321,19 @@ class Pricing:
         if self.base is not None and self.base.moments.groups > 1:
             price, variance = self._price_so_far(), self.base.variance()
         silent = self.rare.silent(price, variance)
-        return self.rare.beyond(self.max_paths, price, silent, self.tolerance)
+        return self.rare.beyond(self.budget.paths, price, silent, self.tolerance)
 
     def _hopeless(self):
         """Return whether the differences of the steps, better known by now, leave no room, and
         the budget leaves some for shorter ones."""
-        taken = np.any(bias_of(self.steps).size() > HOPELESS * self._aim(self.pilot))
-        early = self.n_paths < 0.5 * self._budget(self.pilot)
-        return taken and early and 2 * self.steps.n_steps <= MOST_STEPS
+        taken, _ = bias_of(self.steps).beyond(HOPELESS * self._steps_aim(self.pilot), self.looks)
+        self.looks += 1
+        early = np.all(self.spent < 0.5 * self.budget.total)
+        return taken and early and self._may_shorten()
 
     def _restart_with_shorter_steps(self):
         """Give all levels up for steps of half the length; return the variances."""
-        levels = [one for one in (self.base, self.rounding, self.steps) if one is not None]
-        self.given_up += sum(one.width * one.moments.paths for one in levels)
+        self.given_up += sum(map(self._used, self.levels))
         n_steps = 2 * self.steps.n_steps
         self.base = self.rounding = self.steps = None
         self._measure_steps(n_steps)
@@ -312,7 +343,7 @@ class Pricing:
     def _restart_in_binary64(self):
         """Give the cheap arithmetic up, whose range a path has left; return the variances."""
         self.notes.append(f"all paths in fp64: some in {self.base.backend} left its range")
-        self.given_up += sum(one.width * one.moments.paths for one in (self.base, self.rounding))
+        self.given_up += sum(map(self._used, (self.base, self.rounding)))
         self.backend, self.rounding = "fp64", None
         self._start_base()
         return self._planned(self.base.n_steps)
@@ -329,9 +360,10 @@ class Pricing:
         sizes[0] = max(sizes[0], min(rare, self.steps.moments.paths))
         growth = 4.0 if np.any(self.base.moments.mean == 0) else 1.2
         sizes[0] = max(sizes[0], growth * self.base.moments.paths)
-        asked = sum(one.width * size for one, size in zip(used, sizes, strict=True))
-        held = sum(one.width * one.moments.paths for one in used)
-        share = min(1.0, (self._budget(self.pilot) - self.n_paths + held) / asked)
+        uses = [self._use(one.name, one.n_steps) for one in used]
+        asked = sum(use * size for use, size in zip(uses, sizes, strict=True))
+        room = self.budget.total - self.spent + sum(map(self._used, used))
+        share = min(1.0, float(np.min(room / asked)))
         for one, size in zip(used, sizes, strict=True):
             self._extend(one, share * size, 1.0)
 
@@ -366,7 +398,7 @@ class Pricing:
         if np.max(paths) <= level.LEAST_PATHS:
             return 0.0
         return float(
-            np.minimum(np.max(np.where(self._beyond(self.pilot), 0.0, paths)), self.max_paths)
+            np.minimum(np.max(np.where(self._beyond(self.pilot), 0.0, paths)), self.budget.paths)
         )
 
     def _noise_target(self):
@@ -423,17 +455,15 @@ class Pricing:
     @property
     def _steps_exhausted(self):
         """Whether the level "steps" has used its share of the budget."""
-        spent = self.steps.width * self.steps.moments.paths
-        late = time.perf_counter() > self.deadline
-        share = self._steps_share() * self._budget(self.pilot)
-        return late or spent >= share or self.exhausted
+        share = self._steps_share() * self.budget.total
+        return self.exhausted or bool(np.any(self._used(self.steps) >= share))
 
     def _extend(self, one, paths, share):
         """Extend a level as far as its share of the budget allows, to LEAST_PATHS at least."""
-        others = self.n_paths - self.given_up - one.width * one.moments.paths
-        room = (share * (self._budget(self.pilot) - self.given_up) - others) / one.width
-        paths = max(level.LEAST_PATHS, min(paths, room))
-        one.extend(paths, self.threads, self.deadline)
+        others = self.spent - self.given_up - self._used(one)
+        room = share * (self.budget.total - self.given_up) - others
+        paths = min(paths, float(np.min(room / self._use(one.name, one.n_steps))))
+        one.extend(max(level.LEAST_PATHS, paths), self.threads, self.budget.deadline_of(one.name))
 
 
 def _largest_variance(covariance, bias, weights):

@@ -12,8 +12,8 @@ import numpy as np
 from sciprec.checks.arguments import flag
 from sciprec.display.listing import Shown, Summary
 from sciprec.heston.bounds.interval import Bound
-from sciprec.heston.bounds.levels import Level
 from sciprec.heston.bounds.listing import price_summary
+from sciprec.heston.bounds.pilot import budget_of
 from sciprec.heston.bounds.plan import Pricing
 from sciprec.heston.bounds.rare import LEAST_SIZE, Rare
 from sciprec.heston.bounds.variance_reduction import choose_sampler
@@ -67,6 +67,8 @@ class BoundedResult(Shown):
         n_paths: simulated paths of all levels and the pilot; of greeks, one for each model and
             step length.
         n_steps: of the finest paths.
+        work: all that was simulated, in steps of paths (see sciprec.heston.bounds.budget); the
+            same on any machine, unless max_seconds is given.
         seconds: wall-clock.
         levels: tuple of LevelRows; of greeks, mean and variance are the first payoff's price's.
         backend, scheme, confidence, seed: as asked for.
@@ -80,6 +82,7 @@ class BoundedResult(Shown):
     met: bool
     n_paths: int
     n_steps: int
+    work: float
     seconds: float
     levels: tuple[LevelRow, ...]
     backend: str
@@ -158,10 +161,11 @@ def price(
         tolerance: of the total bound: a share of the price, or an amount where relative is False.
         confidence: probability, between 0 and 1, with which the bound holds.
         seed: integer in [0, 2**64). The same seed gives the same bits on any number of threads,
-            unless max_seconds cuts the run.
+            unless max_seconds limits the run.
         scheme: name of a path scheme.
         max_paths: simulated paths of all levels together.
-        max_seconds: None, or the time after which no more paths are started.
+        max_seconds: None, or the time after which no more paths are started; how many that
+            may be is found once, from the pace of the first.
         compensation: "none" (states forget the rounding errors of their additions), "carry" (they
             carry them along) or "correction" (they do, and the mean rounding error that is left,
             measured by few paths in fp64, is removed from the price).
@@ -186,14 +190,15 @@ def price(
         max_paths=max_paths, max_seconds=max_seconds, compensation=compensation,
         threads=threads,
     )  # fmt: skip
-    given, carried = request.payoffs, request.carried
+    given = request.payoffs
     limit = tolerance_function(tolerance, flag("relative", relative))
+    sampler = choose_sampler(
+        model, given, scheme, variance_reduction, request.seed, request.carried
+    )  # fmt: skip
     pricing = Pricing(
-        sampler=choose_sampler(model, given, scheme, variance_reduction, request.seed, carried),
-        tolerance=limit,
-        rare=Rare(model, given, 1 - request.confidence, scheme, request.seed),
-        **request.course(),
-    )
+        sampler=sampler, tolerance=limit, budget=budget_of(request, sampler),
+        rare=Rare(model, given, 1 - request.confidence, scheme, request.seed), **request.course(),
+    )  # fmt: skip
     with every_place_met(request.backend):
         bound = pricing.run()
     accepted = limit(bound.price)
@@ -226,6 +231,7 @@ def how_made(request: Request, pricing: Pricing, missed: str) -> dict[str, Any]:
         "met": not missed,
         "n_paths": pricing.n_paths,
         "n_steps": pricing.steps.n_steps,
+        "work": float(pricing.spent[1]),
         "seconds": time.perf_counter() - request.start,
         "levels": level_rows(pricing),
         "backend": request.backend.name,
@@ -234,7 +240,7 @@ def how_made(request: Request, pricing: Pricing, missed: str) -> dict[str, Any]:
         "seed": request.seed,
         "variance_reduction": pricing.sampler.sentence,
         "sentences": (*pricing.notes, missed) if missed else tuple(pricing.notes),
-        "fixed_point": added(one.fixed_point for one in _levels(pricing)),
+        "fixed_point": added(one.fixed_point for one in pricing.levels),
     }
 
 
@@ -245,13 +251,8 @@ def level_rows(pricing: Pricing) -> tuple[LevelRow, ...]:
             one.name, one.backend, one.n_steps, one.moments.paths, float(one.moments.mean[0, 0]),
             float(one.variance()[0]), one.cost, *astuple(timing_of(one.timed)),
         )
-        for one in _levels(pricing)
+        for one in pricing.levels
     )  # fmt: skip
-
-
-def _levels(pricing: Pricing) -> list[Level]:
-    """Return the levels that a price is made of."""
-    return [one for one in (pricing.base, pricing.rounding, pricing.steps) if one is not None]
 
 
 def _missed(bound: Bound, accepted: np.ndarray, pricing: Pricing) -> str:

@@ -72,10 +72,9 @@ class GreekPricing(Pricing):
         self.tolerance = left
 
     @property
-    def n_paths(self):
-        """Simulated paths of the pilot and all levels."""
-        bumps = self.bumps.width * self.bumps.moments.paths if self.bumps else 0
-        return super().n_paths + bumps
+    def spent(self):
+        """The resources of the pilot and all levels."""
+        return super().spent + (self._used(self.bumps) if self.bumps else 0.0)
 
     def _prices(self):
         """Return every payoff's price as the pilot found it, and how many rows the payoff has."""
@@ -96,7 +95,7 @@ class GreekPricing(Pricing):
             prices, variances = self._price_so_far(), self.base.variance()
             paths = self.base.moments.paths
         silent = self.worth.silent(prices[at], variances[at])
-        most = self.max_paths / self.sampler.width
+        most = self.budget.paths / self.sampler.width
         found = self.worth.beyond(most, prices[at], silent, self._accepted_prices)
         return np.repeat(found | (silent & (paths >= SILENT)), counts)
 
@@ -143,10 +142,9 @@ class GreekPricing(Pricing):
             if np.all(self.difference <= aim) or not np.all(np.isfinite(size)):
                 return
             wide = (size > CLEAR * spread) & (size > 0.5 * aim)
-            spent = self.bumps.width * self.bumps.moments.paths
-            if look == LOOKS - 1 or (
-                not wide.any() and spent >= 0.5 * BUDGET_SHARE * self.max_paths
-            ):
+            spent = self._used(self.bumps)
+            enough = np.any(spent >= 0.5 * BUDGET_SHARE * self.budget.total)
+            if look == LOOKS - 1 or (not wide.any() and enough):
                 return
             if wide.any():
                 self.given_up += spent

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sciprec.display.listing import Summary
+from sciprec.heston.bounds.pilot import budget_of
 from sciprec.heston.bounds.pricing import BoundedResult, how_made
 from sciprec.heston.bounds.rare import Rare
 from sciprec.heston.parameters import Model
@@ -125,10 +126,11 @@ def greeks(
             t V T, t V / T for delta, gamma, vega_v0, rho, theta.
         confidence: probability, between 0 and 1, with which each bound holds, taken by itself.
         seed: integer in [0, 2**64). The same seed gives the same bits on any number of threads,
-            unless max_seconds cuts the run.
+            unless max_seconds limits the run.
         scheme: name of a path scheme.
         max_paths: simulated paths of all levels and bumped models together.
-        max_seconds: None, or the time after which no more paths are started.
+        max_seconds: None, or the time after which no more paths are started; how many that
+            may be is found once, from the pace of the first.
         compensation: "none", "carry" or "correction", as for sciprec.heston.price.
         threads: blocks of paths that are simulated at a time.
 
@@ -152,7 +154,10 @@ def greeks(
     sampler = _sampler(request)
     limit = _limit(sampler, tolerance)
     rare = Rare(model, request.payoffs, 1 - request.confidence, scheme, request.seed)
-    pricing = GreekPricing(sampler=sampler, tolerance=limit, worth=rare, **request.course())
+    pricing = GreekPricing(
+        sampler=sampler, tolerance=limit, budget=budget_of(request, sampler), worth=rare,
+        **request.course(),
+    )  # fmt: skip
     with every_place_met(request.backend):
         bound = pricing.run()
     parts = {

@@ -73,7 +73,7 @@ class Request:
 
     def course(self) -> dict[str, Any]:
         """Arguments of a Pricing."""
-        names = ("backend", "seed", "threads", "max_paths", "deadline")
+        names = ("backend", "seed", "threads")
         return {name: getattr(self, name) for name in names} | {
             "risk": 1 - self.confidence,
             "correction": self.compensation == "correction",

@@ -1,0 +1,96 @@
+"""Noise does not shorten steps, lists cost no more than their parts, more work buys more."""
+
+import numpy as np
+import pytest
+
+from sciprec import heston
+from sciprec.heston.bounds.budget import Budget, timed_budget
+from sciprec.heston.bounds.discretisation import NOISE_RISK, step_bias
+from sciprec.heston.bounds.variance_reduction import choose_sampler
+from sciprec.heston.options.catalogue import Barrier, Call
+from sciprec.heston.parameters import Model
+from tests.random_prices.generator import KINDS, ListCase, list_case
+from tests.random_prices.survey import MOST_WIDER, WORKS, beyond, survey
+from tests.random_prices.trials import by_work
+
+LEWIS = Model(
+    spot=100, v0=0.04, kappa=4, theta=0.25, sigma=1, rho=-0.5, rate=0.01, dividend_yield=0.02
+)
+WEEKLY = [
+    Barrier(strike=100, barrier=barrier, maturity=749 / 365, direction="down", knock="out",
+            fixings=107)
+    for barrier in (80, 85, 90)
+]  # fmt: skip
+
+
+def test_the_noise_of_three_barriers_leaves_their_steps_as_long_as_they_are():
+    """Weekly fixings are dates of the grid; four steps a week went to 512, seed by seed."""
+    given = {"tolerance": 0.04, "max_paths": 2**17}
+    together = [heston.price(LEWIS, WEEKLY, seed=seed, **given) for seed in range(3)]
+    assert [one.n_steps for one in together] == [4 * 107] * 3
+    works = [one.work for one in together]
+    assert max(works) < 3 * min(works)
+
+
+@pytest.mark.parametrize("rows", [1, 3, 100])
+def test_noise_alone_is_seldom_taken_for_steps_that_are_too_long(rows):
+    """In 500 pricings of up to ten looks each, whose differences are nothing but noise."""
+    rng, wrong, deviations = np.random.default_rng(5), 0, np.ones((rows, 2))
+    for _ in range(500):
+        looks = (step_bias(rng.normal(size=(rows, 2)), deviations) for _ in range(10))
+        wrong += any(bias.beyond(np.full(rows, 0.1), k)[0] for k, bias in enumerate(looks))
+    assert wrong <= 500 * NOISE_RISK + 3 * np.sqrt(500 * NOISE_RISK)
+
+
+def test_what_is_too_large_is_told_and_what_may_be_asks_for_paths():
+    """One of three payoffs is four times what is accepted, by 10 and by 2 standard errors."""
+    accepted, means = np.full(3, 1.0), np.array([[0.1, 0.2], [4.0, 1.0], [0.0, 0.1]])
+    assert step_bias(means, np.full((3, 2), 0.4)).beyond(accepted, 0) == (True, 1.0)
+    coarse, times = step_bias(means, np.full((3, 2), 2.0)).beyond(accepted, 0)
+    assert not coarse and 2 < times < 4  # (z / 2)^2
+    later = step_bias(means, np.full((3, 2), 2.0)).beyond(accepted, 9)[1]
+    assert later > times  # doubt grows with the looks
+    assert step_bias(means, np.full((3, 2), 0.4)).beyond(np.full(3, 5.0), 0) == (False, 1.0)
+
+
+def test_time_is_a_budget_of_work():
+    """As long as it is enough, a limit of time changes no bit, and no decision reads a clock."""
+    option = Call(strike=100, maturity=1)
+    given = {"tolerance": 0.002, "seed": 3}
+    free = heston.price(LEWIS, option, **given)
+    limited = heston.price(LEWIS, option, max_seconds=900, **given)
+    assert (limited.price, limited.bound, limited.n_paths) == (free.price, free.bound, free.n_paths)
+    sampler = choose_sampler(LEWIS, (option,), "quadratic_exponential_martingale")
+    assert timed_budget(sampler, 4, "fp16", 0, 2**16, np.inf, 1).work == np.inf
+    octaves = 4 * np.log2(timed_budget(sampler, 4, "fp16", 0, 2**16, 1e9, 1).work)
+    assert octaves == pytest.approx(round(octaves), abs=1e-9)
+
+
+def test_steps_that_the_work_cannot_pay_are_not_tried():
+    budget = Budget(2**20, work=1e8)
+    assert budget.allows_rung(2048, 0.0, 1024, 1) and not budget.allows_rung(2048, 0.0, 4096, 1)
+    assert budget.allows_levels(0.0, 1024, 1) and not budget.allows_levels(4.5e7, 1024, 1)
+    assert budget.allows_rung(2048, 1e7, 2**16, 1) is False
+    assert Budget(2**20).allows_rung(2048, 1e30, 2**16, 1)
+
+
+@pytest.mark.slow
+def test_more_work_never_widens_the_bound_of_a_barrier():
+    """A put that a barrier watched continuously knocks out: 0.017 in 3 s, 0.059 in 20 s."""
+    option = Barrier(
+        strike=100, barrier=80, maturity=1.0, direction="down", knock="out", kind="put"
+    )
+    case = ListCase(1, "continuous barriers", LEWIS, (option,), 0.01)
+    bounds = [by_work(case, work) for work in WORKS]
+    assert all(more <= MOST_WIDER * less for less, more in zip(bounds, bounds[1:], strict=False))
+    assert bounds[-1] < 0.6 * bounds[0]
+
+
+@pytest.mark.slow
+def test_a_sample_of_lists(tmp_path):
+    """Two lists of each kind but the last: see the survey."""
+    rows = survey(tmp_path, 0, 2 * len(KINDS) - 2)
+    assert {list_case(row["seed"]).kind for row in rows} == set(KINDS)
+    assert not [row for row in rows if beyond(row)]
+    known, covered = (sum(row[name] for row in rows) for name in ("known", "covered"))
+    assert known >= 40 and covered >= 0.95 * known - 3 * np.sqrt(0.0475 * known)

@@ -1,0 +1,84 @@
+"""What a list costs beside its parts and with other seeds, and what more work buys."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sciprec import heston
+from sciprec.heston.bounds.budget import Budget
+from sciprec.heston.bounds.plan import Pricing
+from sciprec.heston.bounds.pricing import PriceResult
+from sciprec.heston.bounds.rare import Rare
+from sciprec.heston.bounds.variance_reduction import choose_sampler
+from sciprec.heston.semianalytic import analytic
+from tests.random_prices.generator import ListCase
+
+MOST_PATHS = 2**18
+SEEDS = 4
+RISK = 0.05
+_SCHEME = "quadratic_exponential_martingale"
+
+
+def priced(case: ListCase, payoffs: list, seed: int | None = None, **given) -> PriceResult:
+    """Return the prices of some payoffs of a case."""
+    given = {"tolerance": case.tolerance, "max_paths": MOST_PATHS} | given
+    seed = case.seed if seed is None else seed
+    return heston.price(case.model, payoffs, seed=seed, **given)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What a list costs.
+
+    Attributes:
+        steps: of the list over those of its worst row alone.
+        work: of the list over the sum of its rows' alone.
+        spread: the largest over the least work of the list with SEEDS seeds.
+        met: whether the list meets its tolerance; alone: whether every row alone does.
+        known, covered: rows of all seeds with a semi-analytic price, and those whose bound holds.
+    """
+
+    steps: float
+    work: float
+    spread: float
+    met: bool
+    alone: bool
+    known: int
+    covered: int
+
+
+def trial(case: ListCase) -> Trial:
+    """Price a list, its rows alone, and the list with other seeds."""
+    rows = list(case.payoffs)
+    together = [priced(case, rows, case.seed + 1000 * k) for k in range(SEEDS)]
+    first, works = together[0], [one.work for one in together]
+    alone = [priced(case, [payoff]) for payoff in rows]
+    known = [k for k, payoff in enumerate(rows) if analytic.has_price(payoff)]
+    truths = np.array([analytic.price(case.model, rows[k]) for k in known])
+    held = [np.abs(one.price[known] - truths) <= one.bound[known] for one in together]
+    return Trial(
+        first.n_steps / max(one.n_steps for one in alone),
+        first.work / sum(one.work for one in alone),
+        max(works) / min(works), first.met, all(one.met for one in alone),
+        SEEDS * len(known), int(np.sum(held)),
+    )  # fmt: skip
+
+
+def by_work(case: ListCase, work: float) -> float:
+    """Return the mean bound of the first payoff with SEEDS seeds, where it is allowed an amount
+    of work and misses its tolerance: what max_seconds asks for, without a clock."""
+    return float(np.mean([_by_work(case, case.seed + 1000 * k, work) for k in range(SEEDS)]))
+
+
+def _by_work(case: ListCase, seed: int, work: float) -> float:
+    """Return the bound with one seed."""
+    payoffs = case.payoffs[:1]
+    pricing = Pricing(
+        sampler=choose_sampler(case.model, payoffs, _SCHEME, "auto", seed), backend="fp32",
+        tolerance=lambda prices: 1e-6 * np.abs(prices), risk=RISK, seed=seed, correction=True,
+        threads=1, budget=Budget(2**40, work=work),
+        rare=Rare(case.model, payoffs, RISK, _SCHEME, seed),
+    )  # fmt: skip
+    return float(pricing.run().total[0])
