@@ -34,8 +34,12 @@ DECIDING = (
 CANCELLING = (
     "{x} * {y} - {z}", "{z} - {x} * {y}", "{z} / {y} - {x}", "{x} - {z} / {y}",
     "fma({x}, {y}, -{z})", "{x} * {y} / {z} - 1.0", "math.sqrt({x} * {x}) - abs({z} / {y})",
-    "({x} + {y}) - ({z} / {y} + {y})",
+    "({x} + {y}) - ({z} / {y} + {y})", "{x} * {y} * {y} - {z} * {y}", "{x} * 0.1 * {y} - {z} * 0.1",
+    "({x} + 0.1) * {y} - ({z} + 0.1 * {y})", "{z} * {x} - {x} * {y} * {x}",
 )  # fmt: skip
+"""The last four have other signs than exact ones even of numbers that the format holds: rounding
+is monotone, so that one rounded product is never beyond z.
+"""
 NEAR_ONE = ("{x} * {y} / {z}", "{z} / {x} / {y}", "{x} / ({z} / {y})", "3.0 * ({x} * {y} / {z})")
 KINKED = (
     "abs({})", "math.fabs({})", "np.abs({})", "math.copysign({}, 1.0)", "math.copysign({}, -2.5)",

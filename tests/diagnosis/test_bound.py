@@ -102,9 +102,9 @@ def test_random_kernels_of_operands_that_nearly_cancel(tmp_path):
     bounds that follow the tested sign alone fail eight.
     """
     with np.errstate(all="ignore"):
-        seeds = (14, 16, 25, 27, 30, 33, 45, 49, 53, 54)
-        counts = [checked(seed, tmp_path, 100, cancelling=True) for seed in seeds]
-    assert sum(n for n, _ in counts) > 500 and sum(n for _, n in counts) > 5
+        seeds = (5, 14, 16, 25, 30, 38, 45, 51, 54, 61)
+        counts = [checked(seed, tmp_path, 60, cancelling=True) for seed in seeds]
+    assert sum(n for n, _ in counts) > 300 and sum(n for _, n in counts) > 5
 
 
 def beside_zero(x, y, z, out):
