@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from sciprec.checks.arguments import word
 from sciprec.diagnosis.attribution import (
     Result,
     arithmetics_of,
@@ -15,7 +16,7 @@ from sciprec.diagnosis.attribution import (
     require_traceable,
 )
 from sciprec.diagnosis.enclosing import Place, lost_places, undecided_places
-from sciprec.diagnosis.metrics import worst_element
+from sciprec.diagnosis.metrics import METRICS, error_by, worst_element
 from sciprec.diagnosis.needed_memory import require_memory_of_kernel
 from sciprec.diagnosis.problem import Problem, bound_arguments
 from sciprec.display.listing import Listing, Shown, Summary, counted
@@ -40,7 +41,9 @@ class Bound(Shown):
         bounds: output -> a bound of |tested - exact| for every element, infinite where there is
             none: everywhere, where a decision is open.
         largest: output -> the largest of them.
-        relative: output -> the l2 norm of its bounds over that of its values.
+        metric: by which `relative` is.
+        relative: output -> its bounds by the metric, tested values in the place of exact ones: the
+            l2 norm of bounds over that of values, unless another one is asked for.
         undecided: places where the run decided (a comparison, min, max, int, floor, a remainder)
             and exact values may decide otherwise, by time.
         lost: places where an operation's result has no bound, though its operands have: overflow,
@@ -53,6 +56,7 @@ class Bound(Shown):
     results: Mapping[str, np.ndarray]
     bounds: Mapping[str, np.ndarray]
     largest: Mapping[str, float]
+    metric: str
     relative: Mapping[str, float]
     undecided: tuple[Place, ...]
     lost: tuple[Place, ...]
@@ -67,8 +71,8 @@ class Bound(Shown):
         places = {name: [asdict(p) for p in getattr(self, name)] for name in ("undecided", "lost")}
         return {
             "kernel": self.kernel, "backend": self.backend, **arrays,
-            "largest": dict(self.largest), "relative": dict(self.relative), **places,
-            "verdict": self.verdict,
+            "largest": dict(self.largest), "metric": self.metric, "relative": dict(self.relative),
+            **places, "verdict": self.verdict,
         }  # fmt: skip
 
     def _summary(self) -> Summary:
@@ -78,7 +82,8 @@ class Bound(Shown):
         ]
         notes = [f"open decision in {p}" for p in self.undecided]
         notes += [f"no bound of what is made in {p}" for p in self.lost]
-        heads = ("numbers", "largest bound", "relative")
+        by = "relative" if self.metric == "relative_l2" else self.metric
+        heads = ("numbers", "largest bound", by)
         return Summary(self.verdict, Listing(("output",), heads, rows), tuple(notes))
 
 
@@ -88,6 +93,7 @@ def bound(
     args: Sequence[Any] | Mapping[str, Any],
     *,
     output: str | Iterable[str] | None = None,
+    metric: str = "relative_l2",
 ) -> Bound:
     """Bound the rounding error of one call of a kernel, rigorously.
 
@@ -102,6 +108,8 @@ def bound(
         args: a tuple of its arguments, or a mapping by parameter name. They are not written.
         output: which results are wanted: names of arguments that the kernel writes (`NAME_0`, ...
             of those in a tuple), or "return" (`return_0`, ... of several); left out, all.
+        metric: by which `relative` is: "relative_l2", "relative_max" (the largest bound over the
+            largest value), "max_relative" (number by number), "max_abs" or "rms".
 
     Returns:
         A Bound: for every element of the results a number that |tested - exact| does not exceed.
@@ -128,6 +136,7 @@ def bound(
             f"the kernel is a {type(kernel).__name__}; bound takes a Python function or an @njit "
             "function: define the kernel with `def`"
         )
+    word("metric", metric, METRICS)
     arithmetic = resolve_backend(backend)
     require_traceable(arithmetic, "bound", function)
     given = bound_arguments(function, args)
@@ -140,7 +149,7 @@ def bound(
     undecided, lost = undecided_places(program, table), lost_places(program, table)
     bounds = {r.name: _bounds(r, bool(undecided)) for r in found}
     results = {r.name: r.tested for r in found}
-    relative = {r.name: _relative(bounds[r.name], r.tested) for r in found}
+    relative = {r.name: _by(metric, bounds[r.name], r.tested) for r in found}
     largest = {name: float(np.max(array, initial=0.0)) for name, array in bounds.items()}
     error = f"the error of '{function.__name__}' in {arithmetic.name}"
     if undecided:
@@ -151,10 +160,10 @@ def bound(
     elif not any(largest.values()):
         verdict = f"'{function.__name__}' makes no error in {arithmetic.name}"
     else:
-        verdict = _verdict(error, results, bounds, relative, lost, _instead(arithmetic))
+        verdict = _verdict(error, results, bounds, metric, relative, lost, _instead(arithmetic))
     return Bound(
-        function.__name__, arithmetic.name, results, bounds, largest, relative, undecided, lost,
-        verdict,
+        function.__name__, arithmetic.name, results, bounds, largest, metric, relative, undecided,
+        lost, verdict,
     )  # fmt: skip
 
 
@@ -168,13 +177,18 @@ def _bounds(result: Result, is_open: bool) -> np.ndarray:
     return np.where(known, both, np.inf) if not is_open else np.full(both.shape, np.inf)
 
 
-def _relative(bounds: np.ndarray, tested: np.ndarray) -> float:
-    """The norm of bounds over that of values; 0 where there is no error."""
+def _by(metric: str, bounds: np.ndarray, tested: np.ndarray) -> float:
+    """What a metric gives of bounds; infinite where one is, or no value has a size."""
     scale, most = (float(np.max(abs(a), initial=0.0)) for a in (tested, bounds))
     if most == 0.0:
         return 0.0
-    if not (most < np.inf and 0.0 < scale < np.inf):
-        return float("inf")
+    if not (most < np.inf and scale < np.inf):
+        return np.inf
+    if metric != "relative_l2":
+        with np.errstate(all="ignore"):
+            return error_by(metric, bounds, tested)
+    if scale == 0.0:
+        return np.inf
     ratio = np.linalg.norm(bounds / most) / np.linalg.norm(tested / scale)
     with np.errstate(all="ignore"):
         return float(ratio * (np.float64(most) / scale))
@@ -194,7 +208,7 @@ def _instead(arithmetic: Backend) -> str:
     return "estimate its error with sciprec.trace instead"
 
 
-def _verdict(error: str, results, bounds, relative, lost, instead: str) -> str:
+def _verdict(error: str, results, bounds, metric: str, relative, lost, instead: str) -> str:
     """What there is to know of bounds without an open decision, in a sentence."""
     infinite = sum(int(np.isinf(array).sum()) for array in bounds.values())
     count = sum(array.size for array in bounds.values())
@@ -206,15 +220,19 @@ def _verdict(error: str, results, bounds, relative, lost, instead: str) -> str:
     if infinite:
         none = f"{infinite:,} of {counted(count, 'number')} have none"
         return f"{at_most} where it has a bound; {none}{where}"
-    worst = max(relative, key=lambda n: relative[n])
+    norms = {name: _by("relative_l2", bounds[name], tested) for name, tested in results.items()}
+    worst = max(norms, key=lambda n: norms[n])
     if not np.any(results[worst]):
         return f"{at_most}; {worst} is 0"
-    if relative[worst] > 1.0:
+    if norms[worst] > 1.0:
         return (
-            f"The bound of {error} has become useless: that of {worst} is {relative[worst]:.3g} "
+            f"The bound of {error} has become useless: that of {worst} is {norms[worst]:.3g} "
             f"times the result; {instead}"
         )
-    return f"{at_most}, {relative[worst]:.2g} of {worst}{_hidden(results, bounds, relative)}"
+    if metric != "relative_l2":
+        worst = max(relative, key=lambda n: relative[n])
+        return f"{at_most}; {metric} of {worst}: {relative[worst]:.3g}"
+    return f"{at_most}, {relative[worst]:.2g} of {worst}{_hidden(results, bounds, norms)}"
 
 
 def _hidden(results, bounds, relative) -> str:

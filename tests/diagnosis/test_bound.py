@@ -18,6 +18,7 @@ import pytest
 
 import sciprec
 from sciprec import InputError, LiftError, bound, lift, quantize
+from sciprec.diagnosis.metrics import METRICS
 from sciprec.precision import resolve_backend
 from sciprec.precision.sums.summation import dot_error_bound, sum_error_bound
 from tests.diagnosis.bound_kernels import decides, drawn, nearly_cancelling, numbers
@@ -361,6 +362,23 @@ def test_an_element_that_the_norm_hides_is_named():
     assert "out[" not in bound(running_variance, "fp64", (x[1:3], 2, np.zeros(2))).verdict
 
 
+@pytest.mark.parametrize("metric", METRICS)
+def test_metrics_have_the_names_of_other_verbs(metric):
+    """Of bounds over tested values; the default names the element that its norm hides."""
+    x = np.array([1.2e3, 1.3e17, 1.5e17, 1995.0, 1990.0])
+    found = bound(running_variance, "fp64", (x, 2, np.zeros(5)), metric=metric)
+    bounds, values = found.bounds["out"][1:], found.results["out"][1:]  # the first is 0 for 0
+    assert not found.bounds["out"][0] and found.metric == found.as_dict()["metric"] == metric
+    expected = {
+        "relative_l2": math.sqrt(sum(bounds**2) / sum(values**2)),
+        "relative_max": max(bounds) / max(abs(values)), "max_relative": max(bounds / abs(values)),
+        "max_abs": max(bounds), "rms": math.sqrt(sum(bounds**2) / 5),
+    }[metric]  # fmt: skip
+    assert found.relative["out"] == pytest.approx(expected, rel=1e-12)
+    told = re.escape(f"; {metric} of out: ") if metric != "relative_l2" else r" of out; out\[4\] "
+    assert re.search(told, found.verdict)
+
+
 def cancelled(x, out):
     out[0] = x / 3.0 * 3.0 - x
 
@@ -441,6 +459,7 @@ def ranged(x):
         (lambda: bound(exact, "bf16", (z := np.ones(4), z[1:])), "share memory; bound takes"),
         (lambda: bound("f", "bf16", (1.0,)), "bound takes a Python function"),
         (lambda: bound(exact, "bf16", (np.ones(1), np.ones(1)), output="y"), "one of out"),
+        (lambda: bound(exact, "bf16", (1.0,), metric="max"), "unknown metric 'max'; known: rel"),
         (lambda: bound(by_condition, "bf16", (1.5,)), "compare two numbers, as in"),
         (lambda: bound(in_a_chain, "bf16", (1.5,)), "in a chain, decides by numbers where"),
         (lambda: bound(sorted_, "bf16", (np.ones(3),)), "decides by numbers where bound cannot"),
