@@ -4,6 +4,7 @@ the same names, and the element that is worst of all.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -94,7 +95,8 @@ def _over(size: float, scale: float) -> float:
 
 
 def metric_of(given: Any) -> tuple[str, Metric]:
-    """The name of a metric and the metric.
+    """The name of a metric and the metric; `max`, as tune called `relative_max` before, with a
+    warning.
 
     Raises:
         InputError: it is neither a known name nor a function.
@@ -103,6 +105,10 @@ def metric_of(given: Any) -> tuple[str, Metric]:
         return getattr(given, "__name__", "own metric"), given
     if not isinstance(given, str):
         raise refused("metric", given, f"{', '.join(METRICS)}, or a function (found, truth)")
+    if given == "max":
+        said = "metric 'max' is called 'relative_max' in every verb now; write that"
+        warnings.warn(said, FutureWarning, stacklevel=3)
+        given = "relative_max"
     return given, METRICS[word("metric", given, METRICS)]
 
 

@@ -385,3 +385,8 @@ def test_the_command_writes_a_page_and_an_assignment(tmp_path, call):
     assert status == 2 and "above the limit" in said
     status, _, said = call("tune", kernel, *given, "--html", tmp_path / "no" / "t.html")
     assert status == 2 and "its folder does not exist" in said
+
+
+def test_the_earlier_name_of_a_metric_is_taken_with_a_warning():
+    with pytest.warns(FutureWarning, match="metric 'max' is called 'relative_max'"):
+        assert metric_of("max") == metric_of("relative_max")
