@@ -78,9 +78,18 @@ class Findings:
 
     def _verdict(self) -> str:
         """The verdict on all results together."""
+        outcome, event = self.outcome, self.lost_by
+        some = self.largest > 0.0 and outcome.endless < outcome.elements
+        if event is not None and not (event.exact and some and not outcome.lost):
+            return self._lost(event)
+        if some and outcome.endless and not outcome.lost:
+            rest = f"{outcome.endless:,} of {counted(outcome.elements, 'number')}"
+            return f"{self._of_finite()} Exact arithmetic gives no finite number in {rest}."
+        return self._of_finite()
+
+    def _of_finite(self) -> str:
+        """The verdict where no result is lost by an event."""
         outcome = self.outcome
-        if outcome.lost + outcome.endless + outcome.passed and self.lost_by is not None:
-            return self._lost(self.lost_by)
         if outcome.lost:
             return (
                 f"{outcome.lost:,} of {counted(outcome.elements, 'number')} of '{self.traced}' in "
@@ -188,8 +197,7 @@ class Findings:
         if self.by not in ("line", "operation"):
             return f"{verdict}."
         if not event.cause:
-            beyond = event.kind == "infinity" and not event.exact
-            end = f" (the format ends at {largest:.3g})" if beyond else ""
+            end = "" if event.exact else f" (the format ends at {largest:.3g})"
             return f"{verdict}; exact operands give it, too{end}."
         if event.cause == f"line {event.line}: {event.source}":
             return f"{verdict}; not so with exact values in that line."

@@ -1,5 +1,5 @@
-"""Infinities and zeros in a trace: what exact arithmetic gives too is no error, and what is made of
-it is split like any other number.
+"""Infinities, zeros and extremes in a trace: what exact arithmetic gives too is no error, and what
+is made of it is split like any other number.
 """
 
 from __future__ import annotations
@@ -126,6 +126,31 @@ def test_functions_beside_their_singularities(backend, bits):
             for made in (parts.beside[row, :, 0], of_twin):
                 missed = mpmath.norm([m - e for m, e in zip(made, errors, strict=True)])
                 assert missed < 1e-6 * mpmath.norm(errors.tolist()), row
+
+
+# ---- minima and maxima: exact values take their own, errors go along secants --------------------
+
+
+def extremes(x, y):
+    for i in range(x.size):
+        a = x[i] * x[i] - 0.25 * x[i]
+        b = max(0.0, a - 0.35) + min(a, 0.3 * x[i]) + np.maximum(0.7 * x[i], a)
+        y[i] = np.sqrt(max(a - 0.31, 0.0)) + b - np.fmin(a, 0.25)
+
+
+@pytest.mark.parametrize("backend", ["bf16", pytest.param("fp16", marks=pytest.mark.slow)])
+def test_errors_are_those_against_exact_values(backend):
+    """Also where these decide otherwise: what the tested run takes the root of is negative there,
+    and the root would be no number.
+    """
+    x, y = np.random.default_rng(1).uniform(0.2, 1.2, 4000), np.zeros((2, 4000))
+    extremes(x, y[0])
+    lift(extremes, backend)(x, y[1])
+    found = trace(extremes, backend, (x, np.zeros(4000)))
+    assert found.closure < 1e-9 and found.left_out == 0
+    error = np.linalg.norm(y[1] - y[0]) / np.linalg.norm(y[0])
+    assert found.outputs["y"] == pytest.approx(error, rel=1e-9)
+    assert found.branches
 
 
 # ---- every operation of special operands -------------------------------------------------------

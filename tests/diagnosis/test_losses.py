@@ -12,6 +12,7 @@ import pytest
 from sciprec import InputError, lift, trace
 from sciprec.comparison.pointwise.error_metrics import metrics
 from sciprec.diagnosis.metrics import METRICS, TITLES
+from tests.diagnosis.headline_survey import drawn, wrong
 
 
 def gradient(p, dx, out):
@@ -263,3 +264,11 @@ def test_an_error_beside_parts_that_cancel_is_no_none():
     found = trace(angle, "fp16", (np.sin(turn), np.cos(turn), np.zeros(1)), samples=1)
     assert found.outputs["out"] > 3e-4
     assert found.verdict.startswith("No line can be named: the error of 'angle' in fp16 is 0.0003")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [0, 1, 3, 5, 6, 9, 11, 12, 14])
+def test_verdicts_of_random_kernels(seed, tmp_path):
+    """A sample of the survey."""
+    case = drawn(seed, tmp_path)
+    assert case is not None and not wrong(case)
