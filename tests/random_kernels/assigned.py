@@ -21,18 +21,20 @@ from sciprec.precision.assigning.origins import own_place
 from sciprec.precision.assigning.rows import VERSION, layout_of
 from tests.oracles.by_line import run_by_line
 from tests.oracles.fields import Fields
+from tests.oracles.twin import run_twin
 from tests.random_kernels.cases import Case, Trial
 from tests.random_kernels.trials import (
     Outcome,
     compared,
     failed,
     kernel_of,
+    or_singular,
     oracle_failed,
     with_objects,
 )
 from tests.random_kernels.values import values_of
 
-KIND = "lines:"
+KIND, WHOLE = "lines:", "everything:"
 NEAREST = (
     "fp32", "tf32", "fp16", "bf16", "e5m2", "e4m3fn", "float:p=13",
     "float:p=5,emin=-10,emax=10,subnormals=flush,overflow=saturate",
@@ -131,6 +133,52 @@ def run_assigned(trial: Trial, folder: Path) -> Outcome:
                 outcome = compared(trial.case, (found, exact), given, expected)
                 if outcome.kind != "same":
                     return Outcome(outcome.kind, f"version {number}, call {call}: {outcome.detail}")
+    return Outcome("same")
+
+
+def whole_trials(case: Case) -> list[Trial]:
+    """A trial of a case in one format for everything; none of what an assignment does not take."""
+    if case.is_complex:
+        return []
+    known = [*NEAREST, *ANY]
+    return [Trial(case, f"{WHOLE} {known[case.seed % len(known)]}", seed=case.seed)]
+
+
+def run_whole(trial: Trial, folder: Path) -> Outcome:
+    """Both forms of an assignment of one format to everything, beside the exact oracle of that
+    format: it is given numbers of binary64.
+    """
+    backend = resolve_backend(trial.backend.removeprefix(WHOLE).strip())
+    kernel = kernel_of(trial.case, folder)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            assignment = Assignment({}, default=backend.name, rounds="everything")
+            configured = Configured(
+                kernel, layout_of(assignment.arithmetics), formats=assignment.arithmetics,
+                after=0.0, everything=True,
+            )  # fmt: skip
+            table = configured.table(Matching(assignment, kernel).arithmetics)
+            forms = {"specialised": lift(kernel, assignment), "rows": partial(configured, table)}
+        except InputError as error:
+            return failed(error)
+        args = values_of(trial.case.arguments, resolve_backend("fp64"), trial.seed, 0, False)
+        for fields in (a for a in args if isinstance(a, Fields)):
+            fields._kind = kernel.__globals__["Tank"]
+        expected = deepcopy(args)
+        try:
+            exact = or_singular(lambda *x: run_twin(kernel, backend, x), expected)
+        except Exception as error:
+            return oracle_failed(error)
+        for form, run in forms.items():
+            given = deepcopy(args)
+            try:
+                found = or_singular(with_objects(run), given)
+            except Exception as error:
+                return failed(error)
+            outcome = compared(trial.case, (found, exact), given, expected)
+            if outcome.kind != "same":
+                return Outcome(outcome.kind, f"{form}: {outcome.detail}")
     return Outcome("same")
 
 

@@ -3,7 +3,8 @@
     python -m tests.random_kernels.survey FOLDER FIRST LAST COUNT
 
 Runs the kernels of seeds FIRST to LAST - 1 in COUNT drawn backends each, or in all where COUNT is
-`all`; where COUNT is `lines`, with lines in formats of their own. A chunk's findings are in
+`all`; where COUNT is `lines`, with lines in formats of their own, where it is `everything`, by an
+assignment of one format to loads, arguments and comparisons, too. A chunk's findings are in
 FOLDER/chunk_SEED_COUNT.txt as soon as it is complete.
 """
 
@@ -16,7 +17,7 @@ import sys
 import time
 from pathlib import Path
 
-from tests.random_kernels.assigned import assigned_trials
+from tests.random_kernels.assigned import assigned_trials, whole_trials
 from tests.random_kernels.backends import drawn, everywhere
 from tests.random_kernels.cases import Case, Trial
 from tests.random_kernels.generator import random_case
@@ -48,6 +49,8 @@ def survey(folder: Path, first: int, last: int, count: str) -> None:
 def _trials(case: Case, count: str) -> list[Trial]:
     if count == "lines":
         return assigned_trials(case, 2)
+    if count == "everything":
+        return whole_trials(case)
     return everywhere(case) if count == "all" else drawn(case, int(count))
 
 

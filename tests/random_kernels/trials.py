@@ -114,14 +114,14 @@ def _options(trial: Trial, backend) -> dict:
 def _float_call(trial: Trial, lifted, args: list) -> Outcome:
     given, expected = deepcopy(args), deepcopy(args)
     try:
-        found = _or_singular(with_objects(lifted), given)
+        found = or_singular(with_objects(lifted), given)
     except Exception as error:
         return failed(error)
     try:
         if lifted.backend.random:
-            exact = _or_singular(lambda *x: run_random_twin(lifted, x), expected)
+            exact = or_singular(lambda *x: run_random_twin(lifted, x), expected)
         else:
-            exact = _or_singular(lambda *x: run_twin(lifted.kernel, lifted.backend, x), expected)
+            exact = or_singular(lambda *x: run_twin(lifted.kernel, lifted.backend, x), expected)
     except AssertionError as error:
         return Outcome("differs", str(error))
     except Exception as error:
@@ -143,7 +143,7 @@ def with_objects(lifted):
     return called
 
 
-def _or_singular(function, args: list):
+def or_singular(function, args: list):
     """What a kernel gives: of a singular matrix, or a percentile of nothing, one NaN, and nothing
     that it has written.
     """

@@ -13,7 +13,7 @@ import sys
 import time
 from pathlib import Path
 
-from tests.random_kernels.assigned import KIND, run_assigned
+from tests.random_kernels.assigned import KIND, WHOLE, run_assigned, run_whole
 from tests.random_kernels.cases import Trial
 from tests.random_kernels.trials import run_trial
 
@@ -24,7 +24,8 @@ def work(trials: Path, outcomes: Path) -> None:
         for n, line in enumerate(trials.read_text().splitlines()):
             print(json.dumps([n, None, time.monotonic()]), file=out, flush=True)
             trial = Trial.from_json(line)
-            run = run_assigned if trial.backend.startswith(KIND) else run_trial
+            kind = f"{trial.backend.partition(':')[0]}:"
+            run = {KIND: run_assigned, WHOLE: run_whole}.get(kind, run_trial)
             outcome = run(trial, trials.parent)
             print(json.dumps([n, outcome.kind, outcome.detail]), file=out, flush=True)
 

@@ -5,7 +5,7 @@ rounded to the operation's format, and its result.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from llvmlite import ir
 from numba.core import types
@@ -35,8 +35,11 @@ COPIES = frozenset(
     | {row.name for row in OPERATIONS.values() if row.exact is not None}
 )
 """Operations that round nothing: signs, copies, and what gives one of its operands."""
-NUMBERS, ELEMENTS = "narrowed", "narrowed_elements"
-"""Operations that give a number as it is in a format, and the elements of an array."""
+NUMBERS, ELEMENTS, LITERALS = "narrowed", "narrowed_elements", "narrowed_literal"
+"""Operations that give a number as it is in a format; the elements of an array; a literal, which is
+not counted.
+"""
+_NARROWING = (NUMBERS, ELEMENTS, LITERALS)
 _ACCUMULATING = ("accumulate", "product")
 _OF_COMPLEX = ("rect", "polar", "angle")
 _TECHNIQUES: dict[str, type[ByRow]] = {rows.NEAREST: ByRow, rows.ANY: ByAnyRow}
@@ -47,7 +50,7 @@ def rounds(operation: str) -> bool:
     stem = operation.partition("(")[0]
     if stem.startswith("i") and stem[1:] in OPERATIONS or stem in ("ipower_of", "power_of"):
         stem = "power" if "power" in stem else stem[1:]
-    if stem in ("power", "times", "over", NUMBERS, ELEMENTS, *_ACCUMULATING, *_OF_COMPLEX):
+    if stem in ("power", "times", "over", *_NARROWING, *_ACCUMULATING, *_OF_COMPLEX):
         return True
     return stem in OPERATIONS and stem not in COPIES
 
@@ -108,6 +111,8 @@ class AssignedOperations(Operations):
     def _make(self, name: str):
         if name == NUMBERS:
             return boundaries.enter(self, self.narrowed_number)
+        if name == LITERALS:
+            return boundaries.enter(self, partial(AssignedOperations.narrowed_number, self))
         if name == ELEMENTS:
             return self._narrowed_elements()
         if name == "product":

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Hashable
 
 from sciprec.precision.assigning import rows
-from sciprec.precision.assigning.operations import COPIES, ELEMENTS, NUMBERS, rounds
+from sciprec.precision.assigning.operations import COPIES, ELEMENTS, LITERALS, NUMBERS, rounds
 from sciprec.precision.assigning.origins import Origin, OriginRewriter, ProgramWithOrigins
 from sciprec.precision.formats.backend import Backend, resolve_backend
 from sciprec.precision.rewriting.layout import Frame, Row
@@ -48,6 +48,8 @@ class RewriterOfEverything(OriginRewriter):
 
     def op(self, operation: str, node, *operands: ast.expr, array: str = "") -> ast.Call:
         """A call of an operation, and what brings numbers around it into the format."""
+        if operation in _CHOICES or rounds(operation):
+            operands = tuple(map(self._bare, operands))
         if operation in _CHOICES:
             operands = tuple(self._narrowed(node, x) for x in operands)
         if operation in ("leave", "put"):
@@ -59,11 +61,15 @@ class RewriterOfEverything(OriginRewriter):
             return self._narrowed(node, made, elements=True)
         return made
 
-    def seen(self, node, look: str = "viewed") -> ast.expr:
-        """An operand that is compared or moved; of a literal its value in the format."""
-        made = super().seen(node, look)
-        floating = isinstance(node, ast.Constant) and isinstance(node.value, float)
-        return self._narrowed(node, made) if floating else made
+    def literal(self, value: float) -> ast.expr:
+        """A floating-point constant, in the format of its line."""
+        return super().op(LITERALS, self.at, super().literal(value))
+
+    def _bare(self, operand: ast.expr) -> ast.expr:
+        """An operand; of a literal the number, which the operation rounds itself."""
+        called = operand.func if isinstance(operand, ast.Call) else None
+        literal = isinstance(called, ast.Name) and called.id == f"sp_{LITERALS}"
+        return operand.args[-1] if literal else operand
 
     def _narrowed(self, node, operand: ast.expr, elements: bool = False) -> ast.Call:
         """A number as it is in the format of its line, and, if so, the elements of an array."""
