@@ -15,7 +15,7 @@ from typing import Annotated, Any
 import typer
 
 from sciprec.cli.exit_codes import NOT_MET
-from sciprec.cli.options import Backends, Json, Quiet
+from sciprec.cli.options import Backends, Json, Quiet, share_option
 from sciprec.cli.settings import Settings, as_words
 from sciprec.errors import InputError, Interrupted, printable, why_no_file
 from sciprec.scenario.shipped import PRICES, shipped
@@ -42,7 +42,7 @@ def coverage(
     ] = None,
     draw: Annotated[int, typer.Option(min=0, help="Seed of the random models.")] = DRAW,
     tolerance: Annotated[str, typer.Option(help="Of the bounds, as a share of the price.")] = "2%",
-    confidence: Annotated[float, typer.Option(min=0.5, max=0.999, help="Of the bounds.")] = 0.95,
+    confidence: Annotated[float, share_option("Of the bounds.", least=0.5, most=0.999)] = 0.95,
     references: Annotated[
         Path | None,
         typer.Option(help="File of reference prices (JSON) [default: the shipped one]."),

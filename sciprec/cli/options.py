@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections import Counter
 from glob import glob
@@ -37,6 +38,30 @@ def print_completion(shell: str | None) -> None:
         names = {"prog_name": "sciprec", "complete_var": _ASKED_BY_SHELL}
         print(get_completion_script(**names, shell=word("shell", shell, SHELLS)))
         raise typer.Exit
+
+
+def share_option(words: str, **limits: float) -> Any:
+    """An option that is a share or a rate, 0.05 or 5%.
+
+    Args:
+        words: what it is.
+        limits: least and most, both accepted.
+    """
+
+    def read(text: str | float) -> float:
+        written = str(text).strip()
+        try:
+            value = float(written.removesuffix("%")) / (100 if written.endswith("%") else 1)
+        except ValueError:
+            raise typer.BadParameter(
+                f"{written!r} is no number; accepted: a number or a percentage, 0.05 or 5%"
+            ) from None
+        least, most = limits.get("least", -math.inf), limits.get("most", math.inf)
+        if limits and not least <= value <= most:
+            raise typer.BadParameter(f"{written} is not in the range {least:g} to {most:g}")
+        return value
+
+    return typer.Option(help=words, parser=read, metavar="<float>")
 
 
 def known_backends(incomplete: str) -> list[str]:
@@ -98,9 +123,7 @@ CaseName = Annotated[
 ]
 Payoff = Annotated[
     str,
-    typer.Option(
-        autocompletion=_payoffs, help="Such as call, asian-arithmetic, barrier-down-out."
-    ),
+    typer.Option(autocompletion=_payoffs, help="Such as call, asian-arithmetic, barrier-down-out."),
 ]
 
 

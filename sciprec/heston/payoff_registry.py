@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import MISSING, Field, dataclass, field, fields
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING, Field, asdict, dataclass, field, fields
+from typing import Any, cast
 
 import numpy as np
 
-from sciprec.checks.arguments import Range, whole, word
+from sciprec.checks.arguments import Range, shown, whole, word
 from sciprec.checks.limits import FIXINGS, PARAMETER, PAYOFF
-from sciprec.errors import InputError
+from sciprec.errors import InputError, meant
 from sciprec.heston.observations import Observation
 from sciprec.heston.parameters import Model
 from sciprec.plugins.loading import load_plugins
 
 _CHOICES = {"kind": ("call", "put"), "direction": ("down", "up"), "knock": ("in", "out")}
+MOST_MEANT = 4  # payoffs that one name may stand for
 _REGISTRY: dict[str, PayoffEntry] = {}
 
 
@@ -119,7 +120,52 @@ def payoff_named(name: str) -> PayoffEntry:
         InputError: no payoff has this name.
     """
     known = payoffs()
-    return known[word("payoff", name, sorted(known))]
+    if isinstance(name, str) and name in known:
+        return known[name]
+    said = f"unknown payoff {shown(name)}; known: {', '.join(sorted(known))}"
+    raise InputError(said + _meant_payoff(str(name), sorted(known)))
+
+
+def _meant_payoff(name: str, known: list[str]) -> str:
+    """Return "; did you mean ...?" with the payoffs that have all words of a name in any order, or
+    the nearest one. Puts are meant where the name has that word, calls where it has not."""
+    words = set(name.lower().replace("_", "-").replace(" ", "-").split("-")) - {"and", "call"}
+    alike = [one for one in known if ("put" in one.split("-")) == ("put" in words)]
+    fitting = [one for one in alike if words and words <= set(one.split("-"))]
+    if 0 < len(fitting) <= MOST_MEANT:
+        return f"; did you mean {' or '.join(map(repr, fitting))}?"
+    return meant(name, alike) or meant(name, known)
+
+
+def described(payoff: Payoff) -> str:
+    """Return what a payoff is called: "call, maturity 1, strike 100"."""
+    parameters: Mapping[str, Any] = asdict(cast(Any, payoff))
+    told = (f"{name} {value:g}" if isinstance(value, (int, float)) else f"{name} {value}"
+            for name, value in sorted(parameters.items()) if value is not None)  # fmt: skip
+    return ", ".join((payoff.name, *told))
+
+
+def check_payoffs(payoffs: Sequence[Payoff], model: Model) -> None:
+    """Make sure that a model can be asked for some payoffs.
+
+    Raises:
+        InputError: it cannot; of several payoffs the sentence names the first that is refused.
+    """
+    refused = []
+    for number, payoff in enumerate(payoffs):
+        try:
+            payoff.check(model)
+        except InputError as error:
+            refused.append((number, error))
+    if not refused:
+        return
+    number, error = refused[0]
+    if len(payoffs) == 1:
+        raise error
+    others = f"; {len(refused) - 1} more are refused, too" if len(refused) > 1 else ""
+    raise InputError(
+        f"payoff {number + 1} of {len(payoffs)} ({described(payoffs[number])}): {error}{others}"
+    ) from None
 
 
 def payoff_grid(

@@ -5,9 +5,7 @@ Files cannot name the kind: what a scenario holds of prices is a table of kind "
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 import xarray as xr
@@ -56,13 +54,14 @@ def price_scenario(given: AskedPrice, backend: str) -> PriceScenario:
 def _run(given: AskedPrice, variant: Variant, around: Surroundings) -> xr.Dataset:
     """Prices with their bounds and parts, greeks beside them; how many paths and steps it took."""
     from sciprec import heston
+    from sciprec.heston.payoff_registry import described
 
     asked = asked_model(given), asked_payoffs(given.payoffs)
     how = {"backend": variant.backend, "threads": around.threads}
     result = heston.price(*asked, **how, **price_arguments(given))
     of_greeks = greeks_arguments(given)
     derived = None if of_greeks is None else heston.greeks(*asked, **how, **of_greeks)
-    options = [_words_of(payoff) for payoff in result.payoffs]
+    options = [described(payoff) for payoff in result.payoffs]
     names = ("price", "bound", *_PARTS, "rounding_error")
     values = {name: ("option", np.ravel(getattr(result, name))) for name in names}
     found = xr.Dataset(values, {"option": options})
@@ -87,19 +86,11 @@ def _run(given: AskedPrice, variant: Variant, around: Surroundings) -> xr.Datase
     return found
 
 
-def _words_of(payoff: Any) -> str:
-    """What a payoff is called: "call, maturity 1, strike 100"."""
-    parameters: Mapping[str, Any] = asdict(payoff)
-    told = (f"{name} {value:g}" if isinstance(value, (int, float)) else f"{name} {value}"
-            for name, value in sorted(parameters.items()) if value is not None)  # fmt: skip
-    return ", ".join((payoff.name, *told))
-
-
 def _check(given: AskedPrice, variant: Variant) -> None:
     """Look at what only the model knows, before anything is computed."""
-    model = asked_model(given)
-    for payoff in asked_payoffs(given.payoffs):
-        payoff.check(model)
+    from sciprec.heston.payoff_registry import check_payoffs
+
+    check_payoffs(asked_payoffs(given.payoffs), asked_model(given))
 
 
 ASKED_PRICE = Kind(

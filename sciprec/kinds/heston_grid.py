@@ -57,6 +57,7 @@ def check(given: HestonRun, variant: Variant) -> None:
             barrier is hit already.
     """
     from sciprec import heston
+    from sciprec.heston.payoff_registry import check_payoffs
     from sciprec.heston.schemes.catalogue import scheme_named
 
     model = heston.Model(**given.model.model_dump())
@@ -66,9 +67,8 @@ def check(given: HestonRun, variant: Variant) -> None:
             f"scheme {scheme.name!r} makes no bound; accepted with 'tolerance': a scheme that "
             "lifts, such as 'quadratic_exponential_martingale'"
         )
-    for maturity in given.payoffs.maturities_years:
-        for option in grid_options(given.payoffs, maturity):
-            option.check(model)
+    years = given.payoffs.maturities_years
+    check_payoffs([p for one in years for p in grid_options(given.payoffs, one)], model)
 
 
 def grid_options(given: HestonPayoffs, maturity: float) -> list[Any]:

@@ -12,6 +12,8 @@ ACCEPTED = (
     "such as 0.01abs"
 )
 
+UNUSUAL_SHARE = 0.25
+
 
 @dataclass(frozen=True)
 class PriceTolerance:
@@ -46,6 +48,20 @@ def price_tolerance(written: str | float) -> PriceTolerance:
     if not (0 < value < math.inf) or (relative and value > 1):
         raise InputError(f"tolerance is {str(written)!r}; accepted: {ACCEPTED}")
     return PriceTolerance(value, relative)
+
+
+def tolerance_note(what: str, written: str) -> list[str]:
+    """A sentence about a large share without its per cent sign, which may be a slip.
+
+    Args:
+        what: that it is of, such as "price".
+        written: accepted by `price_tolerance`.
+    """
+    tolerance = price_tolerance(written)
+    if "%" in written or not tolerance.relative or tolerance.value < UNUSUAL_SHARE:
+        return []
+    share = f"{100 * tolerance.value:g} %"
+    return [f"tolerance {written} is {share} of the {what}; 1 % of it is written 1% or 0.01"]
 
 
 def share_of(written: str | float) -> float:

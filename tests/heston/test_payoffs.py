@@ -174,6 +174,37 @@ def test_unknown_payoff():
         payoff_named(7)
 
 
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("put-down-out", "'barrier-down-out-put'"),
+        ("call-down-out", "'barrier-down-out'"),
+        ("down_and_out_put", "'barrier-down-out-put'"),
+        ("put-asian", "'asian-arithmetic-put' or 'asian-geometric-put'"),
+        ("geometric-asian", "'asian-geometric'"),
+        ("lookback put", "'lookback-fixed-put' or 'lookback-floating-put'"),
+        ("digital", "'digital-call'"),
+        ("asian-aritmetic-put", "'asian-arithmetic-put'"),
+    ],
+)
+def test_words_of_a_payoff_may_be_in_any_order(name, meant):
+    with pytest.raises(InputError, match=re.escape(f"; did you mean {meant}?") + "$"):
+        payoff_named(name)
+
+
+def test_of_many_payoffs_the_one_that_is_refused_is_named():
+    model = Model(spot=100, v0=0.04, kappa=4, theta=0.25, sigma=1, rho=-0.5)
+    rows = [made("barrier-down-out", barrier=80 + 0.1 * k) for k in range(300)]
+    words = (
+        "payoff 201 of 300 (barrier-down-out, barrier 100, direction down, kind call, knock out, "
+        "maturity 1, strike 100): barrier is 100.0 with spot 100.0, already hit; accepted: a "
+        "barrier below the spot for down-and-out; 99 more are refused, too"
+    )
+    with pytest.raises(InputError, match=re.escape(words)):
+        heston.price(model, rows)
+
+
+
 @pytest.mark.parametrize("given", [{"strike": 1}, {"strike": 1, "maturity": 1, "barrier": 2}, {}])
 def test_wrong_parameters(given):
     words = ", ".join(given) or "nothing"

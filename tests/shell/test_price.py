@@ -24,6 +24,12 @@ INLINE = {
 }  # fmt: skip
 
 
+def instead(arguments, option, value):
+    """Arguments with another value of an option."""
+    at = arguments.index(option) + 1
+    return (*arguments[:at], value, *arguments[at + 1 :])
+
+
 def priced(call, *arguments):
     """The JSON that the verb prints, exit code 0."""
     code, out, err = call(*arguments, "--json")
@@ -165,11 +171,15 @@ def test_a_tolerance_out_of_reach_is_1_with_the_bound_that_was_reached(call):
         ),
         ((*CALL, "--fixings", "5"), "payoff 'call' does not take --fixings"),
         ((*ASIAN, "--maturity", "1", "--fixings", "0"), "fixings is 0; accepted: an integer from"),
-        ((*CALL, "--payoff", "coll"), "unknown payoff 'coll'; known: asian-arithmetic, "),
-        ((*CALL, "--payoff", "coll"), "did you mean 'call'?"),
-        ((*CALL, "--payoff", "barrier-down-out"), "payoff 'barrier-down-out' needs --barrier; it"),
+        (instead(CALL, "--payoff", "coll"), "unknown payoff 'coll'; known: asian-arithmetic, "),
+        (instead(CALL, "--payoff", "coll"), "did you mean 'call'?"),
+        (instead(CALL, "--payoff", "put-down-out"), "did you mean 'barrier-down-out-put'?"),
         (
-            (*CALL, "--payoff", "barrier-down-out", "--barrier", "100"),
+            instead(CALL, "--payoff", "barrier-down-out"),
+            "payoff 'barrier-down-out' needs --barrier; it",
+        ),
+        (
+            (*instead(CALL, "--payoff", "barrier-down-out"), "--barrier", "100"),
             "barrier is 100.0 with spot 100.0, already hit; accepted: a barrier below the spot",
         ),
         ((*CALL, "--backend", "bf61"), "unknown backend 'bf61'"),
@@ -177,11 +187,11 @@ def test_a_tolerance_out_of_reach_is_1_with_the_bound_that_was_reached(call):
         ((*CALL, "--confidence", "1"), "confidence is 1.0; accepted: a probability above 0"),
         ((*CALL, "--seed", "-1"), "seed"),
         ((*CALL, "--max-seconds", "0"), "max_seconds is 0.0; accepted: a number of seconds > 0"),
-        ((*CALL, "--payoff", "cal"), "did you mean 'call'?"),
-        ((*CALL, "--model", DATA / "europeans.json"), "holds JSON; a model is a TOML file"),
+        (instead(CALL, "--payoff", "cal"), "did you mean 'call'?"),
+        (instead(CALL, "--model", DATA / "europeans.json"), "holds JSON; a model is a TOML file"),
         ((*CALL, "--maturity", "101"), "maturity is 101.0; accepted: years > 0, at most 100"),
         (
-            (*CALL, "--model", "none.toml"),
+            instead(CALL, "--model", "none.toml"),
             "model file 'none.toml' does not exist; give the path of",
         ),
         (
@@ -218,7 +228,7 @@ def test_wrong_input_is_a_sentence_and_2(call, arguments, words):
         ("kappa = 4.0", "kappa = nan", "key 'model.kappa' was given nan"),
         ("[model]", "[modle]", "unknown key 'modle'; known: source, model; did you mean 'model'?"),
         ("[model]", "[model", "is not valid TOML"),
-        ("source = ", "author = ", "the key 'source' is missing"),
+        ("source = ", "author = ", "unknown key 'author'; known: source, model"),
         ("[model]", "model = 3\n[other]", "key 'model' was given 3 (a whole number); accepted: th"),
     ],
 )
@@ -232,6 +242,62 @@ def test_wrong_files_are_a_sentence_and_2(call, tmp_path, old, new, words):
     code, out, err = call(*arguments)
     assert (code, out) == (USAGE, "")
     assert f"{path}: " in err and words in err
+
+
+def test_a_calibration_of_ones_own_has_no_source(call, tmp_path):
+    path = tmp_path / "mine.toml"
+    lines = LEWIS.read_text(encoding="utf-8").splitlines()
+    path.write_text("\n".join(line for line in lines if "source" not in line), encoding="utf-8")
+    model, source = read_model(path, {})
+    assert source == f"parameters of {path}" and model == read_model(LEWIS, {})[0]
+
+
+def test_a_rate_that_is_not_given_is_zero():
+    given = {name: value for name, value in INLINE.items() if "rate" not in name}
+    model, _ = read_model(None, given)
+    assert model.rate == 0.0
+    with pytest.raises(InputError, match="all of --spot, --v0, --kappa, --theta, --sigma, --rho$"):
+        read_model(None, {})
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--tolerance", "1"), "tolerance 1 is 100 % of the price; 1 % of it is written 1% or"),
+        (("--rate", 5, "--tolerance", "0.1abs"), "rate 5 is 500 % a year; 5 % is written 0.05"),
+        (("--dividend-yield", -2), "dividend_yield -2 is -200 % a year; 5 % is"),
+        (("--v0", 20, "--tolerance", "30%"), "v0 20 is a variance, of a volatility of 447.2 % to"),
+        (("--theta", 9), "theta 9 is a variance, of a volatility of 300 % in the long run; a vol"),
+    ],
+)
+def test_numbers_that_may_be_slips_are_said(call, options, words):
+    """They were priced without a word."""
+    rough = () if "--tolerance" in options else ("--tolerance", "20%")
+    code, out, err = call(*CALL, *rough, "--max-paths", 2**16, *options)
+    assert code in (GOOD, NOT_MET) and err == ""
+    assert f"note: {words}" in out and out.count("is written") == 1
+
+
+def test_ordinary_numbers_are_not_remarked(call):
+    _, out, _ = call(*CALL, "--tolerance", "30%", "--rate", "50%")
+    assert "note:" not in out
+
+
+@pytest.mark.parametrize("payoff", ["lookback-fixed", "asian-arithmetic"])
+def test_fixings_that_nobody_gave_are_said(call, payoff):
+    given = (*instead(ASIAN, "--payoff", payoff), "--maturity", 1, "--tolerance", "20%")
+    said = f"{payoff} has 5 fixings, at maturity k / 5, since --fixings is not given"
+    assert said in priced(call, *given)["sentences"]
+    assert not priced(call, *given, "--fixings", 5)["sentences"]
+
+
+def test_shares_and_rates_take_per_cent(call):
+    plain = ("--rate", 0.05, "--dividend-yield", 0.02, "--confidence", 0.9, "--tolerance", 0.02)
+    per_cent = ("--rate", "5%", "--dividend-yield", "2 %", "--confidence", "90%", "--tolerance",
+                "2%")  # fmt: skip
+    assert priced(call, *CALL, *plain)["prices"] == priced(call, *CALL, *per_cent)["prices"]
+    code, out, err = call(*CALL, "--rate", "five")
+    assert (code, out) == (USAGE, "") and "accepted: a number or a percentage, 0.05 or" in err
 
 
 def test_files_with_replaced_parameters_are_checked_all_the_same(tmp_path):

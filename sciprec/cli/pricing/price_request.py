@@ -17,7 +17,7 @@ from sciprec.heston.payoff_registry import PayoffEntry, payoff_grid
 from sciprec.scenario.asked_price import AskedPayoffs, AskedPrice, AskedSimulation
 from sciprec.scenario.complaints import complaint
 from sciprec.scenario.heston_model import HestonModel
-from sciprec.scenario.price_tolerance import price_tolerance, share_of
+from sciprec.scenario.price_tolerance import price_tolerance, share_of, tolerance_note
 from sciprec.scenario.sections import Section, key
 from sciprec.scenario.shipped import PRICES
 from sciprec.scenario.toml_file import read_toml
@@ -32,7 +32,9 @@ _AS_THEY_ARE = (
 class ModelFile(Section):
     """A file that holds the parameters of a model."""
 
-    source: str = key("author, year and table", 'source = "Heston (1993)"', min_length=1)
+    source: str = key(
+        "author, year and table", 'source = "Heston (1993)"', default="", min_length=1
+    )
     model: HestonModel = key("the table [model]", "[model]")
 
 
@@ -40,8 +42,8 @@ def read_model(path: Path | None, given: Mapping[str, float | None]) -> tuple[Mo
     """The model of a file, single parameters replaced, and where it comes from.
 
     Args:
-        path: a TOML file with `source` and the table [model], the name of one that comes with
-            sciprec, or None.
+        path: a TOML file with the table [model] and, where it is published, its `source`, the
+            name of one that comes with sciprec, or None.
         given: parameters by name that replace those of the file; None where nothing is given.
 
     Returns:
@@ -52,10 +54,11 @@ def read_model(path: Path | None, given: Mapping[str, float | None]) -> tuple[Mo
             domain; one line per complaint.
     """
     replaced = {name: value for name, value in given.items() if value is not None}
+    needed = [name for name, field in HestonModel.model_fields.items() if field.is_required()]
     if path is None and not replaced:
         raise InputError(
             f"no model was given; give --model with a TOML file or a name such as {EXAMPLE}, or "
-            f"all of {', '.join(map(_option, HestonModel.model_fields))}"
+            f"all of {', '.join(map(_option, needed))}"
         )
     content = (
         {"source": "options"} if path is None else read_toml(Path(path), "model", PRICES, EXAMPLE)
@@ -73,7 +76,8 @@ def read_model(path: Path | None, given: Mapping[str, float | None]) -> tuple[Mo
             lines.append(f"{origin}: {complaint(ModelFile, dict(one))}")
         raise InputError("\n".join(lines)) from None
     also = ", ".join(f"{name} = {value:g}" for name, value in replaced.items())
-    source = f"{checked.source}, with {also}" if also and path is not None else checked.source
+    source = checked.source or f"parameters of {path}"
+    source = f"{source}, with {also}" if also and path is not None else source
     return Model(**checked.model.model_dump()), source
 
 
@@ -105,6 +109,24 @@ def asked_price(given: Mapping[str, Any]) -> tuple[AskedPrice, str]:
         **{name: given[name] for name in _AS_THEY_ARE},
     )
     return asked, source
+
+
+def notes_of(given: Mapping[str, Any], asked: AskedPrice) -> list[str]:
+    """Sentences about what was understood, where it may not be what was meant.
+
+    Args:
+        given: the options by name; asked: what they ask.
+    """
+    said = [*asked.model.notes(), *tolerance_note("price", given["tolerance"])]
+    if given["greeks"]:
+        said += tolerance_note("greek", given["greeks_tolerance"])
+    if given["fixings"] is None and "fixings" in asked.payoffs.parameters:
+        number = asked.payoffs.parameters["fixings"]
+        said.append(
+            f"{asked.payoffs.kind} has {number} fixings, at maturity k / {number}, since --fixings "
+            "is not given"
+        )
+    return said
 
 
 def asked_grid(

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from sciprec.cli.exit_codes import NOT_MET
-from sciprec.cli.options import Backend, Payoff
+from sciprec.cli.options import Backend, Payoff, share_option
 from sciprec.errors import InputError, Interrupted
 
 
@@ -36,12 +36,14 @@ def price(
         float | None, typer.Option(help="Watched continuously without --fixings.")
     ] = None,
     start: Annotated[float | None, typer.Option(help="Years, of forward starts.")] = None,
-    moneyness: Annotated[float | None, typer.Option(help="Of forward starts [default: 1].")] = None,
+    moneyness: Annotated[
+        float | None, share_option("Of forward starts, a share of the spot [default: 1].")
+    ] = None,
     parameter: Annotated[
         list[str] | None, typer.Option(help="NAME=NUMBER, of a payoff of your own; repeat it.")
     ] = None,
     scheme: Annotated[str, typer.Option(help="Path scheme.")] = "quadratic_exponential_martingale",
-    confidence: Annotated[float, typer.Option(help="Of the bound.")] = 0.95,
+    confidence: Annotated[float, share_option("Of the bound, 0.95 or 95%.")] = 0.95,
     seed: Annotated[int, typer.Option(help="Of the random numbers.")] = 0,
     greeks: Annotated[
         bool, typer.Option("--greeks", help="Derivatives too, each with its bound.")
@@ -69,8 +71,12 @@ def price(
     theta: Annotated[float | None, typer.Option(help="Long-run variance, per year.")] = None,
     sigma: Annotated[float | None, typer.Option(help="Volatility of variance.")] = None,
     rho: Annotated[float | None, typer.Option(help="Correlation.")] = None,
-    rate: Annotated[float | None, typer.Option(help="Interest rate, per year.")] = None,
-    dividend_yield: Annotated[float | None, typer.Option(help="Dividend yield, per year.")] = None,
+    rate: Annotated[
+        float | None, share_option("Interest rate, per year, 0.05 or 5% [default: 0].")
+    ] = None,
+    dividend_yield: Annotated[
+        float | None, share_option("Dividend yield, per year [default: 0].")
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
     """Price options under Heston's model by Monte Carlo, with a bound of the whole error.
@@ -81,7 +87,12 @@ def price(
     from sciprec import heston
     from sciprec.cli.console import print_json
     from sciprec.cli.pricing.price_console import print_greeks, print_prices
-    from sciprec.cli.pricing.price_request import asked_price, greeks_as_dict, result_as_dict
+    from sciprec.cli.pricing.price_request import (
+        asked_price,
+        greeks_as_dict,
+        notes_of,
+        result_as_dict,
+    )
     from sciprec.scenario.asked_price import (
         asked_model,
         asked_payoffs,
@@ -102,6 +113,7 @@ def price(
     except KeyboardInterrupt:
         raise Interrupted("no price was made") from None
     content = result_as_dict(model_given, source, result) | {"compensation": compensation}
+    content["sentences"] = notes_of(given, asked) + content["sentences"]
     if derived is not None:
         content["greeks"] = greeks_as_dict(model_given, derived)
     if json:

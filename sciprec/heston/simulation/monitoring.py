@@ -23,7 +23,7 @@ from sciprec.checks.arguments import at_least, refused
 from sciprec.errors import InputError
 from sciprec.heston.observations import Observation
 from sciprec.heston.parameters import Model
-from sciprec.heston.payoff_registry import Payoff
+from sciprec.heston.payoff_registry import Payoff, check_payoffs
 from sciprec.heston.simulation.block import Simulation
 from sciprec.precision import Backend
 
@@ -132,8 +132,7 @@ def observed_payments(
         on the way change no bit (but for backends with random bits).
     """
     payoffs = payoff_tuple(payoffs)
-    for payoff in payoffs:
-        payoff.check(model)
+    check_payoffs(payoffs, model)
     n_steps = at_least("n_steps", n_steps, 1)
     longest = _longest(payoffs)
     simulation = Simulation(

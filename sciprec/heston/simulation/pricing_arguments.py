@@ -13,7 +13,7 @@ from sciprec.checks.arguments import Range, whole, word
 from sciprec.checks.limits import CONFIDENCE, PATHS, THREADS
 from sciprec.errors import InputError
 from sciprec.heston.parameters import Model, require_model
-from sciprec.heston.payoff_registry import Payoff
+from sciprec.heston.payoff_registry import Payoff, check_payoffs
 from sciprec.heston.schemes.catalogue import scheme_named
 from sciprec.heston.simulation.monitoring import payoff_tuple
 from sciprec.precision import Backend, resolve_backend
@@ -47,8 +47,7 @@ class Request:
         require_model(model)
         self.model, self.scheme = model, scheme
         self.payoffs, self.several = payoff_tuple(payoffs), isinstance(payoffs, list | tuple)
-        for payoff in self.payoffs:
-            payoff.check(model)
+        check_payoffs(self.payoffs, model)
         seed_words(seed)
         self.seed = int(seed)
         if not scheme_named(scheme).lifts:
