@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -9,7 +10,7 @@ from sciprec.diagnosis.attribution import arithmetics_of
 from sciprec.diagnosis.examination import Event
 from sciprec.diagnosis.healing import Healed
 from sciprec.diagnosis.lines import Line, LineGroup
-from sciprec.diagnosis.losses import Outcome
+from sciprec.diagnosis.losses import Outcome, Turn
 from sciprec.diagnosis.origins import Group
 from sciprec.display.listing import counted
 from sciprec.precision.formats.backend import Backend
@@ -43,6 +44,7 @@ class Findings:
         lines, groups: its parts.
         events: what happened in the run, by time.
         lost_by: the event that results were lost by.
+        turn: the decision that takes results further than rounding does.
         healed: where the error becomes large, if it does in one line.
         called: what a line is called.
         few: units of the format's roundoff below which no line is at fault.
@@ -57,6 +59,7 @@ class Findings:
     groups: tuple[LineGroup, ...]
     events: tuple[Event, ...] = ()
     lost_by: Event | None = None
+    turn: Turn | None = None
     healed: Healed | None = None
     called: Callable[[Line | Group], str] = called
     few: float = FEW_ROUNDINGS
@@ -82,6 +85,8 @@ class Findings:
         some = self.largest > 0.0 and outcome.endless < outcome.elements
         if event is not None and not (event.exact and some and not outcome.lost):
             return self._lost(event)
+        if self.turn is not None:
+            return self._turned(self.turn)
         if some and outcome.endless and not outcome.lost:
             rest = f"{outcome.endless:,} of {counted(outcome.elements, 'number')}"
             return f"{self._of_finite()} Exact arithmetic gives no finite number in {rest}."
@@ -99,6 +104,11 @@ class Findings:
             return (
                 f"Exact arithmetic gives no finite number for '{self.traced}': there is no error "
                 "to split."
+            )
+        if outcome.unwritten and not self.largest:
+            return (
+                f"No error: '{self.traced}' in {self.backend.name} stores nothing into "
+                f"{outcome.unwritten}, and exact values decide likewise."
             )
         if not self.largest:
             rest = f"{outcome.elements - outcome.endless:,} of {outcome.elements:,} numbers"
@@ -175,6 +185,22 @@ class Findings:
         return (
             f"'{self.traced}' in {self.backend.name} {does} first in line {event.line}{at}: "
             f"{event.source}; {end}, and {share} line."
+        )
+
+    def _turned(self, turn: Turn) -> str:
+        """Which line decides otherwise, and what that does."""
+        event = turn.event
+        at = f" at {event.index}" if event.index else ""
+        far = "finite where exact ones are not, or of another shape"
+        if math.isfinite(turn.apart):
+            far = f"{turn.apart:.2g} from exact ones"
+        stored = "gives results that are"
+        if turn.unwritten:
+            stored = f"stores nothing into {turn.unwritten}, and its results are"
+        return (
+            f"Exact values decide otherwise in line {event.line}{at}: {event.source}; "
+            f"'{self.traced}' in {self.backend.name} {stored} {far}, of which rounding on its own "
+            f"path makes {self.largest:.2g}."
         )
 
     def _lost(self, event: Event) -> str:

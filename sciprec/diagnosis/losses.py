@@ -1,9 +1,11 @@
 """Results that a split of the error says nothing of: those that are not finite, and those that were
-made of an infinity; what numbers do when they are loaded; and which event such results come from.
+made of an infinity; what numbers do when they are loaded; and which event, or which decision, such
+results come from.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -19,9 +21,14 @@ from sciprec.diagnosis.problem import Problem
 from sciprec.diagnosis.splitting import Errors, Split
 from sciprec.precision.quantization import quantize
 from sciprec.precision.tracing import rows
+from sciprec.precision.tracing.operations import COMPARISONS
 
 LOSING = ("NaN", "infinity")
 """Kinds of events that results do not come back from."""
+AS_MUCH = 2.0
+"""How many times as far as rounding a decision takes results that are said to be its."""
+LONGER = 4
+"""How many times as long a run may take in which exact values decide."""
 FEW = 8.0
 """Roundings up to which a number that was made of an infinity, as one over it, counts as right."""
 MOST_ASKED = 12
@@ -43,6 +50,7 @@ class Outcome:
         size: the largest relative l2 error of a result, or by a metric of one number its relative
             error; what is compared with roundings.
         worst: the number that the norm hides, if there is one.
+        unwritten: the results, if the run has stored nothing into any of them; else "".
     """
 
     elements: int
@@ -54,6 +62,7 @@ class Outcome:
     relative: dict[str, float] = field(default_factory=dict)
     size: float = 0.0
     worst: Worst | None = None
+    unwritten: str = ""
 
     @property
     def left_out(self) -> int:
@@ -125,6 +134,7 @@ class Losses:
         errors = [np.where(known, own, twin) for own, twin, known in twins]
         every = Errors(self.split.results, errors)
         by, size = self._by_metric(every), every.largest
+        names = [r.name for r in self.seen.results]
         if self.problem.metric in OF_ONE:
             relative = "relative_max" if self.problem.metric == "max_abs" else self.problem.metric
             size = max(self._by_metric(every, relative).values(), default=0.0)
@@ -139,6 +149,7 @@ class Losses:
                 self.split.singular, self._exact, strict=True)),
             relative=by,
             size=size,
+            unwritten=" or ".join(names) if not any(r.written for r in self.seen.results) else "",
             worst=None if self.problem.metric in OF_ONE else self._hidden(errors, every.relative),
         )  # fmt: skip
 
@@ -194,6 +205,92 @@ class Losses:
             if (np.isfinite(new) & ~(old == new)).any():
                 return True
         return False
+
+
+# ---- decisions ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Turn:
+    """A decision that takes results further from exact ones than rounding does.
+
+    Attributes:
+        event: the line that decides otherwise than exact values.
+        apart: how far results are from exact ones that decide by themselves, by the metric.
+        left: how far if that line decides as these do.
+        unwritten: a result into which nothing was stored, or "".
+    """
+
+    event: Event
+    apart: float
+    left: float
+    unwritten: str = ""
+
+
+def turned(
+    problem: Problem, seen: Examination, outcome: Outcome, branches: Sequence[Event]
+) -> Turn | None:
+    """The line whose decisions take results furthest, if they matter more than rounding does: runs
+    in which comparisons decide as exact values do.
+
+    Args:
+        problem, seen: the run as it is.
+        outcome: what rounding on its path makes of it.
+        branches: lines that decide otherwise, by time.
+    """
+    compares = [
+        n for n, row in enumerate(seen.program.layout.rows)
+        if seen.program.sites[row.site].operation in COMPARISONS
+    ]  # fmt: skip
+    own = {event: sorted({*seen.rows_of(event)} & {*compares}) for event in branches}
+    own = {event: numbers for event, numbers in own.items() if numbers}
+    exact = _deciding(problem, seen, compares) if own else None
+    if exact is None:
+        return None
+    truth = {r.name: r.beside[..., 0] for r in exact}
+    apart = _apart(problem, seen.results, truth)
+    unit = arithmetics_of(problem.backend)[0].format.unit_roundoff
+    if not apart > max(AS_MUCH * outcome.largest, FEW * unit):
+        return None
+    left = {}
+    for event in list(own)[:MOST_ASKED]:
+        run = _deciding(problem, seen, own[event])
+        left[event] = math.inf if run is None else _apart(problem, run, truth)
+    event = min(left, key=lambda one: left[one])
+    nothing = next((r.name for r in seen.results if not r.written), "")
+    return Turn(event, apart, left[event], nothing)
+
+
+def _deciding(
+    problem: Problem, seen: Examination, compares: Sequence[int]
+) -> list[Result] | None:
+    """The results of a run in which some rows decide as exact values do; None where it takes much
+    longer.
+    """
+    table = problem.table("twin")
+    table.words[list(compares), rows.TREATMENT] = rows.HEALED
+    stop = LONGER * (int(seen.table.header[rows.CLOCK]) + 1000)
+    table.header[rows.STOP] = stop
+    results = problem.run("twin", table)
+    return results if table.header[rows.CLOCK] < stop else None
+
+
+def _apart(problem: Problem, results: Sequence[Result], truth: dict[str, np.ndarray]) -> float:
+    """How far results are from exact ones by the metric, the largest one; infinite where one of two
+    numbers alone is finite, or their shapes differ.
+    """
+    largest = 0.0
+    for result in results:
+        exact = truth.get(result.name)
+        if exact is None or exact.shape != result.tested.shape:
+            return math.inf
+        known = np.isfinite(exact)
+        if not np.array_equal(known, np.isfinite(result.tested)):
+            return math.inf
+        if known.any():
+            error = result.tested[known] - exact[known]
+            largest = max(largest, error_by(problem.metric, error, exact[known]))
+    return largest
 
 
 # ---- arguments ---------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from sciprec.diagnosis.findings import Findings, called
 from sciprec.diagnosis.growth import Growth, group_of_step, growth
 from sciprec.diagnosis.healing import becomes_large, with_causes
 from sciprec.diagnosis.lines import LANES, UNKNOWN, Line, LineGroup
-from sciprec.diagnosis.losses import Losses, Outcome, loaded
+from sciprec.diagnosis.losses import Losses, Outcome, loaded, turned
 from sciprec.diagnosis.metrics import METRICS, TITLES
 from sciprec.diagnosis.needed_memory import require_memory_of_kernel
 from sciprec.diagnosis.origins import BY, Group, groups_of, is_unseen
@@ -307,6 +307,8 @@ class _Work:
         ranges += [e for e in events if e.kind != "branch"]
         outcome, healed = self.losses.outcome, None
         self.lost_by = lost_by = self.losses.caused_by(ranges) if outcome.left_out else None
+        branches = [e for e in events if e.kind == "branch"]
+        turn = turned(self.problem, self.seen, outcome, branches) if branches else None
         if self.by in ("line", "operation"):
             place = None if lost_by is None else ranges.index(lost_by)
             ranges = with_causes(self.problem, self.groups, self.seen, ranges, lost_by)
@@ -316,7 +318,7 @@ class _Work:
         total = sum(self.parts.values(), 0.0 * error)
         name, backend = self.problem.function.__name__, self.problem.backend
         findings = Findings(
-            name, backend, self.by, outcome, lines, found, tuple(ranges), lost_by, healed,
+            name, backend, self.by, outcome, lines, found, tuple(ranges), lost_by, turn, healed,
             cancels=self.cancels,
         )  # fmt: skip
         return Trace(
@@ -326,7 +328,7 @@ class _Work:
             lines=lines,
             groups=found,
             events=tuple(ranges),
-            branches=tuple(e for e in events if e.kind == "branch"),
+            branches=tuple(branches),
             metric=self.problem.metric,
             outputs=outcome.relative,
             elements=outcome.elements,

@@ -266,6 +266,81 @@ def test_an_error_beside_parts_that_cancel_is_no_none():
     assert found.verdict.startswith("No line can be named: the error of 'angle' in fp16 is 0.0003")
 
 
+# ---- decisions ---------------------------------------------------------------------------------
+
+
+def guarded(x, out):
+    for i in range(x.size):
+        left = x[i] * x[i] - x[i] * x[i]
+        if left + x[i] * 0.001 > 0.0:
+            out[i] = x[i] * 2.0
+
+
+def test_a_decision_that_keeps_a_kernel_from_writing_is_the_verdict():
+    """Infinity less infinity is larger than nothing."""
+    found = trace(guarded, "fp16", (np.full(3, 300.0), np.zeros(3)))
+    assert "Exact values decide otherwise in line" in found.verdict and "at i = 0" in found.verdict
+    assert "stores nothing into out, and its results are 1 from exact ones" in found.verdict
+    likewise = trace(guarded, "fp16", (np.full(3, -3.0), np.zeros(3)))
+    assert likewise.verdict == (
+        "No error: 'guarded' in fp16 stores nothing into out, and exact values decide likewise."
+    )
+
+
+def limited(q, n, out):
+    for i in range(q.size):
+        small = max(q[i], 0.5) * 1.0
+        out[i] = 0.01 * small
+        if q[i] > 1.0:
+            out[i] = n[i] / 3.0
+
+
+def test_a_decision_that_explains_more_than_the_shares_is_the_verdict():
+    q, n = np.array([1.0001, 1.0002, 0.5001, 2.0]), np.ones(4)
+    found = trace(limited, "bf16", (q, n, np.zeros(4)))
+    assert found.verdict.startswith("Exact values decide otherwise in line")
+    assert "if q[i] > 1.0:; 'limited' in bf16 gives results that are" in found.verdict
+    exact = np.zeros(4)
+    limited(q, n, exact)
+    made = np.zeros(4)
+    lift(limited, "bf16")(q, n, made)
+    far = METRICS["relative_l2"](made, exact)
+    assert f"results that are {far:.2g} from exact ones" in found.verdict
+
+
+def bisected(x, out):
+    for i in range(x.size):
+        low = 0.0
+        high = 2.0
+        for _ in range(20):
+            middle = 0.5 * (low + high)
+            if middle * middle * middle > x[i]:
+                high = middle
+            else:
+                low = middle
+        out[i] = 0.5 * (low + high)
+
+
+def test_a_decision_without_consequence_is_no_verdict():
+    """The last ones of a bisection follow what is rounded."""
+    found = trace(bisected, "fp16", (np.array([0.3, 1.1, 2.0]), np.zeros(3)))
+    assert found.branches and "No line stands out" in found.verdict
+
+
+def until_nothing_is_left(x):
+    count = 0.0
+    while x > 0.0:
+        x = x * 0.99
+        count += 1.0
+    return count
+
+
+def test_a_run_whose_exact_decisions_take_much_longer_is_given_up():
+    """Exact values are above zero for some 74,000 passes."""
+    found = trace(until_nothing_is_left, "float:p=11,emin=-14,emax=15,round=rz", (0.3,))
+    assert found.branches and "decide otherwise" not in found.verdict
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1, 3, 5, 6, 9, 11, 12, 14])
 def test_verdicts_of_random_kernels(seed, tmp_path):

@@ -85,8 +85,8 @@ class Enclosure(Companion):
         b.call(routine(b.module, "sciprec.lost", I64, (BIT, I64), _lost), (lost, row))
         return self.number(b, rounded, *interval)
 
-    def compared(self, b, sign: str, x, y, tested, row) -> None:
-        """Note a comparison that the intervals do not confirm.
+    def compared(self, b, sign: str, x, y, tested, row):
+        """What a comparison of tested values decides; note one that the intervals do not confirm.
 
         x* - y* = near + rest + (mx - my) +- (rx + ry), where near + rest = x - y.
         """
@@ -106,6 +106,7 @@ class Enclosure(Companion):
         }[sign]  # fmt: skip
         confirmed = b.and_(b.select(tested, *surely), wide.is_finite())
         self._note(b, b.or_(confirmed, self.is_exact(b, x, y)), row)
+        return tested
 
     def stepped(self, b, function, x, tested, row) -> None:
         """Note a function that is constant between steps where the interval has one in it."""

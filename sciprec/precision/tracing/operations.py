@@ -43,12 +43,12 @@ SEEN_BITS = 30
 2^-49, shows its own rounding; in others its residual does."""
 UNSEEN = 2.0**-1000
 """Below this size residuals, whose terms underflow, are noise."""
-_COMPARISONS = {
+COMPARISONS = {
     "lt": operator.lt, "le": operator.le, "gt": operator.gt, "ge": operator.ge,
     "eq": operator.eq, "ne": operator.ne,
 }  # fmt: skip
 PASS, OUTERMOST_PASS, END = "pass_of_loop", "pass_of_outermost_loop", "end_of_outermost_loop"
-DECISIONS = (*_COMPARISONS, "to_integer", "classified")
+DECISIONS = (*COMPARISONS, "to_integer", "classified")
 """Operations that follow the tested run, and round nothing."""
 LOOPS = (PASS, OUTERMOST_PASS, END)
 """Places in loops, which round nothing either."""
@@ -96,7 +96,7 @@ class TracedOperations(Operations):
         return super().rounded(b, kind, value, role, key, salt)
 
     def _make(self, name: str):
-        if name in _COMPARISONS:
+        if name in COMPARISONS:
             return self._comparison(name)
         if name in LOOPS:
             return self._loop(name)
@@ -292,7 +292,7 @@ class TracedOperations(Operations):
 
     def _comparison(self, name: str):
         """A comparison of tested values; of other things Numba's own."""
-        native = _COMPARISONS[name]
+        native = COMPARISONS[name]
 
         def resolve(typingctx, key, x, y):
             kinds = [types.unliteral(k) for k in (x, y)]
@@ -316,8 +316,7 @@ class TracedOperations(Operations):
                 for kind, given, value in zip(kinds, args[1:], tested, strict=True):
                     with_one = isinstance(kind, CompanionNumber)
                     numbers.append(given if with_one else self.compute.exactly(b, value))
-                self.compute.compared(b, _SIGNS[name], *numbers, made, args[0])
-                return made
+                return self.compute.compared(b, _SIGNS[name], *numbers, made, args[0])
 
             return types.boolean(*keys.join(key, kinds)), codegen
 

@@ -153,8 +153,9 @@ class Companion:
 
     # ---- notes, of those that make some --------------------------------------------------------
 
-    def compared(self, b, sign: str, x, y, tested, row) -> None:
-        """A comparison of tested values was made."""
+    def compared(self, b, sign: str, x, y, tested, row):
+        """What a comparison decides: as that of tested values does."""
+        return tested
 
     def stepped(self, b, function, x, tested, row) -> None:
         """A function that is constant between steps was taken of the tested value."""

@@ -122,14 +122,20 @@ class Twin(Companion):
         treated = b.select(heals, healed, rounded)
         return b.select(_is(b, treatment, rows.HELD), held, treated)
 
-    def compared(self, b, sign: str, x, y, tested, row) -> None:
-        """Note a comparison of numbers, and whether the exact ones compare otherwise."""
+    def compared(self, b, sign: str, x, y, tested, row):
+        """What a comparison of numbers decides; note whether the exact ones compare otherwise,
+        which a row may ask to decide, until the run has come to its stop.
+        """
         (u, u_low), (v, v_low) = self.pair(b, x), self.pair(b, y)
         difference = b.fadd(b.fsub(u, v), b.fsub(u_low, v_low))
         compare = b.fcmp_unordered if sign == "!=" else b.fcmp_ordered
         exact = compare(sign, difference, V64.constant(0.0))
         known = rows.is_finite(b, difference)
         rows.decided(b, b.and_(known, b.xor(exact, tested)), row)
+        header, asked = rows.header_of(b, row), rows.load(b, row, rows.TREATMENT)
+        goes = b.icmp_signed("<", *(rows.load(b, header, word) for word in (rows.CLOCK, rows.STOP)))
+        heals = b.and_(_is(b, asked, rows.HEALED), b.and_(goes, known))
+        return b.select(heals, exact, tested)
 
     def stepped(self, b, function, x, tested, row) -> None:
         """Note a function that is constant between steps, and whether the exact value is on
