@@ -68,4 +68,4 @@ def _slowness(backend: Backend) -> float:
     natural = arithmetic.format.significand_bits == 24 or arithmetic.rounding != "rn"
     if natural and arithmetic.rounding != "sr" and backend.noise is None:
         return 0.8
-    return 1.7 if arithmetic.format.significand_bits <= 11 else 8.0
+    return 1.7 if arithmetic.format.significand_bits <= 11 and arithmetic.rounding != "sr" else 8.0

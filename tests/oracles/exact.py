@@ -3,7 +3,7 @@
 A finite number is (-1)^sign * (m + d) * 2^e with an integer m >= 0 and either d = 0 (exact) or
 0 < d < 1 (`sticky`). Operations form such a number exactly and `round_parts` rounds it once. Values
 are Python floats, which hold every number of a format of up to 53 significand bits. An arithmetic
-is any object with `format`, `rounding` and `aligned`.
+is any object with `format`, `rounding` and `aligned`, and `random_bits` where it draws few of them.
 
 Source: IEEE 754-2019, sections 4.3 (rounding), 6.3 (the sign of zero), 7.4 (overflow);
     Boldo & Melquiond 2008 (round to odd).
@@ -15,7 +15,8 @@ import math
 from fractions import Fraction
 
 NAN, INF = math.nan, math.inf
-RANDOM_BITS = 24
+RANDOM_BITS = 52
+"""Of a stochastic rounding."""
 QUOTIENT_BITS = 120  # of a quotient or root before its sticky bit: over two binary64 significands
 
 
@@ -32,12 +33,13 @@ def round_parts(sign: int, m: int, e: int, sticky: bool, arithmetic, random: int
     Args:
         sign, m, e, sticky: the exact number; with sticky, m has more bits than any significand.
         arithmetic: the format and the rounding.
-        random: the 24-bit integer R of stochastic rounding, which starts from the nearest binary64
-            (binary32 where `starts_narrow`) and goes up with probability floor(f * 2^24) / 2^24.
+        random: the 52-bit integer R of stochastic rounding, of which its first r bits count where
+            the arithmetic has `random_bits` r: up with the probability floor(f * 2^r) / 2^r.
     """
     fmt, rounding = arithmetic.format, arithmetic.rounding
     if rounding == "sr":
-        m, e, sticky = nearest(m, e, sticky, *((24, -126) if starts_narrow(fmt) else (53, -1022)))
+        unused = RANDOM_BITS - (getattr(arithmetic, "random_bits", None) or RANDOM_BITS)
+        random = random >> unused << unused
     if m == 0 and not sticky:
         return -0.0 if sign else 0.0
     grid = _grid_exponent(m, e, fmt.significand_bits, fmt.emin if fmt.subnormals else None)
@@ -48,13 +50,6 @@ def round_parts(sign: int, m: int, e: int, sticky: bool, arithmetic, random: int
     if value > fmt.max_finite:
         return _overflowed(sign, fmt, rounding)
     return -value if sign else value
-
-
-def starts_narrow(fmt) -> bool:
-    """Whether stochastic rounding starts from the nearest binary32 (else from binary64)."""
-    p, lowest = fmt.significand_bits, fmt.emin - fmt.significand_bits + 1
-    inside = fmt.emax <= 127 and fmt.emin >= -126 and lowest >= -149
-    return p <= 11 and inside and fmt.overflow == "infinity"
 
 
 def _grid_exponent(m: int, e: int, p: int, emin: int | None) -> int:
@@ -85,6 +80,8 @@ def _round_to_grid(
     if rounding == "rd":
         return kept + sign
     if rounding == "sr":
+        if sticky and shift < RANDOM_BITS:
+            raise AssertionError("an inexact number was given with too few bits to draw")
         return kept + (((rest << RANDOM_BITS) >> shift) + random >= 1 << RANDOM_BITS)
     if rounding != "rn":
         raise ValueError(f"rounding {rounding!r} is not one of rn rz ru rd ro sr")

@@ -1,8 +1,11 @@
 """The random bits of stochastic rounding, from their documented addresses.
 
-A key is a hash of (seed, call number) at the entry of a kernel. The key of an iteration is the hash
-of (key * odd number of the loop's site + iteration * golden ratio). The draw of an operation is the
-upper 24 bits of (key of its iteration * odd number of its own site).
+A key has two words. The lower one is a hash of (seed, call number) at the entry of a kernel; of an
+iteration it is the hash of (key * odd number of the loop's site + iteration * golden ratio); of an
+operation the product with the odd number of its site. The upper one is a hash of (seed, call
+number), too, and of an iteration a product with the exclusive or of both words at the loop's site.
+The draw of an operation is its lower word and, below it, the first 20 bits of the upper one, the
+last of them set.
 
 Source: Wellons (2018), "Prospecting for hash functions", lowbias32.
 """
@@ -12,7 +15,8 @@ from __future__ import annotations
 import numpy as np
 
 GOLDEN = 0x9E3779B9
-_ENTRY = 0x51ED2700
+_UPPER = 0x85EBCA6B
+_ENTRY, _UPPER_ENTRY = 0x51ED2700, 0x2545F491
 _MASK = 0xFFFFFFFF
 _FIRST, _SECOND = 0x7FEB352D, 0x846CA68B
 
@@ -25,20 +29,37 @@ def lowbias32(word: int) -> int:
     return word ^ (word >> 16)
 
 
-def _mixed(word: np.ndarray) -> np.ndarray:
-    """lowbias32 of 32-bit words in unsigned 64-bit integers."""
-    word = word & np.uint64(_MASK)
-    word = ((word ^ (word >> np.uint64(16))) * np.uint64(_FIRST)) & np.uint64(_MASK)
-    word = ((word ^ (word >> np.uint64(15))) * np.uint64(_SECOND)) & np.uint64(_MASK)
-    return word ^ (word >> np.uint64(16))
-
-
 def _site(index: int) -> int:
     return lowbias32(index * GOLDEN + 1) | 1
 
 
+def entry(seed: int, call: int) -> int:
+    """The key at the entry of a kernel."""
+    lower = lowbias32(lowbias32(seed + _ENTRY) + call * GOLDEN)
+    return lowbias32(lowbias32((seed ^ seed >> 32) + _UPPER_ENTRY) + call * _UPPER) << 32 | lower
+
+
+def at(key: int, number: int) -> int:
+    """The key of what has an odd number of its own."""
+    return key >> 32 << 32 | (key * number & _MASK)
+
+
+def descend(key: int, number) -> int:
+    """The key of an iteration or call."""
+    upper, lower = key >> 32, key & _MASK
+    return ((upper ^ lower) * _UPPER & _MASK) << 32 | lowbias32(lower + int(number) * GOLDEN)
+
+
+def draw(key: int, salt: int = 0) -> int:
+    """The 52-bit integer of the operation with a key, or of a further draw of it."""
+    upper, word = key >> 32, key & _MASK
+    if salt:
+        word = (word ^ (word >> 16)) * (lowbias32(salt) | 1) & _MASK
+    return word << 20 | upper >> 12 | 1
+
+
 def draws(sites, operation: str, iterations: int, seed: int = 0, call: int = 0) -> np.ndarray:
-    """The 24-bit integers of one operation of a kernel of one loop `for i in range(iterations)`.
+    """The 52-bit integers of one operation of a kernel of one loop `for i in range(iterations)`.
 
     Args:
         sites: the operations of the lifted kernel, in order, each with its `operation`.
@@ -48,9 +69,6 @@ def draws(sites, operation: str, iterations: int, seed: int = 0, call: int = 0) 
     """
     (loop,) = (n for n, s in enumerate(sites) if s.operation == "loop")
     (own,) = (n for n, s in enumerate(sites) if s.operation == operation)
-    entry = lowbias32(lowbias32(seed + _ENTRY) + call * GOLDEN)
-    counter = np.arange(iterations, dtype=np.uint64)
-    start = (entry * _site(loop)) & _MASK
-    key = _mixed(np.uint64(start) + counter * np.uint64(GOLDEN))
-    word = (key * np.uint64(_site(own))) & np.uint64(_MASK)
-    return (word >> np.uint64(8)).astype(np.int64)
+    start = at(entry(seed, call), _site(loop))
+    made = [draw(at(descend(start, n), _site(own))) for n in range(iterations)]
+    return np.array(made, dtype=np.int64)

@@ -4,6 +4,7 @@ import math
 import operator
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from types import SimpleNamespace
 
 import gmpy2
 import ml_dtypes
@@ -249,13 +250,15 @@ def test_sign_of_an_exact_zero_sum():
 def test_stochastic_rounding_goes_up_as_often_as_its_fraction():
     arithmetic = Arithmetic(Shape(3, -2, 2), "sr")
     x = Fraction(5) + Fraction(1, 2**20)  # between 5 and 6
-    threshold = 2**24 - 2**4
+    threshold = 2**52 - 2**32
     assert exact.round_exact(x, arithmetic, threshold - 1) == 5.0
     assert exact.round_exact(x, arithmetic, threshold) == 6.0
     assert exact.round_exact(-x, arithmetic, threshold) == -6.0
-    assert exact.round_exact(5, arithmetic, 2**24 - 1) == 5.0
-    below_binary64 = Fraction(5) + Fraction(1, 2**60)
-    assert exact.round_exact(below_binary64, arithmetic, 2**24 - 1) == 5.0
+    assert exact.round_exact(5, arithmetic, 2**52 - 1) == 5.0
+    few = SimpleNamespace(format=arithmetic.format, rounding="sr", random_bits=3)
+    x = Fraction(5) + Fraction(3, 16)  # one eighth and a half
+    assert exact.round_exact(x, few, 7 * 2**49 - 1) == 5.0
+    assert exact.round_exact(x, few, 7 * 2**49) == 6.0
 
 
 def test_additions_without_guard_bits():

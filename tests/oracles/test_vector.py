@@ -32,22 +32,18 @@ def operands(fmt: Shape, rng) -> tuple[np.ndarray, ...]:
     return vector.round_values(a, Arithmetic(fmt, "rz")), b, c
 
 
-@pytest.mark.parametrize("rounding", ["rn", "rz", "ru", "rd", "ro", "sr"])
+@pytest.mark.parametrize("rounding", ["rn", "rz", "ru", "rd", "ro"])
 @pytest.mark.parametrize("p", [3, 8, 11, 21, 24])
 @pytest.mark.parametrize(("emin", "emax"), [(-14, 15), (-126, 127)])
 def test_arrays_equal_scalars(p, emin, emax, rounding):
     rng = np.random.default_rng(p + emax)
-    landmarks = [0, 2**24 - 1, 2**23, 2**23 - 1, 2**22, 3 * 2**22]
     for subnormals, overflow, aligned in KINDS:
-        if aligned and rounding == "sr":
-            continue
         fmt = Shape(p, emin, emax, subnormals, overflow)
         arithmetic = Arithmetic(fmt, rounding, aligned)
-        random = rng.choice([*landmarks, *rng.integers(0, 2**24, 6)], 60)
         columns = operands(fmt, rng)
         for name, count in OPERANDS.items():
-            found = getattr(vector, name)(*columns[:count], arithmetic, random)
+            found = getattr(vector, name)(*columns[:count], arithmetic)
             rows = zip(*(x.tolist() for x in columns[:count]), strict=True)
-            for row, value, bits in zip(rows, found.tolist(), random.tolist(), strict=True):
-                expected = getattr(exact, name)(*row, arithmetic, bits)
-                assert same(value, expected), (fmt, aligned, name, row, bits, value, expected)
+            for row, value in zip(rows, found.tolist(), strict=True):
+                expected = getattr(exact, name)(*row, arithmetic)
+                assert same(value, expected), (fmt, aligned, name, row, value, expected)

@@ -1,69 +1,41 @@
 """The exact operations on arrays, for formats of at most 24 bits: 64-bit integers decide every bit.
 
 A second reference, fast enough for a million operands: a significand is an integer of at most 62
-bits, what is shifted out of it is remembered by a sticky flag. Stochastic rounding starts from the
-nearest binary64, which for such operands is the processor's own operation, or from binary32.
+bits, what is shifted out of it is remembered by a sticky flag. Every rounding but stochastic ones.
 """
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import numpy as np
 
-from tests.oracles.exact import starts_narrow
-
-RANDOM_BITS = 24
 WIDTH = 62
 OPERAND_BITS = 24
-BINARY32 = SimpleNamespace(
-    rounding="rn",
-    aligned=False,
-    format=SimpleNamespace(
-        significand_bits=24,
-        emin=-126,
-        emax=127,
-        subnormals=True,
-        overflow="infinity",
-        max_finite=float(np.finfo(np.float32).max),
-        min_normal=2.0**-126,
-    ),
-)
 
 
-def add(a, b, arithmetic, random=0):
+def add(a, b, arithmetic):
     """a + b, rounded once."""
     with np.errstate(all="ignore"):
         native = a + b
-    if arithmetic.rounding == "sr":
-        start = add(a, b, BINARY32) if starts_narrow(arithmetic.format) else native
-        return _round_stochastic(start, arithmetic, random)
     native = _signed_zero_sum(native, a, b, arithmetic)
     return _rounded(native, _aligned_sum(_parts(a), _parts(b), arithmetic), arithmetic)
 
 
-def sub(a, b, arithmetic, random=0):
+def sub(a, b, arithmetic):
     """a - b, rounded once."""
-    return add(a, -b, arithmetic, random)
+    return add(a, -b, arithmetic)
 
 
-def mul(a, b, arithmetic, random=0):
+def mul(a, b, arithmetic):
     """a * b, rounded once."""
     with np.errstate(all="ignore"):
         native = a * b
-    if arithmetic.rounding == "sr":
-        start = mul(a, b, BINARY32) if starts_narrow(arithmetic.format) else native
-        return _round_stochastic(start, arithmetic, random)
     return _rounded(native, _product(a, b), arithmetic)
 
 
-def div(a, b, arithmetic, random=0):
+def div(a, b, arithmetic):
     """a / b, rounded once."""
     with np.errstate(all="ignore"):
         native = a / b
-    if arithmetic.rounding == "sr":
-        start = div(a, b, BINARY32) if starts_narrow(arithmetic.format) else native
-        return _round_stochastic(start, arithmetic, random)
     (sign_a, m_a, e_a), (sign_b, m_b, e_b) = _parts(a), _parts(b)
     shift = WIDTH - OPERAND_BITS
     quotient, rest = np.divmod(m_a << shift, np.where(m_b == 0, 1, m_b))
@@ -71,13 +43,10 @@ def div(a, b, arithmetic, random=0):
     return _rounded(native, exact, arithmetic)
 
 
-def sqrt(a, arithmetic, random=0):
+def sqrt(a, arithmetic):
     """The square root, rounded once."""
     with np.errstate(all="ignore"):
         native = np.sqrt(a)
-    if arithmetic.rounding == "sr":
-        start = sqrt(a, BINARY32) if starts_narrow(arithmetic.format) else native
-        return _round_stochastic(start, arithmetic, random)
     sign, m, e = _parts(a)
     odd = e & 1
     n, e = m << (WIDTH - OPERAND_BITS - 2 + odd), e - (WIDTH - OPERAND_BITS - 2 + odd)
@@ -87,24 +56,18 @@ def sqrt(a, arithmetic, random=0):
     return _rounded(native, (sign & False, root, e >> 1, root * root != n), arithmetic)
 
 
-def fma(a, b, c, arithmetic, random=0):
+def fma(a, b, c, arithmetic):
     """a * b + c, rounded once; the product of two operands is exact in binary64."""
     with np.errstate(all="ignore"):
         product = a * b
         native = product + c
-    if arithmetic.rounding == "sr":
-        start = fma(a, b, c, BINARY32) if starts_narrow(arithmetic.format) else native
-        return _round_stochastic(start, arithmetic, random)
     native = _signed_zero_sum(native, product, c, arithmetic)
     sign, m, e, _ = _product(a, b)
     return _rounded(native, _sum((sign, m, e), _parts(c)), arithmetic)
 
 
-def round_values(x, arithmetic, random=0):
+def round_values(x, arithmetic):
     """Any binary64 numbers, rounded once."""
-    if arithmetic.rounding == "sr":
-        start = round_values(x, BINARY32) if starts_narrow(arithmetic.format) else x
-        return _round_stochastic(start, arithmetic, random)
     sign, m, e = _parts(x, 53)
     return _rounded(x, (sign, m, e, np.zeros(x.shape, bool)), arithmetic)
 
@@ -188,28 +151,13 @@ def _rounded(native, exact, arithmetic):
     return _finished(native, sign, kept + up, grid, arithmetic)
 
 
-def _round_stochastic(x, arithmetic, random):
-    """Stochastic rounding of the numbers it starts from: up where floor(f * 2^24) + R >= 2^24."""
-    fmt = arithmetic.format
-    sign, m, e = _parts(x, 53)
-    grid = e + 53 - fmt.significand_bits
-    if fmt.subnormals:
-        grid = np.maximum(grid, fmt.emin - fmt.significand_bits + 1)
-    shift = grid - e
-    kept = m >> np.minimum(shift, WIDTH)
-    rest = m - (kept << np.minimum(shift, WIDTH))
-    fraction = rest >> np.clip(shift - RANDOM_BITS, 0, WIDTH)
-    fraction <<= np.clip(RANDOM_BITS - shift, 0, RANDOM_BITS)
-    return _finished(x, sign, kept + (fraction + random >= 2**RANDOM_BITS), grid, arithmetic)
-
-
 def _finished(native, sign, kept, grid, arithmetic):
     fmt, rounding = arithmetic.format, arithmetic.rounding
     with np.errstate(over="ignore"):
         size = np.ldexp(kept.astype(np.float64), grid)
     if not fmt.subnormals:
         size = np.where(size < fmt.min_normal, 0.0, size)
-    outward = {"rn": True, "sr": True, "ru": ~sign, "rd": sign}.get(rounding, False)
+    outward = {"rn": True, "ru": ~sign, "rd": sign}.get(rounding, False)
     infinity = np.nan if fmt.overflow == "nan" else np.inf
     limit = np.where(outward, infinity, fmt.max_finite)
     if fmt.overflow == "saturate":

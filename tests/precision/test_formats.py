@@ -70,7 +70,7 @@ def test_standard_names_and_aliases_are_the_same_backend(alias):
 
 def test_spec_string_of_every_key():
     spec = "float:p=11,emin=-14,emax=15,round=rz,subnormals=flush,overflow=saturate"
-    fmt, rounding = parse_spec(spec)
+    fmt, rounding, _ = parse_spec(spec)
     assert (fmt.significand_bits, fmt.emin, fmt.emax) == (11, -14, 15)
     assert (fmt.subnormals, fmt.overflow, rounding) == (False, "saturate", "rz")
     backend = resolve_backend(spec)
@@ -88,7 +88,7 @@ def test_spec_string_of_every_key():
     ],
 )
 def test_defaults_of_a_spec_string(spec, expected):
-    fmt, rounding = parse_spec(spec)
+    fmt, rounding, _ = parse_spec(spec)
     shape = (fmt.significand_bits, fmt.emin, fmt.emax, fmt.subnormals, fmt.overflow, rounding)
     assert shape == expected
 

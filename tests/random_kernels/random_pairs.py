@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from tests.oracles import exact
-from tests.oracles.random_bits import GOLDEN, lowbias32
+from tests.oracles.random_bits import GOLDEN, at, lowbias32
 from tests.oracles.scalar import Exact, exactly
 
 _MASK = 0xFFFFFFFF
@@ -20,7 +20,7 @@ _STEPS, _PARTS = 1 << 20, 1 << 10
 def step_key(key: int, number: int) -> int:
     """The key of a step (from 1), of a part of an operand (below 0), of a part that is rounded."""
     site = lowbias32(((_STEPS + number) * GOLDEN + 1) & _MASK) | 1
-    return key * site & _MASK
+    return at(key, site)
 
 
 def part_key(key: int, place: int) -> int:

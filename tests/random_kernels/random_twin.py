@@ -20,14 +20,11 @@ from numba.typed import List
 
 from sciprec.precision.operations import by_type
 from sciprec.precision.rewriting.imported import imported
-from tests.oracles import derived, exact, functions, parallel_loops, ranks
-from tests.oracles.random_bits import GOLDEN, lowbias32
+from tests.oracles import derived, exact, functions, parallel_loops, random_bits, ranks
 from tests.oracles.scalar import WHOLE, Exact, exactly
 from tests.random_kernels import random_pairs
 from tests.random_kernels.random_pairs import RandomPair, is_pair
 
-_MASK = 0xFFFFFFFF
-_ENTRY = 0x51ED2700
 EXACT = {
     n: getattr(exact, n) for n in ("add", "sub", "mul", "div", "sqrt", "fma", "neg")
 } | {
@@ -49,19 +46,7 @@ INTEGERS = {
 
 def at_site(key: int, number: int) -> int:
     """The key of an operation."""
-    return key * (number | 1) & _MASK
-
-
-def descend(key: int, number) -> int:
-    """The key of an iteration or call."""
-    return lowbias32((key + (int(number) & _MASK) * GOLDEN) & _MASK)
-
-
-def hashed(key: int, salt: int) -> int:
-    """32 random bits."""
-    if salt == 0:
-        return key
-    return (key ^ (key >> 16)) * (lowbias32(salt) | 1) & _MASK
+    return random_bits.at(key, number | 1)
 
 
 class RandomOperations:
@@ -77,8 +62,8 @@ class RandomOperations:
         return functools.partial(self.applied, name)
 
     def drawn(self, key: int, salt: int = 0) -> int:
-        """The 24 bits of a stochastic rounding."""
-        return hashed(key, salt) >> 8 if self.random else 0
+        """The bits of a stochastic rounding."""
+        return random_bits.draw(key, salt) if self.random else 0
 
     def rounded(self, x, key: int, salt: int = 0):
         """A number from outside, in the format."""
@@ -117,7 +102,7 @@ class RandomOperations:
         """function(key of the element, elements) in the order of memory."""
         arrays = np.broadcast_arrays(*(_boxed(x) for x in operands))
         made = [
-            function(descend(key, n), *(a[index] for a in arrays))
+            function(random_bits.descend(key, n), *(a[index] for a in arrays))
             for n, index in enumerate(np.ndindex(arrays[0].shape))
         ]
         pairs = any(map(is_pair, made)) or any(a.dtype.kind == "c" for a in arrays)
@@ -132,7 +117,7 @@ class RandomOperations:
             return self.applied(name, key, x, y)
         other = np.broadcast_to(_boxed(y), x.shape)
         for n, index in enumerate(np.ndindex(x.shape)):
-            own = descend(key, n)
+            own = random_bits.descend(key, n)
             terms = [self.enter(own, v) for v in (x[index], other[index])]
             x[index] = self.leave(own, x, self.applied(name, own, *terms))
         return x
@@ -174,7 +159,7 @@ class RandomOperations:
         if not math.isfinite(value.value) or value.value == 0.0:
             return value
         low, high = (round(edge * 2**31) for edge in self.backend.noise)
-        n = ((hashed(key, 7) >> 16) * (high - low + 1) >> 16) + low
+        n = ((random_bits.draw(key, 7) >> 36) * (high - low + 1) >> 16) + low
         changed = Fraction(value.value) * (1 + Fraction(n, 2**31))
         return exactly(exact.round_exact(changed, self.arithmetic), self.arithmetic)
 
@@ -298,7 +283,7 @@ class Noting:
 
     def _noting(self, function):
         def noted(key: int, *operands):
-            self.keys[key] += not all(isinstance(x, WHOLE) for x in operands)
+            self.keys[key & 0xFFFFFFFF] += not all(isinstance(x, WHOLE) for x in operands)
             return function(key, *operands)
 
         return noted
@@ -327,7 +312,7 @@ def run_random_twin(lifted, args: tuple):
     text = "\n".join(x for x in text[start:].splitlines() if not x.startswith(("@", "sp_row")))
     noting = Noting(RandomOperations(lifted.backend))
     namespace = {
-        "sp_ops": noting, "sp_at": at_site, "sp_descend": descend,
+        "sp_ops": noting, "sp_at": at_site, "sp_descend": random_bits.descend,
         "sp_prange": range, "sp_lesser": min, "sp_greater": max, "math": math,
         "np": _Numpy("np"), "sp_start_of_sum": lambda s: parallel_loops.begun(s, 0),
         "sp_start_of_product": lambda s: parallel_loops.begun(s, 1),
@@ -338,7 +323,7 @@ def run_random_twin(lifted, args: tuple):
     for place in (ranks.index_of_rank, ranks.fraction_of_rank, ranks.number_of_steps):
         namespace[f"sp_{place.__name__}"] = _of_floats(place)
     exec(compile(text, str(lifted.path), "exec"), namespace)
-    key = lowbias32(lowbias32(lifted.seed + _ENTRY) + (lifted._calls - 1) * GOLDEN & _MASK)
+    key = random_bits.entry(lifted.seed, lifted._calls - 1)
     with np.errstate(all="ignore"):
         result = _plain(namespace["sp_entry"](key, *args))
     repeated = sum(n - 1 for n in noting.keys.values() if n)

@@ -29,16 +29,26 @@ from sciprec.precision.formats.float_format import (
     FORMATS,
     Format,
     parse_spec,
+    unfit_random_bits,
     unfit_rounding,
 )
 from sciprec.precision.formats.listing import backends_listing
 from sciprec.precision.formats.rounding_rules import ROUNDINGS, Rounding
 
+_RANDOM_BITS = "random_bits"
+
 
 @dataclass(frozen=True)
 class Arithmetic:
-    """A format and the rounding of every result into it; `aligned` marks additions without guard
-    bits.
+    """A format and the rounding of every result into it.
+
+    Args:
+        format: of numbers.
+        rounding: a name in `ROUNDINGS`.
+        aligned: whether additions have no guard bits.
+        random_bits: of a stochastic rounding that draws few, as hardware does: r of them go up
+            with the probability floor(2^r f) / 2^r, where f last places are lost; left out, as
+            many as `rounding.stochastic` draws.
 
     Raises:
         InputError: the rounding is unknown, or not offered for the format.
@@ -47,6 +57,7 @@ class Arithmetic:
     format: Format | FixedFormat
     rounding: str = "rn"
     aligned: bool = False
+    random_bits: int | None = None
 
     def __post_init__(self) -> None:
         fmt, known = self.format, FIXED_ROUNDINGS if self.fixed else ROUNDINGS
@@ -55,10 +66,17 @@ class Arithmetic:
                 f"unknown rounding {shown(self.rounding)} of '{fmt.name}'; known: "
                 f"{', '.join(known)}"
             )
-        if not isinstance(fmt, FixedFormat) and (
-            wrong := unfit_rounding(self.rounding, fmt.significand_bits, fmt.emin)
-        ):
+        wrong = unfit_random_bits(self.rounding, self.random_bits)
+        if not isinstance(fmt, FixedFormat):
+            wrong = unfit_rounding(self.rounding, fmt.significand_bits, fmt.emin) or wrong
+        if wrong:
             raise InputError(f"'{fmt.name}': {wrong}")
+
+    @property
+    def name(self) -> str:
+        """The format and the rounding, as a spec string."""
+        few = "" if self.random_bits is None else f",{_RANDOM_BITS}={self.random_bits}"
+        return f"{self.format.name},round={self.rounding}{few}"
 
     @property
     def rule(self) -> Rounding:
@@ -324,7 +342,7 @@ def resolve_backend(backend: str | Backend | Format | Arithmetic | MakesBackend)
     if isinstance(backend, Format):
         return uniform_backend(backend.name, Arithmetic(backend))
     if isinstance(backend, Arithmetic):
-        return uniform_backend(f"{backend.format.name},round={backend.rounding}", backend)
+        return uniform_backend(backend.name, backend)
     if hasattr(backend, "as_backend"):
         return backend.as_backend()
     if not isinstance(backend, str):
@@ -335,11 +353,12 @@ def resolve_backend(backend: str | Backend | Format | Arithmetic | MakesBackend)
     if backend in _BACKENDS:
         return _BACKENDS[backend]
     if backend.startswith("float:"):
-        fmt, rounding = parse_spec(backend)
-        return uniform_backend(f"{fmt.name},round={rounding}", Arithmetic(fmt, rounding))
+        fmt, rounding, few = parse_spec(backend)
+        return resolve_backend(Arithmetic(fmt, rounding, random_bits=few))
     if backend.startswith("fixed:"):
         fixed, rounding = parse_fixed_spec(backend)
-        return fixed_backend(f"{fixed.name},round={rounding}", Arithmetic(fixed, rounding))
+        arithmetic = Arithmetic(fixed, rounding)
+        return fixed_backend(arithmetic.name, arithmetic)
     kind = backend.partition(":")[0]
     if kind == "matrix":
         raise InputError(
@@ -352,7 +371,9 @@ def resolve_backend(backend: str | Backend | Format | Arithmetic | MakesBackend)
     name, equals, rounding = backend.partition(",round=")
     standard = ALIASES.get(name, name)
     if standard in FORMATS and equals:
-        return resolve_backend(Arithmetic(FORMATS[standard], rounding))
+        rounding, given, few = rounding.partition(f",{_RANDOM_BITS}=")
+        bits = None if not given else int(few) if few.isdecimal() else few
+        return resolve_backend(Arithmetic(FORMATS[standard], rounding, random_bits=bits))
     for known in _BACKENDS.values():
         if known.compute.format.name == standard and known.compute.rounding == "rn":
             return known

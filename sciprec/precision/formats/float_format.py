@@ -120,6 +120,20 @@ def _out_of_reach(p: int, emin: int, emax: int) -> str:
     return ""
 
 
+def unfit_random_bits(rounding: str, random_bits: int | None) -> str:
+    """Why a rounding cannot draw a number of random bits; "" if it can, or none is given."""
+    if random_bits is None:
+        return ""
+    if not ROUNDINGS[rounding].random:
+        return (
+            f"random_bits={random_bits} is given with round={rounding}, which draws none; "
+            "it is accepted with round=sr: write that, or leave random_bits out"
+        )
+    if random_bits not in range(1, MOST_RANDOM_BITS + 1):
+        return f"random_bits={random_bits} is no whole number from 1 to {MOST_RANDOM_BITS}"
+    return ""
+
+
 def unfit_rounding(rounding: str, p: int, emin: int) -> str:
     """Why a rounding is not offered for a format; "" if it is."""
     rule = ROUNDINGS[rounding]
@@ -159,15 +173,19 @@ ALIASES = {
 }
 
 SPEC_EXAMPLE = "float:p=11,emin=-14,emax=15,round=rz,subnormals=flush,overflow=saturate"
-_SPEC_KEYS = ("p", "emin", "emax", "round", "subnormals", "overflow")
+_SPEC_KEYS = ("p", "emin", "emax", "round", "random_bits", "subnormals", "overflow")
+MOST_RANDOM_BITS = 32
+"""Of a rounding to which a number of random bits is given."""
 
 
-def parse_spec(spec: str) -> tuple[Format, str]:
-    """Read a spec string such as 'float:p=11,emin=-14,emax=15,round=rz' into (Format, rounding).
+def parse_spec(spec: str) -> tuple[Format, str, int | None]:
+    """Read a spec string such as 'float:p=11,emin=-14,emax=15,round=rz' into (Format, rounding,
+    random bits or None).
 
     Keys: p, significand bits with the implicit one (2 to 53); emin and emax, the least and greatest
-    exponent; round, a name in `ROUNDINGS`; subnormals, keep or flush; overflow, infinity or
-    saturate. Defaults: emin = 1 - emax, emax = 127, round=rn, subnormals=keep, overflow=infinity.
+    exponent; round, a name in `ROUNDINGS`; random_bits, of round=sr (1 to 32); subnormals, keep or
+    flush; overflow, infinity or saturate. Defaults: emin = 1 - emax, emax = 127, round=rn,
+    subnormals=keep, overflow=infinity.
 
     Raises:
         InputError: with the part that is wrong and what is accepted in its place.
@@ -193,10 +211,12 @@ def parse_spec(spec: str) -> tuple[Format, str]:
     rounding = _choice(spec, "round", given.get("round", "rn"), ROUNDINGS)
     subnormals = _choice(spec, "subnormals", given.get("subnormals", "keep"), ("keep", "flush"))
     overflow = _choice(spec, "overflow", given.get("overflow", "infinity"), OVERFLOWS[:2])
-    if wrong := _out_of_reach(p, emin, emax) or unfit_rounding(rounding, p, emin):
+    few = _integer(spec, "random_bits", given["random_bits"]) if "random_bits" in given else None
+    wrong = _out_of_reach(p, emin, emax) or unfit_rounding(rounding, p, emin)
+    if wrong := wrong or unfit_random_bits(rounding, few):
         raise InputError(_bad(spec, wrong))
     name = f"float:p={p},emin={emin},emax={emax},subnormals={subnormals},overflow={overflow}"
-    return Format(name, p, emin, emax, subnormals == "keep", overflow), rounding
+    return Format(name, p, emin, emax, subnormals == "keep", overflow), rounding, few
 
 
 def _integer(spec: str, key: str, text: str) -> int:

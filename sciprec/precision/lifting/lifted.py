@@ -269,7 +269,7 @@ class Lifted(Shown):
     def _next_key(self):
         with self._lock:
             number, self._calls = self._calls, self._calls + 1
-        return np.uint32(keys.mix(keys.mix(self.seed + 0x51ED2700) + number * 0x9E3779B9))
+        return np.uint64(keys.entry_key(self.seed, number))
 
     def _explained(self, error, args) -> LiftError:
         names = list(self.signature.parameters)

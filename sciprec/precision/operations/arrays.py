@@ -192,7 +192,7 @@ def _applied(ops, op, context, b, own, given):
         return made, kind
     if ops.backend.random:
         one = ir.Constant(INDEX, 1)
-        own = _called(context, b, keys.descend, [types.uint32, types.int64], [own, one])[0]
+        own = _called(context, b, keys.descend, [keys.KEY, types.int64], [own, one])[0]
     return _with_key(ops, context, b, ops.enter, own, 0, [kind], [made])
 
 
@@ -210,7 +210,7 @@ def _own_key(ops, context, b, key, n):
     """The key of the n-th element, where elements draw random bits."""
     if not ops.backend.random or ops.variant.row_bytes:
         return key
-    return _called(context, b, keys.descend, [types.uint32, types.int64], [key, n()])[0]
+    return _called(context, b, keys.descend, [keys.KEY, types.int64], [key, n()])[0]
 
 
 def _with_key(ops, context, b, function, key, row: int, kinds, values):

@@ -39,7 +39,7 @@ def step_key(b: ir.IRBuilder, key, number: int):
     """The key of one step of an operation; none in a backend without keys."""
     if key is None:
         return None
-    return b.mul(key, ir.Constant(I32, keys.site_number(_FIRST_STEP + number)))
+    return keys.emit_at(b, key, ir.Constant(I32, keys.site_number(_FIRST_STEP + number)))
 
 
 class Truth:

@@ -24,6 +24,7 @@ from sciprec.precision.rounding.fixed_rounding import Fixed
 from sciprec.precision.rounding.native import Native
 from sciprec.precision.rounding.recording import Recording
 from sciprec.precision.rounding.sticky import Sticky
+from sciprec.precision.rounding.stochastic import Draw
 from sciprec.precision.rounding.technique import rounder
 from sciprec.precision.rounding.variant import FLOATS, Variant
 from sciprec.precision.rounding.words import F32, F64, I32, I64, V64, View, call, opaque
@@ -44,7 +45,7 @@ class Evaluation:
 
     def __init__(self, backend: Backend, word: int, variant: Variant = FLOATS):
         self.backend, self.word, self.variant = backend, word, variant
-        self.key_type = types.uint32 if backend.random else None
+        self.key_type = keys.KEY if backend.random else None
         if variant.row_bytes:
             self.key_type = types.int64
         self.carrier = types.float32 if backend.carrier == np.float32 else types.float64
@@ -76,7 +77,7 @@ class Evaluation:
         return keys.intrinsic_of(arity, self.key_type, resolve, self.variant.row_bytes)
 
     def draw(self, b, role: Native, key, salt: int = 0) -> dict:
-        """What a rounder takes besides operands: the 24 random bits of a stochastic rounding, or
+        """What a rounder takes besides operands: the random bits of a stochastic rounding, or
         the address of a row (`salt` numbers further draws and rows; 1 to 3 are the operands').
         """
         if role.placed:
@@ -85,7 +86,10 @@ class Evaluation:
             return {"row": b.add(key, step) if part else key}
         if not role.rule.random:
             return {}
-        return {"draw": b.lshr(keys.emit_hash(b, key, salt), ir.Constant(I32, 8))}
+        first, few = keys.emit_hash(b, key, salt), role.arithmetic.random_bits
+        if few is None:
+            return {"draw": Draw(first, keys.emit_second(b, key))}
+        return {"draw": Draw(b.and_(first, ir.Constant(I32, -(1 << (32 - few)))), None)}
 
     def emit(self, name: str, role: Native) -> Callable:
         """emit(context, builder, values, key) -> value, all in the carrier."""

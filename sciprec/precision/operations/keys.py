@@ -1,9 +1,12 @@
 """Keys: what an operation knows about its place in the computation.
 
-Random bits for stochastic rounding and noise. A lifted kernel of a random backend carries a 32-bit
-key: a hash of (seed, call number) at its entry, of (key, loop iteration) in each loop, of (key,
-operation site) at each operation. So the bits depend on where in the computation they are drawn
-and on nothing else: not on threads, chunks or the order of execution.
+Random bits for stochastic rounding and noise. A lifted kernel of a random backend carries a key of
+two words. The lower one, of which draws are made, is a hash of (seed, call number) at the kernel's
+entry, of (key, loop iteration) in each loop, of (key, operation site) at each operation. So the
+bits depend on where in the computation they are drawn and on nothing else: not on threads, chunks
+or the order of execution. The upper word is a hash of both words of the loop or call around: it
+tells draws apart whose lower words are equal, and stays as it is within an innermost loop, where it
+costs nothing.
 
 Rows of a table for fixed point and profiles. The key is an address: of the table at the kernel's
 entry, of the part that belongs to a call in the called kernel, of a row at each operation.
@@ -20,8 +23,12 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 
-_I32 = ir.IntType(32)
+_I32, _I64 = ir.IntType(32), ir.IntType(64)
 _GOLDEN = 0x9E3779B9
+_UPPER = 0x85EBCA6B
+_LOWER_SEED, _UPPER_SEED = 0x51ED2700, 0x2545F491
+KEY = types.uint64
+"""The type of keys of random bits."""
 
 
 def mix(word: int) -> int:
@@ -39,25 +46,54 @@ def _emit_mix(b: ir.IRBuilder, word):
     return word
 
 
+def entry_key(seed: int, number: int) -> int:
+    """The key at the entry of a kernel in its call of some number, from 0."""
+    lower = mix(mix(seed + _LOWER_SEED) + number * _GOLDEN)
+    upper = mix(mix((seed >> 32 ^ seed) + _UPPER_SEED) + number * _UPPER)
+    return upper << 32 | lower
+
+
+def _words(b: ir.IRBuilder, key):
+    """The lower word of a key, and the upper one."""
+    return b.trunc(key, _I32), b.trunc(b.lshr(key, ir.Constant(_I64, 32)), _I32)
+
+
+def _joined(b: ir.IRBuilder, lower, upper):
+    """The key of two words."""
+    return b.or_(b.zext(lower, _I64), b.shl(b.zext(upper, _I64), ir.Constant(_I64, 32)))
+
+
+def emit_at(b: ir.IRBuilder, key, number):
+    """The key of a part of an operation or iteration, by an odd number of its own.
+
+    Sums would leave the draws of two parts a fixed distance apart.
+    """
+    lower, upper = _words(b, key)
+    return _joined(b, b.mul(lower, number), upper)
+
+
 def emit_hash(b: ir.IRBuilder, key, salt: int):
     """32 random bits of an operation, the high ones best; `salt` numbers further draws of it."""
+    lower, _ = _words(b, key)
     if salt == 0:
-        return key
-    word = b.xor(key, b.lshr(key, ir.Constant(_I32, 16)))
+        return lower
+    word = b.xor(lower, b.lshr(lower, ir.Constant(_I32, 16)))
     return b.mul(word, ir.Constant(_I32, mix(salt) | 1))
+
+
+def emit_second(b: ir.IRBuilder, key):
+    """32 further random bits of an operation, for what its own 32 leave open."""
+    return _words(b, key)[1]
 
 
 @intrinsic
 def at_site(typingctx, key, number):
-    """The key of the operation at a site of the source: the iteration's times a number of its own.
-
-    The number is odd. Sums would leave the draws of two sites a fixed distance apart.
-    """
+    """The key of the operation at a site: the iteration's, and a number of the site's own."""
 
     def codegen(context, b, signature, args):
-        return b.mul(args[0], b.or_(b.trunc(args[1], _I32), ir.Constant(_I32, 1)))
+        return emit_at(b, args[0], b.or_(b.trunc(args[1], _I32), ir.Constant(_I32, 1)))
 
-    return types.uint32(types.uint32, types.int64), codegen
+    return KEY(KEY, types.int64), codegen
 
 
 @intrinsic
@@ -65,10 +101,12 @@ def descend(typingctx, key, number):
     """The key of one iteration of a loop, or of a called kernel."""
 
     def codegen(context, b, signature, args):
-        counter = b.trunc(args[1], _I32)
-        return _emit_mix(b, b.add(args[0], b.mul(counter, ir.Constant(_I32, _GOLDEN))))
+        (lower, upper), counter = _words(b, args[0]), b.trunc(args[1], _I32)
+        upper = b.mul(b.xor(lower, upper), ir.Constant(_I32, _UPPER))
+        lower = _emit_mix(b, b.add(lower, b.mul(counter, ir.Constant(_I32, _GOLDEN))))
+        return _joined(b, lower, upper)
 
-    return types.uint32(types.uint32, types.int64), codegen
+    return KEY(KEY, types.int64), codegen
 
 
 def site_number(index: int) -> int:

@@ -10,7 +10,7 @@ back (exactly). Which of the techniques below is used is decided in `technique.r
     Single       binary32 inside a binary64 carrier, likewise
     Bits         add-and-mask on the bits (formats with binary32's exponents)
     Grid         adding and subtracting 1.5 * 2^k, whose spacing is the format's
-    Stochastic   random bits added below the last kept one (module `stochastic`)
+    Stochastic   random bits beside the result and its error (module `stochastic`)
     Sticky       truncation plus the sign of the rounding error: any format, any rounding (`sticky`)
 
 Bits and Grid serve rounding to nearest and, under the processor's directed modes, the others.

@@ -109,12 +109,12 @@ class Sticky(Native):
         r = b.fdiv(x, y)
         rest = call(b, "fma", b.fneg(r), y, x)
         error = V64.to_float(b, b.xor(V64.to_word(b, rest), V64.sign_word(b, y)))
-        return self._rounded(b, r, error, ties=False)
+        return self._rounded(b, r, error, ties=False, **key)
 
     def sqrt(self, b, x, **key):
         x = self.widen(b, x)
         r = call(b, "sqrt", x)
-        return self._rounded(b, r, call(b, "fma", b.fneg(r), r, x), ties=False)
+        return self._rounded(b, r, call(b, "fma", b.fneg(r), r, x), ties=False, **key)
 
     @staticmethod
     def fused(b, x, y, z, exact_product: bool):
@@ -145,7 +145,7 @@ class Sticky(Native):
 
     def from_integer(self, b, i, signed, **key):
         """A 64-bit integer, rounded once."""
-        if self.format.significand_bits <= 51:
+        if self.format.significand_bits <= 51 and not self.rule.random:
             return self._rounded(b, jammed(b, i, signed), None, **key)
         convert = b.sitofp if signed else b.uitofp
         high = convert(b.and_(i, ir.Constant(I64, ~0x7FF)), F64)
@@ -153,7 +153,7 @@ class Sticky(Native):
         return self._rounded(b, *two_sum(b, high, low), **key)
 
     def _rounded(self, b, r, error, ties=True, **key):
-        return self.narrow(b, self.finish(b, r, error, ties))
+        return self.narrow(b, self.finish(b, r, error, ties, **key))
 
     def _zero_sum(self, b, rounded, r, x, y):
         """Toward -infinity an exact zero sum is -0, unless both terms are +0 (IEEE 754, 6.3)."""

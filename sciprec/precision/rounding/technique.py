@@ -15,7 +15,7 @@ from sciprec.precision.rounding.instructions import Bits, BitsNearest, Grid, Hal
 from sciprec.precision.rounding.leading_bits import LeadingBits
 from sciprec.precision.rounding.native import Native
 from sciprec.precision.rounding.sticky import Sticky, Wide
-from sciprec.precision.rounding.stochastic import Stochastic, StochasticBits
+from sciprec.precision.rounding.stochastic import Stochastic, StochasticBits, WideStochastic
 from sciprec.precision.rounding.words import F32, F64, I32
 
 
@@ -98,9 +98,9 @@ def rounder(
         technique, evaluation = LeadingBits, F32
     elif word:
         technique, evaluation = _directed(arithmetic, carrier, word)
-    elif wide and not arithmetic.rule.random:
+    elif wide:
         _require_range(arithmetic, others)
-        technique, evaluation = Wide, F64
+        technique, evaluation = WideStochastic if arithmetic.rule.random else Wide, F64
     else:
         technique, evaluation = _nearest(arithmetic, carrier)
     if issubclass(technique, Sticky) and arithmetic.format.emin < -450:
@@ -123,13 +123,13 @@ def rounder(
 
 def _require_range(arithmetic: Arithmetic, others: tuple[Format, ...]) -> None:
     """Make sure that results of the others' numbers which leave binary64 are rounded right."""
-    outward = arithmetic.rounding == "rn" and arithmetic.format.overflow != "saturate"
+    outward = arithmetic.rounding in ("rn", "sr") and arithmetic.format.overflow != "saturate"
     for other in others:
         if not outward and (other.emax > 450 or other.emin < -450):
             raise InputError(
                 f"'{arithmetic.format.name}' in rounding {arithmetic.rounding} stands beside "
                 f"'{other.name}', whose products leave binary64; accepted beside it: formats with "
-                "exponents from -450 to 450, or rounding to nearest without saturation"
+                "exponents from -450 to 450, or rounding to nearest or at random without saturation"
             )
 
 
@@ -153,11 +153,8 @@ def _directed(arithmetic, carrier, word) -> tuple[type, ir.Type]:
 def _nearest(arithmetic, carrier) -> tuple[type, ir.Type]:
     fmt, p = arithmetic.format, arithmetic.format.significand_bits
     if arithmetic.rule.random:
-        narrow = p <= 11 and arithmetic.fits_binary32 and fmt.overflow == "infinity"
-        if not narrow or carrier == F64:
-            return Stochastic, F64
-        plain = (fmt.emin, fmt.emax, fmt.subnormals) == (-126, 127, True)
-        return (StochasticBits if plain else Stochastic), F32
+        on_bits = carrier == F32 and StochasticBits.serves(arithmetic)
+        return (StochasticBits if on_bits else Stochastic), F64
     if arithmetic.rule.mode != 0 or arithmetic.aligned or p > 25 and not fmt.is_binary64:
         return Sticky, F64
     if arithmetic.native is not None:
