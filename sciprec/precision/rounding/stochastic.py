@@ -39,7 +39,7 @@ class Stochastic(Sticky):
     def finish(self, b, r, error=None, ties=True, *, draw, divisor=None):
         """Round r + error, or r + error / divisor, which is at most half of r's last place away.
 
-        A quotient reaches the place from which on it goes up where its remainder does.
+        A quotient is beyond a number where its remainder is beyond what that number leaves.
         """
         fmt, zero = self.format, V64.constant(0.0)
         sign, size = V64.sign_word(b, r), call(b, "fabs", r)
@@ -113,7 +113,7 @@ class StochasticBits(Stochastic):
         word = V32.to_word(b, r)
         error = V32.to_float(b, b.xor(V32.to_word(b, error), V32.sign_word(b, r)))
         below = b.fcmp_ordered("<", error, V32.constant(0.0))
-        word = b.add(word, b.sext(below, I32))
+        word = b.select(below, b.sub(word, V32.word(1)), word)
         # Times 2^(10 - E), finite where a sum is inexact: its terms are multiples of 2^-136.
         exponent = b.and_(word, V32.word(V32.exponent))
         power = V32.to_float(b, b.sub(V32.word((254 + 10) << 23), exponent))
@@ -155,7 +155,8 @@ class StochasticBits(Stochastic):
         one, zero = V32.constant(1.0), V32.constant(0.0)
         bar = b.select(below, b.fsub(zero, second), b.fsub(one, second))
         goes = b.fcmp_ordered(">=", b.fadd(rest, lacking), bar)
-        return self._masked(b, b.add(b.add(word, up), b.zext(goes, I32)))
+        up = b.add(word, up)
+        return self._masked(b, b.select(goes, b.add(up, V32.word(1)), up))
 
     def _masked(self, b, word):
         return V32.to_float(b, b.and_(word, V32.word(-(1 << self._drop))))
