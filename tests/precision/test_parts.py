@@ -9,8 +9,13 @@ import os
 import pickle
 import subprocess
 import sys
+import tomllib
+import warnings
 from pathlib import Path
+from types import SimpleNamespace
 
+import llvmlite
+import numba
 import numpy as np
 import pytest
 from llvmlite import binding
@@ -24,7 +29,7 @@ from numba.core.registry import cpu_target
 from numba.extending import overload
 
 import sciprec
-from sciprec.precision.compiled import wide_vectors
+from sciprec.precision.compiled import quicker, wide_vectors
 from sciprec.precision.compiled.disk_cache import kept
 from sciprec.precision.compiled.lowering import Lowered
 from sciprec.precision.compiled.undisturbed import undisturbed
@@ -268,6 +273,51 @@ def test_what_is_quicker_gives_what_numba_gives():
                      interpreter.peep_hole_delete_with_exit)  # fmt: skip
     assert texts == [printed(run_frontend(f)) for f in (thrice, with_one)]
     assert variables == listed(in_new_arrays, saying, with_one) and sum(map(len, variables)) > 99
+
+
+@pytest.fixture
+def other_versions(monkeypatch):
+    """Numba and llvmlite are of versions that nothing was made for."""
+    later = dict.fromkeys(quicker.MADE_FOR, ((90, 0), (91, 5)))
+    monkeypatch.setattr(quicker, "MADE_FOR", later)
+    quicker.replacements.cache_clear()
+    yield
+    quicker.replacements.cache_clear()
+
+
+LEFT_OUT = (
+    rf"^numba {numba.__version__} and llvmlite {llvmlite.__version__} is installed, and sciprec's "
+    "short ways through the compiler were made for numba 90.0 to 91.5 and llvmlite 90.0 to 91.5: "
+    "they are left out; compiling takes longer, and results are the same"
+)
+
+
+def test_nothing_is_replaced_in_versions_that_it_was_not_made_for(other_versions):
+    usual = [vars(owner)[name] for owner, name, _ in quicker.REPLACEMENTS]
+    assert len(usual) == 8
+    with pytest.warns(RuntimeWarning, match=LEFT_OUT) as told:
+        for _ in range(3):
+            with undisturbed():
+                found = [vars(owner)[name] for owner, name, _ in quicker.REPLACEMENTS]
+                assert all(one is own for one, own in zip(found, usual, strict=True))
+    assert len(told) == 1
+
+
+def test_what_is_installed_and_what_is_declared_is_what_it_was_made_for():
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    (floor,) = (d for d in declared["dependencies"] if d.startswith("numba>="))
+    first, last = quicker.MADE_FOR[numba]
+    assert floor == f"numba>={first[0]}.{first[1]}"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        quicker.replacements.cache_clear()
+        assert quicker.replacements() is quicker.REPLACEMENTS
+    for version, inside in (
+        ("0.62.9", False), ("0.63.0rc1", True), ("0.68.9", True), ("0.69.0dev0", False),
+        ("1", False),
+    ):  # fmt: skip
+        package = SimpleNamespace(__version__=version)
+        assert quicker._is_between(package, (0, 63), (0, 68)) is inside
 
 
 def test_modules_are_found_by_their_address():

@@ -2,6 +2,7 @@
 installed package needs no checkout.
 """
 
+import importlib.metadata
 import importlib.util
 import json
 import os
@@ -17,6 +18,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from packaging.version import Version
 
 import sciprec
 from sciprec.scenario.shipped import PRICES, SCENARIOS, names
@@ -69,6 +71,41 @@ def test_readme_begins_with_the_two_commands_and_ci_calls_the_second():
     for name in (".ci/run", ".github/workflows/tests.yml"):
         script = (ROOT / name).read_text(encoding="utf-8")
         assert script.rstrip().endswith("python3 bootstrap.py test")
+
+
+def versions_module():
+    specification = importlib.util.spec_from_file_location("versions", ROOT / ".ci/versions.py")
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module
+
+
+def test_the_smoke_test_of_versions_knows_every_floor(project):
+    """And the installed versions are not below them, nor those of the lock file."""
+    floors = versions_module().floors()
+    assert len(floors) == len(project["project"]["dependencies"]) >= 13
+    locked = dict(
+        line.split("==") for line in (ROOT / "requirements.lock").read_text().splitlines()
+        if not line.startswith("#")
+    )  # fmt: skip
+    pinned = {normal(name): Version(version) for name, version in locked.items()}
+    for floor in floors:
+        name, version = floor.split("==")
+        assert Version(version) <= pinned[normal(name)]
+        assert Version(version) <= Version(importlib.metadata.version(name))
+
+
+@pytest.mark.parametrize("words", [[], ["oldest"], ["floors", "a", "b"]])
+def test_the_smoke_test_of_versions_refuses_other_words(words, capsys):
+    assert versions_module().main(words) == 2
+    assert f"given '{' '.join(words)}'; accepted: floors or newest" in capsys.readouterr().err
+
+
+def test_the_jobs_of_versions_are_those_that_the_smoke_test_knows():
+    jobs = yaml.safe_load((ROOT / ".github/workflows/tests.yml").read_text())["jobs"]
+    job = jobs["versions"]
+    assert tuple(job["strategy"]["matrix"]["versions"]) == versions_module().KINDS
+    assert job["steps"][-1]["run"] == "python3 .ci/versions.py ${{ matrix.versions }}"
 
 
 def test_bootstrap_needs_only_the_standard_library():

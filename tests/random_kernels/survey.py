@@ -1,10 +1,11 @@
 """Many random kernels in many backends, in chunks; what was done already is not done again.
 
-    python -m tests.random_kernels.survey FOLDER FIRST LAST COUNT
+    python -m tests.random_kernels.survey FOLDER FIRST LAST COUNT [FAULT]
 
 Runs the kernels of seeds FIRST to LAST - 1 in COUNT drawn backends each, or in all where COUNT is
 `all`; where COUNT is `lines`, with lines in formats of their own, where it is `everything`, by an
-assignment of one format to loads, arguments and comparisons, too. A chunk's findings are in
+assignment of one format to loads, arguments and comparisons, too. FAULT is planted first, such as
+`without short ways`. A chunk's findings are in
 FOLDER/chunk_SEED_COUNT.txt as soon as it is complete.
 """
 
@@ -26,7 +27,7 @@ from tests.random_kernels.runner import run_trials
 CHUNK = 20
 
 
-def survey(folder: Path, first: int, last: int, count: str) -> None:
+def survey(folder: Path, first: int, last: int, count: str, fault: str = "") -> None:
     """Run every chunk that the folder does not hold yet."""
     folder.mkdir(parents=True, exist_ok=True)
     for start in range(first, last, CHUNK):
@@ -36,7 +37,7 @@ def survey(folder: Path, first: int, last: int, count: str) -> None:
         cases = [random_case(seed) for seed in range(start, min(start + CHUNK, last))]
         trials = [t for case in cases for t in _trials(case, count)]
         began, counts, findings = time.monotonic(), collections.Counter(), []
-        for trial, outcome in run_trials(trials, per_process=60):
+        for trial, outcome in run_trials(trials, fault, per_process=60):
             counts[outcome.kind] += 1
             if outcome.kind != "same":
                 findings.append(f"==== {outcome.kind}: {outcome.detail}\n{trial.text()}")
@@ -55,4 +56,4 @@ def _trials(case: Case, count: str) -> list[Trial]:
 
 
 if __name__ == "__main__":
-    survey(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), sys.argv[4])
+    survey(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), *sys.argv[4:])

@@ -9,6 +9,7 @@ import pytest
 from sciprec.precision import lift
 from tests.random_kernels.backends import ALL, MIXED, drawn, takes, trial_of
 from tests.random_kernels.cases import Argument, Case, Trial
+from tests.random_kernels.faults import WITHOUT_SHORT_WAYS
 from tests.random_kernels.further_constructs import HELPERS, MADE, NUMBERS
 from tests.random_kernels.generator import (
     further_case,
@@ -32,6 +33,7 @@ def told(trial: Trial, outcome: Outcome) -> str:
 LIBRARY_SAMPLE = (0,)
 WHOLE_SAMPLE = (3,)
 FURTHER_SAMPLE = (3,)
+WITHOUT_SAMPLE = (21, 22, 23)
 OBJECT_SAMPLE = {0: "fixed32", 2: "float:p=11,emin=-14,emax=15,round=sr", 10: "float:p=40,round=rz"}
 
 
@@ -52,6 +54,14 @@ def test_sample_of_one_kind(made, seeds):
     """Kernels of calls of NumPy's functions alone, of whole arrays, of further constructs."""
     trials = [t for seed in seeds for t in drawn(made(seed), 1)]
     wrong = [(t, o) for t, o in run_trials(trials) if o.kind != "same"]
+    assert not wrong, f"{len(wrong)} findings; the first, reduced: {told(*wrong[0])}"
+
+
+@pytest.mark.slow
+def test_sample_without_short_ways_through_the_compiler():
+    """As in versions of Numba and llvmlite that these are not made for; more by `survey`."""
+    trials = [t for seed in WITHOUT_SAMPLE for t in drawn(random_case(seed), 2)]
+    wrong = [(t, o) for t, o in run_trials(trials, WITHOUT_SHORT_WAYS) if o.kind != "same"]
     assert not wrong, f"{len(wrong)} findings; the first, reduced: {told(*wrong[0])}"
 
 

@@ -8,15 +8,23 @@ compiled.
 - What is only lowered has no place for Python's objects where it reads none; implementations of
   functions that Numba makes of Python code are only lowered; passes over single functions are run
   where their code goes into several others: where it goes into one, they are run on that.
+
+All of it is left out, with a warning, where Numba or llvmlite is of a version that it was not made
+for: then compiling takes longer, and every bit is the same.
 """
 
 from __future__ import annotations
 
 import contextlib
 import ctypes
+import re
+import warnings
 from collections import deque
 from collections.abc import Callable, Iterator
+from functools import cache
 
+import llvmlite
+import numba
 from llvmlite.binding.executionengine import ExecutionEngine
 from numba import jit
 from numba.core import interpreter, ir, targetconfig
@@ -26,11 +34,14 @@ from numba.core.typing.templates import _OverloadFunctionTemplate
 
 from sciprec.precision.compiled.lowering import Lowered, helper
 
+MADE_FOR = {numba: ((0, 63), (0, 68)), llvmlite: ((0, 46), (0, 50))}
+"""The first and the last version in which the functions replaced here were seen to be the same."""
+
 
 @contextlib.contextmanager
 def replaced(owner, name: str, quicker: Callable) -> Iterator[None]:
     """A function of Numba's or llvmlite's replaced by one that does the same; where it is another
-    one already, or a version of these has none, nothing is.
+    one already nothing is.
     """
     usual = vars(owner).get(name)
     if getattr(usual, "__module__", "").partition(".")[0] not in ("numba", "llvmlite"):
@@ -181,3 +192,35 @@ REPLACEMENTS: tuple[tuple, ...] = (
     (ExecutionEngine, "add_module", _remembered),
     (ExecutionEngine, "_find_module_ptr", _newest_first),
 )
+
+
+@cache
+def replacements() -> tuple[tuple, ...]:
+    """The functions that are replaced here; none, and one warning in a process, where the versions
+    of Numba and llvmlite are others than those that this was made for.
+    """
+    others = [package for package, known in MADE_FOR.items() if not _is_between(package, *known)]
+    if not others:
+        return REPLACEMENTS
+    told = " and ".join(f"{package.__name__} {package.__version__}" for package in others)
+    known = " and ".join(
+        f"{package.__name__} {_dotted(first)} to {_dotted(last)}"
+        for package, (first, last) in MADE_FOR.items()
+    )
+    warnings.warn(
+        f"{told} is installed, and sciprec's short ways through the compiler were made for "
+        f"{known}: they are left out; compiling takes longer, and results are the same. Install "
+        "one of these versions where the time counts",
+        RuntimeWarning, stacklevel=2,
+    )  # fmt: skip
+    return ()
+
+
+def _is_between(package, first: tuple[int, int], last: tuple[int, int]) -> bool:
+    """Whether the first two numbers of a package's version are in a range, ends included."""
+    found = tuple(int(number) for number in re.findall(r"\d+", package.__version__)[:2])
+    return first <= found <= last
+
+
+def _dotted(version: tuple[int, int]) -> str:
+    return ".".join(map(str, version))

@@ -15,7 +15,7 @@ from llvmlite.binding import ffi
 from numba.core import event
 from numba.core.registry import cpu_target
 
-from sciprec.precision.compiled.quicker import REPLACEMENTS, replaced
+from sciprec.precision.compiled.quicker import replaced, replacements
 
 _KIND = "numba:llvm_lock"
 _SELDOM = (50_000, 20, 50)
@@ -40,7 +40,7 @@ def undisturbed() -> Iterator[None]:
         with contextlib.ExitStack() as changed:
             contexts = cpu_target.target_context, cpu_target.typing_context
             changed.enter_context(_asked_where_they_have_grown(*contexts))
-            for owner, name, quicker in REPLACEMENTS:
+            for owner, name, quicker in replacements():
                 changed.enter_context(replaced(owner, name, quicker))
             yield
     finally:
