@@ -84,16 +84,18 @@ def run_pilot(sampler, aim, seed, budget):
         n_steps *= 2
 
 
-def budget_of(request, sampler):
+def budget_of(request, sampler, share=1.0):
     """Return the Budget of what is asked for.
 
     Args:
         request: a Request.
         sampler: a ConditionalSampler, a PaymentSampler or a GreekSampler.
+        share: of the time that is left.
     """
+    now = time.perf_counter()
     return timed_budget(
         sampler, coarsest_steps(sampler), request.backend, request.seed, request.max_paths,
-        request.deadline, request.threads,
+        now + share * (request.deadline - now), request.threads,
     )  # fmt: skip
 
 

@@ -11,7 +11,9 @@ import numpy as np
 
 from sciprec.checks.arguments import flag
 from sciprec.display.listing import Shown, Summary
+from sciprec.heston.bounds.conditional import integrable
 from sciprec.heston.bounds.interval import Bound
+from sciprec.heston.bounds.levels import Level
 from sciprec.heston.bounds.listing import price_summary
 from sciprec.heston.bounds.pilot import budget_of
 from sciprec.heston.bounds.plan import Pricing
@@ -39,8 +41,9 @@ class LevelRow:
         backend: arithmetics of its paths.
         n_steps: of its longest paths.
         n_paths: of the level; each is simulated once, twice and three times.
-        mean: of the first payoff's base price, rounding error or step difference.
-        variance: of one path, first payoff.
+        mean: of the base price, rounding error or step difference of the first of the payoffs that
+            share its paths.
+        variance: of one path, likewise.
         cost: modelled, of one path in steps of binary64.
         seconds, seconds_low, seconds_high: processor time with its range, a Timing.
     """
@@ -155,7 +158,8 @@ def price(
 
     Args:
         model: a Model.
-        payoffs: one payoff or a sequence, priced from the same paths.
+        payoffs: one payoff or a sequence. Europeans are priced from the same paths, and so are all
+            others that are watched at equally many dates.
         backend: arithmetic of the cheap paths, a name, a spec string or a Backend; left out,
             "fp32".
         tolerance: of the total bound: a share of the price, or an amount where relative is False.
@@ -163,7 +167,7 @@ def price(
         seed: integer in [0, 2**64). The same seed gives the same bits on any number of threads,
             unless max_seconds limits the run.
         scheme: name of a path scheme.
-        max_paths: simulated paths of all levels together.
+        max_paths: simulated paths of all levels together, of payoffs that share them.
         max_seconds: None, or the time after which no more paths are started; how many that
             may be is found once, from the pace of the first.
         compensation: "none" (states forget the rounding errors of their additions), "carry" (they
@@ -190,68 +194,105 @@ def price(
         max_paths=max_paths, max_seconds=max_seconds, compensation=compensation,
         threads=threads,
     )  # fmt: skip
-    given = request.payoffs
     limit = tolerance_function(tolerance, flag("relative", relative))
-    sampler = choose_sampler(
-        model, given, scheme, variance_reduction, request.seed, request.carried
-    )  # fmt: skip
-    pricing = Pricing(
-        sampler=sampler, tolerance=limit, budget=budget_of(request, sampler),
-        rare=Rare(model, given, 1 - request.confidence, scheme, request.seed), **request.course(),
-    )  # fmt: skip
+    sets = _sets(request.payoffs)
+    pricings, bounds = [], []
     with every_place_met(request.backend):
-        bound = pricing.run()
-    accepted = limit(bound.price)
-    missed = "" if np.all(bound.total <= accepted) else _missed(bound, accepted, pricing)
+        for number, members in enumerate(sets):
+            share = 1 / (len(sets) - number)
+            pricings.append(_pricing(request, members, limit, variance_reduction, share))
+            bounds.append(pricings[-1].run())
+    missed = [
+        _missed(bound, limit(bound.price), pricing)
+        for bound, pricing in zip(bounds, pricings, strict=True)
+        if not np.all(bound.total <= limit(bound.price))
+    ]
+    order = np.argsort(np.concatenate(sets))
 
-    def shaped(values: np.ndarray) -> Any:
-        return np.array(values) if request.several else float(values[0])
+    def shaped(*parts: np.ndarray) -> Any:
+        values = np.concatenate(parts)[order]
+        return values if request.several else float(values[0])
 
+    rules = [rule for bound in bounds for rule in bound.bias.rule]
     return PriceResult(
-        price=shaped(bound.price),
-        bound=shaped(bound.total),
-        statistical=shaped(bound.statistical),
-        discretisation=shaped(bound.discretisation),
-        rounding=shaped(bound.rounding),
-        rounding_error=shaped(bound.rounding_error),
-        tolerance=shaped(accepted),
-        extrapolation=bound.bias.rule,
-        **how_made(request, pricing, missed),
+        price=shaped(*(bound.price for bound in bounds)),
+        bound=shaped(*(bound.total for bound in bounds)),
+        statistical=shaped(*(bound.statistical for bound in bounds)),
+        discretisation=shaped(*(bound.discretisation for bound in bounds)),
+        rounding=shaped(*(bound.rounding for bound in bounds)),
+        rounding_error=shaped(*(bound.rounding_error for bound in bounds)),
+        tolerance=shaped(*(limit(bound.price) for bound in bounds)),
+        extrapolation=tuple(rules[k] for k in order),
+        **how_made(request, pricings, missed),
     )
 
 
-def how_made(request: Request, pricing: Pricing, missed: str) -> dict[str, Any]:
+def _sets(payoffs: Sequence[Payoff]) -> list[list[int]]:
+    """Return the numbers of the payoffs that are priced from the same paths, set by set.
+
+    Payoffs that are watched at few dates would have to pay for the steps of those that are watched
+    at many, and Europeans, whose spot is integrated out, for the paths of all others.
+    """
+    kinds: dict[tuple[bool, int], list[int]] = {}
+    for number, payoff in enumerate(payoffs):
+        kind = not integrable([payoff]), len(payoff.observation.dates)
+        kinds.setdefault(kind, []).append(number)
+    return [kinds[kind] for kind in sorted(kinds)]
+
+
+def _pricing(
+    request: Request, members: list[int], limit: Any, variance_reduction: str, share: float
+) -> Pricing:
+    """Return the Pricing of some of the payoffs, in a share of the time that is left."""
+    model, payoffs = request.model, tuple(request.payoffs[k] for k in members)
+    sampler = choose_sampler(
+        model, payoffs, request.scheme, variance_reduction, request.seed, request.carried
+    )  # fmt: skip
+    rare = Rare(model, payoffs, 1 - request.confidence, request.scheme, request.seed)
+    return Pricing(
+        sampler=sampler, tolerance=limit, budget=budget_of(request, sampler, share), rare=rare,
+        **request.course(),
+    )  # fmt: skip
+
+
+def how_made(
+    request: Request, pricings: Sequence[Pricing], missed: Sequence[str]
+) -> dict[str, Any]:
     """Return the fields of a BoundedResult.
 
     Args:
-        missed: the sentence about a missed tolerance, empty where all are met.
+        pricings: of each set of payoffs that share their paths.
+        missed: the sentences about missed tolerances, none where all are met.
     """
+    levels = [one for pricing in pricings for one in pricing.levels]
+    choices = dict.fromkeys(pricing.sampler.sentence for pricing in pricings)
+    notes = dict.fromkeys(note for pricing in pricings for note in pricing.notes)
     return {
         "payoffs": request.payoffs,
         "met": not missed,
-        "n_paths": pricing.n_paths,
-        "n_steps": pricing.steps.n_steps,
-        "work": float(pricing.spent[1]),
+        "n_paths": sum(pricing.n_paths for pricing in pricings),
+        "n_steps": max(pricing.steps.n_steps for pricing in pricings),
+        "work": float(sum(pricing.spent[1] for pricing in pricings)),
         "seconds": time.perf_counter() - request.start,
-        "levels": level_rows(pricing),
+        "levels": level_rows(levels),
         "backend": request.backend.name,
         "scheme": request.scheme,
         "confidence": request.confidence,
         "seed": request.seed,
-        "variance_reduction": pricing.sampler.sentence,
-        "sentences": (*pricing.notes, missed) if missed else tuple(pricing.notes),
-        "fixed_point": added(one.fixed_point for one in pricing.levels),
+        "variance_reduction": "; ".join(choices),
+        "sentences": (*notes, *missed),
+        "fixed_point": added(one.fixed_point for one in levels),
     }
 
 
-def level_rows(pricing: Pricing) -> tuple[LevelRow, ...]:
+def level_rows(levels: Sequence[Level]) -> tuple[LevelRow, ...]:
     """Return the levels' table."""
     return tuple(
         LevelRow(
             one.name, one.backend, one.n_steps, one.moments.paths, float(one.moments.mean[0, 0]),
             float(one.variance()[0]), one.cost, *astuple(timing_of(one.timed)),
         )
-        for one in pricing.levels
+        for one in levels
     )  # fmt: skip
 
 

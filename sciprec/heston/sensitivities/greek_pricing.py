@@ -176,7 +176,7 @@ def greeks(
         greeks=NAMES,
         **shown,
         bumps=pricing.sampler.bumps,
-        **how_made(request, pricing, "" if met else _missed(request.payoffs, tables, pricing)),
+        **how_made(request, [pricing], [] if met else [_missed(request.payoffs, tables, pricing)]),
     )
 
 
@@ -227,9 +227,7 @@ def _with_root(model: Model, table: np.ndarray) -> np.ndarray:
     return np.stack([columns[name] for name in NAMES], axis=1)
 
 
-def _missed(
-    payoffs: Sequence[Payoff], tables: dict[str, np.ndarray], pricing: GreekPricing
-) -> str:
+def _missed(payoffs: Sequence[Payoff], tables: dict[str, np.ndarray], pricing: GreekPricing) -> str:
     """Say that, and by how much, a tolerance was missed."""
     bound, accepted = tables["bound"], tables["tolerance"]
     with np.errstate(divide="ignore", invalid="ignore"):
