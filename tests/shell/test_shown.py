@@ -33,8 +33,8 @@ def priced(count):
     level = LevelRow("base", "fp32", 4, 1024, 7.5, 0.1, 1.0, 0.1, 0.1, 0.2)
     how = {
         "payoffs": tuple(heston.Call(strike=k, maturity=1.0) for k in strikes),
-        "met": True, "n_paths": 1024, "n_steps": 4, "work": 4096.0, "seconds": 0.25, "levels": (level,),
-        "backend": "fp32", "scheme": "euler", "confidence": 0.95, "seed": 0,
+        "met": True, "n_paths": 1024, "n_steps": 4, "work": 4096.0, "seconds": 0.25,
+        "levels": (level,), "backend": "fp32", "scheme": "euler", "confidence": 0.95, "seed": 0,
         "variance_reduction": "none", "sentences": (NASTY,), "fixed_point": None,
     }  # fmt: skip
     values = 7.485 + np.arange(count)
