@@ -21,8 +21,9 @@ def error_of(
         InputError: the metric gives no error.
     """
     worst = 0.0
-    for name, right in truth.items():
-        values, usable = found[name], np.isfinite(right)
+    for name in truth:
+        values, right = (np.asarray(run[name], np.float64) for run in (found, truth))
+        usable = np.isfinite(right)
         if values.shape != right.shape or not np.array_equal(np.isfinite(values), usable):
             return float("inf")
         if not np.array_equal(values[~usable], right[~usable], equal_nan=True):
@@ -43,13 +44,14 @@ def error_of(
 
 def hidden_element(found: Mapping[str, np.ndarray], truth: Mapping[str, np.ndarray]) -> str:
     """In words, the worst element of some results where their norm hides it; "" where none is."""
-    for name, right in truth.items():
-        if found[name].shape != right.shape:
+    for name in truth:
+        values, right = (np.asarray(run[name], np.float64) for run in (found, truth))
+        if values.shape != right.shape:
             continue
         with np.errstate(all="ignore"):
-            worst = worst_element(name, found[name], found[name] - right)
-            usable = np.isfinite(right) & np.isfinite(found[name])
-            norm = relative_l2(found[name][usable], right[usable])
+            worst = worst_element(name, values, values - right)
+            usable = np.isfinite(right) & np.isfinite(values)
+            norm = relative_l2(values[usable], right[usable])
         if worst is not None and worst.is_far(norm):
             return str(worst)
     return ""

@@ -237,10 +237,12 @@ class TuningProblem(ABC):
                 f"{self.what} '{self.name}' raises {raised} in fp64{which}; tune takes inputs on "
                 "which it ends"
             ) from raised
-        if not any(np.isfinite(values).any() for values in found.values()):
+        floats = {name: values for name, values in found.items() if values.dtype.kind == "f"}
+        if floats and not any(np.isfinite(values).any() for values in floats.values()):
             raise InputError(
                 f"{self.what} '{self.name}' gives no finite number in fp64{which} "
-                f"({', '.join(found)}), so that formats have no error; give inputs on which it does"
+                f"({', '.join(floats)}), so that formats have no error; give inputs on which it "
+                "does"
             )
         self._truths[number] = found
         return found

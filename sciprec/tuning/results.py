@@ -12,8 +12,8 @@ _NUMBERS = (float, complex, int, np.number, np.bool_)
 def results_of(
     names: list[str], args: tuple, written: list[bool], returned: Any
 ) -> dict[str, np.ndarray]:
-    """Arrays of numbers by name, in binary64, integers and truths too: arguments that may be
-    written (`x_0`, `x_1` of those in a tuple `x`), and "return" (`return_0`, ... of several).
+    """Arrays of numbers by name, in binary64, integers and truths as they are: arguments that may
+    be written (`x_0`, `x_1` of those in a tuple `x`), and "return" (`return_0`, ... of several).
 
     Args:
         names: of the parameters.
@@ -41,5 +41,7 @@ def _note(found: dict[str, np.ndarray], name: str, value: Any, arrays_only: bool
     if values.dtype.kind == "c":
         found[f"{name}.real"] = values.real.astype(np.float64)
         found[f"{name}.imag"] = values.imag.astype(np.float64)
-    elif values.dtype.kind in "fiub":
+    elif values.dtype.kind == "f":
         found[name] = values.astype(np.float64)
+    elif values.dtype.kind in "iub":
+        found[name] = values.copy()

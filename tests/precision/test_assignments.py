@@ -22,7 +22,7 @@ from sciprec.precision.assigning.origins import own_place
 from sciprec.precision.assigning.rows import ANY, NEAREST, VERSION, layout_of
 from tests.oracles.by_line import run_by_line
 from tests.precision.registered import registered_kernels
-from tests.random_kernels.assigned import assigned_trials
+from tests.random_kernels.assigned import assigned_trials, whole_trials
 from tests.random_kernels.generator import random_case
 from tests.random_kernels.runner import run_trials
 
@@ -232,6 +232,18 @@ RANDOM_SAMPLE = ((27, 1), (83, 1))
 @pytest.mark.slow
 def test_random_kernels_in_formats_by_line():
     trials = [t for seed, n in RANDOM_SAMPLE for t in assigned_trials(random_case(seed), n)]
+    wrong = [(t.text(), o) for t, o in run_trials(trials, per_process=20) if o.kind != "same"]
+    assert not wrong, wrong[0]
+
+
+WHOLE_SAMPLE = (14, 27, 40, 59, 83)
+"""Seeds: 14 returns a literal, 27 has objects."""
+
+
+@pytest.mark.slow
+def test_random_kernels_in_one_format_for_everything():
+    trials = [t for seed in WHOLE_SAMPLE for t in whole_trials(random_case(seed))]
+    assert len(trials) == len(WHOLE_SAMPLE)
     wrong = [(t.text(), o) for t, o in run_trials(trials, per_process=20) if o.kind != "same"]
     assert not wrong, wrong[0]
 

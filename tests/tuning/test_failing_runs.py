@@ -50,6 +50,11 @@ def of_nothing(x, out):
     out[0] = max(x[0], x[1])
 
 
+def of_both(x, count, out):
+    out[0] = x[0] * 1.1
+    count[0] += 1
+
+
 def of_none(n):
     for _ in range(n):
         pass
@@ -92,6 +97,7 @@ def test_the_command_tunes_a_kernel_that_raises_where_it_is_narrow(tmp_path, cal
         (of_arrays, (GOOD, np.zeros(1)), {"check": (NAN, np.zeros(1))}, "on the inputs of the"),
         (of_arrays, (GOOD, np.zeros(1)), {"check": (GOOD + 0j, np.zeros(1))}, "takes real ones"),
         (of_nothing, (NAN[::-1].copy(), np.full(1, math.nan)), {"output": "no"}, "one of out"),
+        (of_both, (NAN, np.zeros(1, int), np.zeros(1)), {}, "no finite number in fp64 (out), so"),
         (of_none, (7,), {}, "returns no number and writes none into an argument"),
     ],
 )
