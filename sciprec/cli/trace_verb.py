@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -103,4 +104,7 @@ def _of_scenario(named: str, changes: list[str], backend: str, samples, options)
     from sciprec.scenario.changes import change
 
     changed = dict(map(change, changes))
-    return trace_scenario(named, backend, changes=changed, samples=samples, **options)
+    return trace_scenario(
+        named, backend, changes=changed, samples=samples,
+        on_estimate=lambda said: print(said, file=sys.stderr, flush=True), **options,
+    )  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from sciprec.diagnosis.lines import LANES
@@ -22,6 +22,7 @@ def trace_scenario(
     lanes: int = LANES,
     samples: int | None = None,
     changes: Mapping[str, Any] | None = None,
+    on_estimate: Callable[[str], None] | None = None,
 ) -> ModelTrace:
     """Split the error of a scenario's model by function and line, from the initial state on.
 
@@ -42,6 +43,7 @@ def trace_scenario(
         samples: inputs over which parts of lines are correlated, the model's own and perturbed
             ones; left out, 16, of long runs their beginning.
         changes: values in place of the file's, by dotted key: {"climate.days": 0.5}.
+        on_estimate: called with a sentence of how long the trace will take, if that is minutes.
 
     Raises:
         InputError: an argument cannot be used, or the model cannot be traced.
@@ -56,8 +58,9 @@ def trace_scenario(
     found, resolved = loaded(scenario, changes), resolve_backend(backend)
     variant = first_variant(found, resolved.name)
     return trace_variant(
-        found, variant, resolved, output=output, by=by, lanes=lanes, samples=samples
-    )
+        found, variant, resolved, output=output, by=by, lanes=lanes, samples=samples,
+        on_estimate=on_estimate,
+    )  # fmt: skip
 
 
 def trace_variant(
@@ -69,6 +72,7 @@ def trace_variant(
     by: str = "line",
     lanes: int = LANES,
     samples: int | None = None,
+    on_estimate: Callable[[str], None] | None = None,
 ) -> ModelTrace:
     """The trace of one run of a scenario, see `trace_scenario`.
 
@@ -76,9 +80,9 @@ def trace_variant(
         scenario: validated.
         variant: in which arithmetic it runs, with what belongs to it.
         backend: that arithmetic.
-        output, by, lanes, samples: as there.
+        output, by, lanes, samples, on_estimate: as there.
     """
     return trace_program(
         program_of(scenario, variant, output), backend, model=scenario.name, by=by, lanes=lanes,
-        samples=samples,
+        samples=samples, on_estimate=on_estimate,
     )  # fmt: skip

@@ -96,6 +96,8 @@ def drawn(seed: int, folder: Path) -> Case | None:
     lift(every, backend)(x, y, tested)
     for value, into in zip((x, y), entered, strict=True):
         lift(copied, backend)(value, into)
+    if _is_beyond(forms, x, y):
+        return None
     exact = real_kernel(every)((x, y, np.zeros(shape)))[1][2]
     plain, whole = np.zeros(shape), np.ones(shape, bool)
     names = {"x": entered[0], "y": entered[1]} | {f"v{n}": t for n, t in enumerate(tested)}
@@ -108,6 +110,17 @@ def drawn(seed: int, folder: Path) -> Case | None:
                 plain[n, i] = eval(re.sub(r"\[i\]", "", form), PLAIN | own)
     case = Case(kernel, backend, 4, forms, (x, y, np.zeros(ELEMENTS)), tested, exact, plain, whole)
     return case if _can_be_followed(case) else None
+
+
+def _is_beyond(forms: list[str], x: np.ndarray, y: np.ndarray) -> bool:
+    """Whether a number leaves the range of binary64, or nearly."""
+    known = {"x": x, "y": y}
+    for n, form in enumerate(forms):
+        with np.errstate(all="ignore"):
+            known[f"v{n}"] = eval(re.sub(r"\[i\]", "", form), PLAIN | known)
+        if np.any(abs(known[f"v{n}"]) > 1e250):
+            return True
+    return False
 
 
 def copied(x, out):

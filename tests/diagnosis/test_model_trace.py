@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import math
 import re
@@ -18,6 +19,7 @@ from sciprec import InputError, LiftError, lift, quantize, trace
 from sciprec.diagnosis import needed_memory
 from sciprec.diagnosis.models import census as model_census
 from sciprec.diagnosis.models import runs as model_runs
+from sciprec.diagnosis.models import traces as model_traces
 from sciprec.diagnosis.models.between import Crossings, Ladder
 from sciprec.diagnosis.models.copies import Copies
 from sciprec.diagnosis.models.traces import Results, trace_program
@@ -25,6 +27,7 @@ from sciprec.kinds import scenario_trace
 from sciprec.models import arithmetic
 from sciprec.precision.formats.backend import Backend, resolve_backend
 from sciprec.precision.operations.operation import OPERATIONS, Operation
+from sciprec.precision.sums.compensation import plain_update
 from sciprec.report.trace_page import model_trace_page
 from tests.diagnosis.model_programs import (
     ROOT,
@@ -192,6 +195,51 @@ def test_what_is_not_seen_is_a_row(monkeypatch):
     said = "unknown: own rounding of functions in line"
     assert said in model_trace_page(found, None) and found.closure < 1e-6
     assert not trace_program(program, "fp16", model="m", samples=1).unknown
+
+
+def decayed(backend):
+    """A state that the engine's own kernel steps, in two lines."""
+    decay, update = lift(halved, backend), lift(plain_update, backend)
+    x, change = np.linspace(0.3, 1.7, 20), np.zeros(20)
+    for _ in range(3):
+        decay(x, change)
+        update(x, change)
+    update(x, -change)
+    return Results({"x": x})
+
+
+def halved(x, change):
+    for i in range(x.size):
+        change[i] = -0.37 * x[i]
+
+
+def test_a_line_of_the_engine_is_the_line_of_the_model_that_calls_it():
+    found = trace_program(decayed, "fp16", model="decay", samples=1)
+    lines, first = inspect.getsourcelines(decayed)
+    number = first + next(n for n, text in enumerate(lines) if "update(x, change)" in text)
+    line = next(n for n in found.lines if "state[i] = " in n.source)
+    assert (line.function, line.line, line.name) == ("decayed", number, f"line {number}")
+    assert line.source.startswith("update(x, change) and 1 more line: state[i] = ")
+    own = [n.source for n in found.lines if n.function == "decayed"]
+    given = [source for source in own if source.startswith("argument ")]
+    assert "plain_update" not in found.verdict + repr(found)
+    assert given and all(" of update(x, change)" in one for one in given), own
+    assert sum(n.share for n in found.lines) == pytest.approx(1.0)
+
+
+def test_how_long_a_trace_takes_is_told(monkeypatch):
+    """Of one that is a matter of seconds nothing is said."""
+    said: list[str] = []
+    trace_program(by_kernels, "fp16", model="kernels", on_estimate=said.append)
+    assert not said
+    monkeypatch.setattr(model_traces, "_LONG", 1e-9)
+    found = trace_program(by_kernels, "fp16", model="kernels", lanes=4, on_estimate=said.append)
+    (sentence,) = said
+    told = re.fullmatch(
+        r"a run of 'kernels' with its error in parts takes (\S+) s, and some (\d+) are made: "
+        r"about (\d+) minutes", sentence)  # fmt: skip
+    assert told and float(told[1]) < 10.0
+    assert found.passes / 3 < int(told[2]) < 3 * found.passes
 
 
 def within(arrays):
@@ -433,7 +481,8 @@ def test_a_scenario_from_the_shell(call, monkeypatch, tmp_path):
     found = json.loads(out)
     assert status == 0 and found["closure"] < 1e-9 and found["until"] == 2.0
     assert sum(n["share"] for n in found["lines"]) == pytest.approx(1.0)
-    assert "state[i] = state[i] + increment[i]" in found["verdict"]
+    assert "in 'lorenz96'" in found["verdict"] and "plain_update" not in found["verdict"]
+    assert "arithmetic.update(x, work[-1]): state[i] = state[i] + inc" in found["verdict"]
     status, out, _ = call(*told, "--set", "lorenz96.days=39", "--set", "lorenz96.output_days=3.0",
                           "--samples", "1")  # fmt: skip
     assert status == 0 and "later states are left out" in out

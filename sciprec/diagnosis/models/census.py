@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -28,6 +30,7 @@ Place = tuple[str, str, int]
 """File, function and line of a call."""
 NOWHERE = "", "", 0
 _HAND_ON = ("sciprec.precision.", "sciprec.diagnosis.")
+_PACKAGE = str(Path(__file__).parents[2]) + os.sep
 HANDS_ON = "_hands_on_arrays"
 """Name that other modules define whose functions, too, are no place of a model."""
 
@@ -42,6 +45,11 @@ def place() -> Place:
             return code.co_filename, code.co_name, frame.f_lineno
         frame = frame.f_back
     return NOWHERE
+
+
+def is_of_package(file: str) -> bool:
+    """Whether a file is one of this package, and no user's."""
+    return file.startswith(_PACKAGE)
 
 
 def handed(backend: Backend, maker) -> HandedBackend:
@@ -106,6 +114,8 @@ class Census:
         kernels: those that were called, in the order of their first calls -> what they returned.
         calls: how many calls there were.
         roundings: where `quantize` was called, outside of the engine.
+        callers: kernels of the engine that a user's model makes use of, as that of `update` -> the
+            places of the model that do.
         bits: of the narrowest format that anything is rounded to.
         arrays: that kernels were given.
         log: what it says of its time steps.
@@ -121,6 +131,7 @@ class Census:
         self.kernels: dict[Any, Any] = {}
         self.calls = 0
         self.roundings: dict[Place, None] = {}
+        self.callers: dict[Any, dict[Place, None]] = {}
         self.bits = fewest_bits(backend)
         self.arrays, self.log = Arrays(), StepLog()
         with listening(self.log):
@@ -133,9 +144,12 @@ class Census:
         require_alike(kernel.__name__, own, self.backend)
         self.bits = min(self.bits, fewest_bits(own))
         ordinary = lift(kernel, own, trust_inputs=trust_inputs)
+        of_engine = is_of_package(kernel.__code__.co_filename)
 
         def noted(*args, **kwargs):
             self.log.met()
+            if of_engine and not is_of_package((at := place())[0]):
+                self.callers.setdefault(Lifting(kernel, own), {}).setdefault(at)
             result = ordinary(*args, **kwargs)
             self.kernels.setdefault(Lifting(kernel, own), result)
             self.arrays.note((*args, *kwargs.values()), result)

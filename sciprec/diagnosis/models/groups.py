@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
 import linecache
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from sciprec.diagnosis.models.census import Census, Place
+from sciprec.diagnosis.models.census import Census, Lifting, Place
 from sciprec.diagnosis.models.notes import Notes
 from sciprec.diagnosis.models.steps import NO_STEP, Steps
 from sciprec.diagnosis.origins import Group, groups_of
+from sciprec.display.listing import counted
 
 BETWEEN = "float32 arrays"
 """What the model's own arrays of binary32 numbers round between kernels."""
@@ -47,6 +50,34 @@ class Joint:
     def is_of_steps(self) -> bool:
         """Whether it is of steps, or what belongs to none."""
         return self.steps is not None or self.group.name == ARGUMENTS
+
+
+def _of_callers(group: Group, callers: Sequence[Place], kernel: Lifting) -> Group:
+    """A group of a kernel of the engine as one of the first user's line that calls it."""
+    (file, function, line), more = callers[0], len(callers) - 1
+    text = linecache.getline(file, line).strip()
+    also = f" and {counted(more, 'more line')}" if more else ""
+    source, name = f"{text}{also}: {group.source}", group.name
+    if group.argument:
+        parameters = list(inspect.signature(kernel.kernel).parameters)
+        source = f"argument {_given(text, parameters, group.argument)}{also}"
+    elif name == f"line {group.line}":
+        name = f"line {line}"
+    return replace(group, function=function, file=file, line=line, source=source, name=name)
+
+
+def _given(text: str, parameters: Sequence[str], argument: str) -> str:
+    """What a line gives a kernel's argument, as it is written; the argument's name if that cannot
+    be said.
+    """
+    try:
+        calls = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)]
+    except SyntaxError:
+        return argument
+    place = parameters.index(argument)
+    if not calls or len(calls[0].args) <= place:
+        return argument
+    return f"{ast.unparse(calls[0].args[place])} of {text}"
 
 
 class ModelGroups:
@@ -100,7 +131,14 @@ class ModelGroups:
                 one = replace(one, name="roundings", source="rounding of arrays between kernels")
                 key = "roundings", file, function
             found.setdefault(key, Joint(one)).places.append(place)
-        return dict(sorted(found.items(), key=lambda item: _place(item[1].group)))
+        ordered = sorted(found.items(), key=lambda item: _place(item[1].group))
+        return {key: self._named(joint) for key, joint in ordered}
+
+    def _named(self, joint: Joint) -> Joint:
+        """A group; of a kernel of the engine as one of the user's line that makes use of it."""
+        kernel = next(iter(joint.rows), None)
+        callers = [*self._census.callers.get(kernel, ())]
+        return replace(joint, group=_of_callers(joint.group, callers, kernel)) if callers else joint
 
     def silent(self) -> dict[tuple, Joint]:
         """What of each function rounds nothing in an ordinary run."""

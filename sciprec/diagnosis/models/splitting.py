@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,8 @@ _LAST_DIGITS = 2.0**-50
 _FIRST_STEPS, MOST_STEPS = 12, 56
 """Rows of a trace by step: of longer runs at first and, where some have much of the error, in the
 end."""
+_TIMED = 2
+"""Which run is timed: the first one compiles."""
 _PEAK = 2.0
 """How many times as large as the mean the part of several steps is that are looked at further."""
 
@@ -65,6 +68,8 @@ class Splitting:
         outputs: names of the results that count.
         lanes: numbers beside each value.
         census: an ordinary run of it.
+        on_pass: called once, with the seconds of the second run with parts, for which nothing is
+            compiled any more.
 
     Attributes:
         groups: what the error is split by, in the order in which copies lack their parts.
@@ -78,8 +83,10 @@ class Splitting:
     """
 
     def __init__(
-        self, program, backend: Backend, outputs: Sequence[str], lanes: int, census: Census
-    ) -> None:
+        self, program, backend: Backend, outputs: Sequence[str], lanes: int, census: Census,
+        on_pass: Callable[[float], None] = lambda seconds: None,
+    ) -> None:  # fmt: skip
+        self.on_pass = on_pass
         self.program, self.backend, self.lanes, self.census = program, backend, lanes, census
         self.outputs, self.results = tuple(outputs), census.results
         self.parts: dict[tuple, dict[str, np.ndarray]] = {}
@@ -214,10 +221,13 @@ class Splitting:
             for _, joint in some:
                 orders.follow(joint, lane)
         wider = orders.wider([self.groups[key] for key in wide], self.made) if wide else None
+        begun = perf_counter()
         run, ladder = ErrorRun(
             self.program, self.census, orders, wider, sample, self.differing, beginning
         ), orders.ladder
         self.passes += beginning is None
+        if self.passes == _TIMED and beginning is None:
+            self.on_pass(perf_counter() - begun)
         copies, names = [r.values for r in run.results], self.outputs
         if beginning is not None:
             names = tuple(run.left)

@@ -25,7 +25,7 @@ from sciprec.diagnosis.losses import LOSING, Outcome
 from sciprec.diagnosis.models.census import Census
 from sciprec.diagnosis.models.events import ModelEvents
 from sciprec.diagnosis.models.groups import BETWEEN, STEP, joined
-from sciprec.diagnosis.models.inputs import MANY, ModelInputs
+from sciprec.diagnosis.models.inputs import MANY, MOST_OPERATIONS, SAMPLES, ModelInputs
 from sciprec.diagnosis.models.splitting import APART, Splitting
 from sciprec.diagnosis.models.steps import IN_WORDS
 from sciprec.diagnosis.needed_memory import require_memory
@@ -42,6 +42,9 @@ from sciprec.display.listing import Listing, Shown, Summary, counted
 from sciprec.precision.assigning.assigned_backend import every_place_met
 from sciprec.precision.formats.backend import Backend, resolve_backend
 
+_RUNS, _MOST_LARGE, _LONG = 3, 12, 60.0
+"""How many times the functions are followed, with what is in hot ones; how many groups are usually
+large; seconds from which a trace is long."""
 MOST_BANDS = 4
 """Lines that a page follows step by step, beside all others together."""
 
@@ -243,6 +246,7 @@ def trace_program(
     by: str = "line",
     lanes: int = LANES,
     samples: int | None = None,
+    on_estimate: Callable[[str], None] | None = None,
 ) -> ModelTrace:
     """Split the error of a model's results by where it arose.
 
@@ -259,6 +263,8 @@ def trace_program(
             ones, each a run or a few; left out, 16, of which the beginning alone is run where all
             together would take more than 3 10^9 operations. With 1 and results of fewer than 1000
             numbers every line is a group by itself.
+        on_estimate: called with a sentence, after the second run, of how long a trace will take
+            that is no matter of seconds.
 
     Raises:
         InputError: an argument cannot be used; rounded numbers decide what the model does between
@@ -276,9 +282,39 @@ def trace_program(
         census = Census(program, arithmetic)
     require_memory(model, census.arrays.most, lanes, census.arrays.numbers)
     wanted = chosen_names(tuple(census.results.values), output)
-    split = Splitting(program, arithmetic, wanted, lanes, census)
+
+    def timed(seconds: float) -> None:
+        said = estimate(model, split, samples, seconds)
+        if said and on_estimate is not None:
+            on_estimate(said)
+
+    split = Splitting(program, arithmetic, wanted, lanes, census, timed)
     split.split(by)
     return _Work(split, model, by, samples).trace()
+
+
+def estimate(model: str, split: Splitting, samples: int | None, seconds: float) -> str:
+    """How long a trace will take, in a sentence; "" of a matter of seconds.
+
+    Args:
+        model: its name.
+        split: its runs so far, two.
+        samples: inputs to pool over; None for as many as are needed.
+        seconds: of one run.
+    """
+    every = split.lanes - 2
+    own = _RUNS * -(-len(split.groups) // every)
+    more = ((samples or SAMPLES) - 1) * -(-min(len(split.groups), _MOST_LARGE) // every)
+    if samples is None:
+        more = min(more, -(-MOST_OPERATIONS // max(split.notes.operations(), 1)))
+    total = seconds * (own + more)
+    if total < _LONG:
+        return ""
+    long = f"{total / 60.0:.0f} minutes" if total > 2 * _LONG else f"{total:.0f} seconds"
+    return (
+        f"a run of '{model}' with its error in parts takes {seconds:.2g} s, and some {own + more} "
+        f"are made: about {long}"
+    )
 
 
 class _Work:
