@@ -14,6 +14,8 @@ from sciprec.errors import InputError, meant
 from sciprec.monitoring.summaries import COLUMNS
 
 _AT = {name: place for place, name in enumerate(COLUMNS)}
+AT_END = -1
+"""A step: none, what the run has left."""
 _EARLIER = 3
 """Watched steps that a running mean needs."""
 
@@ -25,7 +27,7 @@ class Alert:
     Attributes:
         rule: its name.
         variable: the watched one.
-        step: where it was seen.
+        step: where it was seen; -1: in what the run has left.
         since: the watched step before, at which it was not; -1: there is none.
         place: in the variable, in words; "" for the whole.
         words: what was found.
@@ -40,6 +42,8 @@ class Alert:
 
     def __str__(self) -> str:
         at = f" at {self.place}" if self.place else ""
+        if self.step == AT_END:
+            return f"{self.variable}: {self.words} in what is left at the end{at}"
         after = f", not at step {self.since}" if 0 <= self.since < self.step - 1 else ""
         return f"{self.variable}: {self.words} in step {self.step}{after}{at}"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from sciprec.diagnosis.noted_values import MOST_PLACES, MOST_VALUES, Recording
 from sciprec.diagnosis.noting_program import Watched, lift_noting, require_found
 from sciprec.display.listing import Listing, Shown, Summary
 from sciprec.errors import InputError
-from sciprec.monitoring.alerts import Alert, checked_rules
+from sciprec.monitoring.alerts import AT_END, Alert, checked_rules
 from sciprec.monitoring.history import OFF, History, checked_level, place_in
 from sciprec.monitoring.summaries import COLUMNS, Limits, digits
 from sciprec.precision.assigning.assigned_backend import AssignedBackend
@@ -25,10 +25,13 @@ from sciprec.precision.lifting.lifted import Lifted
 from sciprec.precision.lifting.lifting import lift
 from sciprec.precision.rewriting.syntax import LiftError, plain_function
 from sciprec.scenario.loading import TRUTH
+from sciprec.studies.call_results import given_arrays
 from sciprec.studies.inputs import Inputs, inputs_of
 from sciprec.studies.outputs import called
 
 _SHARES = ("zeros", "subnormals", "nans", "overflows", "saturated")
+_AT_ENDS = {"nan": np.isnan, "overflow": np.isinf}
+"""Rules that look at results, too."""
 _lock = threading.Lock()
 
 
@@ -41,7 +44,8 @@ class Monitored(Shown):
         watch: the variables and lines.
         steps: (n,), numbers of the watched steps: passes of the kernel's outermost loops from 1 on;
             what is before, between and after loops is a step, too.
-        alerts: what the rules found, by step.
+        alerts: what the rules found, by step; then NaN and infinities of results that are not
+            watched.
         results: what the kernel left: arrays that it was given, and what it returned.
         history: of the watched variables; None at level 0.
         shapes: of those that are arrays.
@@ -66,7 +70,7 @@ class Monitored(Shown):
             variable: as it was watched.
             name: count, minimum, maximum, mean, norm, zeros, subnormals, nans, overflows,
                 saturated: numbers of values; or first_nan, first_overflow, largest: places; or
-                digits: decimal digits that agree with fp64.
+                digits: decimal digits that agree with fp64; NaN in fp64 itself.
         """
         history = self._required()
         number = history.names.index(word("variable", variable, history.names))
@@ -229,8 +233,10 @@ def monitor(
             first infinity or saturation; "drift": a mean that has moved from its first value by
             more than that share of the variable's first root mean square; "jump": a root mean
             square so many times larger or smaller than the mean of those of all watched steps
-            before, of which there are three at least. False: that rule is off.
-        truth: whether the kernel runs in fp64, too, for digits and places of errors.
+            before, of which there are three at least. False: that rule is off. NaN and infinities
+            are looked for in all results, too, whatever is watched.
+        truth: whether the kernel runs in fp64, too, for digits and places of errors, of which a run
+            in fp64 has none.
 
     Returns:
         A Monitored: columns by variable, alerts with place and step, and the kernel's results,
@@ -284,17 +290,43 @@ def _run(
         left = called(lift(function, backend), inputs)
         return Monitored(*made, np.empty(0, np.int64), (), left.results, None, {}, rules)
     tested, results = _recorded(function, backend, inputs, wanted, every)
-    exact = tested
-    if truth and backend.name != TRUTH:
-        exact, _ = _recorded(function, resolve_backend(TRUTH), inputs, wanted, every)
+    exact, fp64 = None, resolve_backend(TRUTH)
+    if truth and backend != fp64:  # fp64 beside itself would agree to every digit
+        exact, _ = _recorded(function, fp64, inputs, wanted, every)
     history = History(watch, Limits.of(backend.storage), level)
     for step in tested.steps:
         values = [tested.values(n, step) for n in range(len(wanted))]
-        truths = [exact.values(n, step) for n in range(len(wanted))] if truth else None
+        truths = exact and [exact.values(n, step) for n in range(len(wanted))]
         history.note(step, values, truths)
     shapes = {watch[n]: shape for n, shape in tested.shapes.items()}
     found = history.alerts(rules, lambda name, at: place_in(shapes.get(name), at))
+    told = {(alert.variable, alert.rule) for alert in found}
+    ends = _alerts_of_results(results, inputs, rules)
+    found += tuple(alert for alert in ends if (alert.variable, alert.rule) not in told)
     return Monitored(*made, history.steps, found, results, history, shapes, rules)
+
+
+def _alerts_of_results(
+    results: Mapping[str, np.ndarray], inputs: Inputs, rules: Mapping[str, float]
+) -> tuple[Alert, ...]:
+    """The first NaN and the first infinity of each result, and whether the kernel was given all of
+    these where they are.
+    """
+    floats = {name: a for name, a in results.items() if np.issubdtype(a.dtype, np.floating)}
+    left, given = History(tuple(floats), Limits()), given_arrays(inputs.values)
+    left.note(AT_END, list(floats.values()))
+
+    def place(name: str, at: int) -> str:
+        return place_in(floats[name].shape, at) if floats[name].shape else ""
+
+    found = []
+    for alert in left.alerts({n: v for n, v in rules.items() if n in _AT_ENDS}, place):
+        holds, array = _AT_ENDS[alert.rule], floats[alert.variable]
+        before = given.get(alert.variable, ("", np.zeros(())))[1]
+        if not (holds(array) & ~holds(before)).any():
+            alert = replace(alert, words=f"{alert.words}, as it was given,")
+        found.append(alert)
+    return tuple(found)
 
 
 def _recorded(

@@ -100,3 +100,14 @@ def quiet(h, steps, rate, count):
         count[0] = count[0] + 1 + step
         total = both[1] - both[0]
     return total
+
+
+def leaving(x, bad, where, out):
+    """A sum that is finite whatever the kernel leaves: bad / 0 at a place, and its double."""
+    watched = 0.0
+    for i in range(x.size):
+        watched += x[i]
+    for i in range(out.size):
+        if i == where:
+            out[i] = bad / (x[0] - x[0])
+    return 2.0 * (bad / (x[0] - x[0])) if where == out.size else watched

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import sciprec
+from sciprec.monitoring.alerts import AT_END
 from sciprec.monitoring.history import checked_level
 from sciprec.monitoring.plan import checked_plan
 from tests.monitoring import kernels
@@ -45,7 +46,9 @@ def test_values_are_those_noted_by_hand(spread):
         for step, values in zip(found.steps.tolist(), found.arrays(name), strict=True):
             assert values.ravel().tolist() == wanted[own].get(step, []), (name, step)
     assert found.arrays("h")[2].shape == H.shape and not found.alerts
-    assert (found.column("h", "digits") == 17.0).all()
+    assert np.isnan(found.column("h", "digits")).all() and found.largest_errors() == []
+    (row,) = (line for line in str(found).splitlines() if line.startswith("h "))
+    assert row.split()[-2:] == ["–", "–"]
 
 
 def test_content_is_that_of_the_lifted_kernel_after_so_many_steps(spread):
@@ -127,6 +130,41 @@ def test_planted_faults_are_found_with_step_and_place():
         if kind < 4:
             assert mine.place == f"[{where}]"
         assert mine.step == min(a.step for a in found.alerts)
+
+
+def test_results_are_looked_at_whatever_is_watched():
+    """NaN and infinities planted in results, beside those that the kernel was given there."""
+    rng, holds = np.random.default_rng(9), {"nan": np.isnan, "overflow": np.isinf}
+    for seed in range(24):
+        size, bad = int(rng.integers(1, 9)), float(seed % 3 - 1)  # -inf, NaN or inf
+        where = int(rng.integers(size + 2))  # in the array, returned, or nowhere
+        out = rng.choice([1.0, np.nan, np.inf], size)
+        args = rng.normal(size=3), bad, where, out
+        backend = ("fp64", "fp32", "bf16")[seed % 3]
+        left = sciprec.monitor(kernels.leaving, backend, args, watch="watched")
+        wanted = []
+        for name, array in left.results.items():
+            before = out if name == "out" else np.zeros(array.shape)
+            for rule, held in holds.items():
+                if held(array).any():
+                    place = [int(np.flatnonzero(held(array))[0])] if array.shape else ""
+                    old = (held(array) <= held(before)).all()
+                    wanted.append((name, rule, str(place), bool(old)))
+        told = [(a.variable, a.rule, a.place, "as it was given" in str(a)) for a in left.alerts]
+        assert told == wanted, args
+        assert all(a.step == AT_END for a in left.alerts)
+        off = sciprec.monitor(
+            kernels.leaving, backend, args, watch="watched", alerts=dict.fromkeys(holds, False)
+        )
+        assert not off.alerts
+
+
+def test_a_result_that_is_watched_is_told_once():
+    args = np.ones(3), 0.0, 1, np.ones(2)
+    said = "out: first NaN (1 of 2) in what is left at the end at [1]"
+    assert str(sciprec.monitor(kernels.leaving, "fp32", args, watch="watched").alerts[0]) == said
+    (alert,) = sciprec.monitor(kernels.leaving, "fp32", args, watch="out").alerts
+    assert alert.step >= 0 and alert.place == "[1]"
 
 
 WRONG = {
