@@ -19,16 +19,19 @@ def backends(
     json: Json = False,
 ) -> None:
     """List the arithmetics and their properties, and what is in force and from where."""
-    from sciprec.cli.console import print_backends, print_in_force, print_json
+    from sciprec.cli.console import print_backends, print_in_force, print_json, say
     from sciprec.machine.modes import in_force
     from sciprec.precision.formats.backend import table
 
-    settings = in_force(os.environ, _keys_of(scenario)).as_rows()
+    found = in_force(os.environ, _keys_of(scenario))
     if json:
-        print_json({"backends": table(), "in_force": settings})
+        told = {"in_force": found.as_rows(), "notes": list(found.notes)}
+        print_json({"backends": table(), **told})
     else:
         print_backends(table())
-        print_in_force(settings)
+        print_in_force(found.as_rows())
+        for note in found.notes:
+            say(note)
 
 
 def policies(json: Json = False) -> None:

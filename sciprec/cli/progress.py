@@ -50,6 +50,8 @@ class Progress:
     def planned(self, runs: Sequence[Any]) -> None:
         """The plan is known."""
         self._course.planned(runs)
+        for words in () if self._quiet else dict.fromkeys(w for run in runs for w in _resets(run)):
+            self._line(words)
         self._task = self._bar.add_task("runs", total=len(runs), left="")
 
     def cluster(self, words: str) -> None:
@@ -95,3 +97,14 @@ class Progress:
         self._console.print(
             printable(text), markup=False, emoji=False, highlight=False, soft_wrap=True, style=style
         )
+
+
+def _resets(run: Any) -> list[str]:
+    """Sentences on the resets of a run's compensation."""
+    from sciprec.precision.sums.compensation import Compensation, reset_sentence
+
+    choice = run.variant.compensation
+    resolved = choice.resolved()
+    shares = resolved.values() if isinstance(resolved, dict) else (resolved,)
+    said = [reset_sentence(one) for one in shares if isinstance(one, Compensation)]
+    return [f"compensation '{choice.name}': {words}" for words in said if words]

@@ -28,7 +28,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from sciprec.errors import InputError
-from sciprec.precision.sums.compensation import LARGEST_COEFFICIENT, Compensation
+from sciprec.precision.sums.compensation import (
+    LARGEST_COEFFICIENT,
+    Compensation,
+    reset_sentence,
+)
 
 MODES = {
     "fp32": "mlu370",
@@ -74,11 +78,13 @@ class InForce:
         compensation: what the scenario's key `compensation` holds; else a Compensation from the
             environment, or None.
         settings: each value with where it comes from.
+        notes: sentences on what is set and has little effect.
     """
 
     backends: tuple[str, ...]
     compensation: Any
     settings: tuple[Setting, ...]
+    notes: tuple[str, ...] = ()
 
     @property
     def names_environment(self) -> bool:
@@ -119,7 +125,10 @@ def in_force(environ: Mapping[str, str], scenario_keys: Mapping[str, Any] | None
         return InForce(backends, None, tuple(settings))
     for name, variable in (("alpha", ALPHA), ("beta", BETA), ("reset_every", RESET)):
         settings.append(_setting(name, _text(coefficients[name]), variable, given))
-    return InForce(backends, Compensation(**coefficients), tuple(settings))
+    compensation = Compensation(**coefficients)
+    said = reset_sentence(compensation)
+    notes = (f"{RESET}={compensation.reset_every}: {said}",) if said else ()
+    return InForce(backends, compensation, tuple(settings), notes)
 
 
 def shell_assignments(environ: Mapping[str, str]) -> tuple[str, ...]:

@@ -21,7 +21,10 @@ from sciprec.scenario.values import NameOrTable
 _SHARE = {"ge": 0, "le": LARGEST_COEFFICIENT}
 _ALPHA = f"a number from 0 to {LARGEST_COEFFICIENT:g}: the share of the residual that is added"
 _BETA = f"a number from 0 to {LARGEST_COEFFICIENT:g}: the share of an update's own loss"
-_RESET = "a whole number of updates >= 1 after which residuals are forgotten; left out, never"
+_RESET = (
+    "a whole number of updates >= 1 after which residuals are forgotten, which undoes much of the "
+    "compensation where it is not many times 1 / alpha; left out, never"
+)
 
 
 class Shares(Section):

@@ -96,3 +96,17 @@ def test_wrong_values_get_one_sentence_whoever_takes_precedence(variable, value,
             in_force({variable: value}, keys)
         assert words in str(caught.value)
         assert "\n" not in str(caught.value)
+
+
+def test_a_reset_that_undoes_the_compensation_is_told():
+    environ = {modes.ENABLE: "1", modes.ALPHA: "0.15", modes.BETA: "0.85", modes.RESET: "10"}
+    (note,) = in_force(environ).notes
+    assert note == (
+        "MLU_COMP_RESET=10: a reset after every 10 updates forgets what the state still lacks: "
+        "with alpha = 0.15, beta = 0.85 and increments below a third of a unit in the last place, "
+        "truncated, the compensation does nothing; reset less often, or never"
+    )
+    assert not in_force(environ | {modes.RESET: ""}).notes
+    assert not in_force(environ | {modes.ENABLE: "0"}).notes
+    (note,) = in_force(environ | {modes.RESET: "1000"}).notes
+    assert note.endswith("about 1.9 % of what is lost without compensation stay lost")

@@ -18,7 +18,9 @@ from sciprec.precision.sums.compensation import (
     compensated_update,
     lost_in_sum,
     plain_update,
+    reset_sentence,
     resolve_compensation,
+    share_forgotten,
     steady_lag,
 )
 
@@ -295,6 +297,28 @@ def test_reset_forgets_the_residual():
     truth = 1.0 + increments.sum(axis=0, dtype=np.float64)
     errors = [np.abs(x - truth).max() for x in (never, often, plain)]
     assert errors[0] < errors[1] < errors[2]
+
+
+@pytest.mark.parametrize("shares", [(1.0, 0.0), (0.5, 0.5), (0.15, 0.85), (0.1, 0.9)])
+def test_the_sentence_of_resets_says_what_they_leave_lost(shares):
+    """Beside the errors of real runs; 10 with the published pairs leaves all of it."""
+    increments = updates_of(resolve_backend("mlu370"), 2000, lowest=0.0)
+    truth = 1.0 + increments.sum(axis=0, dtype=np.float64)
+    assert reset_sentence(None) == reset_sentence(Compensation(*shares)) == ""
+
+    def lost(compensation):
+        return np.abs(run("mlu370", compensation, increments)[0] - truth).mean()
+
+    for every in (3, 10, 40, 100, 500):
+        reset = Compensation(*shares, every)
+        share = lost(reset) / lost(None)
+        assert share_forgotten(reset) == pytest.approx(share, rel=0.35, abs=0.01)
+        said = reset_sentence(reset)
+        assert f"after every {every} updates" in said and f"alpha = {shares[0]:g}" in said
+        assert ("does nothing" in said) == (share_forgotten(reset) == 1.0)
+        assert ("reset less often" in said) == (share_forgotten(reset) >= 0.1)
+    published = lost(Compensation(0.15, 0.85, 10)), lost(None)
+    assert published[0] == published[1]
 
 
 def test_uncompensated_updates_keep_no_residual():

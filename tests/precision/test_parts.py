@@ -286,9 +286,9 @@ def other_versions(monkeypatch):
 
 
 LEFT_OUT = (
-    rf"^numba {numba.__version__} and llvmlite {llvmlite.__version__} is installed, and sciprec's "
-    "short ways through the compiler were made for numba 90.0 to 91.5 and llvmlite 90.0 to 91.5: "
-    "they are left out; compiling takes longer, and results are the same"
+    rf"^installed: numba {numba.__version__} and llvmlite {llvmlite.__version__}; sciprec's short "
+    "ways through the compiler were made for numba 90.0 to 91.5 and llvmlite 90.0 to 91.5, and are "
+    "left out: compiling takes longer, and results are the same"
 )
 
 

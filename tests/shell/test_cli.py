@@ -241,7 +241,10 @@ def test_backends_say_what_is_in_force_and_from_where(call, scenario_files, monk
     monkeypatch.setenv("MLU_PRECISION_MODE", "fp32_noguard")
     monkeypatch.setenv("MLU_ENABLE_COMPENSATION", "1")
     monkeypatch.setenv("MLU_COMP_ALPHA", "0.9")
+    monkeypatch.setenv("MLU_COMP_RESET", "2")
     out = call("backends")[1]
+    assert "MLU_COMP_RESET=2: a reset after every 2 updates forgets" in " ".join(out.split())
+    assert len(json.loads(call("backends", "--json")[1])["notes"]) == 1
     assert "fp32_noguard (backend mlu370-noguard)  environment variable MLU_PRECISION_MODE" in out
     settings = json.loads(call("backends", "--json")[1])["in_force"]
     assert {"name": "beta", "value": "0", "source": "default"} in settings

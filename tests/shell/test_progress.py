@@ -15,6 +15,7 @@ from sciprec.cli import progress
 from sciprec.comparison.wording import duration
 from sciprec.kinds import load_scenario
 from sciprec.output.dataset import prices_dataset
+from sciprec.scenario.compensation_choice import NO_COMPENSATION, CompensationChoice
 from tests.shell.conftest import little_climate
 
 
@@ -43,6 +44,17 @@ def test_days_are_a_line_now_and_then_where_there_is_no_terminal(clock, capsys):
         "jet in fp32: day 40 of 1200 (11.0 s so far)",
         "jet in fp32: day 80.5 of 1200 (21.5 s so far)",
     ]
+
+
+def test_resets_that_undo_a_compensation_are_told_once(capsys):
+    scenario = load_scenario("precision_mountain")
+    weak = CompensationChoice(name="weak", alpha=0.15, beta=0.85, reset_every=10)
+    runs = plan([scenario.model_copy(update={"compensation": (NO_COMPENSATION, weak)})])
+    progress.Progress().planned(runs)
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("compensation 'weak': a reset after every 10 updates forgets")
+    progress.Progress(quiet=True).planned(runs)
+    assert not capsys.readouterr().err
 
 
 def test_days_are_a_bar_on_a_terminal(monkeypatch, scenario_files):

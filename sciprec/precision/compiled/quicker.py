@@ -208,9 +208,9 @@ def replacements() -> tuple[tuple, ...]:
         for package, (first, last) in MADE_FOR.items()
     )
     warnings.warn(
-        f"{told} is installed, and sciprec's short ways through the compiler were made for "
-        f"{known}: they are left out; compiling takes longer, and results are the same. Install "
-        "one of these versions where the time counts",
+        f"installed: {told}; sciprec's short ways through the compiler were made for {known}, and "
+        "are left out: compiling takes longer, and results are the same. Install one of these "
+        "versions where the time counts",
         RuntimeWarning, stacklevel=2,
     )  # fmt: skip
     return ()

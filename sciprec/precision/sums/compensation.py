@@ -325,3 +325,38 @@ def steady_lag(
     if compensation.alpha > 0.0:
         return rest / compensation.alpha
     return 0.0 if rest == 0.0 else math.copysign(math.inf, rest)
+
+
+_SMALL_LOSS, _MEAN_SMALL = {True: 0.5, False: 0.62}, 1.0 / 6.0
+"""What truncated updates by increments below a third of a unit lose on average, with a carry and
+with other coefficients (docs/compensation.md), and the mean increment, in units in the last place.
+"""
+
+
+def share_forgotten(compensation: Compensation) -> float:
+    """How much of what such updates lose without compensation they lose with it, at its resets: the
+    lag that each forgets, at most all that was lost since the last one.
+    """
+    if compensation.reset_every is None:
+        return 0.0
+    loss = _SMALL_LOSS[compensation.is_carry]
+    lag = steady_lag(compensation, loss, _MEAN_SMALL)
+    return min(1.0, lag / (compensation.reset_every * _MEAN_SMALL))
+
+
+def reset_sentence(compensation: Compensation | None) -> str:
+    """What resets cost; "" where there are none."""
+    if compensation is None or compensation.reset_every is None:
+        return ""
+    share, every = share_forgotten(compensation), compensation.reset_every
+    alpha, beta = f"alpha = {compensation.alpha:g}", f"beta = {compensation.beta:g}"
+    effect = (
+        "the compensation does nothing" if share == 1.0 else
+        f"about {100.0 * share:.2g} % of what is lost without compensation stay lost"
+    )  # fmt: skip
+    advice = "" if share < 0.1 else "; reset less often, or never"
+    updates = f"{every} update{'s' * (every > 1)}"
+    return (
+        f"a reset after every {updates} forgets what the state still lacks: with {alpha}, {beta} "
+        f"and increments below a third of a unit in the last place, truncated, {effect}{advice}"
+    )
