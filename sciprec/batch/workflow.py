@@ -50,7 +50,7 @@ class BatchResult(Shown):
         table: one dictionary per run: scenario, backend, compensation, label, status, reason,
             errors, seconds, ...
         failures: the runs that failed, each with its sentence.
-        notes: sentences about the folder.
+        notes: sentences about the folder, and about roles that no operation of a run has.
     """
 
     folder: Path
@@ -212,7 +212,8 @@ def _run_in(
     in_order = [outcomes[run.file] for run in runs]
     notes = _notes(left_beside(runs, folder), folder)
     end_states(in_order, folder)
-    return replace(_report(folder, in_order, command), notes=notes)
+    made = _report(folder, in_order, command)
+    return replace(made, notes=(*made.notes, *notes))
 
 
 def _notes(left: Sequence[str], folder: Path) -> tuple[str, ...]:
@@ -372,12 +373,18 @@ def _report(folder: Path, outcomes: Sequence[Outcome], command: str) -> BatchRes
     write_manifest(folder, outcomes, command=command, made_by=provenance())
     batch = read_batch(folder)
     page = write_page(batch)
+    rows = table(batch)
     return BatchResult(
         folder=folder,
         page=page,
         files=tuple(folder / o.file for o in outcomes if not o.failure),
-        table=table(batch),
+        table=rows,
         failures=tuple(o for o in outcomes if o.failure),
+        notes=tuple(
+            f"{row['label']} in {row['scenario']}: {row['idle_roles']}"
+            for row in rows
+            if row["idle_roles"]
+        ),
     )
 
 

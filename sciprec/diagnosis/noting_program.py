@@ -303,13 +303,14 @@ class NotingProgram(InstrumentedProgram):
     imports, instruments = _IMPORTS, _NotingRewriter
 
     def __init__(
-        self, kernel, backend, path, trust_inputs, variant=FLOATS, *, watched: Sequence[Watched]
-    ):
+        self, kernel, backend, path, trust_inputs, variant=FLOATS, roles=None, *,
+        watched: Sequence[Watched],
+    ):  # fmt: skip
         self.watched, self.tree = tuple(watched), None
         self.met: set[int] = set()
         self.names: set[str] = set()
         self.giving: set[int] = set()
-        super().__init__(kernel, backend, path, trust_inputs, variant)
+        super().__init__(kernel, backend, path, trust_inputs, variant, roles)
 
 
 def require_found(kernel, watched: Sequence[Watched]) -> None:

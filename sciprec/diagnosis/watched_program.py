@@ -165,9 +165,11 @@ class WatchedProgram(InstrumentedProgram):
 
     imports, instruments = _IMPORTS, WatchedRewriter
 
-    def __init__(self, kernel, backend, path, trust_inputs, variant=FLOATS, *, watched: Places):
+    def __init__(
+        self, kernel, backend, path, trust_inputs, variant=FLOATS, roles=None, *, watched: Places
+    ):
         self.watched = watched
-        super().__init__(kernel, backend, path, trust_inputs, variant)
+        super().__init__(kernel, backend, path, trust_inputs, variant, roles)
 
 
 def lift_watched(kernel, backend, places: Places, seed: int = 0) -> Lifted:

@@ -21,10 +21,15 @@ from sciprec.models.parameters import as_given, parameters_of, table_of
 from sciprec.models.results import stored_form
 from sciprec.models.timing import processor_seconds, timing_of
 from sciprec.output.adapted import with_adapted
-from sciprec.output.dataset import fixed_point_attributes, timing_attributes
+from sciprec.output.dataset import (
+    fixed_point_attributes,
+    idle_roles_attributes,
+    timing_attributes,
+)
 from sciprec.output.monitored import with_monitor
 from sciprec.output.stated import stated
 from sciprec.precision.lifting.fixed_lifting import fixed_point_summary
+from sciprec.precision.lifting.listing import idle_roles
 from sciprec.provenance.definitions import digest_of, is_installed
 from sciprec.scenario.adaptive_request import WithAdaptive
 from sciprec.scenario.complaints import complaint
@@ -246,6 +251,7 @@ class Declared:
         if adapted is not None:
             dataset = with_adapted(dataset, adapted, _ROUNDED_BY_BLOCK)
             dataset.attrs["blow_up"] = dataset.attrs.get("blow_up") or adapted.ended
+        dataset.attrs |= idle_roles_attributes(idle_roles(arithmetic.lifted))
         return dataset.assign_attrs(fixed_point_attributes(fixed_point_summary(arithmetic.lifted)))
 
     def _called(self, parameters: Any, arithmetic: ModelArithmetic, label: str) -> Any:

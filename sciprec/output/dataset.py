@@ -133,6 +133,11 @@ def timing_attributes(timing: Any) -> dict[str, Any]:
     }
 
 
+def idle_roles_attributes(said: str) -> dict[str, str]:
+    """The attribute that says which roles of its arithmetic no operation of a run has."""
+    return {"sciprec_idle_roles": said} if said else {}
+
+
 def fixed_point_attributes(summary: Mapping[str, Any] | None) -> dict[str, str]:
     """What fixed point did in a run as an attribute of its file; none for a run in floats."""
     return {} if summary is None else {"sciprec_fixed_point": json.dumps(summary, sort_keys=True)}

@@ -17,7 +17,7 @@ from sciprec.provenance.memory import PEAK_MEMORY
 from sciprec.report.drawing.templating import page_script, page_style, template
 from sciprec.report.section import scenario_part
 from sciprec.report.sections.drift import drift_rows
-from sciprec.report.sections.fixed_point import summary_of
+from sciprec.report.sections.fixed_point import idle_roles_of, summary_of
 from sciprec.report.sections.stages import stage_words
 from sciprec.report.sections.tradeoff import (
     drift_columns,
@@ -96,6 +96,7 @@ def table(batch: StoredBatch) -> list[dict[str, Any]]:
             "variable": None, "units": None, "nonfinite": None, "errors": {},
             "growth": None, "drift": drift.get((run.scenario, run.label)),
             "fixed_point": summary_of(run),
+            "idle_roles": idle_roles_of(run),
         }  # fmt: skip
         if run.comparison is not None:
             main = main_error(run)
@@ -116,7 +117,7 @@ def _failed_member(one: StoredMember) -> dict[str, Any]:
         "scenario": one.scenario, **one.variant.as_dict(), "member": one.member, "status": "failed",
         "reason": f"member {one.member}: {one.failure}", "file": None, "seconds": None,
         "variable": None, "units": None, "nonfinite": None, "errors": {}, "growth": None,
-        "drift": None, "fixed_point": None,
+        "drift": None, "fixed_point": None, "idle_roles": None,
     }  # fmt: skip
 
 

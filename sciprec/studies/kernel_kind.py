@@ -13,10 +13,15 @@ import numpy as np
 import xarray as xr
 
 from sciprec.kinds.kind import Kind, Surroundings, register
-from sciprec.output.dataset import fixed_point_attributes, timing_attributes
+from sciprec.output.dataset import (
+    fixed_point_attributes,
+    idle_roles_attributes,
+    timing_attributes,
+)
 from sciprec.output.stated import INPUTS, ORIGIN, PRIMARY, stated
 from sciprec.precision.lifting.fixed_lifting import fixed_point_summary
 from sciprec.precision.lifting.lifting import lift
+from sciprec.precision.lifting.listing import idle_roles
 from sciprec.scenario.ensemble import Ensemble
 from sciprec.scenario.loading import Scenario, Tolerance
 from sciprec.scenario.sections import Section, key
@@ -125,6 +130,7 @@ def _run(given: KernelRun, variant: Variant, around: Surroundings) -> xr.Dataset
         ORIGIN: inputs.origin,
         "blow_up": "",
         **fixed_point_attributes(fixed),
+        **idle_roles_attributes(idle_roles([lifted])),
         **timing_attributes(timing(lifted, inputs)),
     }
     return dataset

@@ -17,6 +17,7 @@ import numba
 import numpy as np
 
 from tests.oracles import parallel_loops
+from tests.oracles.contracted import contracted
 
 NAMES = {
     ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div", ast.Mod: "mod",
@@ -36,7 +37,8 @@ def marked(function: types.FunctionType) -> types.CodeType:
     first = function.__code__.co_firstlineno
     named = inspect.getclosurevars(function)
     known = {**named.builtins, **named.globals, **named.nonlocals}
-    tree = Marker(tree, first, known).definition(tree)
+    users = not (function.__module__ or "").startswith("sciprec.")
+    tree = Marker(tree, first, known, users).definition(tree)
     module = ast.fix_missing_locations(ast.Module([tree], []))
     code = compile(module, inspect.getfile(function), "exec")
     return next(c for c in code.co_consts if isinstance(c, types.CodeType))
@@ -61,10 +63,12 @@ class Marker(ast.NodeTransformer):
         tree: its definition.
         first: line of the file that its source starts in.
         known: what its global names stand for.
+        users: whether it is none of the package's kernels, which name the roles of sums themselves.
     """
 
-    def __init__(self, tree: ast.FunctionDef, first: int, known: dict):
+    def __init__(self, tree: ast.FunctionDef, first: int, known: dict, users: bool):
         self.label, self.first, self.known, self.tree = tree.name, first, known, tree
+        self.users, self.of_sums = users, contracted(tree) if users else {}
         self.inner = {n.name for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)}
         self.met: dict[tuple, int] = {}
         self.loads: dict[str, list[tuple]] = {}
@@ -91,7 +95,17 @@ class Marker(ast.NodeTransformer):
     def visit_Constant(self, node):
         return _do("literal", node) if isinstance(node.value, float) else node
 
+    def of_sum(self, node, kind: str, number: int, *operands: ast.expr) -> ast.Call:
+        """An operation of a sum of products; all of one sum have one place."""
+        name = "product" if kind == "product" else "accumulate"
+        self.loads.setdefault(f"sum {number}", []).append(self.key(node, name))
+        where = [_read("_chain"), _read("_loads"), ast.Constant(f"sum {number}")]
+        return _do("of_sum", *where, ast.Constant(kind), *operands)
+
     def visit_BinOp(self, node):
+        if node in self.of_sums:
+            operands = self.visit(node.left), self.visit(node.right)
+            return self.of_sum(node, *self.of_sums[node], *operands)
         left, exponent = self.visit(node.left), self.whole(node.right)
         if isinstance(node.op, ast.Pow) and exponent is not None:
             return _do("power", self.at(node, f"power({exponent})"), left, ast.Constant(exponent))
@@ -152,6 +166,10 @@ class Marker(ast.NodeTransformer):
 
     def visit_Call(self, node):
         arguments = [self.visit(a) for a in node.args]
+        if node in self.of_sums:
+            number = self.of_sums[node][1]
+            product = self.of_sum(node, "product", number, *arguments[:2])
+            return self.of_sum(node, "accumulate", number, arguments[2], product)
         keywords = [ast.keyword(k.arg, self.visit(k.value)) for k in node.keywords]
         if isinstance(node.func, ast.Attribute):
             owner, name = self.visit(node.func.value), node.func.attr
@@ -193,13 +211,19 @@ class Marker(ast.NodeTransformer):
     def visit_Assign(self, node):
         value = self.visit(node.value)
         if len(node.targets) == 1:
-            return self.assigned(node.targets[0], value, _operation_of(node.value))
+            return self.assigned(node.targets[0], value, self.operation_of(node.value))
         held = self.temporary()
         stores = [s for target in node.targets for s in self.assigned(target, _read(held))]
         return [_let(held, value), *stores]
 
     def visit_AnnAssign(self, node):
-        return self.assigned(node.target, self.visit(node.value), _operation_of(node.value))
+        return self.assigned(
+            node.target, self.visit(node.value), self.operation_of(node.value)
+        )
+
+    def operation_of(self, node) -> str:
+        """The name of the operation that makes a value."""
+        return "accumulate" if node in self.of_sums else _operation_of(node)
 
     def assigned(self, target, value: ast.expr, operation: str = "") -> list[ast.stmt]:
         """target = value; `operation` made the value: its name, or 'call' where only the run can
@@ -237,6 +261,9 @@ class Marker(ast.NodeTransformer):
         name = NAMES[type(node.op)]
         power = isinstance(node.op, ast.Pow) and exponent is not None
         name = f"power_of({exponent})" if power else name
+        if isinstance(node.target, ast.Name) and node in self.of_sums:
+            read = _read(node.target.id)
+            return _let(node.target.id, self.of_sum(node, *self.of_sums[node], read, value))
         if isinstance(node.target, ast.Name):
             place = self.at(node, f"i{name}")
             return _let(node.target.id, _do("updated", place, _read(node.target.id), value))
@@ -251,6 +278,9 @@ class Marker(ast.NodeTransformer):
         load = self.loaded(
             node, ast.Subscript(*self.container(read), ast.Load()), ast.unparse(read.value)
         )
+        if node in self.of_sums:
+            result = self.of_sum(node, *self.of_sums[node], load, value)
+            return self.assigned(node.target, result, "accumulate")
         result = _do("operate", self.at(node, name), load, value)
         return self.assigned(node.target, result, name)
 
@@ -300,6 +330,10 @@ class Marker(ast.NodeTransformer):
         for n, (name, operation, _, at) in enumerate(reductions):
             part = ast.Subscript(_read(f"{outer}_part"), ast.Constant(n), ast.Load())
             method = "updated" if operation[0] == "i" else "operate"
+            if at in self.of_sums:
+                made = self.of_sum(at, "accumulate", self.of_sums[at][1], _read(name), part)
+                combined.append(_let(name, made))
+                continue
             combined.append(_let(name, _do(method, self.at(at, operation), _read(name), part)))
         part = ast.Name(f"{outer}_part", ast.Store())
         return [
@@ -314,7 +348,7 @@ class Marker(ast.NodeTransformer):
         ]
 
     def visit_FunctionDef(self, node):
-        inner = Marker(node, self.first, self.known)
+        inner = Marker(node, self.first, self.known, self.users)
         return inner.definition(node)
 
     def definition(self, node) -> ast.FunctionDef:

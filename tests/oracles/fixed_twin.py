@@ -89,6 +89,17 @@ class FixedTwin(Places):
             return self.applied(place, name, (first, operands[-1]))
         return scalar(self.place(place, name), name, operands)
 
+    def of_sum(self, chain: tuple, loads: tuple, group: str, kind: str, x, y):
+        """A product of a sum that a loop forms, or the sum with a term of it."""
+        self.last = "product" if kind == "product" else "accumulate"
+        if isinstance(x, WHOLE) and isinstance(y, WHOLE):
+            return {"product": x * y, "accumulate": x + y, "subtract": x - y}[kind]
+        sites = (self.site((chain, key)) for key in dict(loads)[group])
+        place = self.rows[chain, next(s for s in sites if s is not None), 0]
+        if kind == "product":
+            return scalar(place, "product", (x, y))
+        return scalar(place, "accumulate", (x, -exactly(y) if kind == "subtract" else y))
+
     def _elementwise(self, place: tuple, name: str, operands):
         """Operands into their own units, then the operation on every element."""
         parts = [self.place(place, name, n) for n in range(1, len(operands) + 1)]

@@ -12,6 +12,7 @@ COMBINED = {
     "iadd": "{0} = _updated({0}, {0} + {1})", "imul": "{0} = _updated({0}, {0} * {1})",
     "add": "{0} = {0} + {1}", "mul": "{0} = {0} * {1}",
     "max": "{0} = max({0}, {1})", "min": "{0} = min({0}, {1})",
+    "accumulate": "{0} = _added({0}, {1})", "iaccumulate": "{0} = _updated({0}, _added({0}, {1}))",
 }  # fmt: skip
 """How the result of a chunk is taken in; an array that is updated in place keeps its place."""
 

@@ -14,6 +14,7 @@ import enum
 import functools
 import inspect
 import math
+import operator
 import textwrap
 import types
 
@@ -28,6 +29,7 @@ from sciprec.precision.library.sequences import MODES
 from sciprec.precision.library.table import LIBRARY as OF_ENGINE
 from sciprec.precision.operations import reduce
 from tests.oracles import derived, exact, functions, library, pairs, parallel_loops, ranks
+from tests.oracles.contracted import contracted
 from tests.oracles.fields import ExactFields, ExactMembers, Fields
 from tests.oracles.pairs import Pair
 from tests.oracles.scalar import (
@@ -73,6 +75,8 @@ INTEGER_ALIKE = {
 }  # fmt: skip
 PREDICATES = {np.isnan: math.isnan, np.isinf: math.isinf, np.isfinite: math.isfinite}
 CASTS = {float, np.float64, np.float32, np.float16, numba.float64, numba.float32}
+OF_SUMS = {"product": "_multiplied", "accumulate": "_added", "subtract": "_less"}
+_WHOLE_SUMS = {exact.mul: operator.mul, exact.add: operator.add, exact.sub: operator.sub}
 _AS_ARRAYS = {np.asarray: None, np.ascontiguousarray: "C", np.asfortranarray: "F"}
 ENGINE = "sciprec.precision"
 
@@ -227,11 +231,15 @@ def _narrowed(value, array: ExactArray):
 class _Source(ast.NodeTransformer):
     """Marks float literals, divisions and powers, and cuts parallel loops into chunks; everything
     else runs as it is written.
+
+    Args:
+        forms_sums: whether sums of products that loops form have arithmetics of their own.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, forms_sums: bool) -> None:
         self.outside: dict[ast.For, set[str]] = {}
-        self.parallel = False
+        self.parallel, self.forms_sums = False, forms_sums
+        self.of_sums: dict[ast.AST, tuple[str, int]] = {}
 
     def _call(self, name: str, *operands: ast.expr) -> ast.Call:
         return ast.Call(ast.Name(name, ast.Load()), list(operands), [])
@@ -246,8 +254,19 @@ class _Source(ast.NodeTransformer):
             return node.value  # it makes arrays, and casts
         return self._call("_dtype_of", node.value) if node.attr == "dtype" else node
 
+    def visit_Call(self, node):
+        node = self.generic_visit(node)
+        if node not in self.of_sums:
+            return node
+        x, y, total = node.args
+        made = self._call("_added", total, self._call("_multiplied", x, y))
+        return ast.copy_location(made, node)
+
     def visit_BinOp(self, node):
         node = self.generic_visit(node)
+        if node in self.of_sums:
+            name = OF_SUMS[self.of_sums[node][0]]
+            return ast.copy_location(self._call(name, node.left, node.right), node)
         marked = {ast.Div: "_divide", ast.Pow: "_power", ast.MatMult: "_matmul"}
         name = marked.get(type(node.op))
         if name is None:
@@ -258,7 +277,10 @@ class _Source(ast.NodeTransformer):
         read = ast.parse(ast.unparse(node.target), mode="eval").body
         for part in ast.walk(read):
             ast.copy_location(part, node)
-        updated = self.visit(ast.copy_location(ast.BinOp(read, node.op, node.value), node))
+        whole = ast.copy_location(ast.BinOp(read, node.op, node.value), node)
+        if node in self.of_sums:
+            self.of_sums[whole] = self.of_sums[node]
+        updated = self.visit(whole)
         if isinstance(node.target, ast.Name):
             updated = self._call("_updated", read, updated)
         return ast.copy_location(ast.Assign([node.target], updated), node)
@@ -266,7 +288,11 @@ class _Source(ast.NodeTransformer):
     def visit_For(self, node):
         if self.parallel or not parallel_loops.is_parallel(node):
             return self.generic_visit(node)
-        reduced = parallel_loops.reductions(node, self.outside[node])
+        reduced = [
+            r._replace(operation="i" * (r.operation[0] == "i") + "accumulate")
+            if r.at in self.of_sums else r
+            for r in parallel_loops.reductions(node, self.outside[node])
+        ]  # fmt: skip
         self.parallel = True
         node = self.generic_visit(node)
         self.parallel = False
@@ -274,6 +300,8 @@ class _Source(ast.NodeTransformer):
 
     def visit_FunctionDef(self, node):
         self.parallel = self.parallel or parallel_loops.is_in_order(node)
+        if self.forms_sums:
+            self.of_sums |= contracted(node)
         node.decorator_list, node.returns = [], None
         for argument in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs):
             argument.annotation = None
@@ -312,6 +340,9 @@ class Twin:
             "_chunks": parallel_loops.chunks,
             "_begun": parallel_loops.begun,
             "_updated": _updated,
+            "_multiplied": functools.partial(self._of_sum, exact.mul, self.backend.matmul),
+            "_added": functools.partial(self._of_sum, exact.add, self.backend.accumulate),
+            "_less": functools.partial(self._of_sum, exact.sub, self.backend.accumulate),
             "_dtype_of": lambda a: Kind(self, a) if isinstance(a, ExactArray) else a.dtype,
             "isinstance": _is_a,
             "type": lambda x: self.literal if isinstance(x, Exact) else type(x),
@@ -319,6 +350,12 @@ class Twin:
         }
         for name in BUILTINS:
             self.own[name] = self.convert(getattr(builtins, name))
+
+    def _of_sum(self, operation, arithmetic, x, y):
+        """An operation of a sum of products that a loop forms; of integers Python's own."""
+        if isinstance(x, WHOLE) and isinstance(y, WHOLE):
+            return _WHOLE_SUMS[operation](x, y)
+        return self.apply(operation, x, y, arithmetic=arithmetic)
 
     def literal(self, value: float) -> Exact:
         """A constant of the source or a cast, rounded to the compute arithmetic."""
@@ -617,7 +654,10 @@ class Twin:
         namespace = _Namespace(self, function)
         tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
         tree.body[0].args.defaults = [ast.Constant(None)] * len(function.__defaults__ or ())
-        tree = ast.fix_missing_locations(_Source().visit(tree))
+        roles = self.backend.accumulate, self.backend.matmul
+        sums = any(role != self.backend.compute for role in roles)
+        users = not (function.__module__ or "").startswith("sciprec.")
+        tree = ast.fix_missing_locations(_Source(sums and users).visit(tree))
         code = compile(tree, inspect.getfile(function), "exec")
         made: dict = {}
         exec(code, dict(namespace), made)

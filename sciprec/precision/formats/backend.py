@@ -135,8 +135,9 @@ class Backend:
         name: how the backend is called in scenarios, files and tables.
         storage: format of array elements.
         compute: every operator and elementary function.
-        accumulate: sums inside `sum`, `dot` and matrix products.
-        matmul: products inside `dot` and matrix products.
+        accumulate: sums inside `sum`, `dot` and matrix products, and those of products that a loop
+            forms (see `rewriting.contractions`).
+        matmul: products inside `dot` and matrix products, and in such loops.
         noise: None, or the interval of the relative perturbation on each store to an array.
         about: one line for tables.
 
@@ -170,6 +171,11 @@ class Backend:
     def has_one_format(self) -> bool:
         """Whether all roles have one format, so that a number of one is a number of every other."""
         return len({role.format for role in self.roles}) == 1
+
+    @cached_property
+    def forms_sums(self) -> bool:
+        """Whether sums of products have another arithmetic than operators."""
+        return {self.accumulate, self.matmul} != {self.compute}
 
     @cached_property
     def mixed(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from sciprec.precision.fixed.profile import Profile
 from sciprec.precision.fixed.units import Place, Units, from_ranges
 from sciprec.precision.lifting.compiling import module_of
 from sciprec.precision.lifting.lifted import Lifted
-from sciprec.precision.lifting.listing import lifted_summary
+from sciprec.precision.lifting.listing import idle_roles, lifted_summary
 from sciprec.precision.operations.objects import fields_of, is_object
 from sciprec.precision.rewriting.copies import copied
 from sciprec.precision.rewriting.program import Program
@@ -40,12 +40,14 @@ class FixedPointReport:
             first call.
         saturations, invalid: totals over the places.
         careful_calls: calls that were computed with every end of a range enforced.
+        idle_roles: a sentence about roles that no operation has; "" where there are none.
     """
 
     places: tuple[Place, ...]
     calls: int
     adaptations: int
     careful_calls: int
+    idle_roles: str = ""
 
     @property
     def saturations(self) -> int:
@@ -68,6 +70,7 @@ class FixedPointReport:
             f"{self.calls} calls, {self.adaptations} changes of units, {self.saturations} "
             f"saturations, {self.invalid} NaN"
         ]
+        lines += [self.idle_roles] if self.idle_roles else []
         for place in self.short:
             lines.append(
                 f"{place.function}, line {place.line}: '{place.text or place.operation}' is "
@@ -82,7 +85,7 @@ def fixed_point_summary(kernels, worst: int = 10) -> dict | None:
     them is in fixed point.
 
     Args:
-        kernels: lifted kernels.
+        kernels: lifted kernels, in a list.
         worst: how many of the places that are short of bits are listed.
     """
     reports = [kernel.report() for kernel in kernels if isinstance(kernel, FixedLifted)]
@@ -92,7 +95,9 @@ def fixed_point_summary(kernels, worst: int = 10) -> dict | None:
     saturated = sorted(
         (p for r in reports for p in r.places if p.saturations), key=lambda p: -p.saturations
     )
+    idle = idle_roles([k for k in kernels if isinstance(k, FixedLifted)])
     return {
+        **({"idle_roles": idle} if idle else {}),
         "calls": sum(r.calls for r in reports),
         "adaptations": sum(r.adaptations for r in reports),
         "careful_calls": sum(r.careful_calls for r in reports),
@@ -184,7 +189,8 @@ class FixedLifted(Lifted):
         """What happened so far: saturations, and where bits are short."""
         with self._state:
             places = () if self.units is None else self.units.places(self._saturated, self._invalid)
-            return FixedPointReport(places, self._calls, self._adaptations, self._careful_calls)
+            counts = self._calls, self._adaptations, self._careful_calls
+            return FixedPointReport(places, *counts, idle_roles([self]))
 
     def state(self) -> dict[str, np.ndarray]:
         """What the next call and the report depend on; nothing before the first call.
@@ -236,7 +242,7 @@ class FixedLifted(Lifted):
         report = self.report()
         compiled = list(self._dispatchers.values())
         kinds = [kind for dispatcher in compiled for kind in dispatcher.signatures]
-        met = str(report).splitlines() if report.calls else []
+        met = str(replace(report, idle_roles="")).splitlines() if report.calls else []
         return lifted_summary(self, kinds, tuple(met))
 
     def _kept_state(self) -> dict:

@@ -195,7 +195,7 @@ class Lifted(Shown):
             if self._recorder is None:
                 truth = resolve_backend("fp64")
                 program = self._program.in_variant(PROFILE, truth) or self._programs(
-                    self.kernel, truth, "auto", self._trusting, PROFILE
+                    self.kernel, truth, "auto", self._trusting, PROFILE, self.backend
                 )
                 self._recorder = Recorder(program, module_of(program).sp_entry)
             return self._recorder

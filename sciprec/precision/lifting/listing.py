@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from numba import types
 
@@ -12,6 +12,36 @@ from sciprec.precision.formats.listing import in_words
 
 if TYPE_CHECKING:
     from sciprec.precision.lifting.lifted import Lifted
+
+
+_OPERATION = {"accumulate": "accumulate", "matmul": "product"}
+_FOUND_IN = {
+    "accumulate": "sums (np.sum, `@`, np.dot, loops that sum products of elements)",
+    "matmul": "products that are summed (`@`, np.dot, loops that sum products of elements)",
+}
+
+
+def idle_roles(kernels: Sequence[Any]) -> str:
+    """A sentence about roles of a backend, others than `compute`, that no operation of some
+    lifted kernels has; "" where there are none, and where everything is in fixed point.
+    """
+    kernels = [kernel for kernel in kernels if hasattr(kernel, "sites")]
+    backends = {kernel.backend.name: kernel.backend for kernel in kernels}
+    if len(backends) != 1:
+        return ""
+    ((name, backend),) = backends.items()
+    if backend.compute.fixed:
+        return ""
+    used = {site.operation for kernel in kernels for site in kernel.sites}
+    others = [r for r in _OPERATION if getattr(backend, r) != backend.compute]
+    idle = [role for role in others if _OPERATION[role] not in used]
+    if not idle:
+        return ""
+    what = " and no ".join(_FOUND_IN[role] for role in idle)
+    roles = f"role{'s' * (len(idle) > 1)} {' and '.join(idle)}"
+    alike = idle == others and backend.storage == backend.compute
+    as_which = f", and '{name}' is {backend.compute.format.name} here" if alike else ""
+    return f"no operation has the {roles}: there are no {what}{as_which}"
 
 
 def lifted_summary(lifted: Lifted, kinds: Iterable[tuple], met: tuple[str, ...]) -> Summary:
@@ -29,7 +59,7 @@ def lifted_summary(lifted: Lifted, kinds: Iterable[tuple], met: tuple[str, ...])
     return Summary(
         f"{own}({', '.join(lifted.signature.parameters)}) lifted to {lifted.backend.name}",
         Listing(("compiled for",), (), rows),
-        (*met, *("not compiled yet",) * (not rows)),
+        (*met, *filter(None, [idle_roles([lifted])]), *("not compiled yet",) * (not rows)),
         about=in_words(lifted.backend),
     )
 

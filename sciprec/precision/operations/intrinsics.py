@@ -98,6 +98,11 @@ _OF_COMPLEX = {"to_complex": 1, "as_complex": 1, "angle": 1, "polar": 1, "of_par
 """Operation whose operands are complex numbers, whatever is given -> its arity."""
 _QUIET = {"enter", "taken", "item", "trusted", "viewed", "ordered"}
 """Operations besides those on elements that write into no array."""
+_OF_SUMS = {
+    "product": ("matmul_role", operator.mul), "accumulate": ("accumulate_role", operator.add),
+    "subtract": ("accumulate_role", operator.sub),
+}  # fmt: skip
+"""Operation of a sum of products -> its role, and Numba's own for integers."""
 _IN_PLACE = {f"i{name}": name for name in ("add", "sub", "mul", "div", "mod", "floordiv", "pow")}
 
 
@@ -158,15 +163,17 @@ class Operations(Evaluation):
         emit, brings_in = self.emit(name, self.compute), row.exact is not None
         return self._operation(row.arity, emit, row.whole, name, brings_in)
 
-    def _operand(self, b, kind, value, key, salt: int):
-        """An operand in the carrier; carrier values are in the format already."""
-        return (
-            value if kind == self.carrier else self.rounded(b, kind, value, self.compute, key, salt)
-        )
+    def _operand(self, b, kind, value, key, salt: int, role=None):
+        """An operand in the carrier; carrier values are in the format already. Of a variable that
+        begins with an integer they are not: they have the format of the role that made them.
+        """
+        role = role if role is not None and is_float(kind) else self.compute
+        return value if kind == self.carrier else self.rounded(b, kind, value, role, key, salt)
 
     def _operation(
         self, arity: int, emit: Callable | None, native: Callable | None, name: str,
         brings_in=False, role=None, of_complex: ComplexOperation | None = None, promotes=False,
+        made_by=None,
     ):  # fmt: skip
         """An intrinsic of `arity` operands (after the key, in a random backend).
 
@@ -178,6 +185,7 @@ class Operations(Evaluation):
             role: whose rounding an operation of complex operands has; `compute` unless said.
             of_complex: that operation, where it is not the one with this name.
             promotes: whether real operands are complex ones, too.
+            made_by: the role that has made floating-point operands; `compute` unless said.
         """
         of_complex = of_complex or COMPLEX_OPERATIONS.get(name)
 
@@ -190,7 +198,8 @@ class Operations(Evaluation):
                 return complex_numbers.evaluation(self, of_complex, role_of_steps, kinds, key)
             if scalar and (native is None or any(is_float(k) for k in kinds)):
                 whole = brings_in and any(is_whole(k) for k in kinds)
-                return self._scalar(emit, kinds, key, whole and self.compute.placed)
+                more = () if made_by is None else (made_by,)
+                return self._scalar(emit, kinds, key, whole and self.compute.placed, *more)
             if any(is_numeric_array(k) for k in kinds) and (
                 native is None or any(is_inexact(getattr(k, "dtype", k)) for k in kinds)
             ):
@@ -206,11 +215,11 @@ class Operations(Evaluation):
         made, row = self.intrinsic(arity, resolve), OPERATIONS.get(name)
         return fusible(made, self, elementary=row is not None and row.evaluate is not None)
 
-    def _scalar(self, emit, kinds, key, places: bool):
+    def _scalar(self, emit, kinds, key, places: bool, made_by=None):
         def codegen(context, b, signature, args):
             word, values = keys.split(key, args)
             operands = [
-                self._operand(b, kind, value, word, 1 + salt)
+                self._operand(b, kind, value, word, 1 + salt, made_by)
                 for salt, (kind, value) in enumerate(zip(kinds, values, strict=True))
             ]
             result = emit(context, b, operands, word)
@@ -359,6 +368,41 @@ class Operations(Evaluation):
     def call_normally(self, arity: int):
         """The same in the processor's normal mode, for what starts threads."""
         return call_in_mode(NORMAL if self.word else 0, arity)
+
+    def contracting(self, name: str):
+        """An operation of a sum of products that a loop forms: "product", "accumulate" or
+        "subtract"; of integers Numba's own.
+        """
+        role, by_integers = _OF_SUMS[name]
+        of_complex = COMPLEX_OPERATIONS["sub" if name == "subtract" else name]
+        mixed_sum = self.backend.mixed and name != "product"
+        made = self._operation(
+            2, self.emit_of_sum(name), by_integers, name, role=getattr(self, role),
+            of_complex=of_complex, made_by=self.accumulate_role if mixed_sum else None,
+        )  # fmt: skip
+        made.of = lambda ops: ops.contracting(name)
+        return made
+
+    def emit_of_sum(self, name: str) -> Callable:
+        """emit(context, builder, values, key) -> value of such an operation."""
+        role = self.accumulate_role
+        if name == "product":
+            return self.emit_product()
+        if role.placed:
+            return self.emit("accumulate", role) if name == "accumulate" else self._less
+        return self.emit("add" if name == "accumulate" else "sub", role)
+
+    def icontracting(self, name: str):
+        """The same on an array in its place."""
+        return self._in_place(self.contracting(name))
+
+    def _less(self, context, b, values, key):
+        """A sum in its place less a term."""
+        total, term = values
+        less = b.fneg(term)
+        less.place = getattr(term, "place", None)
+        role = self.accumulate_role
+        return role.accumulate(b, total, less, **self.draw(b, role, key))
 
     def power(self, exponent: int):
         """x ** n with a literal integer n: repeated multiplication in the order of Numba's own

@@ -47,9 +47,9 @@ class Frame:
 
     def add(self, site: int, operation: str, arity: int, array: str = "") -> int:
         """The first row of an operation. Products and sums of products of a function share their
-        rows, and so do all loads from one array.
+        rows, where a loop forms them those of one sum; and so do all loads from one array.
         """
-        shared = "accumulator" if operation in ACCUMULATOR else ""
+        shared = f"accumulator {array}".rstrip() if operation in ACCUMULATOR else ""
         if array and operation in ("enter", "trusted"):
             shared = f"elements of {array}"
         if shared in self.shared:

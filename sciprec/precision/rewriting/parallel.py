@@ -12,6 +12,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
+from sciprec.precision.rewriting import contractions
 from sciprec.precision.rewriting.rewrite import Rewriter
 from sciprec.precision.rewriting.syntax import assign, name, parse, static_value, stored_names
 
@@ -92,19 +93,20 @@ def rewrite_parallel_loop(rewriter: Rewriter, node: ast.For) -> list[ast.stmt]:
         rewriter.key = rewriter.fresh("key")
         drawn = [assign(rewriter.key, rewriter.descended(name(f"{stem}_key"), name(f"{stem}_c")))]
     block[0].body[-1].body = drawn + [
-        assign(
-            r.variable,
-            rewriter.op(
-                r.combining,
-                r.at,
-                name(r.variable),
-                parse(f"{part}[{stem}_c]", mode="eval").body,
-            ),
-        )
+        assign(r.variable, _combined(rewriter, r, parse(f"{part}[{stem}_c]", mode="eval").body))
         for r, part in zip(reductions, parts, strict=True)
     ]
     rewriter.key = outer
     return head + block
+
+
+def _combined(rewriter, reduction: Reduction, part: ast.expr) -> ast.expr:
+    """A reduction that takes in the result of a chunk."""
+    total, contraction = name(reduction.variable), rewriter.contractions.get(reduction.at)
+    if contraction is None:
+        return rewriter.op(reduction.combining, reduction.at, total, part)
+    in_place = reduction.read is None
+    return contractions.joined(rewriter, reduction.at, total, part, contraction, in_place)
 
 
 def _region(rewriter, parameters: list[str], parts: list[str], stem: str, call: str) -> str:
@@ -347,7 +349,7 @@ def _chunk(rewriter, node, reductions, captured) -> str:
         if isinstance(generated, (ast.stmt, ast.expr)) and not hasattr(generated, "end_lineno"):
             ast.copy_location(generated, node)
     inner = type(rewriter)(rewriter.program, rewriter.function, tree, rewriter.namespace)
-    inner.parallel = True
+    inner.parallel, inner.contractions = True, rewriter.contractions
     inner.label = rewriter.label
     if rewriter.program.rows:  # a row that takes the marks of all chunks
         rewriter.program.frame(identifier).add(rewriter.add_site(node, "prange"), "prange", 1)

@@ -25,8 +25,8 @@ from sciprec.precision.rewriting.imported import place_of_object
 from sciprec.precision.rewriting.layout import Frame, Layout
 from sciprec.precision.rewriting.own_names import own_name, set_apart
 from sciprec.precision.rewriting.parallel import rewrite_parallel_loop
+from sciprec.precision.rewriting.raising import Sentences
 from sciprec.precision.rewriting.rewrite import Rewriter
-from sciprec.precision.rewriting.sentences import Sentences
 from sciprec.precision.rewriting.sources import place_of, source_tree
 from sciprec.precision.rewriting.syntax import LiftError, Site, name, nodes
 from sciprec.precision.rounding.technique import processor_word
@@ -99,16 +99,19 @@ class Program:
         trust_inputs: whether array elements are taken as they are. Where roles differ in format
             results are rounded to that of the storage all the same.
         variant: what operations do with rows of a table, see `layout`.
+        roles: those whose program this one is a variant of, where it is a profile.
     """
 
     rewriter, imports, kept, with_rows = Rewriter, "", True, "fixed point"
     may_share = True
 
     def __init__(
-        self, kernel, backend: Backend, path: str, trust_inputs: bool, variant: Variant = FLOATS
-    ):
+        self, kernel, backend: Backend, path: str, trust_inputs: bool, variant: Variant = FLOATS,
+        roles: Backend | None = None,
+    ):  # fmt: skip
         self.backend, self.path, self.variant = backend, path, variant
         self.trust_inputs = trust_inputs
+        self._forms_sums = (roles or backend).forms_sums
         self.rounds_results = not trust_inputs or backend.mixed
         self.rows = variant.row_bytes > 0
         self.word = 0 if self.rows else processor_word(backend, path)
@@ -141,6 +144,16 @@ class Program:
         self.signature = _signature(kernel)
 
     # ---- what the rewriter asks for ------------------------------------------------------------
+
+    def contracts(self, function) -> bool:
+        """Whether sums of products that a kernel writes as loops are formed by the roles of sums:
+        where these are others than `compute`. The package's own kernels name them.
+        """
+        return self._forms_sums and not (function.__module__ or "").startswith("sciprec.")
+
+    def place_of_sum(self, label: str, at: ast.AST, operation: str) -> str:
+        """A name of what shares rows with an operation of a sum of products: the whole sum."""
+        return label
 
     def place(self, function) -> tuple[str, int]:
         """File name and first line of a kernel, for messages and sites."""
@@ -532,7 +545,7 @@ def _stem(operation: str) -> str:
 
 def is_users(function) -> bool:
     """Whether a kernel is none of the engine's own."""
-    return not function.__module__.startswith(_OF_ENGINE)
+    return not (function.__module__ or "").startswith(_OF_ENGINE)
 
 
 def _has_long_loop(tree: ast.FunctionDef) -> bool:

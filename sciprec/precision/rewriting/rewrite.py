@@ -22,6 +22,7 @@ from sciprec.precision.rewriting import (
     casts,
     complex_calls,
     constants,
+    contractions,
     raising,
     statements,
     symbols,
@@ -75,12 +76,18 @@ class Rewriter(ast.NodeTransformer):
         self.local = {a.arg for a in _arguments(tree.args)} | stored_names(tree.body)
         self.counts = statements.counts(tree)
         self.types = casts.local_types(tree, namespace, self.local)
+        self.contractions: dict[ast.AST, contractions.Contraction] = {}
+        if program.contracts(function):
+            self.contractions = contractions.contractions(tree, self._is_fma)
         self.label = tree.name
         self.key = "sp_key"
         self.frame_name = ""
         self.counter = 0
         self.parallel = False
         self.serial = statements.is_serial(tree, namespace)
+
+    def _is_fma(self, function: ast.expr) -> bool:
+        return contractions.is_fma(self, function)
 
     # ---- words ---------------------------------------------------------------------------------
 
@@ -99,9 +106,14 @@ class Rewriter(ast.NodeTransformer):
         self.counter += 1
         return f"sp_{stem}{self.counter}"
 
-    def op(self, operation: str, node, *operands: ast.expr, array: str = "") -> ast.Call:
-        """A call of the backend's operation at this site; `array` names the array whose elements
-        are loaded or stored.
+    def op(
+        self, operation: str, node, *operands: ast.expr, array: str = "", named: str = ""
+    ) -> ast.Call:
+        """A call of the backend's operation at this site.
+
+        Args:
+            array: the array whose elements are loaded or stored; the sum that a loop forms.
+            named: the operation as the generated module asks for it, where that is not its name.
         """
         site = self.add_site(node, operation)
         prefix = []
@@ -111,7 +123,8 @@ class Rewriter(ast.NodeTransformer):
             frame = self.program.frame(self.frame_name)
             row = frame.add(site, operation, len(operands), as_written(array))
             prefix = [name("sp_key"), ast.Constant(row)]
-        return ast.Call(name(self.program.operation(operation)), [*prefix, *operands], [])
+        called = name(self.program.operation(named or operation))
+        return ast.Call(called, [*prefix, *operands], [])
 
     def add_site(self, node, operation: str) -> int:
         """The number of a new site."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numba
 
-from sciprec.precision.rewriting import symbols
+from sciprec.precision.rewriting import contractions, symbols
 from sciprec.precision.rewriting.own_names import as_written
 from sciprec.precision.rewriting.syntax import (
     assign,
@@ -29,7 +29,7 @@ _OF_ARRAYS = ("shape", "size", "ndim", "strides", "dtype", "T", "flat")
 
 def assignment(rewriter: Rewriter, node):
     """An assignment to names, elements or several of them."""
-    value = rewriter.visit(node.value)
+    value = _value(rewriter, node)
     if _begins_a_count(rewriter, node):
         value = ast.Call(ast.Attribute(name("np"), "int64", ast.Load()), [value], [])
     if len(node.targets) > 1:
@@ -39,6 +39,14 @@ def assignment(rewriter: Rewriter, node):
             out += _assigned(rewriter, target, name(temporary), node)
         return out
     return _assigned(rewriter, node.targets[0], value, node)
+
+
+def _value(rewriter: Rewriter, node) -> ast.expr:
+    """What an assignment stores, rewritten."""
+    contraction = rewriter.contractions.get(node)
+    if contraction is None:
+        return rewriter.visit(node.value)
+    return contractions.summed(rewriter, rewriter.visit(contraction.base), contraction)
 
 
 def _begins_a_count(rewriter: Rewriter, node: ast.Assign) -> bool:
@@ -82,7 +90,7 @@ def annotated_assignment(rewriter: Rewriter, node):
     """An assignment with an annotation, which is dropped."""
     if node.value is None:
         return ast.Pass()
-    return _assigned(rewriter, node.target, rewriter.visit(node.value), node)
+    return _assigned(rewriter, node.target, _value(rewriter, node), node)
 
 
 def _assigned(rewriter: Rewriter, target, value: ast.expr, node) -> list[ast.stmt]:
@@ -168,9 +176,14 @@ def update(rewriter: Rewriter, node):
     exponent = rewriter.literal_integer(node.value) if isinstance(node.op, ast.Pow) else None
     if exponent is not None and abs(exponent) <= 64:
         operation = f"power_of({exponent})"
-    value = rewriter.visit(node.value)
+    contraction = rewriter.contractions.get(node)
+    value = rewriter.visit(node.value) if contraction is None else None
     if isinstance(node.target, ast.Name):
-        updated = rewriter.op(f"i{operation}", node, name(node.target.id), value)
+        total = name(node.target.id)
+        if contraction is not None:
+            updated = contractions.summed(rewriter, total, contraction, in_place=True)
+        else:
+            updated = rewriter.op(f"i{operation}", node, total, value)
         return ast.Assign([node.target], updated)
     if is_field:
         field = rewriter.op("enter", node, _field(rewriter, node.target))
@@ -179,7 +192,11 @@ def update(rewriter: Rewriter, node):
     out: list[ast.stmt] = []
     container, index = (_once(rewriter, part, out) for part in rewriter.container(node.target))
     read = ast.Subscript(container, index, ast.Load())
-    updated = rewriter.op(operation, node, rewriter.loaded(node, read, node.target.value), value)
+    total = rewriter.loaded(node, read, node.target.value)
+    if contraction is not None:
+        updated = contractions.summed(rewriter, total, contraction)
+    else:
+        updated = rewriter.op(operation, node, total, value)
     stored = _stored(rewriter, node.target, container, updated)
     out.append(ast.Assign([ast.Subscript(container, index, ast.Store())], stored))
     return out

@@ -112,6 +112,12 @@ class TracedOperations(Operations):
             return self._filling()
         return super()._make(name)
 
+    def emit_of_sum(self, name: str) -> Callable:
+        """An operation of a sum of products that a loop forms."""
+        if name == "product":
+            return self.emit("mul", self.matmul_role)
+        return self.emit("add" if name == "accumulate" else "sub", self.accumulate_role)
+
     def literal(self, text: str):
         """literal(): a number of the source, rounded where it stands."""
         value = float.fromhex(text)
@@ -174,9 +180,9 @@ class TracedOperations(Operations):
 
     # ---- operations ----------------------------------------------------------------------------
 
-    def _scalar(self, emit, kinds, key, places: bool):
+    def _scalar(self, emit, kinds, key, places: bool, made_by=None):
         """An operation on numbers; integers among them were rounded when they became operands."""
-        return super()._scalar(emit, kinds, key, False)
+        return super()._scalar(emit, kinds, key, False, made_by)
 
     def _emitted(self, name: str, role: Companion) -> Callable:
         row = OPERATIONS[name]

@@ -281,6 +281,10 @@ class TracedProgram(ProgramWithOrigins):
         """Numbers as tuples, arrays with a further axis."""
         return f"sp_release({result})"
 
+    def place_of_sum(self, label: str, at: ast.AST, operation: str) -> str:
+        """Operations of sums that loops form have a row each."""
+        return f"{label}: {operation} in {at.lineno}, {at.col_offset}"
+
     def add_definition(self, tree: ast.FunctionDef, parallel: bool = False) -> None:
         """A finished function, its new arrays of numbers with companions."""
         super().add_definition(_Dtypes().visit(tree), parallel)

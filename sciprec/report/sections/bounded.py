@@ -12,6 +12,7 @@ from matplotlib.ticker import MaxNLocator
 
 from sciprec.report.drawing.picture import Picture
 from sciprec.report.drawing.svg import drawn, label_style, legend, short, to_svg
+from sciprec.report.sections.fixed_point import idle_roles_of
 from sciprec.report.stored.batch import StoredRun
 
 MOST_MATURITIES = 3
@@ -53,12 +54,16 @@ def level_rows(runs: Sequence[StoredRun]) -> list[dict[str, Any]]:
 
 
 def notes(runs: Sequence[StoredRun]) -> list[dict[str, str]]:
-    """What runs with bounds say about themselves: a fall-back, a missed tolerance."""
+    """What runs say about themselves: a fall-back, a missed tolerance, a role without operations.
+    """
     return [
         {"label": run.label, "said": said}
         for run in runs
         if run.dataset is not None
-        for said in json.loads(run.dataset.attrs.get("notes", "[]"))
+        for said in [
+            *json.loads(run.dataset.attrs.get("notes", "[]")),
+            *filter(None, [idle_roles_of(run)]),
+        ]
     ]
 
 

@@ -42,6 +42,14 @@ def summary_of(run: StoredRun) -> dict[str, Any] | None:
     return None if text is None else json.loads(text)
 
 
+def idle_roles_of(run: StoredRun) -> str | None:
+    """What the run's file says of roles that no operation of it has."""
+    if run.dataset is None:
+        return None
+    said = run.dataset.attrs.get("sciprec_idle_roles")
+    return said or (summary_of(run) or {}).get("idle_roles")
+
+
 def _section(label: str, summary: dict[str, Any]) -> FixedPointSection:
     places = [*summary["short"], *(p for p in summary["saturated"] if not p["bits_short"])]
     more = (summary["places_short_of_bits"] or 0) - len(summary["short"])
