@@ -27,8 +27,8 @@ class InstrumentedProgram(Program):
 
     def rewriter(self, program, function, tree, namespace):
         """The engine's own functions are not instrumented, except where one is the kernel."""
-        engine = function.__module__.startswith("sciprec.precision.") and function != self.kernel
-        chosen = Rewriter if engine else self.instruments
+        engine = (function.__module__ or "").startswith("sciprec.precision.")
+        chosen = Rewriter if engine and function != self.kernel else self.instruments
         return chosen(program, function, tree, namespace)
 
     def _decorator(self, tree, parallel):

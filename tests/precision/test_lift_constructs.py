@@ -9,6 +9,7 @@ import dataclasses
 import enum
 import functools
 import heapq
+import linecache
 import pickle
 from collections import namedtuple
 from fractions import Fraction
@@ -492,3 +493,48 @@ def bits_of(x): return next_integer(x[0])
 def test_operands_of_ufuncs_and_intrinsics_are_refused(run, words):
     with pytest.raises(sciprec.LiftError, match=words):
         run()
+
+
+def of_any_kind(x):
+    if not isinstance(x, (float, np.ndarray)):
+        return x[1] * 0.1
+    if isinstance(x, np.ndarray) and x.ndim == 2:
+        return x[1, 1] * 0.1
+    return x[1] * 0.1 if isinstance(x, np.ndarray) else x * 0.1
+
+
+@pytest.mark.parametrize("backend", ["fp16", "fixed32", "float:p=9,round=sr"])
+def test_isinstance_knows_arrays(backend):
+    """Branches for arrays, numbers and tuples are chosen by type, and the others left out."""
+    lifted = sciprec.lift(of_any_kind, backend)
+    for given in (2.0, np.full(3, 2.0), np.full((2, 2), 2.0), (1.0, 2.0)):
+        lifted.rewind()
+        assert lifted(given) == pytest.approx(0.2, rel=2e-2)
+    assert type(sciprec.lift(of_any_kind, "fp64")(np.ones(2))) is float
+
+
+FROM_TEXT = "def from_text(x):\n    return x * 0.1"
+
+
+def test_a_kernel_of_exec_has_no_module():
+    """Python finds its source where a notebook or a debugger has put it, and nowhere else."""
+    lines = FROM_TEXT.splitlines(True)
+    linecache.cache["<text>"] = len(FROM_TEXT), None, lines, "<text>"
+    spaces = {}, {}
+    exec(compile(FROM_TEXT, "<text>", "exec"), spaces[0])
+    exec(FROM_TEXT, spaces[1])
+    known, unknown = (space["from_text"] for space in spaces)
+    assert known.__module__ is None
+
+    def caller(x):
+        return known(x) + 1.0
+
+    def lost(x):
+        return unknown(x)
+
+    for backend in ("fp32", "fixed16"):
+        assert sciprec.lift(known, backend)(1.0) == pytest.approx(0.1, rel=1e-4)
+    assert sciprec.lift(caller, "fp32")(1.0) == pytest.approx(1.1)
+    for kernel in (unknown, lost):
+        with pytest.raises(sciprec.LiftError, match="source of kernel 'from_text' cannot be read"):
+            sciprec.lift(kernel, "fp32")

@@ -328,8 +328,6 @@ def of_one_kind(x):
         (first, ([[1.1]],), "is given a list; .*np.array"),
         (number, ({1.0},), "is given a set; .*np.array"),
         (number, ({"a": 1.0},), "is given a dict; .*np.array"),
-        (first, (X.astype(np.float16),), r"is given float16 data; .*astype\(np.float32\)"),
-        (number, (np.float16(1.1),), r"is given float16 data; .*astype\(np.float32\)"),
         (first, (X.astype(object),), r"\(s: 1-D array of object\): non-precise type"),
         (first, (X.astype(np.longdouble),), r"array of float128\): non-precise type"),
         (first, (np.ma.masked_array(X, X > 2),), "Unsupported array type: numpy.ma.MaskedArray"),

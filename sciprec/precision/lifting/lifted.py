@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import pickle
 import re
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +20,14 @@ from sciprec.display.listing import Shown, Summary
 from sciprec.precision.compiled.addresses import address_of
 from sciprec.precision.fixed.profile import Profile, Recorder
 from sciprec.precision.formats.backend import Backend, resolve_backend
+from sciprec.precision.formats.fixed_format import FixedFormat
+from sciprec.precision.formats.float_format import FORMATS
 from sciprec.precision.lifting.compiling import module_of
 from sciprec.precision.lifting.listing import lifted_summary
 from sciprec.precision.lifting.proof import Proof, loads_matter
-from sciprec.precision.lifting.written import written_arrays
+from sciprec.precision.lifting.written import filled_arrays, written_arrays
 from sciprec.precision.operations import keys
-from sciprec.precision.rewriting.copies import is_native, native
+from sciprec.precision.rewriting.copies import HALF, Taking, is_native, native
 from sciprec.precision.rewriting.own_names import as_written
 from sciprec.precision.rewriting.program import Program, Unshared
 from sciprec.precision.rewriting.sources import carry_sources
@@ -102,12 +105,13 @@ class Lifted(Shown):
         for argument in args:
             kind = argument.__class__
             if kind is _ARRAY:
-                usual = argument.dtype.isnative
+                dtype = argument.dtype
+                usual = dtype.isnative and dtype.num < HALF
             else:
                 usual = kind in _NUMBERS or kind is tuple and is_native(argument)
             if not usual:
                 args = tuple(self._prepared(a) for a in args)
-                with native(args, self._written) as taken:
+                with self._native(args) as taken:
                     return self._run(taken)
         return self._run(args)
 
@@ -146,9 +150,6 @@ class Lifted(Shown):
             return dispatcher(*args)
         except errors.NumbaError as error:
             raise self._explained(error, args) from None
-        except NotImplementedError:
-            self._refuse_half(args)
-            raise
         except TypeError as error:  # Numba hands no tuple of tuples to the threads of a loop
             if "scalar type Tuple" not in str(error):
                 raise
@@ -186,7 +187,7 @@ class Lifted(Shown):
         """
         args = self.bound(args, {})
         recorder = self._made_recorder()
-        with native(args, lambda args: [False] * len(args)) as taken:
+        with native(args, Taking(lambda args: [False] * len(args))) as taken:
             return recorder.run(taken, self._enter)
 
     def _made_recorder(self) -> Recorder:
@@ -233,13 +234,29 @@ class Lifted(Shown):
             )
         return self._function(argument) if callable(argument) else argument
 
-    def _refuse_half(self, args) -> None:
-        """Numba has no binary16 on processors: say so where an argument is of that type."""
-        if any(getattr(a, "dtype", None) == np.float16 for a in args):
-            raise LiftError(
-                f"kernel '{self.kernel.__name__}' is given float16 data; it takes float32 and "
-                "float64: convert with x.astype(np.float32), which is exact"
-            ) from None
+    @contextlib.contextmanager
+    def _native(self, args: tuple) -> Iterator[tuple]:
+        """Arguments as compiled code takes them."""
+        backend = self.backend
+        taking = Taking(self._written, self._filled, backend.carrier, self._keeps)
+        try:
+            with native(args, taking) as taken:
+                yield taken
+        except LiftError as error:
+            if str(error).startswith("it writes"):
+                raise LiftError(
+                    f"kernel '{self.kernel.__name__}' cannot run in '{backend.name}' on these "
+                    f"arguments: {error}"
+                ) from None
+            raise
+
+    def _keeps(self, dtype: np.dtype) -> bool:
+        """Whether an array of a dtype of 8 or 16 bits keeps every number of the storage format."""
+        name = "binary16" if dtype.num == HALF else dtype.name
+        storage = self.backend.storage.format
+        if isinstance(storage, FixedFormat) or name not in FORMATS:
+            return False
+        return FORMATS[name].holds(storage)
 
     def _function(self, function):
         """A function given as an argument, lifted to the same backend."""
@@ -265,6 +282,11 @@ class Lifted(Shown):
     def _written(self):
         """Which arguments a call may write, see `written_arrays`."""
         return written_arrays(self.kernel)
+
+    @functools.cached_property
+    def _filled(self) -> frozenset[int]:
+        """Which arguments a kernel writes and does not read, see `filled_arrays`."""
+        return filled_arrays(self.kernel)
 
     def _next_key(self):
         with self._lock:

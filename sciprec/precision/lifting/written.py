@@ -69,6 +69,26 @@ def stored_arrays(kernel) -> set[str]:
     return found
 
 
+def filled_arrays(kernel) -> frozenset[int]:
+    """Numbers of the arguments in which a kernel writes elements and reads none: their names stand
+    in `a[i] = x` and `a.shape` alone.
+    """
+    tree, _ = source_tree(kernel)
+    names = list(inspect.signature(kernel).parameters)
+    every = nodes(tree)
+    parents = {child: node for node in every for child in children(node)}
+    read = set()
+    for node in every:
+        if isinstance(node, ast.Name):
+            parent = parents[node]
+            quiet = isinstance(parent, ast.Attribute) and parent.attr in _QUIET
+            element = isinstance(parent, ast.Subscript) and parent.value is node
+            stored = element and isinstance(parent.ctx, ast.Store)
+            if not (quiet or stored and not isinstance(parents[parent], ast.AugAssign)):
+                read.add(node.id)
+    return frozenset(n for n, name in enumerate(names) if name not in read)
+
+
 def _only_elements(argument, counts: set[int]) -> bool:
     return isinstance(argument, np.ndarray) and not counts - {argument.ndim, 0}
 

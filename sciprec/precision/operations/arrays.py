@@ -96,6 +96,8 @@ def in_place(ops, op, target, kind, key):
     """target op= operand, written into target."""
     if getattr(kind, "ndim", 0) > target.ndim:
         raise TypingError(f"an array of {kind.ndim} axes does not fit into one of {target.ndim}")
+    if not target.mutable:
+        raise TypingError(f"Cannot modify readonly array of type: {target}")
     operate, put = _operating(ops, op, [target, kind]), _putting(ops, target)
 
     def codegen(context, b, signature, args):

@@ -130,7 +130,7 @@ def known_call(rewriter: Rewriter, node, function):
     if function is numba.get_num_threads:
         return ast.Call(name(rewriter.imported(node.func, function)), [], [])
     callee = plain_function(function)
-    outside = getattr(callee, "__module__", "").split(".")[0] in _NOT_KERNELS
+    outside = (getattr(callee, "__module__", "") or "").split(".")[0] in _NOT_KERNELS
     if callee is None or outside:
         rewriter.refuse(node, text, instead_of(text, function))
     return call_kernel(rewriter, callee, node, [rewriter.visit(a) for a in node.args])
@@ -342,13 +342,18 @@ def library_call(rewriter: Rewriter, node, function, text: str) -> ast.Call:
     return call_kernel(rewriter, function, node, [rewriter.visit(a) for a in node.args])
 
 
-def is_instance(rewriter: Rewriter, node) -> ast.Call:
-    """isinstance(x, float): of the carrier's type too, which Numba takes for another."""
+def is_instance(rewriter: Rewriter, node) -> ast.expr:
+    """isinstance(x, float): of the carrier's type too, which Numba takes for another. Of arrays it
+    has none: they are known by an attribute that nothing else has.
+    """
     kinds = node.args[1].elts if isinstance(node.args[1], ast.Tuple) else [node.args[1]]
     asked: list[ast.expr] = []
+    of_arrays = False
     for kind in kinds:
         value = static_value(kind, rewriter.namespace, rewriter.local)
-        if value in _FLOATS:
+        if value is np.ndarray:
+            of_arrays = True
+        elif value in _FLOATS:
             asked += [name("float"), ast.Attribute(name("np"), "float32", ast.Load())]
         elif value in (int, bool, str, tuple, list, complex):
             asked.append(name(value.__name__))
@@ -356,10 +361,16 @@ def is_instance(rewriter: Rewriter, node) -> ast.Call:
             asked.append(ast.Attribute(name("np"), value.__name__, ast.Load()))
         else:
             text = f"isinstance(…, {ast.unparse(kind)})"
-            rewriter.refuse(node, text, "ask for int, float, bool, str, tuple or a NumPy integer")
-    return ast.Call(
-        name("isinstance"), [rewriter.visit(node.args[0]), ast.Tuple(asked, ast.Load())], []
-    )
+            rewriter.refuse(
+                node, text, "ask for int, float, bool, str, tuple, np.ndarray or a NumPy integer"
+            )
+    given = rewriter.visit(node.args[0])
+    tests: list[ast.expr] = []
+    if asked:
+        tests.append(ast.Call(name("isinstance"), [given, ast.Tuple(asked, ast.Load())], []))
+    if of_arrays:
+        tests.append(ast.Call(name("hasattr"), [given, ast.Constant("strides")], []))
+    return tests[0] if len(tests) == 1 else ast.BoolOp(ast.Or(), tests)
 
 
 def arange(rewriter: Rewriter, node, text: str) -> ast.Call:

@@ -1,9 +1,10 @@
-"""Copies of a call's arguments: of their own memory, or in this machine's byte order."""
+"""Copies of a call's arguments: of their own memory, or as compiled code takes them."""
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,8 @@ from sciprec.precision.operations.objects import fields_of, is_object, object_wi
 from sciprec.precision.rewriting.syntax import LiftError
 
 _ALIGNMENT = 64
+HALF = np.dtype(np.float16).num
+"""Number of NumPy's dtype float16; those of ml_dtypes, which Numba has not either, are above."""
 
 
 def copied(args: tuple) -> tuple:
@@ -55,78 +58,148 @@ def _open(value, objects: dict[int, tuple[Any, dict]]) -> None:
 
 
 def is_native(value) -> bool:
-    """Whether arrays, in tuples too, are in this machine's byte order; asked of every call."""
+    """Whether numbers and arrays, in tuples too, are such as compiled code takes: in this machine's
+    byte order, and of 32 bits or more where they are floats; asked of every call.
+    """
     if not isinstance(value, tuple):
-        return not isinstance(value, np.ndarray) or value.dtype.isnative
+        return not isinstance(value, (np.ndarray, np.generic)) or _is_usual(value.dtype)
     for one in value:
         if one.__class__ is np.ndarray:
-            if not one.dtype.isnative:
+            dtype = one.dtype
+            if not dtype.isnative or dtype.num >= HALF:
                 return False
         elif not is_native(one):
             return False
     return True
 
 
-@contextlib.contextmanager
-def native(args: tuple, written: Callable[[tuple], list[bool]]) -> Iterator[tuple]:
-    """Arguments in this machine's byte order: arrays in the other one are copied, and copied back
-    afterwards where the kernel may have written them.
+def _is_usual(dtype: np.dtype) -> bool:
+    return dtype.isnative and dtype.num < HALF
+
+
+@dataclass(frozen=True)
+class Taking:
+    """How a kernel takes arrays that compiled code cannot.
 
     Args:
-        args: of a call.
-        written: says for each argument whether the kernel may write an array in it.
+        written: says for each argument of a call whether the kernel may write an array in it.
+        filled: numbers of the arguments in which the kernel writes elements and reads none.
+        wide: the dtype in whose variables numbers of 8 and 16 bits are carried.
+        keeps: whether an array of a dtype keeps every number that the kernel stores.
+    """
+
+    written: Callable[[tuple], list[bool]]
+    filled: frozenset[int] = frozenset()
+    wide: np.dtype = np.dtype(np.float64)
+    keeps: Callable[[np.dtype], bool] = lambda dtype: True
+
+
+@contextlib.contextmanager
+def native(args: tuple, taking: Taking) -> Iterator[tuple]:
+    """Arguments as compiled code takes them: arrays in the other byte order, and of floats of 8 and
+    16 bits, are copied, and copied back afterwards where the kernel may have written them.
+
+    What a kernel reads of an array has to be what it has stored there: where the array's own dtype
+    rounds that, a kernel that may read it again is given a copy that it cannot write.
 
     Raises:
-        LiftError: arrays of different types share memory, and are not all in this byte order.
+        LiftError: arrays of different types share memory, and not all can be taken as they are; or
+            the kernel writes an array that it may read again, and whose dtype rounds its numbers.
     """
     if is_native(args):
         yield args
         return
     known: dict[int, np.ndarray] = {}
+    alone: set[int] = set()
     for first, last, arrays in _regions(args):
-        if not all(a.dtype.isnative for a in arrays):
-            known |= _swapped(first, last, arrays)
-    changed = [
-        a
-        for argument, is_written in zip(args, written(args), strict=True)
-        for a in _arrays_of(argument)
-        if is_written and a.flags.writeable and id(a) in known
-    ]
+        if not all(_is_usual(a.dtype) for a in arrays):
+            known |= _held(first, last, arrays, taking.wide)
+            alone |= {id(a) for a in arrays if len(arrays) == 1}
+    changed: list[np.ndarray] = []
+    closed: dict[int, np.ndarray] = {}
+    for number, argument in enumerate(args):
+        if not taking.written(args)[number]:
+            continue
+        for a in _arrays_of(argument):
+            if id(a) not in known or not a.flags.writeable:
+                continue
+            fills = number in taking.filled and id(a) in alone
+            if is_small(a.dtype) and not (fills or taking.keeps(a.dtype)):
+                closed[number] = a
+                known[id(a)].flags.writeable = False
+            else:
+                changed.append(a)
     try:
-        yield _replaced(args, lambda a: known[id(a)] if id(a) in known else _converted(a))
+        yield _replaced(args, lambda a: known[id(a)] if id(a) in known else _taken(a, taking.wide))
+    except LiftError as error:
+        if "readonly array" in str(error) and closed:
+            raise LiftError(_refused(closed)) from None
+        raise
     finally:
-        for a in changed:
-            a[...] = known[id(a)]
+        with np.errstate(all="ignore"):  # as what is stored overflows in other arrays, too
+            for a in changed:
+                a[...] = known[id(a)]
 
 
-def _swapped(first: int, last: int, arrays: list[np.ndarray]) -> dict[int, np.ndarray]:
-    """Arrays of one region of memory in the other byte order, by the identity of the given ones."""
+def is_small(dtype: np.dtype) -> bool:
+    """Whether numbers are floats of 8 or 16 bits: NumPy's float16, or one of those of ml_dtypes."""
+    if dtype.num == HALF:
+        return True
+    return dtype.type.__module__ == "ml_dtypes" and "float" in dtype.name
+
+
+def _refused(closed: dict[int, np.ndarray]) -> str:
+    found = ", ".join(dict.fromkeys(str(a.dtype) for a in closed.values()))
+    return (
+        f"it writes an array of {found} that it may read again, whose elements do not hold the "
+        "numbers that it stores there; give it an array of float32 or float64, or lift it to the "
+        "format of the array"
+    )
+
+
+def _in_variables(dtype: np.dtype, wide: np.dtype) -> np.dtype:
+    """The dtype in which compiled code takes an array's numbers."""
+    return wide if is_small(dtype) else dtype.newbyteorder("=")
+
+
+def _held(first: int, last: int, arrays: list[np.ndarray], wide: np.dtype) -> dict[int, np.ndarray]:
+    """Arrays of one region of memory as compiled code takes them, by the identity of the given
+    ones; they share memory as before.
+    """
     given = {id(a): a for a in arrays}
     if len(given) == 1:
-        return {key: _converted(a) for key, a in given.items()}
-    order = arrays[0].dtype
+        return {key: _taken(a, wide) for key, a in given.items()}
+    dtype = arrays[0].dtype
     places = {a.ctypes.data - first for a in arrays} | {s for a in arrays for s in a.strides}
-    if any(a.dtype != order for a in arrays) or any(n % order.itemsize for n in places):
+    if any(a.dtype != dtype for a in arrays) or any(n % dtype.itemsize for n in places):
         raise LiftError(
-            "arguments share memory, and not all of it is in this machine's byte order; kernels "
-            "take such arrays one by one: convert them with x.astype(x.dtype.newbyteorder('='))"
+            "arguments share memory, and not all of it is in this machine's byte order and in "
+            "floats of 32 or 64 bits; kernels take such arrays one by one: convert them with "
+            "x.astype(np.float64)"
         )
-    memory = np.empty((last - first + 1) // order.itemsize, order.newbyteorder("="))
+    own = _in_variables(dtype, wide)
+    memory = np.empty((last - first + 1) // dtype.itemsize, own)
     known = {}
     for key, a in given.items():
-        made = np.ndarray(a.shape, memory.dtype, memory, a.ctypes.data - first, a.strides)
+        start, *steps = (
+            n // dtype.itemsize * own.itemsize for n in (a.ctypes.data - first, *a.strides)
+        )
+        made = np.ndarray(a.shape, own, memory, start, steps)
         made[...] = a
         made.flags.writeable = a.flags.writeable
         known[key] = made
     return known
 
 
-def _converted(a):
-    """An array in this machine's byte order; itself where it is in it, and everything else."""
+def _taken(a, wide: np.dtype):
+    """An array or a number of NumPy's as compiled code takes it; everything else as it is."""
+    if isinstance(a, np.generic):
+        return a if is_native(a) or not is_small(a.dtype) else float(a)
     if not isinstance(a, np.ndarray):
         return a
-    made = a.astype(a.dtype.newbyteorder("="), copy=False)
-    made.flags.writeable = a.flags.writeable
+    made = a.astype(_in_variables(a.dtype, wide), copy=False)
+    if made is not a:
+        made.flags.writeable = a.flags.writeable
     return made
 
 

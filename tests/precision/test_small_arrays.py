@@ -1,0 +1,220 @@
+"""Arrays of floats of 8 and 16 bits, NumPy's and those of ml_dtypes: elements come in as they are,
+and what a kernel stores is rounded to its arithmetic, and then to the array.
+"""
+
+import math
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import sciprec
+from sciprec.precision import LiftError, lift
+from tests.oracles.twin import run_twin
+
+SMALL = (np.float16, ml_dtypes.bfloat16, ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2)
+BACKENDS = [
+    "fp32", "fp64", "fp16", "fixed32",
+    *(pytest.param(b, marks=pytest.mark.slow) for b in ("mlu370", "bf16", "float:p=5,round=sr")),
+]  # fmt: skip
+
+
+def scaled(x, out):
+    for i in range(x.size):
+        out[i] = x[i] * 1.1 + 0.01
+
+
+def numbers(dtype, shape=24, seed=0):
+    """Numbers of a dtype, subnormal and special ones among them, whose results it may not hold."""
+    made = np.random.default_rng(seed).normal(size=shape).astype(np.float32)
+    made.flat[0] = float(ml_dtypes.finfo(dtype).smallest_subnormal)
+    made.flat[1] = -0.0
+    return made.astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", SMALL, ids=lambda d: np.dtype(d).name)
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_elements_come_in_exactly_and_go_out_rounded(dtype, backend):
+    """The bits of wide arrays with the same numbers, put into the array by NumPy."""
+    x = numbers(dtype)
+    expected, out = np.zeros(24), np.zeros(24, dtype)
+    lift(scaled, backend)(x.astype(np.float64), expected)
+    lift(scaled, backend)(x, out)
+    with np.errstate(all="ignore"):
+        assert out.tobytes() == expected.astype(dtype).tobytes()
+    assert x.tobytes() == numbers(dtype).tobytes()
+
+
+def test_results_that_the_array_does_not_hold_are_what_numpy_makes_of_them():
+    """Of binary64 numbers in one step, not by binary32."""
+    x, out = np.array([1 + 2.0**-11 + 2.0**-40, 1e6, -1e-9, np.nan]), np.zeros(4, np.float16)
+    lift(copied, "fp64")(x, out)
+    expected = [1 + 2.0**-10, math.inf, -0.0, math.nan]
+    np.testing.assert_array_equal(out, np.array(expected, np.float16))
+    assert math.copysign(1, out[2]) == -1
+
+
+def copied(x, out):
+    for i in range(x.size):
+        out[i] = x[i]
+
+
+def added_up(x, out):
+    """Reads what it has written."""
+    out[0] = x[0]
+    for i in range(1, x.size):
+        out[i] = out[i - 1] + x[i]
+
+
+def in_place(x):
+    x *= 1.1
+
+
+def by_another(x, out):
+    scaled(x, out)
+
+
+def sum_of(x):
+    return np.sum(x) + x[1:].max()
+
+
+def filled(x):
+    x.fill(0.1)
+
+
+def sorted_in_place(x):
+    x.sort()
+
+
+def of_rows(rows, out):
+    for i in range(rows[0].size):
+        out[i] = rows[0][i] + rows[1][i]
+
+
+def inside(pair):
+    pair[1][0] = pair[0][0] * 1.1
+
+
+@pytest.mark.parametrize(
+    ("dtype", "backend"),
+    [
+        (np.float16, "fp16"), (ml_dtypes.bfloat16, "bf16"), (ml_dtypes.float8_e5m2, "e5m2"),
+        (np.float16, "float:p=9,emin=-9,emax=9"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("kernel", [added_up, in_place, by_another])
+def test_an_array_of_the_arithmetics_format_is_read_again(kernel, dtype, backend):
+    count = kernel.__code__.co_argcount
+    given = [numbers(dtype), np.zeros(24, dtype)][:count]
+    wide = [a.astype(np.float64) for a in given]
+    run_twin(kernel, sciprec.precision.resolve_backend(backend), tuple(wide))
+    lift(kernel, backend)(*given)
+    np.testing.assert_array_equal(given[-1].astype(np.float64), wide[-1])
+
+
+@pytest.mark.parametrize(
+    "kernel", [added_up, in_place, by_another, filled, sorted_in_place, inside]
+)
+@pytest.mark.parametrize("backend", ["fp32", "fixed16"])
+def test_what_could_not_be_read_again_is_refused(kernel, backend):
+    """Not all numbers of the arithmetic are in the array, and loads would find others."""
+    x, out = numbers(np.float16), np.zeros(24, np.float16)
+    args = ((x, out),) if kernel is inside else (x, out)[: kernel.__code__.co_argcount]
+    words = "cannot run in .* it writes an array of float16 that it may read again, .* give it"
+    with pytest.raises(LiftError, match=words):
+        lift(kernel, backend)(*args)
+    assert x.tobytes() == numbers(np.float16).tobytes() and not out.any()
+
+
+def test_what_is_only_read_may_go_anywhere():
+    x = numbers(ml_dtypes.bfloat16, seed=3)
+    wide = x.astype(np.float64)
+    for backend in ("fp32", "fixed32"):
+        assert lift(sum_of, backend)(x) == lift(sum_of, backend)(wide)
+    out = np.zeros(24)
+    lift(of_rows, "fp32")((x, wide), out)
+    np.testing.assert_array_equal(out, (2.0 * wide).astype(np.float32))
+    assert lift(double, "fp32")(np.float16(0.1)) == 2.0 * np.float16(0.1).astype(float)
+    assert lift(double, "fp64")(ml_dtypes.bfloat16(0.1)) == 2.0 * float(ml_dtypes.bfloat16(0.1))
+
+
+def double(s):
+    return s + s
+
+
+def test_slices_that_share_memory_share_it():
+    """Views of one array, backward ones too, of numbers that it keeps."""
+    whole = numbers(np.float16, 30)
+    wide = whole.astype(np.float64)
+    for a in (whole, wide):
+        lift(added_up, "fp16")(a[20:0:-2], a[2:12])
+    np.testing.assert_array_equal(whole.astype(np.float64), wide)
+    square = numbers(np.float16, (6, 6))
+    wide = square.astype(np.float64)
+    for a in (square, wide):
+        lift(added_up, "fp16")(a[:, 1], a.T[:, 2])
+    np.testing.assert_array_equal(square.astype(np.float64), wide)
+
+
+def test_random_views_of_one_array():
+    """What a kernel reads and writes through two views is what it would in a wide array."""
+    rng = np.random.default_rng(5)
+    lifted = lift(added_up, "fp16")
+    for _ in range(100):
+        views = []
+        for _ in range(2):
+            step = int(rng.choice([-3, -2, -1, 1, 2, 3]))
+            start = int(rng.integers(0, 20)) + (24 if step < 0 else 0)
+            views.append(slice(start, start + 8 * step if start + 8 * step >= 0 else None, step))
+        whole = numbers(np.float16, 48, seed=int(rng.integers(1000)))
+        wide = whole.astype(np.float64)
+        for a in (whole, wide):
+            lifted(a[views[0]], a[views[1]])
+        np.testing.assert_array_equal(whole.astype(np.float64), wide, err_msg=str(views))
+
+
+def test_shared_memory_that_cannot_be_followed_is_refused():
+    whole = numbers(np.float16, 30)
+    before = whole.tobytes()
+    with pytest.raises(LiftError, match="it writes an array of float16 that it may read again"):
+        lift(scaled, "fp32")(whole[:10], whole[5:15])
+    with pytest.raises(LiftError, match="arguments share memory"):
+        lift(scaled, "fp32")(whole[:10], whole.view(ml_dtypes.bfloat16)[5:15])
+    assert whole.tobytes() == before
+    whole.flags.writeable = False
+    assert lift(sum_of, "fp16")(whole) == lift(sum_of, "fp16")(whole.astype(float))
+
+
+def test_other_byte_order_and_no_elements():
+    x = numbers(np.float16).astype(">f2")
+    out = np.zeros(24, ">f2")
+    expected = np.zeros(24)
+    lift(scaled, "fp16")(x, out)
+    lift(scaled, "fp16")(x.astype(float), expected)
+    np.testing.assert_array_equal(out.astype(float), expected)
+    lift(scaled, "fp16")(x[:0], out[:0])
+
+
+def test_profiles_and_assignments_take_them():
+    x, out = numbers(np.float16), np.zeros(24, np.float16)
+    profile = lift(scaled, "fp16").profile(x, out)
+    assert profile.operations["mul"] == 24 and not out.any()
+    line = scaled.__code__.co_firstlineno + 2
+    narrow = lift(scaled, sciprec.Assignment({line: "fp16"}))
+    expected = np.zeros(24)
+    narrow(x.astype(float), expected)
+    narrow(x, out)
+    np.testing.assert_array_equal(out, expected.astype(np.float16))
+
+
+def by_row(rows):
+    rows += 0.1
+
+
+def test_read_only_arrays_are_not_written_in_place():
+    """Whatever their dtype: they were, by `+=` on a whole array."""
+    x = np.ones(3)
+    x.flags.writeable = False
+    with pytest.raises(LiftError, match="Cannot modify readonly array"):
+        lift(by_row, "fp32")(x)
+    assert x.tolist() == [1.0, 1.0, 1.0]
