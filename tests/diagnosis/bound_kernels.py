@@ -37,8 +37,8 @@ CANCELLING = (
     "({x} + {y}) - ({z} / {y} + {y})", "{x} * {y} * {y} - {z} * {y}", "{x} * 0.1 * {y} - {z} * 0.1",
     "({x} + 0.1) * {y} - ({z} + 0.1 * {y})", "{z} * {x} - {x} * {y} * {x}",
 )  # fmt: skip
-"""The last four have other signs than exact ones even of numbers that the format holds: rounding
-is monotone, so that one rounded product is never beyond z.
+"""Rounding is monotone, so that a rounded x y is never beyond a z that the format holds: there the
+products and sums with 0.1 alone have other signs than exact ones.
 """
 NEAR_ONE = ("{x} * {y} / {z}", "{z} / {x} / {y}", "{x} / ({z} / {y})", "3.0 * ({x} * {y} / {z})")
 KINKED = (
