@@ -109,12 +109,15 @@ def _as_they_end(scope: Scope) -> Seen:
             yield node.lineno, "results in the order in which they come"
 
 
-@explains("threads", "vectors", "chunks")
+@explains("threads", "vectors", "chunks", "strict form")
 def _reordered(scope: Scope) -> Seen:
     for function in scope.functions():
         line = option(function, scope, "fastmath")
         if line:
-            yield line, "fastmath lets the compiler put operations into another order"
+            yield line, (
+                "fastmath lets the compiler put operations into another order, and leave out tests "
+                "for NaN and infinity"
+            )
 
 
 @explains("threads", last=True)

@@ -12,7 +12,8 @@ from sciprec.repetition.listings import BACKWARDS, FORWARDS, LISTED, MIXED
 
 AGAIN, THREADS, ORDER = "from run to run", "with threads", "with order"
 BLOCKS, MEMORY = "with block sizes", "with unwritten memory"
-ASPECTS = (MEMORY, AGAIN, THREADS, ORDER, BLOCKS)
+BEYOND, STRICT = "with memory beyond an array", "without fastmath"
+ASPECTS = (BEYOND, MEMORY, AGAIN, THREADS, ORDER, BLOCKS, STRICT)
 """What a difference is put down to; of several the first one is the answer."""
 
 WAYS = {
@@ -25,7 +26,9 @@ WAYS = {
     "hash seed": ORDER,
     "order of files": ORDER,
     "empty cache": ORDER,
+    "index": BEYOND,
     "memory": MEMORY,
+    "strict form": STRICT,
     "chunks": BLOCKS,
     "vectors": BLOCKS,
     "block size": BLOCKS,
@@ -53,6 +56,7 @@ class Process:
         listed: the order in which lists of files come.
         cold: whether no code is compiled yet.
         narrow: whether Numba compiles for any processor of this family: vectors are shorter.
+        strict: whether Numba compiles without `fastmath`; such code is kept by itself.
         variables: further variables of the environment.
     """
 
@@ -62,6 +66,7 @@ class Process:
     listed: str = FORWARDS
     cold: bool = False
     narrow: bool = False
+    strict: bool = False
     variables: tuple[tuple[str, str], ...] = ()
 
     def environment(
@@ -77,7 +82,7 @@ class Process:
         found |= {"NUMBA_NUM_THREADS": str(of_numba or self.threads)}
         found |= {"PYTHONHASHSEED": str(self.hash_seed), **_filling(self.filling)}
         found |= {LISTED: self.listed}
-        found |= cold if self.cold else warm
+        found |= cold if self.cold or self.strict else warm
         if self.narrow:
             found |= {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""}
         return found | dict(self.variables)
@@ -184,6 +189,7 @@ OTHER_BLOCKS = Circumstance(
     ("vectors", "block size"), "shorter vectors, other chunks of dask",
     Process(narrow=True, variables=(("DASK_ARRAY__CHUNK_SIZE", _CHUNK_OF_DASK),)),
 )  # fmt: skip
+STRICTLY = Circumstance(("strict form",), "compiled without fastmath", Process(strict=True))
 
 
 def threaded(count: int) -> Circumstance:

@@ -42,6 +42,7 @@ class Asked:
         backend: the arithmetic that the kernel is lifted into; None: as it is.
         others_first: whether these files are imported before the kernel's.
         filling: byte that arrays of `np.empty` are filled with.
+        strict: whether `fastmath` is left out.
         calls: how it is called, one after another.
     """
 
@@ -54,6 +55,7 @@ class Asked:
     backend: str | None
     others_first: bool
     filling: int
+    strict: bool
     calls: tuple[Call, ...]
 
 
@@ -65,6 +67,8 @@ def answers(asked: Asked) -> list[Answer]:
     """What the calls leave."""
     if LISTED in os.environ:
         list_by_name(os.environ[LISTED])
+    if asked.strict:
+        _leave_out_fastmath()
     from_files = [*asked.others, asked.file] if asked.others_first else [asked.file, *asked.others]
     for file in asked.plugins:
         loaded_file(file, "plugin")
@@ -97,6 +101,19 @@ def _keep_compiled(function: Any) -> None:
     if hasattr(function, "enable_caching"):
         with contextlib.suppress(Exception):
             function.enable_caching()
+
+
+def _leave_out_fastmath() -> None:
+    """From now on `numba.jit`, and what calls it, compile without it."""
+    import numba
+    from numba.core import decorators
+
+    usual = numba.jit
+
+    def jit(*given: Any, **options: Any) -> Any:
+        return usual(*given, **{n: v for n, v in options.items() if n != "fastmath"})
+
+    numba.jit = decorators.jit = jit
 
 
 def _fill(names: dict[str, Any], byte: int) -> None:

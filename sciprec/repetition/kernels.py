@@ -18,17 +18,24 @@ import numpy as np
 
 import sciprec
 from sciprec.checks.arguments import at_least
-from sciprec.diagnosis.memory import OUT_OF_BOUNDS, MemoryFinding, check_memory
+from sciprec.diagnosis.memory import (
+    OUT_OF_BOUNDS,
+    UNINITIALISED,
+    MemoryFinding,
+    check_memory,
+)
 from sciprec.errors import InputError, meant
 from sciprec.precision.formats.backend import resolve_backend
 from sciprec.precision.rewriting.syntax import LiftError, plain_function
 from sciprec.repetition.circumstances import (
     A_THIRD_ORDER,
+    BEYOND,
     ELSEWHERE,
     FIRST,
     MEMORY,
     MOST_THREADS,
     OTHER_BLOCKS,
+    STRICTLY,
     Call,
     Circumstance,
     Process,
@@ -39,6 +46,7 @@ from sciprec.repetition.circumstances import (
 from sciprec.repetition.findings import Finding, Place, Repetition
 from sciprec.repetition.judging import Ended, Told, judged, nobody
 from sciprec.repetition.kernel_process import Asked
+from sciprec.repetition.parallel_loops import option
 from sciprec.repetition.sources import behind_kernel
 from sciprec.repetition.suspects import explained
 from sciprec.scenario.loading import TRUTH
@@ -83,12 +91,14 @@ def repeat_kernel(
     values = inputs_of(plain_function(function), inputs).values
     _require_apart(name, values)
     _require_blocks(name, values, blocks)
+    scopes = behind_kernel(function)
     every = _circumstances(function, backend, values, blocks)
+    if backend is None and any(option(f, s, "fastmath") for s in scopes for f in s.functions()):
+        every.insert(len(blocks), STRICTLY)
     asked = to_be_made(every, len(every) + 2 if runs is None else runs)
     with tempfile.TemporaryDirectory(prefix="sciprec-repeat-") as place:
         there = _Processes(named, inputs, backend, _pickled(name, values), plugins, Path(place))
         made, found = judged(asked, there.run, told)
-    scopes = behind_kernel(function)
     found = [replace(one, places=explained(one.ways, scopes, blocks)) for one in found]
     found, note = _with_memory(found, function, backend or TRUTH, dict(values))
     notes = [note, *([] if fills_memory() else [UNFILLED]), _not_asked(every, asked)]
@@ -224,7 +234,7 @@ class _Processes:
         request.write_bytes(pickle.dumps(Asked(
             file, function, WHAT, tuple(others), tuple(self.plugins),
             self.arguments, self.backend, others_first=process.hash_seed != 0,
-            filling=process.filling, calls=tuple(one.call for one in calls),
+            filling=process.filling, strict=process.strict, calls=tuple(one.call for one in calls),
         )))  # fmt: skip
         words = [sys.executable, "-P", "-m", "sciprec.repetition.kernel_process"]
         begun = time.perf_counter()
@@ -284,11 +294,15 @@ def _with_memory(
         return list(found), f"check_memory does not take the kernel: {error}"
     if report.clean:
         return list(found), ""
-    places = tuple(_place(one) for one in report.findings)
     known = next((one for one in found if one.aspect == MEMORY), None)
     words = known.words if known else "as check_memory finds"
-    mine = Finding(MEMORY, ("memory",), words, known and known.difference, places)
-    return [mine, *(one for one in found if one is not known)], ""
+    mine = []
+    for aspect, way, kind in ((BEYOND, "index", OUT_OF_BOUNDS), (MEMORY, "memory", UNINITIALISED)):
+        places = tuple(_place(one) for one in report.findings if one.kind == kind)
+        if places:  # what lies beyond an array is memory, too: the first of both has the runs
+            mine.append(Finding(aspect, (way,), words, known and known.difference, places))
+            known, words = None, "as check_memory finds"
+    return [*mine, *(one for one in found if one.aspect != MEMORY)], ""
 
 
 def _place(finding: MemoryFinding) -> Place:

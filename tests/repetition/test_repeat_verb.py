@@ -88,6 +88,57 @@ def test_a_run_without_end_is_ended(call, here, monkeypatch):
     assert "it ends otherwise: no end within" in out
 
 
+FAST = """
+import math
+import numpy as np
+from numba import njit
+
+@njit(fastmath=True)
+def filled(x):
+    return 0.0 if math.isnan(x) else x
+
+@njit
+def mean(x, out):
+    for i in range(x.size):
+        out[i] = filled(x[i])
+
+@njit
+def beyond(x, out):
+    for i in range(x.size):
+        out[i] = 0.5 * (x[i] + x[i + 1])
+
+def inputs():
+    return {"x": np.array([1.0, np.nan, 3.0, 4.0]), "out": np.zeros(4)}
+"""
+
+
+@pytest.mark.slow
+def test_fastmath_that_removes_a_test_for_nan(call, here):
+    """In a function that the kernel calls; the strict form is right."""
+    (here / "fast.py").write_text(FAST)
+    code, out, _ = call("repeat", "fast.py:mean", "--inputs", "fast.py:inputs", "--runs", "3",
+                        "--json")  # fmt: skip
+    found = json.loads(out)
+    assert code == NOT_MET and found["answer"] == "differs without fastmath"
+    (finding,) = found["findings"]
+    difference, (place,) = finding["difference"], finding["places"]
+    assert (difference["name"], difference["index"], difference["count"]) == ("out", [1], 1)
+    assert (difference["first"], difference["other"]) == ("nan", "0.0")
+    assert place["text"].startswith("@njit(fastmath=True)") and "tests for NaN" in place["reason"]
+
+
+@pytest.mark.slow
+def test_an_index_beyond_an_array_is_told_as_such(call, here):
+    (here / "fast.py").write_text(FAST)
+    code, out, _ = call("repeat", "fast.py:beyond", "--inputs", "fast.py:inputs", "--runs", "2",
+                        "--json")  # fmt: skip
+    found = json.loads(out)
+    assert code == NOT_MET and found["answer"] == "differs with memory beyond an array"
+    (place,) = next(f for f in found["findings"] if f["ways"] == ["index"])["places"]
+    assert "x[i + 1]" in place["text"] and "index 4 of axis 0, which has 4" in place["reason"]
+    assert not [f for f in found["findings"] if f["ways"] == ["memory"]]
+
+
 PROGRAM = """
 import sys, os
 print("begun at 10:00:00, took 2.5 s")
