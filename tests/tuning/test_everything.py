@@ -172,6 +172,26 @@ def test_a_model_is_tuned_in_everything(call, tmp_path):
     assert Assignment.load(mix).everything
 
 
+def chosen(x, y):
+    if x[0] * y[0] > 0.1:
+        return x.sum() + np.dot(
+            x, y
+        )
+    return 0.0
+
+
+@pytest.mark.parametrize("unit", ["operation", "variable"])
+@pytest.mark.parametrize("rounds", ["operations", "everything"])
+def test_every_place_of_an_answer_is_found_again(unit, rounds, tmp_path):
+    """Those without a variable, on several lines, and in the engine's own kernels."""
+    args = np.linspace(0.5, 1.5, 9) * 1.1, np.linspace(1.0, 3.0, 9) * 0.7
+    found = tune(chosen, args, tolerance=1e-4, formats=("fp64", "fp32"), unit=unit, rounds=rounds)
+    assert found.assignment and found.error == found._problem.error(found._choice) > 0.0
+    result = found.apply()(*args)
+    path = found.save(tmp_path / "found.toml")
+    assert result == lift(chosen, f"assignment:{path}")(*args) != lift(chosen, "fp64")(*args)
+
+
 def test_files_say_what_rounds(tmp_path):
     first = limited.__code__.co_firstlineno
     made = Assignment({first: "fp16", first + 3: "fp32"}, rounds="everything", kernel=limited)

@@ -19,6 +19,7 @@ from sciprec.precision.rewriting.layout import Row
 
 UNITS = ("line", "operation", "variable", "function", "call")
 _LINE = re.compile(r"(?:(?P<file>.+):)?(?P<line>\d+)")
+_NO_VARIABLE = "(no variable)"
 _CALL = re.compile(r"\w+\((?P<first>\w+)\b")
 _OPERATION = re.compile(
     r"(?:(?P<file>[^:]+\.py):)?(?P<line>\d+)(?::(?P<column>\d+))?: (?P<text>.+)"
@@ -113,7 +114,7 @@ class Place:
         if self.unit != "call" and self.function and self.function != origin.function:
             return False
         if self.unit == "variable":
-            return self.variable == origin.variable
+            return self.variable == (origin.variable or _NO_VARIABLE)
         if self.unit == "stage":
             operation = program.sites[row.site].operation
             named = not self.names or given_by(origin) in self.names.split()
@@ -126,8 +127,8 @@ class Place:
             return False
         if self.unit == "line":
             return True
-        site = program.sites[row.site]
-        return self.text == site.text and self.column in (-1, site.column)
+        text, column = _operation_of(program, row)
+        return self.text == text and self.column in (-1, column)
 
 
 def place_of(program: ProgramWithOrigins, row: Row, unit: str) -> Place:
@@ -138,20 +139,25 @@ def place_of(program: ProgramWithOrigins, row: Row, unit: str) -> Place:
     if unit == "line":
         return Place(unit, function, file, origin.line, -1, "", "", origin.source, "", *alike)
     if unit == "operation":
-        site = program.sites[row.site]
-        if program.origins.get(row.site) is not origin:  # in a kernel of the engine
-            text, column = origin.source, -1
-        else:
-            text, column = site.text or site.operation, site.column
+        text, column = _operation_of(program, row)
         return Place(
             unit, function, file, origin.line, column, text, "", origin.source, "", *alike
         )  # fmt: skip
     if unit == "variable":
-        return Place(unit, function, file, variable=origin.variable or "(no variable)")
+        return Place(unit, function, file, variable=origin.variable or _NO_VARIABLE)
     if unit == "function":
         return Place(unit, function, file)
     calls, path = calls_of(program, row), path_of(program, row)
     return Place(unit, function, file, text=path, calls=tuple(calls))
+
+
+def _operation_of(program: ProgramWithOrigins, row: Row) -> tuple[str, int]:
+    """The text of an operation and where it begins; in a kernel of the engine, of the user's call.
+    """
+    sites = [site for site in (*row.calls, row.site) if site in program.origins]
+    own = [site for site in sites if not program.origins[site].of_engine] or sites or [row.site]
+    site = program.sites[own[-1]]
+    return site.text or site.operation, site.column
 
 
 def given_by(origin: Origin) -> str:
