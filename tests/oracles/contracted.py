@@ -7,6 +7,7 @@ source, upward.
 from __future__ import annotations
 
 import ast
+import re
 
 LOOPS = (ast.For, ast.While)
 ZERO_ARRAYS = ("zeros", "zeros_like")
@@ -158,6 +159,8 @@ class _Source:
         expected = sum(2 - isinstance(s, ast.AugAssign) for s in every)
         if len(standing) != expected:
             return False
+        if isinstance(_target(first), ast.Subscript) and self.other_names(base) & _names(scope):
+            return False
         factors = {s: self.factors(updates[s]) for s in every}
         for statement, given in factors.items():
             loops = self.loops(statement)
@@ -171,6 +174,18 @@ class _Source:
         minus = all(kind != "accumulate" and kind != "fma" for s in every
                     for kind in updates[s].values())  # fmt: skip
         return self.begins(scope, first, settings, factors, minus)
+
+    def other_names(self, base: str) -> set[str]:
+        """Names that stand for a sum's array, or for a part of it."""
+        found = set()
+        for node in ast.walk(self.function):
+            if not isinstance(node, ast.Assign):
+                continue
+            text = ast.unparse(node.value)
+            same = re.fullmatch(rf"(np\.\w+\()?{base}(\.T|\.\w+\(.*\)|\[.*:.*\])*(, .*)?\)?", text)
+            if same and not any(f in text for f in (".sum", ".copy", ".max", "np.copy", "np.sum")):
+                found |= {target.id for target in node.targets if isinstance(target, ast.Name)}
+        return found - {base}
 
     def factors(self, kinds: dict) -> list[ast.expr]:
         found = []

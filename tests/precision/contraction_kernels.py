@@ -282,8 +282,16 @@ def averages(rng):
     return ["u = 0.0", *looped(rng, "n", "f.size", [form]), "return u"]
 
 
+def by_two_names(rng):
+    """A state from rest that is read by another name."""
+    view = rng.choice(("u", "u[:]", "u.reshape(8)", "np.ravel(u)", "u[::-1]"))
+    update = taking(rng, "u[0]", "weights[k]", "slopes[k, 0]")
+    body = ["slopes[0, 0] = 1.0 - seen[0]", *looped(rng, "k", "2", [update])]
+    return ["u = np.zeros(8)", f"seen = {view}", *looped(rng, "n", "steps", body), "return u"]
+
+
 STEPS = (stages, stages_from, stages_of_one, given, watched, relaxed, step_of_one_size, orbits,
-         moving, scalar_stages, averages)  # fmt: skip
+         moving, scalar_stages, averages, by_two_names)  # fmt: skip
 
 
 def written(seed: int, is_sum: bool) -> Written:

@@ -293,11 +293,13 @@ def test_random_sums_and_steps_are_told_apart():
     assert mistaken(200, 0) == []
 
 
-@pytest.mark.parametrize("rule", ["_begins_well", "_moves", "scope", "_is_left"])
+@pytest.mark.parametrize(
+    "rule", ["_begins_well", "_moves", "scope", "_is_left", "_has_another_name"]
+)
 def test_a_rule_that_is_left_out_is_found(rule, monkeypatch):
     """The random kernels need every part of the rule."""
     innermost = lambda self, update: update.loops[-1] if update.loops else None  # noqa: E731
-    instead = innermost if rule == "scope" else lambda *given: True
+    instead = innermost if rule == "scope" else lambda *given: rule != "_has_another_name"
     monkeypatch.setattr(rules._Kernel, rule, instead)
     assert mistaken(100, 0) != []
 

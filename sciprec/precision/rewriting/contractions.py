@@ -5,7 +5,8 @@ Recognised by names alone, in the source. A statement takes products into a sum 
 
 - both factors of each product are loaded, at indices of which one moves with a loop that the sum
   itself does not move with;
-- the outermost loop in which the sum is not begun anew has it in such statements alone;
+- the outermost loop in which the sum is not begun anew has it in such statements alone, an array
+  under one name;
 - the sum begins there at zero; or, where products are subtracted, at an element that it does not go
   back to (a residual, an elimination); or it is an element of a matrix that the caller gives, and
   each factor has an index of it that the other lacks (`C[i, j] += A[i, k] * B[k, j]`).
@@ -31,6 +32,7 @@ _RANGES = ("range", "prange", "ndindex", "pndindex")
 _ZEROS = ("zeros", "zeros_like")
 _CASTS = ("float", "int", "complex", "float32", "float64", "int32", "int64", "complex64",
           "complex128", "type")  # fmt: skip
+_VIEWS = ("reshape", "ravel", "transpose", "view", "asarray", "swapaxes", "flip", "expand_dims")
 _LOOPS = (ast.For, ast.While)
 
 
@@ -259,9 +261,20 @@ class _Kernel:
         named = [n for n in nodes(scope) if isinstance(n, ast.Name) and n.id == base]
         if len(named) != reads:
             return False
+        if isinstance(updates[0].target, ast.Subscript) and self._has_another_name(base, scope):
+            return False
         if not all(self._moves(scope, update) for update in updates):
             return False
         return self._begins_well(scope, updates)
+
+    def _has_another_name(self, base: str, scope: ast.AST) -> bool:
+        """Whether a loop names an array, or a part of it, by another name, too."""
+        others = set()
+        for statement in nodes(self.tree):
+            if isinstance(statement, ast.Assign) and _is_view(statement.value, base):
+                others |= stored_names([_targets_of(statement)])
+        within = {n.id for n in nodes(scope) if isinstance(n, ast.Name)}
+        return bool((others - {base}) & within)
 
     def _moves(self, scope: ast.AST, update: Contraction) -> bool:
         """Whether the factors of all products move with a loop that the sum does not move with."""
@@ -433,6 +446,21 @@ def _elements(loop: ast.For) -> set[str]:
         item.id for item, array in pairs
         if isinstance(item, ast.Name) and not _is_call(array, _RANGES)
     }  # fmt: skip
+
+
+def _is_view(value: ast.expr, base: str) -> bool:
+    """Whether an expression is an array, or shows the same memory."""
+    if isinstance(value, ast.Name):
+        return value.id == base
+    if isinstance(value, ast.Attribute):
+        return value.attr in ("T", "flat", "real", "imag") and _is_view(value.value, base)
+    if isinstance(value, ast.Subscript):
+        slices = any(isinstance(n, ast.Slice) for n in nodes(value.slice))
+        return slices and _is_view(value.value, base)
+    if _is_call(value, _VIEWS):
+        method = isinstance(value.func, ast.Attribute) and _is_view(value.func.value, base)
+        return method or any(_is_view(x, base) for x in value.args[:1])
+    return False
 
 
 def _is_call(node: ast.AST | None, functions: tuple[str, ...]) -> bool:
