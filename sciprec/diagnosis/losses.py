@@ -19,6 +19,7 @@ from sciprec.diagnosis.metrics import OF_ONE, Worst, error_by, of_elements, wors
 from sciprec.diagnosis.origins import Group
 from sciprec.diagnosis.problem import Problem
 from sciprec.diagnosis.splitting import Errors, Split
+from sciprec.precision.formats.backend import Backend
 from sciprec.precision.quantization import quantize
 from sciprec.precision.tracing import rows
 from sciprec.precision.tracing.operations import COMPARISONS
@@ -333,12 +334,12 @@ def _arrays(problem: Problem) -> Iterator[tuple[str, str, np.ndarray]]:
             yield from ((parameter, name, array) for array in floats(one))
 
 
-def _kinds(array: np.ndarray, problem: Problem) -> dict[str, np.ndarray]:
-    """Kind of event -> the elements that it happens to."""
-    exact = array.astype(np.float64)
-    end = stored_in(problem.backend).format.max_finite
+def kinds_of(array: np.ndarray, backend: Backend) -> dict[str, np.ndarray]:
+    """Kind of event -> the elements that it happens to when they are rounded to the storage."""
+    exact = np.asarray(array, np.float64)
+    end = stored_in(backend).format.max_finite
     with np.errstate(all="ignore"):
-        rounded = np.asarray(quantize(exact, problem.backend), np.float64)
+        rounded = np.asarray(quantize(exact, backend), np.float64)
     given = np.isfinite(exact)
     return {
         "NaN": given & np.isnan(rounded),
@@ -352,16 +353,21 @@ def _of_array(
     problem: Problem, parameter: str, name: str, array: np.ndarray
 ) -> list[Event]:
     code, found = problem.function.__code__, []
-    for kind, where in _kinds(array, problem).items():
+    for kind, where in kinds_of(array, problem.backend).items():
         if where.any():
-            at = np.unravel_index(int(np.argmax(where)), array.shape)
-            index = f"[{', '.join(map(str, at))}]" if at else ""
-            source = f"argument {name}{index} = {float(array[at]):,.6g}"
             found.append(Event(
-                kind, problem.function.__name__, code.co_filename, code.co_firstlineno, source, (),
+                kind, problem.function.__name__, code.co_filename, code.co_firstlineno,
+                element(name, array, where), (),
                 "", 0, int(where.sum()), argument=parameter, of=array.size,
             ))  # fmt: skip
     return found
+
+
+def element(name: str, array: np.ndarray, where: np.ndarray) -> str:
+    """The first of some elements of an argument, in words."""
+    at = np.unravel_index(int(np.argmax(where)), array.shape)
+    index = f"[{', '.join(map(str, at))}]" if at else ""
+    return f"argument {name}{index} = {float(array[at]):,.6g}"
 
 
 def _held(argument: Any, problem: Problem) -> Any:
@@ -369,7 +375,7 @@ def _held(argument: Any, problem: Problem) -> Any:
         return tuple(_held(one, problem) for one in argument)
     if not floats(argument):
         return argument
-    leaves = np.logical_or.reduce(list(_kinds(argument, problem).values()))
+    leaves = np.logical_or.reduce(list(kinds_of(argument, problem.backend).values()))
     return np.where(leaves, np.copysign(1.0, argument), argument).astype(argument.dtype)
 
 

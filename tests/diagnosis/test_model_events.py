@@ -7,7 +7,7 @@ import inspect
 import numpy as np
 import pytest
 
-from sciprec import lift, trace
+from sciprec import lift, quantize, trace
 from sciprec.diagnosis.healing import CARRIED
 from sciprec.diagnosis.models.traces import Results, trace_program
 from sciprec.report.trace_page import model_trace_page
@@ -166,3 +166,30 @@ def test_what_causes_an_underflow():
                          (model, f"line {line} of 'vanishing': {text}")):  # fmt: skip
         event = of("underflow to zero", found)
         assert event.index == "i = 2" and event.cause == cause, event
+
+
+def differences(p, out):
+    for i in range(1, p.size - 1):
+        out[i] = (p[i + 1] - p[i - 1]) * 0.5
+
+
+@pytest.mark.parametrize(
+    ("rounds", "said"),
+    [
+        (False, "argument p[0] = 101,325, 18 of 18 elements: the format ends at 65,504."),
+        (True, "p = quantize(p, backend) if rounds else p"),
+    ],
+)
+def test_arrays_that_overflow_when_they_are_rounded_are_an_event(rounds, said):
+    """On their way into a kernel, and where the model rounds them."""
+
+    def program(backend):
+        p, out = 101_325.0 + np.arange(18.0) * 30.0, np.zeros(18)
+        p = quantize(p, backend) if rounds else p
+        lift(differences, backend)(p, out)
+        return Results({"out": out})
+
+    found = trace_program(program, "fp16", model="m", samples=1)
+    assert "gives an infinity first in" in found.verdict and said in found.verdict
+    assert [(e.kind, e.count) for e in found.events] == [("infinity", 18)]
+    assert not trace_program(program, "bf16", model="m", samples=1).events

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import linecache
 from collections.abc import Mapping, Sequence
 
 from sciprec.diagnosis.examination import Event, calls_to
 from sciprec.diagnosis.healing import CARRIED, LEAST_LOSS
 from sciprec.diagnosis.models.census import Census, Lifting, Place, Program
-from sciprec.diagnosis.models.notes import First, Notes
+from sciprec.diagnosis.models.notes import First, Notes, in_words
 from sciprec.diagnosis.models.runs import ErrorRun
 from sciprec.diagnosis.models.steps import Steps
 from sciprec.diagnosis.origins import groups_of, own_place
@@ -43,7 +42,8 @@ class ModelEvents:
             key = word, at.function, at.file, at.line, at.source
             by_line.setdefault(key, []).append((first.number, first.clock, kernel, row, first))
         ordered = sorted(by_line.items(), key=lambda item: min(item[1], key=_when)[:2])
-        made, kinds = [], set()
+        made: list[Event] = [*self._notes.beyond.values()]
+        kinds: set[int] = set()
         for (word, *_), happened in ordered:
             *_, kernel, row, first = min(happened, key=_when)
             count = sum(int(self._notes.tables[k].words[r, word]) for *_, k, r, _ in happened)
@@ -145,12 +145,6 @@ class _Healed(Notes):
             treatment = rows.HEALED
         table.words[list(own), rows.TREATMENT] = treatment
         table.header[rows.HEALED_STEP] = only
-
-
-def in_words(place: Place) -> str:
-    """Where a model calls a kernel."""
-    file, function, line = place
-    return f"line {line} of '{function}'" if linecache.getline(file, line) else f"'{function}'"
 
 
 def _when(one: tuple) -> tuple[int, int]:

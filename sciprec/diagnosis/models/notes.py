@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import linecache
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from sciprec.diagnosis.attribution import TWIN_LANES, TracedKernel, arithmetics_of
-from sciprec.diagnosis.examination import in_bits, loop_variables, loops_around
+from sciprec.diagnosis.attribution import TWIN_LANES, TracedKernel, arithmetics_of, stored_in
+from sciprec.diagnosis.examination import Event, in_bits, loop_variables, loops_around
+from sciprec.diagnosis.losses import element, kinds_of
 from sciprec.diagnosis.models.between import Ladder, stretch
 from sciprec.diagnosis.models.census import NOWHERE, Census, Lifting, Place
 from sciprec.diagnosis.models.steps import Calls, repeats
@@ -55,6 +57,8 @@ class Notes:
         tables: kernel -> its table.
         calls: of all calls of the run.
         first: (kernel, row, word of an event) -> when it first happened.
+        beyond: of arrays that do not fit into the format when kernels load them or the model rounds
+            them, by kernel and argument, or by place: the first time.
     """
 
     asks_places = True
@@ -65,6 +69,7 @@ class Notes:
         self.ladder = Ladder("twin", TWIN_LANES, further)
         self.calls = Calls()
         self.first: dict[tuple[Lifting, int, int], First] = {}
+        self.beyond: dict[tuple, Event] = {}
         self._numbers = {k: n for n, k in enumerate(census.kernels)}
         self._known: dict[Lifting, np.ndarray] = {}
         self._number, self._given = 0, ((), NOWHERE)
@@ -131,6 +136,39 @@ class Notes:
         traced.entered(table, tuple(map(_copied, taken)))
         return loop_variables(program, loops, table)
 
+    def rounds_beyond(
+        self, values: np.ndarray, backend: Backend, at: Place, kernel: Lifting | None, name: str
+    ) -> None:
+        """Note elements of an array that leave the range of the format at its end when they are
+        rounded.
+
+        Args:
+            values: (...), of tested numbers.
+            backend: whose storage they are rounded to.
+            at: where the model calls the kernel, or rounds.
+            kernel, name: what takes them, and its argument; None and "" where the model rounds.
+        """
+        sizes = np.abs(np.asarray(values, np.float64))
+        end = stored_in(backend).format.max_finite
+        if not (np.where(np.isfinite(sizes), sizes, 0.0) > end).any():
+            return
+        for kind in ("NaN", "infinity", "saturation"):
+            where = kinds_of(values, backend)[kind]
+            key = kind, kernel, name or at
+            if not where.any() or key in self.beyond:
+                continue
+            file, function, line = at
+            source, called_at, count = linecache.getline(file, line).strip(), NOWHERE, where.sum()
+            if kernel is not None:
+                code, called_at = kernel.kernel.__code__, at
+                file, function, line = code.co_filename, kernel.name, code.co_firstlineno
+                source = element(name, values, where)
+            self.beyond[key] = Event(
+                kind, function, file, line, source, (), "", 0, int(count),
+                called_at=in_words(called_at) if kernel is not None else "", argument=name,
+                of=values.size if kernel is not None else 0,
+            )  # fmt: skip
+
     # ---- loops ---------------------------------------------------------------------------------
 
     def loops(self) -> list[int]:
@@ -196,6 +234,12 @@ class Notes:
     def program(self, kernel: Lifting):
         """The program of a kernel."""
         return self._programs[kernel]
+
+
+def in_words(place: Place) -> str:
+    """Where a model calls a kernel."""
+    file, function, line = place
+    return f"line {line} of '{function}'" if linecache.getline(file, line) else f"'{function}'"
 
 
 def _copied(argument: Any) -> Any:

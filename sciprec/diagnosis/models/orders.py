@@ -58,6 +58,9 @@ class Followed:
     def begins(self, number: int) -> None:
         """Nothing is told by call."""
 
+    def rounds_beyond(self, *about: object) -> None:
+        """There are no notes."""
+
     def lane_of_argument(self, kernel: Lifting, argument: str) -> int | None:
         """That of its group."""
         return self._of_arguments.get((kernel, argument))

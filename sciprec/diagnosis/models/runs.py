@@ -10,7 +10,7 @@ from zlib import crc32
 
 import numpy as np
 
-from sciprec.diagnosis.attribution import TracedKernel
+from sciprec.diagnosis.attribution import TracedKernel, floats
 from sciprec.diagnosis.models.between import Crossings, Ladder
 from sciprec.diagnosis.models.census import (
     NOWHERE,
@@ -114,6 +114,12 @@ class Orders(Protocol):
         """It has come to its end."""
         ...
 
+    def rounds_beyond(
+        self, values: np.ndarray, backend: Backend, at: Place, kernel: Lifting | None, name: str
+    ) -> None:
+        """An array is about to be rounded; told where `asks_places`."""
+        ...
+
 
 class _Stopped(BaseException):
     """A run has come to the end of the part that is asked for."""
@@ -213,6 +219,8 @@ class ErrorRun:
             held = [h + by for h in held]
         if self.wider is not None and not self.wider.rounds_at(self._number, place):
             return held
+        if self._orders.asks_places:
+            self._orders.rounds_beyond(held[0], backend, place, None, "")
         rounded = quantize(held[0], backend)
         if not np.array_equal(rounded, held[0], equal_nan=True):
             self.made.add((self._number, ""))
@@ -234,6 +242,9 @@ class ErrorRun:
             lane = orders.lane_of_argument(kernel, name)
             rounds = self.wider is None or self.wider.rounds(self._number, kernel, name)
             first = kernel not in self._met
+            if orders.asks_places and rounding is not None and len(floats(items[0])) == 1:
+                values, at = floats(items[0])[0], first_call.called_at
+                orders.rounds_beyond(values, kernel.storage, at, kernel, name)
             moves, given = None, (kernel, name, first)
             if self._orders.asks_places and given not in self.differing and _differ(items):
                 self.differing.add(given)
