@@ -300,7 +300,8 @@ def _with_memory(
     for aspect, way, kind in ((BEYOND, "index", OUT_OF_BOUNDS), (MEMORY, "memory", UNINITIALISED)):
         places = tuple(_place(one) for one in report.findings if one.kind == kind)
         if places:  # what lies beyond an array is memory, too: the first of both has the runs
-            mine.append(Finding(aspect, (way,), words, known and known.difference, places))
+            difference = known.difference if known else None
+            mine.append(Finding(aspect, (way,), words, difference, places))
             known, words = None, "as check_memory finds"
     return [*mine, *(one for one in found if one.aspect != MEMORY)], ""
 

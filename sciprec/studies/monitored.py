@@ -296,7 +296,7 @@ def _run(
     history = History(watch, Limits.of(backend.storage), level)
     for step in tested.steps:
         values = [tested.values(n, step) for n in range(len(wanted))]
-        truths = exact and [exact.values(n, step) for n in range(len(wanted))]
+        truths = None if exact is None else [exact.values(n, step) for n in range(len(wanted))]
         history.note(step, values, truths)
     shapes = {watch[n]: shape for n, shape in tested.shapes.items()}
     found = history.alerts(rules, lambda name, at: place_in(shapes.get(name), at))
