@@ -63,7 +63,7 @@ def stored_arrays(kernel) -> set[str]:
             inner, member = node.value, ""
             while isinstance(inner, ast.Subscript):
                 at, inner = inner.slice, inner.value
-                member = f"_{at.value}{member}" if isinstance(at, ast.Constant) else ""
+                member = f"_{ast.unparse(at)}{member}" if isinstance(at, ast.Constant) else ""
             if isinstance(inner, ast.Name) and inner.id in usable:
                 found |= {inner.id, inner.id + member}
     return found
@@ -82,8 +82,9 @@ def filled_arrays(kernel) -> frozenset[int]:
         if isinstance(node, ast.Name):
             parent = parents[node]
             quiet = isinstance(parent, ast.Attribute) and parent.attr in _QUIET
-            element = isinstance(parent, ast.Subscript) and parent.value is node
-            stored = element and isinstance(parent.ctx, ast.Store)
+            stored = False
+            if isinstance(parent, ast.Subscript) and parent.value is node:
+                stored = isinstance(parent.ctx, ast.Store)
             if not (quiet or stored and not isinstance(parents[parent], ast.AugAssign)):
                 read.add(node.id)
     return frozenset(n for n, name in enumerate(names) if name not in read)
