@@ -15,7 +15,7 @@ from numba import njit
 
 from sciprec.bench.kernels import advect, matrix_product
 from sciprec.bench.precision import machine
-from sciprec.diagnosis.attribution import TWIN_LANES, TracedKernel
+from sciprec.diagnosis.attribution import LANES_BESIDE, TracedKernel
 from sciprec.precision import lift, resolve_backend
 
 TITLE = "Cost of tracing"
@@ -88,7 +88,7 @@ def _seconds(function, args: tuple, backend: str, rounds: int) -> dict[str, floa
     }
     for lanes in LANES:
         calls[str(lanes)] = _traced(function, args, backend, "parts", lanes)
-    calls["twin"] = _traced(function, args, backend, "twin", TWIN_LANES)
+    calls["twin"] = _traced(function, args, backend, "twin", LANES_BESIDE["twin"])
     for call in calls.values():
         call()
     times = {name: [_timed(call) for _ in range(rounds)] for name, call in calls.items()}

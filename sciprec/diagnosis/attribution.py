@@ -23,10 +23,12 @@ from sciprec.precision.rewriting.syntax import LiftError
 from sciprec.precision.tracing.assigned import traced_program
 from sciprec.precision.tracing.numbers import CompanionArray, CompanionDtype
 from sciprec.precision.tracing.table import Table
+from sciprec.precision.tracing.twin import FOLLOWED_LANES
 
 TWIN_LANES = 2
-LANES_BESIDE = {"twin": TWIN_LANES, "enclosure": 2}
-"""Of techniques that always have so many numbers beside a value."""
+"""Of models: their exact values' own error is not followed."""
+LANES_BESIDE = {"twin": FOLLOWED_LANES, "enclosure": 2}
+"""Of techniques that always have so many numbers beside a value of a kernel."""
 ONE_THREAD = ("twin", "by step", "enclosure")
 
 

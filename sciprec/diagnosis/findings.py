@@ -105,6 +105,13 @@ class Findings:
                 f"Exact arithmetic gives no finite number for '{self.traced}': there is no error "
                 "to split."
             )
+        if outcome.followed.lost:
+            return outcome.followed.sentence(self.traced, self.backend.name)
+        return ("" if self.cancels else outcome.followed.before) + self._of_error()
+
+    def _of_error(self) -> str:
+        """The verdict on an error that is known."""
+        outcome = self.outcome
         if outcome.unwritten and not self.largest:
             return (
                 f"No error: '{self.traced}' in {self.backend.name} stores nothing into "

@@ -20,13 +20,15 @@ LEAST_LOSS = 1.5
 """Bits that a line loses at least before it is asked whether the error becomes large there."""
 CARRIED = "errors that are carried from step to step"
 SEVERAL = "several roundings together"
+CLEARLY = 0.15
+"""Of the error: a later line has to remove so much more of it than an earlier one."""
 MOST_LINES = 24
 """Lines that are healed, one by one, in order of execution."""
 
 
 @dataclass(frozen=True)
 class Healed:
-    """The first line, in order of execution, whose healing removes more than half of the error.
+    """The line whose healing removes most of the error, more than half of it.
 
     Attributes:
         group: that line.
@@ -40,8 +42,10 @@ class Healed:
 
 
 def becomes_large(problem: Problem, groups: Sequence[Group], seen: Examination) -> Healed | None:
-    """Where the error becomes large, if there is such a line. A line that carries a state from pass
-    to pass is not asked: healed in each of them it would remove everything.
+    """Where the error becomes large, if there is such a line: the one whose healing removes most. A
+    later one has to remove `CLEARLY` more than an earlier one, since lines behind that only pass
+    the error on remove it, too. A line whose value comes back to it from pass to pass is not asked:
+    healed in each of them it would remove everything.
     """
     asked = [
         g
@@ -49,12 +53,12 @@ def becomes_large(problem: Problem, groups: Sequence[Group], seen: Examination) 
         if g.rows and not g.carried and not g.argument and seen.bits_lost(g) >= LEAST_LOSS
     ]
     asked.sort(key=seen.first)
-    before = seen.errors
+    found: Healed | None = None
     for group in asked[:MOST_LINES]:
-        left = _left(before, healed_errors(problem, group))
-        if left < 0.5:
-            return Healed(group, left, seen.bits_lost(group))
-    return None
+        left = _left(seen.errors, healed_errors(problem, group))
+        if left < (found.left - CLEARLY if found else 0.5):
+            found = Healed(group, left, seen.bits_lost(group))
+    return found
 
 
 def with_causes(

@@ -15,6 +15,7 @@ import numpy as np
 
 from sciprec.diagnosis.attribution import Result, arithmetics_of, floats, stored_in
 from sciprec.diagnosis.examination import Event, Examination
+from sciprec.diagnosis.following import Followed, doubt_of, followed
 from sciprec.diagnosis.metrics import OF_ONE, Worst, error_by, of_elements, worst_element
 from sciprec.diagnosis.origins import Group
 from sciprec.diagnosis.problem import Problem
@@ -47,11 +48,14 @@ class Outcome:
         endless: how many are not finite in exact arithmetic.
         passed: how many are finite, and were made of numbers that were not.
         singular: how many have parts that cancel, as beside a singularity, so that none is said.
-        relative: name -> error of that result by the metric, of numbers that are finite in both.
+        relative: name -> error of that result by the metric, of numbers that are finite in both; of
+            one that is zero in exact arithmetic the l2 norm of its error, where the metric is a
+            relative one of that, and NaN where exact values are lost.
         size: the largest relative l2 error of a result, or by a metric of one number its relative
             error; what is compared with roundings.
         worst: the number that the norm hides, if there is one.
         unwritten: the results, if the run has stored nothing into any of them; else "".
+        followed: what is known of exact values.
     """
 
     elements: int
@@ -64,6 +68,7 @@ class Outcome:
     size: float = 0.0
     worst: Worst | None = None
     unwritten: str = ""
+    followed: Followed = field(default_factory=Followed)
 
     @property
     def left_out(self) -> int:
@@ -133,9 +138,13 @@ class Losses:
         triples = list(zip(tested, self._exact, self.split.known, strict=True))
         twins = zip(self.split.whole.errors, self.seen.errors.errors, self.split.known, strict=True)
         errors = [np.where(known, own, twin) for own, twin, known in twins]
-        every = Errors(self.split.results, errors)
-        by, size = self._by_metric(every), every.largest
-        names = [r.name for r in self.seen.results]
+        every, seen = Errors(self.split.results, errors), self.seen
+        followed_to = followed(seen.results, every, self.split, seen.program, seen.most_bits)
+        l2 = followed_to.errors
+        by, size = l2, max((e for e in l2.values() if e == e), default=0.0)
+        if self.problem.metric != "relative_l2":
+            by = self._by_metric(every) | {name: l2[name] for name in followed_to.lost}
+        names = [r.name for r in seen.results]
         if self.problem.metric in OF_ONE:
             relative = "relative_max" if self.problem.metric == "max_abs" else self.problem.metric
             size = max(self._by_metric(every, relative).values(), default=0.0)
@@ -151,14 +160,15 @@ class Losses:
             relative=by,
             size=size,
             unwritten=" or ".join(names) if not any(r.written for r in self.seen.results) else "",
-            worst=None if self.problem.metric in OF_ONE else self._hidden(errors, every.relative),
+            worst=None
+            if followed_to.lost or self.problem.metric in OF_ONE
+            else self._hidden(errors, l2),
+            followed=followed_to,
         )  # fmt: skip
 
     def _by_metric(self, every: Errors, metric: str = "") -> dict[str, float]:
         """Name -> error of a result by a metric, the problem's unless it is said."""
         metric = metric or self.problem.metric
-        if metric == "relative_l2":
-            return every.relative
         triples = zip(self.seen.results, every.errors, every.usable, strict=True)
         return {
             r.name: error_by(metric, e[u], r.beside[..., 0][u]) if u.any() else 0.0
@@ -166,9 +176,14 @@ class Losses:
         }
 
     def _hidden(self, errors: Sequence[np.ndarray], relative: dict[str, float]) -> Worst | None:
-        """The worst element of all results that is far from the norm of its own."""
-        pairs = zip(self.seen.results, errors, strict=True)
-        found = (worst_element(r.name, r.tested, e, r.beside[..., 0]) for r, e in pairs)
+        """The worst element of all results that is far from the norm of its own; none whose exact
+        value cannot be told from zero.
+        """
+        found = []
+        for result, error in zip(self.seen.results, errors, strict=True):
+            exact = result.beside[..., 0]
+            exact = np.where(2.0 * doubt_of(result) < abs(exact), exact, 0.0)
+            found.append(worst_element(result.name, result.tested, error, exact))
         far = [
             one for one, norm in zip(found, relative.values(), strict=True)
             if one is not None and one.is_far(norm)

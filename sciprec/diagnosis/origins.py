@@ -23,7 +23,7 @@ class Group:
         name: what the group is called: a line, an operation, a variable, a function, a call.
         rows: numbers of the rows.
         argument: the parameter whose conversion it is, or "".
-        carried: whether it depends on what a loop carries from pass to pass.
+        carried: whether it feeds back into itself through a loop's passes.
         steps: the first step of a run and the one after the last whose roundings they are, of all
             rows; None where that does not matter.
     """

@@ -118,6 +118,7 @@ class Split:
         singular: of each result, elements whose parts are infinite, or larger than themselves and
             much larger than the error of all, and cancel: they have gone through a function beside
             its singularity, and no share of them says anything.
+        least: the smallest error that is known, of the size of a result.
     """
 
     def __init__(
@@ -159,7 +160,7 @@ class Split:
         ]
         among = [k & ~s for k, s in zip(self.known, self.singular, strict=True)]
         self.whole = Errors(self.results, errors, among, problem.metric)
-        self._least = arithmetics_of(problem.backend)[0].format.unit_roundoff * _LAST_DIGITS
+        self.least = arithmetics_of(problem.backend)[0].format.unit_roundoff * _LAST_DIGITS
 
     def _is_singular(self, place: int, error: np.ndarray, known: np.ndarray) -> np.ndarray:
         """Whether parts of elements are infinite, or cancel and are beyond the element itself and
@@ -178,7 +179,7 @@ class Split:
         """Whether the parts of all results cancel, so that their error counts as none."""
         tested = self.whole.joined([r.tested for r in self.results])
         parts = [self.part(n) for n in range(len(self.parts))]
-        return counts_as_none(tested, self.whole.vector, parts, self._least)
+        return counts_as_none(tested, self.whole.vector, parts, self.least)
 
     def part(self, number: int) -> np.ndarray:
         """A group's part as one vector."""
@@ -209,7 +210,7 @@ class Split:
         w = self.whole
         return {
             r.name: counts_as_none(
-                r.tested[u], e[u], [p[place][u] for p in self.parts], self._least
+                r.tested[u], e[u], [p[place][u] for p in self.parts], self.least
             )
             for place, (r, e, u) in enumerate(zip(self.results, w.errors, w.counted, strict=True))
         }

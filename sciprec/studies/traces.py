@@ -57,12 +57,14 @@ class Trace(Shown):
         branches: lines where exact values would have decided otherwise.
         metric: by which results err.
         outputs: name -> error of that output, of its numbers that are finite in the tested and the
-            exact run.
+            exact run; by the relative l2 error that of one that is zero in exact arithmetic is the
+            l2 norm. NaN where exact values are lost, since they need more than 106 bits: all shares
+            are 0 then.
         elements: how many numbers the outputs have.
         left_out: how many of them shares say nothing of.
         outcome: how many of these are lost, and why.
         closure: |sum of parts - (tested - twin)| / |error|, the twin computed apart from the parts;
-            0 where the parts cancel, so that the error counts as none.
+            0 where the parts cancel, so that the error counts as none, or exact values are lost.
         inputs: over how many inputs groups were found; 0 where there are none.
         passes: how often the kernel was run.
         unknown: lines with functions of yours in more than 30 bits whose own rounding is not seen.
@@ -160,7 +162,7 @@ class Trace(Shown):
         ]
         notes = [
             f"{TITLES[self.metric]}: "
-            + ", ".join(f"{name} {error:.2g}" for name, error in self.outputs.items())
+            + ", ".join(self.outcome.followed.in_words(*one) for one in self.outputs.items())
         ]
         notes += self.outcome.notes()
         if self.outcome.worst is not None:
@@ -266,12 +268,12 @@ class _Work:
         self.split = Split(problem, rounding, steps=steps)
         places = [self.groups.index(g) for g in rounding]
         self.parts = {place: self.split.part(n) for n, place in enumerate(places)}
-        self.cancels = self.split.cancels
         self.losses = Losses(problem, self.seen, self.split)
+        self.splits = not (self.split.cancels or self.losses.outcome.followed.lost)
         whole, ungrouped = self.split.whole, self._lines()
         self.inputs = PerturbedInputs(problem, self.groups + idle, whole)
         chosen: list[int] = []
-        if by != "step" and not self.cancels:
+        if by != "step" and self.splits:
             few = whole.vector.size < samples
             samples = 4 * samples if few else samples
             chosen = large_parts([self.parts.get(n) for n in range(len(ungrouped))], whole.vector)
@@ -313,13 +315,13 @@ class _Work:
             place = None if lost_by is None else ranges.index(lost_by)
             ranges = with_causes(self.problem, self.groups, self.seen, ranges, lost_by)
             lost_by = None if place is None else ranges[place]
-            if not self.cancels:
+            if self.splits:
                 healed = becomes_large(self.problem, self.groups, self.seen)
         total = sum(self.parts.values(), 0.0 * error)
         name, backend = self.problem.function.__name__, self.problem.backend
         findings = Findings(
             name, backend, self.by, outcome, lines, found, tuple(ranges), lost_by, turn, healed,
-            cancels=self.cancels,
+            cancels=self.split.cancels,
         )  # fmt: skip
         return Trace(
             kernel=name,
@@ -334,7 +336,7 @@ class _Work:
             elements=outcome.elements,
             left_out=outcome.left_out,
             outcome=outcome,
-            closure=0.0 if self.cancels else norm(total - known) / size,
+            closure=norm(total - known) / size if self.splits else 0.0,
             inputs=len(self.inputs.used),
             passes=self.problem.passes,
             unknown=self.unknown,
@@ -353,7 +355,7 @@ class _Work:
         for place, group in enumerate(self.groups):
             number, part = places.get(id(group)), self.parts.get(place, 0.0 * error)
             shares = dict.fromkeys(self.split.whole.names, 0.0)
-            if number is not None:
+            if number is not None and self.splits:
                 shares = self.split.shares(number)
             lines.append(
                 Line(
@@ -362,7 +364,7 @@ class _Work:
                     group.line,
                     group.source,
                     group.name,
-                    share=0.0 if self.cancels else share(part, error),
+                    share=share(part, error) if self.splits else 0.0,
                     rms=norm(part) / max(part.size, 1) ** 0.5,
                     shares=shares,
                     bits_lost=self.seen.bits_lost(group),
@@ -398,7 +400,7 @@ class _Work:
 
     def growth(self) -> Growth | None:
         """When the error arose, by line."""
-        if self.by == "step" or self.cancels:
+        if self.by == "step" or not self.splits:
             return None
         sizes = [norm(part) for part in self.parts.values()]
         return growth(self.problem, self.rounding, sizes, self.seen)

@@ -19,7 +19,7 @@ from sciprec.diagnosis.problem import Problem
 from sciprec.precision.formats.backend import resolve_backend
 from sciprec.precision.formats.literal import round_literal
 from sciprec.precision.tracing import rows
-from tests.diagnosis import faulty_kernels
+from tests.diagnosis import faulty_kernels, guilty_survey
 from tests.diagnosis.faulty_pipelines import pipeline
 
 FIFTEEN = "float:p=15,emin=-60,emax=60"
@@ -220,6 +220,54 @@ def test_the_first_line_in_order_of_execution_is_named():
     x = np.round(np.random.default_rng(5).normal(0.0, 1.0, 40) * 256) / 256
     found = trace(twice, "fp16", (x, np.zeros(40)))
     assert f"becomes large in line {line_of(twice, 'near =')}," in found.verdict
+
+
+def one_of_two(x, y, p, q, out):
+    for i in range(x.size):
+        larger = x[i] * x[i] - y[i] * y[i]
+        smaller = p[i] * p[i] - q[i] * q[i]
+        out[i] = larger - smaller
+
+
+def test_the_line_that_removes_most_is_named():
+    """With exact values in the first line less than half of the error is left, in the last none."""
+    rng = np.random.default_rng(3)
+    x, p = rng.uniform(20.0, 30.0, 200), rng.uniform(12.0, 18.0, 200)
+    given = x, x - rng.uniform(1.0, 2.0, 200), p, p - rng.uniform(1.5, 3.5, 200)
+    exact = [np.float64(np.float16(a)) for a in given]
+    found = trace(one_of_two, "fp16", (*exact, np.zeros(200)))
+    assert f"becomes large in line {line_of(one_of_two, 'out[i] =')}," in found.verdict
+
+
+def window(x, w, out):
+    s = 0.0
+    q = 0.0
+    for i in range(x.size):
+        s += x[i]
+        q += x[i] * x[i]
+        if i >= w:
+            s -= x[i - w]
+            q -= x[i - w] * x[i - w]
+        mean = s / w
+        variance = q / w - mean * mean
+        out[i] = variance
+
+
+@pytest.mark.parametrize("backend", ["fp32", "fp64"])
+def test_the_line_of_running_sums_that_cancels_is_named(backend):
+    """What only reads sums that are carried along is asked, too."""
+    x = np.random.default_rng(1).normal(100.0, 1.0, 300)
+    found = trace(window, backend, (x, 20, np.zeros(300)))
+    line = line_of(window, "variance =")
+    assert f"becomes large in line {line}, which loses" in found.verdict
+    assert "With exact values there 0% of it is left" in found.verdict
+
+
+@pytest.mark.slow
+def test_the_guilty_line_of_random_windows_and_recurrences(tmp_path):
+    """Some of `guilty_survey`."""
+    found = guilty_survey.survey(tmp_path, 0, 10)
+    assert found["others"] == [] and found["named"] >= 9
 
 
 def normalised(x, out):

@@ -19,6 +19,20 @@ CASES = {
         "for _ in range(n):\n    k = rate * u[0]\n    other = 2.0 * y\n    u[0] += h * k",
         {"k = rate * u[0]", "u[0] += h * k"},
     ),
+    "what a running window gives": (
+        "for i in range(n):\n    s += x[i]\n    q += x[i] * x[i]\n    if i >= w:\n"
+        "        s -= x[i - w]\n        mean = s / w\n"
+        "        variance = q / w - mean * mean\n        out[i] = variance",
+        {"s += x[i]", "q += x[i] * x[i]", "s -= x[i - w]"},
+    ),
+    "what the last pass left": (
+        "for i in range(n):\n    s = s + x[i]\n    step = s - before\n    before = s",
+        {"s = s + x[i]"},
+    ),
+    "a circle of three": (
+        "for _ in range(n):\n    c = a / b\n    a = b\n    b = c\n    away = c - 1.0",
+        {"c = a / b", "a = b", "b = c"},
+    ),
     "a called function": (
         "for _ in range(n):\n    slope(u, k)\n    u[0] = u[0] + k[0]",
         {"slope(u, k)", "u[0] = u[0] + k[0]"},

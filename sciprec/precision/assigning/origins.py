@@ -22,7 +22,7 @@ class Origin:
         variable: the name that the statement gives a value, "return", or "" for none.
         of_engine: whether it is in one of the engine's own kernels.
         loops: numbers of the loops of its function that it stands in, the outermost one first.
-        carried: whether its statement depends on what a loop carries from pass to pass.
+        carried: whether its statement's value feeds back into it through a loop's passes.
         twin, twins: which of the function's lines of this text it is, from 1, of how many.
     """
 

@@ -1,4 +1,4 @@
-"""Statements that depend on a state which a loop carries from one pass to the next."""
+"""Statements whose value a loop carries from one pass to the next, and comes back to them."""
 
 from __future__ import annotations
 
@@ -9,21 +9,27 @@ _ASSIGNMENTS = (ast.Assign, ast.AugAssign, ast.AnnAssign)
 
 
 def carrying(tree: ast.FunctionDef) -> set[int]:
-    """The identities of statements whose value depends on such a state, by names alone: a variable
-    that a loop reads before it assigns it, or an array that it reads before it writes elements.
-    What a call without a result is given may be written by it.
+    """The identities of statements whose value feeds back into them, by names alone: through a
+    variable that a loop reads before it assigns it, or an array that it reads before it writes
+    elements. What depends on such a state and does not feed back, as a variance of running sums, is
+    not carried. What a call without a result is given may be written by it.
     """
     found: set[int] = set()
     for loop in (n for n in ast.walk(tree) if isinstance(n, (ast.For, ast.While))):
         statements = _in_order(loop.body)
-        depends = _state(loop, statements)
-        before = -1
-        while len(depends) != before:
-            before = len(depends)
-            for statement in statements:
-                if _read(statement) & depends:
-                    depends |= _written(statement)
-        found |= {id(s) for s in statements if _read(s) & depends and _written(s)}
+        state, read = _state(loop, statements), [_read(s) for s in statements]
+        for start, statement in enumerate(statements):
+            fed, waiting = set(), [start]
+            while waiting:
+                place = waiting.pop()
+                written = _written(statements[place])
+                fed |= (new := {
+                    n for n, names in enumerate(read)
+                    if names & (written if n > place else written & state)
+                } - fed)  # fmt: skip
+                waiting += new
+            if start in fed:
+                found.add(id(statement))
     return found
 
 

@@ -31,16 +31,13 @@ from sciprec.precision.rounding.words import F32, F64, I64, V64, call
 from sciprec.precision.tracing.enclosure import Enclosure
 from sciprec.precision.tracing.numbers import CompanionDtype, CompanionNumber, require_unwatched
 from sciprec.precision.tracing.parts import Parts, PartsByStep, PartsOfWider
-from sciprec.precision.tracing.technique import Companion, row_bytes, two_sum
+from sciprec.precision.tracing.technique import SEEN_BITS, Companion, row_bytes, two_sum
 from sciprec.precision.tracing.twin import Twin
 
 TECHNIQUES: dict[str, type[Companion]] = {
     "parts": Parts, "by step": PartsByStep, "wider": PartsOfWider, "twin": Twin,
     "enclosure": Enclosure,
 }  # fmt: skip
-SEEN_BITS = 30
-"""The most bits of a format in which an elementary function's value in binary64, which is right to
-2^-49, shows its own rounding; in others its residual does."""
 UNSEEN = 2.0**-1000
 """Below this size residuals, whose terms underflow, are noise."""
 COMPARISONS = {

@@ -80,7 +80,7 @@ class _TracedRewriter(OriginRewriter):
         return made
 
     def begin(self, node: ast.stmt) -> None:
-        """Note what a statement gives a value, and whether it depends on what a loop carries."""
+        """Note what a statement gives a value, and whether that feeds back into it."""
         super().begin(node)
         self.carries = not isinstance(node, ast.Return) and id(node) in self.carrying
 

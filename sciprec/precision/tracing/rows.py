@@ -98,6 +98,14 @@ def ticked(b, row):
     return clock
 
 
+def random_sign(b, row):
+    """1.0 or -1.0, drawn by the clock: a bit of its hash (Steele, Lea and Flood 2014)."""
+    word = load(b, header_of(b, row), CLOCK)
+    for factor, shift in ((0xBF58476D1CE4E5B9, 27), (0x94D049BB133111EB, 31)):
+        word = b.mul(b.xor(word, b.lshr(word, ir.Constant(I64, shift))), ir.Constant(I64, factor))
+    return call(b, "copysign", V64.constant(1.0), b.bitcast(word, F64))
+
+
 def happened(b, row, event: int, condition, clock, alike=None, endless=None) -> None:
     """Note an event where a condition holds: how often, and when it first did.
 

@@ -11,6 +11,10 @@ from sciprec.precision.rounding.native import Native
 from sciprec.precision.rounding.words import F32, F64, I64, call
 from sciprec.precision.tracing.numbers import beside_type, number_type, with_companion
 
+SEEN_BITS = 30
+"""The most bits of a format in which an elementary function's value in binary64, which is right to
+2^-49, shows its own rounding; in others its residual does."""
+
 
 class Companion:
     """A technique with a companion beside every value; the base of those here.

@@ -7,6 +7,14 @@ values would have made otherwise. A row may ask for its results to be *healed*: 
 ones, rounded to the format; or to be *held*, if one is NaN, infinite or has vanished: replaced by
 the exact one, rounded, or by 1 of its sign where that leaves the range of the format, too.
 
+With four numbers beside a value two more follow the pair's own error. The *drift* is by how much a
+second twin differs: it takes every rounding of the pair's sums, products, quotients and roots along
+(by error-free transformations), and a perturbation of a function's size of error. The *doubt* is a
+mark that stays: where the drift is no longer small beside the exact value this is lost, and all of
+its size is in doubt, behind whatever is made of it. Drift alone would not do: where an iteration
+contracts both twins meet again, though neither is right. What is lost counts no more where it is
+small beside what it is added to.
+
 Runs with such rows take one thread: notes are plain words.
 """
 
@@ -16,19 +24,40 @@ from llvmlite import ir
 
 from sciprec.precision.rounding.words import F64, I64, V64, call, routine
 from sciprec.precision.tracing import rows
-from sciprec.precision.tracing.technique import Companion, two_sum
+from sciprec.precision.tracing.technique import SEEN_BITS, Companion, two_sum
+
+FOLLOWED_LANES = 4
+"""Numbers beside a value where the exact value's own error is followed."""
+LOST = 2.0**-10
+"""Of an exact value: a drift or a doubt beyond that leaves nothing of it."""
+FUNCTIONS, FUNCTIONS_OF_NARROW = 2.0**-98, 2.0**-52
+"""By how much the exact value of an elementary function misses it, relative: with its residual, and
+without, as in narrow formats."""
 
 
 class Twin(Companion):
-    """The exact value of a number beside it: high + low."""
+    """The exact value of a number beside it: high + low, and where there are four lanes what is
+    known of its error, drift and doubt.
+    """
 
     words = rows.EXAMINED_WORDS
+
+    @property
+    def follows(self) -> bool:
+        """Whether drift and doubt are beside a number, too."""
+        return self.lanes == FOLLOWED_LANES
 
     def pair(self, b, x):
         """The exact value's two numbers."""
         return self.lane(b, x, 0), self.lane(b, x, 1)
 
-    def with_pair(self, b, value, high, low):
+    def stray(self, b, x):
+        """Drift and doubt of the exact value; nothing where they are not followed."""
+        if not self.follows:
+            return V64.constant(0.0), V64.constant(0.0)
+        return self.lane(b, x, 2), call(b, "fabs", self.lane(b, x, 3))
+
+    def with_pair(self, b, value, high, low, stray=None):
         """A number of a tested value and an exact one; the rest of an infinity, or of what is made
         of one, is nothing.
         """
@@ -38,14 +67,17 @@ class Twin(Companion):
         total = b.select(none, high, b.fadd(high, low))  # a zero keeps its sign
         rest = b.select(rows.is_finite(b, total), b.fsub(low, b.fsub(total, high)), zero)
         beside = ir.Constant(self.beside_kind, None)
-        for place, number in enumerate((total, rest)):
+        numbers = (total, rest, *(stray or ())) if self.follows else (total, rest)
+        for place, number in enumerate(numbers):
             beside = b.insert_element(beside, number, ir.Constant(I64, place))
         return self.made(b, value, beside)
 
     def settled(self, b, x):
-        """The same number as one that was stored: the rest is no negative zero."""
-        rest = b.fadd(self.lane(b, x, 1), V64.constant(0.0))
-        beside = b.insert_element(self.beside(b, x), rest, ir.Constant(I64, 1))
+        """The same number as one that was stored: the last one beside it is no negative zero."""
+        last = b.fadd(self.lane(b, x, 1), V64.constant(0.0))
+        last = self.stray(b, x)[1] if self.follows else last
+        place = ir.Constant(I64, self.lanes - 1)
+        beside = b.insert_element(self.beside(b, x), last, place)
         return self.made(b, self.value(b, x), beside)
 
     def exactly(self, b, value):
@@ -54,7 +86,7 @@ class Twin(Companion):
 
     # ---- notes ---------------------------------------------------------------------------------
 
-    def finished(self, b, rounded, plain, pair, operands, row):
+    def finished(self, b, rounded, plain, pair, operands, row, stray=None):
         """The number that an operation made, noted in its row.
 
         Args:
@@ -62,8 +94,14 @@ class Twin(Companion):
             plain: the same in binary64.
             pair: the exact one.
             operands: the numbers that it was made of.
+            stray: drift and doubt of the exact one.
         """
-        made = self.with_pair(b, rounded, *pair)
+        if self.follows and stray is not None:
+            kinds = (F64,) * 3
+            judged = routine(b.module, "sciprec.judged", ir.VectorType(F64, 2), kinds, _judged)
+            known = b.call(judged, (b.fadd(*pair), *stray))
+            stray = [b.extract_element(known, ir.Constant(I64, n)) for n in (0, 1)]
+        made = self.with_pair(b, rounded, *pair, stray)
         worst, finite = V64.constant(0.0), ir.Constant(ir.IntType(1), 1)
         if not operands:  # an infinity that is given is no event
             finite = rows.is_finite(b, plain)
@@ -167,58 +205,106 @@ class Twin(Companion):
 
     def rerounded(self, b, x, rounded, row, operands=None, rest=None):
         """A number that was rounded once more; what is beside x knows of a rest."""
-        operands = (x,) if operands is None else operands
-        return self.finished(b, rounded, self.value(b, x), self.pair(b, x), operands, row)
+        stray = self.stray(b, x)
+        if operands is None:
+            operands = (x,)
+        else:  # of a function, whose exact value is perturbed
+            narrow = self.format.significand_bits <= SEEN_BITS
+            share = V64.constant(FUNCTIONS_OF_NARROW if narrow else FUNCTIONS)
+            moved = b.fmul(rows.random_sign(b, row), b.fmul(share, self.pair(b, x)[0]))
+            stray = b.fadd(stray[0], moved), stray[1]
+        pair = self.pair(b, x)
+        return self.finished(b, rounded, self.value(b, x), pair, operands, row, stray)
 
     def _sum(self, b, x, y, rounded, row, sign: int):
         other = self.pair(b, y) if sign > 0 else [b.fneg(n) for n in self.pair(b, y)]
         join = b.fadd if sign > 0 else b.fsub
         plain = join(self.value(b, x), self.value(b, y))
-        pair = _plus(b, self.pair(b, x), other)
-        return self.finished(b, rounded, plain, pair, (x, y), row)
+        pair, missed = _plus(b, self.pair(b, x), other)
+        (dx, x_doubt), (dy, y_doubt) = self.stray(b, x), self.stray(b, y)
+        stray = b.fadd(join(dx, dy), missed), b.fadd(x_doubt, y_doubt)
+        return self.finished(b, rounded, plain, pair, (x, y), row, stray)
 
     def mul(self, b, x, y, row):
         """x y."""
         values = self.value(b, x), self.value(b, y)
-        pair = _times(b, self.pair(b, x), self.pair(b, y))
+        pair, missed = _times(b, self.pair(b, x), self.pair(b, y))
+        drift, doubt = self._stray_of_product(b, x, y)
         rounded = self._tested(b, "mul", *values)
-        return self.finished(b, rounded, b.fmul(*values), pair, (x, y), row)
+        stray = b.fadd(drift, missed), doubt
+        return self.finished(b, rounded, b.fmul(*values), pair, (x, y), row, stray)
+
+    def _stray_of_product(self, b, x, y):
+        """Drift and doubt of x y that its operands give it."""
+        u, v = self.pair(b, x)[0], self.pair(b, y)[0]
+        (dx, x_doubt), (dy, y_doubt) = self.stray(b, x), self.stray(b, y)
+        drift = call(b, "fma", b.fadd(u, dx), dy, b.fmul(v, dx))
+        first = b.fmul(_larger(b, call(b, "fabs", u), x_doubt), y_doubt)
+        second = b.fmul(_larger(b, call(b, "fabs", v), y_doubt), x_doubt)
+        return drift, _larger(b, first, second)
 
     def fma(self, b, x, y, z, row):
         """x y + z."""
         values = [self.value(b, n) for n in (x, y, z)]
-        product = _times(b, self.pair(b, x), self.pair(b, y))
-        pair, plain = _plus(b, product, self.pair(b, z)), call(b, "fma", *values)
-        return self.finished(b, self._tested(b, "fma", *values), plain, pair, (x, y, z), row)
+        product, missed = _times(b, self.pair(b, x), self.pair(b, y))
+        (pair, more), plain = _plus(b, product, self.pair(b, z)), call(b, "fma", *values)
+        (drift, doubt), (dz, z_doubt) = self._stray_of_product(b, x, y), self.stray(b, z)
+        drift = b.fadd(b.fadd(drift, dz), b.fadd(missed, more))
+        stray, rounded = (drift, b.fadd(doubt, z_doubt)), self._tested(b, "fma", *values)
+        return self.finished(b, rounded, plain, pair, (x, y, z), row, stray)
 
     def div(self, b, x, y, row):
         """x / y."""
         values = self.value(b, x), self.value(b, y)
         (u, u_low), (v, v_low) = self.pair(b, x), self.pair(b, y)
         quotient = b.fdiv(u, v)
-        rest = b.fadd(call(b, "fma", b.fneg(quotient), v, u), u_low)
-        rest = b.fsub(rest, b.fmul(quotient, v_low))
-        pair = quotient, b.fdiv(rest, v)
+        less = b.fneg(quotient)
+        rest, first = two_sum(b, call(b, "fma", less, v, u), u_low)
+        product = b.fmul(less, v_low)
+        rest, second = two_sum(b, rest, product)
+        low = b.fdiv(rest, v)
+        missed = call(b, "fma", b.fneg(low), v_low, call(b, "fma", b.fneg(low), v, rest))
+        missed = b.fadd(missed, call(b, "fma", less, v_low, b.fneg(product)))
+        missed = b.fadd(missed, b.fadd(first, second))
+        (dx, x_doubt), (dy, y_doubt) = self.stray(b, x), self.stray(b, y)
+        drift = b.fadd(call(b, "fma", less, dy, dx), missed)
+        size, one = call(b, "fabs", v), V64.constant(1.0)
+        share = b.fdiv(y_doubt, size)
+        share = b.select(b.fcmp_unordered(">", share, one), one, share)
+        of_y = b.fmul(call(b, "fabs", quotient), share)
+        stray = b.fdiv(drift, b.fadd(v, dy)), _larger(b, b.fdiv(x_doubt, size), of_y)
         rounded = self._tested(b, "div", *values)
-        return self.finished(b, rounded, b.fdiv(*values), pair, (x, y), row)
+        pair = quotient, low
+        return self.finished(b, rounded, b.fdiv(*values), pair, (x, y), row, stray)
 
     def sqrt(self, b, x, row):
         """The square root of x."""
         value, (u, u_low) = self.value(b, x), self.pair(b, x)
         root = call(b, "sqrt", u)
-        rest = b.fadd(call(b, "fma", b.fneg(root), root, u), u_low)
-        rest = b.fdiv(rest, b.fadd(root, root))
+        rest, missed = two_sum(b, call(b, "fma", b.fneg(root), root, u), u_low)
+        twice = b.fadd(root, root)
+        low = b.fdiv(rest, twice)
+        left = call(b, "fma", b.fneg(low), twice, rest)
+        missed = b.fadd(missed, call(b, "fma", b.fneg(low), low, left))
         zero = V64.constant(0.0)
-        pair = root, b.select(b.fcmp_ordered("==", root, zero), zero, rest)
+        nothing = b.fcmp_ordered("==", root, zero)
+        pair = root, b.select(nothing, zero, low)
+        dx, x_doubt = self.stray(b, x)
+        dx = b.select(nothing, dx, b.fadd(dx, missed))
+        sizes = (call(b, "fabs", b.fadd(u, dx)), b.fadd(call(b, "fabs", u), x_doubt))
+        slopes = [b.fdiv(V64.constant(1.0), b.fadd(call(b, "sqrt", n), root)) for n in sizes]
+        stray = [_unless_zero(b, n, s) for n, s in zip((dx, x_doubt), slopes, strict=True)]
         rounded = self._tested(b, "sqrt", value)
-        return self.finished(b, rounded, call(b, "sqrt", value), pair, (x,), row)
+        return self.finished(b, rounded, call(b, "sqrt", value), pair, (x,), row, stray)
 
     def magnitude(self, b, x, row=None):
         """|x|."""
         high, low = self.pair(b, x)
         negative = b.fcmp_ordered("<", high, V64.constant(0.0))
         high, low = call(b, "fabs", high), b.select(negative, b.fneg(low), low)
-        return self.with_pair(b, call(b, "fabs", self.value(b, x)), high, low)
+        drift, doubt = self.stray(b, x)
+        stray = b.select(negative, b.fneg(drift), drift), doubt
+        return self.with_pair(b, call(b, "fabs", self.value(b, x)), high, low, stray)
 
     def chosen(self, b, x, y, first, sign: float):
         """max(x, y), of the sign -1 min; the exact one of exact values, but of an operand that is
@@ -232,9 +318,12 @@ class Twin(Companion):
 
     def difference(self, b, x, y, factor):
         """x - factor y, where the factor is exact: what is beside it."""
-        scaled = _times(b, self.pair(b, y), (b.fneg(factor), V64.constant(0.0)))
-        made = self.with_pair(b, self.value(b, x), *_plus(b, self.pair(b, x), scaled))
-        return self.beside(b, made)
+        scaled, missed = _times(b, self.pair(b, y), (b.fneg(factor), V64.constant(0.0)))
+        pair, more = _plus(b, self.pair(b, x), scaled)
+        (dx, x_doubt), (dy, y_doubt) = self.stray(b, x), self.stray(b, y)
+        drift = b.fadd(call(b, "fma", b.fneg(factor), dy, dx), b.fadd(missed, more))
+        doubt = call(b, "fma", call(b, "fabs", factor), y_doubt, x_doubt)
+        return self.beside(b, self.with_pair(b, self.value(b, x), *pair, (drift, doubt)))
 
     def of_function(self, b, values, tested, near, function):
         """A function's value `near`, and its exact one: to binary64, or with its residual. Of one
@@ -247,15 +336,16 @@ class Twin(Companion):
         if not function.is_seen:
             unseen = b.fsub(near, function.value(*tested))
             low = b.select(rows.is_finite(b, unseen), unseen, nothing)
-        if len(values) == 1:
-            slope = function.slope(highs[0], b.fneg(lows[0]), exact)
-            low = b.fadd(low, _unless_zero(b, lows[0], slope))
-        else:
-            for first in (True, False):
-                own, other = (0, 1) if first else (1, 0)
-                slope = function.slope_along(first, highs[own], nothing, highs[other])
-                low = b.fadd(low, _unless_zero(b, lows[own], slope))
-        return self.with_pair(b, near, exact, low)
+        drift, doubt = nothing, nothing
+        for own, operand in enumerate(values):
+            if len(values) == 1:
+                slope = function.slope(highs[0], b.fneg(lows[0]), exact)
+            else:
+                slope = function.slope_along(not own, highs[own], nothing, highs[1 - own])
+            low = b.fadd(low, _unless_zero(b, lows[own], slope))
+            moved, lost = (_moved(b, n, slope) for n in self.stray(b, operand))
+            drift, doubt = b.fadd(drift, moved), b.fadd(doubt, call(b, "fabs", lost))
+        return self.with_pair(b, near, exact, low, (drift, doubt))
 
 
 def _infinity():
@@ -272,14 +362,53 @@ def _unless_zero(b, x, slope):
     return b.select(b.fcmp_ordered("==", x, zero), zero, b.fmul(x, slope))
 
 
+def _moved(b, x, slope):
+    """By how much a function moves with its operand; beside a singularity, where the slope is
+    infinite, as a root does.
+    """
+    along = _unless_zero(b, x, slope)
+    root = b.fmul(V64.constant(2.0), call(b, "sqrt", call(b, "fabs", x)))
+    return b.select(rows.is_finite(b, along), along, root)
+
+
+def _larger(b, x, y):
+    """The larger one of two sizes; x where one is no number."""
+    return b.select(b.fcmp_ordered("<", x, y), y, x)
+
+
+def _judged(b, exact, drift, doubt):
+    """Drift and doubt of an exact value, all of which is in doubt where one of the two is more than
+    a small part of it. Beyond the range there is neither.
+    """
+    zero = V64.constant(0.0)
+    size, moved = call(b, "fabs", exact), call(b, "fabs", drift)
+    total = b.fadd(moved, doubt)
+    small = b.fcmp_ordered("<=", total, b.fmul(size, V64.constant(LOST)))
+    whole = b.fadd(size, moved)
+    lost = b.select(b.fcmp_unordered(">", doubt, whole), doubt, whole)
+    doubt = b.select(b.or_(small, b.fcmp_ordered("==", total, zero)), doubt, lost)
+    known = ir.Constant(ir.VectorType(F64, 2), None)
+    for place, number in enumerate((drift, doubt)):
+        number = b.select(rows.is_finite(b, exact), number, zero)
+        known = b.insert_element(known, number, ir.Constant(I64, place))
+    return known
+
+
 def _plus(b, x, y):
-    """A sum of pairs."""
+    """A sum of pairs, and what it misses."""
     total, rest = two_sum(b, x[0], y[0])
-    return total, b.fadd(rest, b.fadd(x[1], y[1]))
+    lows, first = two_sum(b, x[1], y[1])
+    low, second = two_sum(b, rest, lows)
+    return (total, low), b.fadd(first, second)
 
 
 def _times(b, x, y):
-    """A product of pairs."""
+    """A product of pairs, and what it misses."""
     product = b.fmul(x[0], y[0])
     rest = call(b, "fma", x[0], y[0], b.fneg(product))
-    return product, b.fadd(rest, b.fadd(b.fmul(x[0], y[1]), b.fmul(x[1], y[0])))
+    across = [b.fmul(x[0], y[1]), b.fmul(x[1], y[0])]
+    missed = call(b, "fma", x[1], y[1], call(b, "fma", x[0], y[1], b.fneg(across[0])))
+    missed = b.fadd(missed, call(b, "fma", x[1], y[0], b.fneg(across[1])))
+    crossed, first = two_sum(b, *across)
+    low, second = two_sum(b, rest, crossed)
+    return (product, low), b.fadd(missed, b.fadd(first, second))
