@@ -157,6 +157,19 @@ def test_chaos():
     assert not trace(logistic, "fp64", (0.3, 50), samples=1).outcome.followed.lost
 
 
+def far_waves(x):
+    return math.sin(x / 3.0)
+
+
+def test_a_sine_far_away_is_lost():
+    """The slope at the high number of the quotient says nothing of the sine at both."""
+    assert trace(far_waves, "fp64", (1e24,), samples=1).verdict.startswith(LOST)
+    found = trace(far_waves, "fp64", (1e6,), samples=1)
+    exact = run_on_reals(far_waves, (1e6,))[0]
+    error = float(errors([math.sin(1e6 / 3.0)], [exact])[0] / abs(exact))
+    assert found.outputs["return"] == pytest.approx(error, rel=0.1)
+
+
 def test_functions_of_narrow_formats_have_fewer_bits():
     lost = trace(waves, "fp16", (0.3, 100), samples=1).verdict
     assert lost.startswith(LOST.replace("106", "49"))

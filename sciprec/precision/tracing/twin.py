@@ -342,7 +342,9 @@ class Twin(Companion):
                 slope = function.slope(highs[0], b.fneg(lows[0]), exact)
             else:
                 slope = function.slope_along(not own, highs[own], nothing, highs[1 - own])
-            low = b.fadd(low, _unless_zero(b, lows[own], slope))
+            step = _unless_zero(b, lows[own], slope)
+            low = b.fadd(low, step)
+            drift = b.fadd(drift, _bent(b, lows[own], step, exact))
             moved, lost = (_moved(b, n, slope) for n in self.stray(b, operand))
             drift, doubt = b.fadd(drift, moved), b.fadd(doubt, call(b, "fabs", lost))
         return self.with_pair(b, near, exact, low, (drift, doubt))
@@ -369,6 +371,16 @@ def _moved(b, x, slope):
     along = _unless_zero(b, x, slope)
     root = b.fmul(V64.constant(2.0), call(b, "sqrt", call(b, "fabs", x)))
     return b.select(rows.is_finite(b, along), along, root)
+
+
+def _bent(b, low, step, exact):
+    """The size of what a slope misses behind the low number of an operand that is large, as in the
+    sine of 10^9.
+    """
+    zero, one = V64.constant(0.0), V64.constant(1.0)
+    missed = b.fdiv(b.fmul(step, step), _larger(b, call(b, "fabs", exact), one))
+    large = b.fcmp_ordered(">", call(b, "fabs", low), V64.constant(2.0**-40))
+    return b.select(large, missed, zero)
 
 
 def _larger(b, x, y):
