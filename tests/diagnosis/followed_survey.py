@@ -3,8 +3,9 @@
     python -m tests.diagnosis.followed_survey FOLDER FIRST LAST
 
 Of every seed a kernel: a random iteration, one that is known to lose or to keep its digits, or an
-expression of arrays. *Missed* is an error that is told and more than a tenth wrong, a *false alarm*
-one that would have been right. What a seed found is in FOLDER/seed_N.json once it is complete.
+expression of arrays. *Missed* are errors that are told and more than a tenth wrong, a *false alarm*
+is of some that would have been right. What a seed found is in FOLDER/seed_N.json as soon as it is
+complete.
 """
 
 from __future__ import annotations
@@ -145,20 +146,20 @@ def surveyed(seed: int) -> dict[str, Any]:
     if not all(map(mpmath.isfinite, real)) or not real:
         return {"what": "no real numbers"}
     with mpmath.workprec(BITS):
-        true = mpmath.norm([mpmath.mpf(t) - e for t, e in zip(tested.tolist(), real, strict=True)])
-        size = mpmath.norm(real)
-        known = found.outcome.followed
-        lost, absolute = bool(known.lost), result.name in known.absolute
-        error = float(true if absolute or not size else true / size)
-    exact_size = float(np.linalg.norm(found._work.seen.results[0].beside[..., 0][usable]))
-    said = float(np.linalg.norm(told)) / (1.0 if absolute or not exact_size else exact_size)
-    least = found._work.split.least * (float(np.linalg.norm(tested)) if absolute else 1.0)
-    parts = float(sum(np.linalg.norm(p[0][usable]) for p in found._work.split.parts))
-    scale = parts if absolute else parts / max(float(size), 1e-300)
-    right = abs(said - error) <= max(0.1 * error, 2.0**-24 * scale, least)
+        pairs = list(zip(tested.tolist(), told.tolist(), real, strict=True))
+        true = float(mpmath.norm([mpmath.mpf(t) - e for t, _, e in pairs]))
+        apart = float(mpmath.norm([mpmath.mpf(t) - mpmath.mpf(d) - e for t, d, e in pairs]))
+        size = float(mpmath.norm(real))
+    known, split = found.outcome.followed, found._work.split
+    parts = float(sum(np.linalg.norm(p[0][usable]) for p in split.parts))
+    least = max(2.0**-24 * parts, split.least * float(np.linalg.norm(tested)))
+    right = apart <= max(0.1 * true, least)
+    if result.name not in known.absolute and not known.lost:
+        said = found.outputs["out"]
+        right &= abs(said - true / (size or 1.0)) <= max(0.1 * said, least / (size or 1.0))
     what = {(True, False): "right", (True, True): "false alarm", (False, False): "missed"}
-    return {"what": what.get((right, lost), "noticed"), "backend": backend, "told": said,
-            "error": error, "absolute": absolute}
+    return {"what": what.get((right, bool(known.lost)), "noticed"), "backend": backend,
+            "error": true, "apart": apart, "size": size}  # fmt: skip
 
 
 def survey(folder: Path, first: int, last: int) -> dict[str, Any]:

@@ -84,6 +84,16 @@ def summed(x):
     return total, rest
 
 
+def compensated(level, rate, n):
+    rest = 0.0
+    for _ in range(n):
+        growth = rate * level + rest
+        larger = level + growth
+        rest = growth - (larger - level)
+        level = larger
+    return level
+
+
 def closing(x, n):
     """Up and down again: the difference from the start is zero in exact arithmetic."""
     y = x
@@ -182,6 +192,7 @@ def test_functions_of_narrow_formats_have_fewer_bits():
         (factorials, (math.e, 40)),
         (newton, (2.0, 30)),
         (thirds, (0.7,)),
+        (compensated, (1.0, 0.3**5, 400)),
         (summed, (np.random.default_rng(1).uniform(0.0, 1.0, 300),)),
         (arcs, (np.array([0.6, 0.8, 1.0, 0.28]), np.array([0.8, 0.6, 0.0, 0.96]), np.zeros(4))),
         (softmax, (np.linspace(-30.0, 800.0, 40)[::-1].copy(), np.zeros(40))),

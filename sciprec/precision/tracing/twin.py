@@ -13,7 +13,8 @@ second twin differs: it takes every rounding of the pair's sums, products, quoti
 mark that stays: where the drift is no longer small beside the exact value this is lost, and all of
 its size is in doubt, behind whatever is made of it. Drift alone would not do: where an iteration
 contracts both twins meet again, though neither is right. What is lost counts no more where it is
-small beside what it is added to.
+small beside what it is added to. A sum that cancels to nothing but the pair's last bits is a zero,
+not a loss, and neither is what is made of such zeros alone.
 
 Runs with such rows take one thread: notes are plain words.
 """
@@ -28,8 +29,9 @@ from sciprec.precision.tracing.technique import SEEN_BITS, Companion, two_sum
 
 FOLLOWED_LANES = 4
 """Numbers beside a value where the exact value's own error is followed."""
-LOST = 2.0**-10
-"""Of an exact value: a drift or a doubt beyond that leaves nothing of it."""
+LOST, ZERO = 2.0**-10, 2.0**-80
+"""Of an exact value: a drift or a doubt beyond that leaves nothing of it. Of what is added: a sum
+that drifts by less is a zero where nothing is left of it."""
 FUNCTIONS, FUNCTIONS_OF_NARROW = 2.0**-98, 2.0**-52
 """By how much the exact value of an elementary function misses it, relative: with its residual, and
 without, as in narrow formats."""
@@ -86,7 +88,7 @@ class Twin(Companion):
 
     # ---- notes ---------------------------------------------------------------------------------
 
-    def finished(self, b, rounded, plain, pair, operands, row, stray=None):
+    def finished(self, b, rounded, plain, pair, operands, row, stray=None, added=()):
         """The number that an operation made, noted in its row.
 
         Args:
@@ -95,11 +97,16 @@ class Twin(Companion):
             pair: the exact one.
             operands: the numbers that it was made of.
             stray: drift and doubt of the exact one.
+            added: exact values and drifts of what a sum is of; of other operations nothing.
         """
         if self.follows and stray is not None:
-            kinds = (F64,) * 3
+            least = _least_of_sum(b, added)
+            if not added:
+                pairs = [(self.pair(b, n)[0], self.stray(b, n)[0]) for n in operands]
+                least = _least_of_product(b, pairs)
+            kinds = (F64,) * 4
             judged = routine(b.module, "sciprec.judged", ir.VectorType(F64, 2), kinds, _judged)
-            known = b.call(judged, (b.fadd(*pair), *stray))
+            known = b.call(judged, (b.fadd(*pair), *stray, least))
             stray = [b.extract_element(known, ir.Constant(I64, n)) for n in (0, 1)]
         made = self.with_pair(b, rounded, *pair, stray)
         worst, finite = V64.constant(0.0), ir.Constant(ir.IntType(1), 1)
@@ -223,7 +230,8 @@ class Twin(Companion):
         pair, missed = _plus(b, self.pair(b, x), other)
         (dx, x_doubt), (dy, y_doubt) = self.stray(b, x), self.stray(b, y)
         stray = b.fadd(join(dx, dy), missed), b.fadd(x_doubt, y_doubt)
-        return self.finished(b, rounded, plain, pair, (x, y), row, stray)
+        added = (self.pair(b, x)[0], dx), (other[0], dy)
+        return self.finished(b, rounded, plain, pair, (x, y), row, stray, added)
 
     def mul(self, b, x, y, row):
         """x y."""
@@ -249,9 +257,10 @@ class Twin(Companion):
         product, missed = _times(b, self.pair(b, x), self.pair(b, y))
         (pair, more), plain = _plus(b, product, self.pair(b, z)), call(b, "fma", *values)
         (drift, doubt), (dz, z_doubt) = self._stray_of_product(b, x, y), self.stray(b, z)
+        added = (product[0], drift), (self.pair(b, z)[0], dz)
         drift = b.fadd(b.fadd(drift, dz), b.fadd(missed, more))
         stray, rounded = (drift, b.fadd(doubt, z_doubt)), self._tested(b, "fma", *values)
-        return self.finished(b, rounded, plain, pair, (x, y, z), row, stray)
+        return self.finished(b, rounded, plain, pair, (x, y, z), row, stray, added)
 
     def div(self, b, x, y, row):
         """x / y."""
@@ -388,17 +397,46 @@ def _larger(b, x, y):
     return b.select(b.fcmp_ordered("<", x, y), y, x)
 
 
-def _judged(b, exact, drift, doubt):
+def _is_clean(b, exact, drift):
+    """Whether an exact value is known, and not zero."""
+    part = b.fmul(call(b, "fabs", exact), V64.constant(LOST))
+    clean = b.fcmp_ordered("<=", call(b, "fabs", drift), part)
+    return b.and_(clean, b.fcmp_ordered("!=", exact, V64.constant(0.0)))
+
+
+def _least_of_sum(b, added):
+    """The least drift by which a sum of these is lost: a part of the largest that is known."""
+    largest = V64.constant(0.0)
+    for exact, drift in added:
+        size = b.select(_is_clean(b, exact, drift), call(b, "fabs", exact), V64.constant(0.0))
+        largest = _larger(b, largest, size)
+    none = b.fcmp_ordered("==", largest, V64.constant(0.0))
+    return b.select(none, _infinity(), b.fmul(largest, V64.constant(ZERO)))
+
+
+def _least_of_product(b, operands):
+    """The same of another operation: any, if all operands are known."""
+    least = V64.constant(0.0)
+    for exact, drift in operands:
+        least = b.select(_is_clean(b, exact, drift), least, _infinity())
+    return least
+
+
+def _judged(b, exact, drift, doubt, least):
     """Drift and doubt of an exact value, all of which is in doubt where one of the two is more than
     a small part of it. Beyond the range there is neither.
+
+    Args:
+        least: the least drift that counts.
     """
     zero = V64.constant(0.0)
     size, moved = call(b, "fabs", exact), call(b, "fabs", drift)
-    total = b.fadd(moved, doubt)
-    small = b.fcmp_ordered("<=", total, b.fmul(size, V64.constant(LOST)))
+    part = b.fmul(size, V64.constant(LOST))
+    drifts = b.and_(b.fcmp_unordered(">", moved, part), b.fcmp_unordered(">", moved, least))
+    lost = b.or_(drifts, b.fcmp_unordered(">", doubt, part))
     whole = b.fadd(size, moved)
-    lost = b.select(b.fcmp_unordered(">", doubt, whole), doubt, whole)
-    doubt = b.select(b.or_(small, b.fcmp_ordered("==", total, zero)), doubt, lost)
+    whole = b.select(b.fcmp_unordered(">", doubt, whole), doubt, whole)
+    doubt = b.select(lost, whole, doubt)
     known = ir.Constant(ir.VectorType(F64, 2), None)
     for place, number in enumerate((drift, doubt)):
         number = b.select(rows.is_finite(b, exact), number, zero)
