@@ -309,7 +309,7 @@ class _Work:
         ranges += [e for e in events if e.kind != "branch"]
         outcome, healed = self.losses.outcome, None
         self.lost_by = lost_by = self.losses.caused_by(ranges) if outcome.left_out else None
-        branches = [e for e in events if e.kind == "branch"]
+        branches = [e for e in events if e.kind == "branch" and not outcome.followed.lost]
         turn = turned(self.problem, self.seen, outcome, branches) if branches else None
         if self.by in ("line", "operation"):
             place = None if lost_by is None else ranges.index(lost_by)
