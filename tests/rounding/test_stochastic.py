@@ -8,16 +8,17 @@ import pytest
 from sciprec.errors import InputError
 from sciprec.precision import lift, resolve_backend
 from sciprec.precision.formats.backend import Arithmetic
+from sciprec.precision.formats.float_format import FORMATS
 from tests.rounding import thresholds
 
 QUICK, SLOW = (5, 9), range(10, 33)
 
 
 @lru_cache
-def compiled_in(spec: str):
-    """An arithmetic and its operations."""
+def compiled_in(spec: str, *others):
+    """An arithmetic and its operations, beside formats of operands."""
     arithmetic = resolve_backend(f"{spec},round=sr").compute
-    return arithmetic, thresholds.Compiled(arithmetic)
+    return arithmetic, thresholds.Compiled(arithmetic, others)
 
 
 @pytest.mark.parametrize(
@@ -51,6 +52,18 @@ def test_thresholds_that_are_hard(spec, name, row):
     arithmetic, compiled = compiled_in(spec)
     signs = [row] if name == "sqrt" else [row, tuple(-x for x in row)]
     assert thresholds.faults(compiled, arithmetic, name, signs) == []
+
+
+def test_what_binary64_cannot_hold_of_an_error_is_still_below():
+    arithmetic, compiled = compiled_in("float:p=8,random_bits=13", FORMATS["binary64"])
+    rows = [(5.9029581035870566e20, -(2.0**-1022)), (-(2.0**200), 2.0**-1074)]
+    assert thresholds.faults(compiled, arithmetic, "add", rows) == []
+
+
+def test_remainders_of_the_smallest_numbers_of_binary64_count():
+    arithmetic, compiled = compiled_in("float:p=19", FORMATS["binary64"])
+    rows = [(2.0**-1074, 5.5090160396265545e-281), (-(2.0**-1074), 3.0 * 2.0**-930)]
+    assert thresholds.faults(compiled, arithmetic, "div", rows) == []
 
 
 def counted(base, increment, times, out):

@@ -177,7 +177,7 @@ class Wide(Sticky):
         """Where x is so small that what a quotient leaves of it is none, both are scaled."""
         x, y = self.widen(b, x), self.widen(b, y)
         small = b.fcmp_ordered("<", call(b, "fabs", x), V64.constant(2.0**-900))
-        scale = b.select(small, V64.constant(2.0**100), V64.constant(1.0))
+        scale = b.select(small, V64.constant(2.0**200), V64.constant(1.0))
         return super().div(b, b.fmul(x, scale), b.fmul(y, scale), **key)
 
     def fma(self, b, x, y, z, **key):

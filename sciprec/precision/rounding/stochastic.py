@@ -43,11 +43,11 @@ class Stochastic(Sticky):
         """
         fmt, zero = self.format, V64.constant(0.0)
         sign, size = V64.sign_word(b, r), call(b, "fabs", r)
-        lower = size
+        lower, below = size, ir.Constant(BIT, 0)
         if error is not None:
             error = V64.to_float(b, b.xor(V64.to_word(b, error), sign))
-            below = b.zext(b.fcmp_ordered("<", error, zero), I64)
-            lower = V64.to_float(b, b.sub(V64.to_word(b, size), below))
+            below = b.fcmp_ordered("<", error, zero)
+            lower = V64.to_float(b, b.sub(V64.to_word(b, size), b.zext(below, I64)))
         power = V64.power(b, lower, fmt.min_normal if fmt.subnormals else 2.0**-900)
         top = V64.constant(2.0**1000)
         power = b.select(b.fcmp_ordered("<", power, top), power, top)
@@ -56,6 +56,9 @@ class Stochastic(Sticky):
         kept = call(b, "floor", b.fmul(lower, places))
         beyond = b.fsub(b.fsub(b.fmul(size, places), kept), _bar(b, draw))
         error = zero if error is None else b.fmul(error, places)
+        if draw.second is None:  # u may be 0, and an error below 0 too small for binary64
+            lost = b.and_(below, b.fcmp_ordered("==", error, zero))
+            error = b.select(lost, V64.constant(-(2.0**-1074)), error)
         if divisor is None:
             goes = b.fcmp_ordered(">=", beyond, b.fneg(error))
         else:
