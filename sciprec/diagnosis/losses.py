@@ -325,17 +325,21 @@ def loaded(problem: Problem, results: Sequence[Result]) -> list[Event]:
         for parameter, name, array in _arrays(problem)
         for event in _of_array(problem, parameter, name, array)
     ]
-    matters = {name: _matters(problem, name, results) for name in {e.argument for e in found}}
+    sizes = 1.0, stored_in(problem.backend).format.max_finite  # one alone may be NaN as well
+    matters = {
+        name: any(_matters(problem, name, results, size) for size in sizes)
+        for name in {e.argument for e in found}
+    }
     return [event for event in found if matters[event.argument]]
 
 
-def held_arguments(problem: Problem, argument: str) -> tuple:
-    """The arguments, in one of which elements that leave the range of the format are 1 of their
-    sign.
+def held_arguments(problem: Problem, argument: str, size: float = 1.0) -> tuple:
+    """The arguments, in one of which elements that leave the range of the format have a size and
+    their sign.
     """
     names = problem.kernel("twin").names
     return tuple(
-        _held(a, problem) if n == argument else a
+        _held(a, problem, size) if n == argument else a
         for n, a in zip(names, problem.args, strict=True)
     )  # fmt: skip
 
@@ -385,20 +389,23 @@ def element(name: str, array: np.ndarray, where: np.ndarray) -> str:
     return f"argument {name}{index} = {float(array[at]):,.6g}"
 
 
-def _held(argument: Any, problem: Problem) -> Any:
+def _held(argument: Any, problem: Problem, size: float) -> Any:
     if isinstance(argument, tuple):
-        return tuple(_held(one, problem) for one in argument)
+        return tuple(_held(one, problem, size) for one in argument)
     if not floats(argument):
         return argument
     leaves = np.logical_or.reduce(list(kinds_of(argument, problem.backend).values()))
-    return np.where(leaves, np.copysign(1.0, argument), argument).astype(argument.dtype)
+    return np.where(leaves, np.copysign(size, argument), argument).astype(argument.dtype)
 
 
-def _matters(problem: Problem, argument: str, results: Sequence[Result]) -> bool:
+def _matters(
+    problem: Problem, argument: str, results: Sequence[Result], size: float
+) -> bool:
     """Whether results depend on the elements of an argument that leave the range."""
-    held = held_arguments(problem, argument)
+    held = held_arguments(problem, argument, size)
     after = problem.run("twin", problem.table("twin"), held)
-    given = {name: (a, _held(a, problem)) for own, name, a in _arrays(problem) if own == argument}
+    own = {name: a for parameter, name, a in _arrays(problem) if parameter == argument}
+    given = {name: (a, _held(a, problem, size)) for name, a in own.items()}
     for old, new in zip(results, after, strict=True):
         same = (old.tested == new.tested) | (np.isnan(old.tested) & np.isnan(new.tested))
         if old.name in given:  # what was not written is as it was given
