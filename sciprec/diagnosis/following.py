@@ -20,8 +20,10 @@ from sciprec.precision.tracing.technique import SEEN_BITS
 
 SURELY = 4.0
 """How many times as large as the drift the error of an exact value is taken to be."""
-PAIRS, FUNCTIONS = 106, 49
-"""Bits of exact values, and of elementary functions' in narrow formats."""
+PAIRS, FUNCTIONS, PARTS = 106, 49, 53
+"""Bits of exact values, of elementary functions' in narrow formats, and of an error in parts."""
+APART = 0.1
+"""Of an error: parts whose sum is further from tested - exact are lost themselves."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +94,7 @@ def followed(
     errors: dict[str, float] = {}
     lost: dict[str, int] = {}
     absolute: list[str] = []
-    doubtful = False
+    doubtful = in_parts = False
     for place, result in enumerate(results):
         usable, known = whole.usable[place], split.whole.usable[place]
         doubt, own = doubt_of(result)[usable], norm(whole.errors[place][usable])
@@ -101,6 +103,13 @@ def followed(
         enough = max(0.5 * own, CANCELLED * parts, split.least * norm(result.tested[usable]))
         is_absolute = own > 0.0 and 2.0 * unsure >= size
         errors[result.name] = own if is_absolute or not size else own / size
+        high, low = (result.beside[..., lane][usable] for lane in (0, 1))
+        with np.errstate(all="ignore"):
+            twin = (result.tested[usable] - high) - low
+            apart = np.nan_to_num(abs(whole.errors[place][usable] - twin))
+        parts_lost = not is_absolute and enough < norm(apart) / APART and norm(apart) > APART * own
+        if unsure <= enough and parts_lost:
+            in_parts, doubt, unsure = True, apart, math.inf
         if unsure > enough:
             each = enough / max(doubt.size, 1) ** 0.5
             lost[result.name] = max(int((doubt > each).sum()), 1)
@@ -108,7 +117,8 @@ def followed(
         elif is_absolute:
             absolute.append(result.name)
             doubtful |= unsure > 0.0
-    return Followed(errors, lost, tuple(absolute), doubtful, _bits(program, bits))
+    made_of = PARTS if in_parts else _bits(program, bits)
+    return Followed(errors, lost, tuple(absolute), doubtful, made_of)
 
 
 def _bits(program: TracedProgram, bits: int) -> int:

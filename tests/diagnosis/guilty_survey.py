@@ -27,7 +27,7 @@ from tests.oracles.reals import real_kernel
 from tests.random_kernels.trials import kernel_in
 
 KINDS = {"fp32": np.float32, "fp64": np.float64}
-LEAST, MANY = 2.0, 16.0
+LEAST, MANY = 3.0, 16.0
 """Bits by which a healed line has to lower an error before it counts as guilty, and roundings that
 this error has to have at least: one of few is no fault."""
 SUMS = (

@@ -167,6 +167,12 @@ def test_chaos():
     assert not trace(logistic, "fp64", (0.3, 50), samples=1).outcome.followed.lost
 
 
+def test_parts_have_fewer_bits_than_pairs():
+    """After 90 passes pairs have some digits left, and the error that is carried in parts none."""
+    found = trace(logistic, "fp32", (0.7, 90), samples=1)
+    assert found.verdict.startswith(LOST.replace("106", "53")) and silent(found)
+
+
 def far_waves(x):
     return math.sin(x / 3.0)
 
