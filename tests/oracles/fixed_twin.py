@@ -160,9 +160,11 @@ class FixedTwin(Places):
             return function(*operands)
         if function is isinstance:
             return _is_a(*operands)
+        if function is type and isinstance(operands[0], REAL):
+            return np.object_  # as of an element of an array of exact numbers
         if function in ENGINE:
             return self.applied(place, ENGINE[function], operands)
-        if function is np.object_:  # the type of an array of exact numbers, as a cast
+        if function is np.object_:  # the type of exact numbers, as a cast
             self.last = "cast_to"
             return scalar(self.place(place, "cast_to"), "cast", operands)
         name = OPERATIONS.get(function) or ELEMENTARY.get(function)

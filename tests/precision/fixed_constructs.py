@@ -51,6 +51,14 @@ def cast(n, x, out):
         out[i] = y + x[i]
 
 
+def cast_to_a_type(x, out):
+    """An integer rounds into the range of its cast, or saturates there (found by a random kernel).
+    """
+    kind = type(x[0])
+    for i in range(x.size):
+        out[i] = x[i] / kind(2049)
+
+
 def remainders(x, y, out):
     for i in range(x.size):
         out[i] = x[i] % y[i] + math.fmod(x[i], y[i])

@@ -139,6 +139,7 @@ CONSTRUCTS = {
     kernels.dot: (numbers(), numbers(seed=1), zeros(1)),
     kernels.two_calls: (numbers(12, 1e-6), numbers(12, 1e6, 1), zeros()),
     constructs.sums_of_tuples: (numbers(), zeros()),
+    constructs.cast_to_a_type: (numbers(), zeros()),
 }
 HEAVY = {  # whole arrays take tens of seconds to compile
     constructs.views: (numbers(), zeros(11)),
