@@ -117,6 +117,16 @@ def reals(name: str, value: Any, words: str = "real numbers") -> np.ndarray:
     return found
 
 
+def share(text: str) -> float:
+    """The number that a text stands for, in per cent or not: "1%" is 0.01.
+
+    Raises:
+        ValueError: it is none.
+    """
+    written = text.strip()
+    return float(written.removesuffix("%")) / (100.0 if written.endswith("%") else 1.0)
+
+
 def flag(name: str, value: Any) -> bool:
     """The value as True or False.
 

@@ -23,8 +23,9 @@ def compare(
     rtol: Annotated[
         list[str] | None,
         typer.Option(
-            help="Largest relative l2 error that counts as the same: 1e-3, 8u (unit roundoffs of "
-            "the run's format), auto, or for one variable temperature=1e-3; repeatable."
+            help="Largest relative l2 error that counts as the same: 1e-3, 0.1%, 8u (unit "
+            "roundoffs of the run's format), auto, or for one variable temperature=1e-3; "
+            "repeatable."
         ),
     ] = None,
     atol: Annotated[

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from sciprec.checks.arguments import word
+from sciprec.checks.arguments import share, word
 from sciprec.errors import InputError
 
 SHELLS = ("bash", "zsh", "fish")
@@ -51,7 +51,7 @@ def share_option(words: str, **limits: float) -> Any:
     def read(text: str | float) -> float:
         written = str(text).strip()
         try:
-            value = float(written.removesuffix("%")) / (100 if written.endswith("%") else 1)
+            value = share(written)
         except ValueError:
             raise typer.BadParameter(
                 f"{written!r} is no number; accepted: a number or a percentage, 0.05 or 5%"

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from sciprec.cli.exit_codes import NOT_MET
+from sciprec.cli.kernel_or_scenario import limit_of
 from sciprec.cli.options import Backends, Json, Quiet
 from sciprec.cli.run_verb import write_cases
 from sciprec.cli.settings import command_line
@@ -30,7 +31,7 @@ def study(
     tolerance: Annotated[
         list[str] | None,
         typer.Option(
-            help="Largest error that is good enough: 1e-3, or for one output path=1e-3; "
+            help="Largest error that is good enough: 1e-3, 0.1%, or for one output path=1e-3; "
             "exit with 1 when an arithmetic misses it."
         ),
     ] = None,
@@ -83,8 +84,8 @@ def study(
         with Progress(quiet=quiet or json) as progress:
             made = study_kernel(
                 kernel_named(kernel), list(inputs), backends=tuple(backend or ()),
-                output=output or None, tolerance=_limits(tolerance or ()), metric=metric, out=out,
-                axes=axes_of(axes or ()), search=search, threads=threads, fresh=fresh,
+                output=output or None, tolerance=_limits(tolerance or (), metric), metric=metric,
+                out=out, axes=axes_of(axes or ()), search=search, threads=threads, fresh=fresh,
                 command=command_line(["study", kernel], options), on_plan=progress.planned,
                 on_done=progress.done, on_tried=tried,
             )  # fmt: skip
@@ -118,25 +119,19 @@ def _missed(made: Any) -> bool:
     return nothing or any(row["label"] not in shown for row in bad)
 
 
-def _limits(given: Sequence[str]) -> float | dict[str, float] | None:
-    """The tolerance: one for all outputs, or by name."""
-    pairs = [one.rpartition("=")[::2] for one in given]
-    for name, value in pairs:
-        try:
-            float(value)
-        except ValueError:
-            whole = f"{name}={value}" if name else value
-            raise InputError(
-                f"--tolerance is given '{whole}'; it takes a number, or one for an output as in "
-                "path=1e-3"
-            ) from None
-    plain = [float(value) for name, value in pairs if not name]
+def _limits(given: Sequence[str], metric: str) -> float | dict[str, float] | None:
+    """The tolerance: one for all outputs, or by name, as in path=1e-3."""
+    pairs = [
+        (name, limit_of(value, metric))
+        for name, value in (one.rpartition("=")[::2] for one in given)
+    ]
+    plain = [value for name, value in pairs if not name]
     if plain and len(pairs) > 1:
         raise InputError(
             "--tolerance is given more than once, and not each time for an output by name; give "
             "one number, or NAME=VALUE for each output"
         )
-    return plain[0] if plain else {name: float(value) for name, value in pairs} or None
+    return plain[0] if plain else dict(pairs) or None
 
 
 def axes_of(given: Sequence[str]) -> dict[str, tuple[str, ...]]:

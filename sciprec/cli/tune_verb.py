@@ -14,6 +14,7 @@ from sciprec.cli.kernel_or_scenario import (
     arguments_of,
     is_kernel,
     kernel_with_inputs,
+    limit_of,
     refuse_inputs,
 )
 from sciprec.cli.options import Json
@@ -24,7 +25,7 @@ from sciprec.cli.written_files import check_folder
 def tune(
     tuned: Subject,
     tolerance: Annotated[
-        float, typer.Option(help="The largest error of the results, against fp64.")
+        str, typer.Option(help="The largest error of the results, against fp64: 1e-3, or 0.1%.")
     ],
     inputs: KernelInputs = None,
     check: Annotated[
@@ -84,7 +85,7 @@ def tune(
     check_folder(save)
     check_folder(html)
     search: dict[str, Any] = {
-        "tolerance": tolerance, "output": output or None, "metric": metric,
+        "tolerance": limit_of(tolerance, metric), "output": output or None, "metric": metric,
         "formats": _formats(formats), "unit": unit, "margin": margin, "rounds": rounds,
     }  # fmt: skip
     if is_kernel(tuned):

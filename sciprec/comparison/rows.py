@@ -147,10 +147,10 @@ def compare(
     Args:
         golden, actual: datasets, arrays, or paths of netCDF, Zarr, .npy or .npz files; or two
             folders, whose files are compared by name.
-        rtol: the largest relative l2 error that counts as noise: a number, `"8u"` (multiples of the
-            unit roundoff of the run's format), `"auto"` (what rounding leads to expect after the
-            run's steps), or one of these by variable. Without tolerances only the same bits are the
-            same, and zeros of either sign.
+        rtol: the largest relative l2 error that counts as noise: a number, `"0.1%"`, `"8u"`
+            (multiples of the unit roundoff of the run's format), `"auto"` (what rounding leads to
+            expect after the run's steps), or one of these by variable. Without tolerances only the
+            same bits are the same, and zeros of either sign.
         atol: the largest error that counts as noise, in the variable's units; either is enough.
         max_ulp: the largest error in units in the last place; it has to hold, too.
         select: by axis what is compared: a value of it, several, a slice of values with both its

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from sciprec.checks.arguments import refused
+from sciprec.checks.arguments import refused, share
 from sciprec.comparison.pointwise.number_format import DIRECTED, NumberFormat
 from sciprec.errors import InputError, meant
 
@@ -162,11 +162,11 @@ def _check(option: str, text: str) -> None:
     words = ("auto",) if option == "rtol" else ()
     number = text[:-1] if option == "rtol" and text.endswith("u") else text
     try:
-        good = text in words or float(number) >= 0.0
+        good = text in words or (share if text.endswith("%") and words else float)(number) >= 0.0
     except ValueError:
         good = False
     if not good:
-        more = ", multiples of the unit roundoff such as 8u, or auto" if words else ""
+        more = ", per cent, multiples of the unit roundoff such as 8u, or auto" if words else ""
         raise InputError(
             f"--{option} is given '{text}'; it takes a number from 0 up{more}, for every variable "
             f"or for one as in --{option} temperature={'8u' if words else '0.5'}"
@@ -179,4 +179,4 @@ def _number(text: str, number_format: NumberFormat, steps: int) -> float:
         return automatic(number_format, steps)
     if text.endswith("u"):
         return float(text[:-1]) * number_format.unit_roundoff
-    return float(text)
+    return share(text)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from sciprec.checks.arguments import share
 from sciprec.errors import InputError
 
 ACCEPTED = (
@@ -40,11 +41,9 @@ def price_tolerance(written: str | float) -> PriceTolerance:
     text = str(written).strip().lower()
     relative = not text.endswith("abs")
     try:
-        value = float(text.removesuffix("abs").removesuffix("%"))
+        value = share(text) if relative else float(text.removesuffix("abs"))
     except ValueError:
         value = math.nan
-    if text.endswith("%"):
-        value /= 100
     if not (0 < value < math.inf) or (relative and value > 1):
         raise InputError(f"tolerance is {str(written)!r}; accepted: {ACCEPTED}")
     return PriceTolerance(value, relative)

@@ -101,7 +101,7 @@ def test_automatic_tolerances_follow_the_laws_of_rounding():
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"rtol": "8 u u"}, "--rtol is given '8 u u'; it takes a number from 0 up, multiples of"),
+        ({"rtol": "8 u u"}, "--rtol is given '8 u u'; it takes a number from 0 up, per cent, mult"),
         ({"rtol": -1.0}, "--rtol is given '-1.0'"),
         ({"rtol": "nan"}, "--rtol is given 'nan'"),
         ({"atol": "8u"}, "--atol is given '8u'; it takes a number from 0 up, for every variable"),
@@ -165,3 +165,12 @@ def xr_dataset(values, scenario=None):
 
     attributes = {} if scenario is None else {"sciprec_scenario": scenario}
     return xr.Dataset({"x": ("place", values)}, attrs=attributes)
+
+
+def test_shares_are_written_in_per_cent_too():
+    """Where a number has units, as atol's has, there is nothing to be a share of."""
+    truth, run = np.array([1.0, 2.0]), np.array([1.0, 2.0 + 1e-3])
+    assert compare(truth, run, rtol="0.1%").within and not compare(truth, run, rtol="0.01 %").within
+    for wrong in ({"atol": "1%"}, {"rtol": "-1%"}, {"rtol": "%"}, {"max_ulp": "1%"}):
+        with pytest.raises(InputError, match="it takes a number from 0 up"):
+            compare(truth, run, **wrong)

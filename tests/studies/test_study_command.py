@@ -32,13 +32,13 @@ def test_one_command_makes_the_page(given, call, blank_figures):
     words = (
         "study", f"{given}/mykernel.py:diffuse", "--inputs", f"{given}/inputs.npz", "--inputs",
         f"{given}/mykernel.py:inputs", "--backend", "bf16", "--backend", "fp32", "--tolerance",
-        "1e-3", "--axes", "path=time,x", "--out", given / "out",
+        "0.1%", "--axes", "path=time,x", "--out", given / "out",
     )  # fmt: skip
     code, out, err = call(*words)
     assert code == 1 and "bf16 in diffuse" in out and "page: " in out, err
     page = (given / "out" / "index.html").read_text(encoding="utf-8")
     shown = re.search(r"<code>(sciprec study .*?)</code>", page)
-    assert shown and "--axes path=time,x" in shown[1] and "--tolerance 1e-3" in shown[1]
+    assert shown and "--axes path=time,x" in shown[1] and "--tolerance 0.1%" in shown[1]
     assert len(list((given / "out").glob("*.nc"))) == 6
     code, out, _ = call(*words[:-2], "--backend", "fp64", "--out", given / "out", "--json")
     rows = {row["backend"]: row for row in json.loads(out)["runs"]}
@@ -72,6 +72,8 @@ WRONG = {
         ("mykernel.py:diffuse", {"--inputs": "mykernel.py:moved"}),
     "--tolerance is given 'small'; it takes a number":
         ("mykernel.py:diffuse", {"--tolerance": "small"}),
+    "--tolerance is given '1%' of the metric max_abs, which has units; it takes a number":
+        ("mykernel.py:diffuse", {"--tolerance": "1%", "--metric": "max_abs"}),
     "--axes is given 'path'; it takes the names": ("mykernel.py:diffuse", {"--axes": "path"}),
     "no arithmetic was given": ("mykernel.py:diffuse", {"--backend": None}),
     "The kernel file 'wrong.py' cannot be loaded (SyntaxError".lower(): ("wrong.py:f", {}),
