@@ -12,9 +12,12 @@ import numpy as np
 import xarray as xr
 
 from sciprec.comparison.pointwise.error_metrics import metrics
+from sciprec.comparison.pointwise.pairing import pair
 from sciprec.comparison.rows import SETTLED, Comparison, error_at_end, main_row
 from sciprec.comparison.wording import factor, moment, times
+from sciprec.diagnosis.metrics import worst_element
 from sciprec.errors import InputError
+from sciprec.output.stated import ELEMENTS
 from sciprec.scenario.loading import TRUTH
 
 STATUSES = ("truth", "identical", "good", "unjudged", "beyond", "broken", "failed")
@@ -127,11 +130,30 @@ def _is_truth(run: xr.Dataset) -> bool:
 
 
 def _judge_points(golden: xr.Dataset, actual: xr.Dataset, comparison: Comparison) -> Verdict:
-    """Judge a run by its pointwise errors, and say which results have another length."""
+    """Judge a run by its pointwise errors; say which results have another length, and which wrong
+    element the norm of its result hides.
+    """
     verdict = _judge_rows(golden, actual, comparison)
-    if not comparison.unlike:
-        return verdict
-    return replace(verdict, sentence="; ".join((verdict.sentence, *comparison.unlike)))
+    more = list(comparison.unlike)
+    if actual.attrs.get(ELEMENTS) and verdict.status in ("good", "unjudged"):
+        more += _hidden(golden, actual, comparison)
+    return replace(verdict, sentence="; ".join((verdict.sentence, *more))) if more else verdict
+
+
+def _hidden(golden: xr.Dataset, actual: xr.Dataset, comparison: Comparison) -> list[str]:
+    """The element of all results that is furthest off where the norm of its result hides that, in
+    words.
+    """
+    found = []
+    for one in pair(golden, actual):
+        with np.errstate(over="ignore", invalid="ignore"):
+            worst = worst_element(one.name, one.actual, one.actual - one.golden)
+        if worst and worst.is_far(comparison.row(one.name).errors["relative_l2"]):
+            found.append(worst)
+    if not found:
+        return []
+    worst = max(found, key=lambda one: one.relative)
+    return [f"the norm hides that {worst}"]
 
 
 def _judge_rows(golden: xr.Dataset, actual: xr.Dataset, comparison: Comparison) -> Verdict:

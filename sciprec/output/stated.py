@@ -40,6 +40,8 @@ ADAPTIVE, ADAPTED = "sciprec_adaptive", "adaptive_"
 history."""
 FREE_LENGTHS = "sciprec_free_lengths"
 """1 where results may have other lengths than in the truth, such as the history of an iteration."""
+ELEMENTS = "sciprec_elements"
+"""1 where every value is a result by itself, so that one without a right digit is told."""
 ORIGIN = "sciprec_inputs"
 """Where the inputs of a member come from, in words."""
 STORED_STATE, STORED_BITS = "stored_state", "stored_bits"
@@ -58,6 +60,7 @@ MARKET = "sciprec_market"
 def stated(
     *, primary: str = "", auxiliary: str | None = None, drawn: str = "", rounded: str = "",
     truth_carries: bool = False, members: str = "", free_lengths: bool = False,
+    elements: bool = False,
 ) -> dict[str, Any]:  # fmt: skip
     """The attributes of a file that say how it is compared and shown.
 
@@ -68,9 +71,12 @@ def stated(
         members: how those of an ensemble differ, if not by a perturbation: "inputs".
         free_lengths: whether results may have other lengths than in the truth, and are then left
             out of the comparison with a sentence.
+        elements: whether every value is a result by itself: one that is wrong is told where the
+            norm of all hides it.
     """
     said = {PRIMARY: primary, DRAWN: drawn, ROUNDED: rounded, TRUTH_CARRIES: int(truth_carries),
-            MEMBERS: members, FREE_LENGTHS: 1 if free_lengths else ""}  # fmt: skip
+            MEMBERS: members, FREE_LENGTHS: 1 if free_lengths else "",
+            ELEMENTS: 1 if elements else ""}  # fmt: skip
     said = {name: value for name, value in said.items() if value != ""}
     return said if auxiliary is None else said | {AUXILIARY: auxiliary}
 

@@ -73,3 +73,8 @@ def newton(a, tolerance):
             break
         x = new
     return x, corrections[:n]
+
+
+def moved_there_and_back(x, out):
+    for i in range(x.size):
+        out[i] = (x[i] + 1e4) - 1e4

@@ -224,6 +224,21 @@ def test_an_iteration_that_ends_earlier_is_a_finding_and_not_a_failure(tmp_path,
     assert found.unlike == (told,) and not found.within and told in repr(found)
 
 
+@pytest.mark.parametrize("tolerance", [1e-2, None])
+def test_a_wrong_element_that_the_norm_hides_is_named(tmp_path, blank_figures, tolerance):
+    """A value of 3e-4 is lost in fp32 where 1e4 is added and taken off, beside values of 1e4."""
+    values = np.array([1e4, 2e4, 3e-4, 1e4])
+    told = []
+    for given in (values, np.abs(values) + 1.0):
+        result = sciprec.study(
+            kernels.moved_there_and_back, (given, np.zeros(4)), backends=["fp32"],
+            out=tmp_path / str(len(told)), threads=1, tolerance=tolerance,
+        )  # fmt: skip
+        told.append(result.table[1]["reason"])
+    assert told[0].endswith("; the norm hides that out[2] is 0 for 0.0003"), told[0]
+    assert "hides" not in told[1]
+
+
 def test_a_scenario_file_cannot_be_of_this_kind(made):
     result, _ = made
     scenario = json.loads(files.read(result.files[0]).attrs["sciprec_scenario"])
