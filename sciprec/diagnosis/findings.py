@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -198,16 +197,13 @@ class Findings:
         """Which line decides otherwise, and what that does."""
         event = turn.event
         at = f" at {event.index}" if event.index else ""
-        far = "finite where exact ones are not, or of another shape"
-        if math.isfinite(turn.apart):
-            far = f"{turn.apart:.2g} from exact ones"
         stored = "gives results that are"
         if turn.unwritten:
             stored = f"stores nothing into {turn.unwritten}, and its results are"
         return (
-            f"Exact values decide otherwise in line {event.line}{at}: {event.source}; "
-            f"'{self.traced}' in {self.backend.name} {stored} {far}, of which rounding on its own "
-            f"path makes {self.largest:.2g}."
+            f"Exact values decide otherwise in line {event.line}{at}: {event.source.rstrip(':')}. "
+            f"'{self.traced}' in {self.backend.name} {stored} {turn.far}; rounding on its own path "
+            f"makes {self.largest:.2g}."
         )
 
     def _lost(self, event: Event) -> str:

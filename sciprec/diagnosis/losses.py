@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -162,7 +162,7 @@ class Losses:
             unwritten=" or ".join(names) if not any(r.written for r in self.seen.results) else "",
             worst=None
             if followed_to.lost or self.problem.metric in OF_ONE
-            else self._hidden(errors, l2),
+            else self._hidden(errors, l2, followed_to.absolute),
             followed=followed_to,
         )  # fmt: skip
 
@@ -175,19 +175,22 @@ class Losses:
             for r, e, u in triples
         }
 
-    def _hidden(self, errors: Sequence[np.ndarray], relative: dict[str, float]) -> Worst | None:
-        """The worst element of all results that is far from the norm of its own; none whose exact
-        value cannot be told from zero.
+    def _hidden(
+        self, errors: Sequence[np.ndarray], relative: dict[str, float], absolute: Sequence[str]
+    ) -> Worst | None:
+        """The worst element of all results that is far from the norm of its own; none that is
+        surely zero in exact arithmetic, and none of a result that may be zero as a whole.
         """
-        found = []
+        far = []
         for result, error in zip(self.seen.results, errors, strict=True):
-            exact = result.beside[..., 0]
-            exact = np.where(2.0 * doubt_of(result) < abs(exact), exact, 0.0)
-            found.append(worst_element(result.name, result.tested, error, exact))
-        far = [
-            one for one, norm in zip(found, relative.values(), strict=True)
-            if one is not None and one.is_far(norm)
-        ]  # fmt: skip
+            exact, doubt = result.beside[..., 0], doubt_of(result)
+            size = np.copysign(abs(exact) + doubt, exact)
+            one = worst_element(result.name, result.tested, error, size)
+            norm = relative[result.name]
+            if one is None or result.name in absolute or not one.is_far(norm):
+                continue
+            unsure = (2.0 * doubt >= abs(exact)) & (size == one.truth)
+            far.append(replace(one, at_most=bool(unsure.any())))
         return max(far, key=lambda one: one.relative, default=None)
 
     def caused_by(self, events: Sequence[Event]) -> Event | None:
@@ -235,12 +238,14 @@ class Turn:
         apart: how far results are from exact ones that decide by themselves, by the metric.
         left: how far if that line decides as these do.
         unwritten: a result into which nothing was stored, or "".
+        far: how far results are from exact ones, in words.
     """
 
     event: Event
     apart: float
     left: float
     unwritten: str = ""
+    far: str = ""
 
 
 def turned(
@@ -274,7 +279,25 @@ def turned(
         left[event] = math.inf if run is None else _apart(problem, run, truth)
     event = min(left, key=lambda one: left[one])
     nothing = next((r.name for r in seen.results if not r.written), "")
-    return Turn(event, apart, left[event], nothing)
+    far = f"{apart:.2g} from exact ones"
+    if math.isinf(apart):
+        far = next(filter(None, (_far(r, truth) for r in seen.results)), "far from exact ones")
+    return Turn(event, apart, left[event], nothing, far)
+
+
+def _far(result: Result, truth: dict[str, np.ndarray]) -> str:
+    """How a result is far from exact ones where no share of their size says it; "" where it is not.
+    """
+    exact = truth.get(result.name)
+    if exact is None or exact.shape != result.tested.shape:
+        return "of another shape than exact ones"
+    known, finite = np.isfinite(exact), np.isfinite(result.tested)
+    if (known & ~finite).any():
+        return "not finite where exact ones are"
+    if (finite & ~known).any():
+        return "finite where exact ones are not"
+    largest = np.abs(result.tested - exact)[known].max(initial=0.0)
+    return f"up to {largest:.3g} from exact ones, which are zero" if largest else ""
 
 
 def _deciding(

@@ -120,18 +120,23 @@ class Worst:
         name: the result's, with the index: "out[4]".
         found, truth: the element.
         relative: its error over its size.
+        at_most: whether the truth is known to be at most of that size, and no more of it is.
     """
 
     name: str
     found: float
     truth: float
     relative: float
+    at_most: bool = False
 
     def is_far(self, norm: float) -> bool:
         """Whether an error of all elements together, relative by the l2 norm, hides it."""
         return self.relative >= max(WRONG, FAR * norm)
 
     def __str__(self) -> str:
+        if self.at_most:
+            within = f"{abs(self.truth):.1g}"
+            return f"{self.name} is {self.found:.6g}, where exact values are below {within}"
         return f"{self.name} is {self.found:.6g} for {self.truth:.6g}"
 
 

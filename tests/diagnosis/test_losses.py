@@ -5,6 +5,7 @@ beside singularities: nothing that misleads.
 from __future__ import annotations
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -227,6 +228,18 @@ def test_a_wrong_number_that_the_norm_hides_is_named():
     assert by_one.outputs["out"] == pytest.approx(abs(worst.found - 12.5) / 12.5)
 
 
+def test_a_wrong_number_is_named_where_exact_values_are_lost_beside_it():
+    """Of 1.3e17 and 1.5e17 squares of differences need more than 106 bits beside 12.5."""
+    given = np.array([1.2e3, 1.3e17, 1.5e17, 1995.0, 1990.0])
+    found = trace(windows, "fp64", (given, np.zeros(5)), output="out")
+    end = re.search(r" Its norm hides that (out\[4\]) is (\S+), where exact values are below (\S+)",
+                    found.verdict)  # fmt: skip
+    mine = np.zeros(5)
+    lift(windows, "fp64")(given, mine)
+    assert end and float(end[2]) == pytest.approx(mine[4], rel=1e-5)
+    assert 12.5 <= float(end[3].rstrip(".")) < 1e6
+
+
 def products(x, y, out):
     for i in range(x.size):
         out[i] = x[i] * y[i] - 0.7
@@ -300,6 +313,22 @@ def test_a_decision_that_keeps_a_kernel_from_writing_is_the_verdict():
     )
 
 
+def fourth_power(x, out):
+    y = x * x * x * x
+    z = y - y
+    if z >= 0.0:
+        out[0] = z
+
+
+def test_a_decision_beside_exact_values_that_are_zero_is_told_in_their_units():
+    """NaN is not above zero: what was given stays, where exact values store a zero."""
+    found = trace(fourth_power, "fp16", (300.0, np.ones(1)))
+    assert found.verdict.endswith(
+        "if z >= 0.0. 'fourth_power' in fp16 stores nothing into out, and its results are up to 1 "
+        "from exact ones, which are zero; rounding on its own path makes 0."
+    )
+
+
 def limited(q, n, out):
     for i in range(q.size):
         small = max(q[i], 0.5) * 1.0
@@ -312,7 +341,7 @@ def test_a_decision_that_explains_more_than_the_shares_is_the_verdict():
     q, n = np.array([1.0001, 1.0002, 0.5001, 2.0]), np.ones(4)
     found = trace(limited, "bf16", (q, n, np.zeros(4)))
     assert found.verdict.startswith("Exact values decide otherwise in line")
-    assert "if q[i] > 1.0:; 'limited' in bf16 gives results that are" in found.verdict
+    assert "if q[i] > 1.0. 'limited' in bf16 gives results that are" in found.verdict
     exact = np.zeros(4)
     limited(q, n, exact)
     made = np.zeros(4)
