@@ -202,6 +202,21 @@ def parallel(x, out):
     return total * 0.1, best
 
 
+def casts_inside(x, out):
+    """A type that has its name outside of the function and of the parallel loop that cast to it
+    (found by a random kernel).
+    """
+    kind = type(x[0])
+
+    def scaled(value):
+        return value / kind(3)
+
+    for i in prange(x.size):
+        out[i] = x[i] / kind(2049)
+    for i in range(x.size):
+        out[i] -= scaled(x[i])
+
+
 def named_and_written(x, out):
     """Two operations of one name that begin at one place: a call, and what is done with it."""
     for i in range(out.size):

@@ -149,6 +149,7 @@ HEAVY = {  # whole arrays take tens of seconds to compile
     constructs.parallel: (numbers(300), zeros(300)),
     kernels.whole_arrays: (numbers(), numbers(seed=1)),
     constructs.accumulators: (numbers(), numbers(seed=1), zeros()),
+    constructs.casts_inside: (numbers(), zeros()),
 }
 QUICK = (
     constructs.an_array_called_accumulator, constructs.stored_integers, constructs.extremes,

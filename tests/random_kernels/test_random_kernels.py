@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from sciprec.precision import lift
+from tests.precision.fixed_constructs import casts_inside
 from tests.random_kernels.backends import ALL, MIXED, drawn, takes, trial_of
 from tests.random_kernels.cases import Argument, Case, Trial
 from tests.random_kernels.faults import WITHOUT_SHORT_WAYS
@@ -117,6 +118,15 @@ def test_an_argument_that_is_returned_is_rounded_with_bits_of_its_own():
     (found, number), (exact, expected) = lifted(x), run_random_twin(lifted, [x.copy()])
     assert np.array_equal(found, exact.astype(float)) and number == expected
     assert not np.array_equal(found, x)
+
+
+@pytest.mark.slow
+def test_names_of_types_are_casts_inside_functions_and_chunks_with_bits_of_their_own():
+    lifted, x = lift(casts_inside, "float:p=8,round=sr"), np.linspace(0.1, 3.0, 40)
+    found, exact = np.zeros(40), np.zeros(40)
+    lifted(x.copy(), found)
+    run_random_twin(lifted, [x.copy(), exact])
+    assert found.tolist() == exact.tolist()
 
 
 def test_kernels_belong_to_their_seeds():

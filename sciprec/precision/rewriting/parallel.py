@@ -350,7 +350,7 @@ def _chunk(rewriter, node, reductions, captured) -> str:
             ast.copy_location(generated, node)
     inner = type(rewriter)(rewriter.program, rewriter.function, tree, rewriter.namespace)
     inner.parallel, inner.contractions = True, rewriter.contractions
-    inner.label = rewriter.label
+    inner.label, inner.types = rewriter.label, inner.types | rewriter.types & {*captured}
     if rewriter.program.rows:  # a row that takes the marks of all chunks
         rewriter.program.frame(identifier).add(rewriter.add_site(node, "prange"), "prange", 1)
     made = inner.definition(identifier)

@@ -377,6 +377,7 @@ class Rewriter(ast.NodeTransformer):
                 "give every argument in the call, or define it outside the kernel",
             )
         inner = type(self)(self.program, self.function, node, self.namespace)
+        inner.types |= self.types - inner.local
         inner.local |= self.local
         inner.counter = self.counter + 1000
         inner.parallel, inner.serial = self.parallel, self.serial
