@@ -360,7 +360,7 @@ def recursive(x, n):
         (lambda: trace(exact, "bf16", (Held(1.0),)), "object of class Held; trace takes numbers"),
         (lambda: trace(exact, "bf16", ("a",)), "the string 'a' as 'x', and computes with it"),
         (lambda: trace(exact, "bf16", (None,)), "is given None as 'x', and computes with it"),
-        (lambda: trace(called_with, "bf16", (exact, 1.0)), "came as an argument, in a trace"),
+        (lambda: trace(called_with, "bf16", (exact, 1.0)), "only inside this kernel, in a trace"),
         (lambda: trace(recursive, "bf16", (1.0, 3)), "calls itself; in a trace every call"),
         (lambda: trace(narrowing, "bf16", (z := np.ones(4), z[1:])), "share memory"),
         (lambda: trace("f", "bf16", (1.0,)), "takes a Python function"),

@@ -217,6 +217,14 @@ def casts_inside(x, out):
         out[i] -= scaled(x[i])
 
 
+def called_in_chunks(x, out):
+    def halved(value):
+        return value / 2.0
+
+    for i in prange(x.size):
+        out[i] = halved(x[i])
+
+
 def named_and_written(x, out):
     """Two operations of one name that begin at one place: a call, and what is done with it."""
     for i in range(out.size):

@@ -9,6 +9,7 @@ import pytest
 from sciprec.errors import InputError
 from sciprec.precision import LiftError, lift, quantize
 from tests.oracles import fixed
+from tests.precision import fixed_constructs as constructs
 from tests.precision import fixed_kernels as kernels
 
 
@@ -201,8 +202,11 @@ def test_adaptation_is_checked(adapt):
 def test_what_cannot_have_units_is_refused():
     with pytest.raises(LiftError, match="calls itself; in fixed point every call has units"):
         lift(kernels.calls_itself, "fixed32")
-    with pytest.raises(LiftError, match="'f', a function that came as an argument, in fixed point"):
+    words = "'f', the name of a function only inside this kernel, in fixed point"
+    with pytest.raises(LiftError, match=words):
         lift(kernels.given_function, "fixed32")
+    with pytest.raises(LiftError, match=words.replace("'f'", "'halved'")):
+        lift(constructs.called_in_chunks, "fixed32")
 
 
 def test_mixed_precision_multiplies_integers():

@@ -221,6 +221,11 @@ def raises_in_parallel(x):
 def breaks_in_parallel(x):
     for i in prange(x.size):
         if x[i] < 0: break
+@refused("the function 'halved', defined within prange,", "outside")
+def defines_in_parallel(x):
+    for i in prange(x.size):
+        def halved(v): return v / 2.0
+        x[i] = halved(x[i])
 @refused("'last', of one iteration of prange, read after the loop,", "array")
 def last_of_parallel(x):
     for i in prange(x.size): last = x[i]

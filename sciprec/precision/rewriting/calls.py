@@ -470,9 +470,9 @@ def local_call(rewriter: Rewriter, node) -> ast.Call:
     if rewriter.program.rows and node.func.id not in defined - {rewriter.tree.name}:
         rewriter.refuse(
             node,
-            f"the call of '{node.func.id}', a function that came as an argument, in "
+            f"the call of '{node.func.id}', the name of a function only inside this kernel, in "
             f"{rewriter.program.with_rows}",
-            "call the kernel by its own name",
+            "define the function outside and call it by its own name",
         )
     arguments = [rewriter.visit(a) for a in node.args]
     plain = len(arguments) == 1 and not node.keywords and not isinstance(arguments[0], ast.Starred)

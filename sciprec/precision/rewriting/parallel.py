@@ -143,6 +143,12 @@ def _check(rewriter, node) -> None:
     if not isinstance(node.target, ast.Name) or node.orelse:
         rewriter.refuse(node, "this form of prange", "write `for i in prange(n):` without else")
     for inner in ast.walk(node):
+        if isinstance(inner, ast.FunctionDef):
+            rewriter.refuse(
+                inner,
+                f"the function '{inner.name}', defined within prange,",
+                "define it outside the kernel",
+            )
         if isinstance(inner, ast.Return) or isinstance(inner, ast.Break) and _leaves(node, inner):
             rewriter.refuse(inner, "leaving a prange loop early", "use range, or a flag array")
         if isinstance(inner, (ast.Raise, ast.Assert)):
