@@ -1,4 +1,6 @@
-"""`check_memory`: elements that are read before they are written, and accesses beyond arrays."""
+"""`check_memory`: elements that are read before they are written, accesses beyond arrays, and
+integers that do not fit.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ from sciprec.precision.lifting.lifted import Lifted
 from sciprec.precision.rewriting.copies import copied
 from sciprec.precision.rewriting.syntax import LiftError, plain_function
 
-UNINITIALISED, OUT_OF_BOUNDS = "uninitialised", "out of bounds"
+UNINITIALISED, OUT_OF_BOUNDS, OVERFLOW = "uninitialised", "out of bounds", "integer overflow"
 _FILLINGS = {
     watch.NAN: "NaN (integers: 0)",
     watch.LARGEST: "a huge number",
@@ -36,8 +38,8 @@ class MemoryFinding:
     """A fault, at a line.
 
     Attributes:
-        kind: "uninitialised": an array was made there, and read before it was written; or "out of
-            bounds".
+        kind: "uninitialised": an array was made there, and read before it was written; "out of
+            bounds"; or "integer overflow".
         function, file, line, text: the place in the source.
         message: what was seen.
         read_line, read_text: where an element that was never written was read first; 0 and "" where
@@ -112,14 +114,17 @@ class MemoryReport(Shown):
 def check_memory(
     kernel: Callable, backend: str | Backend, args: tuple | Mapping[str, object]
 ) -> MemoryReport:
-    """Run a kernel on copies of its arguments, and name the lines that use memory wrongly.
+    """Run a kernel on copies of its arguments, and name the lines that use memory wrongly, or whose
+    integers do not fit.
 
     Arrays made by np.empty and np.empty_like are filled: those of one place in the source with
     zeros, with NaN, with a huge number and with a huge negative one in turn (integers: zero and
     their extremes), all others with ones. Where the results, what is written into the arguments,
     the elements accessed or an exception depend on it, the place is found. Every index is checked
     in all runs; one beyond an array is brought inside, and the run goes on. In fixed point the
-    units are those of the first run. Loops that a filling keeps from ending are ended.
+    units are those of the first run. Loops that a filling keeps from ending are ended. Found, too,
+    are sums, differences, products and powers of integers that wrap, and values stored into arrays
+    of int8 to int64 that do not fit. Unsigned integers wrap by definition, and casts on purpose.
 
     Args:
         kernel: as for `sciprec.lift`.
@@ -186,6 +191,7 @@ class _Check:
         )
         self.made, self.ended = sorted(truth.seen.reached), truth.ended
         found = [self._overrun(overrun) for overrun in truth.seen.overruns]
+        found += [self._overflow(overflow) for overflow in truth.seen.overflows]
         found += filter(None, (self._uninitialised(n, truth, most) for n in self.made))
         return tuple(sorted(found, key=lambda f: (f.file, f.line, f.kind)))
 
@@ -193,6 +199,14 @@ class _Check:
         at = self.places.known[overrun.place]
         message = f"index {overrun.index} of axis {overrun.axis}, which has {overrun.size} elements"
         return _finding(OUT_OF_BOUNDS, at, message)
+
+    def _overflow(self, overflow: watch.Overflow) -> MemoryFinding:
+        at, ends = self.places.known[overflow.place], np.iinfo(overflow.kind)
+        message = (
+            f"{at.part}{' = ' * bool(at.part)}{overflow.value} does not fit into {overflow.kind}, "
+            f"{ends.min:,} to {ends.max:,}; {overflow.wrapped}"
+        )
+        return _finding(OVERFLOW, at, message)
 
     def _uninitialised(
         self, number: int, truth: _Outcome, most: tuple[int, int]

@@ -289,6 +289,7 @@ def unusual_indices(a, n, x, out):
         last += a[index]
     out[: n.size] = a[0, n]
     out[0] += np.sum(a[1][a[1] > 0.5]) + a.T[3, 2] + a[1:][1, 2]
+    last += x.reshape(3, 3)[a.shape[0] - 1, 0]
     listed = [x.reshape(3, 3)[k, 1] + x.reshape(-1)[k] for k in range(3)]
     return last, out[-1], a.shape[-1], (1, 2.5)[1], listed[2]
 
@@ -322,6 +323,30 @@ def flags(n):
     for i in range(n.size):
         seen[n[i]] = True
     return np.sum(np.where(seen, 1, 0))
+
+
+def index_sum(x, s):
+    for i in range(x.size):
+        s[0] += x[i]
+
+
+def wholes(a, b, x):
+    c = a + a
+    a += a
+    a[:] = b[:1]
+    d = [b[k] * (b[k] * 2**40) for k in range(b.size)]
+    e = -b[:1] + b[1:] ** 60
+    a[0] = x[0]
+    a.fill(x[1])
+    return c[0], d[0], e[0]
+
+
+def hashed(h, out):
+    for i in range(out.size):
+        h = h * np.uint64(6364136223846793005) + np.uint64(1442695040888963407)
+        h ^= h << np.uint64(13)
+        out[i] = np.int32(h)
+    return h
 
 
 CLEAN = {

@@ -10,6 +10,7 @@ import pytest
 
 import sciprec
 from tests.diagnosis import memory_kernels as kernels
+from tests.diagnosis import overflow_survey
 from tests.precision import foreign_kernels as foreign
 from tests.precision.registered import registered_kernels
 
@@ -115,6 +116,59 @@ def test_what_cannot_be_checked_is_said():
         sciprec.check_memory(kernels.ring, "fp64", {"x": kernels.X})
     with pytest.raises(sciprec.LiftError, match="check_memory takes a Python function"):
         sciprec.check_memory("ring", "fp64", ())
+
+
+# ---- integers ----------------------------------------------------------------------------------
+
+
+def test_a_sum_of_indices_that_wraps_is_named():
+    report = check(kernels.index_sum, (np.full(4, 2**30, np.int32), np.zeros(1, np.int32)))
+    (finding,) = report.findings
+    assert finding.kind == "integer overflow" and finding.text == "s[0] += x[i]"
+    assert finding.message == (
+        "s[0] = 2,147,483,648 does not fit into int32, -2,147,483,648 to 2,147,483,647; "
+        "it wrapped to -2,147,483,648"
+    )
+    assert check(kernels.index_sum, (np.full(4, 9, np.int32), np.zeros(1, np.int32))).clean
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("backend", ["fp16", "fixed16", "mix-fp32-fix16", "float:p=8,round=sr"])
+def test_integers_are_watched_in_every_arithmetic(backend):
+    x, s = np.full(4, 2**30, np.int32), np.zeros(1, np.int32)
+    assert [one.kind for one in check(kernels.index_sum, (x, s), backend).findings] == [
+        "integer overflow"
+    ]
+
+
+@pytest.mark.slow
+def test_arrays_lists_and_what_is_no_integer():
+    args = np.array([-100], np.int8), np.array([40000, 3]), np.array([1e10, np.inf])
+    told = [(one.message.partition(" does")[0], one.message.partition("; ")[2])
+            for one in check(kernels.wholes, args).findings]  # fmt: skip
+    assert told == [
+        ("a + a = -200", "it wrapped to 56"), ("a = -200", "it wrapped to 56"),
+        ("a[:] = 40,000", "it wrapped to 64"),
+        ("b[k] * (b[k] * 2**40) = 1,759,218,604,441,600,000,000",
+         f"it wrapped to {(40000**2 * 2**40 + 2**63) % 2**64 - 2**63:,}"),
+        ("b[1:] ** 60 = 42,391,158,275,216,203,514,294,433,201",
+         f"it wrapped to {(3**60 + 2**63) % 2**64 - 2**63:,}"),
+        ("a[0] = 10,000,000,000.0", "it became 0"), ("inf", "it became 0"),
+    ]  # fmt: skip
+
+
+@pytest.mark.slow
+def test_integers_that_wrap_on_purpose_are_left_in_peace():
+    """Unsigned ones, casts, and operators on bits."""
+    assert check(kernels.hashed, (np.uint64(77), np.zeros(8, np.int32))).clean
+
+
+@pytest.mark.slow
+def test_random_integers_overflow_where_exact_ones_do(tmp_path):
+    """Some of `overflow_survey`."""
+    found = overflow_survey.survey(tmp_path, 9, 19)
+    assert found["kernels"] == 10 and not found["others"]
+    assert min(found["no overflow"], found["stored"], found["computed"]) > 0
 
 
 # ---- right kernels -----------------------------------------------------------------------------

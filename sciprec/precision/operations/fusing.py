@@ -114,7 +114,7 @@ class _Fusing(Rewrite):
     def _is_whole(self, instruction) -> bool:
         """Whether this is an operation on arrays of real numbers, without random bits or rows."""
         call = getattr(instruction, "value", None)
-        if not (isinstance(call, ir.Expr) and call.op == "call"):
+        if not (isinstance(call, ir.Expr) and call.op == "call" and call.vararg is None):
             return False
         called, made = self._called(call), self._made(instruction)
         ops = getattr(called, "of_elements", None)
