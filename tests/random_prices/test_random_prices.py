@@ -10,7 +10,7 @@ from sciprec.heston.bounds.variance_reduction import choose_sampler
 from sciprec.heston.options.catalogue import Barrier, Call
 from sciprec.heston.parameters import Model
 from tests.random_prices.generator import KINDS, ListCase, list_case
-from tests.random_prices.survey import MOST_WIDER, MOST_WORK, WORKS, beyond, survey
+from tests.random_prices.survey import MOST_WORK, WORKS, beyond, survey
 from tests.random_prices.trials import by_work, priced
 
 LEWIS = Model(
@@ -21,6 +21,11 @@ WEEKLY = [
             fixings=107)
     for barrier in (80, 85, 90)
 ]  # fmt: skip
+KNOCKED_OUT_PUT = ListCase(
+    1, "continuous barriers", LEWIS,
+    (Barrier(strike=100, barrier=80, maturity=1.0, direction="down", knock="out", kind="put"),),
+    0.01,
+)  # fmt: skip
 
 
 def test_the_noise_of_three_barriers_leaves_their_steps_as_long_as_they_are():
@@ -101,14 +106,15 @@ def test_a_mixed_list_costs_no_more_than_its_rows_alone(seed):
 
 
 @pytest.mark.slow
-def test_more_work_never_widens_the_bound_of_a_barrier():
-    """A put that a barrier watched continuously knocks out: 0.017 in 3 s, 0.059 in 20 s."""
-    option = Barrier(
-        strike=100, barrier=80, maturity=1.0, direction="down", knock="out", kind="put"
-    )
-    case = ListCase(1, "continuous barriers", LEWIS, (option,), 0.01)
+@pytest.mark.parametrize("case", [KNOCKED_OUT_PUT, list_case(17)], ids=["ever", "weekly"])
+def test_more_work_never_widens_the_bound_of_a_barrier(case):
+    """Two puts that a barrier knocks out, watched continuously and weekly.
+
+    The first had 0.017 in 3 s, 0.059 in 20 s. Of the second few paths show what its steps do: where
+    the first 4096 had missed them, 0.0015 became 0.0024, as the base took the work that was left.
+    """
     bounds = [by_work(case, work) for work in WORKS]
-    assert all(more <= MOST_WIDER * less for less, more in zip(bounds, bounds[1:], strict=False))
+    assert not beyond({"bounds": bounds})
     assert bounds[-1] < 0.6 * bounds[0]
 
 
