@@ -205,7 +205,7 @@ def _compared(
             for name in groups_of(source)
         )
         stated, steps = stated_tolerances(truth.attrs), steps_attribute(run.attrs)
-        rows = ()
+        rows: tuple[Row, ...] = ()
         for one in pair(truth, run):
             rows += (_row(one, stated),)
             notes += packing_notes(one)

@@ -159,12 +159,12 @@ def check_payoffs(payoffs: Sequence[Payoff], model: Model) -> None:
             refused.append((number, error))
     if not refused:
         return
-    number, error = refused[0]
+    number, first = refused[0]
     if len(payoffs) == 1:
-        raise error
+        raise first
     others = f"; {len(refused) - 1} more are refused, too" if len(refused) > 1 else ""
     raise InputError(
-        f"payoff {number + 1} of {len(payoffs)} ({described(payoffs[number])}): {error}{others}"
+        f"payoff {number + 1} of {len(payoffs)} ({described(payoffs[number])}): {first}{others}"
     ) from None
 
 

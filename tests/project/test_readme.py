@@ -117,7 +117,10 @@ def test_command_lines_run(folder, run_sciprec, forgotten_plugins, blank_figures
         if verb in ("bench", "coverage"):  # long, and tested on their own; here only the spelling
             arguments.append("--help")
         if arguments[:1] == ["run"]:  # of a case
-            arguments += ["--truncation", "5", "--days", "0.05"]
+            small = {"--truncation": "5", "--days": "0.05"}
+            own = zip(["", *arguments], arguments, strict=False)  # each with the word before it
+            arguments = [word for before, word in own if not {before, word} & small.keys()]
+            arguments += [word for option in small.items() for word in option]
         if "--plugin" in arguments:  # a model: in one arithmetic
             arguments += ["--backend", "fp32"]
         code, out, err = run_sciprec([verb, *arguments])

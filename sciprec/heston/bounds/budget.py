@@ -131,5 +131,7 @@ def _seconds(sampler, n_steps, backend, seed):
 
 
 def _rounded(amount):
-    """Return the largest power of 2^(1/4) up to an amount."""
+    """Return the largest power of 2^(1/4) up to an amount; infinity of itself."""
+    if math.isinf(amount):
+        return amount
     return 2.0 ** (math.floor(4 * math.log2(amount)) / 4)

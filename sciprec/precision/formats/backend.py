@@ -377,8 +377,8 @@ def resolve_backend(backend: str | Backend | Format | Arithmetic | MakesBackend)
     name, equals, rounding = backend.partition(",round=")
     standard = ALIASES.get(name, name)
     if standard in FORMATS and equals:
-        rounding, given, few = rounding.partition(f",{_RANDOM_BITS}=")
-        bits = None if not given else int(few) if few.isdecimal() else few
+        rounding, given, drawn = rounding.partition(f",{_RANDOM_BITS}=")
+        bits: Any = None if not given else int(drawn) if drawn.isdecimal() else drawn
         return resolve_backend(Arithmetic(FORMATS[standard], rounding, random_bits=bits))
     for known in _BACKENDS.values():
         if known.compute.format.name == standard and known.compute.rounding == "rn":
