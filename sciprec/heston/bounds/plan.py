@@ -33,7 +33,7 @@ MOST_ROUNDS = 12
 RARE_SHARE = 0.8  # of the room for noise that unseen payments may take
 LEAST_SHARE = 0.3  # of the budget that the level "steps" may take in any case
 STEPS_BUDGET = 0.6  # share of the paths that the level "steps" may take
-CLEARLY_LARGER = 1.5  # times the variance that was planned with: from there on paths are added
+CLEARLY_LARGER = 1.5  # times the variance of "steps" that was planned with: there is another plan
 
 
 @dataclass
@@ -279,9 +279,15 @@ class Pricing:
         """Add paths until the bound meets the tolerance or the budget ends; return the Bound."""
         variances = self._planned(self.base.n_steps)
         for _ in range(MOST_ROUNDS):
+            planned = self._step_variance(self.base.n_steps)
             self._extend_steps(variances)
             if self._hopeless():
                 variances = self._restart_with_shorter_steps()
+                continue
+            # few paths can miss those whose payments depend on the steps, and so nearly all of the
+            # variance; the base may take all that is left
+            larger = self._step_variance(self.base.n_steps) > CLEARLY_LARGER * planned
+            if np.any(larger) and not self._steps_exhausted:
                 continue
             self._add_paths(variances)
             bound = self._bound()
@@ -369,37 +375,23 @@ class Pricing:
             self._extend(one, share * size, 1.0)
 
     def _extend_steps(self, variances):
-        """Extend the level "steps" to its share in the least cost of all levels, at most fourfold,
-        and again where the paths added show a variance clearly larger than the one planned with.
-
-        Few paths can miss the rare ones whose payments depend on the steps, and so nearly all of
-        the variance; the base, which comes next, may take all that is left.
+        """Extend the level "steps", at most fourfold, to its share in the least cost of all levels.
 
         Args:
             variances: of a path of the base and of its rounding.
         """
-        planned = -np.inf
-        while not self._steps_exhausted:
-            own, held = self._step_variance(self.base.n_steps), self.steps.moments.paths
-            paths = self._steps_paths(variances, own)
-            if paths <= held or not np.any(own > CLEARLY_LARGER * planned):
-                return
-            self._extend(self.steps, min(paths, 4.0 * held), self._steps_share())
-            planned = own
-
-    def _steps_paths(self, variances, own):
-        """Return the paths of the level "steps" in the least cost of all levels.
-
-        Args:
-            variances: as of _extend_steps; own: of a path of the level "steps".
-        """
-        target = self._noise_target()
-        costs = np.append(self._costs(self.base.n_steps), self.steps.cost)
+        if self._steps_exhausted:
+            return
+        base_steps, held = self.base.n_steps, self.steps.moments.paths
+        own, target = self._step_variance(base_steps), self._noise_target()
+        costs = np.append(self._costs(base_steps), self.steps.cost)
         sizes = level_paths(np.vstack([variances, own]), costs, target)[:-1]
         sizes = np.maximum(sizes, max(level.LEAST_PATHS, self.base.moments.paths))
         others = np.sum(variances / sizes[:, None], axis=0)
         paths = np.max(own / np.maximum(target - others, 0.1 * target))
-        return max(paths, self._rare_paths(RARE_SHARE * self._quantile * np.sqrt(target)))
+        paths = max(paths, self._rare_paths(RARE_SHARE * self._quantile * np.sqrt(target)))
+        if paths > held:
+            self._extend(self.steps, min(paths, 4.0 * held), self._steps_share())
 
     def _rare_paths(self, size):
         """Return the paths that payments too rare to be seen ask for, the budget at most.
