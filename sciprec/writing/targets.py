@@ -1,0 +1,95 @@
+"""Files that users name: one may replace what the same verb has written, and nothing else."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from sciprec.errors import InputError
+from sciprec.writing import whole
+
+_HEAD_BYTES = 2000
+
+
+@dataclass(frozen=True)
+class Sort:
+    """A sort of file that this package writes.
+
+    Args:
+        name: in words, with its article.
+        mark: bytes that stand within the first 2000 of every such file, and of hardly another.
+    """
+
+    name: str
+    mark: bytes
+
+    def is_of(self, path: Path) -> bool:
+        """Whether a file is of this sort; an empty one is of every sort.
+
+        Raises:
+            OSError: it cannot be read.
+        """
+        with open(path, "rb") as stream:
+            head = stream.read(_HEAD_BYTES)
+        return not head or self.mark in head
+
+
+PAGE = Sort("a page of sciprec", b"<title>sciprec: ")
+
+
+def require_free(path: str | Path, sort: Sort, inputs: Iterable[str | Path] = ()) -> Path:
+    """Make sure, before anything is computed, that a file may be written.
+
+    Args:
+        path: of the file.
+        sort: of the file.
+        inputs: files that the same command reads.
+
+    Raises:
+        InputError: its folder is missing or may not be written, or something is there that is no
+            such file: a folder, a link, an input, or what somebody else has written.
+    """
+    path = Path(path)
+    why = _why_not(path, sort, inputs)
+    if why:
+        raise InputError(f"the file '{path}' cannot be written ({why}); give another one")
+    return path
+
+
+def _why_not(path: Path, sort: Sort, inputs: Iterable[str | Path]) -> str:
+    """What is in the way of a file, as the middle of a sentence; empty where nothing is."""
+    try:
+        if not os.path.isdir(path.parent):
+            return "its folder does not exist"
+        if os.path.islink(path):
+            return "it is a link, and links are not followed"
+        if os.path.isdir(path):
+            return "it is a folder"
+        if not os.path.lexists(path):
+            writable = os.access(path.parent, os.W_OK | os.X_OK)
+            return "" if writable else "its folder may not be written"
+        if not os.path.isfile(path):
+            return "it is no regular file"
+        if any(os.path.exists(one) and os.path.samefile(path, one) for one in inputs):
+            return "it is an input of this command"
+        return "" if sort.is_of(path) else f"it is there, and is not {sort.name}"
+    except (OSError, ValueError) as error:
+        return getattr(error, "strerror", None) or str(error)
+
+
+def write(path: str | Path, text: str, sort: Sort, inputs: Iterable[str | Path] = ()) -> Path:
+    """Write a file that a user names, whole or not at all, and flushed to the disk.
+
+    Raises:
+        InputError: as `require_free`, or the system refuses it, with the reason.
+    """
+    path = require_free(path, sort, inputs)
+    try:
+        return whole.write_text(path, text, lasting=True)
+    except OSError as error:
+        raise InputError(
+            f"the file '{path}' cannot be written ({error.strerror or error}); make room there or "
+            "correct its permissions, or give another one; what was there is as it was"
+        ) from None

@@ -1,0 +1,130 @@
+"""Files that appear under their names when they are complete, or not at all.
+
+A file is written under another name in the same folder, a part, and renamed. What cannot be made
+again is flushed to the disk before (`lasting`): files that users name, baselines, checkpoints, the
+list of a batch's runs. Runs and caches are not, since a flush takes some 10 ms, and a digest tells
+whether they are whole.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+PART = ".part"
+"""Ending of the names of parts; these begin with a point."""
+
+
+def part_of(path: Path) -> Path:
+    """The name under which this thread writes a file before it is complete."""
+    return path.with_name(f".{path.name}.{os.getpid()}-{threading.get_native_id()}{PART}")
+
+
+def name_of(part: Path) -> str | None:
+    """The name of the file that a part was to become; None where it is no part."""
+    if part.suffix != PART or not part.name.startswith("."):
+        return None
+    name, _, maker = part.name[1 : -len(PART)].rpartition(".")
+    return name if name and maker.replace("-", "").isdigit() else None
+
+
+@contextlib.contextmanager
+def replacing(path: Path, *, lasting: bool = False) -> Iterator[Path]:
+    """Write a file or folder anew, for a `with` statement: `with replacing(path) as part:`.
+
+    What is at `path` stays as it is until the block has ended without exception; a link there is
+    replaced, not followed.
+
+    Args:
+        path: of the file or folder.
+        lasting: whether it is flushed to the disk before it gets its name, which a loss of power
+            then cannot take away.
+
+    Yields:
+        The name to write under; nothing is there.
+
+    Raises:
+        OSError: the part cannot be put into its place, or flushed.
+    """
+    part = part_of(path)
+    remove(part)
+    try:
+        yield part
+        if lasting:
+            _flush_all(part)
+        _put(part, path)
+        if lasting:
+            _flush(path.parent)
+    finally:
+        remove(part)
+
+
+def write_bytes(path: Path, content: bytes, *, lasting: bool = False) -> Path:
+    """Write a file whole, or not at all.
+
+    Raises:
+        OSError: it cannot be written, with the name of its path.
+    """
+    try:
+        with replacing(path, lasting=lasting) as part:
+            with open(part, "xb") as stream:
+                stream.write(content)
+    except OSError as error:
+        error.filename = str(path)
+        raise
+    return path
+
+
+def write_text(path: Path, text: str, *, lasting: bool = False) -> Path:
+    """Write a text file in UTF-8 whole, or not at all.
+
+    Raises:
+        OSError: it cannot be written, with the name of its path.
+    """
+    return write_bytes(path, text.encode("utf-8"), lasting=lasting)
+
+
+def remove(path: Path) -> None:
+    """Remove a file, a link or a folder with all that is in it, if it is there and may be."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+        return
+    with contextlib.suppress(OSError):
+        path.unlink()
+
+
+def _flush_all(path: Path) -> None:
+    """Flush a file to the disk, or a folder with all that is in it."""
+    for one in (*path.rglob("*"), path) if path.is_dir() else (path,):
+        _flush(one)
+
+
+def _flush(path: Path) -> None:
+    """Flush a file, or the names in a folder."""
+    folder = path.is_dir()
+    if folder and os.name == "nt":  # folders cannot be opened there
+        return
+    descriptor = os.open(path, os.O_RDONLY if folder else os.O_RDWR)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _put(part: Path, path: Path) -> None:
+    """Rename a part; a folder that is in its way is moved aside, and removed at last."""
+    if not (path.is_dir() and not path.is_symlink()):
+        os.replace(part, path)
+        return
+    old = part.with_name(f"{part.name[: -len(PART)]}-old{PART}")
+    os.replace(path, old)
+    try:
+        os.replace(part, path)
+    except OSError:
+        os.replace(old, path)
+        raise
+    remove(old)
