@@ -25,11 +25,11 @@ import xarray as xr
 from sciprec.baselines.keeping import Fingerprint
 from sciprec.errors import InputError, meant
 from sciprec.output import files
+from sciprec.writing.sealed import is_sealed, sealed
 
 SCHEMA = 1
 FOLDER = "baselines"
 RECORD = "baseline.json"
-_SEAL = "sealed"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,99}")
 
 
@@ -124,11 +124,11 @@ def write_record(record: Record, values: Mapping[str, xr.Dataset]) -> Path:
         with _part_of(record.folder) as part:
             runs: list[dict[str, Any]] = []
             for run in record.runs:
-                sealed, stem = "", ""
+                digest, stem = "", ""
                 if run.name in values:
                     stem = _file_name(run.name, [one["values"] for one in runs])
-                    sealed = _sha(files.write(values[run.name], part / stem))
-                runs.append(asdict(run) | {"values": stem, "sealed": sealed})
+                    digest = _sha(files.write(values[run.name], part / stem))
+                runs.append(asdict(run) | {"values": stem, "sealed": digest})
             for run, made in zip(record.runs, runs, strict=True):
                 made["variables"] = {n: v.as_dict() for n, v in run.variables.items()}
             content = {
@@ -137,8 +137,7 @@ def write_record(record: Record, values: Mapping[str, xr.Dataset]) -> Path:
                 "source": record.source, "runs": runs, "made_by": dict(record.made_by),
                 "history": [dict(one) for one in record.history],
             }  # fmt: skip
-            content[_SEAL] = _seal(content)
-            text = json.dumps(content, indent=1) + "\n"
+            text = json.dumps(sealed(content), indent=1) + "\n"
             (part / RECORD).write_text(text, encoding="utf-8")
             _put(part, target)
     except OSError as error:
@@ -170,7 +169,7 @@ def read_record(name: str, folder: str | Path = FOLDER) -> Record:
             "check with the sciprec that wrote it, then remove the folder and save it anew with "
             "this one"
         )
-    if content.get(_SEAL) != _seal(content):
+    if not is_sealed(content):
         raise InputError(
             f"'{path}' was edited by hand, or merged: its seal does not fit; get it back from "
             f"version control, or remove its folder and save it anew (numbers change with `sciprec "
@@ -267,12 +266,6 @@ def _file_name(name: str, taken: Sequence[str]) -> str:
     while found in taken:
         found, count = f"{stem}-{count}.nc", count + 1
     return found
-
-
-def _seal(content: Mapping[str, Any]) -> str:
-    """A digest of a record's content but for the seal."""
-    plain = {name: value for name, value in content.items() if name != _SEAL}
-    return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()
 
 
 def _sha(path: Path) -> str:
