@@ -68,6 +68,7 @@ class Course:
         failed = f"failed: {outcome.failure}" if outcome.failure else ""
         failed += _alerts(outcome.alerts)
         ending = ", ".join(words for words in (ending, failed) if words)
+        ending += "".join(f"; {note}" for note in outcome.notes)
         elapsed = f"{self.seconds:.1f} s so far"
         told = (f"{outcome.seconds:.1f} s", outcome.pace, elapsed, self.left())
         return (

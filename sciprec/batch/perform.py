@@ -53,7 +53,7 @@ def perform(run: Run, folder: str, debug: bool = False, on_days: Days | None = N
     start = time.perf_counter()
     failure = pace = stopped = ""
     alerts: tuple[str, ...] = ()
-    refused, shapes = False, {}
+    refused, shapes, notes = False, {}, []
     listening = None if on_days is None else partial(on_days, run)
     state = RunState(run, folder) if is_watched(run) else None
     if state is not None:
@@ -61,8 +61,9 @@ def perform(run: Run, folder: str, debug: bool = False, on_days: Days | None = N
     interrupted = interrupted_folder(run, folder)
     monitor = None if state is None else run.scenario.monitor.plan(state.seen)
     around = Surroundings(
-        listening, interrupted, Path(folder), threads=run.threads, monitor=monitor
-    )
+        listening, interrupted, Path(folder), threads=run.threads, monitor=monitor,
+        told=notes.append,
+    )  # fmt: skip
     try:
         dataset = run_dataset(run, around)
         dataset = with_trace(dataset, run)
@@ -83,12 +84,14 @@ def perform(run: Run, folder: str, debug: bool = False, on_days: Days | None = N
         if debug:
             raise
         failure, refused = sentence(error), isinstance(error, ModelError)
+        if not isinstance(error, OSError | MemoryError):  # others would fail there again
+            remove_interrupted(interrupted)
     if state is not None:
         state.end(failure or stopped, alerts)
     seconds = time.perf_counter() - start
     return run.outcome(
         seconds, failure or stopped, pace=pace, partial=bool(stopped),
-        refused=refused, alerts=alerts, shapes=shapes,
+        refused=refused, alerts=alerts, notes=tuple(notes), shapes=shapes,
     )  # fmt: skip
 
 

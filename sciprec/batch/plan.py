@@ -59,6 +59,7 @@ class Outcome(OfVariant):
         partial: whether it stopped early; its file holds what came before.
         refused: whether its model is at fault, so that the batch ends.
         alerts: of its monitor, in words.
+        notes: sentences about how it went, such as a checkpoint that could not be used.
         shapes: of its variables, by name; empty where its kind may give any.
     """
 
@@ -73,6 +74,7 @@ class Outcome(OfVariant):
     partial: bool = False
     refused: bool = False
     alerts: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict, compare=False)
 
 

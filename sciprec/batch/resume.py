@@ -143,6 +143,16 @@ def remove_interrupted(folder: Path | None) -> None:
         folder.parent.rmdir()
 
 
+def interrupted_beside(runs: Sequence[Run], folder: str | Path) -> tuple[int, int]:
+    """How many runs that are none of these could go on from what they have left in the folder, and
+    how many bytes that takes.
+    """
+    own = {interrupted_folder(run, folder) for run in runs}
+    others = [one for one in (Path(folder) / INTERRUPTED).glob("*") if one not in own]
+    sizes = [path.stat().st_size for one in others for path in one.rglob("*") if path.is_file()]
+    return len(others), sum(sizes)
+
+
 def remove_leftovers(runs: Sequence[Run], folder: str | Path) -> None:
     """Remove what killed processes have left of the files of these runs, and what other code or
     other scenarios of their names would have needed to go on.

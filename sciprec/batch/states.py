@@ -6,6 +6,7 @@ written again now and then, each complete or not at all.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import socket
@@ -23,6 +24,7 @@ from sciprec.batch.plan import Outcome, Run
 from sciprec.checks.arguments import shown
 from sciprec.errors import InputError
 from sciprec.output.folders import LOCK
+from sciprec.writing.whole import is_running, remove, write_text
 
 STATES, BATCH = ".watched", "batch.json"
 """Folder of these files, inside that of the batch; the file of the batch in it."""
@@ -35,16 +37,24 @@ def is_watched(run: Run) -> bool:
     return run.scenario.monitor is not None and run.scenario.monitor.plan() is not None
 
 
-def begin_states(runs: Sequence[Run], folder: Path) -> None:
-    """Leave the list of the runs, where one is watched; states of an earlier batch go."""
+def begin_states(runs: Sequence[Run], folder: Path, kept: Mapping[str, Outcome]) -> None:
+    """Leave the list of the runs, where one is watched; states of an earlier batch go, but for
+    those of runs that are kept.
+
+    Args:
+        runs: the plan.
+        folder: of the batch.
+        kept: outcomes of the runs that are not computed again, by file.
+    """
     place = folder / STATES
     for old in place.glob("*.json"):
-        old.unlink(missing_ok=True)
+        if old.stem not in kept or not any(map(is_watched, runs)):
+            remove(old)
     if not any(map(is_watched, runs)):
         return
-    place.mkdir(exist_ok=True)
     listed = [
         {"file": run.file, "name": name_of(run.scenario.name, run), "watched": is_watched(run)}
+        | (_ended(kept[run.file]) if run.file in kept else {})
         for run in runs
     ]
     _write(place / BATCH, _batch(listed, ended=False))
@@ -55,18 +65,14 @@ def end_states(outcomes: Sequence[Outcome], folder: Path) -> None:
     place = folder / STATES
     if not (place / BATCH).exists():
         return
-    listed = [
-        {
-            "file": o.file, "name": name_of(o.scenario, o), "state": _ending(o),
-            "failure": o.failure, "alerts": list(o.alerts),
-        }
-        for o in outcomes
-    ]  # fmt: skip
+    listed = [{"file": o.file, "name": name_of(o.scenario, o)} | _ended(o) for o in outcomes]
     _write(place / BATCH, _batch(listed, ended=True))
 
 
-def _ending(outcome: Outcome) -> str:
-    return FAILED if outcome.failure else KEPT if outcome.kept else DONE
+def _ended(outcome: Outcome) -> dict[str, Any]:
+    """How a run has ended."""
+    state = FAILED if outcome.failure else KEPT if outcome.kept else DONE
+    return {"state": state, "failure": outcome.failure, "alerts": list(outcome.alerts)}
 
 
 def _batch(listed: list[dict[str, Any]], ended: bool) -> dict[str, Any]:
@@ -158,16 +164,10 @@ def _changes(history: Any, number: int) -> dict[str, float | None]:
 
 
 def _write(path: Path, content: dict[str, Any]) -> None:
-    """Write a file that appears when it is complete. Where that cannot be done the run goes on: it
-    needs its own file, not this one.
-    """
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
+    """Write a file. Where that cannot be done the run goes on: it needs its own file, not this."""
+    with contextlib.suppress(OSError):
         path.parent.mkdir(exist_ok=True)
-        part.write_text(json.dumps(content), encoding="utf-8")
-        os.replace(part, path)
-    except OSError:
-        part.unlink(missing_ok=True)
+        write_text(path, json.dumps(content))
 
 
 # ---- reading -----------------------------------------------------------------------------------
@@ -297,12 +297,4 @@ def _is_alive(batch: dict[str, Any], folder: Path) -> bool:
     """
     if not (folder / LOCK).exists():
         return False
-    if batch.get("host") != socket.gethostname():
-        return True
-    try:
-        os.kill(batch["process"], 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True
+    return batch["host"] != socket.gethostname() or is_running(batch["process"])

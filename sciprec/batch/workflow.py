@@ -13,15 +13,23 @@ from typing import Any
 
 from sciprec.batch.behind import code_behind, state_behind
 from sciprec.batch.checking import check
+from sciprec.batch.course import name_of
 from sciprec.batch.estimate import estimates
 from sciprec.batch.execute import execute
 from sciprec.batch.perform import Days
 from sciprec.batch.plan import Outcome, Run, plan
-from sciprec.batch.resume import is_kept, kept_outcomes, left_beside, remove_leftovers
+from sciprec.batch.resume import (
+    INTERRUPTED,
+    interrupted_beside,
+    is_kept,
+    kept_outcomes,
+    left_beside,
+    remove_leftovers,
+)
 from sciprec.batch.states import begin_states, end_states
 from sciprec.checks.arguments import flag, path, refused, whole
 from sciprec.checks.limits import THREADS
-from sciprec.display.listing import Shown, Summary
+from sciprec.display.listing import Shown, Summary, counted
 from sciprec.display.notebook import Line
 from sciprec.errors import InputError
 from sciprec.kinds import kind_of, load_scenario, parse_scenario
@@ -200,8 +208,8 @@ def _run_in(
         how: arguments of `execute`.
     """
     on_plan(runs)
-    begin_states(runs, folder)
     outcomes = {} if fresh else kept_outcomes(runs, folder)
+    begin_states(runs, folder, outcomes)
     missing = [run for run in runs if run.file not in outcomes]
     remove_leftovers(missing, folder)
     for outcome in outcomes.values():
@@ -210,7 +218,11 @@ def _run_in(
     remove_leftovers([run for run in runs if run.file not in outcomes], folder)
     outcomes |= {outcome.file: outcome for outcome in computed}
     in_order = [outcomes[run.file] for run in runs]
-    notes = _notes(left_beside(runs, folder), folder)
+    notes = (
+        *(f"{name_of(one.scenario, one)}: {note}" for one in in_order for note in one.notes),
+        *_notes(left_beside(runs, folder), folder),
+        *_notes_of_interruptions(*interrupted_beside(runs, folder), folder),
+    )
     end_states(in_order, folder)
     made = _report(folder, in_order, command)
     return replace(made, notes=(*made.notes, *notes))
@@ -225,6 +237,16 @@ def _notes(left: Sequence[str], folder: Path) -> tuple[str, ...]:
         f"{len(left)} of the files in '{folder}' are not on the page: {shown}; they are of other "
         "scenarios of the same name, or of runs that were not asked for now; remove them, or give "
         "another folder with --out",
+    )
+
+
+def _notes_of_interruptions(count: int, size: int, folder: Path) -> tuple[str, ...]:
+    """What a reader of the folder has to know about what other runs could go on from."""
+    if not count:
+        return ()
+    return (
+        f"'{folder / INTERRUPTED}' holds {size / 1e6:,.1f} MB from which {counted(count, 'run')} "
+        "that nobody asked for now can go on; ask for the same again, or remove it",
     )
 
 

@@ -232,7 +232,7 @@ def _run(given: ClimateRun, variant: Variant, around: Surroundings) -> xr.Datase
     if given.checkpoints is not None:
         changed["checkpoints"] = Restart(inside(around.folder, given.checkpoints), lasting=True)
     elif around.interrupted is not None:
-        changed["checkpoints"] = Restart(around.interrupted)
+        changed["checkpoints"] = Restart(around.interrupted, told=around.told)
     if around.member is not None:
         changed["perturbation"] = Perturbation(*vars(around.member).values())
     if not variant.is_truth or around.member is not None:

@@ -62,6 +62,7 @@ class Surroundings:
         threads: how many the run may use inside; they change no bit.
         timed: whether a short run may be made again, so that its time is known better.
         monitor: what is to be watched, or None.
+        told: called with sentences that whoever started the run is to see.
     """
 
     listening: Callable[[float], None] | None = None
@@ -71,6 +72,7 @@ class Surroundings:
     threads: int = 1
     timed: bool = True
     monitor: Plan | None = None
+    told: Callable[[str], None] = lambda words: None
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 import threading
 from collections.abc import Iterator
@@ -17,6 +18,9 @@ from pathlib import Path
 
 PART = ".part"
 """Ending of the names of parts; these begin with a point."""
+_OLD = "-old"
+"""Before it, in the name of a folder that was moved aside."""
+_NAME = re.compile(rf"\.(?P<name>.+)\.(?P<process>[0-9]+)-[0-9]+(?:{_OLD})?\{PART}", re.DOTALL)
 
 
 def part_of(path: Path) -> Path:
@@ -25,11 +29,56 @@ def part_of(path: Path) -> Path:
 
 
 def name_of(part: Path) -> str | None:
-    """The name of the file that a part was to become; None where it is no part."""
-    if part.suffix != PART or not part.name.startswith("."):
-        return None
-    name, _, maker = part.name[1 : -len(PART)].rpartition(".")
-    return name if name and maker.replace("-", "").isdigit() else None
+    """The name of the file that a part was to become, or the folder that it was; None where it is
+    no part.
+    """
+    match = _NAME.fullmatch(part.name)
+    return match and match["name"]
+
+
+def put_back(folder: Path) -> None:
+    """Give folders back their names, where these are free, that killed processes had moved aside
+    for others, which did not come.
+    """
+    for old in folder.glob(f".*{_OLD}{PART}"):
+        name = name_of(old)
+        if name and not os.path.lexists(folder / name) and not _is_at_work(old):
+            with contextlib.suppress(OSError):
+                os.replace(old, folder / name)
+
+
+def tidy(folder: Path, name: str | None = None) -> None:
+    """Remove what killed processes of this machine have left in a folder that others do not write
+    into meanwhile; what they had moved aside is put back.
+
+    Args:
+        folder: where parts are.
+        name: of the only file of which parts are removed; left out, all are.
+    """
+    put_back(folder)
+    for part in folder.glob(f".*{PART}"):
+        of = name_of(part)
+        if of is not None and name in (None, of) and not _is_at_work(part):
+            remove(part)
+
+
+def is_running(process: int) -> bool:
+    """Whether there is a process of this number on this machine; on Windows it is taken for so."""
+    if os.name == "nt":  # where asking would end it
+        return True
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        return True
+    return True
+
+
+def _is_at_work(part: Path) -> bool:
+    """Whether the process that a part is named after is running."""
+    match = _NAME.fullmatch(part.name)
+    return match is not None and is_running(int(match["process"]))
 
 
 @contextlib.contextmanager
@@ -120,7 +169,7 @@ def _put(part: Path, path: Path) -> None:
     if not (path.is_dir() and not path.is_symlink()):
         os.replace(part, path)
         return
-    old = part.with_name(f"{part.name[: -len(PART)]}-old{PART}")
+    old = part.with_name(f"{part.name[: -len(PART)]}{_OLD}{PART}")
     os.replace(path, old)
     try:
         os.replace(part, path)

@@ -7,12 +7,13 @@ import re
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
 import xarray as xr
 
-from sciprec import InputError, ModelArithmetic
+from sciprec import InputError, ModelArithmetic, run
 from sciprec.accumulation import accumulate
 from sciprec.batch import states
 from sciprec.batch.states import BATCH, STATES, read_states
@@ -22,6 +23,7 @@ from sciprec.output.monitored import with_monitor
 
 MODEL = '''
 import time
+from pathlib import Path
 from dataclasses import dataclass
 
 import numpy as np
@@ -268,3 +270,21 @@ def test_a_damaged_list_is_told(content, said, tmp_path, call):
     (tmp_path / STATES / BATCH).write_text(json.dumps(content))
     code, _, err = call("watch", tmp_path)
     assert code == 2 and f"is damaged ({said})" in err and err.count("\n") == 1
+
+
+def test_a_batch_that_goes_on_still_shows_the_runs_that_are_kept(
+    scenario, tmp_path, blank_figures, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    (path,) = [Path(word) for word in scenario() if str(word).endswith(".toml")]
+    how = {"out": tmp_path / "out", "plugins": [tmp_path / "fading.py"]}
+    run(path, **how)
+    (tmp_path / "out" / "fading__fp64.nc").unlink()
+    seen = []
+    run(path, **how, on_done=lambda outcome: seen.append(read_states(tmp_path / "out")["runs"]))
+    shown = {one["file"]: (one["state"], one.get("step")) for one in seen[0]}
+    assert shown == {"fading__fp64.nc": ("waiting", None), "fading__fp16.nc": ("kept", 12)}
+    shown = {
+        one["file"]: (one["state"], one["step"]) for one in read_states(tmp_path / "out")["runs"]
+    }
+    assert shown == {"fading__fp64.nc": ("done", 12), "fading__fp16.nc": ("kept", 12)}

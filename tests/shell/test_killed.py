@@ -198,7 +198,7 @@ def test_a_file_that_finds_no_room_is_given_up_at_once(tmp_path):
 
 
 def test_a_checkpoint_that_finds_no_room_has_the_systems_reason(tmp_path, monkeypatch):
-    monkeypatch.setattr(np, "savez", no_room)
+    monkeypatch.setattr("sciprec.writing.whole._flush", no_room)
     kept = Checkpoints(tmp_path, check_request("williamson_5", "T21", 1.0))
     with pytest.raises(OSError, match="No space left on device") as caught:
         kept.save(Saved(0, [], [], {}), last=True)

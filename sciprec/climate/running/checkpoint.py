@@ -1,18 +1,19 @@
 """Checkpoints: what a run needs to go on with the same bits, in files named after what it is.
 
 One, written again from time to time, holds the state; the other the stored fields, a record for
-each stored state, to which the run appends (`records`).
+each stored state, to which the run appends (`records`). Both are sealed by digests, that of the
+state over what the run is, too: what was damaged, or is of another run, is never gone on from.
 """
 
 from __future__ import annotations
 
 import hashlib
+import io
 import json
-import os
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from zipfile import BadZipFile
 
 import numpy as np
 
@@ -23,7 +24,9 @@ from sciprec.climate.running.request import Request
 from sciprec.climate.stepping.levels import Level
 from sciprec.errors import InputError
 from sciprec.provenance.definitions import code_digest
+from sciprec.writing import whole
 
+_SEAL_BYTES = hashlib.sha256().digest_size
 _MOST_SHARE_OF_TIME = 0.05
 
 
@@ -35,12 +38,14 @@ class Restart:
         folder: of the checkpoint.
         after_seconds: before this time there is none.
         lasting: whether there is one at the end of the run, too; else they are for the case of an
-            interruption only, and one that is damaged counts for none.
+            interruption only, and where one is damaged the run begins anew.
+        told: called with a sentence where it does.
     """
 
     folder: Path
     after_seconds: float = 60.0
     lasting: bool = False
+    told: Callable[[str], None] = lambda words: None
 
 
 @dataclass
@@ -79,6 +84,8 @@ class Checkpoints:
         request: the run.
 
     Attributes:
+        identity: the digest.
+        path: of the file of the state.
         records: the stored fields.
         in_their_file: whether these stay there when the run has ended.
 
@@ -88,9 +95,10 @@ class Checkpoints:
 
     def __init__(self, folder: str | Path | Restart, request: Request) -> None:
         self._written, self._cost, self._at_the_end = -np.inf, 0.0, True
+        self._told = Restart.told
         self.in_their_file = isinstance(folder, Restart)
         if isinstance(folder, Restart):
-            self._at_the_end = folder.lasting
+            self._at_the_end, self._told = folder.lasting, folder.told
             if not folder.lasting:
                 self._written = time.perf_counter()
                 self._cost = folder.after_seconds * _MOST_SHARE_OF_TIME
@@ -103,38 +111,64 @@ class Checkpoints:
                 f"the folder '{folder}' of checkpoints cannot be made ({error.strerror}); give one "
                 "that you may write into"
             ) from None
-        self.path = Path(folder) / f"{request.case.name}-{digest(request)}.npz"
+        self.identity = digest(request)
+        self.path = Path(folder) / f"{request.case.name}-{self.identity[:16]}.npz"
+        whole.tidy(self.path.parent, self.path.name)
         self.records = Records(self.path.with_suffix(".states"))
         self.request = request
 
     def load(self, like: Level) -> Saved | None:
-        """What was saved, the records included; None where the run has not begun yet, or a file of
-        a Restart that does not last is damaged.
+        """What was saved, the records included; None where the run has not begun yet, or begins
+        anew: where a file of a Restart that does not last is damaged.
 
         Args:
             like: the level that the run would begin with, whose shapes and types the saved ones
                 have.
 
         Raises:
-            InputError: the file cannot be read, or is not of this run.
+            InputError: the file cannot be read, is damaged, or is not of this run.
         """
         if not self.path.exists():
             return None
         try:
-            with open(self.path, "rb") as stream, np.load(stream) as file:
-                arrays = {name: file[name] for name in file.files}
+            arrays = self._read()
             saved = _unpacked(arrays)
             self.records.restore(_named(arrays, "record_"))
             _require_fit(saved, like, self.request, self.records)
             self.records.require_whole()
             return saved
-        except (OSError, ValueError, KeyError, EOFError, TypeError, BadZipFile) as error:
-            self.records = Records(self.records.path)
-            if not self._at_the_end:
-                return None
+        except (OSError, ValueError) as error:
+            why = str(error)
+            if isinstance(error, OSError):
+                why = f"{error.strerror}: '{Path(error.filename or self.path).name}'"
+        self.records = Records(self.records.path)
+        if self._at_the_end:
             raise InputError(
-                f"the checkpoint '{self.path}' cannot be read ({error}); remove it to begin again"
-            ) from None
+                f"the checkpoint '{self.path}' cannot be read ({why}); get both of its files back, "
+                f"or remove it to begin again"
+            )
+        whole.remove(self.path)
+        self._told(
+            f"the checkpoint '{self.path.name}' of an interruption cannot be gone on from ({why}): "
+            "the run began anew"
+        )
+        return None
+
+    def _read(self) -> dict[str, np.ndarray]:
+        """The arrays of the file.
+
+        Raises:
+            OSError, ValueError: it cannot be read, or is not what this run has written.
+        """
+        content = self.path.read_bytes()
+        if self._seal(content[:-_SEAL_BYTES]) != content[-_SEAL_BYTES:]:
+            raise ValueError("it is damaged, or of another run")
+        with np.load(io.BytesIO(content[:-_SEAL_BYTES])) as file:
+            return {name: file[name] for name in file.files}
+
+    def _seal(self, arrays: bytes) -> bytes:
+        """The digest that stands behind the arrays in the file."""
+        return hashlib.sha256(self.identity.encode() + arrays).digest()
 
     def save(self, saved: Saved, last: bool) -> None:
         """Write the file, unless the last writing is too short ago for what it took.
@@ -149,22 +183,17 @@ class Checkpoints:
             return
         if not last and start - self._written < self._cost / _MOST_SHARE_OF_TIME:
             return
-        part = self.path.with_name(f".{self.path.stem}.{os.getpid()}.npz")
-        try:
-            records = {f"record_{name}": x for name, x in self.records.state().items()}
-            np.savez(part, **_packed(saved), **records)
-            os.replace(part, self.path)
-        except OSError as error:
-            error.filename = error.filename or str(self.path)  # arrays are written without a name
-            raise
-        finally:
-            part.unlink(missing_ok=True)
+        stream = io.BytesIO()
+        records = {f"record_{name}": x for name, x in self.records.state().items()}
+        np.savez(stream, **_packed(saved), **records)
+        content = stream.getvalue()
+        whole.write_bytes(self.path, content + self._seal(content), lasting=True)
         self._written = time.perf_counter()
         self._cost = self._written - start
 
 
 def digest(request: Request) -> str:
-    """Sixteen digits that differ for runs that differ in more than their length: the code that
+    """Hexadecimal digits that differ for runs that differ in more than their length: the code that
     they name and their initial states included.
     """
     parts = (
@@ -177,7 +206,7 @@ def digest(request: Request) -> str:
         request.monitor and repr(request.monitor.identity()),
         request.adaptive and repr((request.adaptive, request.stops)),  # its shares are of the whole
     )  # fmt: skip
-    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
 def _require_fit(saved: Saved, like: Level, request: Request, records: Records) -> None:

@@ -2,23 +2,26 @@
 
 A record holds the fields of one stored state one after another, in binary64. The file grows by a
 record for each state, and nothing that is written in it is written again: what a checkpoint says of
-it is how many records count, and their checksums. Arrays over time are read when they are asked
-for, so that a run needs the memory of one state however many it stores.
+it is how many records count, and a digest of every variable of each, by which it is checked when it
+is read. Arrays over time are read when they are asked for, so that a run needs the memory of one
+state however many it stores.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import os
 from collections.abc import Mapping
+from errno import EIO
 from pathlib import Path
 from typing import Any, Protocol
-from zlib import crc32
 
 import numpy as np
 
 _NUMBER = np.dtype(np.float64)
+_DIGITS = 64
 
 
 class States(Protocol):
@@ -69,7 +72,7 @@ class Records:
         self.path = path
         self.places: list[int] = []
         self._layout: dict[str, tuple[int, ...]] = {}
-        self._checksums: list[int] = []
+        self._digests: list[list[bytes]] = []
         self._written = 0
 
     def append(self, fields: Mapping[str, np.ndarray]) -> None:
@@ -79,26 +82,28 @@ class Records:
             OSError: the system does not take them; its file name says where.
         """
         self._layout = self._layout or {name: x.shape for name, x in fields.items()}
-        written = b"".join(np.ascontiguousarray(x, _NUMBER).tobytes() for x in fields.values())
-        if len(written) != self._bytes or tuple(fields) != tuple(self._layout):
+        parts = [np.ascontiguousarray(x, _NUMBER).tobytes() for x in fields.values()]
+        if sum(map(len, parts)) != self._bytes or tuple(fields) != tuple(self._layout):
             raise ValueError("a stored state has other fields than those before")
         place = self._written
         try:
             with open(self.path, "r+b" if self.path.exists() else "wb") as stream:
                 stream.seek(place * self._bytes)
-                stream.write(written)
+                stream.write(b"".join(parts))
         except OSError as error:
             error.filename = error.filename or str(self.path)
             raise
-        self._checksums.append(crc32(written))
+        self._digests.append([_digest(part) for part in parts])
         self.places.append(place)
         self._written += 1
 
     def arrays(self) -> dict[str, Recorded]:
         """Variable -> (states, ...), read when it is asked for."""
         found, before = {}, 0
-        for name, shape in self._layout.items():
-            found[name] = Recorded(self.path, tuple(self.places), self._bytes, before, shape)
+        for k, (name, shape) in enumerate(self._layout.items()):
+            starts = [place * self._bytes + before for place in self.places]
+            digests = [known[k] for known in self._digests]
+            found[name] = Recorded(self.path, tuple(zip(starts, digests, strict=True)), shape)
             before += _NUMBER.itemsize * math.prod(shape)
         return found
 
@@ -107,10 +112,11 @@ class Records:
         if self.path.exists():
             with open(self.path, "r+b") as stream:
                 os.fsync(stream.fileno())
+        shape = len(self.places), len(self._layout)
         return {
             "layout": np.array(json.dumps(self._layout)),
             "places": np.array(self.places, np.int64),
-            "checksums": np.array(self._checksums, np.uint32),
+            "digests": np.array(self._digests, f"S{_DIGITS}").reshape(shape),
         }
 
     def restore(self, state: Mapping[str, np.ndarray]) -> None:
@@ -121,23 +127,21 @@ class Records:
         """
         layout = json.loads(str(state["layout"]))
         self._layout = {str(name): tuple(map(int, shape)) for name, shape in layout.items()}
-        self._checksums = [int(x) for x in state["checksums"]]
+        self._digests = state["digests"].tolist()
         self.places = [int(x) for x in state["places"]]
         self._written = max(self.places, default=-1) + 1
-        if len(self._checksums) != len(self.places):
-            raise ValueError("its records have no checksums")
+        if state["digests"].shape != (len(self.places), len(layout)):
+            raise ValueError("its records have no digests")
 
     def require_whole(self) -> None:
         """Make sure that the file holds what was written.
 
         Raises:
-            ValueError, OSError: it does not.
+            OSError: it does not.
         """
-        with open(self.path, "rb") as stream:
-            for place, known in zip(self.places, self._checksums, strict=True):
-                stream.seek(place * self._bytes)
-                if crc32(stream.read(self._bytes)) != known:
-                    raise ValueError(f"record {place} of '{self.path.name}' is not what it was")
+        for variable in self.arrays().values():
+            for k in range(len(variable)):
+                variable[k]
 
     def keep(self, which: list[bool]) -> None:
         """Leave out those stored states that are no output times of a longer run. Their records
@@ -145,7 +149,7 @@ class Records:
         """
         kept = np.flatnonzero(which)
         self.places = [self.places[k] for k in kept]
-        self._checksums = [self._checksums[k] for k in kept]
+        self._digests = [self._digests[k] for k in kept]
 
     @property
     def variables(self) -> set[str]:
@@ -163,23 +167,28 @@ class Recorded:
 
     Args:
         path: of the file.
-        places: number of the record of each state.
-        size: bytes of a record.
-        before: bytes of a record before the variable.
+        places: of each state, where the variable begins in the file, and the digest of its bytes.
         shape: of the variable in one state.
     """
 
     dtype = _NUMBER
 
     def __init__(
-        self, path: Path, places: tuple[int, ...], size: int, before: int, shape: tuple[int, ...]
+        self, path: Path, places: tuple[tuple[int, bytes], ...], shape: tuple[int, ...]
     ) -> None:
-        self._path, self._places, self._size, self._before = path, places, size, before
+        self._path, self._places = path, places
         self.shape = (len(places), *shape)
         self.ndim = len(self.shape)
 
+    def __len__(self) -> int:
+        return len(self._places)
+
     def __getitem__(self, key: Any) -> np.ndarray:
-        """The part that integers, slices and an ellipsis say, as an array in memory."""
+        """The part that integers, slices and an ellipsis say, as an array in memory.
+
+        Raises:
+            OSError: the file does not hold what was written.
+        """
         key = key if isinstance(key, tuple) else (key,)
         if Ellipsis in key:
             at = key.index(Ellipsis)
@@ -187,23 +196,30 @@ class Recorded:
             key = (*key[:at], *filled, *key[at + 1 :])
         first, rest = (key or (slice(None),))[0], key[1:]
         if not isinstance(first, slice):
-            return self._read(self._places[first])[rest]
+            return self._read(*self._places[first])[rest]
         places = self._places[first]
         like = np.empty(self.shape[1:])[rest] if not places else None
-        rows = [self._read(place)[rest] for place in places[:1]]
+        rows = [self._read(*place)[rest] for place in places[:1]]
         found = np.empty((len(places), *(rows[0] if rows else like).shape))
         for k, place in enumerate(places):
-            found[k] = rows[0] if k == 0 else self._read(place)[rest]
+            found[k] = rows[0] if k == 0 else self._read(*place)[rest]
         return found
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         """All of it in memory."""
         return self[:].astype(dtype or self.dtype, copy=False)
 
-    def _read(self, place: int) -> np.ndarray:
+    def _read(self, start: int, digest: bytes) -> np.ndarray:
         values = np.empty(self.shape[1:])
         with open(self._path, "rb", buffering=0) as stream:
-            stream.seek(place * self._size + self._before)
+            stream.seek(start)
             if values.nbytes and stream.readinto(values.reshape(-1).view(np.uint8)) < values.nbytes:
-                raise OSError(0, "a stored state is gone from the file", str(self._path))
+                raise OSError(EIO, "a stored state is gone from the file", str(self._path))
+        if _digest(values) != digest:
+            raise OSError(EIO, "a stored state was changed in the file", str(self._path))
         return values
+
+
+def _digest(content: Any) -> bytes:
+    """SHA-256 of bytes, or of an array's, in hexadecimal digits."""
+    return hashlib.sha256(content).hexdigest().encode()
