@@ -7,43 +7,41 @@ import threading
 from pathlib import Path
 
 from sciprec.precision.compiled import disk_cache
+from sciprec.writing.sealed import is_sealed, sealed
 
-Known = dict[tuple[int, ...], tuple[float, str]]
-"""Choice -> error, and words beside it."""
+Known = dict[tuple[int, ...], float]
+"""Choice -> error."""
 
 
 class KeptRuns:
-    """The runs of one problem.
+    """The runs of one problem: a line for each in a file, to which several processes may append.
 
     Args:
-        identity: of the problem; None where nothing is kept.
+        identity: of the problem, in hexadecimal digits; None where nothing is kept.
     """
 
     def __init__(self, identity: str | None) -> None:
-        self._path = None if identity is None else _folder() / f"{identity}.jsonl"
-        self._known: Known = {} if self._path is None else _read(self._path)
+        self._identity = identity
+        self._path = None if identity is None else _folder() / f"{identity[:24]}.jsonl"
+        self._known = {} if self._path is None else _read(self._path, identity)
         self._lock = threading.Lock()
 
     def error(self, choice: tuple[int, ...]) -> float | None:
         """The error of a choice; None where it is not known."""
-        known = self._known.get(choice)
-        return None if known is None else known[0]
+        return self._known.get(choice)
 
-    def said(self, choice: tuple[int, ...]) -> str:
-        """Words that were kept beside the error of a choice."""
-        return self._known[choice][1]
-
-    def note(self, choice: tuple[int, ...], error: float, said: str = "") -> None:
-        """Keep the error of a choice, and words beside it."""
+    def note(self, choice: tuple[int, ...], error: float) -> None:
+        """Keep the error of a choice."""
         with self._lock:
-            self._known[choice] = error, said
+            self._known[choice] = error
             if self._path is None:
                 return
-            line = json.dumps([list(choice), error, *([said] if said else [])])
+            row = {"problem": self._identity, "choice": list(choice), "error": error}
+            line = f"\n{json.dumps(sealed(row))}"  # what another process wrote may be cut off
             try:
                 self._path.parent.mkdir(parents=True, exist_ok=True)
-                with self._path.open("a") as file:
-                    file.write(f"{line}\n")
+                with open(self._path, "ab", buffering=0) as stream:
+                    stream.write(line.encode())
             except OSError:  # a cache that cannot be written
                 self._path = None
 
@@ -52,17 +50,18 @@ def _folder() -> Path:
     return disk_cache.cache_folder() / "tuning"
 
 
-def _read(path: Path) -> Known:
-    """The runs of a file; a line that was cut off is left out."""
-    found: Known = {}
+def _read(path: Path, identity: str) -> Known:
+    """The runs of a file; lines that are cut off, damaged or of another problem are left out."""
+    known: Known = {}
     try:
-        text = path.read_text()
-    except (OSError, UnicodeDecodeError):
-        return found
-    for line in text.splitlines():
+        lines = path.read_bytes().split(b"\n")
+    except OSError:
+        return known
+    for line in lines:
         try:
-            choice, error, *said = json.loads(line)
-            found[tuple(map(int, choice))] = float(error), "".join(said)
-        except (ValueError, TypeError):
+            row = json.loads(line)
+        except (ValueError, RecursionError):
             continue
-    return found
+        if is_sealed(row) and row["problem"] == identity:
+            known[tuple(row["choice"])] = row["error"]
+    return known

@@ -259,7 +259,7 @@ class TuningProblem(ABC):
             made.update(repr(said).encode())
         for one in depends:
             _digest(made, one)
-        return KeptRuns(made.hexdigest()[:24])
+        return KeptRuns(made.hexdigest())
 
     def error(self, choice: Choice, other: Any = None) -> float:
         """The error of a choice, on other inputs where such are given; infinite where it raises an
@@ -291,30 +291,32 @@ class TuningProblem(ABC):
         name = self.formats.names[number]
         if arithmetic_of(name) == BINARY64:
             return 0.0
-        return self._judged((-1 - number,), name, other)[0]
+        if other is not None:
+            return self._judged(name, other)[0]
+        key = (-1 - number,)  # which no choice has
+        known = self._kept.error(key)
+        if known is None:
+            known = self._judged(name, None)[0]
+            self._kept.note(key, known)
+        return known
 
     def judged(self, choice: Choice, other: Any = None) -> tuple[float, str]:
-        """The error of a choice as `lift` runs its assignment, and the element that this hides."""
+        """The error of a choice as `lift` runs its assignment, and the element that this hides.
+        It is always run: an answer does not rest on what a file says.
+        """
         assignment = self.assignment(choice)
         if assignment.arithmetics == (BINARY64,):
             return 0.0, ""
-        key = (*choice, self.formats.widest, -1)
-        return self._judged(key, assignment.as_backend(), other)
+        return self._judged(assignment.as_backend(), other)
 
-    def _judged(self, key: Choice, backend: str | Backend, other: Any) -> tuple[float, str]:
-        """The same of a lifted run, kept under a key that no choice has."""
-        if other is None and (known := self._kept.error(key)) is not None:
-            return known, self._kept.said(key)
+    def _judged(self, backend: str | Backend, other: Any) -> tuple[float, str]:
+        """The same of a lifted run."""
         truth = self.truth(other)
         try:
             found = self.lifted_results(backend, other)
         except Raised:
-            error, said = float("inf"), ""
-        else:
-            error, said = error_of(self.metric, found, truth), hidden_element(found, truth)
-        if other is None:
-            self._kept.note(key, error, said)
-        return error, said
+            return float("inf"), ""
+        return error_of(self.metric, found, truth), hidden_element(found, truth)
 
     def errors(self, choices: Sequence[Choice]) -> list[float]:
         """The errors of several choices, on threads."""

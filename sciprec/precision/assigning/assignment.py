@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import copy
-import hashlib
-import json
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import asdict, replace
@@ -187,9 +185,7 @@ class Assignment(Mapping[Hashable, str], Shown):
     @cached_property
     def digest(self) -> str:
         """Twelve hexadecimal digits that depend on everything but the name."""
-        content = {**self.as_dict(), "name": ""}
-        content["format"] = sorted(json.dumps(row, sort_keys=True) for row in content["format"])
-        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:12]
+        return files.digest_of(self.as_dict())
 
     def named(self, name: str) -> Assignment:
         """The same assignment under another name."""

@@ -4,7 +4,9 @@ processes find what was made in this one.
 
 from __future__ import annotations
 
+import hashlib
 import json
+import re
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +28,7 @@ _WHOLE = ("line", "column", "twin", "twins")
 _OF_CALL = ("function", "file", "line", "source", "twin", "twins")
 LONGEST_NAME = 100
 """Characters of a name, which names of other files hold."""
+_DIGEST = re.compile("[0-9a-f]{12}")
 _kept: dict[str, str] = {}
 
 
@@ -213,6 +216,13 @@ def require_label(name: Any) -> None:
         raise refused("the name of an assignment", name, expected)
 
 
+def digest_of(content: dict[str, Any]) -> str:
+    """Twelve hexadecimal digits that depend on everything but the name and the order of places."""
+    rows = sorted(json.dumps(row, sort_keys=True) for row in content["format"])
+    text = json.dumps({**content, "name": "", "format": rows}, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
 def keep(digest: str, content: dict[str, Any]) -> None:
     """Let this process and others find what an assignment says by its digest."""
     if digest not in _kept:
@@ -221,12 +231,21 @@ def keep(digest: str, content: dict[str, Any]) -> None:
 
 
 def kept(digest: str) -> Read | None:
-    """What the assignment of this digest says; None where it was not kept."""
+    """What the assignment of this digest says; None where it was not kept, or what was is damaged
+    by now.
+    """
     if digest not in _kept:
-        found = disk_cache.read(_place_of(digest))
+        found = disk_cache.read(_place_of(digest)) if _DIGEST.fullmatch(digest) else None
         if found is None:
             return None
-        _kept[digest] = found.decode()
+        try:
+            text = found.decode()
+            damaged = digest_of({"format": [], **tomllib.loads(text)}) != digest
+        except (ValueError, TypeError, RecursionError):
+            damaged = True
+        if damaged:
+            return disk_cache.discard(_place_of(digest), "it is damaged")
+        _kept[digest] = text
     return parsed(tomllib.loads(_kept[digest]), digest)
 
 

@@ -7,14 +7,12 @@ none, and one warning says what was found.
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import hashlib
 import os
 import pickle
 import shutil
 import sys
-import threading
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -34,6 +32,7 @@ from sciprec.precision.compiled.turns import turn
 from sciprec.precision.compiled.undisturbed import undisturbed
 from sciprec.precision.compiled.wide_vectors import wide_vectors
 from sciprec.provenance.definitions import digest_of
+from sciprec.writing import whole
 
 SUFFIXES = ".compiled", ".part"
 _PACKAGE = Path(__file__).parents[2]
@@ -246,15 +245,11 @@ def read(path: Path) -> bytes | None:
 
 def write(path: Path, content: bytes) -> bool:
     """Write a file of the cache folder, whole or not at all; whether that was possible."""
-    temporary = path.with_name(f"{path.name}.{os.getpid()}-{threading.get_ident()}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        temporary.write_bytes(content)
-        os.replace(temporary, path)
+        whole.write_bytes(path, content)
         return True
     except OSError as error:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
         _warn_unusable(path.parent, error.strerror)
         return False
 

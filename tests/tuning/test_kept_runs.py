@@ -1,0 +1,104 @@
+"""Runs of searches that are kept: damaged files, several processes, and answers that are run."""
+
+import json
+import math
+import random
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from sciprec import tune
+from sciprec.tuning import kept_runs
+from sciprec.tuning.kept_runs import KeptRuns
+from sciprec.writing.sealed import sealed
+from tests.writing.damages import DAMAGES, lengthened
+
+
+@pytest.fixture(autouse=True)
+def folder(monkeypatch, tmp_path):
+    """Where runs are kept."""
+    monkeypatch.setattr(kept_runs, "_folder", lambda: tmp_path / "tuning")
+    return tmp_path / "tuning"
+
+
+def noted(identity, count=20):
+    """Runs of a problem, and what they are read as."""
+    draw, expected = random.Random(identity), {}
+    kept = KeptRuns(identity)
+    for number in range(count):
+        choice = (number, draw.randrange(3), -1)
+        some = draw.random() * 10.0 ** -draw.randrange(300)
+        expected[choice] = draw.choice([0.0, math.inf, math.nan, some])
+        kept.note(choice, expected[choice])
+    return expected
+
+
+def known(identity):
+    """What a new process would know, floats as their bits."""
+    return {choice: float(error).hex() for choice, error in KeptRuns(identity)._known.items()}
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_a_damaged_line_is_left_out_and_no_error_is_another(seed, folder):
+    draw, identity = random.Random(seed), f"{seed:064x}"
+    expected = {choice: float(error).hex() for choice, error in noted(identity).items()}
+    assert known(identity) == expected
+    (path,) = folder.iterdir()
+    path.write_bytes(draw.choice([*DAMAGES, lengthened])(path.read_bytes(), draw))
+    assert known(identity).items() <= expected.items()
+    later = (9, 9, 9)
+    KeptRuns(identity).note(later, 0.25)  # behind whatever the damage has left
+    assert known(identity)[later] == 0.25.hex()
+
+
+def test_lines_of_another_problem_do_not_count(folder):
+    noted("a" * 64)
+    noted("a" * 24 + "b" * 40, 3)
+    assert len(known("a" * 64)) == 20 and len(known("a" * 24 + "b" * 40)) == 3
+
+
+APPEND = """
+import sys
+from pathlib import Path
+from sciprec.tuning import kept_runs
+kept_runs._folder = lambda: Path(sys.argv[1])
+kept = kept_runs.KeptRuns("c" * 64)
+for number in range(300):
+    kept.note((int(sys.argv[2]), number), float(number))
+"""
+
+
+def test_several_processes_append_to_one_file(folder):
+    started = [
+        subprocess.Popen([sys.executable, "-c", APPEND, str(folder), str(one)]) for one in range(3)
+    ]
+    assert [process.wait(timeout=60) for process in started] == [0, 0, 0]
+    assert KeptRuns("c" * 64)._known == {(p, n): float(n) for p in range(3) for n in range(300)}
+
+
+def mean_of(x):
+    total = 0.0
+    for i in range(x.size):
+        total += 0.25 * x[i] * x[i]
+    return math.sqrt(total) / 3.0
+
+
+ARGS = (np.linspace(0.1, 2.0, 40),)
+
+
+def test_errors_that_somebody_wrote_into_the_file_make_no_other_assignment(folder, monkeypatch):
+    """Neither without the digests of their lines, nor, by the final run, with these."""
+    right = tune(mean_of, ARGS, tolerance=1e-3)
+    (path,) = folder.iterdir()
+    rows = [json.loads(line) for line in path.read_text().splitlines() if line]
+    for row in rows:
+        row["error"] *= 1e-3
+    path.write_text("\n".join(map(json.dumps, rows)))
+    again = tune(mean_of, ARGS, tolerance=1e-3)
+    assert again.as_dict() == right.as_dict()
+    path.write_text("\n".join(json.dumps(sealed(row)) for row in rows))
+    wrong = tune(mean_of, ARGS, tolerance=1e-3)
+    assert wrong.assignment != right.assignment  # what the file says is believed on the way
+    assert not wrong.good and wrong.error > 1e-3 and "where 0.001 is allowed" in wrong.verdict
