@@ -8,6 +8,7 @@ from sciprec.baselines.checking import Check
 from sciprec.baselines.judging import FAILING, Row
 from sciprec.comparison.junit import Case
 from sciprec.comparison.wording import number
+from sciprec.writing.targets import MARKDOWN
 
 MOST_LINES = 30
 """Of a table in Markdown; what else is not identical is counted."""
@@ -18,7 +19,7 @@ def markdown(checks: Sequence[Check]) -> str:
     bad = sum(not check.within for check in checks)
     count = f"{len(checks)} baseline{'s' if len(checks) != 1 else ''}"
     head = f"{bad} of {count} changed" if bad else f"{count}: nothing changed beyond the noise"
-    lines = [f"### Precision: {head}", ""]
+    lines = [MARKDOWN.mark, f"### Precision: {head}", ""]
     for check in checks:
         counts = ", ".join(f"{n} {verdict}" for verdict, n in check.found.items())
         since = f" since `{check.since}`" if check.since else ""

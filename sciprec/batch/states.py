@@ -47,6 +47,8 @@ def begin_states(runs: Sequence[Run], folder: Path, kept: Mapping[str, Outcome])
         kept: outcomes of the runs that are not computed again, by file.
     """
     place = folder / STATES
+    if place.is_symlink():  # what is behind it is somebody else's
+        remove(place)
     for old in place.glob("*.json"):
         if old.stem not in kept or not any(map(is_watched, runs)):
             remove(old)

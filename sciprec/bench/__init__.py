@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import Any
 
 from sciprec.errors import InputError, meant
+from sciprec.writing import targets
 
 BENCHMARKS = (
     "precision", "fixed", "compensation", "heston", "climate", "batch", "compare", "start", "trace",
@@ -35,25 +36,16 @@ def run(name: str, *, out: str | Path, json: bool = False, small: bool = False) 
         small: tiny sizes, for tests.
 
     Raises:
-        InputError: unknown benchmark, or a file that cannot be written.
+        InputError: unknown benchmark, or a file that cannot be written, or holds something else.
     """
     benchmark = benchmark_named(name)
-    path = Path(out)
-    if path.is_dir():
-        raise InputError(f"{path} is a folder, not a file to be written; give one with --out")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.touch()
-    except OSError as error:
-        raise InputError(
-            f"the file {path} cannot be written ({error.strerror}); give another one with --out"
-        ) from None
+    path = targets.require_free(out, targets.BENCHMARK)
 
     def say(text: str) -> None:
         print(f"measuring {text}", file=sys.stderr)
 
     result = benchmark.measure(small=small, say=say)
-    path.write_text(json_format.dumps(result, indent=1) + "\n", encoding="utf-8")
+    targets.write(path, json_format.dumps(result, indent=1) + "\n", targets.BENCHMARK)
     if json:
         print(json_format.dumps(result))
     else:

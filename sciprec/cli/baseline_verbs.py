@@ -13,8 +13,9 @@ from sciprec.cli.exit_codes import NOT_MET
 from sciprec.cli.options import Backends, Json, Quiet
 from sciprec.cli.run_verb import Set, Threads
 from sciprec.cli.study_verb import axes_of
-from sciprec.cli.written_files import Html, JUnit, check_folder, write
+from sciprec.cli.written_files import Html, JUnit, written
 from sciprec.errors import InputError, Interrupted
+from sciprec.writing import targets
 
 _HELP = "Baselines: what runs gave once, how far noise moves it, and whether it is still so."
 app = typer.Typer(help=_HELP, no_args_is_help=True)
@@ -122,7 +123,10 @@ def check(
     html: Html = None,
     junit_xml: JUnit = None,
     markdown: Annotated[
-        Path | None, typer.Option(help="File for a summary in Markdown, for a pull request.")
+        Path | None,
+        written(
+            targets.MARKDOWN, "--markdown", "File for a summary in Markdown, for a pull request."
+        ),
     ] = None,
     threads: Threads = None,
     quiet: Quiet = False,
@@ -134,8 +138,6 @@ def check(
     from sciprec.baselines.records import read_record, record_names
     from sciprec.cli.console import print_check, print_json
 
-    for path in (html, junit_xml, markdown):
-        check_folder(path)
     checks = []
     for name in require_all(names or (), record_names(folder), folder):
         record = read_record(name, folder)
@@ -260,17 +262,17 @@ def _write_files(
         from sciprec.baselines.keeping import METRICS
         from sciprec.report.baseline_page import checks_page
 
-        write(html, checks_page(checks, METRICS))
+        targets.write(html, checks_page(checks, METRICS), targets.PAGE)
     if junit_xml is not None:
         from sciprec.baselines.summaries import check_cases
         from sciprec.comparison.junit import junit_text
 
         cases = {f"sciprec baseline check {one.name}": check_cases(one) for one in checks}
-        write(junit_xml, junit_text(cases))
+        targets.write(junit_xml, junit_text(cases), targets.JUNIT)
     if markdown is not None:
         from sciprec.baselines.summaries import markdown as in_markdown
 
-        write(markdown, in_markdown(checks))
+        targets.write(markdown, in_markdown(checks), targets.MARKDOWN)
 
 
 @contextmanager

@@ -8,7 +8,9 @@ from typing import Annotated
 
 import typer
 
+from sciprec.cli.written_files import written
 from sciprec.errors import InputError
+from sciprec.writing import targets
 
 app = typer.Typer(help="Measure speed on this machine.", no_args_is_help=True)
 VERBS = {
@@ -30,7 +32,10 @@ def _verb(name: str) -> Callable[..., None]:
     """The function behind `sciprec bench NAME`."""
 
     def bench(
-        out: Annotated[Path | None, typer.Option(help="JSON file to write.")] = None,
+        out: Annotated[
+            Path | None,
+            written(targets.BENCHMARK, "--out", "JSON file [default: reports/bench-NAME.json]."),
+        ] = None,
         json: Annotated[
             bool, typer.Option("--json", help="Print JSON instead of a table.")
         ] = False,
@@ -42,9 +47,21 @@ def _verb(name: str) -> Callable[..., None]:
                 "benchmarks are no part of an installed sciprec; run this in a checkout of its "
                 "source"
             ) from None
-        bench.run(name, out=out or Path("reports") / f"bench-{name}.json", json=json)
+        bench.run(name, out=out or _usual_file(name), json=json)
 
     return bench
+
+
+def _usual_file(name: str) -> Path:
+    """The file of a benchmark whose user names none."""
+    folder = Path("reports")
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError as error:
+        raise InputError(
+            f"the folder '{folder}' cannot be made ({error.strerror}); give a file with --out"
+        ) from None
+    return folder / f"bench-{name}.json"
 
 
 for _name, _sentence in VERBS.items():

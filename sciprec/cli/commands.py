@@ -34,6 +34,7 @@ from sciprec.cli.exit_codes import GOOD, INTERNAL, INTERRUPTED, USAGE
 from sciprec.cli.options import prepare_completion, print_completion, refuse_repeated_options
 from sciprec.cli.pricing import price_verbs
 from sciprec.cli.settings import Settings, before_the_verb
+from sciprec.cli.written_files import require_free_files
 from sciprec.errors import InputError, Interrupted, printable
 from sciprec.plugins.loading import load_files, load_plugins
 
@@ -149,6 +150,7 @@ def _command() -> Callable[..., Any]:
     """What `app` describes, made once in a process: that takes longer than many a verb."""
     command = typer.main.get_command(app)
     refuse_repeated_options(command)
+    require_free_files(command)
     return command
 
 

@@ -8,8 +8,9 @@ from typing import Annotated, Any
 import typer
 
 from sciprec.cli.exit_codes import NOT_MET
-from sciprec.cli.written_files import Html, JUnit, check_folder, write
+from sciprec.cli.written_files import Html, JUnit
 from sciprec.errors import InputError
+from sciprec.writing import targets
 
 
 def compare(
@@ -70,8 +71,6 @@ def compare(
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:
     """Compare two files or folders; exit with 1 when variables differ by more than tolerances."""
-    for path in (html, junit_xml):
-        check_folder(path)
     tolerances = {"rtol": rtol or (), "atol": atol or (), "max_ulp": max_ulp or ()}
     adjustments = {
         "select": select or (), "rename": rename or (), "ignore": ignore or (),
@@ -81,11 +80,13 @@ def compare(
     if html is not None:
         from sciprec.report.comparison import comparison_page
 
-        write(html, comparison_page(comparison, golden=names[0], actual=names[1]))
+        page = comparison_page(comparison, golden=names[0], actual=names[1])
+        targets.write(html, page, targets.PAGE)
     if junit_xml is not None:
         from sciprec.comparison.junit import junit_xml as as_junit
 
-        write(junit_xml, as_junit(comparison, golden=names[0], actual=names[1]))
+        cases = as_junit(comparison, golden=names[0], actual=names[1])
+        targets.write(junit_xml, cases, targets.JUNIT)
     from sciprec.cli.console import print_comparison, print_json
 
     if json:

@@ -60,11 +60,12 @@ def coverage(
     """
     from sciprec.batch.workflow import prepare_folder
     from sciprec.heston.bounds.bound_coverage import BACKENDS
-    from sciprec.output.folders import alone_in, require_own_page
+    from sciprec.output.folders import alone_in, require_own, require_own_page
     from sciprec.precision import resolve_backend
     from sciprec.provenance.origin import provenance
-    from sciprec.report.coverage_page import store_coverage, write_coverage_page
+    from sciprec.report.coverage_page import RESULTS, store_coverage, write_coverage_page
     from sciprec.scenario.price_tolerance import share_of
+    from sciprec.writing.targets import COVERAGE
 
     share = share_of(tolerance)
     if random is None:
@@ -98,6 +99,7 @@ def coverage(
 
     with alone_in(folder):
         require_own_page(folder)
+        require_own(folder / RESULTS, COVERAGE)
         try:
             count.run(
                 backends=backends, tolerance=share, confidence=confidence,

@@ -9,8 +9,9 @@ import typer
 
 from sciprec.cli.kernel_or_scenario import KernelInputs, is_kernel, kernel_with_inputs
 from sciprec.cli.options import Backend, Json
-from sciprec.cli.written_files import check_folder
+from sciprec.cli.written_files import written
 from sciprec.errors import InputError
+from sciprec.writing import targets
 
 
 def monitor(
@@ -45,7 +46,8 @@ def monitor(
         ),
     ] = None,
     html: Annotated[
-        Path | None, typer.Option(help="Write a page: alerts, errors over steps, exponents.")
+        Path | None,
+        written(targets.PAGE, "--html", "Write a page: alerts, errors over steps, exponents."),
     ] = None,
     json: Json = False,
 ) -> None:
@@ -53,7 +55,6 @@ def monitor(
     from sciprec.cli.console import print_json, say
     from sciprec.studies.monitored import monitor as watched
 
-    check_folder(html)
     if not is_kernel(kernel):
         raise InputError(
             f"'{kernel}' names no kernel; give FILE.py:FUNCTION, or write a table [monitor] into "

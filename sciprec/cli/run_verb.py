@@ -11,8 +11,9 @@ import typer
 from sciprec.cli.exit_codes import NOT_MET
 from sciprec.cli.options import Json, Quiet, ScenarioFiles, known_backends
 from sciprec.cli.settings import Settings
-from sciprec.cli.written_files import JUnit, check_folder, write
+from sciprec.cli.written_files import JUnit
 from sciprec.errors import InputError, Interrupted
+from sciprec.writing import targets
 
 QUICKSTART = ("quickstart_climate", "quickstart_heston")
 
@@ -114,7 +115,6 @@ def run_and_show(
     from sciprec.cli.console import print_json, print_runs, say
     from sciprec.cli.progress import Progress
 
-    check_folder(junit_xml)
     try:
         with Progress(quiet=quiet or json) as progress:
             result = workflow.run(
@@ -150,7 +150,8 @@ def write_cases(
     """JUnit XML of the runs of a batch; failed ones are failures, and those of these statuses."""
     from sciprec.comparison.junit import junit_text, run_cases
 
-    write(path, junit_text({f"sciprec {verb}": run_cases(table, ("failed", *failing))}))
+    cases = run_cases(table, ("failed", *failing))
+    targets.write(path, junit_text({f"sciprec {verb}": cases}), targets.JUNIT)
 
 
 def any_failed(table: Sequence[dict[str, Any]]) -> bool:

@@ -11,7 +11,9 @@ import typer
 
 from sciprec.cli.exit_codes import USAGE
 from sciprec.cli.options import AnyKind, Json, KindName, ScenarioFiles
-from sciprec.errors import InputError, printable
+from sciprec.cli.written_files import written
+from sciprec.errors import printable
+from sciprec.writing import targets
 
 _HELP = "Scenario files: their keys, a first one, a schema for editors, and their mistakes."
 app = typer.Typer(help=_HELP, no_args_is_help=True)
@@ -77,7 +79,8 @@ def check_files(
 def new_file(
     kind: KindName,
     out: Annotated[
-        Path | None, typer.Option(help="File to write [default: standard output].")
+        Path | None,
+        written(targets.SCENARIO, "--out", "File to write [default: standard output]."),
     ] = None,
 ) -> None:
     """Write a first scenario of a kind that runs as it stands, every key with a comment."""
@@ -89,15 +92,5 @@ def new_file(
     text = draft(kind, keys, name or f"first_{kind}")
     if out is None:
         print(text, end="")
-        return
-    try:
-        with out.open("x", encoding="utf-8") as file:
-            file.write(text)
-    except FileExistsError:
-        raise InputError(
-            f"the file '{out}' exists already; give another one, or remove it first"
-        ) from None
-    except OSError as error:
-        raise InputError(
-            f"the file '{out}' cannot be written ({error.strerror}); give another one with --out"
-        ) from None
+    else:
+        targets.write(out, text, targets.SCENARIO)

@@ -14,7 +14,7 @@ from sciprec.cli.kernel_or_scenario import limit_of
 from sciprec.cli.options import Backends, Json, Quiet
 from sciprec.cli.run_verb import write_cases
 from sciprec.cli.settings import command_line
-from sciprec.cli.written_files import JUnit, check_folder
+from sciprec.cli.written_files import JUnit
 from sciprec.errors import InputError, Interrupted
 
 
@@ -69,8 +69,6 @@ def study(
     from sciprec.cli.progress import Progress
     from sciprec.studies.kernel_file import kernel_named
     from sciprec.studies.kernel_page import study as study_kernel
-
-    check_folder(junit_xml)
 
     def tried(one: Any) -> None:
         if not (quiet or json):

@@ -18,8 +18,9 @@ from sciprec.cli.kernel_or_scenario import (
 )
 from sciprec.cli.options import Backend, Json
 from sciprec.cli.run_verb import Set
-from sciprec.cli.written_files import check_folder
+from sciprec.cli.written_files import written
 from sciprec.errors import InputError
+from sciprec.writing import targets
 
 
 def trace(
@@ -50,7 +51,10 @@ def trace(
     ] = None,
     html: Annotated[
         Path | None,
-        typer.Option(help="Write a page: source with heat by line, groups, when the error arose."),
+        written(
+            targets.PAGE, "--html",
+            "Write a page: source with heat by line, groups, when the error arose.",
+        ),  # fmt: skip
     ] = None,
     changes: Set = None,
     json: Json = False,
@@ -58,7 +62,6 @@ def trace(
     """Say which line of a kernel of yours, or of a scenario's model, makes its rounding error."""
     from sciprec.cli.console import print_json, say
 
-    check_folder(html)
     options = {"output": output or None, "by": by}
     if is_kernel(traced):
         if metric is not None:

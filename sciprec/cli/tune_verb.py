@@ -19,7 +19,8 @@ from sciprec.cli.kernel_or_scenario import (
 )
 from sciprec.cli.options import Json
 from sciprec.cli.run_verb import Set
-from sciprec.cli.written_files import check_folder
+from sciprec.cli.written_files import written
+from sciprec.writing import targets
 
 
 def tune(
@@ -69,10 +70,14 @@ def tune(
     output: Outputs = None,
     save: Annotated[
         Path | None,
-        typer.Option(help="Write the assignment, for --backend assignment:FILE of other verbs."),
+        written(
+            targets.ASSIGNMENT, "--save",
+            "Write the assignment, for --backend assignment:FILE of other verbs.",
+        ),  # fmt: skip
     ] = None,
     html: Annotated[
-        Path | None, typer.Option(help="Write a page: formats by line, error against cost.")
+        Path | None,
+        written(targets.PAGE, "--html", "Write a page: formats by line, error against cost."),
     ] = None,
     json: Json = False,
 ) -> None:
@@ -82,8 +87,6 @@ def tune(
     from sciprec.cli.console import print_json, say
     from sciprec.report.tune_page import write_tune_page
 
-    check_folder(save)
-    check_folder(html)
     search: dict[str, Any] = {
         "tolerance": limit_of(tolerance, metric), "output": output or None, "metric": metric,
         "formats": _formats(formats), "unit": unit, "margin": margin, "rounds": rounds,

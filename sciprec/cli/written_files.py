@@ -1,43 +1,97 @@
-"""Files that verbs write beside what they print: pages, JUnit XML, Markdown."""
+"""Options for files that verbs write beside what they print; what is in the way of one is told
+before a verb does anything.
+"""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from sciprec.cli.settings import Settings
 from sciprec.errors import InputError
+from sciprec.writing import targets
+
+
+class FileToWrite(type(Path())):  # type: ignore[misc]
+    """A file that an option names for writing.
+
+    Attributes:
+        sort: of the file.
+    """
+
+    sort: targets.Sort
+
+
+def written(sort: targets.Sort, name: str, words: str) -> Any:
+    """An option for a file to write.
+
+    Args:
+        sort: of the file.
+        name: of the option.
+        words: about the file.
+    """
+
+    def read(text: str | Path) -> FileToWrite:
+        path = FileToWrite(text)
+        path.sort = sort
+        return path
+
+    return typer.Option(name, help=words, parser=read, metavar="FILE")
+
 
 JUnit = Annotated[
     Path | None,
-    typer.Option("--junit-xml", help="File for JUnit XML, with metrics as properties."),
+    written(targets.JUNIT, "--junit-xml", "File for JUnit XML, with metrics as properties."),
 ]
-Html = Annotated[Path | None, typer.Option("--html", help="File for a self-contained page.")]
+Html = Annotated[
+    Path | None, written(targets.PAGE, "--html", "File for a self-contained page.")
+]
 
 
-def check_folder(path: Path | None) -> None:
-    """Refuse a file that cannot be written, before anything is computed.
+def require_free_files(command: Any) -> None:
+    """Let a command and those below it refuse files that they may not write, before they begin."""
+    invoke = command.invoke
+
+    def invoked(context: Any) -> Any:
+        _require_free(context.params)
+        return invoke(context)
+
+    command.invoke = invoked
+    for below in getattr(command, "commands", {}).values():
+        require_free_files(below)
+
+
+def _require_free(given: Mapping[str, Any]) -> None:
+    """Refuse files to write that are in the way of something, or of one another.
+
+    Args:
+        given: values of a verb's options and arguments, by name.
 
     Raises:
-        InputError: it is a folder, or in none.
+        InputError: there is one.
     """
-    folder = path is not None and os.path.isdir(path)  # unlike Path.is_dir, for any name
-    if path is not None and (folder or not os.path.isdir(path.parent)):
-        why = "it is a folder" if folder else "its folder does not exist"
-        raise InputError(f"the file {path} cannot be written ({why}); give another one")
+    asked = {name: value for name, value in given.items() if isinstance(value, FileToWrite)}
+    inputs = [*Settings.plugins]
+    for name, value in given.items():
+        inputs += () if name in asked else _files_in(value)
+    places: dict[str, str] = {}
+    for name, path in asked.items():
+        other = places.setdefault(os.path.realpath(path), name)
+        if other != name:
+            both = " and ".join(f"--{one.replace('_', '-')}" for one in (other, name))
+            raise InputError(f"{both} are given the same file '{path}'; give each one of its own")
+        targets.require_free(path, path.sort, inputs)
 
 
-def write(path: Path, text: str) -> None:
-    """Write a text file.
-
-    Raises:
-        InputError: it cannot be written.
-    """
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise InputError(
-            f"the file {path} cannot be written ({error.strerror}); give another one"
-        ) from None
+def _files_in(value: Any) -> Iterator[str]:
+    """The files that a value may name: alone, in FILE.py:FUNCTION, assignment:FILE or A=FILE."""
+    if isinstance(value, (list, tuple)):
+        for one in value:
+            yield from _files_in(one)
+    elif isinstance(value, (str, Path)):
+        text = str(value)
+        yield from (text, text.rpartition(":")[0], text.partition(":")[2], text.partition("=")[2])

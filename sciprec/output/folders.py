@@ -3,40 +3,44 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
 from sciprec.errors import InputError
 from sciprec.precision.compiled.turns import TAKEN, is_current, lock
+from sciprec.writing import targets
 
 PAGE = "index.html"
-_OWN_PAGE = b"<title>sciprec: "
-_HEAD_BYTES = 2000
 LOCK = ".sciprec-lock"
 """Name of the file that is locked; it is removed at the end, and means nothing after a crash."""
 
+_AT_ONCE = getattr(os, "O_NONBLOCK", 0)
+"""Keeps the opening of a pipe from waiting for its other end."""
+
 
 def require_own_page(folder: str | Path) -> None:
-    """Make sure that the page of a folder is none that something else has made.
+    """Make sure that the page of a folder may be written: none is there that something else made.
 
     Raises:
-        InputError: it is, or cannot be read.
+        InputError: it may not.
     """
-    path = Path(folder) / PAGE
-    try:
-        head = path.read_bytes()[:_HEAD_BYTES]
-    except FileNotFoundError:
-        return
-    except OSError as error:
+    require_own(Path(folder) / PAGE, targets.PAGE)
+
+
+def require_own(path: Path, sort: targets.Sort) -> None:
+    """Make sure that a file of a folder may be written.
+
+    Raises:
+        InputError: it may not, or something is there that is not of its sort.
+    """
+    why = targets.in_the_way(path, sort)
+    if why:
         raise InputError(
-            f"'{path}' cannot be read ({error.strerror}); give another folder"
-        ) from None
-    if _OWN_PAGE not in head:
-        raise InputError(
-            f"'{path}' is a page that sciprec did not write, and is not overwritten; give another "
-            "folder, or move that file away"
+            f"'{path}' cannot be written ({why}); give another folder, or move that file away"
         )
 
 
@@ -61,7 +65,7 @@ def _taken(path: Path) -> IO[bytes]:
     """The file, locked: that of this path, not one that its last owner has removed meanwhile."""
     while True:
         try:
-            stream = open(path, "a+b")
+            stream = open(path, "a+b", opener=_own)
         except OSError as error:
             raise InputError(
                 f"the folder '{path.parent}' cannot be written ({error.strerror}); give one that "
@@ -84,3 +88,19 @@ def _taken(path: Path) -> IO[bytes]:
                 os.write(stream.fileno(), str(os.getpid()).encode())
             return stream
         stream.close()
+
+
+def _own(path: str, flags: int) -> int:
+    """Open the file of a lock, and no other file by its name.
+
+    Raises:
+        OSError: it cannot be opened, or is a link, another name of a file, or no file.
+    """
+    if os.path.islink(path):
+        raise OSError(errno.ELOOP, f"its {LOCK} is a link: remove that")
+    descriptor = os.open(path, flags | getattr(os, "O_NOFOLLOW", 0) | _AT_ONCE, 0o666)
+    about = os.fstat(descriptor)
+    if not stat.S_ISREG(about.st_mode) or about.st_nlink > 1:
+        os.close(descriptor)
+        raise OSError(errno.EEXIST, f"its {LOCK} is not a file of its own: remove that")
+    return descriptor

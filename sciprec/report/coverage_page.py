@@ -45,7 +45,7 @@ def store_coverage(folder: Path, content: Mapping[str, Any]) -> Path:
     Returns:
         The file.
     """
-    return write_text(folder / RESULTS, json.dumps(content, indent=1) + "\n")
+    return write_text(folder / RESULTS, json.dumps(content, indent=1) + "\n", lasting=True)
 
 
 def holds_coverage(folder: Path) -> bool:
@@ -84,8 +84,9 @@ def write_coverage_page(folder: Path) -> Path:
     Raises:
         InputError: the folder holds none, or it cannot be used.
     """
+    content = read_coverage(folder)
     require_own_page(folder)
-    return write_text(folder / PAGE, render(read_coverage(folder)))
+    return write_text(folder / PAGE, render(content))
 
 
 def render(content: Mapping[str, Any]) -> str:

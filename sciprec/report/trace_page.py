@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sciprec.checks.arguments import path as checked_path
 from sciprec.checks.arguments import whole
 from sciprec.diagnosis.findings import called
 from sciprec.diagnosis.growth import Growth
@@ -22,7 +23,7 @@ from sciprec.report.drawing.picture import Picture
 from sciprec.report.drawing.svg import COLOURS, INK, drawn, legend, to_svg
 from sciprec.report.drawing.templating import page_style, template
 from sciprec.report.sections.traced import added_up
-from sciprec.report.stored.batch import write_text
+from sciprec.writing import targets
 
 if TYPE_CHECKING:
     from sciprec.diagnosis.examination import Event
@@ -130,11 +131,12 @@ def write_trace_page(trace: ModelTrace, path: str | Path, verify: int = 3) -> Pa
         verify: how many of its groups are computed wider, each in a run or more.
 
     Raises:
-        InputError: it cannot be written.
+        InputError: it cannot be written, or what is there is no page of sciprec.
     """
+    free = targets.require_free(checked_path("the page", path), targets.PAGE)
     whole("verify", verify, 0, 1000, "a whole number, 0 for none")
     done = trace.verify(verify) if verify and trace.groups and trace.can_be_wider else None
-    return write_text(Path(path), model_trace_page(trace, done, trace.by_step()))
+    return targets.write(free, model_trace_page(trace, done, trace.by_step()), targets.PAGE)
 
 
 def _groups(trace: Trace | ModelTrace, name: Callable[[Line], str]) -> list[dict[str, Any]]:

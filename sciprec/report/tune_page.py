@@ -7,12 +7,13 @@ from pathlib import Path
 from textwrap import dedent
 from typing import Any
 
+from sciprec.checks.arguments import path as checked_path
 from sciprec.precision.assigning.origins import Source
 from sciprec.report.drawing.picture import Picture
 from sciprec.report.drawing.svg import COLOURS, INK, drawn, legend, to_svg
 from sciprec.report.drawing.templating import page_style, template
-from sciprec.report.stored.batch import write_text
 from sciprec.tuning.found import Found
+from sciprec.writing import targets
 
 MANY = 20
 """Places beyond which those that stay wide are listed by themselves."""
@@ -23,9 +24,10 @@ def write_tune_page(found: Found, path: str | Path) -> Path:
     """Write the page of a search; a run for every place says what one wider format would buy.
 
     Raises:
-        InputError: it cannot be written.
+        InputError: it cannot be written, or what is there is no page of sciprec.
     """
-    return write_text(Path(path), tune_page(found))
+    free = targets.require_free(checked_path("the page", path), targets.PAGE)
+    return targets.write(free, tune_page(found), targets.PAGE)
 
 
 def tune_page(found: Found) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from sciprec.checks.arguments import flag, names, whole, word
+from sciprec.checks.arguments import path as checked_path
 from sciprec.diagnosis import noted_values
 from sciprec.diagnosis.noted_values import MOST_PLACES, MOST_VALUES, Recording
 from sciprec.diagnosis.noting_program import Watched, lift_noting, require_found
@@ -28,6 +29,7 @@ from sciprec.scenario.loading import TRUTH
 from sciprec.studies.call_results import given_arrays
 from sciprec.studies.inputs import Inputs, inputs_of
 from sciprec.studies.outputs import called
+from sciprec.writing import targets
 
 _SHARES = ("zeros", "subnormals", "nans", "overflows", "saturated")
 _AT_ENDS = {"nan": np.isnan, "overflow": np.isinf}
@@ -146,12 +148,11 @@ class Monitored(Shown):
             path: of the file.
 
         Raises:
-            InputError: it cannot be written.
+            InputError: it cannot be written, or what is there is no page of sciprec.
         """
         from sciprec.report.monitor_page import monitor_page
-        from sciprec.report.stored.batch import write_text
 
-        return write_text(Path(path), monitor_page(self))
+        return targets.write(checked_path("the page", path), monitor_page(self), targets.PAGE)
 
     def _summary(self) -> Summary:
         said = f"'{self.kernel}' in {self.backend}"

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from sciprec.checks.arguments import path as checked_path
 from sciprec.checks.arguments import refused, whole, word
 from sciprec.diagnosis.attribution import require_apart, require_traceable
 from sciprec.diagnosis.examination import Event, Examination, told
@@ -38,6 +39,7 @@ from sciprec.precision.assigning.origins import Source
 from sciprec.precision.formats.backend import Backend, resolve_backend
 from sciprec.precision.lifting.lifted import Lifted
 from sciprec.precision.rewriting.syntax import LiftError, plain_function
+from sciprec.writing import targets
 
 SAMPLES = 16
 """Perturbed inputs over which parts of lines are correlated; four times as many where results are
@@ -134,16 +136,16 @@ class Trace(Shown):
             The path.
 
         Raises:
-            InputError: it cannot be written.
+            InputError: it cannot be written, or what is there is no page of sciprec.
         """
-        from sciprec.report.stored.batch import write_text
         from sciprec.report.trace_page import trace_page
 
         whole("verify", verify, 0, 1000, "a whole number, 0 for none")
+        free = targets.require_free(checked_path("the page", path), targets.PAGE)
         some = self.groups or self.outcome.lost
         done = self.verify(verify) if verify and some and self._work.can_be_wider else None
         text = trace_page(self, self._work.sources(), self._work.growth(), done)
-        return write_text(Path(path), text)
+        return targets.write(free, text, targets.PAGE)
 
     def _summary(self) -> Summary:
         left = ("line", "source") if self.by == "line" else ("line", self.by)

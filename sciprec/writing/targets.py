@@ -19,11 +19,12 @@ class Sort:
 
     Args:
         name: in words, with its article.
-        mark: bytes that stand within the first 2000 of every such file, and of hardly another.
+        mark: text that stands within the first 2000 bytes of every such file, and of hardly
+            another; empty where a file is never replaced.
     """
 
     name: str
-    mark: bytes
+    mark: str
 
     def is_of(self, path: Path) -> bool:
         """Whether a file is of this sort; an empty one is of every sort.
@@ -33,10 +34,19 @@ class Sort:
         """
         with open(path, "rb") as stream:
             head = stream.read(_HEAD_BYTES)
-        return not head or self.mark in head
+        return not head or (self.mark != "" and self.mark.encode() in head)
 
 
-PAGE = Sort("a page of sciprec", b"<title>sciprec: ")
+PAGE = Sort("a page of sciprec", "<title>sciprec: ")
+JUNIT = Sort("JUnit XML of sciprec", '<testsuite name="sciprec ')
+MARKDOWN = Sort("a summary of `sciprec baseline check`", "<!-- sciprec baseline check -->")
+ASSIGNMENT = Sort(
+    "an assignment that sciprec wrote", "# Formats of operations, see docs/assignments.md."
+)
+BENCHMARK = Sort("the result of `sciprec bench`", '{\n "benchmark": "')
+COVERAGE = Sort("the results of `sciprec coverage`", '{\n "rows": [')
+SCENARIO = Sort("an empty file", "")
+"""What is in a scenario is its user's from the first key on."""
 
 
 def require_free(path: str | Path, sort: Sort, inputs: Iterable[str | Path] = ()) -> Path:
@@ -52,14 +62,18 @@ def require_free(path: str | Path, sort: Sort, inputs: Iterable[str | Path] = ()
             such file: a folder, a link, an input, or what somebody else has written.
     """
     path = Path(path)
-    why = _why_not(path, sort, inputs)
+    why = in_the_way(path, sort, inputs)
     if why:
         raise InputError(f"the file '{path}' cannot be written ({why}); give another one")
     return path
 
 
-def _why_not(path: Path, sort: Sort, inputs: Iterable[str | Path]) -> str:
-    """What is in the way of a file, as the middle of a sentence; empty where nothing is."""
+def in_the_way(path: Path, sort: Sort, inputs: Iterable[str | Path] = ()) -> str:
+    """What is in the way of a file, as the middle of a sentence; empty where nothing is.
+
+    Args:
+        path, sort, inputs: as of `require_free`.
+    """
     try:
         if not os.path.isdir(path.parent):
             return "its folder does not exist"
@@ -67,25 +81,42 @@ def _why_not(path: Path, sort: Sort, inputs: Iterable[str | Path]) -> str:
             return "it is a link, and links are not followed"
         if os.path.isdir(path):
             return "it is a folder"
-        if not os.path.lexists(path):
-            writable = os.access(path.parent, os.W_OK | os.X_OK)
-            return "" if writable else "its folder may not be written"
-        if not os.path.isfile(path):
-            return "it is no regular file"
-        if any(os.path.exists(one) and os.path.samefile(path, one) for one in inputs):
-            return "it is an input of this command"
-        return "" if sort.is_of(path) else f"it is there, and is not {sort.name}"
+        if os.path.lexists(path):
+            if not os.path.isfile(path):
+                return "it is no regular file"
+            if any(os.path.exists(one) and os.path.samefile(path, one) for one in inputs):
+                return "it is an input of this command"
+            if not sort.is_of(path):
+                return f"it is there already, and is not {sort.name}"
+            if not os.access(path, os.W_OK):
+                return "it is protected from being written"
+        _try(path)
     except (OSError, ValueError) as error:
         return getattr(error, "strerror", None) or str(error)
+    return ""
 
 
-def write(path: str | Path, text: str, sort: Sort, inputs: Iterable[str | Path] = ()) -> Path:
+def _try(path: Path) -> None:
+    """Begin to write a file, and leave nothing.
+
+    Raises:
+        OSError: the system refuses it.
+    """
+    part = whole.part_of(path)
+    try:
+        open(part, "xb").close()
+    finally:
+        whole.remove(part)
+
+
+def write(path: str | Path, text: str, sort: Sort) -> Path:
     """Write a file that a user names, whole or not at all, and flushed to the disk.
 
     Raises:
         InputError: as `require_free`, or the system refuses it, with the reason.
     """
-    path = require_free(path, sort, inputs)
+    path = require_free(path, sort)
+    whole.tidy(path.parent, path.name)
     try:
         return whole.write_text(path, text, lasting=True)
     except OSError as error:

@@ -113,7 +113,7 @@ def replacing(path: Path, *, lasting: bool = False) -> Iterator[Path]:
 
 
 def write_bytes(path: Path, content: bytes, *, lasting: bool = False) -> Path:
-    """Write a file whole, or not at all.
+    """Write a file whole, or not at all, with the permissions of the one that it replaces.
 
     Raises:
         OSError: it cannot be written, with the name of its path.
@@ -122,6 +122,8 @@ def write_bytes(path: Path, content: bytes, *, lasting: bool = False) -> Path:
         with replacing(path, lasting=lasting) as part:
             with open(part, "xb") as stream:
                 stream.write(content)
+            if path.is_file() and not path.is_symlink():
+                shutil.copymode(path, part)
     except OSError as error:
         error.filename = str(path)
         raise
@@ -129,12 +131,13 @@ def write_bytes(path: Path, content: bytes, *, lasting: bool = False) -> Path:
 
 
 def write_text(path: Path, text: str, *, lasting: bool = False) -> Path:
-    """Write a text file in UTF-8 whole, or not at all.
+    """Write a text file in UTF-8 whole, or not at all; bytes of file names that are no characters
+    are spelled out.
 
     Raises:
         OSError: it cannot be written, with the name of its path.
     """
-    return write_bytes(path, text.encode("utf-8"), lasting=lasting)
+    return write_bytes(path, text.encode("utf-8", "backslashreplace"), lasting=lasting)
 
 
 def remove(path: Path) -> None:
@@ -154,10 +157,9 @@ def _flush_all(path: Path) -> None:
 
 def _flush(path: Path) -> None:
     """Flush a file, or the names in a folder."""
-    folder = path.is_dir()
-    if folder and os.name == "nt":  # folders cannot be opened there
+    if os.name == "nt" and path.is_dir():  # folders cannot be opened there
         return
-    descriptor = os.open(path, os.O_RDONLY if folder else os.O_RDWR)
+    descriptor = os.open(path, os.O_RDWR if os.name == "nt" else os.O_RDONLY)
     try:
         os.fsync(descriptor)
     finally:

@@ -72,8 +72,8 @@ def test_tolerances_decide_the_exit_code(call, files):
         (["FILES", "--stored", "m.json"], "--stored and files were both given"),
         (["--stored", "m.json"], "metrics file 'm.json' does not exist"),
         ([], "two files are compared, the truth and the run; write `sciprec compare GOLDEN"),
-        (["FILES", "--html", "no/where.html"], "no/where.html cannot be written (its folder"),
-        (["FILES", "--junit-xml", "."], "the file . cannot be written (it is a folder); give"),
+        (["FILES", "--html", "no/where.html"], "no/where.html' cannot be written (its folder"),
+        (["FILES", "--junit-xml", "."], "the file '.' cannot be written (it is a folder); give"),
         (["x.npz", "y.npz"], "NumPy file 'x.npz' does not exist"),
     ],
 )

@@ -110,7 +110,7 @@ def test_a_foreign_page_is_not_overwritten_and_nothing_is_computed(
         ("run", scenario_files[0], "--out", out), ("coverage", "--small", "--out", out),
     ):  # fmt: skip
         code, _, said = call(*command)
-        assert code == USAGE and "is a page that sciprec did not write" in said
+        assert code == USAGE and "it is there already, and is not a page of sciprec" in said
         assert "give another folder, or move that file away" in said
     assert not computed and [path.name for path in out.iterdir()] == ["index.html"]
     own_batch.page.write_text(ours)

@@ -8,7 +8,6 @@ import os
 import subprocess
 import sys
 import textwrap
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -20,7 +19,8 @@ from sciprec.climate.running.checkpoint import Checkpoints, Saved
 from sciprec.climate.running.request import check_request
 from sciprec.output import netcdf
 from sciprec.output.dataset import trajectory_dataset
-from sciprec.report.stored import batch as stored
+from sciprec.report.stored.batch import MANIFEST
+from sciprec.writing import whole
 from tests.shell.conftest import little_climate, little_trajectory
 
 # What every worker process loads: little models, one of which kills its worker.
@@ -217,8 +217,10 @@ def test_a_full_disk_anywhere_in_a_command_is_no_internal_error(call, monkeypatc
 def test_a_page_that_finds_no_room_is_one_sentence_and_the_files_are_kept(
     models, scenario_files, call, tmp_path, monkeypatch
 ):
-    full = SimpleNamespace(getpid=os.getpid, replace=no_room)
-    monkeypatch.setattr(stored, "os", full)
+    put = whole._put
+    monkeypatch.setattr(
+        whole, "_put", lambda part, path: no_room() if path.name == MANIFEST else put(part, path)
+    )
     code, _, said = call("run", scenario_files[0], "--out", tmp_path / "out")
     assert code == USAGE
     (line,) = [line for line in said.splitlines() if line.startswith("sciprec:")]

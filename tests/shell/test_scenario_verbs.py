@@ -150,10 +150,10 @@ def test_a_new_scenario_is_good_and_says_every_key(call, kind, tmp_path):
             assert re.search(rf"^#?(\[+{re.escape(key.path)}\]+|{key.name} = .*)$", text, re.M), key
     before = file.read_bytes()
     code, _, err = call("scenario", "new", kind, "--out", file)
-    assert code == USAGE and f"the file '{file}' exists already; give another one" in err
+    assert code == USAGE and f"the file '{file}' cannot be written (it is there already," in err
     assert file.read_bytes() == before
     code, _, err = call("scenario", "new", kind, "--out", tmp_path / "none" / "x.toml")
-    assert code == USAGE and "cannot be written (No such file or directory)" in err
+    assert code == USAGE and "cannot be written (its folder does not exist)" in err
 
 
 @pytest.mark.parametrize("kind", OWN)

@@ -13,8 +13,9 @@ from sciprec.errors import InputError, meant
 from sciprec.kinds import load_scenario
 from sciprec.output.folders import alone_in
 from sciprec.report.page import render
-from sciprec.report.stored.batch import read_batch, write_text
+from sciprec.report.stored.batch import read_batch
 from sciprec.scenario.shipped import shipped
+from sciprec.writing import targets
 
 
 @dataclass(frozen=True)
@@ -94,6 +95,8 @@ def make_gallery(
     pages = []
     with alone_in(folder):
         for name in chosen:
+            targets.require_free(_file(name, folder), targets.PAGE)
+        for name in chosen:
             pages.append(_page(name, scenarios, folder))
             if on_page is not None:
                 on_page(pages[-1])
@@ -126,4 +129,9 @@ def _page(name: str, scenarios: str | Path | None, folder: Path) -> Path:
             f"the page '{name}' has {len(text.encode()):,} bytes; pages of the gallery have at "
             f"most {MOST_BYTES:,}: give its scenarios fewer arithmetics"
         )
-    return write_text(folder / f"{name}.html", text)
+    return targets.write(_file(name, folder), text, targets.PAGE)
+
+
+def _file(name: str, folder: Path) -> Path:
+    """The file of a page."""
+    return folder / f"{name}.html"

@@ -17,6 +17,7 @@ from sciprec.checks.arguments import refused, shown, word
 from sciprec.errors import InputError, meant
 from sciprec.precision.assigning.places import UNITS, Call, Place
 from sciprec.precision.compiled import disk_cache
+from sciprec.writing import targets
 
 SCHEMA = 1
 _KEYS = ("schema", "name", "unit", "default", "rounds", "format")
@@ -36,20 +37,16 @@ def write(path: str | Path, content: dict[str, Any]) -> Path:
     """Write what an assignment says (`Assignment.as_dict`) as TOML.
 
     Raises:
-        InputError: the file cannot be written.
+        InputError: the file cannot be written, or what is there is no assignment.
     """
-    target = Path(checked_path("the file of an assignment", path))
-    try:
-        target.write_text(text_of(content), encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"'{target}' cannot be written: {error.strerror or error}") from None
-    return target
+    target = checked_path("the file of an assignment", path)
+    return targets.write(target, text_of(content), targets.ASSIGNMENT)
 
 
 def text_of(content: dict[str, Any]) -> str:
     """The content of an assignment as TOML."""
     lines = [
-        "# Formats of operations, see docs/assignments.md. Lines are found again by their source.",
+        f"{targets.ASSIGNMENT.mark} Lines are found again by their source.",
         *(f"{key} = {_toml(content[key])}" for key in _KEYS[:-1] if key in content),
     ]
     for row in content["format"]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -29,6 +28,7 @@ from sciprec.provenance.timing import Timing
 from sciprec.report.stored.evidence import evidence_of
 from sciprec.scenario.loading import TRUTH
 from sciprec.scenario.variant import NAMES, OfVariant, Variant
+from sciprec.writing import whole
 
 MANIFEST = "batch.json"
 MANIFEST_VERSION = 2
@@ -202,24 +202,23 @@ def write_manifest(
     return write_text(folder / MANIFEST, json.dumps(content, indent=1) + "\n")
 
 
-def write_text(path: Path, text: str) -> Path:
-    """Write a text file that appears when it is complete, or not at all.
+def write_text(path: Path, text: str, *, lasting: bool = False) -> Path:
+    """Write a text file in the folder of a batch, whole or not at all.
+
+    Args:
+        path, text: of the file.
+        lasting: whether it is flushed to the disk: it cannot be made again.
 
     Raises:
         InputError: it cannot be written.
     """
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        part.write_text(text, encoding="utf-8")
-        os.replace(part, path)
+        return whole.write_text(path, text, lasting=lasting)
     except OSError as error:
         raise InputError(
             f"'{path}' cannot be written ({error.strerror}); make room there or correct its "
             "permissions, and run again: what is done is kept"
         ) from None
-    finally:
-        part.unlink(missing_ok=True)
-    return path
 
 
 def read_batch(folder: str | Path) -> StoredBatch:
