@@ -10,10 +10,9 @@ import contextlib
 import json
 import os
 import socket
-import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,17 @@ import numpy as np
 
 from sciprec.batch.course import length_of, name_of
 from sciprec.batch.plan import Outcome, Run
-from sciprec.checks.arguments import shown
+from sciprec.checks.stored_objects import (
+    DamagedError,
+    Field,
+    is_file_name,
+    is_flag,
+    is_number_or_none,
+    is_text,
+    is_texts,
+    read_object,
+    what_is_wrong,
+)
 from sciprec.errors import InputError
 from sciprec.output.folders import LOCK
 from sciprec.writing.whole import is_running, remove, write_text
@@ -196,100 +205,49 @@ def read_states(folder: str | Path) -> dict[str, Any]:
     return {"ended": batch["ended"], "interrupted": dead, "runs": runs}
 
 
-def _read(path: Path, known: Mapping[str, _Field]) -> dict[str, Any] | None:
+def _read(path: Path, known: Mapping[str, Field]) -> dict[str, Any] | None:
     """What a file holds; None where there is none.
 
     Raises:
         InputError: it is damaged: no JSON, or other than this module writes.
     """
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        return read_object(path, known)
     except OSError:
         return None
-    except (ValueError, RecursionError):
-        found, wrong = None, "it holds no JSON"
-    else:
-        wrong = _wrong(found, known)
-    if wrong:
+    except DamagedError as error:
         raise InputError(
-            f"'{path}' is damaged ({wrong}), and what it says cannot be shown; run the batch again"
-        )
-    return found
-
-
-@dataclass(frozen=True)
-class _Field:
-    """What a key of a file may hold.
-
-    Args:
-        fits: whether a value is such as this module writes.
-        needed: whether the key may not be missing.
-    """
-
-    fits: Callable[[Any], bool]
-    needed: bool = False
-
-
-def _wrong(found: Any, known: Mapping[str, _Field]) -> str:
-    """What is wrong with a dictionary of known keys, in words; empty where nothing is."""
-    if not isinstance(found, dict):
-        return "it holds no table"
-    for key, field in known.items():
-        if key not in found and field.needed:
-            return f"it has no '{key}'"
-        if key in found and not field.fits(found[key]):
-            return f"its '{key}' is {shown(found[key])}"
-    return ""
-
-
-def _is_text(value: Any) -> bool:
-    """Without halves of characters, which JSON can hold and no terminal shows."""
-    return isinstance(value, str) and not any("\ud800" <= c <= "\udfff" for c in value)
-
-
-def _is_texts(value: Any) -> bool:
-    return isinstance(value, list) and all(map(_is_text, value))
-
-
-def _is_number(value: Any) -> bool:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return False
-    return abs(value) <= sys.float_info.max  # of NaN it is false
-
-
-def _is_number_or_none(value: Any) -> bool:
-    return value is None or _is_number(value)
-
-
-def _is_file(value: Any) -> bool:
-    return isinstance(value, str) and value.isprintable() and Path(value).name == value
+            f"'{path}' is damaged ({error}), and what it says cannot be shown; run the batch again"
+        ) from None
 
 
 def _are_changes(value: Any) -> bool:
-    if not isinstance(value, dict) or not all(map(_is_text, value)):
+    if not isinstance(value, dict) or not all(map(is_text, value)):
         return False
-    return not any(_wrong(one, _OF_CHANGES) for one in value.values())
+    return not any(what_is_wrong(one, _OF_CHANGES) for one in value.values())
 
 
 def _are_runs(value: Any) -> bool:
     listed = {"file": _OF_RUN["file"], "name": _OF_RUN["name"]}
     needed = {key: replace(field, needed=True) for key, field in listed.items()}
-    return isinstance(value, list) and not any(_wrong(one, _OF_RUN | needed) for one in value)
+    return isinstance(value, list) and not any(
+        what_is_wrong(one, _OF_RUN | needed) for one in value
+    )
 
 
-_OF_CHANGES = dict.fromkeys(("drift", "growth"), _Field(_is_number_or_none, needed=True))
+_OF_CHANGES = dict.fromkeys(("drift", "growth"), Field(is_number_or_none, needed=True))
 _OF_RUN = {
-    "file": _Field(_is_file), "name": _Field(_is_text),
-    "watched": _Field(lambda value: isinstance(value, bool)),
-    "state": _Field(lambda value: value in (WAITING, RUNNING, DONE, FAILED, KEPT)),
-    "failure": _Field(_is_text), "alerts": _Field(_is_texts), "days": _Field(_is_number_or_none),
-    "of_days": _Field(_is_number_or_none), "unit": _Field(_is_text),
-    "step": _Field(lambda value: type(value) is int), "variables": _Field(_are_changes),
+    "file": Field(is_file_name), "name": Field(is_text),
+    "watched": Field(is_flag),
+    "state": Field(lambda value: value in (WAITING, RUNNING, DONE, FAILED, KEPT)),
+    "failure": Field(is_text), "alerts": Field(is_texts), "days": Field(is_number_or_none),
+    "of_days": Field(is_number_or_none), "unit": Field(is_text),
+    "step": Field(lambda value: type(value) is int), "variables": Field(_are_changes),
 }  # fmt: skip
 _OF_BATCH = {
-    "ended": _Field(lambda value: isinstance(value, bool), needed=True),
-    "process": _Field(lambda value: type(value) is int and 0 < value < 2**31, needed=True),
-    "host": _Field(_is_text, needed=True), "runs": _Field(_are_runs, needed=True),
+    "ended": Field(is_flag, needed=True),
+    "process": Field(lambda value: type(value) is int and 0 < value < 2**31, needed=True),
+    "host": Field(is_text, needed=True), "runs": Field(_are_runs, needed=True),
 }  # fmt: skip
 
 

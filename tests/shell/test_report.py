@@ -222,13 +222,14 @@ def test_messages_for_folders_that_hold_no_batch(own_batch, tmp_path):
     content = json.loads(manifest.read_text())
     content["runs"][0]["file"] = "../outside.nc"
     manifest.write_text(json.dumps(content))
-    with pytest.raises(InputError, match="leaves the folder"):
+    said = r"is damaged \(in an entry of its 'runs' its 'file' is '../outside.nc'\), so that .*"
+    with pytest.raises(InputError, match=said + "run the batch again: what is done is kept"):
         read_batch(own_batch.folder)
     manifest.write_text(json.dumps(content | {"version": 99}))
-    with pytest.raises(InputError, match="version 99 is not 2.; run the batch again"):
+    with pytest.raises(InputError, match="of version 99, and this sciprec reads .*; use the"):
         read_batch(own_batch.folder)
     manifest.write_text("{")
-    with pytest.raises(InputError, match="cannot be used .*; run the batch again"):
+    with pytest.raises(InputError, match=r"is damaged \(it holds no JSON\)"):
         read_batch(own_batch.folder)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -15,7 +16,19 @@ from typing import Any
 
 import xarray as xr
 
+from sciprec.checks.arguments import shown
 from sciprec.checks.limits import SCALES
+from sciprec.checks.stored_objects import (
+    DamagedError,
+    Field,
+    is_count,
+    is_file_name,
+    is_flag,
+    is_number,
+    is_text,
+    read_object,
+    what_is_wrong,
+)
 from sciprec.comparison.evidence.markets import is_surface
 from sciprec.comparison.rows import Comparison, compare
 from sciprec.comparison.verdicts import Verdict, judge, stopped_early, with_evidence
@@ -242,7 +255,11 @@ def read_batch(folder: str | Path) -> StoredBatch:
     )
     further = tuple(
         StoredMember(
-            e["scenario"], Variant.read(e), e["file"], e["member"], e["failure"],
+            e["scenario"],
+            Variant.read(e),
+            e["file"],
+            e["member"],
+            e["failure"],
             e.get("partial", False),
         )  # fmt: skip
         for e in content["runs"]
@@ -297,7 +314,11 @@ def _order(verdict: Verdict) -> tuple[int, float]:
 
 
 def _read_manifest(folder: Path) -> dict[str, Any]:
-    """The content of the list of runs, checked for the keys that are used."""
+    """The content of the list of runs, checked for the keys that are used.
+
+    Raises:
+        InputError: there is none, or it is damaged.
+    """
     path = folder / MANIFEST
     if not path.is_file():
         raise InputError(
@@ -305,22 +326,56 @@ def _read_manifest(folder: Path) -> dict[str, Any]:
             "`sciprec run --out` wrote"
         )
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = read_object(path, {"version": Field(is_count, needed=True)})
         if content["version"] != MANIFEST_VERSION:
-            raise ValueError(f"version {content['version']} is not {MANIFEST_VERSION}")
-        for entry in content["runs"]:
-            name = entry["file"]
-            if Path(name).name != name:
-                raise ValueError(f"the file name {name!r} leaves the folder")
-            float(entry["seconds"]), entry["failure"], [entry[key] for key in ("scenario", *NAMES)]
-            if not isinstance(entry.get("member", 0), int):
-                raise ValueError(f"the member {entry['member']!r} is no number")
-        content["command"], content["made_by"]
-    except (ValueError, KeyError, TypeError) as error:
+            raise InputError(
+                f"'{path}' is of version {content['version']}, and this sciprec reads version "
+                f"{MANIFEST_VERSION}; use the sciprec that wrote it, or run the batch again"
+            )
+        if wrong := what_is_wrong(content, _OF_LIST):
+            raise DamagedError(wrong)
+        _check_entries(content["runs"])
+    except DamagedError as error:
         raise InputError(
-            f"'{path}' cannot be used ({type(error).__name__}: {error}); run the batch again"
+            f"'{path}' is damaged ({error}), so that the runs of the batch are not known; run the "
+            "batch again: what is done is kept"
         ) from None
     return content
+
+
+def _check_entries(entries: list[Any]) -> None:
+    """Make sure that entries name files and variants, each once.
+
+    Raises:
+        DamagedError: one of them does not.
+    """
+    for entry in entries:
+        if wrong := what_is_wrong(entry, _OF_ENTRY):
+            raise DamagedError(f"in an entry of its 'runs' {wrong}")
+        variant = Variant.read(entry)
+        if variant.label != entry["label"] or variant.is_truth != (entry["label"] == TRUTH):
+            raise DamagedError(f"the entry of '{entry['file']}' in its 'runs' contradicts itself")
+    runs = [(e["scenario"], e["label"], e.get("member", 0)) for e in entries]
+    for of_each, what in (([e["file"] for e in entries], "file"), (runs, "run")):
+        (most, count) = Counter(of_each).most_common(1)[0]
+        if count > 1:
+            raise DamagedError(f"the {what} {shown(most)} is in its 'runs' {count} times")
+
+
+def _are_versions(value: Any) -> bool:
+    return isinstance(value, dict) and all(map(is_text, (*value, *value.values())))
+
+
+_OF_LIST = {
+    "command": Field(lambda value: isinstance(value, str), needed=True),  # paths need no characters
+    "made_by": Field(_are_versions, needed=True),
+    "runs": Field(lambda value: isinstance(value, list) and bool(value), needed=True),
+}  # fmt: skip
+_OF_ENTRY = {
+    "file": Field(is_file_name, needed=True), "seconds": Field(is_number, needed=True),
+    **dict.fromkeys(("scenario", *NAMES, "failure"), Field(is_text, needed=True)),
+    "member": Field(is_count), "partial": Field(is_flag),
+}  # fmt: skip
 
 
 def _load(folder: Path, entry: dict[str, Any]) -> tuple[xr.Dataset | None, str]:
