@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from sciprec.checks.arguments import Range
+from sciprec.checks.arguments import path as checked_path
 from sciprec.display.listing import Listing, Shown, Summary, counted
 from sciprec.errors import InputError
 from sciprec.machine.cost import relative_seconds
@@ -89,7 +90,8 @@ class Found(Shown):
             InputError: it fails the check, or cannot be written.
         """
         self._require_good("saved")
-        return self.assignment.named(Path(path).stem).save(path)
+        stem = Path(checked_path("the file of an assignment", path)).stem
+        return self.assignment.named(stem).save(path)
 
     def _require_good(self, done: str) -> None:
         if not self.good:

@@ -1,5 +1,6 @@
 """Folders of commands: one command at a time, foreign pages stay, and names drive no terminal."""
 
+import os
 import subprocess
 import sys
 
@@ -116,6 +117,56 @@ def test_a_foreign_page_is_not_overwritten_and_nothing_is_computed(
     own_batch.page.write_text(ours)
     assert call("report", own_batch.folder)[0] == USAGE
     assert own_batch.page.read_text() == (out / "index.html").read_text() == ours
+
+
+@pytest.mark.parametrize("make", [os.symlink, os.link, lambda _, path: os.mkfifo(path)])
+def test_a_lock_that_is_another_file_is_refused_and_that_file_stays(make, call, tmp_path):
+    ours, out = tmp_path / "ours.txt", tmp_path / "out"
+    ours.write_text("ours")
+    out.mkdir()
+    make(ours, out / LOCK)
+    code, _, said = call("gallery", "quickstart", "--out", out)
+    assert code == USAGE and f"the folder '{out}' cannot be written (its {LOCK} is" in said
+    assert ": remove that); give one that you may write into" in said
+    assert ours.read_text() == "ours" and [path.name for path in out.iterdir()] == [LOCK]
+
+
+def test_links_in_a_folder_are_not_followed(models, undrawn, scenario_files, call, tmp_path):
+    """Files of runs, the list of runs and what `sciprec watch` reads are put in place of links."""
+    ours = tmp_path / "ours"
+    ours.mkdir()
+    monitored = scenario_files[0].read_text() + '\n[monitor]\nwatch = ["vorticity"]\n'
+    scenario_files[0].write_text(monitored)
+    out = tmp_path / "linked"
+    out.mkdir()
+    names = ("batch.json", "little_climate__fp64.nc", "little_climate__fp16.nc")
+    for name in names:
+        (ours / name).write_text("ours")
+        (out / name).symlink_to(ours / name)
+    (out / ".watched").symlink_to(ours)
+    assert call("run", scenario_files[0], "--out", out)[0] == GOOD
+    assert {path.name: path.read_text() for path in ours.iterdir()} == dict.fromkeys(names, "ours")
+    assert not any(path.is_symlink() for path in out.rglob("*")), list(out.rglob("*"))
+
+
+def test_a_page_that_is_a_link_is_refused(models, scenario_files, call, own_batch, tmp_path):
+    ours = tmp_path / "ours.html"
+    own_batch.page.rename(ours)
+    own_batch.page.symlink_to(ours)
+    before = ours.read_bytes()
+    run = "run", scenario_files[0], "--out", own_batch.folder
+    for command in (("report", own_batch.folder), run):
+        code, _, said = call(*command)
+        assert code == USAGE and "cannot be written (it is a link, and links are not" in said
+    assert ours.read_bytes() == before and own_batch.page.is_symlink()
+
+
+def test_results_of_another_coverage_are_not_overwritten(call, tmp_path):
+    path = tmp_path / "coverage.json"
+    path.write_text('{"meta": {"format": 3}, "files": {}}')
+    code, _, said = call("coverage", "--small", "--out", tmp_path)
+    assert code == USAGE and f"'{path}' cannot be written (it is there already, and is not" in said
+    assert path.read_text().startswith('{"meta"') and list(tmp_path.iterdir()) == [path]
 
 
 def test_escape_sequences_do_not_reach_the_terminal(

@@ -1,0 +1,184 @@
+"""Files that users name: every option of every verb replaces what sciprec wrote, and nothing else.
+
+Verbs and options are read from the command line's own description, so that a new option is among
+them by being there.
+"""
+
+import os
+import typing
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from sciprec import bench
+from sciprec.cli import commands
+from sciprec.cli.bench_verbs import VERBS as BENCHMARKS
+from sciprec.cli.exit_codes import GOOD, NOT_MET, USAGE
+from sciprec.cli.written_files import FileToWrite
+
+KERNEL = """
+import numpy as np
+
+def halve(x, out):
+    for i in range(x.size):
+        out[i] = x[i] / 3.0
+
+def start():
+    return {"x": np.arange(1.0, 5.0) / 7.0, "out": np.zeros(4)}
+"""
+FOREIGN = b"<html><title>Our home</title></html>\n"
+FOLDERS_AND_INPUTS = {
+    "": {"plugin"}, "run": {"files", "out"}, "quickstart": {"out"}, "report": {"folder"},
+    "study": {"out"}, "watch": {"folder"}, "compare": {"golden", "actual", "stored"},
+    "price": {"model"}, "coverage": {"references", "out"}, "gallery": {"scenarios", "out"},
+    "baseline save": {"folder", "batch"}, "baseline check": {"folder", "batch"},
+    "baseline bless": {"folder", "batch"}, "baseline list": {"folder"},
+    "baseline show": {"folder"}, "scenario check": {"files"}, "backends": {"scenario"},
+    "climate run": {"out"},
+}  # fmt: skip
+"""Paths of each verb that name no file to write."""
+
+
+def callbacks(app=commands.app, before=""):
+    """The function of every verb, by its words."""
+    found = {before.strip(): app.registered_callback.callback} if app.registered_callback else {}
+    for one in app.registered_commands:
+        name = one.name or one.callback.__name__.replace("_", "-")
+        found[f"{before}{name}"] = one.callback
+    for group in app.registered_groups:
+        found |= callbacks(group.typer_instance, f"{before}{group.name} ")
+    return found
+
+
+def paths_of(callback):
+    """Parameters of a verb that are paths: name -> its option if a file is written, else ""."""
+    found = {}
+    for name, hint in typing.get_type_hints(callback, include_extras=True).items():
+        if Path not in _leaves(hint):
+            continue
+        infos = [one for one in hint.__metadata__ if hasattr(one, "parser")]
+        (info,) = infos
+        written = info.parser is not None and isinstance(info.parser("x"), FileToWrite)
+        found[name] = f"--{name.replace('_', '-')}" if written else ""
+    return found
+
+
+def _leaves(hint):
+    args = typing.get_args(hint)
+    return {leaf for arg in args for leaf in _leaves(arg)} if args else {hint}
+
+
+WRITTEN = {
+    verb: options for verb, callback in callbacks().items()
+    if (options := [option for option in paths_of(callback).values() if option])
+}  # fmt: skip
+
+
+def test_every_path_of_a_verb_is_a_file_to_write_or_is_known_to_be_none():
+    """A new one has to be made with `written`, or be named above."""
+    others = {
+        verb: {name for name, option in paths_of(callback).items() if not option}
+        for verb, callback in callbacks().items()
+    }
+    assert {verb: names for verb, names in others.items() if names} == FOLDERS_AND_INPUTS
+    assert sum(map(len, WRITTEN.values())) >= 22
+
+
+@pytest.fixture
+def words_of(models, scenario_files, blank_figures, call, monkeypatch, tmp_path):
+    """A function of a verb: the words of a call of it that takes little time."""
+    monkeypatch.chdir(tmp_path)
+    plugin = tmp_path / "plugin.py"
+    plugin.write_text("")
+    measured = SimpleNamespace(measure=lambda small, say: {"benchmark": "none", "machine": {}})
+    monkeypatch.setattr(bench, "benchmark_named", lambda name: measured)
+
+    def words(verb):
+        Path("own").mkdir()
+        Path("own/kernel.py").write_text(KERNEL)
+        for name in ("golden", "actual"):
+            np.savez(f"own/{name}.npz", x=np.arange(3.0))
+        of_kernel = ["own/kernel.py:halve", "--inputs", "own/kernel.py:start"]
+        if verb == "baseline check":
+            kept = ["--folder", "kept", "--no-commit", "-q"]
+            assert call("baseline", "save", *of_kernel, "-b", "bf16", *kept)[0] == GOOD
+        further = {
+            "run": [scenario_files[0], "--out", "out", "-q"],
+            "study": [*of_kernel, "-b", "bf16", "--out", "out", "-q"],
+            "trace": [*of_kernel, "-b", "bf16"],
+            "tune": [*of_kernel, "--tolerance", "1e-2"],
+            "monitor": [*of_kernel, "-b", "bf16", "--watch", "out"],
+            "compare": ["own/golden.npz", "own/actual.npz"],
+            "baseline check": ["--folder", "kept", "-q"],
+            "scenario new": ["climate"],
+        } | {f"bench {name}": ["--json"] for name in BENCHMARKS}
+        return ["--plugin", plugin, *verb.split(), *further[verb]]
+
+    return words
+
+
+def files_below(folder):
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("verb", WRITTEN)
+def test_what_is_in_the_way_is_one_sentence_before_anything_is_computed(
+    verb, words_of, call, tmp_path
+):
+    words = words_of(verb)
+    foreign = tmp_path / "foreign.html"
+    foreign.write_bytes(FOREIGN)
+    os.symlink(foreign, "link")
+    os.symlink(tmp_path / "nothing", "dangling")
+    os.mkfifo("pipe")
+    inputs = [p for p in (str(w).partition(".py:")[0] + ".py" * (".py:" in str(w)) for w in words)
+              if os.path.isfile(p)]  # fmt: skip
+    beside = [p for p in map(Path, ("own", "kept")) for p in p.rglob("*") if p.is_file()]
+    before = files_below(tmp_path)
+    refused = [
+        (foreign, "it is there already, and is not "), ("link", "it is a link, and links are not"),
+        ("dangling", "it is a link, and links are not"), (tmp_path, "it is a folder"),
+        ("none/x", "its folder does not exist"), (foreign / "x", "its folder does not exist"),
+        ("pipe", "it is no regular file"), ("/dev/null", "it is no regular file"),
+        ("n" * 300, "File name too long"), ("/proc/self/x", "No such file or directory"),
+        *((path, "it is an input of this command") for path in inputs),
+        *((path, "(it is ") for path in beside),
+    ]  # fmt: skip
+    for option in WRITTEN[verb]:
+        for path, why in refused:
+            if str(path).startswith("/proc") and not os.path.isdir("/proc/self"):
+                continue  # Linux has such a folder, which takes no files from anybody
+            code, out, said = call(*words, option, path)
+            assert (code, out) == (USAGE, ""), (option, path)
+            assert len(said.splitlines()) == 1 and f"'{path}' cannot be written (" in said, said
+            assert why in said and said.endswith("; give another one\n"), said
+    assert files_below(tmp_path) == before and not Path("out").exists()
+    assert Path("link").is_symlink() and not Path("nothing").exists()
+
+
+@pytest.mark.parametrize("verb", WRITTEN)
+def test_an_empty_file_and_one_of_the_same_sort_are_replaced(verb, words_of, call, tmp_path):
+    words = words_of(verb)
+    for number, option in enumerate(WRITTEN[verb]):
+        path = tmp_path / f"{number}.file"
+        path.touch()
+        assert call(*words, option, path)[0] in (GOOD, NOT_MET)
+        written = path.read_bytes()
+        assert len(written) > 20
+        if verb == "scenario new":  # which is its user's from then on
+            assert "is not an empty file" in call(*words, option, path)[2]
+            continue
+        path.write_bytes(written + b"<!-- more -->\n")
+        assert call(*words, option, path)[0] in (GOOD, NOT_MET)
+        assert not path.read_bytes().endswith(b"<!-- more -->\n")
+        assert not list(tmp_path.glob(".*.part"))
+
+
+@pytest.mark.parametrize("verb", [verb for verb, options in WRITTEN.items() if len(options) > 1])
+def test_one_file_for_two_options_is_refused(verb, words_of, call):
+    words, options = words_of(verb), WRITTEN[verb][:2]
+    code, _, said = call(*words, options[0], "x", options[1], "own/../x")
+    assert code == USAGE and not Path("x").exists()
+    assert f"{options[0]} and {options[1]} are given the same file 'own/../x'; give each" in said
