@@ -5,11 +5,10 @@ Real solvers and your own Numba kernels, in selectable arithmetics, compared wit
 
 from __future__ import annotations
 
-import importlib
 import sys
 from typing import TYPE_CHECKING, Any
 
-from sciprec.plugins.later import MODEL_STAGES
+from sciprec.plugins.later import MODEL_STAGES, imported, public
 
 if TYPE_CHECKING:  # what editors and type checkers see; at run time each is imported when asked for
     from sciprec import accumulation as accumulation
@@ -124,12 +123,10 @@ __all__ = [*_PUBLIC, *_PACKAGES, "__version__"]
 if not TYPE_CHECKING:  # a checker knows the names above, and no others
 
     def __getattr__(name: str) -> Any:
-        if name in _PUBLIC:
-            found = getattr(importlib.import_module(_PUBLIC[name]), name)
-        elif name in _PACKAGES:
-            found = importlib.import_module(f"sciprec.{name}")
+        if name in _PACKAGES:
+            found = imported(f"sciprec.{name}")
         else:
-            raise AttributeError(f"module 'sciprec' has no attribute '{name}'")
+            found = public(name, "sciprec", _PUBLIC)
         _register_accessor()
         return found
 
@@ -148,7 +145,7 @@ for _model, _module, _stages in (
 def _register_accessor() -> None:
     """Give xarray's objects `.sciprec` where xarray is imported; nobody else waits for it."""
     if "xarray" in sys.modules:
-        importlib.import_module("sciprec.accessor")
+        imported("sciprec.accessor")
 
 
 _register_accessor()

@@ -8,7 +8,6 @@ import importlib.util
 import logging
 import os
 import pickle
-import signal
 import threading
 import time
 import uuid
@@ -24,6 +23,7 @@ from sciprec.batch.perform import Days, perform, sentence
 from sciprec.batch.plan import Outcome, Run, with_threads
 from sciprec.batch.resume import kept_outcomes
 from sciprec.errors import InputError, ModelError
+from sciprec.interrupts import insistent_interrupts
 from sciprec.plugins.loading import load_files
 
 CONNECT_SECONDS = 8
@@ -31,7 +31,6 @@ SECONDS_BETWEEN_EVENTS = 5.0
 """Between what a worker says about one run."""
 TASKS_AT_A_TIME = 10_000
 """How many the scheduler of a cluster is handed in one message."""
-INSIST_SECONDS = 1.0
 _LOOK_SECONDS = 0.05
 _CLOSE_SECONDS = 5.0
 _LOST = (
@@ -170,38 +169,6 @@ def _on_threads(
     tasks = {("run", i): (action, run) for i, run in enumerate(runs)}
     with insistent_interrupts(), Callback(posttask=finished):
         return tuple(get(tasks, list(tasks), num_workers=count))
-
-
-@contextlib.contextmanager
-def insistent_interrupts() -> Iterator[None]:
-    """Let Ctrl-C leave the block: the interrupt is raised again every second until it does.
-
-    Python drops an exception that is raised while a destructor or a callback of its own runs, and
-    with it the only KeyboardInterrupt.
-    """
-    main = threading.main_thread()
-    if threading.current_thread() is not main or not hasattr(signal, "pthread_kill"):
-        yield
-        return
-    left = threading.Event()
-
-    def insist() -> None:
-        while not left.wait(INSIST_SECONDS):
-            signal.pthread_kill(main.ident, signal.SIGINT)
-
-    insisting = threading.Thread(target=insist, daemon=True)
-
-    def interrupted(*_: Any) -> None:
-        if insisting.ident is None:
-            insisting.start()
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGINT, interrupted)
-    try:
-        yield
-    finally:
-        left.set()
-        signal.signal(signal.SIGINT, before)
 
 
 @contextlib.contextmanager

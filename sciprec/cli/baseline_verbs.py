@@ -12,9 +12,10 @@ import typer
 from sciprec.cli.exit_codes import NOT_MET
 from sciprec.cli.options import Backends, Json, Quiet
 from sciprec.cli.run_verb import Set, Threads
+from sciprec.cli.settings import interruptible
 from sciprec.cli.study_verb import axes_of
 from sciprec.cli.written_files import Html, JUnit, written
-from sciprec.errors import InputError, Interrupted
+from sciprec.errors import InputError
 from sciprec.writing import targets
 
 _HELP = "Baselines: what runs gave once, how far noise moves it, and whether it is still so."
@@ -281,12 +282,8 @@ def _computing(threads: int | None, quiet: bool) -> Iterator[Any]:
     from sciprec.baselines.answering import How
     from sciprec.cli.progress import Progress
 
-    try:
-        with Progress(quiet=quiet) as progress:
-            told = {
-                "on_done": progress.done, "on_days": progress.days,
-                "on_compiling": progress.compiling,
-            }  # fmt: skip
-            yield How(threads, told, progress.planned, progress.cluster)
-    except KeyboardInterrupt:
-        raise Interrupted("the baselines are as they were") from None
+    with interruptible(lambda: "the baselines are as they were"), Progress(quiet=quiet) as progress:
+        told = {
+            "on_done": progress.done, "on_days": progress.days, "on_compiling": progress.compiling,
+        }  # fmt: skip
+        yield How(threads, told, progress.planned, progress.cluster)

@@ -36,6 +36,7 @@ from sciprec.cli.pricing import price_verbs
 from sciprec.cli.settings import Settings, before_the_verb
 from sciprec.cli.written_files import require_free_files
 from sciprec.errors import InputError, Interrupted, printable
+from sciprec.interrupts import ended_if_deferred
 from sciprec.plugins.loading import load_files, load_plugins
 
 atexit.register(gc.freeze)  # a process that ends needs no garbage found: a quarter of a second
@@ -126,11 +127,12 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     try:
         prepare_completion()
         given = before_the_verb(sys.argv[1:] if arguments is None else arguments)
-        _command()(given, prog_name="sciprec")
+        with ended_if_deferred(lambda: _leave_at_once(Settings.kept())):
+            _command()(given, prog_name="sciprec")
     except InputError as error:
         _fail(USAGE, str(error))
     except Interrupted as error:
-        _leave_at_once(f"interrupted; {error}")
+        _leave_at_once(str(error))
     except BrokenPipeError:
         sys.stderr.close()
         raise SystemExit(GOOD) from None
@@ -154,12 +156,15 @@ def _command() -> Callable[..., Any]:
     return command
 
 
-def _leave_at_once(message: str) -> NoReturn:
-    """End the process although threads still compute: a lifted kernel cannot be interrupted."""
-    from sciprec.output import netcdf
-
-    netcdf.finish_writing()
-    print(f"sciprec: {printable(message)}", file=sys.stderr, flush=True)
+def _leave_at_once(kept: str) -> NoReturn:
+    """End an interrupted process, and say what is kept; threads that compute go with it, because a
+    lifted kernel cannot be interrupted.
+    """
+    netcdf = sys.modules.get("sciprec.output.netcdf")
+    if netcdf is not None:
+        netcdf.finish_writing()
+    words = f"interrupted; {kept}" if kept else "interrupted"
+    print(f"sciprec: {printable(words)}", file=sys.stderr, flush=True)
     os._exit(INTERRUPTED)
 
 

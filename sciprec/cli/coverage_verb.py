@@ -16,8 +16,8 @@ import typer
 
 from sciprec.cli.exit_codes import NOT_MET
 from sciprec.cli.options import Backends, Json, Quiet, share_option
-from sciprec.cli.settings import Settings, as_words
-from sciprec.errors import InputError, Interrupted, printable, why_no_file
+from sciprec.cli.settings import Settings, as_words, interruptible
+from sciprec.errors import InputError, printable, why_no_file
 from sciprec.scenario.shipped import PRICES, shipped
 
 REFERENCES = "europeans.json"
@@ -100,13 +100,11 @@ def coverage(
     with alone_in(folder):
         require_own_page(folder)
         require_own(folder / RESULTS, COVERAGE)
-        try:
+        with interruptible(lambda: _what_is_kept(folder, len(done))):
             count.run(
                 backends=backends, tolerance=share, confidence=confidence,
                 threads=threads or os.cpu_count() or 1, progress=progress,
             )  # fmt: skip
-        except KeyboardInterrupt:
-            raise Interrupted(_what_is_kept(folder, len(done))) from None
         page = write_coverage_page(folder)
     _show(folder, content, page, json)
     if not all(row["passed"] for row in done):

@@ -12,8 +12,8 @@ from sciprec.cli.exit_codes import NOT_MET
 from sciprec.cli.kernel_or_scenario import KernelInputs, is_kernel, kernel_with_inputs
 from sciprec.cli.options import Backends, Json, Quiet
 from sciprec.cli.run_verb import Set
-from sciprec.cli.settings import Settings
-from sciprec.errors import InputError, Interrupted, printable
+from sciprec.cli.settings import Settings, interruptible
+from sciprec.errors import InputError, printable
 
 
 def repeat(
@@ -64,10 +64,8 @@ def repeat(
         if not (quiet or json):
             print(f"run: {printable(words)}", file=sys.stderr, flush=True)
 
-    try:
+    with interruptible(lambda: "nothing is left of the runs"):
         found = _repeated(list(target or ()), given, {"runs": runs, "told": told})
-    except KeyboardInterrupt:
-        raise Interrupted("nothing is left of the runs") from None
     if json:
         print_json(found.as_dict())
     else:

@@ -10,9 +10,9 @@ import typer
 
 from sciprec.cli.exit_codes import NOT_MET
 from sciprec.cli.options import Json, Quiet, ScenarioFiles, known_backends
-from sciprec.cli.settings import Settings
+from sciprec.cli.settings import FILES_KEPT, Settings, interruptible
 from sciprec.cli.written_files import JUnit
-from sciprec.errors import InputError, Interrupted
+from sciprec.errors import InputError
 from sciprec.writing import targets
 
 QUICKSTART = ("quickstart_climate", "quickstart_heston")
@@ -115,21 +115,18 @@ def run_and_show(
     from sciprec.cli.console import print_json, print_runs, say
     from sciprec.cli.progress import Progress
 
-    try:
-        with Progress(quiet=quiet or json) as progress:
-            result = workflow.run(
-                scenarios,
-                on_plan=progress.planned,
-                on_done=progress.done,
-                on_days=progress.days,
-                on_compiling=progress.compiling,
-                on_cluster=progress.cluster,
-                plugins=Settings.plugins,
-                debug=Settings.debug,
-                **how,
-            )
-    except KeyboardInterrupt:
-        raise Interrupted("the files of runs that had finished are kept") from None
+    with interruptible(lambda: FILES_KEPT), Progress(quiet=quiet or json) as progress:
+        result = workflow.run(
+            scenarios,
+            on_plan=progress.planned,
+            on_done=progress.done,
+            on_days=progress.days,
+            on_compiling=progress.compiling,
+            on_cluster=progress.cluster,
+            plugins=Settings.plugins,
+            debug=Settings.debug,
+            **how,
+        )
     if json:
         content = {"folder": result.folder, "page": result.page, "runs": result.table}
         print_json(content | {"notes": result.notes})

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
-from sciprec.errors import InputError
+from sciprec.errors import InputError, Interrupted
+
+FILES_KEPT = "the files of runs that had finished are kept"
 
 
 class Settings:
@@ -18,6 +21,27 @@ class Settings:
     """Absolute paths of the user's own files, which are imported."""
     command: tuple[str, ...] = ()
     """The words behind a bare `--`."""
+    kept: Callable[[], str] = str
+    """What to say of work that Ctrl-C ends; nothing outside of `interruptible`."""
+
+
+@contextmanager
+def interruptible(kept: Callable[[], str]) -> Iterator[None]:
+    """Long work of a verb, for a `with` statement, which Ctrl-C ends.
+
+    Args:
+        kept: says what is kept then.
+
+    Raises:
+        Interrupted: it was ended.
+    """
+    Settings.kept = kept
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise Interrupted(kept()) from None
+    finally:
+        Settings.kept = str
 
 
 def before_the_verb(given: list[str]) -> list[str]:

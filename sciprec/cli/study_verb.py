@@ -13,9 +13,9 @@ from sciprec.cli.exit_codes import NOT_MET
 from sciprec.cli.kernel_or_scenario import limit_of
 from sciprec.cli.options import Backends, Json, Quiet
 from sciprec.cli.run_verb import write_cases
-from sciprec.cli.settings import command_line
+from sciprec.cli.settings import FILES_KEPT, command_line, interruptible
 from sciprec.cli.written_files import JUnit
-from sciprec.errors import InputError, Interrupted
+from sciprec.errors import InputError
 
 
 def study(
@@ -78,17 +78,14 @@ def study(
         "--inputs": inputs, "--backend": backend, "--tolerance": tolerance, "--metric": [metric],
         "--output": output, "--axes": axes, "--search": search and [search], "--out": [str(out)],
     }  # fmt: skip
-    try:
-        with Progress(quiet=quiet or json) as progress:
-            made = study_kernel(
-                kernel_named(kernel), list(inputs), backends=tuple(backend or ()),
-                output=output or None, tolerance=_limits(tolerance or (), metric), metric=metric,
-                out=out, axes=axes_of(axes or ()), search=search, threads=threads, fresh=fresh,
-                command=command_line(["study", kernel], options), on_plan=progress.planned,
-                on_done=progress.done, on_tried=tried,
-            )  # fmt: skip
-    except KeyboardInterrupt:
-        raise Interrupted("the files of runs that had finished are kept") from None
+    with interruptible(lambda: FILES_KEPT), Progress(quiet=quiet or json) as progress:
+        made = study_kernel(
+            kernel_named(kernel), list(inputs), backends=tuple(backend or ()),
+            output=output or None, tolerance=_limits(tolerance or (), metric), metric=metric,
+            out=out, axes=axes_of(axes or ()), search=search, threads=threads, fresh=fresh,
+            command=command_line(["study", kernel], options), on_plan=progress.planned,
+            on_done=progress.done, on_tried=tried,
+        )  # fmt: skip
     found = made.search
     if junit_xml is not None:
         shown = found.compared if found else ()

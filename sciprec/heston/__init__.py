@@ -6,7 +6,6 @@ decorated by `path_scheme`.
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING, Any
 
 from sciprec.heston import observations
@@ -31,6 +30,7 @@ from sciprec.heston.options.catalogue import (
 from sciprec.heston.parameters import Model
 from sciprec.heston.schemes.registry import path_scheme
 from sciprec.heston.semianalytic import analytic, black
+from sciprec.plugins.later import public
 
 if TYPE_CHECKING:
     from sciprec.heston.bounds.bound_coverage import coverage, random_coverage, reference_cases
@@ -80,6 +80,4 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name in _LAZY:
-        return getattr(importlib.import_module(_LAZY[name]), name)
-    raise AttributeError(f"module 'sciprec.heston' has no attribute '{name}'")
+    return public(name, "sciprec.heston", _LAZY)

@@ -2,32 +2,32 @@
 
 from __future__ import annotations
 
-import importlib
+from typing import Any
+
+from sciprec.plugins.later import public
 
 _PUBLIC = {
-    "vcomp_f32": "instructions",
-    "vscale_i32": "instructions",
-    "vacc_i64": "instructions",
-    "vacc_leaves": "instructions",
-    "accumulate_i64": "instructions",
-    "compensated_update": "updates",
-    "rescaled_update": "updates",
-    "in_force": "modes",
-    "Work": "work",
-    "update_work": "work",
-    "Estimate": "cost",
-    "MACHINES": "cost",
-    "roofline": "cost",
-    "modelled": "cost",
+    "vcomp_f32": "sciprec.machine.instructions",
+    "vscale_i32": "sciprec.machine.instructions",
+    "vacc_i64": "sciprec.machine.instructions",
+    "vacc_leaves": "sciprec.machine.instructions",
+    "accumulate_i64": "sciprec.machine.instructions",
+    "compensated_update": "sciprec.machine.updates",
+    "rescaled_update": "sciprec.machine.updates",
+    "in_force": "sciprec.machine.modes",
+    "Work": "sciprec.machine.work",
+    "update_work": "sciprec.machine.work",
+    "Estimate": "sciprec.machine.cost",
+    "MACHINES": "sciprec.machine.cost",
+    "roofline": "sciprec.machine.cost",
+    "modelled": "sciprec.machine.cost",
 }
 
 __all__ = list(_PUBLIC)
 
 
-def __getattr__(name: str):
-    if name in _PUBLIC:
-        return getattr(importlib.import_module(f"sciprec.machine.{_PUBLIC[name]}"), name)
-    raise AttributeError(f"module 'sciprec.machine' has no attribute '{name}'")
+def __getattr__(name: str) -> Any:
+    return public(name, "sciprec.machine", _PUBLIC)
 
 
 def __dir__() -> list[str]:

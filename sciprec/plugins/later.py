@@ -1,12 +1,45 @@
-"""Rows that are imported when they are asked for: by them a lower room uses what upper ones have,
-and names none of them.
+"""What is imported when it is asked for: public names, and rows by which a lower room uses what
+upper ones have, and names none of them.
 """
 
 from __future__ import annotations
 
 import importlib
+import sys
 from collections.abc import Iterator, Mapping
+from types import ModuleType
 from typing import Any
+
+from sciprec.interrupts import deferred_interrupts
+
+
+def imported(module: str) -> ModuleType:
+    """A module of sciprec, imported whatever an interrupted import has left: a module without the
+    package around it, which would import the package in the middle of itself.
+    """
+    if module in sys.modules:
+        return importlib.import_module(module)
+    with deferred_interrupts():
+        for name in sorted(n for n in list(sys.modules) if n.startswith("sciprec.")):
+            if name.rpartition(".")[0] not in sys.modules:
+                del sys.modules[name]
+        return importlib.import_module(module)
+
+
+def public(name: str, package: str, modules: Mapping[str, str]) -> Any:
+    """A public name of a package, of those that are imported when they are asked for.
+
+    Args:
+        name: the name.
+        package: the package.
+        modules: name -> module that has it.
+
+    Raises:
+        AttributeError: the package has no such name.
+    """
+    if name not in modules:
+        raise AttributeError(f"module '{package}' has no attribute '{name}'")
+    return getattr(imported(modules[name]), name)
 
 
 class Later(Mapping[str, Any]):
@@ -21,7 +54,7 @@ class Later(Mapping[str, Any]):
 
     def __getitem__(self, name: str) -> Any:
         module, attribute = self._places[name]
-        return getattr(importlib.import_module(module), attribute)
+        return getattr(imported(module), attribute)
 
     def __contains__(self, name: object) -> bool:
         return name in self._places

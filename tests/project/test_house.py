@@ -14,7 +14,7 @@ from sciprec import climate, heston
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "sciprec"
-TOP = {"__init__.py", "__main__.py", "accessor.py", "errors.py", "py.typed"}
+TOP = {"__init__.py", "__main__.py", "accessor.py", "errors.py", "interrupts.py", "py.typed"}
 MOST_FILES = 24
 COMING = {"study", "trace", "tune", "model", "bound", "monitor", "compare"}
 FOLDERS = sorted(

@@ -9,9 +9,9 @@ import time
 
 import pytest
 
-from sciprec.batch.execute import insistent_interrupts
 from sciprec.cli import commands as cli
 from sciprec.cli.exit_codes import GOOD, INTERRUPTED
+from sciprec.interrupts import insistent_interrupts
 from sciprec.output import netcdf
 
 # A command line whose fp16 run computes for a minute in C; the other two end at once.

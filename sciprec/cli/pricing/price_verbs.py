@@ -10,7 +10,8 @@ import typer
 
 from sciprec.cli.exit_codes import NOT_MET
 from sciprec.cli.options import Backend, Payoff, share_option
-from sciprec.errors import InputError, Interrupted
+from sciprec.cli.settings import interruptible
+from sciprec.errors import InputError
 
 
 def price(
@@ -107,11 +108,9 @@ def price(
         "threads": threads if threads is not None else os.cpu_count() or 1,
     }  # fmt: skip
     of_greeks = greeks_arguments(asked)
-    try:
+    with interruptible(lambda: "no price was made"):
         result = heston.price(model_given, payoffs, **how, **price_arguments(asked))
         derived = of_greeks and heston.greeks(model_given, payoffs, **how, **of_greeks)
-    except KeyboardInterrupt:
-        raise Interrupted("no price was made") from None
     content = result_as_dict(model_given, source, result) | {"compensation": compensation}
     content["sentences"] = notes_of(given, asked) + content["sentences"]
     if derived is not None:

@@ -7,6 +7,7 @@ none, and one warning says what was found.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import os
@@ -27,6 +28,7 @@ from numba.core.registry import CPUDispatcher
 from numba.core.runtime import rtsys
 from numba.core.serialize import dumps
 
+from sciprec.interrupts import deferred_interrupts
 from sciprec.precision.compiled.one_pass_at_a_time import one_pass_at_a_time
 from sciprec.precision.compiled.turns import turn
 from sciprec.precision.compiled.undisturbed import undisturbed
@@ -106,6 +108,7 @@ def keep(dispatcher):
     vectorized = getattr(dispatcher, "_dispatcher", None)
     if vectorized is not None:
         vectorized.cache = _UfuncCache(vectorized.py_func)
+        vectorized.compile = deferred_interrupts()(vectorized.compile)
     else:
         dispatcher._cache = DiskCache(dispatcher.py_func)
     return dispatcher
@@ -117,13 +120,14 @@ class Kept(CPUDispatcher):
     def compile(self, sig):
         """Compile for a signature, or load it, as Numba asks."""
         # the lock first: who waits for another process keeps no thread's turn
-        with global_compiler_lock, undisturbed(), one_pass_at_a_time(), wide_vectors():
+        with global_compiler_lock, contextlib.ExitStack() as changed:
             kinds = tuple(sigutils.normalize_signature(sig)[0])
             stored = isinstance(self._cache, DiskCache) and not any(map(_has_function, kinds))
-            if not stored or kinds in self.overloads:
-                return super().compile(sig)
-            with turn(self._cache.file_of(sig, self.targetctx.codegen())):
-                return super().compile(sig)
+            if stored and kinds not in self.overloads:
+                changed.enter_context(turn(self._cache.file_of(sig, self.targetctx.codegen())))
+            for block in deferred_interrupts, undisturbed, one_pass_at_a_time, wide_vectors:
+                changed.enter_context(block())
+            return super().compile(sig)
 
 
 class DiskCache(_Cache):

@@ -1,0 +1,204 @@
+"""Ctrl-C where it would break something: it waits for the end of an import or of a compilation."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+
+import pytest
+
+import sciprec
+from sciprec import interrupts
+from sciprec.cli.exit_codes import INTERRUPTED
+from sciprec.interrupts import deferred_interrupts
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="no SIGINT for one process on Windows")
+
+
+@pytest.fixture
+def heard():
+    """The signals that the program's own handler has been called with."""
+    calls = []
+    before = signal.signal(signal.SIGINT, lambda number, frame: calls.append(number))
+    yield calls
+    signal.signal(signal.SIGINT, before)
+
+
+def test_an_interrupt_waits_for_the_end_of_the_outermost_block():
+    done, before = [], signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt), deferred_interrupts():
+        with deferred_interrupts():
+            signal.raise_signal(signal.SIGINT)
+            done.append("inner")
+        done.append("outer")
+    assert done == ["inner", "outer"]
+    assert signal.getsignal(signal.SIGINT) is before and interrupts._deferral is None
+
+
+def test_a_second_interrupt_does_not_wait():
+    done, before = [], signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt), deferred_interrupts():
+        signal.raise_signal(signal.SIGINT)
+        done.append("first")
+        signal.raise_signal(signal.SIGINT)
+        done.append("second")
+    assert done == ["first"]
+    assert signal.getsignal(signal.SIGINT) is before and interrupts._deferral is None
+
+
+def test_an_interrupt_goes_before_an_error_of_the_block():
+    with pytest.raises(KeyboardInterrupt) as caught, deferred_interrupts():
+        signal.raise_signal(signal.SIGINT)
+        raise ValueError("an error")
+    assert str(caught.value.__context__) == "an error"
+
+
+def test_a_handler_of_the_program_is_called_for_each_interrupt(heard):
+    own = signal.getsignal(signal.SIGINT)
+    with deferred_interrupts():
+        signal.raise_signal(signal.SIGINT)
+        assert heard == []
+    assert heard == [signal.SIGINT] and signal.getsignal(signal.SIGINT) is own
+    with deferred_interrupts():
+        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
+        assert heard == 3 * [signal.SIGINT]
+    assert heard == 3 * [signal.SIGINT] and signal.getsignal(signal.SIGINT) is own
+
+
+def test_a_handler_that_is_set_inside_stays(heard):
+    other = []
+    with deferred_interrupts():
+        signal.raise_signal(signal.SIGINT)
+        noting = signal.getsignal(signal.SIGINT)
+        signal.signal(signal.SIGINT, lambda *_: other.append(1))
+        signal.raise_signal(signal.SIGINT)
+        assert (heard, other) == ([], [1])
+    assert (heard, other) == ([signal.SIGINT], [1])
+    signal.raise_signal(signal.SIGINT)
+    assert (heard, other) == ([signal.SIGINT], [1, 1])
+    signal.signal(signal.SIGINT, noting)  # as who has kept it may put it back
+    signal.raise_signal(signal.SIGINT)
+    assert heard == 2 * [signal.SIGINT]
+
+
+@pytest.mark.parametrize("handler", [signal.SIG_IGN, signal.SIG_DFL])
+def test_what_is_not_handled_in_python_is_left_alone(handler, heard):
+    signal.signal(signal.SIGINT, handler)
+    with deferred_interrupts():
+        assert signal.getsignal(signal.SIGINT) is handler
+
+
+def test_other_threads_and_other_signals_are_left_alone(heard):
+    own, seen = signal.getsignal(signal.SIGINT), []
+
+    def other():
+        with deferred_interrupts():
+            seen.append(signal.getsignal(signal.SIGINT))
+
+    thread = threading.Thread(target=other)
+    thread.start()
+    thread.join()
+    terminated = signal.getsignal(signal.SIGTERM)
+    with deferred_interrupts():
+        assert signal.getsignal(signal.SIGTERM) is terminated
+    assert seen == [own]
+
+
+# ---- imports -------------------------------------------------------------------------------------
+
+NAMES = """
+    import gc, json, os, random, signal, sys, traceback
+    import numba, numpy, xarray, netCDF4, pydantic, scipy.linalg, scipy.special, scipy.stats
+    import dask.array, distributed, jinja2, matplotlib.figure, typer
+
+    class Insistent:
+        '''Ctrl-C twice while some module of sciprec is looked for.'''
+
+        def __init__(self, count):
+            self.left = count
+
+        def find_spec(self, name, *_):
+            if name.startswith("sciprec."):
+                self.left -= 1
+                if not self.left:
+                    for _ in range(2):
+                        signal.raise_signal(signal.SIGINT)
+
+    def attempt(name, seed):
+        import sciprec
+
+        if seed:
+            finder = Insistent(random.Random(f"{name} {seed}").randint(1, 60))
+            sys.meta_path.insert(0, finder)
+            try:
+                getattr(sciprec, name)
+            except KeyboardInterrupt:
+                assert finder.left <= 0
+        assert getattr(sciprec, name) is not None
+
+    gc.disable()  # children that look at all objects copy their memory
+    for name in json.loads(sys.argv[1]):
+        for seed in range(int(sys.argv[2])):
+            child = os.fork()
+            if child == 0:
+                try:
+                    attempt(name, seed)
+                except BaseException:
+                    print(name, seed, traceback.format_exc(), flush=True)
+                finally:
+                    os._exit(0)
+            os.waitpid(child, 0)
+"""
+
+
+def said(program: str, *words: str) -> str:
+    """What a new process prints."""
+    command = [sys.executable, "-c", textwrap.dedent(program), *words]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    return done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("names", "attempts"),
+    [
+        (["lift", "run_climate", "heston"], 2),
+        pytest.param(sciprec.__all__, 2, marks=pytest.mark.slow),
+    ],
+)  # fmt: skip
+def test_any_public_name_comes_first_or_after_an_interrupted_import(names, attempts):
+    assert said(NAMES, json.dumps(names), str(attempts)) == ""
+
+
+# ---- the command line ----------------------------------------------------------------------------
+
+DEFERRED = """
+    import hashlib, signal, sys, threading, time
+    from sciprec import heston
+    from sciprec.cli import commands as cli
+    from sciprec.interrupts import deferred_interrupts
+
+    def price(*given, **options):
+        with deferred_interrupts():
+            print("begun", flush=True)
+            hashlib.pbkdf2_hmac("sha512", b"word", b"salt", 40_000_000)  # as LLVM does: no Python
+
+    heston.price = price
+    words = "--model lewis --payoff call --strike 100 --maturity 1"
+    cli.main(["price", *words.split()])
+"""
+
+
+def test_a_command_ends_although_it_defers():
+    command, piped = [sys.executable, "-c", textwrap.dedent(DEFERRED)], subprocess.PIPE
+    with subprocess.Popen(command, stdout=piped, stderr=piped, text=True) as one:
+        assert one.stdout.readline() == "begun\n", one.stderr.read()
+        begun = time.perf_counter()
+        one.send_signal(signal.SIGINT)
+        assert one.wait(timeout=30) == INTERRUPTED
+        assert time.perf_counter() - begun < interrupts.LONGEST_DEFERRAL + 2.0
+        assert one.stderr.read() == "sciprec: interrupted; no price was made\n"
