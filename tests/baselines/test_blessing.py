@@ -14,6 +14,7 @@ from sciprec.baselines.summaries import MOST_LINES, markdown
 from sciprec.cli.exit_codes import GOOD, NOT_MET, USAGE
 from sciprec.comparison.junit import Case, junit_text
 from sciprec.report.baseline_page import checks_page
+from sciprec.writing.targets import MARKDOWN
 
 
 def shifted(by):
@@ -71,7 +72,7 @@ def test_files_for_others(call, saved, planted, blank_figures):
     assert "<h1>1 of 1 baselines changed: made_up</h1>" in page and "What got better" in page
     assert "worse for now" in page and "<svg" in page and "<script" not in page
     assert not re.search(r'(?:src|href)="(?!#|data:)', page)
-    assert summary.startswith("### Precision: 1 of 1 baseline changed\n")
+    assert summary.startswith(f"{MARKDOWN.mark}\n### Precision: 1 of 1 baseline changed\n")
     assert "| made_up | fp32 | field | changed | " in summary
     assert "  - better: fp32, field" in summary
     suites = ElementTree.fromstring(junit)

@@ -17,7 +17,7 @@ from sciprec.report.page import STATUS_WORDS
 from sciprec.report.sections.figures import block_maximum
 from sciprec.report.stored import batch as stored
 from sciprec.report.stored import evidence
-from sciprec.report.stored.batch import MANIFEST, read_batch, write_text
+from sciprec.report.stored.batch import MANIFEST, read_batch
 
 VOID = {"meta", "link", "br", "img", "hr", "input"}
 
@@ -244,12 +244,6 @@ def test_block_maximum_keeps_spikes():
 
 def test_every_status_has_words():
     assert set(STATUS_WORDS) == set(STATUSES)
-
-
-def test_text_files_appear_whole_or_not_at_all(tmp_path):
-    with pytest.raises(UnicodeEncodeError):
-        write_text(tmp_path / "page.html", "half \ud800")
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_descriptions_of_figures_are_escaped():
