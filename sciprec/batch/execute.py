@@ -426,6 +426,8 @@ def _require_scheduler(address: str) -> None:
 async def _identity(address: str) -> Any:
     """What the server at an address says about itself."""
     from distributed.core import rpc
+    from distributed.security import Security
 
-    async with rpc(address, timeout=CONNECT_SECONDS) as server:
+    with_tls = Security().get_connection_args("client")  # as dask's settings say
+    async with rpc(address, timeout=CONNECT_SECONDS, connection_args=with_tls) as server:
         return await asyncio.wait_for(server.identity(), CONNECT_SECONDS)
