@@ -22,6 +22,7 @@ import numpy as np
 from sciprec import __version__
 from sciprec.bench import kernels, peers
 from sciprec.precision import lift, resolve_backend
+from sciprec.precision.rounding.mode import has_feature
 
 TITLE = "Time of a lifted kernel"
 CAPTION = "ratios to native binary32 in processor seconds: median (least); goals for Zen 5"
@@ -186,12 +187,11 @@ def measure(
 
 def machine() -> dict:
     """What the numbers depend on."""
-    features = llvmlite.binding.get_host_cpu_features()
     wanted = ("avx512f", "avx2", "fma", "f16c")
     processor = llvmlite.binding.get_host_cpu_name()
     return {
         "processor": FAMILIES.get(processor, processor),
-        "vector_extensions": [f for f in wanted if features.get(f)],
+        "vector_extensions": [f for f in wanted if has_feature(f)],
         "cores": os.cpu_count(),
         "system": platform.system(),
         "python": platform.python_version(),

@@ -45,10 +45,11 @@ def processor_name() -> str:
 
 def simd_level() -> str:
     """The widest vector instructions that the compiler may use here."""
-    from llvmlite import binding
+    from numba.core import codegen, config
 
-    features = binding.get_host_cpu_features()
-    return next((name for name in _SIMD_LEVELS if features.get(name)), "unknown")
+    given = config.CPU_FEATURES
+    features = (codegen.get_host_cpu_features() if given is None else given).split(",")
+    return next((name for name in _SIMD_LEVELS if f"+{name}" in features), "unknown")
 
 
 def git_state() -> str:

@@ -22,15 +22,14 @@ from dataclasses import dataclass
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils, config
+from numba.core import cgutils
 from numba.extending import intrinsic
 
 from sciprec.precision.compiled.disk_cache import kept
 from sciprec.precision.rounding.mode import has_feature
 
-_HOST = config.CPU_NAME in (None, "host") and config.CPU_FEATURES is None
-WIDE = _HOST and has_feature("avx512f") and has_feature("avx512bw")
-"""Whether Numba compiles for this processor, and it has vectors of 512 bits."""
+WIDE = has_feature("avx512f") and has_feature("avx512bw")
+"""Whether Numba compiles for a processor that has vectors of 512 bits."""
 
 BYTES = WIDE and has_feature("avx512vnni")
 """Whether the processor multiplies and adds bytes (vpdpbusd)."""

@@ -13,13 +13,15 @@ import platform
 from functools import lru_cache
 
 from llvmlite import binding, ir
-from numba.core import cgutils, types
+from numba.core import cgutils, config, types
+from numba.core.codegen import get_host_cpu_features
 from numba.extending import intrinsic
 
 from sciprec.precision.formats.rounding_rules import ROUNDINGS
 
 binding.initialize_native_asmparser()  # the register is read and written by inline assembler
 
+_BEFORE_AVX2 = ("sse", "sse2", "sse3", "ssse3", "sse4.1", "sse4.2", "avx")
 _FLUSH = 0x8040  # flush-to-zero and denormals-are-zero
 _MASKED = 0x1F80  # all exceptions masked, no flags
 NORMAL = _MASKED
@@ -32,8 +34,32 @@ def available() -> bool:
 
 
 def has_feature(name: str) -> bool:
-    """Whether the processor has an instruction set extension, by LLVM's name (f16c, fma, ...)."""
-    return bool(binding.get_host_cpu_features().get(name, False))
+    """Whether Numba's code may use an instruction set extension, by LLVM's name (f16c, fma, ...):
+    this processor has it, or NUMBA_CPU_FEATURES says so. What NUMBA_CPU_NAME implies does not
+    count.
+    """
+    given = config.CPU_FEATURES
+    return name in _features(get_host_cpu_features() if given is None else given)
+
+
+@lru_cache(maxsize=4)
+def _features(text: str) -> frozenset[str]:
+    """The extensions that "+one,-other,..." leaves; one that is taken away takes others along."""
+    left: set[str] = set()
+    for word in text.split(","):
+        sign, name = word[:1], word[1:]
+        if sign == "+":
+            left.add(name)
+        else:
+            left -= {one for one in left if one == name or name in _needs(one)}
+    return frozenset(left)
+
+
+def _needs(name: str) -> tuple[str, ...]:
+    """The extensions without which there is none of this name."""
+    if name.startswith("avx512"):
+        return (*_BEFORE_AVX2, "avx2", "f16c", "fma", "avx512f")
+    return _BEFORE_AVX2 if name in ("avx2", "f16c", "fma") else ()
 
 
 def control_word(rounding: str, flush: bool) -> int:
