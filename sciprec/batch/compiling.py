@@ -21,6 +21,7 @@ import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import asdict
 from functools import cache
+from pathlib import Path
 
 from numba.core import event
 
@@ -28,8 +29,8 @@ from sciprec.batch.plan import Run
 from sciprec.comparison import compare
 from sciprec.kinds import Surroundings, kind_of
 from sciprec.plugins.loading import load_files
+from sciprec.precision.compiled import cache_files
 from sciprec.precision.formats.backend import resolve_backend
-from sciprec.precision.lifting.compiling import cache_folder
 from sciprec.precision.operations.shared import can_share
 from sciprec.precision.operations.shared_rows import can_share_rows
 from sciprec.precision.rounding.variant import PLAIN
@@ -45,15 +46,16 @@ _here = threading.local()
 
 def is_compiled(run: Run) -> bool:
     """Whether a run with the same kernels has ended on this machine."""
-    return (cache_folder() / FOLDER / kernels_of(run)).exists()
+    return os.path.exists(_mark_of(run))
 
 
 def remember(run: Run) -> None:
     """Note that the kernels of a run are compiled, where the folder can be written."""
-    with contextlib.suppress(OSError):
-        folder = cache_folder() / FOLDER
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / kernels_of(run)).touch()
+    cache_files.write(_mark_of(run), b"")
+
+
+def _mark_of(run: Run) -> Path:
+    return cache_files.cache_folder() / FOLDER / kernels_of(run)
 
 
 def kernels_of(run: Run) -> str:

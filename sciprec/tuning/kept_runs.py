@@ -6,7 +6,7 @@ import json
 import threading
 from pathlib import Path
 
-from sciprec.precision.compiled import disk_cache
+from sciprec.precision.compiled import cache_files
 from sciprec.writing.sealed import is_sealed, sealed
 
 Known = dict[tuple[int, ...], float]
@@ -39,25 +39,19 @@ class KeptRuns:
             row = {"problem": self._identity, "choice": list(choice), "error": error}
             line = f"\n{json.dumps(sealed(row))}"  # what another process wrote may be cut off
             try:
-                self._path.parent.mkdir(parents=True, exist_ok=True)
-                with open(self._path, "ab", buffering=0) as stream:
-                    stream.write(line.encode())
+                cache_files.append(self._path, line.encode())
             except OSError:  # a cache that cannot be written
                 self._path = None
 
 
 def _folder() -> Path:
-    return disk_cache.cache_folder() / "tuning"
+    return cache_files.cache_folder() / "tuning"
 
 
 def _read(path: Path, identity: str) -> Known:
     """The runs of a file; lines that are cut off, damaged or of another problem are left out."""
     known: Known = {}
-    try:
-        lines = path.read_bytes().split(b"\n")
-    except OSError:
-        return known
-    for line in lines:
+    for line in (cache_files.read(path) or b"").split(b"\n"):
         try:
             row = json.loads(line)
         except (ValueError, RecursionError):

@@ -15,7 +15,7 @@ from sciprec.precision.assigning import files
 from sciprec.precision.assigning.matching import Matching
 from sciprec.precision.assigning.origins import own_place
 from sciprec.precision.assigning.policies import require_stages
-from sciprec.precision.compiled import disk_cache
+from sciprec.precision.compiled import cache_files
 from tests.writing.damages import DAMAGES
 
 TEXTS = ("y = y * 1.1", "y = y + 0.2", "y = y - z * y", "z = y / 3.0")
@@ -279,14 +279,14 @@ def test_a_damaged_assignment_of_the_cache_is_no_other_assignment(seed, tmp_path
     (path,) = (tmp_path / "assignments").iterdir()
     path.write_bytes(draw.choice(DAMAGES)(path.read_bytes(), draw))
     files._kept.clear()
-    disk_cache._told.clear()
+    cache_files._told.clear()
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         try:
             assert Assignment.called(name) == made
         except InputError as error:
             assert "is not known here; give the file of the assignment" in str(error)
-            assert [one.category for one in told] == [disk_cache.CacheWarning]
+            assert [one.category for one in told] == [cache_files.CacheWarning]
             assert not path.exists()
     made.named("other").as_backend()
     assert Assignment.called(name) == made

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import sciprec
-from sciprec.precision.compiled import disk_cache, parts
+from sciprec.precision.compiled import cache_files, disk_cache, parts
 
 ROOT = Path(__file__).parents[2]
 
@@ -51,11 +51,11 @@ def run_kept() -> str:
 
 def told(run) -> tuple[str, list[str]]:
     """What a run gives, and its warnings, all of them."""
-    disk_cache._told.clear()
+    cache_files._told.clear()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         result = run()
-    assert all(issubclass(w.category, disk_cache.CacheWarning) for w in caught), caught
+    assert all(issubclass(w.category, cache_files.CacheWarning) for w in caught), caught
     return result, [str(w.message) for w in caught]
 
 
@@ -125,7 +125,7 @@ def test_damage_of_kept_code_costs_one_warning(folder, damage):
 EVERY_FILE = """
 import json
 from tests.precision.test_disk_cache import *
-folder, found = disk_cache.cache_folder(), []
+folder, found = cache_files.cache_folder(), []
 expected = told(run_lifted)
 for number, path in enumerate(sorted(folder.iterdir())):
     for damage in DAMAGES[number::4]:
@@ -156,15 +156,6 @@ def test_damage_of_any_file_of_a_lifted_kernel_costs_one_warning(tmp_path):
         assert result == expected[0] and len(said) == 1 and "held what cannot" in said[0]
         assert after == expected
     assert expected[1] == []
-
-
-def test_a_cache_that_is_a_file_costs_one_warning(tmp_path, monkeypatch):
-    expected = run_kept()
-    (tmp_path / "cache").write_text("not a folder")
-    monkeypatch.setenv("SCIPREC_CACHE_DIR", str(tmp_path / "cache"))
-    result, said = told(run_kept)
-    assert result == expected and len(said) == 1
-    assert "cannot be used (Not a directory)" in said[0] and "SCIPREC_CACHE_DIR" in said[0]
 
 
 def test_a_user_without_a_home_is_told_once(monkeypatch):

@@ -8,7 +8,7 @@ import pytest
 
 from sciprec.cli.behind import doctor
 from sciprec.precision import quantize
-from sciprec.precision.compiled.disk_cache import cache_folder
+from sciprec.precision.compiled.cache_files import cache_folder
 
 
 def test_everything_is_there_and_good_here(call):

@@ -16,7 +16,7 @@ import numpy as np
 
 from sciprec.errors import InputError
 from sciprec.precision import lift
-from sciprec.precision.compiled.disk_cache import cache_folder
+from sciprec.precision.compiled.cache_files import chosen_folder, why_unusable
 from sciprec.precision.rounding import mode
 from sciprec.provenance.origin import provenance
 
@@ -58,13 +58,16 @@ def clear_cache() -> tuple[int, int]:
     Raises:
         InputError: the folder cannot be changed.
     """
-    files = _cache_files(cache_folder())
+    folder = chosen_folder()
     try:
+        if why := why_unusable(folder):
+            raise OSError(0, why)
+        files = _cache_files(folder)
         for path in files:
             path.unlink(missing_ok=True)
     except OSError as error:
         raise InputError(
-            f"the cache folder '{cache_folder()}' cannot be cleared ({error.strerror}); remove it "
+            f"the cache folder '{folder}' cannot be cleared ({error.strerror}); remove it "
             "by hand, or set SCIPREC_CACHE_DIR to a folder of your own"
         ) from None
     return len(files), sum(files.values())
@@ -152,7 +155,9 @@ def _operands() -> tuple[np.ndarray, np.ndarray]:
 
 def _cache() -> Finding:
     """Where compiled kernels are kept, how much there is, and whether it can be written."""
-    folder = cache_folder()
+    folder = chosen_folder()
+    if why := why_unusable(folder):
+        return Finding("cache", f"{folder}: not used ({why})", False)
     files = _cache_files(folder)
     size = sum(files.values())
     good = os.access(folder, os.W_OK) if folder.exists() else True

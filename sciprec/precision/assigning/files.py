@@ -16,7 +16,7 @@ from sciprec.checks.arguments import path as checked_path
 from sciprec.checks.arguments import refused, shown, word
 from sciprec.errors import InputError, meant
 from sciprec.precision.assigning.places import UNITS, Call, Place
-from sciprec.precision.compiled import disk_cache
+from sciprec.precision.compiled import cache_files
 from sciprec.writing import targets
 
 SCHEMA = 1
@@ -224,7 +224,7 @@ def keep(digest: str, content: dict[str, Any]) -> None:
     """Let this process and others find what an assignment says by its digest."""
     if digest not in _kept:
         _kept[digest] = text_of(content)
-        disk_cache.write(_place_of(digest), _kept[digest].encode())
+        cache_files.write(_place_of(digest), _kept[digest].encode())
 
 
 def kept(digest: str) -> Read | None:
@@ -232,7 +232,7 @@ def kept(digest: str) -> Read | None:
     by now.
     """
     if digest not in _kept:
-        found = disk_cache.read(_place_of(digest)) if _DIGEST.fullmatch(digest) else None
+        found = cache_files.read(_place_of(digest)) if _DIGEST.fullmatch(digest) else None
         if found is None:
             return None
         try:
@@ -241,10 +241,10 @@ def kept(digest: str) -> Read | None:
         except (ValueError, TypeError, RecursionError):
             damaged = True
         if damaged:
-            return disk_cache.discard(_place_of(digest), "it is damaged")
+            return cache_files.discard(_place_of(digest), "it is damaged")
         _kept[digest] = text
     return parsed(tomllib.loads(_kept[digest]), digest)
 
 
 def _place_of(digest: str) -> Path:
-    return disk_cache.cache_folder() / "assignments" / f"{digest}.toml"
+    return cache_files.cache_folder() / "assignments" / f"{digest}.toml"

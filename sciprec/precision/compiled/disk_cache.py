@@ -1,8 +1,5 @@
 """Compiled code on disk: one file for a function and the types of its arguments, named by a hash
 of everything that it depends on and checked when it is read.
-
-A cache may be lost at any time. Whatever is wrong with it, the code is compiled as if there were
-none, and one warning says what was found.
 """
 
 from __future__ import annotations
@@ -10,11 +7,8 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
-import os
 import pickle
-import shutil
 import sys
-import warnings
 from collections.abc import Callable
 from pathlib import Path
 
@@ -29,34 +23,17 @@ from numba.core.runtime import rtsys
 from numba.core.serialize import dumps
 
 from sciprec.interrupts import deferred_interrupts
+from sciprec.precision.compiled.cache_files import cache_folder, discard, read, write
 from sciprec.precision.compiled.one_pass_at_a_time import one_pass_at_a_time
 from sciprec.precision.compiled.turns import turn
 from sciprec.precision.compiled.undisturbed import undisturbed
 from sciprec.precision.compiled.wide_vectors import wide_vectors
 from sciprec.provenance.definitions import digest_of
-from sciprec.writing import whole
 
 SUFFIXES = ".compiled", ".part"
 _PACKAGE = Path(__file__).parents[2]
 _CHECK_BYTES = 32
 _SETTINGS = ("BOUNDSCHECK", "OPT", "LOOP_VECTORIZE", "SLP_VECTORIZE", "DEBUGINFO_DEFAULT")
-_told: set[tuple[Path, str]] = set()
-
-
-class CacheWarning(UserWarning):
-    """The cache folder is damaged, or cannot be used; results are as they would be without it."""
-
-
-def cache_folder() -> Path:
-    """Where generated modules and compiled code are: SCIPREC_CACHE_DIR, or the user's cache."""
-    chosen = os.environ.get("SCIPREC_CACHE_DIR")
-    if chosen:
-        return Path(chosen)
-    base = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA")
-    try:
-        return (Path(base) if base else Path.home() / ".cache") / "sciprec"
-    except RuntimeError:  # a user without a home
-        return Path(os.devnull) / "sciprec"
 
 
 @functools.cache
@@ -91,7 +68,10 @@ def outside_digest(function) -> str:
     if function.__module__.startswith("sciprec.precision."):
         return ""
     code = function.__code__
-    content = read(Path(code.co_filename)) or digest_of(function).encode()
+    try:
+        content = Path(code.co_filename).read_bytes()
+    except OSError:
+        content = digest_of(function).encode()
     return hashlib.sha256(code.co_code + content).hexdigest()
 
 
@@ -231,61 +211,3 @@ def _has_function(kind: types.Type) -> bool:
     if isinstance(kind, types.BaseTuple):
         return any(map(_has_function, kind))
     return isinstance(kind, (types.Callable, types.ClassInstanceType))
-
-
-# ---- files -------------------------------------------------------------------------------------
-
-
-def read(path: Path) -> bytes | None:
-    """What a file of the cache folder holds; None where it is not there, or cannot be read."""
-    try:
-        return path.read_bytes()
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        discard(path, error.strerror)
-        return None
-
-
-def write(path: Path, content: bytes) -> bool:
-    """Write a file of the cache folder, whole or not at all; whether that was possible."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        whole.write_bytes(path, content)
-        return True
-    except OSError as error:
-        _warn_unusable(path.parent, error.strerror)
-        return False
-
-
-def discard(path: Path, reason: str) -> None:
-    """Remove what cannot be used from the cache folder."""
-    try:
-        shutil.rmtree(path) if path.is_dir() else path.unlink()
-    except FileNotFoundError:
-        pass  # another process was faster
-    except OSError as error:
-        _warn_unusable(path.parent, error.strerror)
-        return
-    _warn(
-        path.parent,
-        "damaged",
-        f"the cache folder '{path.parent}' held what cannot be used ('{path.name}': {reason}); "
-        "it was removed, and the code is compiled again",
-    )
-
-
-def _warn_unusable(folder: Path, reason: str) -> None:
-    _warn(
-        folder,
-        "unusable",
-        f"the cache folder '{folder}' cannot be used ({reason}): kernels are compiled in each "
-        "process; set SCIPREC_CACHE_DIR to a folder that can be written",
-    )
-
-
-def _warn(folder: Path, kind: str, text: str) -> None:
-    """One warning of a kind for a folder in each process."""
-    if (folder, kind) not in _told:
-        _told.add((folder, kind))
-        warnings.warn(text, CacheWarning, stacklevel=2)

@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
+from sciprec.precision.compiled.cache_files import make_folder
+
 LONGEST_WAIT = 120.0
 """Seconds after which a process makes for itself what another one has not finished."""
 TAKEN = (errno.EACCES, errno.EAGAIN, errno.EDEADLK)
@@ -49,7 +51,7 @@ def turn(path: Path) -> Iterator[None]:
     """Make a file, for a `with` statement, while no other process makes it. Where it is there, is
     not finished by another process in time, or cannot be locked, nothing is waited for.
     """
-    held = None if path.exists() else _held(path.with_name(f"{path.name}.lock"), path)
+    held = None if os.path.exists(path) else _held(path.with_name(f"{path.name}.lock"), path)
     try:
         yield
     finally:
@@ -62,9 +64,9 @@ def turn(path: Path) -> Iterator[None]:
 def _held(lock_file: Path, wanted: Path) -> IO[bytes] | None:
     """The lock file, locked; None where there is no need, or no way."""
     latest = time.monotonic() + LONGEST_WAIT
-    while not wanted.exists() and time.monotonic() < latest:
+    while not os.path.exists(wanted) and time.monotonic() < latest:
         try:
-            lock_file.parent.mkdir(parents=True, exist_ok=True)
+            make_folder(lock_file.parent)
             stream = open(lock_file, "a+b")
         except OSError:
             return None

@@ -9,8 +9,8 @@ import types
 
 import numba
 
-from sciprec.precision.compiled import disk_cache
-from sciprec.precision.compiled.disk_cache import cache_folder
+from sciprec.precision.compiled import cache_files, disk_cache
+from sciprec.precision.compiled.cache_files import cache_folder
 from sciprec.precision.rewriting.program import Program
 
 __all__ = ["cache_folder", "module_of"]
@@ -49,9 +49,9 @@ def module_of(program: Program) -> types.ModuleType:
 
 def _put(path, content: bytes) -> None:
     """Write a generated module unless it is there."""
-    found = disk_cache.read(path)
+    found = cache_files.read(path)
     if found == content:
         return
     if found is not None:
-        disk_cache.discard(path, "it is damaged")
-    disk_cache.write(path, content)
+        cache_files.discard(path, "it is damaged")
+    cache_files.write(path, content)
