@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -17,14 +17,15 @@ from sciprec.baselines.noise import Kept, has_ensemble, noise_runs, spread
 from sciprec.baselines.pace import REPEATS, ratios_of, reference_seconds
 from sciprec.baselines.requests import Request, differing, name_of
 from sciprec.baselines.room import reference_room, room_of
-from sciprec.batch.execute import execute
 from sciprec.batch.perform import perform
 from sciprec.batch.plan import Outcome, Run
 from sciprec.batch.resume import SCENARIO
+from sciprec.batch.workflow import completed
 from sciprec.comparison.verdicts import stopped_early
 from sciprec.errors import InputError
 from sciprec.output import files
 from sciprec.output.dataset import PROCESSOR_SECONDS
+from sciprec.writing.whole import temporary_folder
 
 
 @dataclass(frozen=True)
@@ -75,8 +76,8 @@ PLAIN = How()
 
 
 def answers(
-    request: Request, batch: Path | None, how: How, *, noisy: bool = False, timed: bool = False,
-    weighed: bool = False,
+    request: Request, batch: Path | None, how: How, *, place: Path | None = None,
+    noisy: bool = False, timed: bool = False, weighed: bool = False,
 ) -> Answers:  # fmt: skip
     """What the runs of a request give, by name.
 
@@ -84,6 +85,8 @@ def answers(
         request: what is asked.
         batch: a folder that has its runs, or None: they are computed.
         how: they are.
+        place: a folder for the files of runs, those that are in it already are kept; None: a
+            temporary one.
         noisy: whether the runs that tell their noise are computed, too.
         timed: whether each is computed so often that its time is known.
         weighed: whether each is computed again, alone, so that its memory is known.
@@ -104,16 +107,18 @@ def answers(
         if timed else noises[run.file] for run in request.runs
     }  # fmt: skip
     todo += [one for some in again.values() for one in some] if timed else []
-    with tempfile.TemporaryDirectory(prefix="sciprec-baseline-") as temporary, request.around():
+    given = {
+        name_of(run): stored_run(batch, run, request.asked[name_of(run)])
+        for run in (request.runs if batch is not None else ())
+    }
+    with contextlib.ExitStack() as held:
+        place = place or held.enter_context(temporary_folder("baseline"))
+        held.enter_context(request.around())
         how.on_plan(todo)
-        done = execute(todo, temporary, threads=how.threads, **how.told) if todo else ()
+        done = completed(todo, place, threads=how.threads, **how.told)
         outcomes = {outcome.file: outcome for outcome in done}
-        place = Path(temporary)
-        given = {
-            name_of(run): _given(place, outcomes[run.file]) if batch is None
-            else stored_run(batch, run, request.asked[name_of(run)])
-            for run in request.runs
-        }  # fmt: skip
+        if batch is None:
+            given = {name_of(run): _given(place, outcomes[run.file]) for run in request.runs}
         reference, bytes_taken = reference_seconds(), reference_room()
         for run in request.runs if batch is None else ():
             one, others = given[name_of(run)], again[run.file]

@@ -21,7 +21,7 @@ from sciprec.baselines.judging import (
 from sciprec.baselines.keeping import METRICS
 from sciprec.baselines.records import Record
 from sciprec.baselines.requests import Request, differing
-from sciprec.baselines.saving import required_commit, writable, write_new
+from sciprec.baselines.saving import kept_runs, required_commit, writable, write_new
 from sciprec.comparison.wording import number
 from sciprec.display.listing import Listing, Shown, Summary, counted
 from sciprec.errors import InputError
@@ -168,12 +168,13 @@ def bless_request(
         raise InputError("no reason was given; say with --reason why the new numbers are right")
     with writable(record.folder):
         commit = required_commit(record.folder, unversioned)
-        computed = answers(request, batch, how, noisy=True)
-        check = checked(record, request, computed[0])
-        write_new(
-            request, record.name, record.folder, computed, commit, record.history, reason.strip(),
-            check.found,
-        )  # fmt: skip
+        with kept_runs(record.folder, record.name) as place:
+            computed = answers(request, batch, how, place=place, noisy=True)
+            check = checked(record, request, computed[0])
+            write_new(
+                request, record.name, record.folder, computed, commit, record.history,
+                reason.strip(), check.found,
+            )  # fmt: skip
     return check
 
 

@@ -8,14 +8,11 @@ All of a baseline appears at once, or not at all.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import os
 import re
-import shutil
-import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -25,6 +22,7 @@ import xarray as xr
 from sciprec.baselines.keeping import Fingerprint
 from sciprec.errors import InputError, meant
 from sciprec.output import files
+from sciprec.writing import whole
 from sciprec.writing.sealed import is_sealed, sealed
 
 SCHEMA = 1
@@ -121,7 +119,9 @@ def write_record(record: Record, values: Mapping[str, xr.Dataset]) -> Path:
     target = record.folder / record.name
     try:
         record.folder.mkdir(parents=True, exist_ok=True)
-        with _part_of(record.folder) as part:
+        whole.tidy(record.folder, record.name)
+        with whole.replacing(target, lasting=True) as part:
+            part.mkdir()
             runs: list[dict[str, Any]] = []
             for run in record.runs:
                 digest, stem = "", ""
@@ -139,7 +139,6 @@ def write_record(record: Record, values: Mapping[str, xr.Dataset]) -> Path:
             }  # fmt: skip
             text = json.dumps(sealed(content), indent=1) + "\n"
             (part / RECORD).write_text(text, encoding="utf-8")
-            _put(part, target)
     except OSError as error:
         raise InputError(
             f"the baseline '{target}' cannot be written ({error.strerror or error}); give a "
@@ -155,6 +154,7 @@ def read_record(name: str, folder: str | Path = FOLDER) -> Record:
         InputError: there is none of this name, it was edited by hand, or another version wrote it.
     """
     folder = Path(folder)
+    whole.put_back(folder)
     path = folder / name / RECORD
     if not _NAME.fullmatch(name) or not path.is_file():
         known = record_names(folder)
@@ -184,6 +184,7 @@ def record_names(folder: str | Path = FOLDER) -> list[str]:
     """Names of the baselines in a folder."""
     if not os.path.isdir(folder):
         return []
+    whole.put_back(Path(folder))
     return sorted(path.parent.name for path in Path(folder).glob(f"[!.]*/{RECORD}"))
 
 
@@ -201,12 +202,12 @@ def require_name(name: str) -> None:
 
 
 def require_new(name: str, folder: str | Path) -> None:
-    """Make sure that a name may be one, and that there is no baseline of it.
+    """Make sure that there is no baseline of a name.
 
     Raises:
-        InputError: it may not, or there is one.
+        InputError: there is one.
     """
-    require_name(name)
+    whole.put_back(Path(folder))
     if (Path(folder) / name).exists():
         raise InputError(
             f"there is a '{name}' in '{folder}' already; accept other numbers with `sciprec "
@@ -227,31 +228,6 @@ def _content(path: Path) -> dict[str, Any]:
         f"'{path}' cannot be read as a baseline ({why:.120}); get it back from version control, or "
         "remove its folder and save it anew"
     )
-
-
-@contextlib.contextmanager
-def _part_of(folder: Path) -> Iterator[Path]:
-    """A folder that is filled before it is moved, and removed where that fails."""
-    part = folder / f".part-{os.getpid()}-{threading.get_ident()}"
-    part.mkdir()
-    try:
-        yield part
-    finally:
-        shutil.rmtree(part, ignore_errors=True)
-
-
-def _put(made: Path, target: Path) -> None:
-    """Move a complete folder to its place; what was there is removed at last."""
-    old = made.with_name(f"{made.name}-old")
-    if target.exists():
-        os.replace(target, old)
-    try:
-        os.replace(made, target)
-    except OSError:
-        if old.exists():
-            os.replace(old, target)
-        raise
-    shutil.rmtree(old, ignore_errors=True)
 
 
 def _kept_run(stored: Mapping[str, Any]) -> KeptRun:

@@ -9,14 +9,26 @@ from pathlib import Path
 from typing import Any
 
 from sciprec.baselines.answering import PLAIN, Answers, How, answers
-from sciprec.baselines.records import FOLDER, KeptRun, Record, require_new, write_record
+from sciprec.baselines.records import (
+    FOLDER,
+    RECORD,
+    KeptRun,
+    Record,
+    record_names,
+    require_name,
+    require_new,
+    write_record,
+)
 from sciprec.baselines.requests import Request, name_of
 from sciprec.errors import InputError
 from sciprec.output.folders import alone_in
 from sciprec.provenance.origin import commit_around, provenance
+from sciprec.writing import whole
 
 SAVED = "saved"
 """The reason of a baseline that is new."""
+_SAVING = ".saving-"
+"""Start of the name of a folder with the runs of a baseline that is not there yet."""
 _MADE_BY = ("sciprec", "numpy", "numba", "llvmlite", "scipy", "python", "system", "processor",
             "simd")  # fmt: skip
 
@@ -40,11 +52,13 @@ def save_request(
             repository, or the batch is of something else.
     """
     name, folder = name or request.name, Path(folder)
-    require_new(name, folder)
+    require_name(name)
     with writable(folder):
+        require_new(name, folder)
         commit = required_commit(folder, unversioned)
-        computed = answers(request, batch, how, noisy=True)
-        return write_new(request, name, folder, computed, commit)
+        with kept_runs(folder, name) as place:
+            computed = answers(request, batch, how, place=place, noisy=True)
+            return write_new(request, name, folder, computed, commit)
 
 
 def write_new(
@@ -113,6 +127,35 @@ def required_commit(folder: Path, unversioned: bool) -> str:
 
 
 @contextlib.contextmanager
+def kept_runs(folder: Path, name: str) -> Iterator[Path]:
+    """A hidden folder for the runs of a baseline, for a `with` statement. It goes when the baseline
+    is there; before, it stays, so that the next command goes on from it.
+
+    Args:
+        folder: of all baselines, held.
+        name: of the baseline.
+
+    Raises:
+        InputError: that of the block, with a phrase on the folder where runs are in it.
+    """
+    place = folder / f"{_SAVING}{name}"
+    place.mkdir(exist_ok=True)
+    unseen = whole.write_text(place / ".gitignore", "*\n")
+    try:
+        yield place
+    except BaseException as error:
+        if set(place.iterdir()) == {unseen}:
+            whole.remove(place)
+        elif isinstance(error, InputError):
+            raise InputError(
+                f"{error}; runs that ended well are kept in '{place}', and the same command goes "
+                "on from them"
+            ) from None
+        raise
+    whole.remove(place)
+
+
+@contextlib.contextmanager
 def writable(folder: Path) -> Iterator[None]:
     """Hold the folder of baselines for a `with` statement, made where it is missing, and removed
     where it stays empty.
@@ -129,7 +172,17 @@ def writable(folder: Path) -> Iterator[None]:
         ) from None
     try:
         with alone_in(folder):
+            whole.tidy(folder)
+            for name in record_names(folder):  # a command was killed when its baseline was there
+                if _is_older(folder / f"{_SAVING}{name}", folder / name / RECORD):
+                    whole.remove(folder / f"{_SAVING}{name}")
             yield
     finally:
         with contextlib.suppress(OSError):
             folder.rmdir()
+
+
+def _is_older(folder: Path, file: Path) -> bool:
+    """Whether nothing in a folder was written after a file."""
+    times = [path.stat().st_mtime for path in folder.rglob("*")]
+    return bool(times) and max(times) < file.stat().st_mtime

@@ -208,16 +208,7 @@ def _run_in(
         how: arguments of `execute`.
     """
     on_plan(runs)
-    outcomes = {} if fresh else kept_outcomes(runs, folder)
-    begin_states(runs, folder, outcomes)
-    missing = [run for run in runs if run.file not in outcomes]
-    remove_leftovers(missing, folder)
-    for outcome in outcomes.values():
-        on_done(outcome)
-    computed = execute(missing, folder, fresh=fresh, on_done=on_done, **how) if missing else ()
-    remove_leftovers([run for run in runs if run.file not in outcomes], folder)
-    outcomes |= {outcome.file: outcome for outcome in computed}
-    in_order = [outcomes[run.file] for run in runs]
+    in_order = completed(runs, folder, fresh=fresh, on_done=on_done, **how)
     notes = (
         *(f"{name_of(one.scenario, one)}: {note}" for one in in_order for note in one.notes),
         *_notes(left_beside(runs, folder), folder),
@@ -226,6 +217,31 @@ def _run_in(
     end_states(in_order, folder)
     made = _report(folder, in_order, command)
     return replace(made, notes=(*made.notes, *notes))
+
+
+def completed(
+    runs: Sequence[Run], folder: Path, *, fresh: bool = False,
+    on_done: Callable[[Outcome], None] = lambda outcome: None, **how: Any,
+) -> list[Outcome]:  # fmt: skip
+    """Compute those of some runs whose files are not in a folder; what became of all of them.
+
+    Args:
+        runs: the plan.
+        folder: that nobody else works in.
+        fresh: whether files that are there do not count.
+        on_done: told of each outcome, those of runs that are kept first.
+        how: further arguments of `execute`.
+    """
+    outcomes = {} if fresh else kept_outcomes(runs, folder)
+    begin_states(runs, folder, outcomes)
+    missing = [run for run in runs if run.file not in outcomes]
+    remove_leftovers(missing, folder)
+    for outcome in outcomes.values():
+        on_done(outcome)
+    computed = execute(missing, folder, fresh=fresh, on_done=on_done, **how) if missing else ()
+    remove_leftovers(missing, folder)
+    outcomes |= {outcome.file: outcome for outcome in computed}
+    return [outcomes[run.file] for run in runs]
 
 
 def _notes(left: Sequence[str], folder: Path) -> tuple[str, ...]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -33,6 +32,7 @@ from sciprec.repetition.kernels import LEAST_RUNS, UNFILLED, patience
 from sciprec.repetition.leavings import PRINTED, files_below, lines_of
 from sciprec.repetition.sources import behind_command
 from sciprec.repetition.suspects import explained
+from sciprec.writing.whole import temporary_folder
 
 OUT = "{out}"
 """Stands in a command for a new folder."""
@@ -68,8 +68,8 @@ def repeat_command(
         threaded(2), ELSEWHERE, *filled(), OTHER_BLOCKS, A_THIRD_ORDER,
         threaded(MOST_THREADS),
     ]  # fmt: skip
-    with tempfile.TemporaryDirectory(prefix="sciprec-repeat-") as place:
-        there = Commands(words, Path(place), folder, tuple(ignored))
+    with temporary_folder("repeat") as place:
+        there = Commands(words, place, folder, tuple(ignored))
         return repeated(every, runs, there, told)
 
 

@@ -7,7 +7,6 @@ import pickle
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -53,6 +52,7 @@ from sciprec.scenario.loading import TRUTH
 from sciprec.studies.call_results import given_arrays
 from sciprec.studies.inputs import inputs_of
 from sciprec.studies.kernel_file import WHAT, kernel_named, names_function
+from sciprec.writing.whole import temporary_folder
 
 LEAST_RUNS = 2
 UNFILLED = (
@@ -96,8 +96,8 @@ def repeat_kernel(
     if backend is None and any(option(f, s, "fastmath") for s in scopes for f in s.functions()):
         every.insert(len(blocks), STRICTLY)
     asked = to_be_made(every, len(every) + 2 if runs is None else runs)
-    with tempfile.TemporaryDirectory(prefix="sciprec-repeat-") as place:
-        there = _Processes(named, inputs, backend, _pickled(name, values), plugins, Path(place))
+    with temporary_folder("repeat") as place:
+        there = _Processes(named, inputs, backend, _pickled(name, values), plugins, place)
         made, found = judged(asked, there.run, told)
     found = [replace(one, places=explained(one.ways, scopes, blocks)) for one in found]
     found, note = _with_memory(found, function, backend or TRUTH, dict(values))

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import sys
-import tempfile
 from collections.abc import Sequence
-from pathlib import Path
 
 from sciprec.checks.arguments import at_least
 from sciprec.kinds import kind_of, load_scenario
@@ -17,6 +15,7 @@ from sciprec.repetition.findings import Repetition
 from sciprec.repetition.judging import Told, nobody
 from sciprec.repetition.kernels import LEAST_RUNS
 from sciprec.repetition.listings import BACKWARDS
+from sciprec.writing.whole import temporary_folder
 
 _ALONE = ("--threads", "1")
 
@@ -66,9 +65,9 @@ def repeat_scenario(
         Circumstance(("interruption",), "interrupted, and gone on with",
                      call=Call(interrupted=True)),
     ]  # fmt: skip
-    with tempfile.TemporaryDirectory(prefix="sciprec-repeat-") as place:
+    with temporary_folder("repeat") as place:
         there = Commands(
-            words, Path(place), ignored=tuple(ignored), only=(suffix_of(NETCDF),),
+            words, place, ignored=tuple(ignored), only=(suffix_of(NETCDF),),
             usual=(*_ALONE, *given), sources=(kind_of(scenario).file,), printed=False,
             title=f"scenario '{scenario.name}'",
         )  # fmt: skip

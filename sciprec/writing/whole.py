@@ -12,6 +12,7 @@ import contextlib
 import os
 import re
 import shutil
+import tempfile
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -138,6 +139,25 @@ def write_text(path: Path, text: str, *, lasting: bool = False) -> Path:
         OSError: it cannot be written, with the name of its path.
     """
     return write_bytes(path, text.encode("utf-8", "backslashreplace"), lasting=lasting)
+
+
+@contextlib.contextmanager
+def temporary_folder(purpose: str) -> Iterator[Path]:
+    """An empty folder where the system keeps what is temporary, for a `with` statement; it goes
+    with the block, and what killed processes have left of the same purpose goes before.
+
+    Args:
+        purpose: a word for its name.
+    """
+    start = f"sciprec-{purpose}-"
+    for old in Path(tempfile.gettempdir()).glob(f"{start}*-*"):
+        process = old.name.removeprefix(start).partition("-")[0]
+        if process.isdecimal() and not is_running(int(process)):
+            remove(old)
+    with tempfile.TemporaryDirectory(
+        prefix=f"{start}{os.getpid()}-", ignore_cleanup_errors=True
+    ) as place:
+        yield Path(place)
 
 
 def remove(path: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 import xarray as xr
 
 from sciprec.baselines import records, room
+from sciprec.baselines.answering import ROUNDS
 from sciprec.baselines.judging import VERDICTS
 from sciprec.baselines.pace import REPEATS
 from sciprec.cli import console
@@ -201,15 +202,24 @@ def test_without_a_commit_where_that_is_said(call, saved):
     assert call("baseline", "check", "-q")[0] == GOOD
 
 
-def test_a_write_that_fails_leaves_nothing(call, saved, planted, monkeypatch):
+def test_a_write_that_fails_leaves_nothing_but_the_runs(call, saved, planted, monkeypatch):
     before = files_in(saved)
     write = records.files.write
-    monkeypatch.setattr(
-        records, "files", SimpleNamespace(write=lambda d, path: full(write(d, path)))
-    )
-    code, _, err = call("baseline", *SAVE, "-q")
+    with monkeypatch.context() as patch:
+        patch.setattr(
+            records, "files", SimpleNamespace(write=lambda d, path: full(write(d, path)))
+        )
+        code, _, err = call("baseline", *SAVE, "-q")
     assert code == USAGE and "cannot be written (No space left" in err
-    assert files_in(saved) == before
+    assert "runs that ended well are kept in 'baselines/.saving-new', and the same" in err
+    left = {path for path in files_in(saved) if path not in before}
+    assert left and all(".saving-new" in path.parts for path in left)
+    status = ["git", "-C", str(saved), "status", "--porcelain", "--untracked-files=all"]
+    assert ".saving" not in subprocess.run(status, capture_output=True, text=True).stdout
+    calls = planted.calls
+    assert call("baseline", *SAVE, "-q")[0] == GOOD
+    assert planted.calls == calls + 2 * ROUNDS  # memory is told by runs of their own
+    assert not list((saved / FOLDER).glob(".*"))
 
 
 def full(path):
@@ -241,7 +251,11 @@ def test_a_run_that_leaves_nothing_is_not_kept(call, planted, repository):
     planted.change = lambda d, b: 1 / 0 if b == "fp32" else d
     code, _, err = call("baseline", "save", "made_up.toml", "-q")
     assert code == USAGE and "fp32 gives nothing to keep: failed inside" in err
-    assert not (repository / FOLDER).exists()
+    assert "kept in 'baselines/.saving-made_up'" in err
+    planted.change = lambda d, b: 1 / 0
+    (repository / FOLDER).rename(repository / "old")
+    code, _, err = call("baseline", "save", "made_up.toml", "-q")
+    assert code == USAGE and ".saving" not in err and not (repository / FOLDER).exists()
 
 
 def test_its_files_open_in_xarray(saved):
