@@ -96,7 +96,7 @@ def ended_if_deferred(leave: Callable[[], object]) -> Iterator[None]:
     def listen() -> None:
         while heard := hearing.recv(1):
             deferral = _deferral
-            if heard[0] == signal.SIGINT and deferral is not None:
+            if heard[0] in (signal.SIGINT, signal.SIGTERM) and deferral is not None:
                 time.sleep(LONGEST_DEFERRAL)
                 if _deferral is deferral:
                     leave()
@@ -111,6 +111,27 @@ def ended_if_deferred(leave: Callable[[], object]) -> Iterator[None]:
         sending.close()
         listening.join()
         hearing.close()
+
+
+@contextlib.contextmanager
+def terminated_as_by_interrupts() -> Iterator[None]:
+    """Let SIGTERM end a process as Ctrl-C does, for a `with` statement, so that what is temporary
+    goes; a program that handles or ignores it goes on to do so.
+    """
+
+    def interrupt(_: int, frame: FrameType | None) -> None:
+        handler = signal.getsignal(signal.SIGINT)
+        (handler if callable(handler) else signal.default_int_handler)(signal.SIGINT, frame)
+
+    is_main = threading.current_thread() is threading.main_thread()
+    if not is_main or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+        yield
+        return
+    signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 @contextlib.contextmanager

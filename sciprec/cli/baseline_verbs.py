@@ -29,6 +29,8 @@ NoCommit = Annotated[
     bool, typer.Option("--no-commit", help="Keep it although there is no commit to name.")
 ]
 BASELINES = Path("baselines")
+_AS_THEY_WERE = "the baselines are as they were"
+_RUNS_KEPT = f"{_AS_THEY_WERE}, and the same command goes on from the runs that had finished"
 COMMANDS = ("price", "bench")
 """Verbs of sciprec that there are baselines of."""
 
@@ -86,7 +88,7 @@ def save(
     from sciprec.cli.console import print_json, say
     from sciprec.scenario.changes import change
 
-    with _computing(threads, quiet or json) as how:
+    with _computing(threads, quiet or json, _RUNS_KEPT) as how:
         of_runs = (
             backend or (), dict(map(change, settings or ())), inputs or (), output or (),
             axes_of(axes or ()), traced,
@@ -176,7 +178,7 @@ def bless(
     from sciprec.cli.console import print_check, print_json
 
     record = read_record(name, folder)
-    with _computing(threads, quiet or json) as how:
+    with _computing(threads, quiet or json, _RUNS_KEPT) as how:
         check = bless_request(
             record, asked_again(record), reason, batch=batch, unversioned=unversioned,
             how=how,
@@ -277,12 +279,18 @@ def _write_files(
 
 
 @contextmanager
-def _computing(threads: int | None, quiet: bool) -> Iterator[Any]:
-    """How runs are computed, with their progress on standard error."""
+def _computing(threads: int | None, quiet: bool, kept: str = _AS_THEY_WERE) -> Iterator[Any]:
+    """How runs are computed, with their progress on standard error.
+
+    Args:
+        threads: how many runs at a time.
+        quiet: whether nothing is said on the way.
+        kept: said after Ctrl-C.
+    """
     from sciprec.baselines.answering import How
     from sciprec.cli.progress import Progress
 
-    with interruptible(lambda: "the baselines are as they were"), Progress(quiet=quiet) as progress:
+    with interruptible(lambda: kept), Progress(quiet=quiet) as progress:
         told = {
             "on_done": progress.done, "on_days": progress.days, "on_compiling": progress.compiling,
         }  # fmt: skip

@@ -36,7 +36,7 @@ from sciprec.cli.pricing import price_verbs
 from sciprec.cli.settings import Settings, before_the_verb
 from sciprec.cli.written_files import require_free_files
 from sciprec.errors import InputError, Interrupted, printable
-from sciprec.interrupts import ended_if_deferred
+from sciprec.interrupts import ended_if_deferred, terminated_as_by_interrupts
 from sciprec.plugins.loading import load_files, load_plugins
 
 atexit.register(gc.freeze)  # a process that ends needs no garbage found: a quarter of a second
@@ -118,7 +118,7 @@ app.command()(page_verbs.gallery)
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line and exit: 0 good, 1 not met or failed, 2 usage, 3 internal error.
 
-    Ctrl-C exits with 130, as shells expect.
+    Ctrl-C exits with 130, as shells expect, and so does SIGTERM.
     """
     Settings.debug = False
     gc.set_threshold(50_000, 20, 50)  # looks for garbage were a twelfth of a short command
@@ -127,7 +127,10 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     try:
         prepare_completion()
         given = before_the_verb(sys.argv[1:] if arguments is None else arguments)
-        with ended_if_deferred(lambda: _leave_at_once(Settings.kept())):
+        with (
+            ended_if_deferred(lambda: _leave_at_once(Settings.kept())),
+            terminated_as_by_interrupts(),
+        ):
             _command()(given, prog_name="sciprec")
     except InputError as error:
         _fail(USAGE, str(error))

@@ -90,9 +90,9 @@ class Place:
         for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "first"]):
             subprocess.run([*git, *words], check=True, capture_output=True, env=AT_ONE_TIME)
 
-    def started(self, *words: str) -> subprocess.Popen:
-        """`sciprec baseline` with these words."""
-        environment = {**os.environ, "TMPDIR": str(self.temporary)}
+    def started(self, *words: str, waits: str = "") -> subprocess.Popen:
+        """`sciprec baseline` with these words; `waits`: the arithmetic in which a model waits."""
+        environment = {**os.environ, "TMPDIR": str(self.temporary), "WAITS": waits}
         return subprocess.Popen(
             [sys.executable, "-m", "sciprec", "baseline", *words], cwd=self.folder,
             env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,

@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import signal
 import subprocess
 import sys
 
@@ -12,7 +13,8 @@ from sciprec.baselines.answering import How
 from sciprec.baselines.records import read_record
 from sciprec.baselines.requests import scenario_request
 from sciprec.baselines.saving import save_request
-from tests.baselines.killed_commands import ended, trial
+from sciprec.cli.exit_codes import INTERRUPTED
+from tests.baselines.killed_commands import Place
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork, no SIGKILL on Windows")
 
@@ -53,8 +55,65 @@ def test_a_save_that_was_interrupted_makes_the_missing_runs_alone(seed, planted,
     assert not list((repository / "baselines").glob(".*"))
 
 
+WAITING = """
+import os, sys, time
+from dataclasses import dataclass
+
+import numpy as np
+import xarray as xr
+
+import sciprec
+
+
+@dataclass(frozen=True)
+class Waiting:
+    steps: int = 3
+
+
+@sciprec.model("waiting")
+def waiting(given: Waiting, arithmetic):
+    if arithmetic.backend == os.environ.get("WAITS"):
+        print("waits", file=sys.stderr, flush=True)
+        time.sleep(60)
+    x = arithmetic.perturb(np.linspace(1.0, 2.0, given.steps))
+    return xr.Dataset({"x": ("n", arithmetic.quantize(x), {"units": "1"})})
+"""
+SCENARIO = """
+name = "waiting"
+title = "Waiting"
+source = "nobody"
+kind = "waiting"
+backends = ["fp16"]
+"""
+
+
 @pytest.mark.slow
-def test_a_killed_command_goes_on_to_the_same_record(tmp_path):
-    known = ended(tmp_path / "whole", "sums")
-    kills, _ = trial(random.Random(5), "sums", False, known, tmp_path / "killed")
-    assert kills
+def test_commands_that_are_killed_or_terminated_leave_nothing_temporary(tmp_path):
+    """A longer survey, whose records are compared: `python -m tests.baselines.killed_commands`."""
+    place = Place(tmp_path)
+    (place.folder / "waiting.py").write_text(WAITING)
+    (place.folder / "waiting.toml").write_text(SCENARIO)
+    plugin = ("--plugin", "waiting.py")
+
+    def stopped(number, *words):
+        command = place.started(*words, *plugin, waits="fp16")
+        while "waits" not in (line := command.stderr.readline()):
+            assert line, "it ended too early"
+        command.send_signal(number)
+        said = command.communicate(timeout=30)[1]
+        assert "Traceback" not in said
+        return command.returncode, said, sorted(path.name for path in place.left())
+
+    code, said, left = stopped(signal.SIGTERM, "save", "waiting.toml")
+    assert code == INTERRUPTED and "goes on from the runs that had finished" in said
+    assert left == [".saving-waiting"]
+    _, _, left = stopped(signal.SIGKILL, "save", "waiting.toml")
+    assert left == [".saving-waiting", ".sciprec-lock"]
+    command = place.started("save", "waiting.toml", *plugin)
+    assert "kept, computed before" in command.communicate(timeout=60)[1]
+    assert command.returncode == 0 and not place.left()
+    _, _, left = stopped(signal.SIGKILL, "check")
+    assert len(left) == 1 and left[0].startswith("sciprec-baseline-")
+    code, said, left = stopped(signal.SIGTERM, "check")
+    assert code == INTERRUPTED and not left
+    assert said.endswith("interrupted; the baselines are as they were\n")
