@@ -182,7 +182,7 @@ class _Check:
         """All that is found, by place: in a run as it is, and in some with new arrays filled."""
         most = _MOST_STEPS, _MOST_ELEMENTS
         truth = self._run(None, watch.ALONE, most)
-        if isinstance(self.lifted, FixedLifted) and self.lifted.units is not None:
+        if isinstance(self.lifted, FixedLifted) and self.lifted.has_units:
             self.lifted.freeze()
             truth = self._run(None, watch.ALONE, most)
         most = (

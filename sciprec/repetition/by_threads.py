@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 
 from sciprec.repetition.parallel_loops import is_parallel, loops_in_parallel, option, raced
 from sciprec.repetition.rules import Seen, explains, is_method
@@ -128,12 +129,39 @@ def _linear_algebra(scope: Scope) -> Seen:
             yield node.lineno, "linear algebra whose threads sum parts"
 
 
+@explains("threads", "another process")
+def _lifted_on_threads(scope: Scope) -> Seen:
+    if not [*_pools(scope)]:
+        return
+    for node in ast.walk(scope.node):
+        if scope.calls(node).rpartition(".")[2] != "lift" or not isinstance(node, ast.Call):
+            continue
+        given = [*node.args[1:], *(k.value for k in node.keywords if k.arg == "backend")]
+        named = {a.value for a in given if isinstance(a, ast.Constant) and isinstance(a.value, str)}
+        if any("round=sr" in name or "noise" in name for name in named):
+            yield node.lineno, (
+                "calls on threads draw random bits in the order in which they come; call "
+                "lifted.stream(n) with the number n of each task"
+            )
+        elif any("fix" in name for name in named):
+            yield node.lineno, (
+                "units of fixed point follow the order in which threads call; call the kernel with "
+                "representative arguments first, and then lifted.freeze()"
+            )
+
+
 @explains("threads", "another process", last=True)
 def _own_threads(scope: Scope) -> Seen:
+    for node in _pools(scope):
+        yield node.lineno, "what threads or processes do at the same time has no order"
+
+
+def _pools(scope: Scope) -> Iterator[ast.AST]:
+    """Where threads or processes are started."""
     names = ("ThreadPoolExecutor", "ProcessPoolExecutor", "Thread", "Pool", "ThreadPool")
     for node in ast.walk(scope.node):
         if scope.calls(node).rpartition(".")[2] in names:
-            yield node.lineno, "what threads or processes do at the same time has no order"
+            yield node
 
 
 @explains("threads", "chunks", last=True)

@@ -13,6 +13,7 @@ import pickle
 import sys
 import warnings
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -76,22 +77,37 @@ def answers(asked: Asked) -> list[Answer]:
         loaded_file(file, asked.what, registers=False)
     module = loaded_file(asked.file, asked.what, registers=False)
     function = getattr(module, asked.function)
-    call = function if asked.backend is None else _lifted(function, asked.backend)
-    if asked.backend is None:
+    lifted = None if asked.backend is None else _lifted(function, asked.backend)
+    if lifted is None:
         _keep_compiled(function)
         if "numba" not in sys.modules:  # which knows `np.empty` itself by its identity
             _fill(vars(module), asked.filling)
-    return [_answer(call, asked.arguments, how) for how in asked.calls]
+    calls = [(_on_threads(lifted, asked, how) if lifted else function) for how in asked.calls]
+    each = zip(calls, asked.calls, strict=True)
+    return [_answer(call, asked.arguments, how) for call, how in each]
 
 
-def _lifted(function: Any, backend: str) -> Callable[..., Any]:
+def _lifted(function: Any, backend: str) -> Any:
     from sciprec.precision.lifting.lifting import lift
 
-    lifted = lift(function, backend)
+    return lift(function, backend)
+
+
+def _on_threads(lifted: Any, asked: Asked, how: Call) -> Callable[..., Any]:
+    """Call the first stream of a lifted kernel, while further threads call others of their own."""
+
+    def other(kernel: Any, number: int) -> None:
+        _set_numba(how)
+        values = pickle.loads(asked.arguments) | dict(how.arguments)
+        with contextlib.suppress(Exception):  # which the first stream's call meets, too
+            kernel.stream(number)(*values.values())
 
     def call(*args: Any) -> Any:
-        """A call of a copy: units of fixed point and random bits follow the calls before."""
-        return pickle.loads(pickle.dumps(lifted))(*args)
+        kernel = pickle.loads(pickle.dumps(lifted))  # units of fixed point follow the calls before
+        with ThreadPoolExecutor(how.threads) as pool:
+            for number in range(1, how.threads):
+                pool.submit(other, kernel, number)
+            return kernel.stream(0)(*args)
 
     return call
 

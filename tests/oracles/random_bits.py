@@ -1,6 +1,7 @@
 """The random bits of stochastic rounding, from their documented addresses.
 
-A key has two words. The lower one is a hash of (seed, call number) at the entry of a kernel; of an
+A key has two words. The lower one is a hash of (seed, call number) at the entry of a kernel, where
+the call numbers of streams are a multiple of the golden ratio further; of an
 iteration it is the hash of (key * odd number of the loop's site + iteration * golden ratio); of an
 operation the product with the odd number of its site. The upper one is a hash of (seed, call
 number), too, and of an iteration a product with the exclusive or of both words at the loop's site.
@@ -33,9 +34,10 @@ def _site(index: int) -> int:
     return lowbias32(index * GOLDEN + 1) | 1
 
 
-def entry(seed: int, call: int) -> int:
-    """The key at the entry of a kernel."""
-    lower = lowbias32(lowbias32(seed + _ENTRY) + call * GOLDEN)
+def entry(seed: int, call: int, stream: int = -1) -> int:
+    """The key at the entry of a kernel, of a call of the stream of some number, or a plain one."""
+    spread = call + (stream + 1) * GOLDEN
+    lower = lowbias32(lowbias32((seed ^ lowbias32(abs(seed) >> 32)) + _ENTRY) + spread * GOLDEN)
     return lowbias32(lowbias32((seed ^ seed >> 32) + _UPPER_ENTRY) + call * _UPPER) << 32 | lower
 
 

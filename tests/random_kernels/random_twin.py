@@ -323,7 +323,7 @@ def run_random_twin(lifted, args: tuple):
     for place in (ranks.index_of_rank, ranks.fraction_of_rank, ranks.number_of_steps):
         namespace[f"sp_{place.__name__}"] = _of_floats(place)
     exec(compile(text, str(lifted.path), "exec"), namespace)
-    key = random_bits.entry(lifted.seed, lifted._calls - 1)
+    key = random_bits.entry(lifted.seed, lifted._calls - 1, getattr(lifted, "number", -1))
     with np.errstate(all="ignore"):
         result = _plain(namespace["sp_entry"](key, *args))
     repeated = sum(n - 1 for n in noting.keys.values() if n)

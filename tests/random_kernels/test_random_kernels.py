@@ -19,6 +19,8 @@ from tests.random_kernels.generator import (
     random_case,
     whole_case,
 )
+from tests.random_kernels.on_threads import BACKENDS as ON_THREADS
+from tests.random_kernels.on_threads import case_of, on_threads
 from tests.random_kernels.power import sample
 from tests.random_kernels.random_twin import run_random_twin
 from tests.random_kernels.runner import run_trials
@@ -73,6 +75,15 @@ def test_sample_of_objects():
     trials += drawn(object_case(1), 1)  # mlu370, and roles of several formats
     wrong = [(t, o) for t, o in run_trials(trials) if o.kind != "same"]
     assert not wrong, f"{len(wrong)} findings; the first, reduced: {told(*wrong[0])}"
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore", "error::RuntimeWarning")
+@pytest.mark.parametrize("seed", range(4))
+def test_sample_on_threads(seed, tmp_path):
+    """Streams by number and frozen units; more by `python -m tests.random_kernels.on_threads`."""
+    for backend in (ON_THREADS[seed], ON_THREADS[seed + 4]):
+        assert on_threads(case_of(seed), backend, tmp_path) == "same"
 
 
 def test_kernels_of_objects_have_every_form():

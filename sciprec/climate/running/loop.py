@@ -15,7 +15,7 @@ from sciprec.climate.running.observing import Observer
 from sciprec.climate.running.records import InMemory, States
 from sciprec.climate.running.request import Request
 from sciprec.climate.running.team import Steps, Team
-from sciprec.climate.transform.compiled import kernel_states, restore_kernels
+from sciprec.climate.transform.compiled import Drawing, kernel_states, restore_kernels
 from sciprec.errors import InputError
 from sciprec.provenance.timing import Sections
 
@@ -64,6 +64,9 @@ class Run:
         self._whole, self._stepping, self.observer = steps, team or steps, observer
         self.adapting = steps if isinstance(steps, AdaptiveSteps) else None
         self._kernel_states: dict[str, np.ndarray] = {}
+        if request.perturbation is not None:
+            for kernel in (k for k in kernels if isinstance(k, Drawing)):
+                kernel.draw_for(request.perturbation.seed, request.perturbation.member)
         self.levels = [steps.system.addition.level(state)]
         self._before, self._finite = np.empty_like(state), np.empty(state.shape, bool)
         self.steps, self.clock, self.blow_up = 0, Sections(), None

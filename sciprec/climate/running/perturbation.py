@@ -19,13 +19,13 @@ _MOST_MEMBERS = 2**32
 
 @dataclass(frozen=True)
 class Perturbation:
-    """A small random change of the initial state.
+    """A small random change of the initial state; in arithmetics with random bits, other bits too.
 
     Args:
         member: number of the ensemble member; 0 is the undisturbed one.
         amplitude: the largest relative change of a value; left out, one unit in the last place of
             binary64. What is smaller than the rounding of the run's own format is lost when the
-            initial state is rounded.
+            initial state is rounded; random bits of a stochastic rounding differ all the same.
         seed: integer in [0, 2**64).
 
     Raises:

@@ -32,12 +32,14 @@ class Drawing:
         backend: an arithmetic with random bits.
 
     Attributes:
+        name: of the kernel, as a number: its streams differ from those of others.
         calls: how many were made; the next one depends on it and on nothing else.
     """
 
     def __init__(self, kernel: Callable, backend: Backend) -> None:
         self._enter = lift(kernel, backend, trust_inputs=True).dispatcher
-        self._first = mix(crc32(kernel.__name__.encode()))
+        self.name = crc32(kernel.__name__.encode())
+        self._first = mix(self.name)
         self.calls = 0
 
     def __call__(self, *args):
@@ -45,6 +47,11 @@ class Drawing:
         key = mix(self._first + self.calls * _SPREAD)
         self.calls += 1
         return self._enter(np.uint32(key), *args)
+
+    def draw_for(self, seed: int, member: int) -> None:
+        """Draw the streams of a member of an ensemble, other ones than those of member 0."""
+        number = mix(member + mix(seed ^ mix(seed >> 32))) if member else 0
+        self._first = mix(self.name ^ number)
 
     def state(self) -> dict[str, np.ndarray]:
         """What the next call depends on."""

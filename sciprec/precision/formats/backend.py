@@ -161,6 +161,11 @@ class Backend:
                 f"backend '{self.name}' has roles in fixed point beside others in floats; "
                 "accepted: all in fixed point, or matmul alone beside others in one format"
             )
+        if self.fixed and self.random:
+            raise InputError(
+                f"backend '{self.name}' has products in fixed point beside random bits; accepted: "
+                "a rounding without them, such as 'rn', and no noise"
+            )
 
     @property
     def roles(self) -> tuple[Arithmetic, ...]:

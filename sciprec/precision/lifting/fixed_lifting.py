@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field, replace
 
 import numpy as np
 
+from sciprec.checks.arguments import whole
 from sciprec.display.listing import Summary
 from sciprec.errors import InputError
 from sciprec.precision.fixed.profile import Profile
@@ -16,6 +17,7 @@ from sciprec.precision.fixed.units import Place, Units, from_ranges
 from sciprec.precision.lifting.compiling import module_of
 from sciprec.precision.lifting.lifted import Lifted
 from sciprec.precision.lifting.listing import idle_roles, lifted_summary
+from sciprec.precision.lifting.threads import warn_of_order
 from sciprec.precision.operations.objects import fields_of, is_object
 from sciprec.precision.rewriting.copies import copied
 from sciprec.precision.rewriting.program import Program
@@ -24,9 +26,10 @@ from sciprec.precision.rounding import fixed_rounding as words
 from sciprec.precision.rounding.variant import CAREFUL, PLAIN, Variant
 
 _ATTEMPTS = 12
+_MOST_SPARE_BITS = 31
 _STATE = (
-    "units", "_unknown", "_adapt", "_calls", "_adaptations", "_careful_calls", "_saturated",
-    "_invalid",
+    "units", "_unknown", "_adapt", "_thawed", "_calls", "_adaptations", "_careful_calls",
+    "_saturated", "_invalid",
 )  # fmt: skip
 
 
@@ -114,7 +117,7 @@ class FixedLifted(Lifted):
 
     The first call profiles the kernel in binary64 on copies of its arguments and gives every place
     the finest unit that holds what was met there, with the format's headroom. See `sciprec.lift`
-    for `ranges` and `adapt`.
+    for `ranges` and `adapt`. Units follow calls in the order in which they come, until `freeze`.
 
     Attributes:
         units: the units in force, or None before the first call.
@@ -136,6 +139,9 @@ class FixedLifted(Lifted):
             self._literals += (1.0,)
         self._state = threading.RLock()
         self.units: Units | None = None
+        self._thawed: tuple[Units, str | int | None] | None = None  # units and adapt before freeze
+        self._finder: int | None = None  # the thread whose call has found the units
+        self._several = False  # whether others have called, too
         self._unknown = ranges is None  # until something but zeros has been met
         if ranges is not None:
             self.units = from_ranges(backend, plain.sites, plain.layout.rows, ranges)
@@ -146,19 +152,60 @@ class FixedLifted(Lifted):
 
     def profile(self, *args, widen: bool = False) -> Profile:
         """Run the kernel in binary64 on copies of the arguments, and give every place a unit for
-        what was met there; with `widen`, for what was met before, too.
+        what was met there; with `widen`, for what was met before, too. Frozen units stay.
         """
         found = super().profile(*args)
         with self._state:
-            self.units = Units.of_profile(self.backend, found, self.units if widen else None)
-            self._unknown = not found.largest.any()
+            if self._thawed is None:
+                self.units = Units.of_profile(self.backend, found, self.units if widen else None)
+                self._unknown, self._finder = not found.largest.any(), None
         return found
 
     def freeze(self, spare_bits: int = 0) -> None:
-        """Widen every range by some powers of two, and let units change no more."""
+        """Let the units that calls or a profile have found change no more: from now on a result
+        depends on the arguments alone, whatever the thread and the order of calls. Results beyond
+        their range saturate, or wrap with `saturate=no`, and are counted in `report()`.
+
+        Freezing again replaces `spare_bits`. A pickled kernel stays frozen.
+
+        Args:
+            spare_bits: powers of two, from 0 to 31, by which every range is widened first: room for
+                larger numbers than were met.
+
+        Raises:
+            InputError: spare_bits is no such integer.
+            LiftError: nothing but zeros has been met so far.
+
+        Example:
+            fixed = sciprec.lift(kernel, "fixed32")
+            fixed(*representative_arguments)
+            fixed.freeze(spare_bits=1)
+        """
+        spare = whole("spare_bits", spare_bits, 0, _MOST_SPARE_BITS)
         with self._state:
-            self.units = self.units.widened(2.0**spare_bits * self.units.largest)
-            self._adapt = None
+            if not self.has_units:
+                raise LiftError(
+                    f"kernel '{self.kernel.__name__}' in '{self.backend.name}' has no units to "
+                    "freeze: it has met no number but zero; call it, or its profile, with "
+                    "representative arguments first"
+                )
+            units, adapt = self._thawed or (self.units, self._adapt)
+            self._thawed, self._adapt = (units, adapt), None
+            self.units = units.widened(2.0**spare * units.largest) if spare else units
+
+    def unfreeze(self) -> None:
+        """Let units change as before `freeze`, from those that it has fixed, without spare bits;
+        nothing where they may.
+        """
+        with self._state:
+            if self._thawed is not None:
+                self.units, self._adapt = self._thawed
+                self._thawed = None
+
+    @property
+    def has_units(self) -> bool:
+        """Whether units are known, from ranges or from numbers that are not zero."""
+        return self.units is not None and not self._unknown
 
     def keep_rooms(self) -> FixedLifted:
         """The kernel itself, which from now on keeps the arrays in which a call puts what it saves
@@ -174,6 +221,8 @@ class FixedLifted(Lifted):
             other.__dict__.update(self.__dict__)
             other._state = threading.RLock()
             other._rooms = None if self._rooms is None else []
+            other._caller = other._finder = None
+            other._several = other._warned = False
             other._calls = other._adaptations = other._careful_calls = 0
             other._saturated, other._invalid = self._saturated * 0, self._invalid * 0
         return other
@@ -182,6 +231,7 @@ class FixedLifted(Lifted):
         """The same kernel as before its first call: its units are still to be found."""
         self._made_recorder()  # shared by all of them, as the compiled variants are
         other = self.fresh()
+        other.unfreeze()
         other.units, other._unknown = None, True
         return other
 
@@ -243,6 +293,7 @@ class FixedLifted(Lifted):
         compiled = list(self._dispatchers.values())
         kinds = [kind for dispatcher in compiled for kind in dispatcher.signatures]
         met = str(replace(report, idle_roles="")).splitlines() if report.calls else []
+        met += ["units are frozen"] if self._thawed is not None else []
         return lifted_summary(self, kinds, tuple(met))
 
     def _kept_state(self) -> dict:
@@ -250,18 +301,50 @@ class FixedLifted(Lifted):
             return {name: getattr(self, name) for name in _STATE}
 
     def _run(self, args):
+        arrived = self.units
         with self._state:
+            if self._thawed is None:
+                self._met(threading.get_ident(), arrived)
             self._calls += 1
             every = self._adapt if isinstance(self._adapt, int) else 0
             if self._unknown or every and self._calls % every == 1 % every:
                 self._adaptations += self.units is not None
                 self.profile(*self._as_given(args))
+                self._found()
             units = self.units
             room = self._rooms.pop() if self._rooms else _Room()
         result, last = self._attempts(units, args, room)
         if self._rooms is not None:
             self._rooms.append(room)
         return result if last is None else self._careful(last, args)
+
+    def _met(self, thread: int, arrived: Units | None = None) -> None:
+        """Note the thread of a call; warn where another one's call has found the units, unless
+        that was the main thread's before this call came.
+
+        Args:
+            arrived: the units as the call came, before it had its turn.
+        """
+        self._several |= self._caller not in (None, thread)
+        self._caller = thread
+        if self._finder in (None, thread) or self._warned:
+            return
+        if self._finder != threading.main_thread().ident or self.units is not arrived:
+            self._warn()
+
+    def _found(self) -> None:
+        """Note that a call of this thread has found the units; warn where others call, too."""
+        self._finder = threading.get_ident()
+        if self._several and not self._warned:
+            self._warn()
+
+    def _warn(self) -> None:
+        self._warned = True
+        warn_of_order(
+            self.kernel.__name__, self.backend.name,
+            "and its units follow the order in which the calls come; call it with representative "
+            "arguments first, and then lifted.freeze(), after which units change no more",
+        )  # fmt: skip
 
     def _attempts(self, units: Units, args, room: _Room):
         """(result, None) of the first run, in wider and wider units, in which nothing leaves its
@@ -322,6 +405,7 @@ class FixedLifted(Lifted):
                 return None
             self._adaptations += 1
             self.units = wider
+            self._found()
         return wider
 
     def _function(self, function):

@@ -16,6 +16,7 @@ import numpy as np
 from numba.core import errors
 from numba.core.serialize import dumps
 
+from sciprec.checks.arguments import whole
 from sciprec.display.listing import Shown, Summary
 from sciprec.precision.compiled.addresses import address_of
 from sciprec.precision.fixed.profile import Profile, Recorder
@@ -25,6 +26,7 @@ from sciprec.precision.formats.float_format import FORMATS
 from sciprec.precision.lifting.compiling import module_of
 from sciprec.precision.lifting.listing import lifted_summary
 from sciprec.precision.lifting.proof import Proof, loads_matter
+from sciprec.precision.lifting.threads import warn_of_order
 from sciprec.precision.lifting.written import filled_arrays, written_arrays
 from sciprec.precision.operations import keys
 from sciprec.precision.rewriting.copies import HALF, Taking, is_native, native
@@ -90,15 +92,17 @@ class Lifted(Shown):
                                 for p in program.signature.parameters.values())  # fmt: skip
         self._lift_again, self._programs = lift_again, programs
         self._trusting, self._sources = program.trust_inputs, program.sources
-        self._calls = 0
+        self._calls, self._words = 0, keys.entry_words(seed)
         self._lock = threading.RLock()
+        self._caller: int | None = None  # the thread that has called
+        self._warned = False
         self._recorder: Recorder | None = None
         self._proof = self._made_proof(program) if programs is Program else None
         functools.update_wrapper(self, kernel)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Run the kernel. In a backend with random bits the n-th call of this object draws the
-        n-th stream.
+        """Run the kernel. In a backend with random bits calls of this object draw their bits by
+        their number, in the order in which they come; those of a `stream` depend on no other calls.
         """
         if kwargs or self._is_variadic or len(args) != self._arity:
             args = self.bound(args, kwargs)
@@ -205,9 +209,44 @@ class Lifted(Shown):
         return lifted_summary(self, self.dispatcher.signatures, ())
 
     def rewind(self) -> None:
-        """Let the next call draw the first stream of random bits again."""
+        """Let the next call draw the random bits of the first one again."""
         with self._lock:
             self._calls = 0
+
+    def stream(self, n: int) -> Lifted:
+        """The n-th stream of random bits: a callable with the same signature and compiled code
+        whose results depend on the arguments, the seed and n, and not on threads or other calls.
+
+        Its k-th call draws block k of the stream, so that it goes on from call to call, as a
+        generator of random numbers does; another one with the same n begins anew, with the same
+        bits. Streams of other numbers, and plain calls of the kernel, draw other bits. Give each
+        task one of its own.
+
+        Args:
+            n: number of the stream, such as that of a task or member, from 0 to 2**32 - 2. A stream
+                has 2**32 calls.
+
+        Returns:
+            The stream; the kernel itself where its arithmetic draws no random bits.
+
+        Raises:
+            InputError: n is no such integer.
+            LiftError: this is a stream already.
+
+        Example:
+            with ThreadPoolExecutor() as pool:
+                results = list(pool.map(lambda n: lifted.stream(n)(x), range(100)))
+        """
+        n = whole("n", n, 0, keys.STREAMS - 1, "the number of a stream, from 0 to 2**32 - 2")
+        return Stream(self, n) if self.backend.random else self
+
+    def freeze(self, spare_bits: int = 0) -> None:
+        """Let the units of fixed point change no more, see `FixedLifted.freeze`; nothing where
+        numbers have no units.
+        """
+
+    def unfreeze(self) -> None:
+        """Let the units of fixed point change again; nothing where they may."""
 
     def bound(self, args: tuple, kwargs: dict) -> tuple:
         """The arguments of a call in the order of the parameters, defaults filled in."""
@@ -262,6 +301,12 @@ class Lifted(Shown):
         """A function given as an argument, lifted to the same backend."""
         if isinstance(function, type):
             return function
+        if isinstance(function, Stream):
+            raise LiftError(
+                f"kernel '{self.kernel.__name__}' is given stream {function.number} of kernel "
+                f"'{function.kernel.__name__}'; inside a kernel bits are those of the call around: "
+                f"give it the lifted kernel, and call stream({function.number}) of this one"
+            )
         if isinstance(function, Lifted):
             return function.inner
         return self._lift_again(function, trust_inputs=False).inner
@@ -289,9 +334,24 @@ class Lifted(Shown):
         return filled_arrays(self.kernel)
 
     def _next_key(self):
+        thread = threading.get_ident()
+        if thread != self._caller:
+            self._met(thread)
         with self._lock:
             number, self._calls = self._calls, self._calls + 1
-        return np.uint64(keys.entry_key(self.seed, number))
+        return np.uint64(keys.entry_key(self._words, number))
+
+    def _met(self, thread: int) -> None:
+        """Note the thread of a call; warn at the second one."""
+        with self._lock:
+            warned, first = self._warned, self._caller is None
+            self._warned, self._caller = warned or not first, thread
+        if not first and not warned:
+            warn_of_order(
+                self.kernel.__name__, self.backend.name,
+                "whose calls draw random bits in the order in which they come; call "
+                "lifted.stream(n) with the number n of each task, whose bits depend on no thread",
+            )  # fmt: skip
 
     def _explained(self, error, args) -> LiftError:
         names = list(self.signature.parameters)
@@ -311,6 +371,64 @@ class Lifted(Shown):
         return LiftError(
             f"{place} cannot run in '{self.backend.name}' on ({given}): {reason}; {advice}"
         )
+
+
+class Stream(Lifted):
+    """One stream of a lifted kernel's random bits; call it like the kernel. See `Lifted.stream`.
+
+    It can be pickled: a copy in another process goes on with its next block.
+
+    Attributes:
+        number: the stream's.
+    """
+
+    def __init__(self, lifted: Lifted, number: int) -> None:
+        self.__dict__.update(lifted.__dict__)
+        self.number, self._of = number, lifted
+        self._words = keys.entry_words(self.seed, number)
+        self._calls, self._lock, self._warned = 0, threading.RLock(), False
+        self._turn = threading.Lock()
+
+    def stream(self, n: int) -> Lifted:
+        """Refuse what would be a stream of a stream."""
+        raise LiftError(
+            f"stream({n}) is asked of stream {self.number} of kernel '{self.kernel.__name__}'; "
+            "streams are those of the lifted kernel: call its stream(n), with a number for each"
+        )
+
+    def _run(self, args):
+        """Run a call; warn where another one has not ended: which is first is chance."""
+        is_first = self._turn.acquire(blocking=False)
+        try:
+            if not is_first and not self._warned:
+                self._warned = True
+                warn_of_order(
+                    self.kernel.__name__, self.backend.name,
+                    f"which share stream {self.number} at the same time and draw its blocks in the "
+                    "order in which they come; take a stream(n) for each task",
+                )  # fmt: skip
+            return super()._run(args)
+        finally:
+            if is_first:
+                self._turn.release()
+
+    def _met(self, thread: int) -> None:
+        """Take calls from any thread, one after the other."""
+        self._caller = thread
+
+    def _summary(self) -> Summary:
+        met = (f"stream {self.number} of its random bits",)
+        return lifted_summary(self, self.dispatcher.signatures, met)
+
+    def __reduce__(self):
+        return _continued, (self._of, self.number, self._calls)
+
+
+def _continued(lifted: Lifted, number: int, calls: int) -> Stream:
+    """A stream that was pickled."""
+    made = Stream(lifted, number)
+    made._calls = calls
+    return made
 
 
 def _restored(lift_again, carried: bytes, state: dict) -> Lifted:

@@ -74,6 +74,21 @@ class LiftedUfunc(Shown):
         taken = [x.copy() if any(np.may_share_memory(x, o) for o in given) else x for x in taken]
         return self._looped(taken, given) if self._core else self._mapped(taken, given)
 
+    def stream(self, n: int) -> LiftedUfunc:
+        """The n-th stream of random bits, see `Lifted.stream`."""
+        made = LiftedUfunc.__new__(LiftedUfunc)
+        made.__dict__.update(self.__dict__)
+        made.lifted = self.lifted.stream(n)
+        return made
+
+    def freeze(self, spare_bits: int = 0) -> None:
+        """Let the units of fixed point change no more, see `FixedLifted.freeze`."""
+        self.lifted.freeze(spare_bits)
+
+    def unfreeze(self) -> None:
+        """Let the units of fixed point change again."""
+        self.lifted.unfreeze()
+
     def _mapped(self, taken: list[np.ndarray], given: tuple) -> Any:
         """The function of numbers over broadcast inputs."""
         shape = self._broadcast([x.shape for x in taken])

@@ -8,6 +8,12 @@ or the order of execution. The upper word is a hash of both words of the loop or
 tells draws apart whose lower words are equal, and stays as it is within an innermost loop, where it
 costs nothing.
 
+Streams that are asked for by number count their calls by themselves. Their call numbers in the
+lower word are further by a multiple of the golden ratio: at the entry no two calls, of one stream
+or of two, have a lower word in common while streams times calls are below 1.6e8, and none ever have
+both words. Within loops lower words are hashes, equal by chance now and then, as those of plain
+calls are.
+
 Rows of a table for fixed point and profiles. The key is an address: of the table at the kernel's
 entry, of the part that belongs to a call in the called kernel, of a row at each operation.
 
@@ -46,11 +52,27 @@ def _emit_mix(b: ir.IRBuilder, word):
     return word
 
 
-def entry_key(seed: int, number: int) -> int:
-    """The key at the entry of a kernel in its call of some number, from 0."""
-    lower = mix(mix(seed + _LOWER_SEED) + number * _GOLDEN)
-    upper = mix(mix((seed >> 32 ^ seed) + _UPPER_SEED) + number * _UPPER)
-    return upper << 32 | lower
+STREAMS = 2**32 - 1
+"""How many streams there are to be asked for, each of 2^32 calls."""
+
+
+def entry_words(seed: int, stream: int | None = None) -> tuple[int, int]:
+    """The words that a stream has for all its calls: the lower one, and the upper one.
+
+    Args:
+        seed: from -2**63 to 2**64 - 1.
+        stream: its number, from 0; None of plain calls.
+    """
+    lower = mix((seed ^ mix(abs(seed) >> 32)) + _LOWER_SEED)
+    if stream is not None:
+        lower += (stream + 1) * _GOLDEN * _GOLDEN  # further by the golden ratio of 2^32 calls
+    return lower & 0xFFFFFFFF, mix((seed >> 32 ^ seed) + _UPPER_SEED)
+
+
+def entry_key(words: tuple[int, int], number: int) -> int:
+    """The key at the entry of a kernel in the call of some number, from 0, of a stream."""
+    lower, upper = words
+    return mix(upper + number * _UPPER) << 32 | mix(lower + number * _GOLDEN)
 
 
 def _words(b: ir.IRBuilder, key):

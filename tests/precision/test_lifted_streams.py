@@ -1,0 +1,361 @@
+"""Lifted kernels on threads: streams of random bits by number, and units that are frozen."""
+
+import copy
+import pickle
+import threading
+import time
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from functools import partial
+from multiprocessing import get_context
+
+import dask
+import numpy as np
+import pytest
+from numba import float64, prange, vectorize
+
+import sciprec
+from sciprec.errors import InputError
+from sciprec.precision import resolve_backend
+from sciprec.precision.operations.keys import STREAMS, entry_key, entry_words
+from tests.oracles import random_bits
+from tests.random_kernels.random_twin import run_random_twin
+
+SR, NOISE = "bf16,round=sr", "mlu370-noise"
+TASKS = np.linspace(0.1, 2.0, 64)
+
+
+def decayed(x):
+    for _ in range(20):
+        x += 0.01 * (1.0 - x)
+    return x
+
+
+def stored(x, out):
+    total = 0.0
+    for i in range(out.size):
+        out[i] = 0.3 * x + i
+        total += out[i]
+    return total
+
+
+def in_parallel(x, out):
+    total = 0.0
+    for i in prange(out.size):
+        out[i] = 0.3 * x + i
+        total += out[i]
+    return total
+
+
+@vectorize([float64(float64, float64)])
+def mean(x, y):
+    return 0.5 * x + 0.5 * y
+
+
+def answers(call, x=TASKS):
+    """What call(n, x) gives for each task, on 8 threads at once."""
+    with ThreadPoolExecutor(8) as pool:
+        return list(pool.map(call, range(len(x)), x))
+
+
+def left(kernel, x):
+    out = np.zeros(30)
+    return kernel(x, out), out.tobytes()
+
+
+# ---- streams by number --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kernel", [stored, in_parallel])
+@pytest.mark.parametrize("backend", [SR, NOISE])
+def test_streams_do_not_depend_on_threads(kernel, backend):
+    lifted = sciprec.lift(kernel, backend, seed=4)
+    alone = [left(lifted.stream(n), x) for n, x in enumerate(TASKS)]
+    assert answers(lambda n, x: left(lifted.stream(n), x)) == alone
+    backwards = [left(lifted.stream(n), x) for n, x in reversed([*enumerate(TASKS)])]
+    assert backwards[::-1] == alone
+
+
+def test_a_stream_goes_on_and_another_one_begins_anew():
+    lifted = sciprec.lift(decayed, SR, seed=1)
+    one, other = lifted.stream(7), lifted.stream(7)
+    first = [one(0.3) for _ in range(40)]
+    lifted(0.3)  # neither calls of the kernel nor of other streams count
+    lifted.stream(8)(0.3)
+    assert [other(0.3) for _ in range(40)] == first and len(set(first)) > 3
+    later = lifted.stream(7)
+    assert [later(0.3) for _ in range(40)] == first
+    one.rewind()
+    assert [one(0.3) for _ in range(40)] == first
+    assert sciprec.lift(decayed, SR, seed=1).stream(np.int64(7))(0.3) == first[0]
+
+
+def test_every_number_and_seed_has_bits_of_its_own():
+    lifted = sciprec.lift(decayed, SR)
+    kernels = [lifted, *(lifted.stream(n) for n in (0, 1, 2, 1000, STREAMS - 1))]
+    kernels += [sciprec.lift(decayed, SR, seed=s) for s in (1, 2**32, 2**40, 2**63, -1)]
+    found = [tuple(kernel(0.3) for _ in range(60)) for kernel in kernels]
+    assert len(set(found)) == len(found)
+
+
+def test_calls_of_streams_share_no_word_at_the_entry():
+    """Plain calls, streams near each other and far apart, and all of them beside each other."""
+    numbers = [None, *range(40), 1597, 28657, 2**31, STREAMS - 1]
+    keys = [entry_key(entry_words(9, n), k) for n in numbers for k in range(500)]
+    for words in (keys, [key & 0xFFFFFFFF for key in keys]):
+        assert len(set(words)) == len(words)
+    oracle = [-1 if n is None else n for n in numbers]
+    assert keys == [random_bits.entry(9, k, n) for n in oracle for k in range(500)]
+
+
+def test_bits_are_those_of_the_documented_address():
+    for seed in (3, 3 + (5 << 32)):
+        stream = sciprec.lift(stored, "float:p=8,round=sr", seed=seed).stream(11)
+        for _ in range(2):
+            found, expected = np.zeros(30), np.zeros(30)
+            total = stream(0.7, found)
+            assert total == run_random_twin(stream, (0.7, expected))
+            np.testing.assert_array_equal(found, expected)
+
+
+def halfway(x, y):
+    return x + y
+
+
+def test_streams_are_unbiased_and_uncorrelated():
+    """1 + 2^-8 is halfway between two numbers of 8 bits: each call of each stream is a fair coin.
+
+    Sums of n products of fair signs have the standard deviation sqrt(n): five of them.
+    """
+    lifted = sciprec.lift(halfway, "float:p=8,round=sr")
+    streams = [lifted.stream(n) for n in range(1000)]
+    calls = np.array([[one(1.0, 2.0**-8) > 1.0 for _ in range(8)] for one in [lifted, *streams]])
+    signs = np.where(calls, 1.0, -1.0)
+    plain = np.array([lifted(1.0, 2.0**-8) > 1.0 for _ in range(8000)]).reshape(1000, 8) * 2.0 - 1.0
+    assert abs(signs[1:, 0].sum()) < 5 * 1000**0.5
+    for sums in (
+        signs.sum(), (signs[1:] * signs[:-1]).sum(), (signs[2:] * signs[:-2]).sum(),
+        (signs[:, 1:] * signs[:, :-1]).sum(), (signs[1:, 1:] * signs[:-1, :-1]).sum(),
+        (signs[1:] * plain).sum(), (signs[1:, :1] * plain[:, :1].ravel()[:, None]).sum(),
+    ):  # fmt: skip
+        assert abs(sums) < 5 * signs.size**0.5
+
+
+def test_a_stream_is_copied_and_pickled_as_it_stands():
+    stream = sciprec.lift(decayed, SR, seed=2).stream(5)
+    assert "stream 5 of its random bits" in repr(stream)
+    before = [stream(0.3) for _ in range(3)]
+    copies = [pickle.loads(pickle.dumps(stream)), copy.deepcopy(stream), copy.copy(stream)]
+    after = [stream(0.3) for _ in range(30)]
+    for other in copies:
+        assert [other(0.3) for _ in range(30)] == after
+    stream.rewind()
+    bound = partial(stream, x=0.3)
+    assert [bound() for _ in range(33)] == before + after
+
+
+@pytest.mark.slow
+def test_streams_in_processes_and_in_dask():
+    lifted = sciprec.lift(decayed, SR, seed=6)
+    alone = [lifted.stream(n)(x) for n, x in enumerate(TASKS[:8])]
+    tasks = [dask.delayed(lifted.stream(n))(x) for n, x in enumerate(TASKS[:8])]
+    assert list(dask.compute(*tasks, scheduler="threads")) == alone
+    with ProcessPoolExecutor(2, get_context("spawn")) as pool:
+        given = [lifted.stream(n) for n in range(8)]
+        assert list(pool.map(_called, given, TASKS[:8])) == alone
+
+
+def _called(kernel, x):
+    return kernel(x)
+
+
+def test_streams_of_ufuncs():
+    lifted = sciprec.lift(mean, SR, seed=1)
+    x = np.linspace(0.0, 1.0, 50)
+    alone = [lifted.stream(n)(x, 0.3).tobytes() for n in range(16)]
+    assert answers(lambda n, _: lifted.stream(n)(x, 0.3).tobytes(), x[:16]) == alone
+    assert len(set(alone)) == 16
+
+
+@pytest.mark.parametrize("backend", ["fp64", "mlu370", "fixed32"])
+def test_without_random_bits_a_stream_is_the_kernel(backend):
+    lifted = sciprec.lift(decayed, backend)
+    assert lifted.stream(3) is lifted
+
+
+def of_a_function(f, x):
+    return f(x) + 0.1
+
+
+@pytest.mark.parametrize("n", [-1, 2**32 - 1, 2**70, 1.0, "1", True, None])
+@pytest.mark.parametrize("backend", [SR, "fp32"])
+def test_what_is_no_number_of_a_stream(backend, n):
+    with pytest.raises(InputError, match=r"n is .*; accepted: the number of a stream, from 0 to"):
+        sciprec.lift(decayed, backend).stream(n)
+
+
+def test_streams_of_streams_and_inside_kernels_are_refused():
+    lifted = sciprec.lift(decayed, SR)
+    with pytest.raises(sciprec.LiftError, match=r"stream\(2\) is asked of stream 1 .*with a n"):
+        lifted.stream(1).stream(2)
+    outer = sciprec.lift(of_a_function, SR)
+    with pytest.raises(sciprec.LiftError, match=r"stream 1 of kernel 'decayed'; .*stream\(1\)"):
+        outer(lifted.stream(1), 0.3)
+    one, other = outer.stream(1), outer.stream(1)
+    assert [one(lifted, 0.3) for _ in range(20)] == [other(decayed, 0.3) for _ in range(20)]
+
+
+def test_plain_calls_from_a_second_thread_are_warned_of_once():
+    lifted = sciprec.lift(decayed, SR)
+    lifted(0.3)
+    words = r"'decayed' in 'bfloat16.*call lifted.stream\(n\)"
+    with pytest.warns(RuntimeWarning, match=words) as told:
+        answers(lambda n, x: lifted(x))
+    assert len(told) == 1 and "sciprec" not in told[0].filename
+    lifted(0.3)
+
+
+def test_streams_are_warned_of_where_calls_overlap():
+    """Threads may take turns, as in a loop over time steps; two at once may not."""
+    stream = sciprec.lift(decayed, SR).stream(3)
+    for _ in range(3):
+        worker = threading.Thread(target=stream, args=(0.3,))
+        worker.start()
+        worker.join()
+    with stream._turn, pytest.warns(RuntimeWarning, match="share stream 3 at the same time"):
+        stream(0.3)
+
+
+def test_fixed_point_takes_no_random_bits():
+    sr, whole = resolve_backend(SR), resolve_backend("fixed16")
+    with pytest.raises(InputError, match="in fixed point beside random bits; accepted: a rounding"):
+        sciprec.Backend("odd", sr.storage, sr.compute, sr.accumulate, whole.compute)
+
+
+# ---- units --------------------------------------------------------------------------------------
+
+
+def frozen(kernel=decayed, x=2.0, **given):
+    lifted = sciprec.lift(kernel, "fixed32")
+    lifted(x)
+    lifted.freeze(**given)
+    return lifted
+
+
+def test_frozen_units_do_not_depend_on_threads():
+    """Nor on the order, for numbers beyond them, too, which saturate and are counted."""
+    lifted, x = frozen(), np.concatenate([TASKS, 1000.0 * TASKS])
+    units = lifted.units
+    alone = [lifted(v) for v in x]
+    saturations = lifted.report().saturations
+    assert saturations > 0 and lifted.units is units
+    assert answers(lambda n, v: lifted(v), x) == alone
+    assert answers(lambda n, v: lifted(v), x[::-1]) == alone[::-1]
+    assert lifted.report().saturations == 3 * saturations and lifted.report().adaptations == 0
+    assert max(alone) < 10.0 and "units are frozen" in repr(lifted)
+
+
+def test_freezing_again_changes_nothing_and_can_be_undone():
+    lifted, never = frozen(), sciprec.lift(decayed, "fixed32")
+    never(2.0)
+    before = lifted.units.exponents.copy()
+    assert (before == never.units.exponents).all()
+    lifted.profile(1000.0)
+    assert (lifted.units.exponents == before).all()
+    for spare in (3, 3, 0):
+        lifted.freeze(spare_bits=spare)
+        assert (lifted.units.exponents == before + spare).all()
+    lifted.freeze(1)
+    lifted.unfreeze()
+    lifted.unfreeze()
+    assert (lifted.units.exponents == before).all()
+    assert lifted(1000.0) == never(1000.0)
+    assert lifted.report().adaptations == never.report().adaptations > 0
+
+
+@pytest.mark.parametrize("adapt", ["headroom", 2, None])
+def test_a_copy_of_a_frozen_kernel_is_frozen(adapt):
+    lifted = sciprec.lift(decayed, "fixed16", adapt=adapt)
+    lifted.profile(2.0)
+    lifted.freeze(1)
+    for other in (pickle.loads(pickle.dumps(lifted)), copy.deepcopy(lifted)):
+        units = other.units
+        assert [other(v) for v in 100.0 * TASKS] == [lifted(v) for v in 100.0 * TASKS]
+        assert other.units is units
+        other.unfreeze()
+        other(1e5)
+        assert other.units is not units
+        assert (other.report().adaptations > 0) == (adapt is not None)
+
+
+def test_ranges_and_ufuncs_can_be_frozen():
+    sciprec.lift(decayed, "fixed32", ranges=4.0).freeze()
+    lifted, x = sciprec.lift(mean, "fixed32"), np.linspace(0.0, 1.0, 9)
+    lifted(x, x)
+    lifted.freeze()
+    assert lifted(100.0 * x, x).max() < 5.0
+    lifted.unfreeze()
+    assert lifted(100.0 * x, x).max() > 50.0
+
+
+@pytest.mark.parametrize("backend", ["fp32", SR])
+def test_floats_have_nothing_to_freeze(backend):
+    lifted = sciprec.lift(decayed, backend)
+    lifted.freeze(2)
+    lifted.unfreeze()
+    assert lifted(0.3) == sciprec.lift(decayed, backend)(0.3)
+
+
+def test_what_cannot_be_frozen():
+    lifted = sciprec.lift(stored, "fixed32")
+    for _ in range(2):
+        with pytest.raises(sciprec.LiftError, match="no units to freeze.*representative arguments"):
+            lifted.freeze()
+        lifted(0.0, np.zeros(1))
+    for spare in (-1, 32, 0.5):
+        with pytest.raises(InputError, match="spare_bits is .*; accepted: an integer from 0 to 31"):
+            frozen(spare_bits=spare)
+
+
+def test_units_that_follow_several_threads_are_warned_of_once():
+    words = r"'decayed' in 'fixed32' is called from several threads.*lifted.freeze\(\)"
+    lifted = sciprec.lift(decayed, "fixed32")
+    with pytest.warns(RuntimeWarning, match=words) as told:  # the first call finds units
+        answers(lambda n, x: lifted(x))
+    assert len(told) == 1
+    lifted = sciprec.lift(decayed, "fixed32")
+    lifted(2.0)
+    answers(lambda n, x: lifted(x))  # changes no unit
+    with pytest.warns(RuntimeWarning, match=words) as told:
+        answers(lambda n, x: lifted(100.0 * x))
+    assert len(told) == 1
+    answers(lambda n, x: lifted(1e5 * x))
+
+
+@pytest.mark.parametrize("how", ["found there", "widened there", "found here meanwhile"])
+def test_units_are_warned_of_however_threads_meet(how):
+    """A pool found them; a pool widens those found here; or they are found while a call waits."""
+    lifted = sciprec.lift(decayed, "fixed32")
+    with ThreadPoolExecutor(1) as one, ThreadPoolExecutor(1) as other:
+        if how == "found here meanwhile":
+            with lifted._state:
+                waiting = one.submit(lifted, 1.0)
+                time.sleep(0.1)
+                lifted(2.0)
+            with pytest.raises(RuntimeWarning, match="freeze"):
+                waiting.result()
+            return
+        (one.submit(lifted, 2.0).result if how == "found there" else partial(lifted, 2.0))()
+        with pytest.raises(RuntimeWarning, match="freeze"):
+            other.submit(lifted, 1.0 if how == "found there" else 100.0).result()
+
+
+@pytest.mark.parametrize("where", ["here", "in one thread"])
+def test_one_thread_is_not_warned(where):
+    lifted = sciprec.lift(decayed, "fixed32")
+    if where == "here":
+        assert len({lifted(x) for x in 10.0 ** np.arange(6)}) == 6
+        frozen()
+    else:
+        with ThreadPoolExecutor(1) as pool:
+            assert len(set(pool.map(lifted, 10.0 ** np.arange(6)))) == 6
+    assert lifted.report().adaptations > 0
