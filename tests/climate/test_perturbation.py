@@ -8,7 +8,7 @@ from sciprec.climate.cases.registry import CASES
 from sciprec.climate.running.checkpoint import digest
 from sciprec.climate.running.perturbation import FIELDS, Perturbation
 from sciprec.climate.running.request import check_request
-from sciprec.climate.transform.grid import GaussianGrid, resolve_truncation
+from sciprec.climate.transform.grid import GaussianGrid, Truncation, resolve_truncation
 from sciprec.errors import InputError
 from sciprec.precision.streams import word_at
 
@@ -90,3 +90,21 @@ def test_members_grow_apart_and_have_checkpoints_of_their_own():
         for p in (None, Perturbation(1), Perturbation(2), Perturbation(1, seed=1))
     ]
     assert len({digest(request) for request in requests}) == 4
+
+
+@pytest.mark.slow
+def test_members_draw_random_bits_of_their_own():
+    """A change of the beginning that is lost leaves the bits of the rounding; those of member 0 are
+    those of no member.
+    """
+
+    def bits(perturbation):
+        run = climate.run(
+            "williamson_1", Truncation(5, 8, 16, 3600.0), days=0.1, output_hours=2.4,
+            backend="bf16,round=sr", perturbation=perturbation,
+        )  # fmt: skip
+        return run["height"].values.tobytes()
+
+    members = [Perturbation(m, 1e-300, seed=s) for m, s in ((0, 1), (1, 1), (2, 1), (1, 2**40 + 1))]
+    found = [bits(member) for member in members]
+    assert len(set(found)) == 4 and found[0] == bits(None) and found[1] == bits(members[1])

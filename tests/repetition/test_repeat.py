@@ -5,6 +5,7 @@ All kinds, each for three seeds, with their mended twins:
 """
 
 import datetime
+import pickle
 
 import numpy as np
 import pytest
@@ -24,7 +25,10 @@ from sciprec.repetition.circumstances import (
     threaded,
 )
 from sciprec.repetition.judging import judged
+from sciprec.repetition.kernel_process import Asked, answers
 from sciprec.repetition.leavings import files_below, first_difference, lines_of
+from sciprec.repetition.sources import behind_command
+from sciprec.repetition.suspects import explained
 from tests.repetition.faults import KINDS, missed, repeated, written
 from tests.repetition.spellings import SPELLINGS, program, unnamed
 from tests.repetition.spellings import missed as missed_spelling
@@ -204,3 +208,48 @@ def test_times_that_are_printed_do_not_count():
     assert first_difference({"o": one}, {"o": lines_of("a 1.6 in 3 s\nb", {})}).words == (
         "3 of 3 lines of 'o' differ, first line 1: '1.5' and '1.6'"
     )
+
+
+LIFTED = """
+from concurrent.futures import ThreadPoolExecutor
+import sciprec
+
+def kernel(x, n):
+    for i in range(n):
+        x += 0.01 * (1.0 - x)
+    return x
+
+def run():
+    lifted = sciprec.lift(kernel, "BACKEND")
+    with ThreadPoolExecutor(8) as pool:
+        return list(pool.map(lambda n: lifted(0.3, n), range(20)))
+"""
+
+
+@pytest.mark.filterwarnings("ignore:.*its units follow the order")
+@pytest.mark.parametrize("backend", ["bf16,round=sr", "mlu370-noise", "fixed32", "fp16"])
+def test_a_lifted_kernel_is_called_on_threads_by_streams(backend, tmp_path):
+    (tmp_path / "lifted.py").write_text(LIFTED)
+    asked = Asked(
+        str(tmp_path / "lifted.py"), "kernel", "kernel file", (), (),
+        pickle.dumps({"x": 0.3, "n": 40}), backend, False, 0, False,
+        (Call(), Call(threads=4), Call(threads=2), Call(arguments=(("n", 3),), threads=3)),
+    )  # fmt: skip
+    first, *others, of_three = answers(asked)
+    assert all(first_difference(first, other) is None for other in others)
+    assert first_difference(first, of_three) is not None
+
+
+@pytest.mark.parametrize(
+    ("backend", "words"),
+    [
+        ("bf16,round=sr", "call lifted.stream(n) with"), ("mlu370-noise", "call lifted.stream(n)"),
+        ("fixed16", "lifted.freeze()"), ("fp16", "at the same time has no order"),
+    ],
+)  # fmt: skip
+def test_a_program_that_lifts_beside_a_pool_is_told(backend, words, tmp_path):
+    script = tmp_path / "lifted.py"
+    script.write_text(LIFTED.replace("BACKEND", backend))
+    place, *_ = explained(("another process",), behind_command([str(script)]))
+    assert words in place.reason
+    assert place.line == (12 if backend == "fp16" else 11)

@@ -41,6 +41,10 @@ SMILE = {
 }  # fmt: skip
 
 
+COUNTED = ("bf16,round=sr", "mlu370-noise", "fixed32")
+"""Arithmetics whose results depend on the calls before."""
+
+
 @pytest.fixture(scope="module", autouse=True)
 def no_pages():
     """Pages are not drawn, which takes longest."""
@@ -83,6 +87,21 @@ def variables(paths):
 def test_two_threads(scenarios, one_thread, tmp_path):
     result = workflow.run(scenarios, out=tmp_path, threads=2)
     assert variables(result.files) == one_thread
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_arithmetics_in_which_calls_are_counted(scenarios, tmp_path):
+    """Random bits and units of fixed point do not follow the threads, and nothing warns of it."""
+    flow, smile = (
+        scenario.model_copy(update={"backends": names})
+        for scenario, names in zip(scenarios, (COUNTED[:1], COUNTED), strict=True)
+    )
+    flow = flow.model_copy(update={"climate": flow.climate.model_copy(update={"days": 0.125})})
+    one, four = (
+        workflow.run([flow, smile], out=tmp_path / str(n), threads=n) for n in (1, 4)
+    )  # fmt: skip
+    assert not one.failures and len(one.files) == 12
+    assert variables(one.files) == variables(four.files)
 
 
 def test_the_other_order_and_other_blocks(scenarios, one_thread, tmp_path):

@@ -301,10 +301,10 @@ class FixedLifted(Lifted):
             return {name: getattr(self, name) for name in _STATE}
 
     def _run(self, args):
-        arrived = self.units
+        thread, arrived = threading.get_ident(), self.units
         with self._state:
-            if self._thawed is None:
-                self._met(threading.get_ident(), arrived)
+            if self._thawed is None and not thread == self._caller == self._finder:
+                self._met(thread, arrived)
             self._calls += 1
             every = self._adapt if isinstance(self._adapt, int) else 0
             if self._unknown or every and self._calls % every == 1 % every:

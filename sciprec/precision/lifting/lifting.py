@@ -43,7 +43,8 @@ def lift(
             decorated function is what `functools.wraps` says that it wraps.
         backend: a name (`sciprec.backends()`), a spec string, a Backend, or an Assignment of
             formats to places ("assignment:PATH" from a file).
-        seed: chooses the random bits of stochastic rounding and noise.
+        seed: chooses the random bits of stochastic rounding and noise, for all calls together; a
+            task on threads, or in another process, calls `stream(n)` of what is returned.
         path: "auto" uses the processor's rounding mode where it serves; "software" never does (same
             bits, slower).
         trust_inputs: promise that floating-point array elements are in the storage format already
@@ -59,8 +60,8 @@ def lift(
     Returns:
         A callable with the same signature (of a ufunc a `LiftedUfunc`, which broadcasts); arrays
         in either byte order are taken. It can be pickled: a copy in another process goes on with
-        the call that would be the next here, so give each of several copies its own `seed` where
-        the arithmetic is random.
+        the call that would be the next here, so hand each of several tasks its own `stream(n)`
+        where the arithmetic is random, and `freeze()` units of fixed point first.
 
     Raises:
         LiftError: a construct that cannot be lifted, with its place and what to write instead.
