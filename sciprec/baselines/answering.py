@@ -19,12 +19,12 @@ from sciprec.baselines.requests import Request, differing, name_of
 from sciprec.baselines.room import reference_room, room_of
 from sciprec.batch.perform import perform
 from sciprec.batch.plan import Outcome, Run
-from sciprec.batch.resume import SCENARIO
 from sciprec.batch.workflow import completed
 from sciprec.comparison.verdicts import stopped_early
 from sciprec.errors import InputError
 from sciprec.output import files
 from sciprec.output.dataset import PROCESSOR_SECONDS
+from sciprec.output.stated import SCENARIO
 from sciprec.writing.whole import temporary_folder
 
 

@@ -14,13 +14,7 @@ import xarray as xr
 from sciprec.batch.compiling import remember
 from sciprec.batch.members import member_of
 from sciprec.batch.plan import Outcome, Run
-from sciprec.batch.resume import (
-    RUN,
-    SECONDS,
-    interrupted_folder,
-    remove_interrupted,
-    run_digest,
-)
+from sciprec.batch.resume import interrupted_folder, remove_interrupted, run_digest
 from sciprec.batch.states import RunState, is_watched
 from sciprec.batch.tolerable import wrong_tolerances
 from sciprec.batch.traced import with_trace
@@ -28,11 +22,11 @@ from sciprec.comparison.verdicts import stopped_early
 from sciprec.errors import InputError, ModelError
 from sciprec.kinds import Surroundings, kind_of
 from sciprec.kinds.policies import words_of
-from sciprec.output import files
+from sciprec.output import digests, files
 from sciprec.output.dataset import PROCESSOR_SECONDS, with_identity
 from sciprec.output.health import with_health, with_quantization
 from sciprec.output.monitored import told_alerts
-from sciprec.output.stated import ROUNDED, is_compared
+from sciprec.output.stated import ROUNDED, RUN, SECONDS, is_compared
 from sciprec.precision.assigning.assigned_backend import AssignedBackend, every_place_met
 from sciprec.precision.assigning.policies import require_stages
 from sciprec.precision.formats.backend import Backend, resolve_backend
@@ -70,7 +64,7 @@ def perform(run: Run, folder: str, debug: bool = False, on_days: Days | None = N
         dataset.attrs |= {RUN: run_digest(run), SECONDS: time.perf_counter() - start}
         if (peak := peak_bytes()) is not None:
             dataset.attrs[PEAK_MEMORY] = peak
-        files.write(dataset, Path(folder) / run.file)
+        files.write(digests.seal(dataset), Path(folder) / run.file)
         remove_interrupted(interrupted)
         remember(run)
         pace, stopped = pace_of(dataset), stopped_early(dataset.attrs)

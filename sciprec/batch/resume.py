@@ -24,11 +24,9 @@ from sciprec.errors import InputError
 from sciprec.kinds import kind_of
 from sciprec.output import files
 from sciprec.output.monitored import told_alerts
+from sciprec.output.stated import RUN, SCENARIO, SECONDS
 from sciprec.precision.formats.backend import resolve_backend
 from sciprec.provenance.definitions import code_digest, digest_of
-
-RUN, SECONDS, SCENARIO = "sciprec_run", "sciprec_seconds", "sciprec_scenario"
-"""Attributes of a file: the run's digest, the seconds it took, the scenario as resolved."""
 
 _COMPANY = ("backends", "compensation", "stages", "tolerance", "ensemble", "trace",
             "policy", "narrow", "wide", "allow", "deny", "adaptive")  # fmt: skip

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import contextlib
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import xarray as xr
 
 from sciprec.checks.arguments import word
-from sciprec.output import netcdf, zarr_store
+from sciprec.output import digests, netcdf, zarr_store
 
 NETCDF = "netcdf"
 SUFFIXES = {NETCDF: ".nc", "zarr": ".zarr"}
 """Formats and the endings of their files."""
+SEALED_SINCE = "0.2"
+"""Version of sciprec whose runs are the first with digests."""
 
 
 def suffix_of(name: str) -> str:
@@ -86,6 +92,81 @@ def write(dataset: xr.Dataset, path: str | Path) -> Path:
         OSError: it could not be written, with the system's reason.
     """
     return _library(path).write(dataset, path)
+
+
+@dataclass(frozen=True)
+class Verified:
+    """Whether a file holds what was written into it.
+
+    Args:
+        path: of the file.
+        damage: how it does not, as the end of a sentence that begins with the file; empty where it
+            does, or where it has no digests to tell.
+        sealed: whether it has digests.
+        digest: of its run, as lists of runs hold it; empty where the file has none.
+        attributes: of the file; none where they cannot be read.
+    """
+
+    path: Path
+    damage: str = ""
+    sealed: bool = False
+    digest: str = ""
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def proven(self) -> bool:
+        """Whether every value and attribute is what was written."""
+        return self.sealed and not self.damage
+
+    def __str__(self) -> str:
+        if self.damage:
+            return f"'{self.path}' {self.damage}"
+        if self.sealed:
+            return f"'{self.path}' holds what was written"
+        return f"'{self.path}' is not verified: made before {SEALED_SINCE}"
+
+
+def verify(path: str | Path, expected: str = "") -> Verified:
+    """Read a file or store from end to end, and see whether it holds what was written.
+
+    Args:
+        path: of a netCDF file or Zarr store, whatever its bytes are.
+        expected: digest of its run where that is known from elsewhere, as `Verified.digest`.
+
+    Returns:
+        What was seen; nothing is raised for what is wrong with a file.
+
+    Example:
+        `files.verify("reports/mine/flow__fp16.nc").damage`
+    """
+    path = Path(path)
+    if not os.path.lexists(path):
+        return Verified(path, "is missing")
+    try:
+        with opened(path) as dataset:
+            seen, sealed = dict(dataset.attrs), digests.is_sealed(dataset)
+            damage = digests.damage(dataset) if sealed else _without_digest(seen, expected)
+    except Exception as error:  # the libraries raise anything for damaged bytes
+        words = " ".join((str(error) or type(error).__name__).split()).partition(";")[0]
+        words = words.removeprefix(f"'{path}' cannot be read ")
+        return Verified(path, f"cannot be read ({words:.200})")
+    digest = str(seen.get(digests.OF_RUN, ""))
+    if sealed and expected and digest != expected and not damage:
+        damage = "holds what was written, and is of another run than the list of runs says"
+    return Verified(path, damage, sealed, digest, seen)
+
+
+def _without_digest(attributes: Mapping[str, Any], expected: str) -> str:
+    """What is wrong with a file that has no digest at all; nothing where none was written then."""
+    if expected:
+        return "has lost the digests that it was written with"
+    try:
+        made_by = json.loads(attributes["sciprec_provenance"])["sciprec"].split(".")
+        since = [*map(int, SEALED_SINCE.split("."))]
+        lost = [*map(int, made_by[: len(since)])] >= since
+    except (KeyError, ValueError, TypeError, AttributeError):  # a file of another program
+        lost = False
+    return "has lost the digests that it was written with" if lost else ""
 
 
 def system_reason(error: OSError) -> str:

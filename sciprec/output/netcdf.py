@@ -11,14 +11,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import xarray as xr
 
 from sciprec.checks.room import bytes_of_memory
 from sciprec.errors import InputError, why_no_file
 from sciprec.output.holdable import REFUSALS, refused_piece
 from sciprec.output.pieces import TIME, is_large, pieces_of, pieces_of_time
+from sciprec.writing.whole import replacing
 
-COMPRESSION_LEVEL = 4
+_COMPRESSED = {"zlib": True, "complevel": 4, "shuffle": True, "fletcher32": True}
 _KEPT_BYTES = 2**22
 _LIBRARY = threading.RLock()  # the netCDF and HDF5 libraries serve one thread at a time
 
@@ -30,32 +32,41 @@ def write(dataset: xr.Dataset, path: str | Path) -> Path:
         InputError: a netCDF file cannot hold a name, an attribute or the values of a variable.
         OSError: it could not be written, with the system's reason, such as a full disk.
     """
-    path = Path(path)
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        with _LIBRARY, _let_go():
-            _write_whole(dataset, part)
-            os.replace(part, path)
-    except (OSError, *REFUSALS) as error:
-        if isinstance(error, (OSError, RuntimeError)):  # the library says no more than "HDF error"
-            _try_to_write(part, dataset.nbytes)
-        with _LIBRARY:
-            refused = refused_piece(dataset, _write_into_memory)
-        if refused is not None:
-            raise refused from None
-        raise
-    finally:
-        part.unlink(missing_ok=True)
+    path, bare = Path(path), without_encoding(dataset)
+    with replacing(path) as part:
+        try:
+            with _LIBRARY, _let_go():
+                _write_whole(bare, part)
+        except (OSError, *REFUSALS) as error:
+            if isinstance(error, (OSError, RuntimeError)):  # the library says only "HDF error"
+                _try_to_write(part, dataset.nbytes)
+            with _LIBRARY:
+                refused = refused_piece(bare, _write_into_memory)
+            if refused is not None:
+                raise refused from None
+            raise
     return path
 
 
+def without_encoding(dataset: xr.Dataset) -> xr.Dataset:
+    """The dataset without what its variables know of the file that they were read from."""
+    bare = dataset.copy()
+    for variable in bare.variables.values():
+        variable.encoding = {}
+    bare.encoding = {}
+    return bare
+
+
 def _encoding(dataset: xr.Dataset) -> dict[str, dict]:
-    """How each variable is stored."""
+    """How each variable is stored: what lies in pieces has a checksum for each, and numbers of a
+    piece that gets lost are read as NaN.
+    """
     encoding: dict[str, dict] = {}
     for name, variable in dataset.variables.items():
         encoding[str(name)] = {"_FillValue": None}
         if name not in dataset.coords and not str(name).endswith("_bnds") and variable.ndim:
-            encoding[str(name)] = {"zlib": True, "complevel": COMPRESSION_LEVEL, "shuffle": True}
+            fill = {"_FillValue": np.nan if variable.dtype.kind == "f" else None}
+            encoding[str(name)] = _COMPRESSED | fill
     return encoding
 
 

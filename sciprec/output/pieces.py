@@ -46,13 +46,17 @@ def read_later(values: Any) -> Any:
 
 def is_large(dataset: xr.Dataset) -> bool:
     """Whether a dataset is written in pieces along time, and stays in its file when it is read."""
-    return dataset.nbytes > WHOLE_BYTES and bool(dataset.sizes.get(TIME))
+    return _bytes_along_time(dataset) > WHOLE_BYTES
 
 
 def pieces_of_time(dataset: xr.Dataset) -> Iterator[slice]:
     """The times of a dataset, some after another."""
-    along = sum(v.nbytes for v in dataset.variables.values() if TIME in v.dims)
-    return _cuts(dataset.sizes[TIME], along)
+    return _cuts(dataset.sizes[TIME], _bytes_along_time(dataset))
+
+
+def _bytes_along_time(dataset: xr.Dataset) -> int:
+    """What grows with the number of stored times."""
+    return sum(v.nbytes for v in dataset.variables.values() if TIME in v.dims)
 
 
 def pieces_of(variable: xr.Variable) -> Iterator[np.ndarray]:
@@ -64,7 +68,22 @@ def pieces_of(variable: xr.Variable) -> Iterator[np.ndarray]:
         yield variable[cut].values
 
 
-def _cuts(count: int, size: int) -> Iterator[slice]:
-    """So many rows of so many bytes in all, cut into pieces."""
-    step = max(1, math.floor(PIECE_BYTES * count / max(size, 1)))
+def times_of(variable: xr.Variable, group: int) -> Iterator[np.ndarray]:
+    """The values of a variable along time, which becomes the first axis: all at once, or those of a
+    large one some after another.
+
+    Args:
+        variable: with an axis of time.
+        group: times that stay together.
+    """
+    count, axis = variable.sizes[TIME], variable.dims.index(TIME)
+    all_at_once = variable.nbytes <= WHOLE_BYTES
+    for cut in [slice(0, count)] if all_at_once else _cuts(count, variable.nbytes, group):
+        yield np.moveaxis(variable.isel({TIME: cut}).values, axis, 0)
+
+
+def _cuts(count: int, size: int, group: int = 1) -> Iterator[slice]:
+    """So many rows of so many bytes in all, cut into pieces of whole groups of rows."""
+    groups = max(1, math.floor(PIECE_BYTES * count / max(size, 1)) // group)
+    step = groups * group
     return (slice(start, min(start + step, count)) for start in range(0, count, step))

@@ -13,6 +13,8 @@ import xarray as xr
 
 from sciprec.output.variables import VARIABLES
 
+RUN, SECONDS, SCENARIO = "sciprec_run", "sciprec_seconds", "sciprec_scenario"
+"""The digest of what a run is, the seconds it took, and its scenario as resolved."""
 PRIMARY = "sciprec_primary"
 """Names of variables, the first one that a file has is shown first."""
 AUXILIARY = "sciprec_auxiliary"

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
-import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import xarray as xr
 
 from sciprec.errors import InputError
-from sciprec.output.netcdf import require_room
+from sciprec.output.netcdf import require_room, without_encoding
 from sciprec.output.pieces import TIME, is_large, pieces_of, pieces_of_time
+from sciprec.writing.whole import replacing
 
 FORMAT = 2
 """Version of the format: texts of fixed length are not in version 3."""
@@ -42,19 +42,24 @@ def write(dataset: xr.Dataset, path: str | Path) -> Path:
     """
     require()
     path = Path(path)
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    encoding = {str(name): {"_FillValue": None} for name in dataset.variables}
-    bare = dataset.copy()
-    for variable in bare.variables.values():
-        variable.encoding = {}
-    try:
-        _write_whole(bare, part, encoding)
-        if path.exists():
-            shutil.rmtree(path)
-        os.replace(part, path)
-    finally:
-        shutil.rmtree(part, ignore_errors=True)
+    with replacing(path) as part:
+        _write_whole(without_encoding(dataset), part, _encoding(dataset))
     return path
+
+
+def _encoding(dataset: xr.Dataset) -> dict[str, dict]:
+    """How each variable is stored: chunks of numbers have a checksum behind what is compressed, and
+    numbers of a chunk that gets lost are read as NaN.
+    """
+    from numcodecs import CRC32C, Blosc
+
+    encoding: dict[str, dict] = {}
+    for name, variable in dataset.variables.items():
+        kind = variable.dtype.kind
+        encoding[str(name)] = {"_FillValue": np.nan if kind == "f" else None}
+        if kind in "biufSU":
+            encoding[str(name)] |= {"filters": [Blosc(), CRC32C()], "compressors": None}
+    return encoding
 
 
 def _write_whole(dataset: xr.Dataset, path: Path, encoding: dict[str, dict]) -> None:

@@ -17,12 +17,12 @@ import numpy as np
 import xarray as xr
 
 from sciprec.batch.perform import properties
-from sciprec.batch.resume import SCENARIO
 from sciprec.comparison.rows import compare
 from sciprec.comparison.verdicts import judge
 from sciprec.comparison.wording import number
 from sciprec.display.listing import Listing, Shown, Summary
 from sciprec.errors import InputError
+from sciprec.output.stated import SCENARIO
 from sciprec.precision.formats.backend import resolve_backend
 from sciprec.precision.lifting.lifting import lift
 from sciprec.precision.rewriting.syntax import LiftError

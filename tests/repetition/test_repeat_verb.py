@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from sciprec.batch.resume import SECONDS
 from sciprec.cli.exit_codes import GOOD, NOT_MET, USAGE
 from sciprec.kinds import kinds
+from sciprec.output.stated import SECONDS
 from sciprec.provenance.memory import PEAK_MEMORY
 from sciprec.repetition import listings
 
