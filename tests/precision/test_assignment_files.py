@@ -1,9 +1,7 @@
 """Assignments in files: lines that moved, lines that read alike, and files of one name."""
 
-import random
 import re
 import sys
-import warnings
 from pathlib import Path
 
 import numpy as np
@@ -11,12 +9,9 @@ import pytest
 
 from sciprec import Assignment, InputError, lift
 from sciprec.precision import resolve_backend
-from sciprec.precision.assigning import files
 from sciprec.precision.assigning.matching import Matching
 from sciprec.precision.assigning.origins import own_place
 from sciprec.precision.assigning.policies import require_stages
-from sciprec.precision.compiled import cache_files
-from tests.writing.damages import DAMAGES
 
 TEXTS = ("y = y * 1.1", "y = y + 0.2", "y = y - z * y", "z = y / 3.0")
 
@@ -265,31 +260,6 @@ def test_policies_refuse_a_key_given_twice_and_stages_of_another_model():
         require_stages(resolve_backend(f"{listed}Fourier"), "heston")
     with pytest.raises(InputError, match="stage of policy O2 for climate .*Fourier"):
         require_stages(resolve_backend(f"{listed}log spot"), "climate")
-
-
-@pytest.mark.parametrize("seed", range(40))
-def test_a_damaged_assignment_of_the_cache_is_no_other_assignment(seed, tmp_path, monkeypatch):
-    """It is as if it had not been kept, or, where the damage says nothing else, what it was."""
-    draw = random.Random(seed)
-    formats = {draw.randrange(1, 40): draw.choice(["bf16", "fp16", "fp32"]) for _ in range(4)}
-    made = Assignment(formats, default=draw.choice(["fp64", "fp32"]), name="mine")
-    monkeypatch.setenv("SCIPREC_CACHE_DIR", str(tmp_path))
-    monkeypatch.setattr(files, "_kept", {})
-    name = made.as_backend().name
-    (path,) = (tmp_path / "assignments").iterdir()
-    path.write_bytes(draw.choice(DAMAGES)(path.read_bytes(), draw))
-    files._kept.clear()
-    cache_files._told.clear()
-    with warnings.catch_warnings(record=True) as told:
-        warnings.simplefilter("always")
-        try:
-            assert Assignment.called(name) == made
-        except InputError as error:
-            assert "is not known here; give the file of the assignment" in str(error)
-            assert [one.category for one in told] == [cache_files.CacheWarning]
-            assert not path.exists()
-    made.named("other").as_backend()
-    assert Assignment.called(name) == made
 
 
 def test_no_file_elsewhere_is_read_by_what_stands_for_a_digest(tmp_path, monkeypatch):

@@ -1,4 +1,4 @@
-"""Runs of searches that are kept: damaged files, several processes, and answers that are run."""
+"""Runs of searches that are kept: other problems, several processes, and answers that are run."""
 
 import json
 import math
@@ -13,7 +13,7 @@ from sciprec import tune
 from sciprec.tuning import kept_runs
 from sciprec.tuning.kept_runs import KeptRuns
 from sciprec.writing.sealed import sealed
-from tests.writing.damages import DAMAGES, lengthened
+from tests.writing.damaged_stores import known, noted
 
 
 @pytest.fixture(autouse=True)
@@ -23,39 +23,9 @@ def folder(monkeypatch, tmp_path):
     return tmp_path / "tuning"
 
 
-def noted(identity, count=20):
-    """Runs of a problem, and what they are read as."""
-    draw, expected = random.Random(identity), {}
-    kept = KeptRuns(identity)
-    for number in range(count):
-        choice = (number, draw.randrange(3), -1)
-        some = draw.random() * 10.0 ** -draw.randrange(300)
-        expected[choice] = draw.choice([0.0, math.inf, math.nan, some])
-        kept.note(choice, expected[choice])
-    return expected
-
-
-def known(identity):
-    """What a new process would know, floats as their bits."""
-    return {choice: float(error).hex() for choice, error in KeptRuns(identity)._known.items()}
-
-
-@pytest.mark.parametrize("seed", range(60))
-def test_a_damaged_line_is_left_out_and_no_error_is_another(seed, folder):
-    draw, identity = random.Random(seed), f"{seed:064x}"
-    expected = {choice: float(error).hex() for choice, error in noted(identity).items()}
-    assert known(identity) == expected
-    (path,) = folder.iterdir()
-    path.write_bytes(draw.choice([*DAMAGES, lengthened])(path.read_bytes(), draw))
-    assert known(identity).items() <= expected.items()
-    later = (9, 9, 9)
-    KeptRuns(identity).note(later, 0.25)  # behind whatever the damage has left
-    assert known(identity)[later] == 0.25.hex()
-
-
 def test_lines_of_another_problem_do_not_count(folder):
-    noted("a" * 64)
-    noted("a" * 24 + "b" * 40, 3)
+    noted("a" * 64, random.Random(1))
+    noted("a" * 24 + "b" * 40, random.Random(2), 3)
     assert len(known("a" * 64)) == 20 and len(known("a" * 24 + "b" * 40)) == 3
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,6 +15,7 @@ from sciprec.report.page import render
 from sciprec.report.stored.batch import read_batch
 from sciprec.scenario.shipped import shipped
 from sciprec.writing import targets
+from sciprec.writing.whole import temporary_folder
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ def _page(name: str, scenarios: str | Path | None, folder: Path) -> Path:
     root = shipped(_EXAMPLES).parent
     files = [root / one for one in typed] if entry.model else typed
     own = [str(root / one) for one in entry.plugins]
-    with tempfile.TemporaryDirectory() as thrown_away:
+    with temporary_folder("gallery") as thrown_away:
         done = workflow.run(files, out=thrown_away, plugins=[*Settings.plugins, *own])
         failures = [run for run in done.failures if not run.partial]  # a blow-up is a finding
         if failures:

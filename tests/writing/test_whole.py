@@ -1,0 +1,71 @@
+"""Writes that are killed, what they leave, and temporary folders."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+import pytest
+
+from sciprec.writing import whole
+
+
+@pytest.fixture
+def gone():
+    """The number of a process that has ended."""
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    return process.pid
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on Windows")
+def test_what_is_killed_at_any_step_is_what_it_was_or_what_it_is_to_be(tmp_path):
+    program = [sys.executable, "-m", "tests.writing.killed", str(tmp_path)]
+    done = subprocess.run(program, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert min(json.loads(done.stdout)) > 3
+
+
+def test_parts_of_killed_processes_go_and_nothing_else(gone, tmp_path):
+    others = [
+        f".a.nc.{os.getpid()}-1.part", f".a.nc.{gone}.part", f"a.nc.{gone}-1.part", ".-1.part",
+        ".part", f".a.{gone}-x.part", f".a.nc.{gone}-1.partly", f".{gone}-1.part",
+        f".a.{10**30}-1.part", f".a.nc.-{gone}.part",
+    ]  # fmt: skip
+    for name in (*others, f".a.nc.{gone}-1.part", f".b.{gone}-22.part", f".b.{gone}-1-old.part"):
+        (tmp_path / name).touch()
+    (tmp_path / "b").touch()
+    (tmp_path / f".c.{gone}-7.part").mkdir()
+    (tmp_path / f".c.{gone}-7.part" / "in it").touch()
+    whole.tidy(tmp_path, "a.nc")
+    assert f".b.{gone}-22.part" in os.listdir(tmp_path)
+    whole.tidy(tmp_path)
+    assert sorted(os.listdir(tmp_path)) == sorted([*others, "b"])
+
+
+def test_a_folder_that_was_moved_aside_gets_its_name_back_once_it_is_free(gone, tmp_path):
+    old, own = tmp_path / f".mine.{gone}-3-old.part", tmp_path / f".a.{os.getpid()}-3-old.part"
+    old.mkdir()
+    own.mkdir()
+    (tmp_path / "mine").symlink_to("nowhere")
+    whole.put_back(tmp_path)
+    assert old.is_dir() and (tmp_path / "mine").is_symlink()
+    (tmp_path / "mine").unlink()
+    whole.put_back(tmp_path)
+    assert sorted(os.listdir(tmp_path)) == [own.name, "mine"]
+    whole.put_back(tmp_path / "missing")
+
+
+def test_temporary_folders_of_killed_processes_go_with_the_next_of_their_purpose(
+    gone, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    stay = [f"sciprec-other-{gone}-a", f"sciprec-mine-{os.getppid()}-a", "sciprec-mine-me", "b"]
+    for name in (*stay, f"sciprec-mine-{gone}-abc_1"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "in it").touch()
+    with whole.temporary_folder("mine") as place:
+        (place / "mine").touch()
+        assert sorted(os.listdir(tmp_path)) == sorted([*stay, place.name])
+    assert sorted(os.listdir(tmp_path)) == sorted(stay)
