@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from sciprec.repetition.circumstances import WAYS
 from sciprec.repetition.parallel_loops import is_parallel, loops_in_parallel, option, raced
 from sciprec.repetition.rules import Seen, explains, is_method
 from sciprec.repetition.sources import Scope
@@ -129,7 +130,7 @@ def _linear_algebra(scope: Scope) -> Seen:
             yield node.lineno, "linear algebra whose threads sum parts"
 
 
-@explains("threads", "another process")
+@explains(*WAYS)  # what differs now and then is put down to whatever was another one then
 def _lifted_on_threads(scope: Scope) -> Seen:
     if not [*_pools(scope)]:
         return

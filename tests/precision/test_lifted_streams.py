@@ -176,7 +176,9 @@ def test_streams_of_ufuncs():
     assert len(set(alone)) == 16
 
 
-@pytest.mark.parametrize("backend", ["fp64", "mlu370", "fixed32"])
+@pytest.mark.parametrize(
+    "backend", ["fp64", "mlu370", "fixed32", sciprec.Assignment({}, default="bf16")]
+)  # fmt: skip
 def test_without_random_bits_a_stream_is_the_kernel(backend):
     lifted = sciprec.lift(decayed, backend)
     assert lifted.stream(3) is lifted

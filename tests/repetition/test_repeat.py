@@ -250,6 +250,8 @@ def test_a_lifted_kernel_is_called_on_threads_by_streams(backend, tmp_path):
 def test_a_program_that_lifts_beside_a_pool_is_told(backend, words, tmp_path):
     script = tmp_path / "lifted.py"
     script.write_text(LIFTED.replace("BACKEND", backend))
-    place, *_ = explained(("another process",), behind_command([str(script)]))
+    scopes = behind_command([str(script)])
+    place, *_ = explained(("another process",), scopes)
     assert words in place.reason
     assert place.line == (12 if backend == "fp16" else 11)
+    assert explained(("memory",), scopes) == (() if backend == "fp16" else (place,))
