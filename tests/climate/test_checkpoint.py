@@ -1,5 +1,6 @@
 """Checkpoints: an interrupted run ends with the bits of one that was not."""
 
+import errno
 import io
 import itertools
 import json
@@ -291,6 +292,26 @@ def test_the_sentence_names_what_is_damaged(stopped, tmp_path):
     state.unlink()
     again = integrate("williamson_5", SMALL, 1.0, checkpoints=tmp_path / "run", **RUN)
     assert_same(again, stopped[0])
+
+
+def test_a_checkpoint_that_could_not_be_read_for_once_is_gone_on_from_later(
+    stopped, tmp_path, monkeypatch
+):
+    """The run that began anew meanwhile has written the same records."""
+    shutil.copytree(stopped[1], tmp_path / "run")
+    told, restart = [], Restart(tmp_path / "run", told=lambda words: told.append(words))
+    with monkeypatch.context() as patch, pytest.raises(Stopped):
+        patch.setattr(Checkpoints, "_read", unreadable)
+        integrate("williamson_5", SMALL, 1.0, checkpoints=restart, progress=stop_at(0.3), **RUN)
+    assert "(Input/output error: 'williamson_5-" in told[0] and told[0].endswith("began anew")
+    seen = []
+    again = integrate("williamson_5", SMALL, 1.0, checkpoints=restart, progress=seen.append, **RUN)
+    assert len(told) == 1 and seen[0] > 0.5
+    assert_same(again, stopped[0])
+
+
+def unreadable(self):
+    raise OSError(errno.EIO, os.strerror(errno.EIO), str(self.path))
 
 
 def test_parts_of_killed_processes_go_and_those_of_others_stay(tmp_path):

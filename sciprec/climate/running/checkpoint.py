@@ -147,7 +147,6 @@ class Checkpoints:
                 f"the checkpoint '{self.path}' cannot be read ({why}); get both of its files back, "
                 f"or remove it to begin again"
             )
-        whole.remove(self.path)
         self._told(
             f"the checkpoint '{self.path.name}' of an interruption cannot be gone on from ({why}): "
             "the run began anew"
