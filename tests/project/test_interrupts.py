@@ -14,7 +14,7 @@ import pytest
 import sciprec
 from sciprec import interrupts
 from sciprec.cli.exit_codes import INTERRUPTED
-from sciprec.interrupts import deferred_interrupts
+from sciprec.interrupts import deferred_interrupts, terminated_as_by_interrupts
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="no SIGINT for one process on Windows")
 
@@ -109,6 +109,25 @@ def test_other_threads_and_other_signals_are_left_alone(heard):
     assert seen == [own]
 
 
+def test_termination_is_an_interrupt_that_waits_where_others_do(heard):
+    with terminated_as_by_interrupts(), deferred_interrupts():
+        signal.raise_signal(signal.SIGTERM)
+        assert heard == []
+    assert heard == [signal.SIGINT] and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # as of a shell's command in the background
+    with pytest.raises(KeyboardInterrupt), terminated_as_by_interrupts():
+        signal.raise_signal(signal.SIGTERM)
+
+
+@pytest.mark.parametrize("own", [signal.SIG_IGN, lambda number, frame: None], ids=["none", "own"])
+def test_a_program_goes_on_to_handle_its_termination(own):
+    before = signal.signal(signal.SIGTERM, own)
+    with terminated_as_by_interrupts():
+        assert signal.getsignal(signal.SIGTERM) is own
+        signal.raise_signal(signal.SIGTERM)
+    signal.signal(signal.SIGTERM, before)
+
+
 # ---- imports -------------------------------------------------------------------------------------
 
 NAMES = """
@@ -180,7 +199,7 @@ DEFERRED = """
     import hashlib, signal, sys, threading, time
     from sciprec import heston
     from sciprec.cli import commands as cli
-    from sciprec.interrupts import deferred_interrupts
+    from sciprec.interrupts import deferred_interrupts, terminated_as_by_interrupts
 
     def price(*given, **options):
         with deferred_interrupts():
