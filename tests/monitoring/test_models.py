@@ -273,10 +273,9 @@ def test_a_damaged_list_is_told(content, said, tmp_path, call):
 
 
 def test_a_batch_that_goes_on_still_shows_the_runs_that_are_kept(
-    scenario, tmp_path, blank_figures, monkeypatch
+    scenario, tmp_path, blank_figures, forgotten_plugins
 ):
-    monkeypatch.chdir(tmp_path)
-    (path,) = [Path(word) for word in scenario() if str(word).endswith(".toml")]
+    path = Path(scenario()[1])
     how = {"out": tmp_path / "out", "plugins": [tmp_path / "fading.py"]}
     run(path, **how)
     (tmp_path / "out" / "fading__fp64.nc").unlink()
