@@ -9,17 +9,30 @@ from collections.abc import Iterable
 from pathlib import Path
 
 LONGEST_LINE = 1000
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_UNSEEN = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
+    r"\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\ud800-\udfff"
+    r"\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
+"""Control characters but line feeds and tabulators, halves of surrogate pairs, and characters that
+are not seen or change the direction of others (Unicode's Cf and Default_Ignorable_Code_Point, but
+for what chooses the look of an emoji).
+"""
 _SHOWN = 200
 _ALIKE = 0.5  # how alike two names have to be, from 0 to 1, for one to be meant by the other
 
 
 def printable(text: object) -> str:
-    """A text with its control characters written out: "\\x1b" would drive the terminal.
-
-    Line feeds and tabulators stay.
+    """A text with its unseen characters written out: "\\x1b" would drive the terminal, "\\u202e"
+    turns the words behind it around. Line feeds and tabulators stay.
     """
-    return _CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", str(text))
+    return _UNSEEN.sub(lambda found: _written_out(ord(found[0])), str(text))
+
+
+def _written_out(code: int) -> str:
+    if code < 0x100:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
 class InputError(ValueError):

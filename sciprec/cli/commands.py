@@ -146,6 +146,9 @@ def main(arguments: list[str] | None = None) -> NoReturn:
             from sciprec.output.files import system_reason
 
             _fail(USAGE, f"{system_reason(error)}, and try again")
+        if isinstance(error, MemoryError):
+            said = f" ({error})" if str(error) else ""
+            _fail(USAGE, f"this machine's memory does not suffice{said}; give less at once")
         _fail(INTERNAL, f"internal error: {_words(error)}. Please report this; --debug shows more")
     raise SystemExit(GOOD)
 

@@ -119,6 +119,10 @@ def _compared(
             "two files are compared, the truth and the run; write `sciprec compare GOLDEN ACTUAL`, "
             "or give stored metrics with --stored"
         )
+    from sciprec.cli.progress import Waiting
     from sciprec.comparison import compare as compare_files
+    from sciprec.display.course import listening
 
-    return compare_files(golden, actual, **tolerances, **adjustments), (str(golden), str(actual))
+    with Waiting("reading both files") as waiting, listening(waiting.tell):
+        compared = compare_files(golden, actual, **tolerances, **adjustments)
+    return compared, (str(golden), str(actual))

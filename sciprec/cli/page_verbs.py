@@ -25,13 +25,16 @@ def report(
     if holds_coverage(folder):
         return show_coverage(folder, json)
     from sciprec.cli.console import print_json, print_runs, say
+    from sciprec.cli.progress import Waiting
+    from sciprec.display.course import listening
     from sciprec.output.folders import alone_in
     from sciprec.report.page import table, write_page
     from sciprec.report.stored.batch import read_batch
 
-    batch = read_batch(folder)
-    with alone_in(folder):
-        page, rows = write_page(batch), table(batch)
+    with Waiting("reading the files of the batch") as waiting, listening(waiting.tell):
+        batch = read_batch(folder)
+        with alone_in(folder):
+            page, rows = write_page(batch), table(batch)
     if json:
         print_json({"folder": folder, "page": page, "runs": rows})
     else:

@@ -1,7 +1,10 @@
-"""Progress of a batch on standard error: bars on a terminal, plain lines elsewhere."""
+"""Progress on standard error, of batches and of long steps: on a terminal bars and a line that is
+written anew, elsewhere plain lines.
+"""
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Sequence
 from typing import Any
@@ -9,12 +12,15 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bar
+from rich.text import Text
 
 from sciprec.batch.course import Course, length_of, name_of
 from sciprec.errors import printable
 
 SECONDS_BETWEEN_LINES = 10.0
 """Between lines about one run where there is no terminal."""
+SECONDS_IN_SILENCE = 2.0
+"""Before a terminal shows what is waited for."""
 
 
 class Progress:
@@ -97,6 +103,54 @@ class Progress:
         self._console.print(
             printable(text), markup=False, emoji=False, highlight=False, soft_wrap=True, style=style
         )
+
+
+class Waiting:
+    """What long work of one step is at, on standard error: from two seconds on on a terminal, else
+    a line every ten seconds.
+
+    Args:
+        words: what is done, until `tell` says more.
+    """
+
+    def __init__(self, words: str) -> None:
+        self._console = Console(stderr=True)
+        self._status = self._console.status(_words(words))
+        self._said = time.perf_counter()
+        self._timer = threading.Timer(SECONDS_IN_SILENCE, self._show)
+        self._ending = threading.Lock()
+        self._ended = False
+
+    def __enter__(self) -> Waiting:
+        self._timer.daemon = True
+        if self._console.is_terminal:
+            self._timer.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._timer.cancel()
+        with self._ending:
+            self._ended = True
+            self._status.stop()
+
+    def _show(self) -> None:
+        with self._ending:
+            if not self._ended:
+                self._status.start()
+
+    def tell(self, what: str, done: int, whole: int) -> None:
+        """Work has come so far."""
+        words = _words(f"{what}: {done:,} of {whole:,}")
+        if self._console.is_terminal:
+            return self._status.update(words)
+        now = time.perf_counter()
+        if now - self._said >= SECONDS_BETWEEN_LINES:
+            self._said = now
+            self._console.print(words, soft_wrap=True)
+
+
+def _words(words: str) -> Text:
+    return Text(printable(words))
 
 
 def _resets(run: Any) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -77,12 +77,13 @@ class Adjustments:
         )  # fmt: skip
 
     def adjusted(
-        self, truth: xr.Dataset, run: xr.Dataset
+        self, truth: xr.Dataset, run: xr.Dataset, check: Callable[[xr.Dataset, xr.Dataset], Any]
     ) -> tuple[xr.Dataset, xr.Dataset, tuple[str, ...]]:
         """Both datasets, still read when they are asked for, and sentences of what was done.
 
         Args:
             truth, run: the run has its new names already.
+            check: called with what is left of both before values are read.
 
         Raises:
             InputError: a name, or what is selected, is not there.
@@ -96,6 +97,7 @@ class Adjustments:
         truth, run = self._without_ignored(truth, run)
         notes += [f"'{name}' is not compared" for name in self.ignore]
         truth, run = without_history(truth), without_history(run)
+        check(truth, run)
         run, said = with_coordinates_of(truth, run, near)
         for name in compared_names(truth):
             other = converted(truth, run, name)

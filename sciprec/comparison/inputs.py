@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import zipfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -89,6 +88,16 @@ def _alike(variable: xr.Variable, other: xr.Dataset, name: str) -> bool:
     return name in other and other[name].shape == variable.shape
 
 
+def require_end(source: Source, dataset: xr.Dataset) -> None:
+    """Make sure that reading what is compared of a file comes to an end.
+
+    Raises:
+        InputError: it declares far more than it can hold.
+    """
+    if isinstance(source, (str, Path)) and Path(source).suffix not in (".npy", ".npz"):
+        files.require_written(dataset, source)
+
+
 def groups_of(source: Source) -> list[str]:
     """Groups of a netCDF file whose variables are not among those of its dataset."""
     if not isinstance(source, (str, Path)) or Path(source).suffix in (".npy", ".npz"):
@@ -108,13 +117,20 @@ def numpy_arrays(path: Path) -> dict[str, np.ndarray]:
         if path.suffix == ".npy":
             return {ONLY: np.load(path, mmap_mode="r", allow_pickle=False)}
         with np.load(path, allow_pickle=False) as archive:
-            return {name: archive[name] for name in archive.files}
-    except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile) as error:
+            arrays = {name: archive[name] for name in archive.files}
+    except Exception as error:  # archives, compression and NumPy's heads have many of their own
         said = (str(error) or type(error).__name__).splitlines()[0]
         raise InputError(
             f"'{path}' cannot be read as a NumPy file ({said:.120}); is it complete, and without "
             "Python objects?"
         ) from None
+    for name, member in arrays.items():
+        if not isinstance(member, np.ndarray):
+            raise InputError(
+                f"'{path}' holds '{name}', which is no array; give an .npz file of arrays alone, "
+                "as np.savez writes it"
+            )
+    return arrays
 
 
 def _named(arrays: Mapping[str, np.ndarray]) -> xr.Dataset:
@@ -127,8 +143,13 @@ def _named(arrays: Mapping[str, np.ndarray]) -> xr.Dataset:
             )
     return xr.Dataset(
         {
-            name: ([f"{name}_axis_{k}" for k in range(array.ndim)], array)
+            name: ([_axis(f"{name}_axis_{k}", arrays) for k in range(array.ndim)], array)
             for name, array in arrays.items()
         },
         attrs={NAMELESS: True},
     )
+
+
+def _axis(name: str, taken: Mapping[str, Any]) -> str:
+    """A name of an axis that no variable has."""
+    return _axis(f"{name}_", taken) if name in taken else name

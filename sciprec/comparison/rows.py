@@ -15,7 +15,7 @@ from sciprec.comparison.adjusting import Adjustments, Places
 from sciprec.comparison.evidence.error_growth import error_growth, errors_along, growth_as_dict
 from sciprec.comparison.evidence.growth_laws import Growth
 from sciprec.comparison.folder_pairs import files_of_both, two_folders
-from sciprec.comparison.inputs import Source, groups_of, opened, with_axes_of
+from sciprec.comparison.inputs import Source, groups_of, opened, require_end, with_axes_of
 from sciprec.comparison.listing import summary
 from sciprec.comparison.pointwise.attributes import stated_tolerances, steps_attribute
 from sciprec.comparison.pointwise.error_metrics import metrics, refined
@@ -198,7 +198,9 @@ def _compared(
         run = adjustments.renamed(run)
         truth = with_axes_of(truth, run)
         run = with_axes_of(run, truth)
-        truth, run, notes = adjustments.adjusted(truth, run)
+        truth, run, notes = adjustments.adjusted(
+            truth, run, lambda *left: [*map(require_end, (golden, actual), left)]
+        )
         notes += tuple(
             f"what is in the group '{name}' of the {which} is not compared"
             for source, which in ((golden, "first"), (actual, "second"))

@@ -65,6 +65,15 @@ def opened(path: str | Path) -> contextlib.AbstractContextManager[xr.Dataset]:
     return _library(path).opened(path)
 
 
+def require_written(dataset: xr.Dataset, path: str | Path) -> None:
+    """Make sure that reading what a file or store declares comes to an end.
+
+    Raises:
+        InputError: it declares far more than it can hold.
+    """
+    netcdf.require_written(dataset, path)
+
+
 def attributes(path: str | Path) -> dict[str, Any]:
     """The global attributes of a netCDF file or a Zarr store.
 

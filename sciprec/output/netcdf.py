@@ -17,11 +17,14 @@ import xarray as xr
 from sciprec.checks.room import bytes_of_memory
 from sciprec.errors import InputError, why_no_file
 from sciprec.output.holdable import REFUSALS, refused_piece
-from sciprec.output.pieces import TIME, is_large, pieces_of, pieces_of_time
+from sciprec.output.pieces import TIME, WHOLE_BYTES, is_large, pieces_of, pieces_of_time
 from sciprec.writing.whole import replacing
 
 _COMPRESSED = {"zlib": True, "complevel": 4, "shuffle": True, "fletcher32": True}
 _KEPT_BYTES = 2**22
+_MOST_COMPRESSED = 1000
+"""Bytes of values that a byte of a file holds, at most; deflate reaches 1032 of zeros."""
+_RAGGED = np.array("ragged", object)
 _LIBRARY = threading.RLock()  # the netCDF and HDF5 libraries serve one thread at a time
 
 
@@ -197,11 +200,12 @@ def available(path: str | Path) -> xr.Dataset:
     with _little_kept(), opened(path) as dataset, _readable(path, _BROKEN):
         if not is_large(dataset):
             return dataset.load()
+        require_written(dataset, path)
         for variable in dataset.variables.values():
-            for _ in pieces_of(variable):
+            for _ in pieces_of(variable, f"reading {Path(path).name}"):
                 pass
     with _LIBRARY, _little_kept():
-        return xr.open_dataset(path, engine="netcdf4", decode_times=False, cache=False)
+        return _dataset(Path(path), cache=False)
 
 
 def require_room(dataset: xr.Dataset, path: str | Path) -> None:
@@ -215,6 +219,30 @@ def require_room(dataset: xr.Dataset, path: str | Path) -> None:
         raise InputError(
             f"'{path}' declares {dataset.nbytes / 1e9:,.0f} GB of values, and this machine has "
             f"{memory / 1e9:,.0f} GB of memory; read parts of it with xarray.open_dataset"
+        )
+
+
+def require_written(dataset: xr.Dataset, path: str | Path) -> None:
+    """Make sure that reading what a file declares comes to an end: it fits into memory, or a fair
+    part of it was written.
+
+    Args:
+        dataset: what is read of the file.
+        path: of the file, or of the folder of a store.
+
+    Raises:
+        InputError: the file is far too small for what it declares.
+    """
+    memory = bytes_of_memory() or WHOLE_BYTES
+    if dataset.nbytes <= memory:
+        return
+    parts = Path(path).rglob("*") if os.path.isdir(path) else (Path(path),)
+    size = sum(part.stat().st_size for part in parts)
+    if dataset.nbytes > _MOST_COMPRESSED * size:
+        raise InputError(
+            f"'{path}' declares {dataset.nbytes / 1e9:,.0f} GB of values in a file of "
+            f"{size / 1e9:,.3g} GB, so that most of them were never written; take the part that "
+            "was, with --select AXIS=WHAT or xarray.open_dataset"
         )
 
 
@@ -254,14 +282,39 @@ def opened(path: str | Path) -> Iterator[xr.Dataset]:
         )
     with _LIBRARY:
         with _readable(path, _BROKEN):
-            dataset = xr.open_dataset(path, engine="netcdf4", decode_times=False)
+            dataset = _dataset(path)
         with dataset, _readable(path, (OSError, RuntimeError)):
             yield dataset
 
 
-_BROKEN = (OSError, IndexError, *REFUSALS)
-"""What the libraries raise for a file that is cut off, no netCDF file, or has a variable with an
-attribute that cannot be followed, such as a scale that is text.
+def _dataset(path: Path, **how: Any) -> xr.Dataset:
+    """What is in a file, read when it is asked for. A ragged variable, each of whose values is an
+    array of its own, has values that are no numbers: xarray would take it for an array of these.
+    """
+    import netCDF4
+
+    file = xr.backends.NetCDF4DataStore.open(path, mode="r")
+    try:
+        ragged = {
+            name: variable for name, variable in file.ds.variables.items()
+            if isinstance(variable.datatype, netCDF4.VLType) and variable.dtype is not str
+        }  # fmt: skip
+        nothing = {name: (v.dimensions, np.broadcast_to(_RAGGED, v.shape))
+                   for name, v in ragged.items()}  # fmt: skip
+        dataset = xr.open_dataset(file, decode_times=False, drop_variables=list(ragged), **how)
+        for name, variable in dataset.variables.items():
+            for key in ("scale_factor", "add_offset"):
+                if isinstance(variable.encoding.get(key), str):
+                    raise TypeError(f"{key} of '{name}' is text")
+    except BaseException:
+        file.close()
+        raise
+    return dataset.assign(nothing) if nothing else dataset
+
+
+_BROKEN = (OSError, IndexError, MemoryError, *REFUSALS)
+"""What the libraries raise for a file that is cut off, no netCDF file, has a coordinate that is too
+large, or a variable with an attribute that cannot be followed, such as a scale that is text.
 """
 
 

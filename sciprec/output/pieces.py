@@ -16,6 +16,8 @@ import xarray as xr
 from xarray.backends import BackendArray
 from xarray.core import indexing
 
+from sciprec.display.course import tell
+
 WHOLE_BYTES = 2**26
 """Of a dataset that is held in memory and written at once."""
 PIECE_BYTES = 2**24
@@ -59,13 +61,20 @@ def _bytes_along_time(dataset: xr.Dataset) -> int:
     return sum(v.nbytes for v in dataset.variables.values() if TIME in v.dims)
 
 
-def pieces_of(variable: xr.Variable) -> Iterator[np.ndarray]:
-    """The values of a variable, some after another along its first axis."""
+def pieces_of(variable: xr.Variable, work: str = "reading values") -> Iterator[np.ndarray]:
+    """The values of a variable, some after another along its first axis.
+
+    Args:
+        variable: of a dataset.
+        work: what is done with them, for whoever hears how far it is.
+    """
     if not variable.ndim:
         yield variable.values
         return
-    for cut in _cuts(variable.sizes[variable.dims[0]], variable.nbytes):
+    rows = variable.sizes[variable.dims[0]]
+    for cut in _cuts(rows, variable.nbytes):
         yield variable[cut].values
+        tell(work, cut.stop, rows)
 
 
 def times_of(variable: xr.Variable, group: int) -> Iterator[np.ndarray]:

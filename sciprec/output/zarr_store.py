@@ -12,7 +12,8 @@ import numpy as np
 import xarray as xr
 
 from sciprec.errors import InputError
-from sciprec.output.netcdf import require_room, without_encoding
+from sciprec.output.holdable import REFUSALS
+from sciprec.output.netcdf import require_room, require_written, without_encoding
 from sciprec.output.pieces import TIME, is_large, pieces_of, pieces_of_time
 from sciprec.writing.whole import replacing
 
@@ -87,8 +88,9 @@ def available(path: str | Path) -> xr.Dataset:
     with opened(path) as dataset:
         if not is_large(dataset):
             return dataset.load()
+        require_written(dataset, path)
         for variable in dataset.variables.values():
-            for _ in pieces_of(variable):
+            for _ in pieces_of(variable, f"reading {Path(path).name}"):
                 pass
     return xr.open_dataset(path, engine="zarr", decode_times=False, cache=False)
 
@@ -132,7 +134,7 @@ def opened(path: str | Path) -> Iterator[xr.Dataset]:
             yield dataset
     except InputError:
         raise
-    except (OSError, ValueError, RuntimeError, AttributeError, KeyError, TypeError) as error:
+    except (OSError, MemoryError, *REFUSALS) as error:
         said = (str(error) or type(error).__name__).splitlines()[0]
         raise InputError(
             f"'{path}' cannot be read as a Zarr store ({said:.120}); "

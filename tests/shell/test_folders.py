@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import unicodedata
 
 import numpy as np
 import pytest
@@ -180,20 +181,39 @@ def test_escape_sequences_do_not_reach_the_terminal(
     models["climate"] = failing
     text = scenario_files[0].read_text()
     for old in ("made up", "A little flow"):
-        text = text.replace(old, f"{old} \\u001b[31m [/b] :smile:")
+        text = text.replace(old, f"{old} \\u001b[31m [/b] :smile: \\u202e")
     scenario_files[0].write_text(text)
     out, err = call("run", scenario_files[0], "--out", tmp_path / "a\x1b[2Jb")[1:]
-    assert "made up \\x1b[31m [/b] :smile:" in out and "out\\x1b]0;of\\x07luck\\x9b2J" in err
+    assert "made up \\x1b[31m [/b] :smile: \\u202e" in out
+    assert "out\\x1b]0;of\\x07luck\\x9b2J" in err
     more = [call("run", tmp_path / "no\x1b[2Jfile.toml"), call("report", tmp_path / "no\x1b[2J")]
     for k in (0, 1):
-        np.savez(tmp_path / f"{k}.npz", **{"a\x1b[2J[/b]": np.arange(3.0) + k})
-    more.append(call("compare", tmp_path / "0.npz", tmp_path / "1.npz"))
+        np.savez(tmp_path / f"{k}.npz", **{"a\x1b[2J[/b]\u2066": np.arange(3.0) + k})
+    more.append(call("compare", tmp_path / "0.npz", tmp_path / "1.npz", "--html", tmp_path / "p"))
+    assert "a\\x1b[2J[/b]\\u2066" in (page := (tmp_path / "p").read_text(encoding="utf-8"))
+    assert "\u2066" not in page and "\x1b" not in page
     assert "a\\x1b[2J[/b]" in more[-1][1]
     shown = out + err + "".join(a + b for _, a, b in more)
-    assert not set(shown) & {*map(chr, range(9)), *"\x0b\x0c\r\x1b\x7f\x9b"}
+    assert not set(shown) & {*map(chr, range(9)), *"\x0b\x0c\r\x1b\x7f\x9b\u202e"}
+
+
+VISIBLE = {*range(0x600, 0x606), 0x6DD, 0x70F, 0x890, 0x891, 0x8E2, 0x110BD, 0x110CD}
+"""Signs of Arabic, Syriac and Kaithi among Unicode's format characters."""
+BLANK = {0x34F, 0x115F, 0x1160, 0x17B4, 0x17B5, *range(0x180B, 0x1810), 0x3164, 0xFFA0}
+"""Letters and marks that are not seen; so are those from U+E0000 to U+E0FFF."""
+
+
+def test_every_unseen_character_is_written_out_and_no_other():
+    for code in range(sys.maxunicode + 1):
+        category = unicodedata.category(chr(code))
+        unseen = category in ("Cc", "Cf", "Zl", "Zp", "Cs") and code not in VISIBLE
+        unseen = unseen or code in BLANK or 0xE0000 <= code < 0xE1000
+        if category != "Cn" and chr(code) not in "\t\n":
+            assert (printable(chr(code)) != chr(code)) == unseen, hex(code)
 
 
 def test_what_is_printable_stays_as_it_is():
     assert printable("a\tb\nü – 10⁷\\x1b") == "a\tb\nü – 10⁷\\x1b"
     assert printable("\x1b[0m\r\x00") == "\\x1b[0m\\x0d\\x00"
+    assert printable("\u202e\U000e0041") == "\\u202e\\U000e0041"
     assert str(InputError("no file '\x1b[2J'")) == "no file '\\x1b[2J'"

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import numba
 import numpy as np
 import pytest
+import xarray as xr
 
 from sciprec.batch import course, execute
 from sciprec.batch.compiling import remember
@@ -13,7 +14,9 @@ from sciprec.batch.perform import pace_of, perform
 from sciprec.batch.plan import plan
 from sciprec.cli import progress
 from sciprec.comparison.wording import duration
+from sciprec.display.course import listening
 from sciprec.kinds import load_scenario
+from sciprec.output import netcdf, pieces
 from sciprec.output.dataset import prices_dataset
 from sciprec.scenario.compensation_choice import NO_COMPENSATION, CompensationChoice
 from tests.shell.conftest import little_climate
@@ -206,3 +209,57 @@ def test_a_run_that_had_ended_on_a_lost_worker_is_not_computed_again(
     assert len(computed) == 1 and not again.kept and again.file == first.file
     execute.on_worker(run, fresh=True, **how)
     assert len(computed) == 2
+
+
+# ---- long steps ---------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def two_files(tmp_path):
+    """A truth and a run of three million values."""
+    for name, value in (("truth", 1.0), ("run", 1.5)):
+        np.save(tmp_path / f"{name}.npy", np.full(3_000_000, value))
+    return tmp_path / "truth.npy", tmp_path / "run.npy"
+
+
+def test_a_long_comparison_is_a_line_now_and_then_where_there_is_no_terminal(
+    clock, call, two_files, monkeypatch
+):
+    def later():
+        clock.value += 6.0
+        return clock.value
+
+    monkeypatch.setattr(progress.time, "perf_counter", later)
+    code, _, err = call("compare", *two_files)
+    assert code == 1
+    assert err.splitlines() == ["comparing values: 2,097,152 of 3,000,000"]
+
+
+def test_a_terminal_shows_what_is_waited_for_from_two_seconds_on(monkeypatch):
+    stream = io.StringIO()
+    terminal = progress.Console(file=stream, force_terminal=True, width=100)
+    monkeypatch.setattr(progress, "Console", lambda stderr: terminal)
+    with progress.Waiting("reading both files") as waiting:
+        assert waiting._timer.interval == 2.0 and waiting._timer.is_alive()
+    assert not stream.getvalue()
+    monkeypatch.setattr(progress, "SECONDS_IN_SILENCE", 0.0)
+    with progress.Waiting("reading both files") as waiting:
+        waiting._timer.join()
+        waiting._status._live.refresh()
+        waiting.tell("comparing \u202eheight", 3000, 4000)
+        waiting._status._live.refresh()
+    assert "reading both files" in stream.getvalue()
+    assert "comparing \\u202eheight: 3,000 of 4,000" in stream.getvalue()
+    assert stream.getvalue().endswith("\x1b[?25h\r\x1b[1A\x1b[2K")  # cursor back, line away
+
+
+def test_reports_tell_how_far_they_have_read(tmp_path, monkeypatch):
+    """Large files are read piece by piece; the listener is one of a block, on its thread."""
+    monkeypatch.setattr(pieces, "WHOLE_BYTES", 0)
+    netcdf.write(xr.Dataset({"t": ("time", np.ones(9))}), tmp_path / "run.nc")
+    told = []
+    with listening(lambda *words: told.append(words)):
+        netcdf.available(tmp_path / "run.nc").close()
+    assert told and all(what == "reading run.nc" and done <= whole for what, done, whole in told)
+    netcdf.available(tmp_path / "run.nc").close()
+    assert told[-1][1] == told[-1][2]

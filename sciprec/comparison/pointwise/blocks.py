@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from sciprec.display.course import tell
+
 BLOCK = 1 << 20
 """Values of a block of what is not chunked already: 8 MiB of binary64."""
 
@@ -30,22 +32,27 @@ class Block(NamedTuple):
     scale: np.ndarray | None
 
 
-def blocks_of(truth: Any, run: Any, weights: np.ndarray, scale: np.ndarray | None) -> Iterator:
+def blocks_of(
+    truth: Any, run: Any, weights: np.ndarray, scale: np.ndarray | None, name: str = "coordinates"
+) -> Iterator:
     """The blocks of two arrays of one shape, in the order of their places.
 
     Args:
         truth, run: NumPy arrays or DataArrays; the chunks of dask arrays are kept as blocks, other
             arrays are cut along their first axes.
         weights, scale: broadcastable to that shape; scale may be None.
+        name: of the values, for whoever hears how far they are.
 
     Returns:
         An iterator of Block.
     """
-    shape = np.shape(truth)
+    shape, done = np.shape(truth), 0
     for cut in _cuts(truth, run, shape):
+        golden = np.asarray(truth[cut])
+        tell(f"comparing {name}", done := done + golden.size, math.prod(shape))
         yield Block(
             tuple(one.start for one in cut),
-            np.asarray(truth[cut]),
+            golden,
             np.asarray(run[cut]),
             _part(weights, cut),
             None if scale is None else _part(scale, cut),

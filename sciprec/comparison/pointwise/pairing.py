@@ -67,7 +67,7 @@ class Pair:
 
     def blocks(self) -> Iterator[Block]:
         """Both, their weights and scales, block by block: memory does not depend on the size."""
-        return blocks_of(self.truth, self.run, self.weights, self.scale)
+        return blocks_of(self.truth, self.run, self.weights, self.scale, self.name)
 
     @cached_property
     def tally(self) -> Tally:
@@ -218,13 +218,16 @@ def _pair_of(golden: xr.Dataset, actual: xr.Dataset, name: str) -> Pair:
     if "time" in truth.dims:
         truth = truth.isel(time=slice(0, run.sizes["time"]))
     weights = np.ones(())
-    if "cell_area" in golden and set(golden["cell_area"].dims) <= set(truth.dims):
-        area = golden["cell_area"]
+    area = golden.get("cell_area")
+    if area is not None and area.dtype.kind in NUMBERS and set(area.dims) <= set(truth.dims):
         kept = [d for d in truth.dims if d in area.dims]
         weights = area.transpose(*kept).values
         weights = weights.reshape([truth.sizes[d] if d in kept else 1 for d in truth.dims])
     error = str(truth.attrs.get("ancillary_variables", ""))
-    known = error.endswith("standard_error") and error in golden
+    known = (
+        error.endswith("standard_error") and error in golden
+        and golden[error].dtype.kind in NUMBERS
+    )  # fmt: skip
     other = converted(golden, actual, name)
     values = run.transpose(*truth.dims)
     scale = golden[error].values.astype(np.float64) if known else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
@@ -11,8 +12,10 @@ import numpy as np
 from matplotlib import rc_context
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 from matplotlib.ticker import Formatter, LogFormatterMathtext
 
+from sciprec.errors import printable
 from sciprec.report.drawing.picture import WIDTH
 
 INK = "#010203"  # stands for the page's own text colour and becomes `currentColor`
@@ -168,8 +171,12 @@ def to_svg(figure: Figure, description: str) -> str:
     for patch in (figure.patch, *(axes.patch for axes in figure.axes)):
         patch.set(facecolor="none", edgecolor="none")
     _write_powers_plainly(figure)
-    # drawn once: `savefig` would draw all of it before, only to find room for the labels
-    figure.canvas.print_svg(buffer, metadata={"Date": None, "Creator": None})
+    for words in figure.findobj(Text):
+        words.set_text(printable(words.get_text()))
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing")  # the page's reader has other fonts
+        # drawn once: `savefig` would draw all of it before, only to find room for the labels
+        figure.canvas.print_svg(buffer, metadata={"Date": None, "Creator": None})
     text = buffer.getvalue()
     text = text[text.index("<svg") :].strip()
     text = re.sub(r"<metadata>.*?</metadata>\s*", "", text, flags=re.DOTALL)
@@ -182,4 +189,4 @@ def to_svg(figure: Figure, description: str) -> str:
     view = re.search(r'viewBox="[^"]+"', head).group(0)
     label = description.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;")
     opening = '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
-    return f'{opening} {view} role="img" aria-label="{label}">{rest}'
+    return printable(f'{opening} {view} role="img" aria-label="{label}">{rest}')

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from functools import cache
 from importlib import resources
+from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+from markupsafe import Markup
 
 from sciprec.comparison.reasons import place
 from sciprec.comparison.wording import digits, duration, gain_in_words, number
+from sciprec.errors import printable
 
 
 def template(name: str) -> Template:
@@ -23,13 +26,15 @@ def template_of(markup: str) -> Template:
 
 @cache
 def _environment() -> Environment:
-    """An environment in which unknown names are errors and text is escaped.
+    """An environment in which unknown names are errors and text is escaped, for HTML and for the
+    eye: unseen characters are written out.
 
     Templates may apply to values: number, seconds, digits, gain, place.
     """
     made = Environment(
         loader=PackageLoader("sciprec.report"),
         autoescape=True,
+        finalize=_seen,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -38,6 +43,11 @@ def _environment() -> Environment:
         number=number, seconds=duration, digits=digits, gain=gain_in_words, place=place
     )
     return made
+
+
+def _seen(value: Any) -> Any:
+    """A value of a template; of text, not of markup, all characters are seen."""
+    return printable(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 def page_style() -> str:
