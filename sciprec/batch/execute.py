@@ -21,7 +21,7 @@ from sciprec.batch.behind import code_behind
 from sciprec.batch.compiling import compile_ahead, is_compiled, told_of_compiling
 from sciprec.batch.perform import Days, perform, sentence
 from sciprec.batch.plan import Outcome, Run, with_threads
-from sciprec.batch.resume import kept_outcomes
+from sciprec.batch.resume import kept, look_for
 from sciprec.errors import InputError, ModelError
 from sciprec.interrupts import insistent_interrupts
 from sciprec.plugins.loading import load_files
@@ -205,8 +205,8 @@ def on_worker(
 
     if run.code and run.code != code_behind(run.scenario):
         return run.outcome(0.0, _OTHER_CODE)
-    if not fresh and (found := kept_outcomes([run], folder)):
-        return replace(found[run.file], kept=False)
+    if not fresh and (there := kept(look_for(run, folder), folder)) is not None:
+        return replace(there, kept=False)
     if topic is None:
         return action(run, folder, debug)
     worker, said = get_worker(), [time.monotonic()]

@@ -47,7 +47,7 @@ def perform(run: Run, folder: str, debug: bool = False, on_days: Days | None = N
     start = time.perf_counter()
     failure = pace = stopped = ""
     alerts: tuple[str, ...] = ()
-    refused, shapes, notes = False, {}, []
+    refused, shapes, notes, written = False, {}, [], {}
     listening = None if on_days is None else partial(on_days, run)
     state = RunState(run, folder) if is_watched(run) else None
     if state is not None:
@@ -64,7 +64,9 @@ def perform(run: Run, folder: str, debug: bool = False, on_days: Days | None = N
         dataset.attrs |= {RUN: run_digest(run), SECONDS: time.perf_counter() - start}
         if (peak := peak_bytes()) is not None:
             dataset.attrs[PEAK_MEMORY] = peak
-        files.write(digests.seal(dataset), Path(folder) / run.file)
+        dataset = digests.seal(dataset)
+        files.write(dataset, Path(folder) / run.file)
+        written = {"run": dataset.attrs[RUN], "digest": dataset.attrs[digests.OF_RUN]}
         remove_interrupted(interrupted)
         remember(run)
         pace, stopped = pace_of(dataset), stopped_early(dataset.attrs)
@@ -85,7 +87,7 @@ def perform(run: Run, folder: str, debug: bool = False, on_days: Days | None = N
     seconds = time.perf_counter() - start
     return run.outcome(
         seconds, failure or stopped, pace=pace, partial=bool(stopped),
-        refused=refused, alerts=alerts, notes=tuple(notes), shapes=shapes,
+        refused=refused, alerts=alerts, notes=tuple(notes), shapes=shapes, **written,
     )  # fmt: skip
 
 

@@ -61,6 +61,8 @@ class Outcome(OfVariant):
         alerts: of its monitor, in words.
         notes: sentences about how it went, such as a checkpoint that could not be used.
         shapes: of its variables, by name; empty where its kind may give any.
+        run: the digest of what the run is; empty where it left no file.
+        digest: that of what its file holds, as `output.digests.OF_RUN`; empty where there is none.
     """
 
     scenario: str
@@ -76,6 +78,8 @@ class Outcome(OfVariant):
     alerts: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict, compare=False)
+    run: str = ""
+    digest: str = ""
 
 
 def plan(

@@ -10,9 +10,10 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import os
 import shutil
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +23,12 @@ from sciprec.batch.traced import traced_by
 from sciprec.comparison.verdicts import stopped_early
 from sciprec.errors import InputError
 from sciprec.kinds import kind_of
-from sciprec.output import files
+from sciprec.output import digests, files
 from sciprec.output.monitored import told_alerts
 from sciprec.output.stated import RUN, SCENARIO, SECONDS
 from sciprec.precision.formats.backend import resolve_backend
 from sciprec.provenance.definitions import code_digest, digest_of
+from sciprec.writing import whole
 
 _COMPANY = ("backends", "compensation", "stages", "tolerance", "ensemble", "trace",
             "policy", "narrow", "wide", "allow", "deny", "adaptive")  # fmt: skip
@@ -61,53 +63,97 @@ def asked_of(run: Run) -> dict[str, Any]:
     }
 
 
-def kept_outcomes(runs: Sequence[Run], folder: str | Path) -> dict[str, Outcome]:
-    """By file, the outcomes of those runs whose files are in the folder, complete and of this code.
+@dataclass(frozen=True)
+class Found:
+    """What is in the folder of a batch for one of its runs.
+
+    Args:
+        run: which.
+        attributes: of its file, where that holds the run, made by this code, as it was written;
+            else None.
+        digest: of what it holds.
+        damage: why a file that was made for the run is made again, as the end of a sentence; empty
+            where there is none, or another scenario's or other code's.
+    """
+
+    run: Run
+    attributes: Mapping[str, Any] | None = None
+    digest: str = ""
+    damage: str = ""
+
+    @property
+    def note(self) -> str:
+        """The sentence about a damaged file; empty where it is not damaged."""
+        return f"'{self.run.file}' {self.damage}; it is made again" if self.damage else ""
+
+
+def find(runs: Sequence[Run], folder: str | Path) -> Iterator[Found]:
+    """Look for the files of runs in a folder, each read from end to end and held against its own
+    digests, and against the list of runs that is there.
+    """
+    listed = _listed(Path(folder))
+    return (look_for(run, folder, listed.get(run.file)) for run in runs)
+
+
+def look_for(run: Run, folder: str | Path, entry: Mapping[str, Any] | None = None) -> Found:
+    """Look for the file of a run.
+
+    Args:
+        run: which.
+        folder: of the batch.
+        entry: of the list of runs, where that has one of this file.
+    """
+    path, digest = Path(folder) / run.file, run_digest(run)
+    if not os.path.lexists(path):
+        return Found(run)
+    of_this = entry is not None and entry.get("run") == digest
+    seen = files.verify(path, entry["digest"] if of_this else "", run=digest)
+    if seen.proven:
+        return Found(run, seen.attributes, seen.digest)
+    if seen.other and not of_this:
+        return Found(run)
+    lost = "has lost the digests that it was written with"  # this code has written some
+    return Found(run, damage=seen.damage or lost)
+
+
+def _listed(folder: Path) -> dict[str, Mapping[str, Any]]:
+    """The entries of a folder's list of runs by file; none where it has none that can be used."""
+    from sciprec.report.stored.batch import MANIFEST, read_manifest
+
+    if not (folder / MANIFEST).exists():
+        return {}
+    try:
+        return {entry["file"]: entry for entry in read_manifest(folder)["runs"]}
+    except InputError:  # what each file says of itself counts
+        return {}
+
+
+def kept(found: Found, folder: str | Path) -> Outcome | None:
+    """The outcome of a run that is kept, None where it has to be made.
 
     A file that is judged otherwise by now, or stands in other company, gets the scenario as it is.
     """
-    found = (_kept(run, Path(folder) / run.file) for run in runs)
-    return {outcome.file: outcome for outcome in found if outcome is not None}
-
-
-def is_kept(run: Run, folder: str | Path) -> bool:
-    """Whether the run's file is in the folder, complete and of this code."""
-    return _matching(run, Path(folder) / run.file) is not None
-
-
-def _matching(run: Run, path: Path) -> dict[str, Any] | None:
-    """The attributes of a run's file; None where it is missing, damaged or of another run."""
-    if not path.exists():
-        return None
-    try:
-        attributes = files.attributes(path)
-    except (InputError, OSError):
-        return None
-    same = attributes.get(RUN) == run_digest(run) and {SECONDS, SCENARIO} <= set(attributes)
-    return attributes if same else None
-
-
-def _kept(run: Run, path: Path) -> Outcome | None:
-    attributes = _matching(run, path)
+    run, attributes = found.run, found.attributes
     if attributes is None:
         return None
     try:
-        _refresh(run, path, attributes)
-        seconds = float(attributes[SECONDS])
-    except (InputError, OSError, TypeError, ValueError):  # what is damaged is made again
+        _refresh(run, Path(folder) / run.file, attributes)
+    except (InputError, OSError):  # it is told when the run is made again
         return None
     stopped = stopped_early(attributes)
-    alerts = told_alerts(attributes)
-    return run.outcome(seconds, stopped, kept=True, partial=bool(stopped), alerts=alerts)
+    return run.outcome(
+        float(attributes[SECONDS]), stopped, kept=True, partial=bool(stopped),
+        alerts=told_alerts(attributes), run=attributes[RUN], digest=found.digest,
+    )  # fmt: skip
 
 
-def _refresh(run: Run, path: Path, attributes: dict[str, Any]) -> None:
+def _refresh(run: Run, path: Path, attributes: Mapping[str, Any]) -> None:
     """Let a file state the scenario as it is now."""
     scenario = run.scenario.model_dump(mode="json")
     if json.loads(attributes[SCENARIO]) != scenario:
         dataset = files.available(path)
         dataset.attrs[SCENARIO] = json.dumps(scenario, sort_keys=True)
-        files.write(dataset, path)
+        files.write(digests.seal(dataset), path)
 
 
 def left_beside(runs: Sequence[Run], folder: str | Path) -> list[str]:
@@ -155,10 +201,8 @@ def remove_leftovers(runs: Sequence[Run], folder: str | Path) -> None:
     """Remove what killed processes have left of the files of these runs, and what other code or
     other scenarios of their names would have needed to go on.
     """
+    whole.tidy(Path(folder))
     names = {run.file: run for run in runs}
-    for part in Path(folder).glob(".*.part"):
-        if part.name[1:].rsplit(".", 2)[0] in names:
-            shutil.rmtree(part) if part.is_dir() else part.unlink(missing_ok=True)
     for left in (Path(folder) / INTERRUPTED).glob("*-*"):
         run = names.get(left.name.rpartition("-")[0])
         if run is not None and left != interrupted_folder(run, folder):

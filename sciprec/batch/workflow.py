@@ -20,9 +20,9 @@ from sciprec.batch.perform import Days
 from sciprec.batch.plan import Outcome, Run, plan
 from sciprec.batch.resume import (
     INTERRUPTED,
+    find,
     interrupted_beside,
-    is_kept,
-    kept_outcomes,
+    kept,
     left_beside,
     remove_leftovers,
 )
@@ -43,6 +43,7 @@ from sciprec.provenance.origin import provenance
 from sciprec.scenario.changes import changed, changes_of
 from sciprec.scenario.keys import toml
 from sciprec.scenario.loading import Scenario
+from sciprec.writing.whole import put_back
 
 _MOST_NAMED = 3
 """Files that a sentence names."""
@@ -232,15 +233,29 @@ def completed(
         on_done: told of each outcome, those of runs that are kept first.
         how: further arguments of `execute`.
     """
-    outcomes = {} if fresh else kept_outcomes(runs, folder)
+    put_back(folder)
+    outcomes, notes = {}, {}
+    for found in () if fresh else find(runs, folder):
+        if found.note:
+            notes[found.run.file] = found.note
+        elif (outcome := kept(found, folder)) is not None:
+            outcomes[outcome.file] = outcome
     begin_states(runs, folder, outcomes)
     missing = [run for run in runs if run.file not in outcomes]
     remove_leftovers(missing, folder)
     for outcome in outcomes.values():
         on_done(outcome)
-    computed = execute(missing, folder, fresh=fresh, on_done=on_done, **how) if missing else ()
+
+    def noted(outcome: Outcome) -> Outcome:
+        of_file = (notes[outcome.file],) if outcome.file in notes else ()
+        return replace(outcome, notes=(*of_file, *outcome.notes))
+
+    def done(outcome: Outcome) -> None:
+        on_done(noted(outcome))
+
+    computed = execute(missing, folder, fresh=fresh, on_done=done, **how) if missing else ()
     remove_leftovers(missing, folder)
-    outcomes |= {outcome.file: outcome for outcome in computed}
+    outcomes |= {outcome.file: noted(outcome) for outcome in computed}
     return [outcomes[run.file] for run in runs]
 
 
@@ -280,9 +295,10 @@ def forecast(
 
     Returns:
         One dictionary per run: scenario, label, member, file, kept (whether its file is there
-        already), work (in words), seconds (roughly, on one core, without compilation; None where
-        that depends on the numbers), compile_seconds (0 where its kernels are compiled already, or
-        another run of this batch compiles them), megabytes (of its file before compression, at
+        already, and holds what was written), note (about one that does not), work (in words),
+        seconds (roughly, on one core, without compilation; None where that depends on the numbers),
+        compile_seconds (0 where its kernels are compiled already, or another run of this batch
+        compiles them), megabytes (of its file before compression, at
         most), memory_megabytes (of the process that makes it, at most; None where not known).
 
     Raises:
@@ -293,11 +309,15 @@ def forecast(
     loaded = _loaded(_listed(scenarios), changes_of(changes), backends)
     runs = planned(loaded, backends, suffix_of(format))
     folder = Path(out) if out is not None else default_folder(loaded)
-    kept = set() if fresh else {run.file for run in runs if is_kept(run, folder)}
+    there, notes = set(), {}
+    for found in () if fresh else find(runs, folder):
+        notes[found.run.file] = found.note
+        if found.attributes is not None:
+            there.add(found.run.file)
     return [
         {"scenario": run.scenario.name, "label": run.label, "member": run.member, "file": run.file,
-         "kept": run.file in kept, **vars(about)}
-        for run, about in zip(runs, estimates(runs, kept), strict=True)
+         "kept": run.file in there, "note": notes.get(run.file, ""), **vars(about)}
+        for run, about in zip(runs, estimates(runs, there), strict=True)
     ]  # fmt: skip
 
 

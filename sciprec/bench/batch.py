@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 import resource
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -22,6 +23,7 @@ from sciprec.batch.perform import perform
 from sciprec.batch.plan import Outcome, Run, plan
 from sciprec.bench.precision import machine
 from sciprec.kinds import parse_scenario
+from sciprec.output import digests, files
 
 TITLE = "Batches on one machine"
 CAPTION = "efficiency: the time of one at a time over N times that of N, without their start"
@@ -57,6 +59,16 @@ def flow(members: int, truncation: int, days: float) -> Any:
     })  # fmt: skip
 
 
+def climate(members: int, truncation: int, days: float, hours: float) -> Any:
+    """A scenario of the climate of Held and Suarez whose fields are stored often."""
+    return parse_scenario({
+        "name": "climate", "title": "Climate", "source": "Held and Suarez (1994)",
+        "kind": "climate", "backends": ["fp32"], "ensemble": {"members": members},
+        "climate": {"case": "held_suarez", "truncation": truncation, "days": days,
+                    "output_hours": hours, "parameters": {"levels": 20}},
+    })  # fmt: skip
+
+
 def measure(small: bool = False, say: Callable[[str], None] = lambda text: None) -> dict:
     """Run the benchmark.
 
@@ -84,11 +96,46 @@ def measure(small: bool = False, say: Callable[[str], None] = lambda text: None)
                 start = _batch(scenario, how, nothing)[1] if "workers" in how else 0.0
                 scaling.append({"case": name, **how, "runs": runs, "seconds": seconds,
                                 "start_seconds": start})  # fmt: skip
+    stored = {
+        "options": options(1, 512 if small else 2**20),
+        "climate": climate(1, 10 if small else 42, 0.25 if small else 2.0, 6.0),
+    }
+    proofs = []
+    for name, scenario in stored.items():
+        say(f"digests of {name}")
+        proofs.append({"case": name} | _proof_seconds(scenario, 1 if small else 3))
     dry = []
     for tasks, workers in zip((200, 20) if small else DRY_RUN, (None, 1), strict=True):
         say(f"a dry run of {tasks} runs")
         dry.append(_elsewhere(tasks, workers))
-    return {"benchmark": "batch", "machine": machine(), "scaling": scaling, "dry_runs": dry}
+    return {"benchmark": "batch", "machine": machine(), "scaling": scaling, "proofs": proofs,
+            "dry_runs": dry}  # fmt: skip
+
+
+def _proof_seconds(scenario: Any, rounds: int) -> dict[str, float]:
+    """What digests of a batch's files take beside the batch: medians of some rounds."""
+    told = []
+    for _ in range(rounds):
+        with tempfile.TemporaryDirectory() as folder:
+            start = time.perf_counter()
+            done = execute(plan([scenario]), folder, threads=1)
+            batch = time.perf_counter() - start
+            paths = [Path(folder) / outcome.file for outcome in done]
+            datasets = [files.read(path) for path in paths]
+            start = time.perf_counter()
+            for dataset in datasets:
+                digests.seal(dataset)
+            sealed = time.perf_counter()
+            if not all(files.verify(path).proven for path in paths):
+                raise RuntimeError("a file does not hold what was written")
+            verified = time.perf_counter()
+            for path in paths:
+                files.attributes(path)
+            opened = time.perf_counter()
+            size = sum(dataset.nbytes for dataset in datasets) / 1e6
+        told.append((batch, sealed - start, verified - sealed, opened - verified, size))
+    names = "batch_seconds", "seal_seconds", "verify_seconds", "open_seconds", "megabytes"
+    return dict(zip(names, map(statistics.median, zip(*told, strict=True)), strict=True))
 
 
 def _batch(
@@ -191,4 +238,14 @@ def tables(result: dict) -> dict[str, list[dict]]:
             "runs": row["tasks"], "on": where, "seconds": round(seconds, 2),
             "ms per run": round(1e3 * seconds / row["tasks"], 3), "peak MB": round(row["peak_mb"]),
         })  # fmt: skip
-    return {"Scaling": table, "Dry runs": dry}
+    proofs = [
+        {
+            "batch": row["case"], "MB": round(row["megabytes"], 1),
+            "seconds": round(row["batch_seconds"], 2),
+            "digests %": round(100 * row["seal_seconds"] / row["batch_seconds"], 2),
+            "verified ms": round(1e3 * row["verify_seconds"], 1),
+            "opened ms": round(1e3 * row["open_seconds"], 1),
+        }
+        for row in result["proofs"]
+    ]  # fmt: skip
+    return {"Scaling": table, "Digests": proofs, "Dry runs": dry}

@@ -65,6 +65,9 @@ def print_forecast(rows: Sequence[dict[str, Any]]) -> None:
         memory = "?" if row["memory_megabytes"] is None else f"{row['memory_megabytes']:.0f}"
         table.add(row["scenario"], row["label"], work, time, size, memory)
     table.print()
+    for row in rows:
+        if row["note"]:
+            say(row["note"])
     missing = [row for row in rows if not row["kept"]]
     compiling = sum(row["compile_seconds"] for row in missing)
     total = sum(row["seconds"] or 0.0 for row in missing) + compiling

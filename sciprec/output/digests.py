@@ -47,6 +47,8 @@ MOST_RECORDS = 4096
 """Digests of a variable: HDF5 keeps at most 64 KB in an attribute. Where there are more records,
 several have one digest together."""
 _TEXTS = "UOT"
+_PACKING = {"_FillValue", "missing_value", "scale_factor", "add_offset", "_Unsigned", "dtype"}
+"""Attributes of a variable that reading follows."""
 _MOST_NAMED = 3
 _LEFT_OUT = {RECORDS, OF_BOUNDS, ROOT, OF_RUN, "coordinates", "CLASS", "NAME", "DIMENSION_LIST"}
 """Attributes that no root covers: digests, and what libraries write of their own accord; so are
@@ -128,6 +130,9 @@ def _as_read(dataset: xr.Dataset) -> tuple[dict[Any, xr.Variable], dict[Any, Any
     """
     encoded = {}
     for name, variable in dataset.variables.items():
+        if variable.dtype.kind in "fiu" and not _PACKING & set(variable.attrs):
+            encoded[name] = variable  # encoding it would read its values
+            continue
         bare = variable.copy(deep=False)
         bare.encoding = {}
         encoded[name] = xr.conventions.encode_cf_variable(

@@ -14,6 +14,7 @@ import xarray as xr
 
 from sciprec.checks.arguments import word
 from sciprec.output import digests, netcdf, zarr_store
+from sciprec.output.stated import RUN
 
 NETCDF = "netcdf"
 SUFFIXES = {NETCDF: ".nc", "zarr": ".zarr"}
@@ -114,6 +115,8 @@ class Verified:
         sealed: whether it has digests.
         digest: of its run, as lists of runs hold it; empty where the file has none.
         attributes: of the file; none where they cannot be read.
+        other: whether it says that it is of another run than was asked for; nothing else of it was
+            looked at then.
     """
 
     path: Path
@@ -121,6 +124,7 @@ class Verified:
     sealed: bool = False
     digest: str = ""
     attributes: Mapping[str, Any] = field(default_factory=dict)
+    other: bool = False
 
     @property
     def proven(self) -> bool:
@@ -135,12 +139,13 @@ class Verified:
         return f"'{self.path}' is not verified: made before {SEALED_SINCE}"
 
 
-def verify(path: str | Path, expected: str = "") -> Verified:
+def verify(path: str | Path, expected: str = "", *, run: str = "") -> Verified:
     """Read a file or store from end to end, and see whether it holds what was written.
 
     Args:
         path: of a netCDF file or Zarr store, whatever its bytes are.
         expected: digest of its run where that is known from elsewhere, as `Verified.digest`.
+        run: digest of what the run is, where only a file of this one is of interest.
 
     Returns:
         What was seen; nothing is raised for what is wrong with a file.
@@ -154,6 +159,9 @@ def verify(path: str | Path, expected: str = "") -> Verified:
     try:
         with opened(path) as dataset:
             seen, sealed = dict(dataset.attrs), digests.is_sealed(dataset)
+            if run and seen.get(RUN) != run:
+                damage = "is of another run than the list of runs says"
+                return Verified(path, damage, sealed, attributes=seen, other=True)
             damage = digests.damage(dataset) if sealed else _without_digest(seen, expected)
     except Exception as error:  # the libraries raise anything for damaged bytes
         words = " ".join((str(error) or type(error).__name__).split()).partition(";")[0]
@@ -161,7 +169,7 @@ def verify(path: str | Path, expected: str = "") -> Verified:
         return Verified(path, f"cannot be read ({words:.200})")
     digest = str(seen.get(digests.OF_RUN, ""))
     if sealed and expected and digest != expected and not damage:
-        damage = "holds what was written, and is of another run than the list of runs says"
+        damage = "holds other results than the list of runs says"
     return Verified(path, damage, sealed, digest, seen)
 
 

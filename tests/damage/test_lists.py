@@ -9,6 +9,7 @@ import pytest
 from sciprec.errors import InputError
 from sciprec.report.page import render
 from sciprec.report.stored.batch import MANIFEST, read_batch
+from sciprec.writing.sealed import sealed
 
 VALUES = [
     None, True, False, 0, 1, -1, 2**31, 10**400, 0.0, -2.5, 1e308, float("nan"), float("inf"), "",
@@ -48,7 +49,7 @@ def changed(content, rng):
                 table[key], table[other] = table[other], table[key]
             case _:
                 table[key] = rng.choice(VALUES)
-    text = json.dumps(content)
+    text = json.dumps(sealed(content))
     if rng.random() < 0.1:
         deep = "[" * 100_000
         text = rng.choice([text[: rng.randrange(len(text))], deep, text.replace("null", deep), ""])

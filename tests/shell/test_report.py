@@ -18,6 +18,7 @@ from sciprec.report.sections.figures import block_maximum
 from sciprec.report.stored import batch as stored
 from sciprec.report.stored import evidence
 from sciprec.report.stored.batch import MANIFEST, read_batch
+from sciprec.writing.sealed import sealed
 
 VOID = {"meta", "link", "br", "img", "hr", "input"}
 
@@ -221,13 +222,19 @@ def test_messages_for_folders_that_hold_no_batch(own_batch, tmp_path):
     manifest = own_batch.folder / MANIFEST
     content = json.loads(manifest.read_text())
     content["runs"][0]["file"] = "../outside.nc"
-    manifest.write_text(json.dumps(content))
+    manifest.write_text(json.dumps(sealed(content)))
     said = r"is damaged \(in an entry of its 'runs' its 'file' is '../outside.nc'\), so that .*"
     with pytest.raises(InputError, match=said + "run the batch again: what is done is kept"):
         read_batch(own_batch.folder)
     manifest.write_text(json.dumps(content | {"version": 99}))
     with pytest.raises(InputError, match="of version 99, and this sciprec reads .*; use the"):
         read_batch(own_batch.folder)
+    content["runs"][0]["file"] = "little_climate__fp64.nc"
+    bare = {key: value for key, value in content.items() if key != "sealed"}
+    for damaged in (bare, bare | {"sealed": "0" * 64}):
+        manifest.write_text(json.dumps(damaged))
+        with pytest.raises(InputError, match=r"is damaged \(its seal does not fit: it was edited"):
+            read_batch(own_batch.folder)
     manifest.write_text("{")
     with pytest.raises(InputError, match=r"is damaged \(it holds no JSON\)"):
         read_batch(own_batch.folder)

@@ -2,6 +2,9 @@
 
 import json
 import os
+import random
+import subprocess
+import sys
 
 import pytest
 
@@ -9,9 +12,12 @@ from sciprec.batch import resume, workflow
 from sciprec.batch.plan import plan
 from sciprec.errors import InputError
 from sciprec.kinds import load_scenario
-from sciprec.output import netcdf
+from sciprec.output import digests, files, netcdf
+from sciprec.report.stored.batch import MANIFEST, read_manifest, verified
+from sciprec.writing.sealed import sealed
 from tests.shell.conftest import little_climate
 from tests.shell.test_scenario import SHIPPED
+from tests.writing.damages import DAMAGES
 
 
 @pytest.fixture
@@ -91,14 +97,158 @@ def test_other_code_computes_again(computed, batch, monkeypatch):
     assert sorted(computed) == ["fp16", "fp32", "fp64"]
 
 
-@pytest.mark.parametrize("damage", [lambda content: content[:2000], lambda content: b""])
-def test_a_damaged_file_is_made_again(computed, batch, damage):
-    path = next(p for p in batch().files if "fp16" in p.name)
+def zeroed(path):
+    """The bytes of a file, with 4 KB of its data lost."""
+    content = bytearray(path.read_bytes())
+    middle = len(content) // 2
+    content[middle : middle + 4096] = bytes(4096)
+    return bytes(content)
+
+
+@pytest.mark.parametrize(
+    ("backend", "damage"),
+    [("fp16", lambda path: path.read_bytes()[:2000]), ("fp32", lambda path: b""), ("fp64", zeroed)],
+)
+def test_a_damaged_file_is_made_again_and_named(computed, batch, backend, damage):
+    """A truth, too, so that everything else can be compared again."""
+    first = batch()
+    path = first.folder / f"little_climate__{backend}.nc"
     whole = netcdf.read(path)
-    path.write_bytes(damage(path.read_bytes()))
+    path.write_bytes(damage(path))
     computed.clear()
-    batch()
-    assert computed == ["fp16"] and netcdf.read(path).equals(whole)
+    told = []
+    again = batch(on_done=told.append)
+    assert computed == [backend] and netcdf.read(path).equals(whole)
+    (note,) = (one.notes[0] for one in told if one.notes)
+    assert note.startswith(f"'{path.name}' ") and note.endswith("; it is made again")
+    assert again.notes == (f"little_climate in {backend}: {note}",)
+    assert judged(again) == judged(first)
+
+
+def judged(result):
+    """What is said of each run."""
+    return [(row["label"], row["status"], row["errors"]) for row in result.table]
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("format", ["netcdf", "zarr"])
+def test_whatever_happens_to_its_bytes_a_file_is_kept_with_its_values_or_made_again(
+    computed, batch, format, seed
+):
+    if format == "zarr":
+        pytest.importorskip("zarr", reason="the optional package zarr is not installed")
+    first, draw = batch(format=format), random.Random(seed)
+    path = draw.choice(first.files)
+    whole = files.read(path)
+    one = draw.choice(sorted(p for p in path.rglob("*") if p.is_file())) if path.is_dir() else path
+    one.write_bytes(draw.choice(DAMAGES)(one.read_bytes(), draw))
+    again = batch(format=format)
+    assert files.read(path).equals(whole) and judged(again) == judged(first)
+
+
+def test_the_plan_says_of_damaged_files_what_the_run_does(computed, batch, call, scenario_files):
+    first = batch()
+    path = first.files[1]
+    path.write_bytes(zeroed(path))
+    command = "run", scenario_files[0], "--out", first.folder, "--plan"
+    rows = json.loads(call(*command, "--json")[1])
+    assert [row["kept"] for row in rows] == [True, False, True]
+    code, out, said = call(*command)
+    assert code == 0 and rows[1]["note"] in " ".join((out + said).split())
+    assert batch().notes == (f"little_climate in fp32: {rows[1]['note']}",)
+
+
+def test_files_are_held_against_the_list_of_runs(computed, batch):
+    folder = batch().folder
+    one, other = (folder / f"little_climate__{name}.nc" for name in ("fp32", "fp16"))
+
+    def damages():
+        """What the list of runs makes of each file."""
+        return [verified(folder, entry).damage for entry in read_manifest(folder)["runs"]]
+
+    assert damages() == ["", "", ""]
+    content = one.read_bytes()
+    one.write_bytes(other.read_bytes())
+    other.write_bytes(content)
+    assert damages()[1] == "holds other results than the list of runs says"
+    computed.clear()
+    words = "is of another run than the list of runs says; it is made again"
+    assert batch().notes == (
+        f"little_climate in fp32: '{one.name}' {words}",
+        f"little_climate in fp16: '{other.name}' {words}",
+    )
+    assert sorted(computed) == ["fp16", "fp32"] and damages() == ["", "", ""]
+    changed = files.read(one)
+    changed["height"][0, 0, 0] += 1.0
+    files.write(digests.seal(changed), one)  # whole, by its own digests
+    words = "holds other results than the list of runs says; it is made again"
+    assert batch().notes == (f"little_climate in fp32: '{one.name}' {words}",)
+
+
+def test_runs_that_were_exchanged_with_their_entries_are_told(computed, batch):
+    folder = batch().folder
+    content = read_manifest(folder)
+    _, one, other = content["runs"]
+    for key in ("file", "run", "digest"):
+        one[key], other[key] = other[key], one[key]
+    (folder / MANIFEST).write_text(json.dumps(sealed(content)))
+    assert [verified(folder, entry).damage for entry in read_manifest(folder)["runs"]] == [
+        "", "holds another run than little_climate in fp32",
+        "holds another run than little_climate in fp16",
+    ]  # fmt: skip
+    computed.clear()
+    assert not batch().notes and not computed  # files are right, and the list is written anew
+
+
+def test_a_digest_that_was_cut_out_is_missed(computed, batch):
+    first = batch()
+    dataset = files.read(first.files[1])
+    for owner in (dataset, *dataset.variables.values()):
+        owner.attrs = {n: a for n, a in owner.attrs.items() if not n.startswith("sciprec_digest")}
+    files.write(dataset, first.files[1])
+    (first.folder / MANIFEST).unlink()
+    (note,) = batch().notes
+    assert note.endswith("has lost the digests that it was written with; it is made again")
+
+
+def test_a_fresh_batch_that_is_killed_half_way_looks_damaged_to_nobody(computed, batch):
+    """Files of the new batch stand beside the list of the old one then."""
+    first = batch()
+    old = (first.folder / MANIFEST).read_bytes()
+    batch(fresh=True)
+    (first.folder / MANIFEST).write_bytes(old)
+    first.files[2].unlink()
+    computed.clear()
+    assert batch().notes == () and computed == ["fp16"]
+
+
+def test_a_list_of_an_earlier_version_is_read(computed, batch):
+    folder = batch().folder
+    content = read_manifest(folder)
+    for entry in content["runs"]:
+        del entry["run"], entry["digest"]
+    del content["sealed"]
+    (folder / MANIFEST).write_text(json.dumps(content | {"version": 2}))
+    assert all(verified(folder, entry).proven for entry in read_manifest(folder)["runs"])
+    computed.clear()
+    assert batch().notes == () and computed == []
+    assert read_manifest(folder)["version"] == 3
+
+
+@pytest.mark.parametrize("format", ["netcdf", "zarr"])
+def test_a_file_states_the_scenario_as_it_is_judged_and_is_whole(computed, batch, format):
+    if format == "zarr":
+        pytest.importorskip("zarr", reason="the optional package zarr is not installed")
+    folder = batch(format=format).folder
+    before = read_manifest(folder)["runs"]
+    computed.clear()
+    result = batch("at_most = 1.0e-4", "at_most = 1.0e4", format=format)
+    assert computed == [] and result.notes == ()
+    assert [entry["digest"] for entry in read_manifest(folder)["runs"]] == [
+        entry["digest"] for entry in before
+    ]
+    for path in result.files:
+        assert files.verify(path).proven and "10000.0" in files.attributes(path)["sciprec_scenario"]
 
 
 def test_files_that_another_scenario_of_the_same_name_has_left_are_named(
@@ -133,10 +283,25 @@ def test_a_failed_run_is_tried_again_and_the_others_are_kept(computed, batch, mo
 
 def test_leftovers_of_killed_writers_are_removed(computed, batch):
     result = batch()
-    (result.folder / f".{result.files[0].name}.4711.part").write_bytes(b"CDF half")
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    left = [result.folder / f".{result.files[0].name}.{p}-1.part" for p in (gone.pid, os.getpid())]
+    for part in left:
+        part.write_bytes(b"CDF half")
     result.files[0].unlink()
     batch()
-    assert not list(result.folder.glob(".*"))
+    assert list(result.folder.glob(".*")) == left[1:]  # of a process that is at work
+
+
+def test_a_store_that_was_moved_aside_for_another_one_is_kept(computed, batch):
+    pytest.importorskip("zarr", reason="the optional package zarr is not installed")
+    result = batch(format="zarr")
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    path = result.files[0]
+    path.rename(path.with_name(f".{path.name}.{gone.pid}-1-old.part"))
+    computed.clear()
+    assert batch(format="zarr").notes == () and computed == [] and path.is_dir()
 
 
 def test_a_digest_knows_what_numbers_depend_on(scenario_files):

@@ -16,6 +16,7 @@ from sciprec.batch.execute import execute
 from sciprec.batch.plan import plan
 from sciprec.kinds import load_scenario, parse_scenario
 from sciprec.output import files, netcdf
+from sciprec.report.stored.batch import read_manifest, verified
 from tests.shell.test_cf import CALLS, COMMON, MODEL, PATHS
 
 pytestmark = pytest.mark.slow
@@ -217,6 +218,8 @@ def killed_and_run_again(text, folder, saves):
     assert again.returncode == 0, again.stderr
     stored = [int(x.split()[1]) for x in again.stderr.splitlines() if x.startswith("saved")]
     assert stored[0] > first[-1]
+    assert again.stderr.count("kept, computed before") == ended
+    assert all(verified(out, entry).proven for entry in read_manifest(out)["runs"])
     assert not (out / ".interrupted").exists()
     return sorted(out.glob("*.nc"))
 

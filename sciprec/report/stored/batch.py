@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -36,15 +36,17 @@ from sciprec.errors import InputError
 from sciprec.machine.work import Work, stored_bytes, update_work
 from sciprec.output import files
 from sciprec.output.dataset import PROCESSOR_SECONDS, PROCESSOR_SECONDS_RANGE
-from sciprec.output.stated import INPUTS, MEMBERS, ORIGIN, STORED_BITS, TRUTH_CARRIES
+from sciprec.output.stated import INPUTS, MEMBERS, ORIGIN, RUN, STORED_BITS, TRUTH_CARRIES
 from sciprec.provenance.timing import Timing
 from sciprec.report.stored.evidence import evidence_of
 from sciprec.scenario.loading import TRUTH
 from sciprec.scenario.variant import NAMES, OfVariant, Variant
 from sciprec.writing import whole
+from sciprec.writing.sealed import is_sealed, sealed
 
 MANIFEST = "batch.json"
-MANIFEST_VERSION = 2
+MANIFEST_VERSION = 3
+"""Of the lists that are written; those of version 2 have no seal and no digests of runs."""
 PLAIN = "none"
 """The name of no compensation."""
 
@@ -208,11 +210,16 @@ def write_manifest(
         "made_by": made_by,
         "runs": [
             {"scenario": o.scenario, **o.variant.as_dict()}
-            | {key: getattr(o, key) for key in ("file", "member", "seconds", "failure", "partial")}
+            | {key: getattr(o, key) for key in _STORED}
             for o in outcomes
         ],
     }
-    return write_text(folder / MANIFEST, json.dumps(content, indent=1) + "\n")
+    text = json.dumps(sealed(content), indent=1) + "\n"
+    return write_text(folder / MANIFEST, text, lasting=True)
+
+
+_STORED = ("file", "member", "seconds", "failure", "partial", "run", "digest")
+"""What lists hold of an outcome beside its scenario and variant."""
 
 
 def write_text(path: Path, text: str, *, lasting: bool = False) -> Path:
@@ -241,7 +248,7 @@ def read_batch(folder: str | Path) -> StoredBatch:
         InputError: the folder holds no batch, or its list of runs cannot be used.
     """
     folder = Path(folder)
-    content = _read_manifest(folder)
+    content = read_manifest(folder)
     entries = [entry for entry in content["runs"] if not entry.get("member", 0)]
     loaded = [_load(folder, entry) for entry in entries]
     truths = {
@@ -313,8 +320,9 @@ def _order(verdict: Verdict) -> tuple[int, float]:
     return order.index(verdict.status), -margin
 
 
-def _read_manifest(folder: Path) -> dict[str, Any]:
-    """The content of the list of runs, checked for the keys that are used.
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """The content of the list of runs of a batch, checked by its seal and key by key; entries of
+    version 2 have neither "run" nor "digest".
 
     Raises:
         InputError: there is none, or it is damaged.
@@ -327,14 +335,16 @@ def _read_manifest(folder: Path) -> dict[str, Any]:
         )
     try:
         content = read_object(path, {"version": Field(is_count, needed=True)})
-        if content["version"] != MANIFEST_VERSION:
+        if content["version"] not in (2, MANIFEST_VERSION):
             raise InputError(
                 f"'{path}' is of version {content['version']}, and this sciprec reads version "
                 f"{MANIFEST_VERSION}; use the sciprec that wrote it, or run the batch again"
             )
         if wrong := what_is_wrong(content, _OF_LIST):
             raise DamagedError(wrong)
-        _check_entries(content["runs"])
+        _check_entries(content["runs"], sealed=content["version"] == MANIFEST_VERSION)
+        if content["version"] == MANIFEST_VERSION and not is_sealed(content):
+            raise DamagedError("its seal does not fit: it was edited, or bytes of it were lost")
     except DamagedError as error:
         raise InputError(
             f"'{path}' is damaged ({error}), so that the runs of the batch are not known; run the "
@@ -343,14 +353,38 @@ def _read_manifest(folder: Path) -> dict[str, Any]:
     return content
 
 
-def _check_entries(entries: list[Any]) -> None:
+def verified(folder: Path, entry: Mapping[str, Any]) -> files.Verified:
+    """Read the file of a run from end to end, and see whether it holds what was written, and what
+    the list of runs says of it.
+
+    Args:
+        folder: of the batch.
+        entry: of a list of runs, as `read_manifest` gives them.
+    """
+    seen = files.verify(folder / entry["file"], entry.get("digest", ""))
+    if seen.damage:
+        return seen
+    shown = entry["label"] + (f", member {entry['member']}" if entry.get("member") else "")
+    whose = entry["scenario"], entry.get("run") or seen.attributes.get(RUN)
+    told = seen.attributes.get("sciprec_scenario_name"), seen.attributes.get(RUN)
+    if whose == told and str(seen.attributes.get("title")).endswith(f"({shown})"):
+        return seen
+    return replace(seen, damage=f"holds another run than {entry['scenario']} in {shown}")
+
+
+def _check_entries(entries: list[Any], sealed: bool) -> None:
     """Make sure that entries name files and variants, each once.
+
+    Args:
+        entries: of a list.
+        sealed: whether they have digests.
 
     Raises:
         DamagedError: one of them does not.
     """
+    known = _OF_ENTRY | (dict.fromkeys(("run", "digest"), _TEXT) if sealed else {})
     for entry in entries:
-        if wrong := what_is_wrong(entry, _OF_ENTRY):
+        if wrong := what_is_wrong(entry, known):
             raise DamagedError(f"in an entry of its 'runs' {wrong}")
         variant = Variant.read(entry)
         if variant.label != entry["label"] or variant.is_truth != (entry["label"] == TRUTH):
@@ -366,6 +400,7 @@ def _are_versions(value: Any) -> bool:
     return isinstance(value, dict) and all(map(is_text, (*value, *value.values())))
 
 
+_TEXT = Field(is_text, needed=True)
 _OF_LIST = {
     "command": Field(lambda value: isinstance(value, str), needed=True),  # paths need no characters
     "made_by": Field(_are_versions, needed=True),
@@ -373,7 +408,7 @@ _OF_LIST = {
 }  # fmt: skip
 _OF_ENTRY = {
     "file": Field(is_file_name, needed=True), "seconds": Field(is_number, needed=True),
-    **dict.fromkeys(("scenario", *NAMES, "failure"), Field(is_text, needed=True)),
+    **dict.fromkeys(("scenario", *NAMES, "failure"), _TEXT),
     "member": Field(is_count), "partial": Field(is_flag),
 }  # fmt: skip
 
