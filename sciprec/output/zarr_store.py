@@ -134,7 +134,7 @@ def opened(path: str | Path) -> Iterator[xr.Dataset]:
             yield dataset
     except InputError:
         raise
-    except (OSError, MemoryError, *REFUSALS) as error:
+    except (OSError, MemoryError, SystemError, *REFUSALS) as error:  # texts of damaged lengths
         said = (str(error) or type(error).__name__).splitlines()[0]
         raise InputError(
             f"'{path}' cannot be read as a Zarr store ({said:.120}); "

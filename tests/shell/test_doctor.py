@@ -1,6 +1,7 @@
 """The doctor: what a report of a fault needs, and a test of the rounding."""
 
 import json
+import os
 import shutil
 
 import numpy as np
@@ -71,3 +72,11 @@ def test_clearing_the_cache_leaves_other_files(call, monkeypatch, tmp_path, as_j
     assert not any(p.exists() for p in made) and all(p.exists() for p in others)
     shutil.rmtree(folder)
     assert call("doctor", "--clear-cache")[0] == 0
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="files have no owners here")
+def test_a_cache_folder_that_is_a_link_is_not_cleared(call, monkeypatch, tmp_path):
+    (tmp_path / "cache").symlink_to(tmp_path)
+    monkeypatch.setenv("SCIPREC_CACHE_DIR", str(tmp_path / "cache"))
+    code, _, err = call("doctor", "--clear-cache")
+    assert code == 2 and "cannot be cleared (it is a link); remove it by hand, or set" in err
