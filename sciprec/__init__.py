@@ -53,6 +53,8 @@ if TYPE_CHECKING:  # what editors and type checkers see; at run time each is imp
     from sciprec.precision.sums.compensation import Compensation as Compensation
     from sciprec.precision.sums.summation import compensated_dot as compensated_dot
     from sciprec.precision.sums.summation import compensated_sum as compensated_sum
+    from sciprec.report.stored.verification import VerifiedBatch as VerifiedBatch
+    from sciprec.report.stored.verification import verify as verify
     from sciprec.studies.bounds import Bound as Bound
     from sciprec.studies.bounds import bound as bound
     from sciprec.studies.kernel_page import Study as Study
@@ -111,6 +113,8 @@ _PUBLIC = {
     "run_climate": "sciprec.kinds.climate_runs",
     "on_pressure_levels": "sciprec.output.pressure",
     "compare": "sciprec.comparison.rows",
+    "verify": "sciprec.report.stored.verification",
+    "VerifiedBatch": "sciprec.report.stored.verification",
     "price_dataset": "sciprec.output.bounded_prices",
     "greeks_dataset": "sciprec.output.bounded_prices",
     "InputError": "sciprec.errors",

@@ -216,7 +216,7 @@ def _run_in(
         *_notes_of_interruptions(*interrupted_beside(runs, folder), folder),
     )
     end_states(in_order, folder)
-    made = _report(folder, in_order, command)
+    made = _report(folder, runs, in_order, command)
     return replace(made, notes=(*made.notes, *notes))
 
 
@@ -423,12 +423,16 @@ def prepare_folder(out: str | Path) -> Path:
     return folder
 
 
-def _report(folder: Path, outcomes: Sequence[Outcome], command: str) -> BatchResult:
+def _report(
+    folder: Path, runs: Sequence[Run], outcomes: Sequence[Outcome], command: str
+) -> BatchResult:  # fmt: skip
     """Store the list of runs, write the page, and read the table from what is stored."""
     from sciprec.report.page import table, write_page
     from sciprec.report.stored.batch import read_batch, write_manifest
 
-    write_manifest(folder, outcomes, command=command, made_by=provenance())
+    scenarios = {run.scenario.name: run.scenario for run in runs}
+    stated = {name: one.model_dump(mode="json") for name, one in scenarios.items()}
+    write_manifest(folder, outcomes, command=command, made_by=provenance(), scenarios=stated)
     batch = read_batch(folder)
     page = write_page(batch)
     rows = table(batch)

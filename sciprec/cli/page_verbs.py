@@ -17,9 +17,15 @@ def report(
     folder: Annotated[
         Path, typer.Argument(help="A folder that `sciprec run` or `sciprec coverage` wrote.")
     ],
+    verify: Annotated[
+        bool,
+        typer.Option("--verify", help="Check every file of a batch, and write nothing."),
+    ] = False,
     json: Json = False,
 ) -> None:
     """Write the page of a stored batch or coverage run again, from its files only."""
+    if verify:
+        return _verify(folder, json)
     from sciprec.report.coverage_page import holds_coverage
 
     if holds_coverage(folder):
@@ -41,6 +47,26 @@ def report(
         print_runs(rows)
         say(f"page: {page}")
     if any_failed(rows):
+        raise typer.Exit(NOT_MET)
+
+
+def _verify(folder: Path, json: bool) -> None:
+    """Print the state of each file of a batch; exit with 1 where one is damaged or missing."""
+    from sciprec.cli.console import print_json, print_listing, say
+    from sciprec.report.stored.verification import DAMAGED, MISSING, verify
+
+    seen = verify(folder)
+    if json:
+        print_json({
+            "folder": folder, "good": seen.good, "digest": seen.digest, "command": seen.command,
+            "files": seen.table,
+        })  # fmt: skip
+    else:
+        colours = {DAMAGED: "red", MISSING: "red"}
+        print_listing(seen.listing(), lambda number, head, cell: colours.get(cell, ""))
+        for sentence in seen.sentences():
+            say(sentence)
+    if not seen.good:
         raise typer.Exit(NOT_MET)
 
 

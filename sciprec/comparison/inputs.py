@@ -12,7 +12,7 @@ import xarray as xr
 
 from sciprec.comparison.pointwise.times import in_numbers
 from sciprec.errors import InputError, why_no_file
-from sciprec.output import files
+from sciprec.output import files, proven
 
 ONLY = "values"
 """Name of the variable that an array without a name becomes."""
@@ -30,14 +30,14 @@ def opened(source: Source) -> Iterator[xr.Dataset]:
             .npz file.
 
     Raises:
-        InputError: it cannot be read, or holds what is no number.
+        InputError: it cannot be read, holds what is no number, or is a run's file that is damaged.
     """
     if isinstance(source, (str, Path)):
         path = Path(source)
         if path.suffix in (".npy", ".npz"):
             yield _named(numpy_arrays(path))
         else:
-            with files.opened(path) as dataset:
+            with proven.opened(path) as dataset:
                 yield dataset
     else:
         yield as_dataset(source)

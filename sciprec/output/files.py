@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,8 @@ from sciprec.output.stated import RUN
 NETCDF = "netcdf"
 SUFFIXES = {NETCDF: ".nc", "zarr": ".zarr"}
 """Formats and the endings of their files."""
+MISSING = "is missing"
+"""The damage of a file that is not there."""
 SEALED_SINCE = "0.2"
 """Version of sciprec whose runs are the first with digests."""
 
@@ -47,14 +49,20 @@ def read(path: str | Path) -> xr.Dataset:
     return _library(path).read(path)
 
 
-def available(path: str | Path) -> xr.Dataset:
+def available(
+    path: str | Path, look: Callable[[xr.Dataset], None] | None = None
+) -> xr.Dataset:  # fmt: skip
     """A netCDF file or a Zarr store: in memory, or, where it is large, read when its values are
     asked for, after it has been read once from end to end.
+
+    Args:
+        path: of the file or store.
+        look: reads the dataset from end to end; left out, nothing is done with what is read.
 
     Raises:
         InputError: as `read`.
     """
-    return _library(path).available(path)
+    return _library(path).available(path, look)
 
 
 def opened(path: str | Path) -> contextlib.AbstractContextManager[xr.Dataset]:
@@ -155,18 +163,24 @@ def verify(path: str | Path, expected: str = "", *, run: str = "") -> Verified:
     """
     path = Path(path)
     if not os.path.lexists(path):
-        return Verified(path, "is missing")
+        return Verified(path, MISSING)
     try:
         with opened(path) as dataset:
-            seen, sealed = dict(dataset.attrs), digests.is_sealed(dataset)
-            if run and seen.get(RUN) != run:
+            told, sealed = dict(dataset.attrs), digests.is_sealed(dataset)
+            if run and told.get(RUN) != run:
                 damage = "is of another run than the list of runs says"
-                return Verified(path, damage, sealed, attributes=seen, other=True)
-            damage = digests.damage(dataset) if sealed else _without_digest(seen, expected)
+                return Verified(path, damage, sealed, attributes=told, other=True)
+            return seen_of(path, dataset, expected)
     except Exception as error:  # the libraries raise anything for damaged bytes
         words = " ".join((str(error) or type(error).__name__).split()).partition(";")[0]
         words = words.removeprefix(f"'{path}' cannot be read ")
         return Verified(path, f"cannot be read ({words:.200})")
+
+
+def seen_of(path: Path, dataset: xr.Dataset, expected: str = "") -> Verified:
+    """As `verify`, of a dataset that is read from a file."""
+    seen, sealed = dict(dataset.attrs), digests.is_sealed(dataset)
+    damage = digests.damage(dataset) if sealed else _without_digest(seen, expected)
     digest = str(seen.get(digests.OF_RUN, ""))
     if sealed and expected and digest != expected and not damage:
         damage = "holds other results than the list of runs says"

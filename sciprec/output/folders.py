@@ -14,7 +14,8 @@ from sciprec.errors import InputError
 from sciprec.precision.compiled.turns import TAKEN, is_current, lock
 from sciprec.writing import targets
 
-PAGE = "index.html"
+PAGE, MANIFEST = "index.html", "batch.json"
+"""The page of a folder, and the list of the runs of a batch."""
 LOCK = ".sciprec-lock"
 """Name of the file that is locked; it is removed at the end, and means nothing after a crash."""
 

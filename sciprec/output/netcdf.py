@@ -7,7 +7,8 @@ import gc
 import os
 import threading
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ import xarray as xr
 from sciprec.checks.room import bytes_of_memory
 from sciprec.errors import InputError, why_no_file
 from sciprec.output.holdable import REFUSALS, refused_piece
-from sciprec.output.pieces import TIME, WHOLE_BYTES, is_large, pieces_of, pieces_of_time
+from sciprec.output.pieces import TIME, WHOLE_BYTES, is_large, pieces_of_time, read_through
 from sciprec.writing.whole import replacing
 
 _COMPRESSED = {"zlib": True, "complevel": 4, "shuffle": True, "fletcher32": True}
@@ -190,20 +191,27 @@ def read(path: str | Path) -> xr.Dataset:
         return dataset.load()
 
 
-def available(path: str | Path) -> xr.Dataset:
+def available(
+    path: str | Path, look: Callable[[xr.Dataset], None] | None = None
+) -> xr.Dataset:  # fmt: skip
     """A netCDF file: in memory, or, where it is large, read when its values are asked for, and open
     as long as the dataset is there; it has been read once from end to end.
+
+    Args:
+        path: of the file.
+        look: reads the dataset from end to end; left out, nothing is done with what is read.
 
     Raises:
         InputError: there is no such file, or it is not a complete netCDF file.
     """
     with _little_kept(), opened(path) as dataset, _readable(path, _BROKEN):
         if not is_large(dataset):
-            return dataset.load()
+            dataset.load()
         require_written(dataset, path)
-        for variable in dataset.variables.values():
-            for _ in pieces_of(variable, f"reading {Path(path).name}"):
-                pass
+        read = partial(read_through, what=f"reading {Path(path).name}") if look is None else look
+        read(dataset)
+        if not is_large(dataset):
+            return dataset
     with _LIBRARY, _little_kept():
         return _dataset(Path(path), cache=False)
 

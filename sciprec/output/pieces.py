@@ -77,6 +77,19 @@ def pieces_of(variable: xr.Variable, work: str = "reading values") -> Iterator[n
         tell(work, cut.stop, rows)
 
 
+def read_through(dataset: xr.Dataset, what: str) -> None:
+    """Read all values of a dataset that is in no memory once, in pieces.
+
+    Args:
+        dataset: as it is read from a file.
+        what: is done, as in `pieces_of`.
+    """
+    if is_large(dataset):
+        for variable in dataset.variables.values():
+            for _ in pieces_of(variable, what):
+                pass
+
+
 def times_of(variable: xr.Variable, group: int) -> Iterator[np.ndarray]:
     """The values of a variable along time, which becomes the first axis: all at once, or those of a
     large one some after another.

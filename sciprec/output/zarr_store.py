@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ import xarray as xr
 from sciprec.errors import InputError
 from sciprec.output.holdable import REFUSALS
 from sciprec.output.netcdf import require_room, require_written, without_encoding
-from sciprec.output.pieces import TIME, is_large, pieces_of, pieces_of_time
+from sciprec.output.pieces import TIME, is_large, pieces_of_time, read_through
 from sciprec.writing.whole import replacing
 
 FORMAT = 2
@@ -78,20 +79,27 @@ def _write_whole(dataset: xr.Dataset, path: Path, encoding: dict[str, dict]) -> 
         )
 
 
-def available(path: str | Path) -> xr.Dataset:
+def available(
+    path: str | Path, look: Callable[[xr.Dataset], None] | None = None
+) -> xr.Dataset:  # fmt: skip
     """A store: in memory, or, where it is large, read when its values are asked for; it has been
     read once from end to end.
+
+    Args:
+        path: of the store.
+        look: reads the dataset from end to end; left out, nothing is done with what is read.
 
     Raises:
         InputError: as `read`.
     """
     with opened(path) as dataset:
         if not is_large(dataset):
-            return dataset.load()
+            dataset.load()
         require_written(dataset, path)
-        for variable in dataset.variables.values():
-            for _ in pieces_of(variable, f"reading {Path(path).name}"):
-                pass
+        read = partial(read_through, what=f"reading {Path(path).name}") if look is None else look
+        read(dataset)
+        if not is_large(dataset):
+            return dataset
     return xr.open_dataset(path, engine="zarr", decode_times=False, cache=False)
 
 

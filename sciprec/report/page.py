@@ -74,6 +74,7 @@ def render(batch: StoredBatch, *, links: bool = True) -> str:
         made_by=batch.made_by,
         memory=_most_memory(batch),
         command=batch.command,
+        digest=batch.digest,
         formats=_formats(batch),
     )
 

@@ -1,5 +1,5 @@
 """Fixtures of the shell's tests that these tests use, too."""
 
-from tests.shell.conftest import little_batch, own_batch
+from tests.shell.conftest import little_batch, models, own_batch, scenario_files
 
-__all__ = ["little_batch", "own_batch"]
+__all__ = ["little_batch", "models", "own_batch", "scenario_files"]

@@ -28,8 +28,14 @@ def places(content, here=()):
             yield from places(value, (*here, key))
 
 
-def changed(content, rng):
-    """The text of a list with one to three values replaced, removed, nested, exchanged, doubled."""
+def changed(content, rng, seal=sealed):
+    """The text of a list with one to three values replaced, removed, nested, exchanged, doubled.
+
+    Args:
+        content: of the list.
+        rng: decides.
+        seal: of what has changed; left out, it fits, so that it is not the seal that tells.
+    """
     content = copy.deepcopy(content)
     for _ in range(rng.randint(1, 3)):
         found = list(places(content))
@@ -49,7 +55,7 @@ def changed(content, rng):
                 table[key], table[other] = table[other], table[key]
             case _:
                 table[key] = rng.choice(VALUES)
-    text = json.dumps(sealed(content))
+    text = json.dumps(seal(content))
     if rng.random() < 0.1:
         deep = "[" * 100_000
         text = rng.choice([text[: rng.randrange(len(text))], deep, text.replace("null", deep), ""])

@@ -213,7 +213,7 @@ def test_a_lost_file_is_a_failed_run(own_batch):
     own_batch.files[-1].unlink()
     runs = read_batch(own_batch.folder).runs
     assert [r.verdict.status for r in runs][-1] == "failed"
-    assert "does not exist" in runs[-1].verdict.sentence
+    assert "is missing; make it again with `sciprec run " in runs[-1].verdict.sentence
 
 
 def test_messages_for_folders_that_hold_no_batch(own_batch, tmp_path):

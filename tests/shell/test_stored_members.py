@@ -13,10 +13,13 @@ from sciprec.report.stored.evidence import StoredMembers
 @pytest.fixture
 def reads(monkeypatch):
     """The names of the files that were read."""
-    names, real = [], evidence.files.available
-    monkeypatch.setattr(
-        evidence.files, "available", lambda path: names.append(path.name) or real(path)
-    )
+    names, real = [], evidence.proven.available
+
+    def available(path, digest):
+        names.append(path.name)
+        return real(path, digest)
+
+    monkeypatch.setattr(evidence.proven, "available", available)
     return names
 
 
@@ -27,14 +30,14 @@ def written(folder, name, value):
 
 def test_files_are_read_once_where_they_fit(tmp_path, reads, monkeypatch):
     paths = [written(tmp_path, f"{k}.nc", float(k)) for k in range(3)]
-    members = StoredMembers(paths)
+    members = StoredMembers(paths, [""] * 3)
     assert len(members) == 3 and reads == []
     for _ in range(2):
         assert [float(m["mass"][0]) for m in members] == [0.0, 1.0, 2.0]
     assert reads == ["0.nc", "1.nc", "2.nc"]
     reads.clear()
     monkeypatch.setattr(evidence, "MOST_BYTES_KEPT", 40)  # two numbers of eight bytes fit twice
-    small = StoredMembers(paths)
+    small = StoredMembers(paths, [""] * 3)
     for _ in range(2):
         assert [float(m["mass"][0]) for m in small] == [0.0, 1.0, 2.0]
     assert reads == ["0.nc", "1.nc", "2.nc", "2.nc"]
@@ -44,7 +47,7 @@ def test_a_file_that_was_written_again_is_read_again(tmp_path):
     runs = (("fp64", "a.nc", 1, ""), ("fp64", "b.nc", 2, "failed"), ("fp32", "c.nc", 1, ""))
     further = [
         SimpleNamespace(
-            scenario="s", label=label, file=file, member=member, has_file=not failure
+            scenario="s", label=label, file=file, member=member, has_file=not failure, entry={}
         )
         for label, file, member, failure in runs
     ]

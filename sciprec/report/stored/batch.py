@@ -5,12 +5,13 @@ Runs are those of member 0; the other members of an ensemble are read one by one
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -34,9 +35,11 @@ from sciprec.comparison.rows import Comparison, compare
 from sciprec.comparison.verdicts import Verdict, judge, stopped_early, with_evidence
 from sciprec.errors import InputError
 from sciprec.machine.work import Work, stored_bytes, update_work
-from sciprec.output import files
+from sciprec.output import files, proven
 from sciprec.output.dataset import PROCESSOR_SECONDS, PROCESSOR_SECONDS_RANGE
-from sciprec.output.stated import INPUTS, MEMBERS, ORIGIN, RUN, STORED_BITS, TRUTH_CARRIES
+from sciprec.output.folders import MANIFEST
+from sciprec.output.proven import DamagedFileError
+from sciprec.output.stated import INPUTS, MEMBERS, ORIGIN, RUN, SCENARIO, STORED_BITS, TRUTH_CARRIES
 from sciprec.provenance.timing import Timing
 from sciprec.report.stored.evidence import evidence_of
 from sciprec.scenario.loading import TRUTH
@@ -44,7 +47,6 @@ from sciprec.scenario.variant import NAMES, OfVariant, Variant
 from sciprec.writing import whole
 from sciprec.writing.sealed import is_sealed, sealed
 
-MANIFEST = "batch.json"
 MANIFEST_VERSION = 3
 """Of the lists that are written; those of version 2 have no seal and no digests of runs."""
 PLAIN = "none"
@@ -131,6 +133,10 @@ class StoredMember(OfVariant):
     """A run of an ensemble beyond member 0: where it is, or why it failed.
 
     Its file is there where it succeeded, or is `partial`: it stopped early.
+
+    Args:
+        scenario, variant, file, member, failure, partial: as in the list of runs.
+        entry: all that the list has.
     """
 
     scenario: str
@@ -139,6 +145,7 @@ class StoredMember(OfVariant):
     member: int
     failure: str
     partial: bool = False
+    entry: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
     @property
     def has_file(self) -> bool:
@@ -155,6 +162,7 @@ class StoredBatch:
         runs: those of member 0, loaded and compared.
         command, made_by: how the batch was started, and by what.
         further: the other members.
+        digest: of the values of all runs; empty in folders of earlier versions.
     """
 
     folder: Path
@@ -162,6 +170,7 @@ class StoredBatch:
     command: str
     made_by: dict[str, str]
     further: tuple[StoredMember, ...] = ()
+    digest: str = ""
 
     @property
     def scenarios(self) -> tuple[str, ...]:
@@ -185,32 +194,38 @@ class StoredBatch:
         """Number and dataset of each member of an ensemble that has a file, read one by one.
 
         Member m is to be held against member m of fp64.
+
+        Raises:
+            InputError: a file is missing or damaged.
         """
         for run in self.runs:
             if (run.scenario, run.label) == (scenario, label) and run.dataset is not None:
                 yield 0, run.dataset
         for one in self.further:
             if (one.scenario, one.label) == (scenario, label) and one.has_file:
-                yield one.member, files.available(self.folder / one.file)
+                yield one.member, read_run(self.folder, one.entry)
 
 
 def write_manifest(
-    folder: Path, outcomes: Sequence[Any], *, command: str, made_by: dict[str, str]
-) -> Path:
+    folder: Path, outcomes: Sequence[Any], *, command: str, made_by: dict[str, str],
+    scenarios: Mapping[str, Mapping[str, Any]],
+) -> Path:  # fmt: skip
     """Write the list of runs of a batch, failed ones included.
 
     Args:
         outcomes: objects with the attributes that are stored.
         command: the command that makes the batch again.
         made_by: versions, processor and so on.
+        scenarios: as resolved, by name; files state them, and are judged by them.
     """
+    judged = {name: _digest_of(json.dumps(one, sort_keys=True)) for name, one in scenarios.items()}
     content = {
         "version": MANIFEST_VERSION,
         "command": command,
         "made_by": made_by,
         "runs": [
             {"scenario": o.scenario, **o.variant.as_dict()}
-            | {key: getattr(o, key) for key in _STORED}
+            | {key: getattr(o, key) for key in _STORED} | {"judged": judged[o.scenario]}
             for o in outcomes
         ],
     }
@@ -220,6 +235,11 @@ def write_manifest(
 
 _STORED = ("file", "member", "seconds", "failure", "partial", "run", "digest")
 """What lists hold of an outcome beside its scenario and variant."""
+
+
+def _digest_of(text: str) -> str:
+    """64 hexadecimal digits."""
+    return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()
 
 
 def write_text(path: Path, text: str, *, lasting: bool = False) -> Path:
@@ -262,25 +282,28 @@ def read_batch(folder: str | Path) -> StoredBatch:
     )
     further = tuple(
         StoredMember(
-            e["scenario"],
-            Variant.read(e),
-            e["file"],
-            e["member"],
-            e["failure"],
-            e.get("partial", False),
+            e["scenario"], Variant.read(e), e["file"], e["member"], e["failure"],
+            e.get("partial", False), e,
         )  # fmt: skip
         for e in content["runs"]
         if e.get("member", 0)
     )
-    batch = StoredBatch(folder, runs, content["command"], content["made_by"], further)
+    batch = StoredBatch(
+        folder, runs, content["command"], content["made_by"], further, digest_of_batch(content)
+    )
     return replace(batch, runs=tuple(_with_evidence(batch, run) for run in runs))
 
 
 def _with_evidence(batch: StoredBatch, run: StoredRun) -> StoredRun:
-    """The run, judged by more than its pointwise errors."""
-    if run.dataset is not None and run.dataset.attrs.get(MEMBERS) == INPUTS:
-        return _over_members(batch, run)
-    found = evidence_of(batch, run)
+    """The run, judged by more than its pointwise errors; a failed one where a file of another
+    member is missing or damaged, since its verdict would be another one.
+    """
+    try:
+        if run.dataset is not None and run.dataset.attrs.get(MEMBERS) == INPUTS:
+            return _over_members(batch, run)
+        found = evidence_of(batch, run)
+    except DamagedFileError as error:
+        return replace(run, verdict=Verdict("failed", str(error)))
     if found is None:
         return run
     return replace(run, evidence=found, verdict=with_evidence(run.verdict, found))
@@ -353,6 +376,26 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     return content
 
 
+def digest_of_batch(content: dict[str, Any]) -> str:
+    """The digest of a list of runs: of the names of their files, without suffix, and what these
+    hold; failed runs have none.
+
+    Args:
+        content: as `read_manifest` gives it.
+
+    Returns:
+        64 hexadecimal digits, alike wherever the same runs gave the same values; nothing where
+        files have no digests.
+    """
+    held = [
+        [Path(entry["file"]).stem, entry.get("digest", "")] for entry in content["runs"]
+        if not entry["failure"] or entry.get("partial", False)
+    ]  # fmt: skip
+    if not held or not all(digest for _, digest in held):
+        return ""
+    return _digest_of(json.dumps(sorted(held)))
+
+
 def verified(folder: Path, entry: Mapping[str, Any]) -> files.Verified:
     """Read the file of a run from end to end, and see whether it holds what was written, and what
     the list of runs says of it.
@@ -361,9 +404,29 @@ def verified(folder: Path, entry: Mapping[str, Any]) -> files.Verified:
         folder: of the batch.
         entry: of a list of runs, as `read_manifest` gives them.
     """
-    seen = files.verify(folder / entry["file"], entry.get("digest", ""))
+    return _as_listed(entry, files.verify(folder / entry["file"], entry.get("digest", "")))
+
+
+def read_run(folder: Path, entry: Mapping[str, Any]) -> xr.Dataset:
+    """The dataset of a run, in memory or, where it is large, read when its values are asked for.
+
+    Args:
+        folder, entry: as in `verified`.
+
+    Raises:
+        InputError: its file is missing or damaged, and how to make it again.
+    """
+    path, held = folder / entry["file"], partial(_as_listed, entry)
+    return proven.available(path, entry.get("digest", ""), held)
+
+
+def _as_listed(entry: Mapping[str, Any], seen: files.Verified) -> files.Verified:
+    """What was seen of a file, held against the rest of its entry."""
     if seen.damage:
         return seen
+    if entry.get("judged") not in (None, _digest_of(str(seen.attributes.get(SCENARIO)))):
+        said = "states another scenario, such as another tolerance, than the list of runs"
+        return replace(seen, damage=said)
     shown = entry["label"] + (f", member {entry['member']}" if entry.get("member") else "")
     whose = entry["scenario"], entry.get("run") or seen.attributes.get(RUN)
     told = seen.attributes.get("sciprec_scenario_name"), seen.attributes.get(RUN)
@@ -382,7 +445,7 @@ def _check_entries(entries: list[Any], sealed: bool) -> None:
     Raises:
         DamagedError: one of them does not.
     """
-    known = _OF_ENTRY | (dict.fromkeys(("run", "digest"), _TEXT) if sealed else {})
+    known = _OF_ENTRY | (dict.fromkeys(("run", "digest", "judged"), _TEXT) if sealed else {})
     for entry in entries:
         if wrong := what_is_wrong(entry, known):
             raise DamagedError(f"in an entry of its 'runs' {wrong}")
@@ -418,7 +481,7 @@ def _load(folder: Path, entry: dict[str, Any]) -> tuple[xr.Dataset | None, str]:
     if entry["failure"] and not entry.get("partial", False):
         return None, entry["failure"]
     try:
-        return files.available(folder / entry["file"]), ""
+        return read_run(folder, entry), ""
     except InputError as error:
         return None, str(error)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import xarray as xr
 
 from sciprec.comparison.evidence.gathering import Members, evidence
-from sciprec.output import files
+from sciprec.output import proven
 from sciprec.output.stated import INPUTS, MEMBERS
 
 MOST_BYTES_KEPT = 2**27
@@ -25,10 +25,11 @@ class StoredMembers(Sequence[xr.Dataset]):
 
     Args:
         paths: of the files.
+        expected: of each the digest that the list of runs has.
     """
 
-    def __init__(self, paths: Sequence[Path]) -> None:
-        self.paths = tuple(paths)
+    def __init__(self, paths: Sequence[Path], expected: Sequence[str]) -> None:
+        self.paths, self.expected = tuple(paths), tuple(expected)
         self.kept: dict[Path, xr.Dataset] = {}
         self.room = MOST_BYTES_KEPT
 
@@ -39,7 +40,7 @@ class StoredMembers(Sequence[xr.Dataset]):
         path = self.paths[index]
         if path in self.kept:
             return self.kept[path]
-        dataset = files.available(path)
+        dataset = proven.available(path, self.expected[index])
         if dataset.nbytes <= self.room:
             self.kept[path] = dataset
             self.room -= dataset.nbytes
@@ -73,21 +74,26 @@ def truth_of(batch: StoredBatch, run: StoredRun) -> StoredRun | None:
 
 def _members(batch: StoredBatch, scenario: str, label: str) -> StoredMembers:
     """The members of one arithmetic's ensemble beyond 0 that have a file."""
-    paths = [
-        batch.folder / one.file
-        for one in batch.further
+    members = [
+        one for one in batch.further
         if (one.scenario, one.label) == (scenario, label) and one.has_file
-    ]
+    ]  # fmt: skip
+    paths = tuple(batch.folder / one.file for one in members)
     states = [path.stat() if path.exists() else None for path in paths]
-    return _as_they_are(tuple(paths), tuple(s and (s.st_mtime_ns, s.st_size) for s in states))
+    return _as_they_are(
+        paths, tuple(one.entry.get("digest", "") for one in members),
+        tuple(s and (s.st_mtime_ns, s.st_size) for s in states),
+    )  # fmt: skip
 
 
 @lru_cache(maxsize=2)
-def _as_they_are(paths: tuple[Path, ...], states: tuple) -> StoredMembers:
+def _as_they_are(
+    paths: tuple[Path, ...], expected: tuple[str, ...], states: tuple
+) -> StoredMembers:  # fmt: skip
     """The members in files as they are now: those of the truth serve one arithmetic after another.
 
     Args:
-        paths: of the files.
-        states: what tells their contents from earlier ones.
+        paths, expected: as in `StoredMembers`.
+        states: what tells the contents of the files from earlier ones.
     """
-    return StoredMembers(paths)
+    return StoredMembers(paths, expected)

@@ -1,0 +1,146 @@
+"""Damaged files are named, with the way to make them again, and no verdict is made of them."""
+
+import json
+import re
+import shutil
+
+import netCDF4
+import pytest
+
+import sciprec
+from sciprec.batch import workflow
+from sciprec.cli.exit_codes import GOOD, NOT_MET, USAGE
+from sciprec.errors import InputError
+from sciprec.output import files
+from sciprec.report.stored.batch import MANIFEST, read_batch
+
+FP32 = "little_climate__fp32.nc"
+
+
+def edited(path, variable="height", record=2):
+    """Another number in a record, with checksums that fit."""
+    with netCDF4.Dataset(path, "a") as file:
+        file[variable][record] = file[variable][record] + 1.0
+    return path
+
+
+def states(folder):
+    """The state of each file."""
+    return {row["file"]: row["state"] for row in sciprec.verify(folder).table}
+
+
+def test_a_batch_is_verified_and_its_page_states_the_digest_that_is_printed(own_batch, call):
+    code, out, err = call("report", own_batch.folder, "--verify")
+    assert (code, err) == (GOOD, "") and out.count(" verified") == 2 + 6
+    digest = re.search(r"digest of the batch: ([0-9a-f]{64})\n", out)[1]
+    assert f'<code id="digest">{digest}</code>' in own_batch.page.read_text(encoding="utf-8")
+    code, out, _ = call("report", own_batch.folder, "--verify", "--json")
+    said = json.loads(out)
+    assert code == GOOD and said["good"] and said["digest"] == digest
+    assert [row["file"] for row in said["files"]][:2] == [MANIFEST, "little_climate__fp64.nc"]
+    assert "8 files of the batch in" in repr(sciprec.verify(str(own_batch.folder)))
+
+
+def test_a_damaged_file_is_named_and_no_verdict_is_made_of_it(own_batch, call, blank_figures):
+    before = {row["file"]: row for row in own_batch.table}
+    path = edited(own_batch.folder / FP32)
+    again = re.escape(json.loads((own_batch.folder / MANIFEST).read_text())["command"])
+    said = rf"'{re.escape(str(path))}' is damaged: it holds other values than were written of "
+    said += rf"'height' \(record 2\); make it again with `{again}`"
+    code, out, _ = call("report", own_batch.folder, "--json")
+    rows = {row["label"]: row for row in json.loads(out)["runs"] if "climate" in row["scenario"]}
+    assert code == NOT_MET and rows["fp32"]["status"] == "failed"
+    assert re.fullmatch(said, rows["fp32"]["reason"])
+    assert rows["fp16"]["reason"] == before["little_climate__fp16.nc"]["reason"]
+    assert re.search(said, path.with_name("index.html").read_text("utf-8").replace("&#39;", "'"))
+    truth = path.with_name("little_climate__fp64.nc")
+    for pair in ((truth, path), (path, truth)):
+        code, out, err = call("compare", *pair)
+        assert (code, out) == (USAGE, "") and re.fullmatch(rf"sciprec: {said}\n", err)
+        with pytest.raises(InputError, match=said):
+            sciprec.compare(*pair)
+    code, out, _ = call("report", own_batch.folder, "--verify")
+    assert code == NOT_MET and out.count(" verified") == 7
+    assert re.search(rf"{FP32} +damaged +'.*height' \(record 2\)", out)
+    assert re.search(f"to make again what is damaged or missing: `{again}`\n", out)
+
+
+def test_where_the_truth_is_damaged_nothing_is_judged(own_batch):
+    edited(own_batch.folder / "little_climate__fp64.nc")
+    runs = read_batch(own_batch.folder).of_scenario("little_climate")
+    assert [run.verdict.status for run in runs] == ["failed"] * 3
+    assert all(run.comparison is None for run in runs)
+
+
+def test_what_is_missing_or_of_another_run_is_told(own_batch, call, blank_figures):
+    folder = own_batch.folder
+    fp16 = folder / "little_climate__fp16.nc"
+    fp16.unlink()
+    shutil.copyfile(folder / "little_heston__fp32.nc", folder / "little_heston__fp16.nc")
+    own_batch.page.write_text(
+        own_batch.page.read_text("utf-8").replace('<code id="digest">', '<code id="digest">0'),
+        "utf-8",
+    )
+    code, out, _ = call("report", folder, "--verify")
+    assert code == NOT_MET and re.search(rf"{fp16.name} +missing +'.*' is missing", out)
+    assert re.search(r"little_heston__fp16.nc +damaged", out)
+    assert re.search(r"index.html +damaged +.* `sciprec report .*` writes it again", out)
+    assert call("report", folder)[0] == NOT_MET
+    assert states(folder)["index.html"] == "verified"
+    own_batch.page.unlink()
+    assert states(folder)["index.html"] == "missing"
+
+
+def test_without_its_list_each_file_is_held_against_its_own_digests(own_batch, call):
+    manifest = own_batch.folder / MANIFEST
+    manifest.write_text(manifest.read_text("utf-8").replace("fp32", "fp33"), "utf-8")
+    edited(own_batch.folder / FP32)
+    code, out, _ = call("report", own_batch.folder, "--verify")
+    assert code == NOT_MET and re.search(rf"{MANIFEST} +damaged +'.*' is damaged", out)
+    assert out.count(" verified") == 5 and "`sciprec run`" not in out.splitlines()[1]
+    assert "to make again what is damaged or missing: its `sciprec run` again" in out
+    code, _, err = call("report", own_batch.folder)
+    assert code == USAGE and "is damaged" in err and "run the batch again" in err
+
+
+def test_folders_of_earlier_versions_are_kept_and_said_to_be_unproven(own_batch, call):
+    for path in own_batch.files:
+        with netCDF4.Dataset(path, "a") as file:
+            for owner in (file, *file.variables.values()):
+                for name in [n for n in owner.ncattrs() if n.startswith("sciprec_digest")]:
+                    owner.delncattr(name)
+    manifest = own_batch.folder / MANIFEST
+    content = json.loads(manifest.read_text()) | {"version": 2}
+    content.pop("sealed")
+    for entry in content["runs"]:
+        entry.pop("run"), entry.pop("digest"), entry.pop("judged")
+    manifest.write_text(json.dumps(content))
+    code, out, _ = call("report", own_batch.folder, "--verify")
+    assert code == GOOD and out.count(f"not verified  made before {files.SEALED_SINCE}") == 8
+    assert "digest of the batch" not in out
+    assert [run.verdict.status for run in read_batch(own_batch.folder).runs] == [
+        row["status"] for row in own_batch.table
+    ]
+
+
+def test_a_folder_without_a_batch_is_one_sentence(call, tmp_path):
+    code, _, err = call("report", tmp_path, "--verify")
+    assert code == USAGE and "holds no batch: there is no batch.json in it" in err
+
+
+def test_a_run_that_was_judged_otherwise_is_told(
+    models, scenario_files, own_batch, tmp_path, blank_figures
+):
+    """Its values are those of the list, and its tolerance is not."""
+    easier = {"tolerance.0.at_most": 10.0}
+    other = workflow.run(scenario_files[0], out=tmp_path / "other", changes=easier)
+    assert [row["status"] for row in other.table] == ["truth", "good", "good"]
+    for path in other.files:
+        shutil.copyfile(path, own_batch.folder / path.name)
+    said = "states another scenario, such as another tolerance, than the list of runs"
+    runs = read_batch(own_batch.folder).of_scenario("little_climate")
+    assert all(run.verdict.status == "failed" and said in run.verdict.sentence for run in runs)
+    assert list(states(own_batch.folder).values()).count("damaged") == 3
+    again = workflow.run(scenario_files, out=own_batch.folder)
+    assert [row["reason"] for row in again.table] == [row["reason"] for row in own_batch.table]
+    assert sciprec.verify(own_batch.folder).good
