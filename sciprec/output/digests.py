@@ -24,7 +24,7 @@ import numpy as np
 import xarray as xr
 
 from sciprec.output.dataset import PROCESSOR_SECONDS, PROCESSOR_SECONDS_RANGE
-from sciprec.output.pieces import TIME, pieces_of, times_of
+from sciprec.output.pieces import TIME, is_large, pieces_of, times_of
 from sciprec.output.stated import SCENARIO, SECONDS
 from sciprec.provenance.memory import PEAK_MEMORY
 
@@ -58,14 +58,17 @@ those whose names begin with '_'."""
 def seal(dataset: xr.Dataset) -> xr.Dataset:
     """The dataset with its digests as attributes, to be written as it is.
 
-    Large variables are read in pieces; nothing of them is held.
+    A large dataset is read in pieces, of which nothing is held; another one is loaded.
 
     Example:
         `files.write(digests.seal(dataset), path)`
     """
-    variables, attributes = _as_read(dataset)
+    made = dataset.copy()
+    if not is_large(dataset):
+        made.load()  # so that nothing is read again when it is written
+    variables, attributes = _as_read(made)
     told = {name: "".join(_records(variable)) for name, variable in variables.items()}
-    made, keys = dataset.copy(), _keys(variables)
+    keys = _keys(variables)
     for name, variable in made.variables.items():
         variable.attrs = {**variable.attrs, keys[name]: told[name]}
     made.attrs = {

@@ -146,6 +146,29 @@ def records(attributes):
     return [said[k : k + size] for k in range(0, len(said), size)]
 
 
+@pytest.mark.parametrize("kind", ["f8", "f4", "i2", "u8"])
+@pytest.mark.parametrize("dims", [("time", "x"), ("x", "time"), ("x", "y")])
+def test_every_bit_of_every_value_counts(kind, dims):
+    array = np.arange(1, 7).reshape(2, 3).astype(kind)
+    dataset, size = digests.seal(xr.Dataset({"v": (dims, array)})), 8 * array.itemsize
+    bits = array.view(f"u{array.itemsize}")
+    for place in np.ndindex(array.shape):
+        for bit in range(size):
+            changed = bits.copy()
+            changed[place] ^= np.array(1 << bit, bits.dtype)
+            other = dataset.assign(v=(dims, changed.view(kind), dataset["v"].attrs))
+            which = f" (record {place[dims.index('time')]})" if "time" in dims else ""
+            assert digests.damage(other) == f"holds other values than were written of 'v'{which}"
+
+
+def test_every_nan_is_alike_and_zeros_of_both_signs_are_not():
+    bits = np.array([0x7FF8_0000_0000_0000, 0xFFF8_0000_0000_0000, 0x7FF0_0000_0000_0001], "u8")
+    told = [digests.seal(xr.Dataset({"v": ((), one)})).attrs for one in bits.view("f8")]
+    assert told[0] == told[1] == told[2]
+    zeros = [digests.seal(xr.Dataset({"v": ((), one)})).attrs for one in (0.0, -0.0)]
+    assert zeros[0] != zeros[1]
+
+
 @pytest.fixture
 def written(suffix, tmp_path):
     """A sealed file of three variables along time, and one without it."""
