@@ -155,6 +155,13 @@ def test_unwritable_file(tmp_path):
         bench.run("precision", out=tmp_path)
 
 
+def test_the_folder_of_results_that_cannot_be_made(call, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "reports").write_text("in the way")
+    code, _, said = call("bench", "precision")
+    assert code == 2 and "the folder 'reports' cannot be made (File exists); give a file" in said
+
+
 def test_goals_are_for_rows():
     assert set(precision.GOALS) <= set(precision.BACKENDS)
     for name in precision.BACKENDS.values():

@@ -45,6 +45,14 @@ def test_a_page_without_files_is_left(call, undrawn, blank_figures, little, tmp_
     assert "sciprec compare reports/batch/" in text or "What helps" not in text
 
 
+def test_a_foreign_page_is_not_replaced_and_nothing_is_computed(little, models, tmp_path):
+    models["climate"] = lambda *given: pytest.fail("computed first")
+    (tmp_path / "little.html").write_text("<title>Our home</title>")
+    with pytest.raises(InputError, match="little.html' cannot be written .it is there already"):
+        make_gallery(little, tmp_path)
+    assert (tmp_path / "little.html").read_text() == "<title>Our home</title>"
+
+
 def test_unknown_pages_are_named_with_the_known_ones(little):
     with pytest.raises(InputError, match=r"no page 'litle'; it has: little; did you mean"):
         make_gallery(little, names=["litle"])
