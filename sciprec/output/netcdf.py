@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import gc
 import os
 import threading
@@ -19,7 +20,7 @@ from sciprec.checks.room import bytes_of_memory
 from sciprec.errors import InputError, why_no_file
 from sciprec.output.holdable import REFUSALS, refused_piece
 from sciprec.output.pieces import TIME, WHOLE_BYTES, is_large, pieces_of_time, read_through
-from sciprec.writing.whole import replacing
+from sciprec.writing.whole import flush, replacing
 
 _COMPRESSED = {"zlib": True, "complevel": 4, "shuffle": True, "fletcher32": True}
 _KEPT_BYTES = 2**22
@@ -42,12 +43,15 @@ def write(dataset: xr.Dataset, path: str | Path) -> Path:
             with _LIBRARY, _let_go():
                 _write_whole(bare, part)
         except (OSError, *REFUSALS) as error:
-            if isinstance(error, (OSError, RuntimeError)):  # the library says only "HDF error"
+            of_disk = isinstance(error, (OSError, RuntimeError))
+            if of_disk:  # the library says only "HDF error"
                 _try_to_write(part, dataset.nbytes)
             with _LIBRARY:
                 refused = refused_piece(bare, _write_into_memory)
             if refused is not None:
                 raise refused from None
+            if of_disk:  # it is gone by now
+                raise OSError(errno.EIO, os.strerror(errno.EIO), str(path)) from error
             raise
     return path
 
@@ -92,6 +96,7 @@ def _write_whole(dataset: xr.Dataset, path: Path) -> None:
             for name, variable in along.items():
                 at = tuple(piece if axis == TIME else slice(None) for axis in variable.dims)
                 file.variables[name][at] = variable[at].values
+        _finish(file, path)
 
 
 def _write_at_once(dataset: xr.Dataset, path: Path, **how: Any) -> None:
@@ -102,6 +107,21 @@ def _write_at_once(dataset: xr.Dataset, path: Path, **how: Any) -> None:
 
     with netCDF4.Dataset(path, "w", format="NETCDF4") as file:
         _put(dataset, file, how)
+        _finish(file, path)
+
+
+def _finish(file: Any, path: Path) -> None:
+    """Let the disk refuse a file before it is closed: where closing fails, the library ends the
+    process. File systems of networks tell of a full disk only when all is to be there.
+    """
+    file.sync()
+    if _is_on_no_device(path):
+        flush(path)
+
+
+def _is_on_no_device(path: Path) -> bool:
+    """Whether a file system has no disk of this machine to itself, as those of networks."""
+    return hasattr(os, "major") and os.major(path.stat().st_dev) == 0
 
 
 def _write_into_memory(dataset: xr.Dataset) -> None:

@@ -108,7 +108,7 @@ def replacing(path: Path, *, lasting: bool = False) -> Iterator[Path]:
             _flush_all(part)
         _put(part, path)
         if lasting:
-            _flush(path.parent)
+            flush(path.parent)
     finally:
         remove(part)
 
@@ -172,11 +172,15 @@ def remove(path: Path) -> None:
 def _flush_all(path: Path) -> None:
     """Flush a file to the disk, or a folder with all that is in it."""
     for one in (*path.rglob("*"), path) if path.is_dir() else (path,):
-        _flush(one)
+        flush(one)
 
 
-def _flush(path: Path) -> None:
-    """Flush a file, or the names in a folder."""
+def flush(path: Path) -> None:
+    """Flush a file to the disk, or the names in a folder.
+
+    Raises:
+        OSError: the disk does not take it.
+    """
     if os.name == "nt" and path.is_dir():  # folders cannot be opened there
         return
     descriptor = os.open(path, os.O_RDWR if os.name == "nt" else os.O_RDONLY)

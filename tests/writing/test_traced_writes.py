@@ -1,0 +1,81 @@
+"""Files of runs where the netCDF and HDF5 libraries, written in C, meet a disk that fails.
+
+strace lets one call of the system after another fail on the new file, in a process of its own.
+"""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PROGRAM = Path(__file__).with_name("traced_writes.py")
+WORDS = {"ENOSPC": "No space left on device", "EIO": "Input/output error",
+         "EACCES": "Permission denied"}  # fmt: skip
+
+
+def is_traced() -> bool:
+    """Whether strace is there and may follow processes."""
+    if not sys.platform.startswith("linux") or shutil.which("strace") is None:
+        return False
+    tried = subprocess.run(["strace", "-qq", "true"], capture_output=True, check=False)
+    return tried.returncode == 0
+
+
+pytestmark = pytest.mark.skipif(not is_traced(), reason="strace is not here, or may not trace")
+
+
+def tries(folder, size, *groups):
+    command = [sys.executable, str(PROGRAM), str(folder), size, *groups]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def wrong_with(one):
+    """What is wrong with a try, in words.
+
+    Where closing is what fails, the library ends the process: of the call itself, or of the head of
+    the file, which it writes again then. What was there and the next write are right all the same.
+    """
+    closing = one["call"].startswith("close(") or ", 48, 0) = -1" in one["call"]
+    if one["code"] and not (closing and one["code"] == -11):
+        yield f"ends with {one['code']}"
+    if one["code"] == 0 and not one["said"] and one["there"] != 2:
+        yield f"says nothing, and {one['there']} is there"
+    if (one["said"] or one["code"]) and one["there"] != 1:
+        yield f"failed, and {one['there']} is there"
+    reasons = WORDS[one["error"]], WORDS["EIO"]
+    if one["said"] and not any(reason in one["said"] for reason in reasons):
+        yield f"says {one['said']}"
+    if one["code"] == 0 and one["left"] != ["run.nc"] and not one["call"].startswith("unlink"):
+        yield f"leaves {one['left']}"
+    if one["next"] != 3 or one["then"] != ["run.nc"]:
+        yield f"is followed by {one['next']}, with {one['then']}"
+
+
+def check(given):
+    wrong = {(one["calls"], one["when"]): (one["call"], *wrong_with(one)) for one in given}
+    assert not {when: found for when, found in wrong.items() if len(found) > 1}
+
+
+@pytest.mark.parametrize("size", ["small", "large"])
+def test_some_calls_fail(size, tmp_path):
+    groups = (
+        "pwrite64,write:ENOSPC:2", "pwrite64,write:EIO:5+", "openat:EACCES:3+", "openat:EIO:3",
+        "fsync:ENOSPC:1", "fsync:EIO:1+", "rename:EACCES:1", "close:ENOSPC:2",
+    )  # fmt: skip
+    given = tries(tmp_path, size, *groups)
+    check(given)
+    assert all(one["failed"] for one in given) and len(given) == len(groups)
+
+
+@pytest.mark.slow
+def test_every_call_fails(tmp_path):
+    """Of a large file, which has the calls of a small one among its own."""
+    groups = "openat", "pwrite64,write", "fsync", "close", "rename", "unlink"
+    given = tries(tmp_path, "large", *(f"{calls}:ENOSPC:" for calls in groups))
+    check(given)
+    assert sum(one["failed"] for one in given) > 30
