@@ -109,6 +109,7 @@ def _attributes(dataset: xr.Dataset, model: str) -> dict[str, Any]:
                 "is one number at each time: give it the axis 'time' alone"
             )
     said.setdefault("blow_up", "")
+    said.setdefault(PRIMARY, next(map(str, dataset.data_vars), ""))  # stores keep no order
     return said
 
 

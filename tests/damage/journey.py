@@ -73,6 +73,12 @@ def rows(said: str) -> dict[str, dict[str, Any]]:
             for r in found}  # fmt: skip
 
 
+def in_order(said: str) -> Any:
+    """What `compare --json` says, by name: a store without `.zmetadata` has no order of its own."""
+    content = json.loads(said)
+    return content | {"variables": sorted(content["variables"], key=lambda row: row["variable"])}
+
+
 def travel(way: Way, folder: Path, whole: Path, scenarios: list[Path]) -> None:
     """Send a folder through the commands, and compare with the whole one."""
     good, held = contents(whole), contents(folder)
@@ -120,7 +126,8 @@ def travel(way: Way, folder: Path, whole: Path, scenarios: list[Path]) -> None:
         wrong = [name for name in pair if name in hurt]
         if wrong and (code != 2 or unnamed(err, wrong) == wrong):
             fault(f"compare does not name {wrong}: {err[:200]}")
-        if same and out != command("compare", *(whole / name for name in pair), "--json")[1]:
+        theirs = command("compare", *(whole / name for name in pair), "--json")[1]
+        if same and (code == 2 or in_order(out) != in_order(theirs)):
             fault(f"compare of {pair} gives other numbers")
     form = "zarr" if whole.name.startswith("zarr") else "netcdf"
     code, out, err = ask(

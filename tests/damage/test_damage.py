@@ -2,6 +2,8 @@
 
 import pytest
 
+from sciprec.report.stored.batch import read_batch
+from sciprec.report.stored.shown import main_error
 from tests.damage.folders import made_folders
 from tests.damage.journey import sent
 
@@ -26,3 +28,10 @@ def test_damaged_folders_are_named_and_made_again(folders, seed):
 def test_a_damaged_member_fails_the_runs_that_are_judged_with_it(folders):
     way = sent(*folders, seed=0, form="netcdf", kind="edited_member")
     assert not way.faults, (way.damage, way.effect)
+
+
+def test_the_variable_that_is_shown_first_does_not_depend_on_the_format(folders):
+    _, wholes, _ = folders
+    for form in ("netcdf", "zarr"):
+        run = read_batch(wholes[form]).of_scenario("squall")[1]
+        assert main_error(run).variable == "wind"
