@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
+import logging
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -43,10 +44,25 @@ def write(dataset: xr.Dataset, path: str | Path) -> Path:
         OSError: it could not be written, with the system's reason.
     """
     require()
+    _say_once()
     path = Path(path)
     with replacing(path) as part:
         _write_whole(without_encoding(dataset), part, _encoding(dataset))
     return path
+
+
+@cache
+def _say_once() -> None:
+    """Keep asyncio from logging a traceback for each of the chunks that could not be written beside
+    the one whose error is raised.
+    """
+    lost = "Task exception was never retrieved"
+
+    def is_news(record: logging.LogRecord) -> bool:
+        said = record.getMessage()
+        return not (said.startswith(lost) and "zarr" in said)
+
+    logging.getLogger("asyncio").addFilter(is_news)
 
 
 def _encoding(dataset: xr.Dataset) -> dict[str, dict]:
@@ -143,7 +159,8 @@ def opened(path: str | Path) -> Iterator[xr.Dataset]:
     except InputError:
         raise
     except (OSError, MemoryError, SystemError, *REFUSALS) as error:  # texts of damaged lengths
-        said = (str(error) or type(error).__name__).splitlines()[0]
+        said = getattr(error, "strerror", "") or str(error) or type(error).__name__
+        said = said.splitlines()[0]
         raise InputError(
             f"'{path}' cannot be read as a Zarr store ({said:.120}); "
             "is it complete, and a Zarr store?"

@@ -32,7 +32,7 @@ from sciprec.repetition.kernels import LEAST_RUNS, UNFILLED, patience
 from sciprec.repetition.leavings import PRINTED, files_below, lines_of
 from sciprec.repetition.sources import behind_command
 from sciprec.repetition.suspects import explained
-from sciprec.writing.whole import temporary_folder
+from sciprec.writing.whole import remove, temporary_folder
 
 OUT = "{out}"
 """Stands in a command for a new folder."""
@@ -70,7 +70,10 @@ def repeat_command(
     ]  # fmt: skip
     with temporary_folder("repeat") as place:
         there = Commands(words, place, folder, tuple(ignored))
-        return repeated(every, runs, there, told)
+        try:
+            return repeated(every, runs, there, told)
+        finally:
+            there.clear_folder()
 
 
 def repeated(
@@ -222,6 +225,15 @@ class Commands:
             if self._is_new:
                 folder.rmdir()
         return out
+
+    def clear_folder(self) -> None:
+        """Remove from the folder that the command writes into what could not be moved away; it was
+        empty, or not there.
+        """
+        folder = None if self.folder is None else Path(self.folder)
+        if folder is not None and folder.is_dir():
+            for path in [folder] if self._is_new else list(folder.iterdir()):
+                remove(path)
 
 
 def interrupt(words: Sequence[str], environment: Mapping[str, str], out: Path) -> None:

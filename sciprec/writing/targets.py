@@ -103,6 +103,7 @@ def _try(path: Path) -> None:
         OSError: the system refuses it.
     """
     part = whole.part_of(path)
+    whole.clear(part)
     try:
         open(part, "xb").close()
     finally:

@@ -21,7 +21,11 @@ PART = ".part"
 """Ending of the names of parts; these begin with a point."""
 _OLD = "-old"
 """Before it, in the name of a folder that was moved aside."""
-_NAME = re.compile(rf"\.(?P<name>.+)\.(?P<process>[0-9]+)-[0-9]+(?:{_OLD})?\{PART}", re.DOTALL)
+_NAME = re.compile(
+    rf"\.(?P<name>.+)\.(?P<process>[0-9]+)-(?P<thread>[0-9]+)(?:{_OLD})?\{PART}", re.DOTALL
+)
+_mine: set[str] = set()
+"""Paths of the parts that this process writes now."""
 
 
 def part_of(path: Path) -> Path:
@@ -77,9 +81,14 @@ def is_running(process: int) -> bool:
 
 
 def _is_at_work(part: Path) -> bool:
-    """Whether the process that a part is named after is running."""
+    """Whether the process that a part is named after is running, and is not this one, which knows
+    its own: numbers of processes come again, in containers almost always the same one.
+    """
     match = _NAME.fullmatch(part.name)
-    return match is not None and is_running(int(match["process"]))
+    if match is None or int(match["process"]) != os.getpid():
+        return match is not None and is_running(int(match["process"]))
+    written = f".{match['name']}.{match['process']}-{match['thread']}{PART}"
+    return os.path.abspath(part.with_name(written)) in _mine
 
 
 @contextlib.contextmanager
@@ -98,10 +107,13 @@ def replacing(path: Path, *, lasting: bool = False) -> Iterator[Path]:
         The name to write under; nothing is there.
 
     Raises:
-        OSError: the part cannot be put into its place, or flushed.
+        OSError: the part cannot be put into its place, or flushed, or another one of its name be
+            removed.
     """
     part = part_of(path)
-    remove(part)
+    mine = os.path.abspath(part)
+    clear(part)
+    _mine.add(mine)
     try:
         yield part
         if lasting:
@@ -111,6 +123,7 @@ def replacing(path: Path, *, lasting: bool = False) -> Iterator[Path]:
             flush(path.parent)
     finally:
         remove(part)
+        _mine.discard(mine)
 
 
 def write_bytes(path: Path, content: bytes, *, lasting: bool = False) -> Path:
@@ -154,14 +167,27 @@ def temporary_folder(purpose: str) -> Iterator[Path]:
         process = old.name.removeprefix(start).partition("-")[0]
         if process.isdecimal() and not is_running(int(process)):
             remove(old)
-    with tempfile.TemporaryDirectory(
-        prefix=f"{start}{os.getpid()}-", ignore_cleanup_errors=True
-    ) as place:
-        yield Path(place)
+    place = Path(tempfile.mkdtemp(prefix=f"{start}{os.getpid()}-"))
+    try:
+        yield place
+    finally:
+        remove(place)
+
+
+def clear(path: Path) -> None:
+    """Remove a file, a link or a folder with all that is in it, if it is there.
+
+    Raises:
+        OSError: it cannot be removed.
+    """
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def remove(path: Path) -> None:
-    """Remove a file, a link or a folder with all that is in it, if it is there and may be."""
+    """Remove a file, a link or a folder with all that is in it, as far as the system lets it."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path, ignore_errors=True)
         return

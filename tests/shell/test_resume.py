@@ -288,7 +288,7 @@ def test_leftovers_of_killed_writers_are_removed(computed, batch):
     result = batch()
     gone = subprocess.Popen([sys.executable, "-c", ""])
     gone.wait()
-    left = [result.folder / f".{result.files[0].name}.{p}-1.part" for p in (gone.pid, os.getpid())]
+    left = [result.folder / f".{result.files[0].name}.{p}-1.part" for p in (gone.pid, os.getppid())]
     for part in left:
         part.write_bytes(b"CDF half")
     result.files[0].unlink()

@@ -130,7 +130,7 @@ def test_what_a_killed_process_left_of_a_file_goes_with_the_next_one(tmp_path):
     ended = subprocess.Popen([sys.executable, "-c", ""])
     ended.wait()
     left = tmp_path / f".page.html.{ended.pid}-1{whole.PART}"
-    names = f"other.html.{ended.pid}-1", f"page.html.{os.getpid()}-1", "page.html"
+    names = f"other.html.{ended.pid}-1", f"page.html.{os.getppid()}-1", "page.html"
     others = [tmp_path / f".{name}{whole.PART}" for name in names]
     for one in (left, *others):
         one.write_text("half")

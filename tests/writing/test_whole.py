@@ -29,7 +29,7 @@ def test_what_is_killed_at_any_step_is_what_it_was_or_what_it_is_to_be(tmp_path)
 
 def test_parts_of_killed_processes_go_and_nothing_else(gone, tmp_path):
     others = [
-        f".a.nc.{os.getpid()}-1.part", f".a.nc.{gone}.part", f"a.nc.{gone}-1.part", ".-1.part",
+        f".a.nc.{os.getppid()}-1.part", f".a.nc.{gone}.part", f"a.nc.{gone}-1.part", ".-1.part",
         ".part", f".a.{gone}-x.part", f".a.nc.{gone}-1.partly", f".{gone}-1.part",
         f".a.{10**30}-1.part", f".a.nc.-{gone}.part",
     ]  # fmt: skip
@@ -45,7 +45,7 @@ def test_parts_of_killed_processes_go_and_nothing_else(gone, tmp_path):
 
 
 def test_a_folder_that_was_moved_aside_gets_its_name_back_once_it_is_free(gone, tmp_path):
-    old, own = tmp_path / f".mine.{gone}-3-old.part", tmp_path / f".a.{os.getpid()}-3-old.part"
+    old, own = tmp_path / f".mine.{gone}-3-old.part", tmp_path / f".a.{os.getppid()}-3-old.part"
     old.mkdir()
     own.mkdir()
     (tmp_path / "mine").symlink_to("nowhere")

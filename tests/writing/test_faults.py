@@ -1,0 +1,248 @@
+"""Verbs whose calls on files fail, one by one: a sentence, old files whole, and a next run that is
+right; `tests/writing/faults_survey.py` goes through all of them.
+"""
+
+import errno
+import itertools
+import os
+import random
+import shutil
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+import typer
+
+from sciprec.cli.commands import app
+from sciprec.writing import whole
+from tests.writing.checking import tried
+from tests.writing.faults import ERRORS, FROM_THEN_ON, ONCE, Disk, Fault, failing
+from tests.writing.scenes import SCENES, at, command, furnish, staged
+from tests.writing.stand_ins import stand_ins
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="descriptors are named by /proc")
+
+QUICK = ("scenario new", "bench", "trace", "monitor", "report of coverage", "run")
+MOST = 12
+"""Calls of a scene that fail in the slow tests."""
+READING = {
+    "backends": "backends", "policies": "policies", "doctor": "", "price": "",
+    "watch": "", "baseline list": "baseline list", "baseline show": "",
+    "scenario keys": "scenario keys accumulation", "scenario schema": "scenario schema",
+    "scenario check": "scenario check tiny.toml", "climate list": "climate list",
+}  # fmt: skip
+"""Verbs that write nothing where they are called, and words that show it; empty where the verb
+needs more than a moment, or something to look at.
+"""
+_READ = {"references", "plugin", "scenarios", "batch", "stored", "model"}
+_WRITTEN = {"out", "html", "junit_xml", "markdown", "save", "folder"}
+
+
+@pytest.fixture(autouse=True)
+def quickly(monkeypatch):
+    stand_ins(monkeypatch)
+
+
+def verbs():
+    """Every verb as words, with its options."""
+    def below(group, words):
+        for name, one in group.commands.items():
+            if hasattr(one, "commands"):
+                yield from below(one, (*words, name))
+            else:
+                yield (*words, name), one
+
+    return dict(below(typer.main.get_command(app), ()))
+
+
+def test_every_verb_and_every_file_that_it_writes_has_a_scene():
+    named = {tuple(name.split()) for name in READING}
+    written = {}
+    for scene in SCENES.values():
+        words = scene.words.split()
+        verb = next(v for v in verbs() if tuple(words[: len(v)]) == v)
+        written.setdefault(verb, set()).update(w for w in words if w.startswith("--"))
+    benches = {v for v in verbs() if v[0] == "bench"}
+    assert set(verbs()) == named | set(written) | benches
+    for verb, words in written.items():
+        for option in verbs()[verb].params:
+            if option.opts[-1].startswith("--") and option.name in _WRITTEN:
+                assert words & set(option.opts), (verb, option.opts)
+            elif option.opts[-1].startswith("--") and "Path" in str(option.type_descriptor):
+                assert option.name in _READ, (verb, option.opts)
+
+
+def test_verbs_that_write_nothing(tmp_path):
+    furnish(tmp_path)
+    for words in filter(None, READING.values()):
+        disk = Disk(tmp_path, Fault(error=errno.ENOSPC))
+        with at(tmp_path), failing(disk):
+            assert command(words).code == 0
+        assert not disk.calls, words
+
+
+def drawn(name, seed, most, folder):
+    """Let calls of a scene fail that are spread over all of them, each with an error that is drawn.
+
+    Returns:
+        How many failed; what is wrong.
+    """
+    draw, scene = random.Random(f"{name} {seed}"), SCENES[name]
+    stage = staged(scene, folder, bool(scene.older) and draw.random() < 0.7)
+    stage.set_up()
+    counting = Disk(stage.place / "out", Fault(error=errno.EIO))
+    with at(stage.place), failing(counting):
+        command(scene.words)
+    count, wrong, failed = len(counting.calls), [], 0
+    for k in range(min(most, count)):
+        error = draw.choice(list(ERRORS))
+        number = 1 + int((k + draw.random()) * count / min(most, count))
+        disk, found = tried(stage, Fault(number, error, draw.choice([ONCE, FROM_THEN_ON])))
+        failed += bool(disk.failed)
+        wrong += [f"{disk.fault} ({(disk.failed or ['none'])[0]}): {one}" for one in found]
+    return failed, wrong
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_a_call_that_fails_is_a_sentence_and_nothing_is_lost(name, tmp_path):
+    failed, wrong = drawn(name, 1, 4 if name == "run" else 5, tmp_path)
+    assert failed and not wrong
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name in SCENES if name not in QUICK[:2]])
+def test_calls_that_fail_anywhere_in_a_verb_are_sentences_and_nothing_is_lost(name, tmp_path):
+    failed, wrong = drawn(name, 2, 4 if name == "quickstart" else MOST, tmp_path)
+    assert failed and not wrong
+
+
+# ---- the net itself -------------------------------------------------------------------------
+
+
+def found(tmp_path, name="bench", how=ONCE):
+    """What is wrong when every call of a scene fails, first where nothing is, then over a file."""
+    wrong = []
+    for older in (False, True):
+        (tmp_path / str(older)).mkdir()
+        stage, number = staged(SCENES[name], tmp_path / str(older), older), 0
+        while True:
+            number += 1
+            disk, said = tried(stage, Fault(number, errno.ENOSPC, how))
+            wrong += said
+            if not disk.failed:
+                break
+    return " ".join(wrong)
+
+
+def test_the_net_finds_a_file_that_is_truncated_first(tmp_path, monkeypatch):
+    def truncating(path, text, **_):
+        Path(path).write_text(text)
+        return path
+
+    monkeypatch.setattr(whole, "write_text", truncating)
+    assert "bench.json is neither the old one nor the new one" in found(tmp_path)
+
+
+def test_the_net_finds_a_part_that_is_left(tmp_path, monkeypatch):
+    numbers = itertools.count(10**6)
+    name = f".{{}}.{os.getpid()}-{{}}{whole.PART}"
+    monkeypatch.setattr(
+        whole, "part_of", lambda path: path.with_name(name.format(path.name, next(numbers)))
+    )
+    monkeypatch.setattr(whole, "remove", lambda path: None)
+    assert ".part is left" in found(tmp_path)
+
+
+def test_the_net_finds_an_error_that_is_swallowed(tmp_path, monkeypatch):
+    usual = whole.write_text
+
+    def deaf(path, text, **how):
+        try:
+            return usual(path, text, **how)
+        except OSError:
+            return path
+
+    monkeypatch.setattr(whole, "write_text", deaf)
+    assert "although the command ended well" in found(tmp_path)
+
+
+def test_the_net_finds_an_error_without_a_sentence(tmp_path, monkeypatch):
+    def blunt(path, text, **_):
+        try:
+            Path(path).write_text(text)
+        except OSError as error:
+            raise RuntimeError("no luck") from error
+
+    monkeypatch.setattr(whole, "write_text", blunt)
+    assert "exit code 3" in found(tmp_path)
+
+
+def test_a_disk_counts_every_call_below_its_folder_in_all_threads(tmp_path):
+    inside, outside = tmp_path / "in", tmp_path / "beside"
+    inside.mkdir()
+    outside.mkdir()
+    disk = Disk(inside, Fault(error=errno.EIO))
+
+    def work():
+        (inside / "a").write_text("a")
+        (outside / "a").write_text("a")
+        np.savez(inside / "b.npz", x=np.ones(3))
+        os.replace(inside / "a", outside / "c")
+        (inside / "d").mkdir()
+        (inside / "d" / "e").touch()
+        shutil.rmtree(inside / "d")
+        (inside / "b.npz").read_bytes()
+
+    with failing(disk):
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+    kinds = [call.split()[0] for call in disk.calls]
+    assert {"create", "write", "close", "rename", "mkdir", "unlink", "rmdir", "open"} == set(kinds)
+    assert kinds[:3] == ["create", "write", "close"] and kinds[-1] == "open"
+    assert not any("beside" in call for call in disk.calls)
+
+
+@pytest.mark.parametrize("how", [ONCE, FROM_THEN_ON])
+def test_a_write_that_fails_has_written_half(how, tmp_path):
+    for number, left in ((1, None), (2, b"half"), (3, b"halfhalf"), (4, b"halfhalf")):
+        path = tmp_path / str(number)
+        with failing(Disk(tmp_path, Fault(number, errno.ENOSPC, how))):
+            try:
+                with open(path, "wb") as stream:
+                    stream.write(b"halfhalf")
+                failed = False
+            except OSError as error:
+                failed = error.errno == errno.ENOSPC
+        assert failed == (number < 4)
+        assert (path.read_bytes() if path.exists() else None) == left
+
+
+# ---- what it has found ----------------------------------------------------------------------
+
+
+def test_a_temporary_folder_that_cannot_be_emptied_is_left(tmp_path, monkeypatch):
+    """`tempfile.TemporaryDirectory` goes round in circles there, in Python 3.11."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    folder = whole.temporary_folder("mine")
+    place = folder.__enter__()
+    (place / "a").touch()
+    with failing(Disk(tmp_path, Fault(1, errno.EACCES, FROM_THEN_ON))) as disk:
+        folder.__exit__(None, None, None)
+    assert disk.failed and os.listdir(place) == ["a"]
+
+
+def test_what_a_process_of_the_same_number_has_left_is_in_nobodys_way(tmp_path):
+    """In containers a command has the same number each time."""
+    path = tmp_path / "a"
+    whole.part_of(path).write_text("half")
+    other = tmp_path / f".b.{os.getpid()}-1{whole.PART}"
+    other.write_text("half")
+    with whole.replacing(path) as part:
+        assert not part.exists()
+        part.write_text("whole")
+        whole.tidy(tmp_path)
+        assert part.exists() and not other.exists()
+    assert os.listdir(tmp_path) == ["a"] and path.read_text() == "whole"
