@@ -25,7 +25,7 @@ from tests.writing.stand_ins import stand_ins
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="descriptors are named by /proc")
 
 QUICK = ("scenario new", "bench", "trace", "monitor", "report of coverage", "run")
-MOST = 12
+MOST = 8
 """Calls of a scene that fail in the slow tests."""
 READING = {
     "backends": "backends", "policies": "policies", "doctor": "", "price": "",
