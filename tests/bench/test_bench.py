@@ -32,7 +32,7 @@ def test_small_benchmark_has_every_row(tmp_path, capsys, monkeypatch):
     for table in ("BACKENDS", "GOALS"):
         kept = {row: value for row, value in getattr(precision, table).items() if row in chosen}
         monkeypatch.setattr(precision, table, kept)
-    out = tmp_path / "reports" / "bench.json"
+    out = tmp_path / "bench.json"
     bench.run("precision", out=out, json=True, small=True)
     printed, stored = json.loads(capsys.readouterr().out), json.loads(out.read_text())
     assert printed == stored and len(stored["cases"]) == len(precision.cases(True))

@@ -16,6 +16,7 @@ from sciprec.batch import workflow
 from sciprec.comparison import compare
 from sciprec.kinds import load_scenario, parse_scenario
 from sciprec.output import files
+from sciprec.output.digests import ROOT
 from sciprec.provenance.memory import PEAK_MEMORY
 from tests.random_scenarios.generator import number_of_runs
 
@@ -23,9 +24,9 @@ Call = Callable[..., tuple[int, str, str]]
 """The command line in this process: exit code, standard output and standard error."""
 GOOD, NOT_MET, USAGE = 0, 1, 2
 _OF_THE_MOMENT = (
-    "history", "processor_seconds", "processor_seconds_range", "sciprec_seconds", PEAK_MEMORY
+    "history", "processor_seconds", "processor_seconds_range", "sciprec_seconds", PEAK_MEMORY, ROOT
 )  # fmt: skip
-"""Attributes of a file, beside the time in its provenance."""
+"""Attributes of a file, beside the time in its provenance; the root of digests covers them."""
 
 
 def travel(content: dict[str, Any], file: Path, folder: Path, call: Call, stop_after: int) -> None:
