@@ -173,8 +173,8 @@ def verify(path: str | Path, expected: str = "", *, run: str = "") -> Verified:
             return seen_of(path, dataset, expected)
     except Exception as error:  # the libraries raise anything for damaged bytes
         words = " ".join((str(error) or type(error).__name__).split()).partition(";")[0]
-        words = words.removeprefix(f"'{path}' cannot be read ")
-        return Verified(path, f"cannot be read ({words:.200})")
+        said = words.removeprefix(f"'{path}' cannot be read ")
+        return Verified(path, f"cannot be read {said if said != words else f'({words:.200})'}")
 
 
 def seen_of(path: Path, dataset: xr.Dataset, expected: str = "") -> Verified:

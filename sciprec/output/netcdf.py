@@ -354,7 +354,8 @@ def _readable(path: str | Path, errors: tuple[type[Exception], ...]) -> Iterator
     except InputError:
         raise
     except errors as error:
-        said = (str(error) or type(error).__name__).splitlines()[0]
+        said = getattr(error, "strerror", "") or str(error) or type(error).__name__
+        said = said.splitlines()[0]
         raise InputError(
             f"'{path}' cannot be read as netCDF ({said:.120}); is it complete, and a netCDF file?"
         ) from None

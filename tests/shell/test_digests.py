@@ -280,7 +280,8 @@ def test_what_is_no_file_is_told(tmp_path):
     (tmp_path / "folder.nc").mkdir()
     missing, text, folder = (files.verify(tmp_path / f"{n}.nc") for n in ("no", "text", "folder"))
     assert missing.damage == "is missing"
-    assert text.damage.startswith("cannot be read (") and "Unknown file format" in text.damage
+    assert text.damage.startswith("cannot be read as netCDF (")
+    assert "Unknown file format" in text.damage
     assert "is a folder" in folder.damage and not folder.sealed
 
 
