@@ -42,21 +42,22 @@ def owners():
 
 # ---- of every owner and mode --------------------------------------------------------------------
 
+CODE = f"module.kernel_{'0' * 24}.compiled"
 MODES = [bits | special for bits in range(0o1000) for special in (0, 0o1000, 0o2000)]
 
 
 def test_folders_of_every_owner_and_mode(folder):
     """Read where no other user can have replaced a file; the user's own is closed to others."""
     folder.mkdir(parents=True)
-    (folder / "file").write_bytes(b"content")
-    (folder / "file").chmod(0o600)
+    (folder / CODE).write_bytes(b"content")
+    (folder / CODE).chmod(0o600)
     read = 0
     for owner, mode in itertools.product(owners(), MODES):
         os.chown(folder, owner, -1)
         folder.chmod(mode)
         is_mine, is_open = owner == os.geteuid(), mode & 0o022 and not mode & 0o1000
         enters = os.geteuid() == 0 or mode & 0o100 and (mode & 0o400 or not is_open)
-        content, said = told(lambda: cache_files.read(cache_files.cache_folder() / "file"))
+        content, said = told(lambda: cache_files.read(cache_files.cache_folder() / CODE))
         assert (content == b"content") == bool(is_mine and enters), (owner, oct(mode))
         assert len(said) == (not is_mine or bool(is_open) or not enters), (owner, oct(mode), said)
         if is_mine and enters:
@@ -66,6 +67,17 @@ def test_folders_of_every_owner_and_mode(folder):
             assert mode_of(folder) == mode
     assert read > 300
     folder.chmod(0o700)
+
+
+def test_an_open_folder_with_other_things_in_it_stays_as_it_is(folder):
+    """Others may need what is in it; nothing is read from it as code."""
+    folder.mkdir(parents=True)
+    (folder / "measured.csv").touch()
+    (folder / CODE).write_bytes(b"content")
+    folder.chmod(0o775)
+    content, said = told(lambda: cache_files.read(cache_files.cache_folder() / CODE))
+    assert (content, mode_of(folder)) == (None, 0o775)
+    assert "others can write into it, mode 775" in said[0]
 
 
 def test_files_of_every_owner_and_mode(folder):

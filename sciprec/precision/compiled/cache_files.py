@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import shutil
 import stat
 import warnings
@@ -23,6 +24,8 @@ _OTHERS = stat.S_IWGRP | stat.S_IWOTH
 _HAS_OWNERS = hasattr(os, "geteuid")  # Windows has other rights
 _OWN_LINKS = getattr(os, "O_NOFOLLOW", 0)
 _NO_WAITING = getattr(os, "O_NONBLOCK", 0)  # a pipe would be waited for
+_OF_CACHE = re.compile(r".+_[0-9a-f]{24}\..+|\..+\.part|assignments|compiled-runs|tuning")
+"""Names in a cache folder."""
 _told: set[tuple[Path, str]] = set()
 
 
@@ -55,7 +58,7 @@ def cache_folder() -> Path:
 
 def why_unusable(folder: Path) -> str:
     """Why a folder is not used as a cache, as the middle of a sentence; empty where it is used, or
-    can be made. The user's own folder that others may write into is closed to them.
+    can be made. The user's own folder of a cache that others may write into is closed to them.
     """
     try:
         status = os.lstat(folder)
@@ -107,8 +110,12 @@ def _is_open(status: os.stat_result) -> bool:
 
 
 def _closed(folder: Path) -> bool:
-    """Close the user's own folder to all others; whether that was possible."""
+    """Close the user's own folder to all others; whether that was possible. One that holds other
+    things than a cache is left as it is: others may need them.
+    """
     try:
+        if not all(map(_OF_CACHE.fullmatch, os.listdir(folder))):
+            return False
         descriptor = os.open(folder, os.O_RDONLY | _OWN_LINKS)
     except OSError:
         return False
