@@ -170,7 +170,8 @@ def _leave_at_once(kept: str) -> NoReturn:
     if netcdf is not None:
         netcdf.finish_writing()
     words = f"interrupted; {kept}" if kept else "interrupted"
-    print(f"sciprec: {printable(words)}", file=sys.stderr, flush=True)
+    shown = "\r\x1b[2K\x1b[?25h" if sys.stderr.isatty() else ""  # progress may hide the cursor
+    print(f"{shown}sciprec: {printable(words)}", file=sys.stderr, flush=True)
     os._exit(INTERRUPTED)
 
 

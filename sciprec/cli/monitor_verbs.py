@@ -53,6 +53,7 @@ def monitor(
 ) -> None:
     """Run a kernel of yours, and say what its variables and lines hold as it goes."""
     from sciprec.cli.console import print_json, say
+    from sciprec.cli.progress import Waiting
     from sciprec.studies.monitored import monitor as watched
 
     if not is_kernel(kernel):
@@ -62,9 +63,10 @@ def monitor(
         )
     function, given = kernel_with_inputs(kernel, inputs)
     rules = dict(map(_rule, alert or []))
-    found = watched(
-        function, backend, given, watch=watch, level=level, every=every, alerts=rules
-    )
+    with Waiting(f"running {kernel} in {backend}"):
+        found = watched(
+            function, backend, given, watch=watch, level=level, every=every, alerts=rules
+        )
     page = None if html is None else found.html(html)
     if json:
         print_json(found.as_dict())

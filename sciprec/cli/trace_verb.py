@@ -61,12 +61,14 @@ def trace(
 ) -> None:
     """Say which line of a kernel of yours, or of a scenario's model, makes its rounding error."""
     from sciprec.cli.console import print_json, say
+    from sciprec.cli.progress import Waiting
 
     options = {"output": output or None, "by": by}
     if is_kernel(traced):
         if metric is not None:
             options["metric"] = metric
-        found = _of_kernel(traced, inputs, changes, backend, samples, options)
+        with Waiting(f"tracing {traced} in {backend}"):
+            found = _of_kernel(traced, inputs, changes, backend, samples, options)
     else:
         refuse_inputs(inputs)
         if metric is not None:
@@ -74,7 +76,8 @@ def trace(
                 f"--metric {metric} is given beside a scenario, whose traces are of relative_l2; "
                 "leave it out, or name a kernel: FILE.py:FUNCTION"
             )
-        found = _of_scenario(traced, changes or [], backend, samples, options)
+        with Waiting(f"tracing {traced} in {backend}"):
+            found = _of_scenario(traced, changes or [], backend, samples, options)
     page = None if html is None else _written(found, html)
     if json:
         print_json(found.as_dict())

@@ -85,17 +85,20 @@ def tune(
     code 1 where it fails its check.
     """
     from sciprec.cli.console import print_json, say
+    from sciprec.cli.progress import Waiting
     from sciprec.report.tune_page import write_tune_page
 
     search: dict[str, Any] = {
         "tolerance": limit_of(tolerance, metric), "output": output or None, "metric": metric,
         "formats": _formats(formats), "unit": unit, "margin": margin, "rounds": rounds,
     }  # fmt: skip
-    if is_kernel(tuned):
-        found = _of_kernel(tuned, inputs, check, [*(changes or []), *(check_changes or [])], search)
-    else:
-        refuse_inputs(inputs or check, "--inputs or --check")
-        found = _of_scenario(tuned, changes or [], check_changes or [], search)
+    with Waiting(f"searching the formats of {tuned}"):
+        if is_kernel(tuned):
+            more = [*(changes or []), *(check_changes or [])]
+            found = _of_kernel(tuned, inputs, check, more, search)
+        else:
+            refuse_inputs(inputs or check, "--inputs or --check")
+            found = _of_scenario(tuned, changes or [], check_changes or [], search)
     if save is not None and found.good:
         found.save(save)
     page = None if html is None else write_tune_page(found, html)

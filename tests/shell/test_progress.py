@@ -253,6 +253,32 @@ def test_a_terminal_shows_what_is_waited_for_from_two_seconds_on(monkeypatch):
     assert stream.getvalue().endswith("\x1b[?25h\r\x1b[1A\x1b[2K")  # cursor back, line away
 
 
+def test_every_long_step_says_what_it_does(call, tmp_path, monkeypatch):
+    """On a terminal, after two seconds: of each verb without a bar of its own."""
+    said, made = [], progress.Waiting.__init__
+
+    def noted(self, words):
+        said.append(words)
+        made(self, words)
+
+    monkeypatch.setattr(progress.Waiting, "__init__", noted)
+    (tmp_path / "sums.py").write_text(
+        "def total(x):\n    s = 0.0\n    for one in x:\n        s += one\n    return s\n\n\n"
+        "def inputs():\n    import numpy as np\n\n    return (np.linspace(1.0, 2.0, 9),)\n"
+    )
+    kernel = f"{tmp_path / 'sums.py'}:total"
+    inputs = ("--inputs", f"{tmp_path / 'sums.py'}:inputs")
+    assert call("trace", kernel, *inputs, "--backend", "fp16")[0] == 0
+    assert call("monitor", kernel, *inputs, "--backend", "fp16", "--watch", "s")[0] == 0
+    assert call("tune", kernel, *inputs, "--tolerance", "1e-3")[0] == 0
+    asked = ("--model", "lewis", "--payoff", "call", "--maturity", "1", "--strike", "100")
+    assert call("price", *asked, "--tolerance", "5%")[0] == 0
+    assert said == [
+        f"tracing {kernel} in fp16", f"running {kernel} in fp16",
+        f"searching the formats of {kernel}", "pricing in fp32",
+    ]  # fmt: skip
+
+
 def test_reports_tell_how_far_they_have_read(tmp_path, monkeypatch):
     """Large files are read piece by piece; the listener is one of a block, on its thread."""
     monkeypatch.setattr(pieces, "WHOLE_BYTES", 0)

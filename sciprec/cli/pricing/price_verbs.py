@@ -94,6 +94,7 @@ def price(
         notes_of,
         result_as_dict,
     )
+    from sciprec.cli.progress import Waiting
     from sciprec.scenario.asked_price import (
         asked_model,
         asked_payoffs,
@@ -108,7 +109,7 @@ def price(
         "threads": threads if threads is not None else os.cpu_count() or 1,
     }  # fmt: skip
     of_greeks = greeks_arguments(asked)
-    with interruptible(lambda: "no price was made"):
+    with interruptible(lambda: "no price was made"), Waiting(f"pricing in {backend}"):
         result = heston.price(model_given, payoffs, **how, **price_arguments(asked))
         derived = of_greeks and heston.greeks(model_given, payoffs, **how, **of_greeks)
     content = result_as_dict(model_given, source, result) | {"compensation": compensation}
