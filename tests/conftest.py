@@ -10,6 +10,7 @@ with the sources anew. No result depends on any of this.
 
 import gc
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -51,6 +52,12 @@ DEAR = (  # a dozen seconds of processor time and more, nothing compiled yet; de
     "project/test_packaging.py", "shell/test_lost_scheduler.py", "foreign/test_census.py",
     "repetition/test_repeat.py",
 )  # fmt: skip
+
+
+def pytest_configure() -> None:
+    """Let tests hear Ctrl-C: a shell starts what it runs in the background with it ignored."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items) -> None:
