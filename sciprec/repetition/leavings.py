@@ -14,6 +14,7 @@ import numpy as np
 from sciprec.comparison.inputs import numpy_arrays
 from sciprec.errors import InputError
 from sciprec.output import files
+from sciprec.output.digests import ROOT
 
 Left = Mapping[str, "np.ndarray | tuple[str, ...] | bytes"]
 """What a run has left: numbers and texts in arrays, lines, or bytes, by name."""
@@ -208,7 +209,7 @@ def _variables(path: Path, name: str) -> tuple[dict[str, Any], set[str]]:
     told = [("", dataset.attrs), *((f"{n}.", v.attrs) for n, v in dataset.variables.items())]
     for owner, attributes in told:
         for key, value in attributes.items():
-            if _NAMES.search(key):
+            if _NAMES.search(key) or key == ROOT:  # which covers these, too
                 uncounted.add(key)
             else:
                 text = isinstance(value, str) and key not in _SAY_WHAT
