@@ -65,7 +65,7 @@ def asked_of(run: Run) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Found:
-    """What is in the folder of a batch for one of its runs.
+    """The file of a run that a batch's folder holds already, and whether it can be kept.
 
     Args:
         run: which.

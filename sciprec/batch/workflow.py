@@ -272,7 +272,7 @@ def _notes(left: Sequence[str], folder: Path) -> tuple[str, ...]:
 
 
 def _notes_of_interruptions(count: int, size: int, folder: Path) -> tuple[str, ...]:
-    """What a reader of the folder has to know about what other runs could go on from."""
+    """Notes on checkpoints that runs of other batches have left in the folder."""
     if not count:
         return ()
     return (

@@ -113,7 +113,7 @@ def measure(small: bool = False, say: Callable[[str], None] = lambda text: None)
 
 
 def _proof_seconds(scenario: Any, rounds: int) -> dict[str, float]:
-    """What digests of a batch's files take beside the batch: medians of some rounds."""
+    """Time of digesting a batch's files beside that of the batch itself: medians of some rounds."""
     told = []
     for _ in range(rounds):
         with tempfile.TemporaryDirectory() as folder:

@@ -14,7 +14,7 @@ from sciprec.checks.arguments import shown
 
 @dataclass(frozen=True)
 class Field:
-    """What a key of a stored object may hold.
+    """The values that a key of a stored object accepts.
 
     Args:
         fits: whether a value is such as is written there.
@@ -46,7 +46,7 @@ def read_object(path: Path, known: Mapping[str, Field]) -> dict[str, Any]:
 
 
 def what_is_wrong(content: Any, known: Mapping[str, Field]) -> str:
-    """What is wrong with an object of known keys, in words; empty where nothing is."""
+    """Say in words which key or value of an object is wrong; empty where all are right."""
     if not isinstance(content, dict):
         return "it holds no table"
     for key, field in known.items():

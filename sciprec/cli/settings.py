@@ -22,7 +22,7 @@ class Settings:
     command: tuple[str, ...] = ()
     """The words behind a bare `--`."""
     kept: Callable[[], str] = str
-    """What to say of work that Ctrl-C ends; nothing outside of `interruptible`."""
+    """Returns the sentence about work that Ctrl-C ends; an empty one outside of `interruptible`."""
 
 
 @contextmanager

@@ -31,7 +31,7 @@ from sciprec.provenance.memory import PEAK_MEMORY
 RECORDS = "sciprec_digests"
 """Attribute of a variable: digests of its records, one behind the other."""
 OF_BOUNDS = "sciprec_digests_of_bounds"
-"""The same of the bounds of an axis: CF wants attributes that both have to agree."""
+"""Like RECORDS, for the bounds of an axis: CF wants attributes that both have to agree."""
 ROOT = "sciprec_digest"
 """Attribute of a dataset: the digest of all that it holds."""
 OF_RUN = "sciprec_digest_of_run"

@@ -188,7 +188,7 @@ def seen_of(path: Path, dataset: xr.Dataset, expected: str = "") -> Verified:
 
 
 def _without_digest(attributes: Mapping[str, Any], expected: str) -> str:
-    """What is wrong with a file that has no digest at all; nothing where none was written then."""
+    """Say whether a file without any digest has lost it; empty where none was written then."""
     if expected:
         return "has lost the digests that it was written with"
     try:
