@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import sys
 import threading
 import types
+from collections.abc import Mapping
+from typing import Any
 
 import numba
 
@@ -13,7 +16,7 @@ from sciprec.precision.compiled import cache_files, disk_cache
 from sciprec.precision.compiled.cache_files import cache_folder
 from sciprec.precision.rewriting.program import Program
 
-__all__ = ["cache_folder", "module_of"]
+__all__ = ["cache_folder", "module_of", "run_text"]
 
 _import_lock = threading.RLock()
 
@@ -38,13 +41,26 @@ def module_of(program: Program) -> types.ModuleType:
         module.__file__ = str(path)
         sys.modules[qualified] = module
         try:
-            exec(compile(text, path, "exec"), module.__dict__)
+            run_text(text, module)
         except BaseException:
             del sys.modules[qualified]
             raise
         if program.parallel:
             numba.np.ufunc.parallel._launch_threads()
         return module
+
+
+def run_text(text: str, module: types.ModuleType, given: Mapping[str, Any] | None = None) -> None:
+    """Run a generated module's text in a module; what the text imports under a name of `given` is
+    what is given.
+    """
+    tree, replaced = ast.parse(text), given or {}
+    for node in tree.body:
+        if isinstance(node, ast.ImportFrom):
+            node.names = [a for a in node.names if (a.asname or a.name) not in replaced]
+    tree.body = [n for n in tree.body if not isinstance(n, ast.ImportFrom) or n.names]
+    vars(module).update(replaced)
+    exec(compile(tree, module.__file__ or module.__name__, "exec"), vars(module))
 
 
 def _put(path, content: bytes) -> None:
