@@ -12,11 +12,8 @@ from sciprec import heston
 from sciprec.errors import InputError
 from sciprec.heston.parameters import Model
 from sciprec.heston.semianalytic import affine, analytic
+from tests.heston.examples import ANDERSEN_1, LEWIS
 
-LEWIS = Model(
-    spot=100, v0=0.04, kappa=4, theta=0.25, sigma=1, rho=-0.5, rate=0.01, dividend_yield=0.02
-)
-ANDERSEN_1 = Model(spot=100, v0=0.04, kappa=0.5, theta=0.04, sigma=1, rho=-0.9)
 LEANING_UP = Model(spot=80, v0=0.3, kappa=0.4, theta=0.1, sigma=0.9, rho=0.8, rate=0.04)
 MODELS = pytest.mark.parametrize(
     "model", [LEWIS, ANDERSEN_1, LEANING_UP], ids=["lewis", "andersen", "up"]

@@ -1,7 +1,6 @@
 """What writing the scheme in increments gains, on the same random numbers."""
 
 import numpy as np
-import pytest
 
 from data.heston import as_printed
 from sciprec.heston.simulation.paths import Block
@@ -18,9 +17,8 @@ def test_in_binary64_both_forms_are_the_same_scheme():
         np.testing.assert_allclose(printed, ours, atol=1e-10)
 
 
-@pytest.mark.parametrize(("backend", "gain"), [("fp16", 50), ("bf16", 50)])
-def test_increments_lose_much_less(backend, gain):
-    """Seen with 2^13 paths: 2.2 % and 12 % of the price against 0.011 % and 0.03 %."""
+def test_increments_lose_much_less(backend="fp16", gain=50):
+    """Seen with 2^13 paths: 2.2 % of the price against 0.011 %."""
     model, option, n_steps = as_printed.cases()["Lewis, 256 steps"]
     row = as_printed.rounding_row("Lewis", model, option, backend, n_steps=n_steps, n_paths=2**11)
     assert abs(row.printed) > gain * (abs(row.increments) + 2 * row.increments_error)

@@ -44,8 +44,3 @@ def test_table():
     assert (
         "| scheme | steps / year | K = 90 (" in text and len(text.splitlines()) == 2 + len(rows) / 2
     )
-
-
-def test_command(capsys):
-    bias.main(["--paths", "256", "--cases", "III"])
-    assert "Andersen's case III, 5 years, 256 paths" in capsys.readouterr().out

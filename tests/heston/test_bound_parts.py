@@ -14,8 +14,7 @@ from sciprec.heston.parameters import Model
 from sciprec.heston.schemes import moments
 from sciprec.heston.simulation.block import Simulation
 from sciprec.heston.simulation.paths import Block
-
-ANDERSEN_2 = Model(spot=100, v0=0.04, kappa=0.3, theta=0.04, sigma=0.9, rho=-0.5)
+from tests.heston.examples import ANDERSEN_2
 
 
 def test_group_moments_against_numpy():

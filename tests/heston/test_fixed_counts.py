@@ -15,7 +15,7 @@ from sciprec.heston.simulation.fixed_counts import added, counted
 from sciprec.kinds import heston_grid as options
 from sciprec.kinds.heston_sections import HestonRun
 from sciprec.precision.lifting.fixed_lifting import fixed_point_summary
-from tests.heston.test_fixed_units import MODEL
+from tests.heston.examples import LEWIS
 
 EULER = "full_truncation_euler"
 PLACE = {
@@ -45,10 +45,10 @@ def test_counts_are_added_and_places_named_once():
 def test_an_estimate_in_fixed_point_says_what_happened_in_all_of_its_blocks():
     given = {"scheme": "full_truncation_euler", "n_paths": 512, "n_steps": 16}
     option = heston.Call(strike=100.0, maturity=0.5)
-    run = paths.estimate(MODEL, option, backend="fixed16", block_paths=256, **given)
+    run = paths.estimate(LEWIS, option, backend="fixed16", block_paths=256, **given)
     assert run.fixed_point["calls"] >= 2
     assert run.fixed_point["places_short_of_bits"] >= len(run.fixed_point["short"]) > 0
-    assert paths.estimate(MODEL, option, **given).fixed_point is None
+    assert paths.estimate(LEWIS, option, **given).fixed_point is None
 
 
 def test_a_function_in_fixed_point_is_counted_on_its_own_thread_only():
@@ -62,7 +62,7 @@ def test_a_function_in_fixed_point_is_counted_on_its_own_thread_only():
     def advance(n_steps):
         block = paths.Block(0, 32)
         run = Simulation(
-            MODEL, block, step_years=1 / 32, backend="fixed16", scheme=EULER, seed=1
+            LEWIS, block, step_years=1 / 32, backend="fixed16", scheme=EULER, seed=1
         )  # fmt: skip
         run.advance(n_steps)
         return fixed_point_summary(run.fixed_point)
@@ -76,14 +76,14 @@ def test_a_function_in_fixed_point_is_counted_on_its_own_thread_only():
 def test_a_bounded_price_says_what_happened_in_all_of_its_levels():
     option = heston.Call(strike=100.0, maturity=0.5)
     given = {"scheme": EULER, "tolerance": 0.2, "max_paths": 2**16, "seed": 1}
-    result = heston.price(MODEL, option, backend="fixed16", **given)
+    result = heston.price(LEWIS, option, backend="fixed16", **given)
     blocks = sum(-(-row.n_paths // BLOCK) for row in result.levels if "fixed16" in row.backend)
     assert result.fixed_point["calls"] >= blocks > 1
     assert json.loads(result.to_dataset().attrs["sciprec_fixed_point"])["calls"] > 0
-    assert heston.price(MODEL, option, backend="fixed16", threads=2, **given) == replace(
+    assert heston.price(LEWIS, option, backend="fixed16", threads=2, **given) == replace(
         result, seconds=ANY, levels=ANY
     )
-    in_floats = heston.price(MODEL, option, backend="fp32", **given)
+    in_floats = heston.price(LEWIS, option, backend="fp32", **given)
     assert in_floats.fixed_point is None
     assert "sciprec_fixed_point" not in in_floats.to_dataset().attrs
 
@@ -94,7 +94,7 @@ def test_a_bounded_price_says_what_happened_in_all_of_its_levels():
 def test_the_file_of_a_run_has_it_as_an_attribute(how):
     given = HestonRun.model_validate(
         {
-            "model": {name: getattr(MODEL, name) for name in MODEL.__dataclass_fields__},
+            "model": {name: getattr(LEWIS, name) for name in LEWIS.__dataclass_fields__},
             "payoffs": {"kind": "call", "strikes": [100.0], "maturities_years": [0.25, 0.5]},
             "simulation": {"scheme": EULER, **how},
         }

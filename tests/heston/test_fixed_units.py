@@ -10,16 +10,14 @@ from sciprec.heston.simulation.block import Simulation
 from sciprec.heston.simulation.fixed_units import fixed_kernel
 from sciprec.heston.simulation.paths import Block
 from sciprec.precision import resolve_backend
+from tests.heston.examples import LEWIS
 
-MODEL = heston.Model(
-    spot=100.0, v0=0.04, kappa=4.0, theta=0.25, sigma=1.0, rho=-0.5, rate=0.01, dividend_yield=0.02
-)
 GIVEN = {"n_paths": 2048, "n_steps": 16, "seed": 3}
 
 
 def estimate(backend, **more):
     return paths.estimate(
-        MODEL, heston.Call(strike=100.0, maturity=0.5), backend=backend, **GIVEN, **more
+        LEWIS, heston.Call(strike=100.0, maturity=0.5), backend=backend, **GIVEN, **more
     )
 
 
@@ -31,12 +29,12 @@ def test_prices_do_not_depend_on_blocks_or_their_order():
     assert one.price == pytest.approx(truth.price, rel=error)
     assert one.price != truth.price
     last = Simulation(
-        MODEL, Block(1792, 256), step_years=1 / 32, backend=backend,
+        LEWIS, Block(1792, 256), step_years=1 / 32, backend=backend,
         scheme="quadratic_exponential_martingale", seed=3,
     )  # fmt: skip
     last.advance(16)
     again = Simulation(
-        MODEL, Block(0, 2048), step_years=1 / 32, backend=backend,
+        LEWIS, Block(0, 2048), step_years=1 / 32, backend=backend,
         scheme="quadratic_exponential_martingale", seed=3,
     )  # fmt: skip
     again.advance(16)
@@ -45,7 +43,7 @@ def test_prices_do_not_depend_on_blocks_or_their_order():
 
 def test_paths_further_out_than_the_pilots_have_room():
     simulation = Simulation(
-        MODEL, Block(0, 8192), step_years=1 / 32, backend="fixed32",
+        LEWIS, Block(0, 8192), step_years=1 / 32, backend="fixed32",
         scheme="quadratic_exponential_martingale", seed=5,
     )  # fmt: skip
     simulation.advance(32)
@@ -56,8 +54,8 @@ def test_paths_further_out_than_the_pilots_have_room():
 
 def test_kernels_of_one_grid_share_units_and_count_apart():
     scheme, backend = scheme_named("full_truncation_euler"), resolve_backend("fixed16")
-    one, other = (fixed_kernel(scheme, backend, MODEL, 1 / 32, n) for n in (9, 16))
+    one, other = (fixed_kernel(scheme, backend, LEWIS, 1 / 32, n) for n in (9, 16))
     assert one.units is other.units and one is not other
-    longer = fixed_kernel(scheme, backend, MODEL, 1 / 32, 17)
+    longer = fixed_kernel(scheme, backend, LEWIS, 1 / 32, 17)
     assert np.any(longer.units.exponents != one.units.exponents)
     assert one.report().calls == 0

@@ -9,7 +9,6 @@ from scipy import stats
 
 from sciprec import heston
 from sciprec.errors import InputError
-from sciprec.heston.parameters import Model
 from sciprec.heston.schemes import gamma_expansion
 from sciprec.heston.schemes.registry import Units, state_arrays
 from sciprec.heston.semianalytic import analytic
@@ -18,9 +17,8 @@ from sciprec.heston.simulation import paths
 from sciprec.heston.simulation.monitoring import observed_payments
 from sciprec.heston.variates import draws
 from sciprec.precision.streams import word_at
+from tests.heston.examples import ANDERSEN_1, CALM
 
-ANDERSEN_1 = Model(spot=100, v0=0.04, kappa=0.5, theta=0.04, sigma=1, rho=-0.9)
-CALM = Model(spot=100, v0=0.04, kappa=3, theta=0.09, sigma=0.3, rho=0.5)
 N = 20_000
 
 
@@ -139,23 +137,6 @@ def test_prices_in_one_step(references):
             scheme="gamma_expansion", n_paths=2**14, n_steps=1,
         )  # fmt: skip
         assert abs(got.price[0] - call) < 4 * got.standard_error[0], name
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["andersen_1_K100"])
-def test_prices_in_one_step_closely(references, name):
-    """Controlled by the martingale S / F: the cut series has no bias that shows."""
-    model, strike, maturity, call = references[name]
-    options = [heston.Call(strike=strike, maturity=maturity), heston.Spot(maturity=maturity)]
-    parts = [
-        observed_payments(model, options, block, scheme="gamma_expansion", n_steps=1, seed=3)
-        for block in paths.blocks(2**18, 2**14)
-    ]
-    values, spot = model.discount(maturity) * np.concatenate(parts, axis=1)
-    slope = np.cov(values, spot)[0, 1] / spot.var()
-    values = values - slope * (spot - analytic.price(model, options[1]))
-    error = values.std() / 2**9
-    assert abs(values.mean() - call) < 4 * error and error < 2e-3 * call
 
 
 def test_geometric_asian_from_date_to_date():

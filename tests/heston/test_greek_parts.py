@@ -21,11 +21,11 @@ from sciprec.heston.sensitivities.greek_estimates import ROWS
 from sciprec.heston.sensitivities.greek_sampler import GreekSampler, is_smooth
 from sciprec.heston.simulation.monitoring import Group, observed_payments, watch
 from sciprec.heston.simulation.paths import Block
+from tests.heston import examples
+from tests.heston.examples import Path, made
 from tests.oracles.heston_derivatives import analytic_derivatives
 
-LEWIS = heston.Model(
-    spot=100, v0=0.04, kappa=4, theta=0.25, sigma=1, rho=-0.5, rate=0.03, dividend_yield=0.02
-)
+LEWIS = replace(examples.LEWIS, rate=0.03)
 SCHEME = "quadratic_exponential_martingale"
 NAMES = pytest.mark.parametrize("name", sorted(heston.payoffs()))
 BLOCK = Block(0, 256)
@@ -37,21 +37,6 @@ PIECES = [
     (2.0, 0.0, -np.inf, np.inf),
     (1.0, 1.0, 5.0, 4.0),
 ]
-
-
-def made(name, **change):
-    """Return a payoff of a name whose dates lie on a grid of quarters of a year."""
-    barrier = 130.0 if "up" in name else 75.0
-    given = {"strike": 95.0, "maturity": 1.0, "fixings": 4, "barrier": barrier, "start": 0.5}
-    entry = heston.payoff_named(name)
-    return entry(**{key: v for key, v in (given | change).items() if key in entry.parameters})
-
-
-class Path:
-    """Given spots in place of a Look."""
-
-    def __init__(self, time, spot):
-        self.time, self.spot, self.log_spot, self.variance = time, spot, np.log(spot), None
 
 
 def rows_of(payoff, spots):

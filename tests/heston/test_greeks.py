@@ -11,7 +11,8 @@ from sciprec.errors import InputError
 from sciprec.heston.sensitivities.greek_pricing import NAMES, PARTS
 from sciprec.heston.simulation.monitoring import observed_payments
 from sciprec.heston.simulation.paths import blocks
-from tests.heston.test_greek_parts import LEWIS, made
+from tests.heston.examples import made
+from tests.heston.test_greek_parts import LEWIS
 from tests.oracles.heston_derivatives import analytic_derivatives, differences
 
 FANG_OOSTERLEE = heston.Model(
@@ -43,10 +44,9 @@ def assert_covered(value, bound, truth, size=1e-6):
     ) / bound
 
 
-@pytest.mark.parametrize("backend", [pytest.param("fp32", marks=pytest.mark.slow), "mlu370"])
-def test_known_greeks_are_covered(backend):
+def test_known_greeks_are_covered():
     payoffs = [made(name) for name in KNOWN]
-    result = heston.greeks(LEWIS, payoffs, backend=backend, tolerance=0.05, seed=1)
+    result = heston.greeks(LEWIS, payoffs, backend="mlu370", tolerance=0.05, seed=1)
     assert result.met and not result.sentences and result.value.shape == (len(KNOWN), len(NAMES))
     truth = np.stack([truth_of(LEWIS, payoff) for payoff in payoffs])
     assert_covered(result.value, result.bound, truth)
@@ -151,19 +151,11 @@ def test_dataset():
     "change, message",
     [
         ({"tolerance": 0}, "tolerance is 0; accepted: a share > 0, at most 1"),
-        ({"tolerance": math.nan}, "tolerance is nan; accepted: a share > 0"),
-        ({"confidence": 1.0}, "confidence is 1.0; accepted: a probability above 0 and below 1"),
-        ({"seed": -1}, "seed is -1; accepted: an integer from 0"),
         ({"scheme": "gamma_expansion"}, "draws as many random numbers as it needs"),
-        ({"backend": "fp23"}, "unknown backend 'fp23'"),
-        ({"max_paths": 10}, "max_paths is 10; accepted: an integer from 65536 to"),
-        ({"threads": 0}, "threads is 0; accepted: an integer from 1 to"),
-        ({"max_seconds": -1}, "max_seconds is -1; accepted: a number of seconds > 0"),
-        ({"payoffs": []}, "no payoff was given"),
-        ({"payoffs": made("barrier-up-in", barrier=90.0)}, "already hit"),
     ],
 )
 def test_bad_arguments(change, message):
+    """The others are those of a price."""
     with pytest.raises(InputError, match=message):
         heston.greeks(LEWIS, **{"payoffs": made("call")} | change)
 
@@ -205,19 +197,14 @@ def _discounted(model, payoffs):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "model, names, tolerance",
-    [(LEWIS, ["call"], 0.1), (FANG_OOSTERLEE, ["call", "digital-call"], 0.2)],
-    ids=["lewis", "fang_oosterlee"],
-)
-def test_coverage(model, names, tolerance):
+def test_coverage():
     """Over 16 seeds every greek's 95 % bound covers it 95 % of the time but for three binomial
     standard errors, and is no wider than four times what is needed."""
-    payoffs = [made(name) for name in names]
-    truth = np.stack([truth_of(model, payoff) for payoff in payoffs])
+    payoffs = [made("call"), made("digital-call")]
+    truth = np.stack([truth_of(FANG_OOSTERLEE, payoff) for payoff in payoffs])
     n_seeds, covered, bounds, errors = 16, 0, 0.0, []
     for seed in range(n_seeds):
-        result = heston.greeks(model, payoffs, tolerance=tolerance, seed=seed)
+        result = heston.greeks(FANG_OOSTERLEE, payoffs, tolerance=0.2, seed=seed)
         error = np.abs(result.value - truth)
         covered = covered + (error <= result.bound + 1e-6 * np.abs(truth))
         bounds, errors = bounds + result.bound / n_seeds, [*errors, error]

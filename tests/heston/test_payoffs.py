@@ -11,6 +11,7 @@ from sciprec.checks.limits import PAYOFF
 from sciprec.errors import InputError
 from sciprec.heston.options.catalogue import payoff_named, payoffs
 from sciprec.heston.parameters import Model
+from tests.heston.examples import Path
 
 GOOD = {"strike": 100.0, "maturity": 1.0, "barrier": 90.0, "start": 0.5, "moneyness": 1.0}
 NAMES = pytest.mark.parametrize("name", sorted(payoffs()))
@@ -23,15 +24,6 @@ def made(name, **change):
     if "fixings" in entry.parameters and "fixings" not in entry.optional:
         given["fixings"] = 4
     return entry(**given | change)
-
-
-class Path:
-    """Given spots in place of a Snapshot."""
-
-    def __init__(self, time, spot, variance=None):
-        self.time, self.variance = time, variance
-        self.spot = np.array(spot, dtype=float)
-        self.log_spot = np.log(self.spot)
 
 
 def paid(payoff, *spots):

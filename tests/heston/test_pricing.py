@@ -18,12 +18,9 @@ from sciprec.heston.options.catalogue import (
     Put,
     Spot,
 )
-from sciprec.heston.parameters import Model
 from sciprec.heston.semianalytic import analytic
+from tests.heston.examples import LEWIS
 
-LEWIS = Model(
-    spot=100, v0=0.04, kappa=4, theta=0.25, sigma=1, rho=-0.5, rate=0.01, dividend_yield=0.02
-)
 CALL = Call(strike=100, maturity=1)
 LEAST = 2**16
 ORDERED = ("bf16,round=sr", "mlu370-noise", "fixed32", "mix-fp32-fix16")
@@ -209,19 +206,14 @@ def test_estimators_agree():
         ({"compensation": True}, "unknown compensation True; known: none, carry, correction"),
         ({"payoffs": 100}, "payoff is 100; accepted: a payoff such as Call"),
         ({"variance_reduction": "all"}, "unknown variance_reduction 'all'; known: auto,"),
-        (
-            {
-                "payoffs": AsianArithmetic(strike=1, maturity=1, fixings=2),
-                "variance_reduction": "conditional",
-            },
-            "variance_reduction is 'conditional' with asian-arithmetic",
-        ),
-        (
-            {"payoffs": Barrier(strike=1, maturity=1, barrier=101, direction="down", knock="in")},
-            "already hit",
-        ),
+        ({"payoffs": []}, "no payoff was given"),
+        ({"payoffs": AsianArithmetic(strike=1, maturity=1, fixings=2),
+          "variance_reduction": "conditional"},
+         "variance_reduction is 'conditional' with asian-arithmetic"),
+        ({"payoffs": Barrier(strike=1, maturity=1, barrier=101, direction="down", knock="in")},
+         "already hit"),
     ],
-)
+)  # fmt: skip
 def test_bad_arguments(change, message):
     with pytest.raises(InputError, match=message):
         heston.price(LEWIS, change.pop("payoffs", CALL), **change)
@@ -256,9 +248,9 @@ def test_edges_of_the_domain(change):
     assert result.met and abs(result.price - analytic.price(model, CALL)) <= result.bound
 
 
-@pytest.mark.parametrize("scheme", ["full_truncation_euler", "quadratic_exponential"])
-def test_other_schemes(scheme):
-    result = heston.price(LEWIS, CALL, tolerance=0.01, seed=3, scheme=scheme, backend="fp16")
+def test_another_scheme():
+    given = {"scheme": "full_truncation_euler", "backend": "fp16"}
+    result = heston.price(LEWIS, CALL, tolerance=0.01, seed=3, **given)
     assert result.met and abs(result.price - analytic.price(LEWIS, CALL)) <= result.bound
 
 

@@ -8,15 +8,12 @@ from scipy import stats
 
 from sciprec import heston
 from sciprec.errors import InputError
-from sciprec.heston.parameters import Model
 from sciprec.heston.semianalytic import analytic
 from sciprec.heston.simulation import paths, sobol
 from sciprec.heston.simulation.monitoring import observed_payments
 from sciprec.precision.streams import word_at
+from tests.heston.examples import LEWIS
 
-LEWIS = Model(
-    spot=100, v0=0.04, kappa=4, theta=0.25, sigma=1, rho=-0.5, rate=0.01, dividend_yield=0.02
-)
 CALL = heston.Call(strike=100, maturity=1)
 
 

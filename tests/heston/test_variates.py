@@ -8,14 +8,13 @@ from scipy.special import ndtr, ndtri
 
 from data.heston import inversion_fit
 from sciprec.errors import InputError
-from sciprec.heston.parameters import Model
 from sciprec.heston.schemes.catalogue import schemes
 from sciprec.heston.simulation.block import CHUNK_PATHS, CHUNK_STEPS, Simulation
 from sciprec.heston.simulation.paths import Block
 from sciprec.heston.variates.random_numbers import CombinedVariates, PhiloxVariates, variates_for
 from sciprec.precision.streams import word_at
+from tests.heston.examples import LEWIS
 
-LEWIS = Model(spot=100, v0=0.04, kappa=4, theta=0.25, sigma=1, rho=-0.5)
 LIFTED = pytest.mark.parametrize("scheme", [n for n, s in sorted(schemes().items()) if s.lifts])
 
 

@@ -24,10 +24,8 @@ from sciprec.heston.payoff_registry import spot_deviation
 from sciprec.heston.semianalytic import analytic
 from sciprec.heston.sensitivities.greek_estimates import ROWS
 from sciprec.heston.sensitivities.rare_greeks import unseen_greeks
+from tests.heston.examples import LEWIS
 
-LEWIS = Model(
-    spot=100, v0=0.04, kappa=4, theta=0.25, sigma=1, rho=-0.5, rate=0.01, dividend_yield=0.02
-)
 WEEK = 7 / 365
 FEW = 2**18  # of 2**24 that are allowed
 WORTHLESS = [

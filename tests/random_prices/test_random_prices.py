@@ -8,14 +8,11 @@ from sciprec.heston.bounds.budget import Budget, timed_budget
 from sciprec.heston.bounds.discretisation import NOISE_RISK, step_bias
 from sciprec.heston.bounds.variance_reduction import choose_sampler
 from sciprec.heston.options.catalogue import Barrier, Call
-from sciprec.heston.parameters import Model
+from tests.heston.examples import LEWIS
 from tests.random_prices.generator import KINDS, ListCase, list_case
 from tests.random_prices.survey import MOST_WORK, WORKS, beyond, survey
 from tests.random_prices.trials import by_work, priced
 
-LEWIS = Model(
-    spot=100, v0=0.04, kappa=4, theta=0.25, sigma=1, rho=-0.5, rate=0.01, dividend_yield=0.02
-)
 WEEKLY = [
     Barrier(strike=100, barrier=barrier, maturity=749 / 365, direction="down", knock="out",
             fixings=107)
