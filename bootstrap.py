@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
 """Set sciprec up beside this file, then run its quickstart or its tests.
 
-    python3 bootstrap.py quickstart   everything set up, the quickstart scenarios run to their page
-    python3 bootstrap.py test         everything set up, all tests run
-    python3 bootstrap.py setup        everything set up, nothing run
-    python3 bootstrap.py lock         requirements.lock made anew from pyproject.toml
+    python3 bootstrap.py quickstart   sciprec set up, the quickstart scenarios run to their page
+    python3 bootstrap.py test         its tests' packages set up, too, all tests run
+    python3 bootstrap.py setup        all of that set up, nothing run
+    python3 bootstrap.py lock         both lock files made anew from pyproject.toml
 
 Needs only Python >= 3.11 with its pip. A virtual environment `.venv` is made beside this file
-(the system's Python is not touched), the packages pinned in requirements.lock are installed with
-pip, which reads its own configuration (index, proxy, certificates) as always, and the project is
-installed in place. A second call finds everything done and starts at once.
+(the system's Python is not touched), the packages pinned in requirements.lock, and for the tests
+those in requirements-test.lock, are installed with pip, which reads its own configuration (index,
+proxy, certificates) as always, and the project is installed in place. A second call finds
+everything done and starts at once.
 """
 
 import hashlib
@@ -22,11 +23,16 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent
 VENV = ROOT / ".venv"
 LOCK = ROOT / "requirements.lock"
+TEST_LOCK = ROOT / "requirements-test.lock"
 PROJECT = ROOT / "pyproject.toml"
 STAMP = VENV / "sciprec-set-up.txt"
 OLDEST_PYTHON = (3, 11)
 LOCK_HEADER = """\
-# Every package that sciprec and its tests need, pinned. Made by `python3 bootstrap.py lock`.
+# Every package that sciprec needs, pinned. Made by `python3 bootstrap.py lock`.
+"""
+TEST_LOCK_HEADER = f"""\
+# Every package that the tests of sciprec need beside these. Made by `python3 bootstrap.py lock`.
+-r {LOCK.name}
 """
 
 
@@ -93,24 +99,24 @@ def make_environment(environment):
 def wanted_stamp():
     """Fingerprint of everything the environment is made from."""
     digest = hashlib.sha256()
-    for file in (LOCK, PROJECT):
+    for file in (LOCK, TEST_LOCK, PROJECT):
         digest.update(file.read_bytes())
     digest.update(str(ROOT).encode())
     return digest.hexdigest()
 
 
-def set_up():
-    """Make the environment match requirements.lock and pyproject.toml; quick when it does."""
-    stamp = wanted_stamp()
-    done = STAMP.is_file() and STAMP.read_text(encoding="utf-8").strip() == stamp
+def set_up(lock):
+    """Make the environment match a lock file and pyproject.toml; quick when it does."""
+    stamps = {file: f"{wanted_stamp()} {file.name}" for file in (lock, TEST_LOCK)}
+    done = STAMP.is_file() and STAMP.read_text(encoding="utf-8").strip() in stamps.values()
     if done and succeeds([str(python_of(VENV)), "-c", "pass"]):
         return
     print(f"Setting up {VENV} (once; a minute or two) ...", flush=True)
     pip = make_environment(VENV)
     call(
         [*pip, "install", "--quiet", "--disable-pip-version-check", "--no-compile",
-         "-r", str(LOCK)],
-        "pip could not install the packages of requirements.lock; its own message is above. "
+         "-r", str(lock)],
+        f"pip could not install the packages of {lock.name}; its own message is above. "
         "Check the network, or pip's index and proxy settings with 'python3 -m pip config list'.",
     )  # fmt: skip
     call(
@@ -120,7 +126,7 @@ def set_up():
     )  # fmt: skip
     made = [str(python_of(VENV)), "-m", "compileall", "-q", "-j", "0", str(VENV)]
     succeeds([*made, str(ROOT / "sciprec")])  # on all cores; pip makes bytecode on one
-    STAMP.write_text(stamp + "\n", encoding="utf-8")
+    STAMP.write_text(stamps[lock] + "\n", encoding="utf-8")
 
 
 def quickstart():
@@ -148,18 +154,31 @@ def test():
 
 
 def lock():
-    """Resolve pyproject.toml in an empty environment and write what was chosen."""
+    """Resolve pyproject.toml in an empty environment and write what was chosen: first for sciprec
+    itself, then for its tests, too.
+    """
+    chosen = {}
     with tempfile.TemporaryDirectory() as folder:
-        environment = Path(folder) / "environment"
-        pip = make_environment(environment)
-        asked = ["hatchling", "editables", f"{ROOT}[test]"]
-        call([*pip, "install", "--quiet", *asked], "pip could not resolve the dependencies.")
-        command = [*pip, "list", "--format=freeze", "--exclude", "sciprec"]
-        command += ["--exclude", "pip", "--exclude", "setuptools", "--exclude", "wheel"]
-        chosen = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    pins = sorted((line.strip() for line in chosen.splitlines() if "==" in line), key=str.lower)
-    LOCK.write_text(LOCK_HEADER + "\n".join(pins) + "\n", encoding="utf-8")
-    print(f"{len(pins)} packages pinned in {LOCK.name}")
+        pip = make_environment(Path(folder) / "environment")
+        wanted = {LOCK: ["hatchling", "editables", str(ROOT)], TEST_LOCK: [f"{ROOT}[test]"]}
+        for file, asked in wanted.items():
+            call([*pip, "install", "--quiet", *asked], "pip could not resolve the dependencies.")
+            command = [*pip, "list", "--format=freeze", "--exclude", "sciprec"]
+            command += ["--exclude", "pip", "--exclude", "setuptools", "--exclude", "wheel"]
+            listed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+            pins = (line.strip().split("==") for line in listed.splitlines() if "==" in line)
+            chosen[file] = dict(pins)
+    versions, needed = chosen[TEST_LOCK], chosen[LOCK].keys()
+    write_lock(LOCK, LOCK_HEADER, {name: versions[name] for name in needed})
+    beside = {name: version for name, version in versions.items() if name not in needed}
+    write_lock(TEST_LOCK, TEST_LOCK_HEADER, beside)
+
+
+def write_lock(file, header, versions):
+    """Write a lock file of names and versions, and say how many there are."""
+    pins = [f"{name}=={versions[name]}\n" for name in sorted(versions, key=str.lower)]
+    file.write_text(header + "".join(pins), encoding="utf-8")
+    print(f"{len(pins)} packages pinned in {file.name}")
 
 
 def main():
@@ -181,7 +200,7 @@ def main():
     if not os.access(ROOT, os.W_OK):
         stop(f"the folder {ROOT} is not writable; copy the project to one that is.")
     try:
-        set_up()
+        set_up(LOCK if asked == "quickstart" else TEST_LOCK)
         if actions[asked] is not None:
             raise SystemExit(actions[asked]().returncode)
     except KeyboardInterrupt:

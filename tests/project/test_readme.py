@@ -151,7 +151,7 @@ def test_bootstrap_commands_do_what_the_readme_says(folder, monkeypatch, call, b
     spec.loader.exec_module(bootstrap)
     monkeypatch.setattr(bootstrap, "ROOT", folder)
     monkeypatch.setattr(bootstrap, "VENV", Path(sys.prefix))
-    monkeypatch.setattr(bootstrap, "set_up", lambda: None)
+    monkeypatch.setattr(bootstrap, "set_up", lambda lock: None)
     monkeypatch.setattr(sys, "argv", line[1:])
     started = []
 
