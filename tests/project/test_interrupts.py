@@ -1,6 +1,5 @@
-"""Ctrl-C where it would break something: it waits for the end of an import or of a compilation."""
+"""Ctrl-C where it would break something waits for the end of an import or of a compilation."""
 
-import json
 import os
 import signal
 import subprocess
@@ -11,7 +10,6 @@ import time
 
 import pytest
 
-import sciprec
 from sciprec import interrupts
 from sciprec.cli.exit_codes import INTERRUPTED
 from sciprec.interrupts import deferred_interrupts, terminated_as_by_interrupts
@@ -28,25 +26,18 @@ def heard():
     signal.signal(signal.SIGINT, before)
 
 
-def test_an_interrupt_waits_for_the_end_of_the_outermost_block():
+@pytest.mark.parametrize(("interrupts_inside", "expected"), [(1, ["inner", "outer"]), (2, [])])
+def test_an_interrupt_waits_for_the_end_of_the_outermost_block_and_a_second_one_does_not(
+    interrupts_inside, expected
+):
     done, before = [], signal.getsignal(signal.SIGINT)
     with pytest.raises(KeyboardInterrupt), deferred_interrupts():
         with deferred_interrupts():
-            signal.raise_signal(signal.SIGINT)
+            for _ in range(interrupts_inside):
+                signal.raise_signal(signal.SIGINT)
             done.append("inner")
         done.append("outer")
-    assert done == ["inner", "outer"]
-    assert signal.getsignal(signal.SIGINT) is before and interrupts._deferral is None
-
-
-def test_a_second_interrupt_does_not_wait():
-    done, before = [], signal.getsignal(signal.SIGINT)
-    with pytest.raises(KeyboardInterrupt), deferred_interrupts():
-        signal.raise_signal(signal.SIGINT)
-        done.append("first")
-        signal.raise_signal(signal.SIGINT)
-        done.append("second")
-    assert done == ["first"]
+    assert done == expected
     assert signal.getsignal(signal.SIGINT) is before and interrupts._deferral is None
 
 
@@ -119,78 +110,13 @@ def test_termination_is_an_interrupt_that_waits_where_others_do(heard):
         signal.raise_signal(signal.SIGTERM)
 
 
-@pytest.mark.parametrize("own", [signal.SIG_IGN, lambda number, frame: None], ids=["none", "own"])
-def test_a_program_goes_on_to_handle_its_termination(own):
-    before = signal.signal(signal.SIGTERM, own)
-    with terminated_as_by_interrupts():
-        assert signal.getsignal(signal.SIGTERM) is own
-        signal.raise_signal(signal.SIGTERM)
-    signal.signal(signal.SIGTERM, before)
-
-
-# ---- imports -------------------------------------------------------------------------------------
-
-NAMES = """
-    import gc, json, os, random, signal, sys, traceback
-    import numba, numpy, xarray, netCDF4, pydantic, scipy.linalg, scipy.special, scipy.stats
-    import dask.array, distributed, jinja2, matplotlib.figure, typer
-
-    class Insistent:
-        '''Ctrl-C twice while some module of sciprec is looked for.'''
-
-        def __init__(self, count):
-            self.left = count
-
-        def find_spec(self, name, *_):
-            if name.startswith("sciprec."):
-                self.left -= 1
-                if not self.left:
-                    for _ in range(2):
-                        signal.raise_signal(signal.SIGINT)
-
-    def attempt(name, seed):
-        import sciprec
-
-        if seed:
-            finder = Insistent(random.Random(f"{name} {seed}").randint(1, 60))
-            sys.meta_path.insert(0, finder)
-            try:
-                getattr(sciprec, name)
-            except KeyboardInterrupt:
-                assert finder.left <= 0
-        assert getattr(sciprec, name) is not None
-
-    gc.disable()  # children that look at all objects copy their memory
-    for name in json.loads(sys.argv[1]):
-        for seed in range(int(sys.argv[2])):
-            child = os.fork()
-            if child == 0:
-                try:
-                    attempt(name, seed)
-                except BaseException:
-                    print(name, seed, traceback.format_exc(), flush=True)
-                finally:
-                    os._exit(0)
-            os.waitpid(child, 0)
-"""
-
-
-def said(program: str, *words: str) -> str:
-    """What a new process prints."""
-    command = [sys.executable, "-c", textwrap.dedent(program), *words]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
-    return done.stdout + done.stderr
-
-
-@pytest.mark.parametrize(
-    ("names", "attempts"),
-    [
-        (["lift", "run_climate", "heston"], 2),
-        pytest.param(sciprec.__all__, 2, marks=pytest.mark.slow),
-    ],
-)  # fmt: skip
-def test_any_public_name_comes_first_or_after_an_interrupted_import(names, attempts):
-    assert said(NAMES, json.dumps(names), str(attempts)) == ""
+def test_a_program_goes_on_to_handle_its_termination():
+    for own in (signal.SIG_IGN, lambda number, frame: None):
+        before = signal.signal(signal.SIGTERM, own)
+        with terminated_as_by_interrupts():
+            assert signal.getsignal(signal.SIGTERM) is own
+            signal.raise_signal(signal.SIGTERM)
+        signal.signal(signal.SIGTERM, before)
 
 
 # ---- the command line ----------------------------------------------------------------------------
