@@ -99,10 +99,11 @@ def _calendar_times(
                    {"units": units, "calendar": theirs})  # fmt: skip
 
 
-def foreign(seed: int, folder: Path) -> Foreign:
-    """The pair of a seed."""
+def foreign(seed: int, folder: Path, fault: str | None = None) -> Foreign:
+    """The pair of a seed, with a fault, which may be none at all; left out, it is drawn."""
     rng = np.random.default_rng((20261125, seed))
-    fault = str(rng.choice([*FAULTS])) if rng.random() < 0.6 else ""
+    drawn = str(rng.choice([*FAULTS])) if rng.random() < 0.6 else ""
+    fault = drawn if fault is None else fault
     grid, axes = _of_a_grid(rng)
     truth_times, run_times = _calendar_times(
         rng, grid["time"], CALENDARS[rng.integers(len(CALENDARS))], fault

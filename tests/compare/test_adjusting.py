@@ -23,6 +23,7 @@ UNITS = (
     "1", "%", "ppm", "J", "kJ", "W m-2", "MJ m-2 d-1", "L", "m3", "m2", "ha", "t", "kg", "ug",
     "1e-3 kg", "m2 s-2", "J/kg", "J kg-1 K-1", "mol", "mmol m-3", "V", "dam", "minutes", "weeks",
     "milliseconds", "kilometers", "grams", "kilograms/liter", "watts", "feet", "knots", "tonnes",
+    "kelvin", "Celsius", "m s**-1", "m.s^-1", "W/m2", "J/kg/K", "kg/m3", "kg m-3",
 )  # fmt: skip
 AXES = ("time", "lat", "lon")
 

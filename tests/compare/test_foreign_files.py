@@ -14,15 +14,9 @@ from sciprec.comparison.selecting import Nearness, selected
 from tests.compare.foreign_files import FAULTS, foreign, wrong
 
 
-@pytest.mark.parametrize("seed", range(14))
-def test_what_was_planted_is_found_and_nothing_else(seed, tmp_path):
-    assert not wrong(foreign(seed, tmp_path))
-
-
-def test_every_fault_is_drawn(tmp_path):
-    """A net that draws one kind alone would find little."""
-    drawn = {foreign(seed, tmp_path).fault for seed in range(14)}
-    assert len(drawn) > len(FAULTS) // 3 and "" in drawn
+@pytest.mark.parametrize("fault", ["", *FAULTS])
+def test_what_was_planted_is_found_and_nothing_else(fault, tmp_path):
+    assert not wrong(foreign(len(fault), tmp_path, fault))
 
 
 def field(**coordinates):
@@ -104,14 +98,10 @@ def test_other_curvilinear_grids_are_refused():
     golden = curvilinear()
     with pytest.raises(InputError, match="coordinate 'lat' differ by up to 0.5; .*xesmf.Regridder"):
         compare(golden, curvilinear(0.5))
-    near = curvilinear(1e-7)
     with pytest.raises(InputError, match="'lat' differ by up to 1e-07.*--ignore lat leaves"):
-        compare(golden, near)
-    assert compare(golden, near, coords_atol=1e-6).within
+        compare(golden, curvilinear(1e-7))
     assert compare(golden, curvilinear(0.5), ignore="lat").within
-    assert compare(golden, curvilinear(turn=-360.0)).within
-    turned = curvilinear().transpose("x", "time")
-    assert compare(golden, turned).within
+    assert compare(golden, curvilinear(turn=-360.0).transpose("x", "time")).within
     radians = golden.copy()
     radians["lat"] = (("time", "x"), np.deg2rad(golden["lat"].values), {"units": "radians"})
     golden["lat"].attrs["units"] = "degrees"
@@ -141,17 +131,6 @@ def test_longitudes_of_either_convention_are_the_same():
     plain = [one.assign_coords(x=("x", one["x"].values)) for one in (golden, other)]
     with pytest.raises(InputError, match="the values of axis 'x' differ"):
         compare(*plain)  # numbers that are not in degrees
-
-
-def test_truth_values_and_long_integers_count():
-    """They were left out, and called identical where they become one number of binary64."""
-    golden = xr.Dataset({"m": ("x", [True, False]), "n": ("x", [2**60, 2**60 + 2])})
-    for name, values in (("m", [True, True]), ("n", [2**60 + 1, 2**60 + 2]),
-                         ("n", [2**60, 2**60 + 1])):  # fmt: skip
-        found = compare(golden, golden.assign({name: ("x", values)}))
-        assert found.row(name).severity == "changed" and found.row(name).errors["max_abs"] >= 1.0
-        assert sum(row.severity == "identical" for row in found.rows) == 1
-    assert compare(golden, golden).within
 
 
 def test_what_is_not_compared_is_told(tmp_path):

@@ -1,5 +1,6 @@
 """How a run went stands in its file and is compared with nothing, whatever its axes."""
 
+import itertools
 import json
 
 import numpy as np
@@ -29,12 +30,12 @@ def run(history=None, points=4, times=3, scenario=SCENARIO):
 
 
 @pytest.mark.parametrize("history", [WATCHED, CHOSEN])
-@pytest.mark.parametrize("points", [0, 2, 4, 5])
-@pytest.mark.parametrize("times", [1, 3])
-def test_histories_of_any_length_are_no_obstacle(history, points, times):
-    truth, tested = run(history), run(history, points, times)
-    assert sciprec.compare(truth, tested).within
-    assert (growth(truth, tested, "height")[1] == 0.0).all()
+def test_histories_of_any_length_are_no_obstacle(history):
+    truth = run(history)
+    for points, times in itertools.product([0, 2, 4, 5], [1, 3]):
+        tested = run(history, points, times)
+        assert sciprec.compare(truth, tested).within
+        assert (growth(truth, tested, "height")[1] == 0.0).all()
     assert sciprec.compare(truth, run()).within and sciprec.compare(run(), truth).within
 
 

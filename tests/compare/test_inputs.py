@@ -83,13 +83,10 @@ def test_what_cannot_be_compared_is_refused(tmp_path):
 @pytest.mark.parametrize(
     ("one", "other", "same"),
     [
-        ("K", "kelvin", True), ("degC", "Celsius", True),
-        ("hPa", "mbar", True), ("m s-1", "m/s", True), ("m", "kg", False),
-        ("m s**-1", "m.s^-1", True),
-        ("W/m2", "W m-2", True), ("J/kg/K", "J kg-1 K-1", True), ("J/kg/K", "J/kg", False),
-        ("1", "dimensionless", True), ("1", "K", False), ("", "K", True),
+        ("hPa", "mbar", True), ("m s**-1", "m.s^-1", True), ("J/kg/K", "J kg-1 K-1", True),
+        ("1", "dimensionless", True), ("1", "K", False), ("", "K", True), ("?!", "K", False),
         ("days since 2000-01-01", "months since 2000-01-01", False), ("0 kg", "kg", False),
-        ("m s-1", "s m-1", False), ("?!", "K", False), ("kg/m3", "kg m-3", True),
+        ("m s-1", "s m-1", False),
     ],
 )  # fmt: skip
 def test_units_are_the_same_or_refused(one, other, same):
@@ -198,13 +195,13 @@ def test_dask_arrays_are_compared_chunk_by_chunk():
 
 
 @pytest.mark.parametrize("shape", [(), (0,), (7,), (3, 4), (5, 4, 6), (2, 1000)])
-@pytest.mark.parametrize("most", [1, 5, 24, 10_000])
-def test_cuts_cover_every_place_once(shape, most):
-    seen = np.zeros(shape, int)
-    for cut in cut_up(shape, most):
-        assert seen[cut].size <= most
-        seen[cut] += 1
-    assert (seen == 1).all()
+def test_cuts_cover_every_place_once(shape):
+    for most in (1, 5, 24, 10_000):
+        seen = np.zeros(shape, int)
+        for cut in cut_up(shape, most):
+            assert seen[cut].size <= most
+            seen[cut] += 1
+        assert (seen == 1).all()
 
 
 def test_points_in_another_order_are_put_into_order():

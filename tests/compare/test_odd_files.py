@@ -67,16 +67,11 @@ pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="no alarm
 
 
 @pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("first", [0, pytest.param(1000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(("make", "ending"), MAKERS)
-def test_odd_files_are_answered_or_refused(make, ending, tmp_path):
-    assert outcomes(range(60), make, ending, tmp_path) >= ALL
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize(("make", "ending"), MAKERS)
-def test_many_odd_files_are_answered_or_refused(make, ending, tmp_path):
-    assert outcomes(range(1000, 1600), make, ending, tmp_path) >= ALL
+def test_odd_files_are_answered_or_refused(make, ending, first, tmp_path):
+    seeds = range(first, first + (200 if first else 60))
+    assert outcomes(seeds, make, ending, tmp_path) >= ALL
 
 
 def written(path, add):
