@@ -14,7 +14,7 @@ from sciprec.baselines.records import read_record
 from sciprec.baselines.requests import scenario_request
 from sciprec.baselines.saving import save_request
 from sciprec.cli.exit_codes import INTERRUPTED
-from tests.baselines.killed_commands import Place
+from tests.baselines.conftest import git
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork, no SIGKILL on Windows")
 
@@ -89,31 +89,47 @@ backends = ["fp16"]
 
 @pytest.mark.slow
 def test_commands_that_are_killed_or_terminated_leave_nothing_temporary(tmp_path):
-    """A longer survey, whose records are compared: `python -m tests.baselines.killed_commands`."""
-    place = Place(tmp_path)
-    (place.folder / "waiting.py").write_text(WAITING)
-    (place.folder / "waiting.toml").write_text(SCENARIO)
-    plugin = ("--plugin", "waiting.py")
+    folder, temporary = tmp_path / "work", tmp_path / "temporary"
+    folder.mkdir()
+    temporary.mkdir()
+    (folder / "waiting.py").write_text(WAITING)
+    (folder / "waiting.toml").write_text(SCENARIO)
+    git(folder, "init", "-q")
+    git(folder, "add", ".")
+    git(folder, "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "first")
+
+    def started(*words, waits=""):
+        command = [sys.executable, "-m", "sciprec", "baseline", *words, "--plugin", "waiting.py"]
+        environment = {**os.environ, "TMPDIR": str(temporary), "WAITS": waits}
+        return subprocess.Popen(
+            command, cwd=folder, env=environment, stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+
+    def left():
+        """What is there beside baselines and their subjects."""
+        paths = [*temporary.iterdir(), *(folder / "baselines").glob(".*")]
+        return sorted(path.name for path in paths)
 
     def stopped(number, *words):
-        command = place.started(*words, *plugin, waits="fp16")
+        command = started(*words, waits="fp16")
         while "waits" not in (line := command.stderr.readline()):
             assert line, "it ended too early"
         command.send_signal(number)
         said = command.communicate(timeout=30)[1]
         assert "Traceback" not in said
-        return command.returncode, said, sorted(path.name for path in place.left())
+        return command.returncode, said
 
-    code, said, left = stopped(signal.SIGTERM, "save", "waiting.toml")
+    code, said = stopped(signal.SIGTERM, "save", "waiting.toml")
     assert code == INTERRUPTED and "goes on from the runs that had finished" in said
-    assert left == [".saving-waiting"]
-    _, _, left = stopped(signal.SIGKILL, "save", "waiting.toml")
-    assert left == [".saving-waiting", ".sciprec-lock"]
-    command = place.started("save", "waiting.toml", *plugin)
+    assert left() == [".saving-waiting"]
+    stopped(signal.SIGKILL, "save", "waiting.toml")
+    assert left() == [".saving-waiting", ".sciprec-lock"]
+    command = started("save", "waiting.toml")
     assert "kept, computed before" in command.communicate(timeout=60)[1]
-    assert command.returncode == 0 and not place.left()
-    _, _, left = stopped(signal.SIGKILL, "check")
-    assert len(left) == 1 and left[0].startswith("sciprec-baseline-")
-    code, said, left = stopped(signal.SIGTERM, "check")
-    assert code == INTERRUPTED and not left
+    assert command.returncode == 0 and not left()
+    stopped(signal.SIGKILL, "check")
+    assert len(left()) == 1 and left()[0].startswith("sciprec-baseline-")
+    code, said = stopped(signal.SIGTERM, "check")
+    assert code == INTERRUPTED and not left()
     assert said.endswith("interrupted; the baselines are as they were\n")
