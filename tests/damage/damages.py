@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 import shutil
 from collections.abc import Callable
@@ -13,12 +12,14 @@ import numpy as np
 
 from tests.damage.folders import of_file, of_store, run_files
 from tests.damage.test_lists import changed
+from tests.writing.damages import flipped, truncated, zeroed
 
+Change = Callable[[bytes, random.Random], bytes]
 Damage = Callable[[Path, Path, random.Random], str]
 """A function of the folder, of one of the same batch made before, and of a source of randomness; it
 says what it has done."""
 DAMAGES: dict[str, Damage] = {}
-BLOCKS = (1, 512, 4096)
+BLOCKS = (512, 4096)
 
 
 def damage(do: Damage) -> Damage:
@@ -39,32 +40,19 @@ def said(folder: Path, *paths: Path) -> str:
     return " and ".join(str(path.relative_to(folder)) for path in paths)
 
 
-@damage
-def flipped_bit(folder, before, rng):
-    path = rng.choice(stored_files(folder))
-    content, place = bytearray(path.read_bytes()), rng.randrange(path.stat().st_size)
-    content[place] ^= 1 << rng.randrange(8)
-    path.write_bytes(content)
-    return f"a bit of byte {place} of {said(folder, path)}"
+def in_one_file(change: Change) -> None:
+    """Register a damage of the bytes of one file."""
+
+    def do(folder: Path, before: Path, rng: random.Random) -> str:
+        path = rng.choice([path for path in stored_files(folder) if path.stat().st_size])
+        path.write_bytes(change(path.read_bytes(), rng))
+        return f"{said(folder, path)} {change.__name__}"
+
+    DAMAGES[change.__name__] = do
 
 
-@damage
-def zeroed_block(folder, before, rng):
-    path = rng.choice(stored_files(folder))
-    content, size = bytearray(path.read_bytes()), rng.choice(BLOCKS)
-    place = rng.randrange(len(content)) // size * size
-    end = min(place + size, len(content))
-    content[place:end] = bytes(end - place)
-    path.write_bytes(content)
-    return f"zeros from byte {place} to {end} of {said(folder, path)}"
-
-
-@damage
-def truncated(folder, before, rng):
-    path = rng.choice(stored_files(folder))
-    size = rng.randrange(path.stat().st_size)
-    os.truncate(path, size)
-    return f"{said(folder, path)} cut to {size} bytes"
+for one in (flipped, truncated, zeroed):
+    in_one_file(one)
 
 
 @damage
@@ -79,7 +67,7 @@ def exchanged_blocks(folder, before, rng):
     """Of one file, or of two."""
     one, two = (rng.choice(stored_files(folder)) for _ in range(2))
     two = rng.choice([one, two])
-    size = rng.choice(BLOCKS[1:])
+    size = rng.choice(BLOCKS)
     places = [rng.randrange(1 + max(0, p.stat().st_size - size)) for p in (one, two)]
     blocks = [p.read_bytes()[a : a + size] for p, a in zip((one, two), places, strict=True)]
     for path, place, block in zip((one, two), places, blocks[::-1], strict=True):

@@ -1,9 +1,12 @@
 """Whatever damages a folder is named and made again; a crash of a library would be told."""
 
+import itertools
+
 import pytest
 
 from sciprec.report.stored.batch import read_batch
 from sciprec.report.stored.shown import main_error
+from tests.damage.damages import DAMAGES
 from tests.damage.folders import made_folders
 from tests.damage.journey import sent
 
@@ -17,16 +20,18 @@ def folders(tmp_path_factory):
     return place, *made_folders(place)
 
 
+QUICK = ("edited_member", "edited_values", "old_run")
+
+
 @pytest.mark.parametrize(
-    "seed", [k if k < 4 else pytest.param(k, marks=pytest.mark.slow) for k in range(20)]
+    ("kind", "form"),
+    [
+        pytest.param(kind, form, marks=[] if kind in QUICK else [pytest.mark.slow])
+        for kind, form in zip(sorted(DAMAGES), itertools.cycle(("netcdf", "zarr")))
+    ],
 )
-def test_damaged_folders_are_named_and_made_again(folders, seed):
-    way = sent(*folders, seed=seed, form="netcdf" if seed % 2 else "zarr")
-    assert not way.faults, (way.damage, way.effect)
-
-
-def test_a_damaged_member_fails_the_runs_that_are_judged_with_it(folders):
-    way = sent(*folders, seed=0, form="netcdf", kind="edited_member")
+def test_damaged_folders_are_named_and_made_again(folders, kind, form):
+    way = sent(*folders, seed=0, form=form, kind=kind)
     assert not way.faults, (way.damage, way.effect)
 
 

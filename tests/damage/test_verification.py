@@ -29,7 +29,9 @@ def states(folder):
     return {row["file"]: row["state"] for row in sciprec.verify(folder).table}
 
 
-def test_a_batch_is_verified_and_its_page_states_the_digest_that_is_printed(own_batch, call):
+def test_a_batch_is_verified_and_its_page_states_the_digest_that_is_printed(
+    own_batch, call, tmp_path
+):
     code, out, err = call("report", own_batch.folder, "--verify")
     assert (code, err) == (GOOD, "") and out.count(" verified") == 2 + 6
     digest = re.search(r"digest of the batch: ([0-9a-f]{64})\n", out)[1]
@@ -39,6 +41,12 @@ def test_a_batch_is_verified_and_its_page_states_the_digest_that_is_printed(own_
     assert code == GOOD and said["good"] and said["digest"] == digest
     assert [row["file"] for row in said["files"]][:2] == [MANIFEST, "little_climate__fp64.nc"]
     assert "8 files of the batch in" in repr(sciprec.verify(str(own_batch.folder)))
+    code, _, err = call("report", tmp_path, "--verify")
+    assert code == USAGE and "holds no batch: there is no batch.json in it" in err
+    edited(own_batch.folder / "little_climate__fp64.nc")  # the truth: nothing is judged
+    runs = read_batch(own_batch.folder).of_scenario("little_climate")
+    assert [run.verdict.status for run in runs] == ["failed"] * 3
+    assert all(run.comparison is None for run in runs)
 
 
 def test_a_damaged_file_is_named_and_no_verdict_is_made_of_it(own_batch, call, blank_figures):
@@ -63,13 +71,6 @@ def test_a_damaged_file_is_named_and_no_verdict_is_made_of_it(own_batch, call, b
     assert code == NOT_MET and out.count(" verified") == 7
     assert re.search(rf"{FP32} +damaged +'.*height' \(record 2\)", out)
     assert re.search(f"to make again what is damaged or missing: `{again}`\n", out)
-
-
-def test_where_the_truth_is_damaged_nothing_is_judged(own_batch):
-    edited(own_batch.folder / "little_climate__fp64.nc")
-    runs = read_batch(own_batch.folder).of_scenario("little_climate")
-    assert [run.verdict.status for run in runs] == ["failed"] * 3
-    assert all(run.comparison is None for run in runs)
 
 
 def test_what_is_missing_or_of_another_run_is_told(own_batch, call, blank_figures):
@@ -121,11 +122,6 @@ def test_folders_of_earlier_versions_are_kept_and_said_to_be_unproven(own_batch,
     assert [run.verdict.status for run in read_batch(own_batch.folder).runs] == [
         row["status"] for row in own_batch.table
     ]
-
-
-def test_a_folder_without_a_batch_is_one_sentence(call, tmp_path):
-    code, _, err = call("report", tmp_path, "--verify")
-    assert code == USAGE and "holds no batch: there is no batch.json in it" in err
 
 
 def test_a_run_that_was_judged_otherwise_is_told(

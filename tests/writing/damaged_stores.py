@@ -1,20 +1,10 @@
-"""Damaged files of the cache and of baselines: nothing in them is taken for what it is not.
-
-    python -m tests.writing.damaged_stores FIRST LAST
-
-Draws a damage for every seed from FIRST to LAST - 1 and each kind of file; prints what is wrong.
-"""
+"""Damaged files of the cache and of baselines: nothing in them is taken for what it is not."""
 
 from __future__ import annotations
 
 import math
-import os
 import random
-import shutil
-import sys
-import tempfile
 import warnings
-from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -108,22 +98,3 @@ def damaged_baseline(draw: random.Random) -> str:
 
 
 STORES = (damaged_runs, damaged_assignment, damaged_baseline)
-
-
-def main(first: int, last: int) -> None:
-    """Run the damages of seeds, and count the answers."""
-    count: Counter[str] = Counter()
-    for seed in range(first, last):
-        for store in STORES:
-            os.environ["SCIPREC_CACHE_DIR"] = place = tempfile.mkdtemp()
-            try:
-                count[store(random.Random(seed))] += 1
-            except Exception as error:
-                print(f"seed {seed}: {store.__name__}: {error!r}")
-            shutil.rmtree(place)
-    for words, times in count.most_common():
-        print(f"{times:6} {words}")
-
-
-if __name__ == "__main__":
-    main(*map(int, sys.argv[1:3]))

@@ -1,4 +1,4 @@
-"""What is stored proves itself: a sample of the survey in `damaged_stores`."""
+"""What is stored proves itself, whatever damages it."""
 
 import random
 
