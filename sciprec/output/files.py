@@ -7,6 +7,7 @@ import json
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import xarray as xr
 
 from sciprec.checks.arguments import word
 from sciprec.output import digests, netcdf, zarr_store
+from sciprec.output.pieces import is_large, read_through
 from sciprec.output.stated import RUN
 
 NETCDF = "netcdf"
@@ -62,7 +64,15 @@ def available(
     Raises:
         InputError: as `read`.
     """
-    return _library(path).available(path, look)
+    library = _library(path)
+    with library.opened_to_load(path) as dataset:
+        large = is_large(dataset)
+        if not large:
+            dataset.load()
+        require_written(dataset, path)
+        read = partial(read_through, what=f"reading {Path(path).name}") if look is None else look
+        read(dataset)
+    return library.left_open(path) if large else dataset
 
 
 def opened(path: str | Path) -> contextlib.AbstractContextManager[xr.Dataset]:

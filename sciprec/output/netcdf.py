@@ -8,8 +8,7 @@ import gc
 import os
 import threading
 import traceback
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +17,17 @@ import xarray as xr
 
 from sciprec.checks.room import bytes_of_memory
 from sciprec.errors import InputError, why_no_file
+from sciprec.output import pieces
 from sciprec.output.holdable import REFUSALS, refused_piece
-from sciprec.output.pieces import TIME, WHOLE_BYTES, is_large, pieces_of_time, read_through
-from sciprec.writing.whole import flush, replacing
+from sciprec.output.pieces import PIECE_BYTES, TIME, is_large, pieces_of_time
+from sciprec.writing.whole import flush, replacing, temporary_folder, write_bytes
 
 _COMPRESSED = {"zlib": True, "complevel": 4, "shuffle": True, "fletcher32": True}
 _KEPT_BYTES = 2**22
 _MOST_COMPRESSED = 1000
 """Bytes of values that a byte of a file holds, at most; deflate reaches 1032 of zeros."""
+_MEMORY = Path("/dev/shm")
+"""Where Linux keeps files in memory."""
 _RAGGED = np.array("ragged", object)
 _LIBRARY = threading.RLock()  # the netCDF and HDF5 libraries serve one thread at a time
 
@@ -33,27 +35,55 @@ _LIBRARY = threading.RLock()  # the netCDF and HDF5 libraries serve one thread a
 def write(dataset: xr.Dataset, path: str | Path) -> Path:
     """Write a dataset; the file appears under its name when it is complete, or not at all.
 
+    The netCDF library ends the process where it cannot close a file. Where the system keeps files
+    in memory, as Linux does, it is therefore given a disk only for what is large.
+
     Raises:
         InputError: a netCDF file cannot hold a name, an attribute or the values of a variable.
         OSError: it could not be written, with the system's reason, such as a full disk.
     """
     path, bare = Path(path), without_encoding(dataset)
+    with _LIBRARY:
+        content = None if bare.nbytes > pieces.WHOLE_BYTES else _formed_in_memory(bare)
+        if content is None:
+            _write_to_disk(bare, path)
+        else:
+            write_bytes(path, content)
+    return path
+
+
+def _write_to_disk(dataset: xr.Dataset, path: Path) -> None:
+    """Let the library write a file itself. All is flushed before it is closed; where the disk fails
+    only then, the library reads what it has freed, to list what is open, and the process ends.
+    """
     with replacing(path) as part:
         try:
-            with _LIBRARY, _let_go():
-                _write_whole(bare, part)
+            with _let_go():
+                _write_whole(dataset, part)
         except (OSError, *REFUSALS) as error:
             of_disk = isinstance(error, (OSError, RuntimeError))
             if of_disk:  # the library says only "HDF error"
                 _try_to_write(part, dataset.nbytes)
-            with _LIBRARY:
-                refused = refused_piece(bare, _write_into_memory)
+            refused = refused_piece(dataset, _write_into_memory)
             if refused is not None:
                 raise refused from None
             if of_disk:  # it is gone by now
                 raise OSError(errno.EIO, os.strerror(errno.EIO), str(path)) from error
             raise
-    return path
+
+
+def _formed_in_memory(dataset: xr.Dataset) -> bytes | None:
+    """The bytes of a file that the library writes where the system keeps files in memory; None
+    where there is no such place, or the library fails there. (What the library itself calls a file
+    in memory loses the order of variables, and cannot be written into again.)
+    """
+    if not os.access(_MEMORY, os.W_OK):
+        return None
+    with contextlib.suppress(OSError, *REFUSALS), temporary_folder("netcdf", _MEMORY) as folder:
+        with _let_go():
+            _write_whole(dataset, folder / "file.nc")
+        return (folder / "file.nc").read_bytes()
+    return None
 
 
 def without_encoding(dataset: xr.Dataset) -> xr.Dataset:
@@ -79,49 +109,27 @@ def _encoding(dataset: xr.Dataset) -> dict[str, dict]:
 
 
 def _write_whole(dataset: xr.Dataset, path: Path) -> None:
-    """Write a dataset; a large one in pieces along time, whose axis then has no fixed length."""
-    encoding = _encoding(dataset)
-    if not is_large(dataset):
-        _write_at_once(dataset, path, encoding=encoding)
-        return
+    """Write a dataset; a large one in pieces along time, whose axis then has no fixed length. It is
+    on the disk before the library closes it: file systems of networks, and some of this machine,
+    tell of a full disk only when all is to be there.
+    """
     import netCDF4
 
-    _write_at_once(
-        dataset.isel({TIME: slice(0, 0)}), path, encoding=encoding, unlimited_dims=[TIME]
-    )
+    large, how = is_large(dataset), {"encoding": _encoding(dataset)}
     along = {str(name): v for name, v in dataset.variables.items() if TIME in v.dims}
-    with _little_kept(), netCDF4.Dataset(path, "a") as file:
-        file.set_auto_maskandscale(False)
-        for piece in pieces_of_time(dataset):
-            for name, variable in along.items():
-                at = tuple(piece if axis == TIME else slice(None) for axis in variable.dims)
-                file.variables[name][at] = variable[at].values
-        _finish(file, path)
-
-
-def _write_at_once(dataset: xr.Dataset, path: Path, **how: Any) -> None:
-    """Write a dataset as `Dataset.to_netcdf` does, which would import dask's clusters first, a
-    quarter of a second, to ask them for a lock: here the caller has one.
-    """
-    import netCDF4
-
-    with netCDF4.Dataset(path, "w", format="NETCDF4") as file:
-        _put(dataset, file, how)
-        _finish(file, path)
-
-
-def _finish(file: Any, path: Path) -> None:
-    """Let the disk refuse a file before it is closed: where closing fails, the library ends the
-    process. File systems of networks tell of a full disk only when all is to be there.
-    """
-    file.sync()
-    if _is_on_no_device(path):
-        flush(path)
-
-
-def _is_on_no_device(path: Path) -> bool:
-    """Whether a file system has no disk of this machine to itself, as those of networks."""
-    return hasattr(os, "major") and os.major(path.stat().st_dev) == 0
+    with _little_kept(), netCDF4.Dataset(path, "w", format="NETCDF4") as file:
+        if not large:
+            _put(dataset, file, how)
+        else:
+            _put(dataset.isel({TIME: slice(0, 0)}), file, {**how, "unlimited_dims": [TIME]})
+            file.set_auto_maskandscale(False)
+            for piece in pieces_of_time(dataset):
+                for name, variable in along.items():
+                    at = tuple(piece if axis == TIME else slice(None) for axis in variable.dims)
+                    file.variables[name][at] = variable[at].values
+        file.sync()
+        if os.name == "posix":
+            flush(path)
 
 
 def _write_into_memory(dataset: xr.Dataset) -> None:
@@ -211,28 +219,24 @@ def read(path: str | Path) -> xr.Dataset:
         return dataset.load()
 
 
-def available(
-    path: str | Path, look: Callable[[xr.Dataset], None] | None = None
-) -> xr.Dataset:  # fmt: skip
-    """A netCDF file: in memory, or, where it is large, read when its values are asked for, and open
-    as long as the dataset is there; it has been read once from end to end.
-
-    Args:
-        path: of the file.
-        look: reads the dataset from end to end; left out, nothing is done with what is read.
+@contextlib.contextmanager
+def opened_to_load(path: str | Path) -> Iterator[xr.Dataset]:
+    """A netCDF file as `opened`, where also what goes wrong when it is read is said in a sentence.
 
     Raises:
         InputError: there is no such file, or it is not a complete netCDF file.
     """
     with _little_kept(), opened(path) as dataset, _readable(path, _BROKEN):
-        if not is_large(dataset):
-            dataset.load()
-        require_written(dataset, path)
-        read = partial(read_through, what=f"reading {Path(path).name}") if look is None else look
-        read(dataset)
-        if not is_large(dataset):
-            return dataset
-    with _LIBRARY, _little_kept():
+        yield dataset
+
+
+def left_open(path: str | Path) -> xr.Dataset:
+    """A netCDF file that is open as long as its dataset is there.
+
+    Raises:
+        InputError: it is not a complete netCDF file.
+    """
+    with _LIBRARY, _little_kept(), _readable(path, _BROKEN):
         return _dataset(Path(path), cache=False)
 
 
@@ -261,7 +265,7 @@ def require_written(dataset: xr.Dataset, path: str | Path) -> None:
     Raises:
         InputError: the file is far too small for what it declares.
     """
-    memory = bytes_of_memory() or WHOLE_BYTES
+    memory = bytes_of_memory() or pieces.WHOLE_BYTES
     if dataset.nbytes <= memory:
         return
     parts = Path(path).rglob("*") if os.path.isdir(path) else (Path(path),)
@@ -354,8 +358,21 @@ def _readable(path: str | Path, errors: tuple[type[Exception], ...]) -> Iterator
     except InputError:
         raise
     except errors as error:
-        said = getattr(error, "strerror", "") or str(error) or type(error).__name__
-        said = said.splitlines()[0]
+        said = _disk_says(path) or getattr(error, "strerror", "") or str(error)
+        said = (said or type(error).__name__).splitlines()[0]
         raise InputError(
             f"'{path}' cannot be read as netCDF ({said:.120}); is it complete, and a netCDF file?"
         ) from None
+
+
+def _disk_says(path: str | Path) -> str:
+    """The system's reason where the bytes of a file cannot be read, of which the library says only
+    "HDF error"; empty where they can.
+    """
+    try:
+        with open(path, "rb") as stream:
+            while stream.read(PIECE_BYTES):
+                pass
+    except OSError as error:
+        return error.strerror or ""
+    return ""

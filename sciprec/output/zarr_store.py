@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import logging
-from collections.abc import Callable, Iterator
-from functools import cache, partial
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +15,8 @@ import xarray as xr
 
 from sciprec.errors import InputError
 from sciprec.output.holdable import REFUSALS
-from sciprec.output.netcdf import require_room, require_written, without_encoding
-from sciprec.output.pieces import TIME, is_large, pieces_of_time, read_through
+from sciprec.output.netcdf import require_room, without_encoding
+from sciprec.output.pieces import TIME, is_large, pieces_of_time
 from sciprec.writing.whole import replacing
 
 FORMAT = 2
@@ -95,27 +95,8 @@ def _write_whole(dataset: xr.Dataset, path: Path, encoding: dict[str, dict]) -> 
         )
 
 
-def available(
-    path: str | Path, look: Callable[[xr.Dataset], None] | None = None
-) -> xr.Dataset:  # fmt: skip
-    """A store: in memory, or, where it is large, read when its values are asked for; it has been
-    read once from end to end.
-
-    Args:
-        path: of the store.
-        look: reads the dataset from end to end; left out, nothing is done with what is read.
-
-    Raises:
-        InputError: as `read`.
-    """
-    with opened(path) as dataset:
-        if not is_large(dataset):
-            dataset.load()
-        require_written(dataset, path)
-        read = partial(read_through, what=f"reading {Path(path).name}") if look is None else look
-        read(dataset)
-        if not is_large(dataset):
-            return dataset
+def left_open(path: str | Path) -> xr.Dataset:
+    """A store whose values are read when they are asked for, without end."""
     return xr.open_dataset(path, engine="zarr", decode_times=False, cache=False)
 
 
@@ -165,3 +146,7 @@ def opened(path: str | Path) -> Iterator[xr.Dataset]:
             f"'{path}' cannot be read as a Zarr store ({said:.120}); "
             "is it complete, and a Zarr store?"
         ) from None
+
+
+opened_to_load = opened
+"""As of a netCDF file: whatever goes wrong meanwhile is said in a sentence."""

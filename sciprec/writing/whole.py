@@ -155,19 +155,20 @@ def write_text(path: Path, text: str, *, lasting: bool = False) -> Path:
 
 
 @contextlib.contextmanager
-def temporary_folder(purpose: str) -> Iterator[Path]:
+def temporary_folder(purpose: str, where: Path | None = None) -> Iterator[Path]:
     """An empty folder where the system keeps what is temporary, for a `with` statement; it goes
     with the block, and what killed processes have left of the same purpose goes before.
 
     Args:
         purpose: a word for its name.
+        where: another place to keep it.
     """
     start = f"sciprec-{purpose}-"
-    for old in Path(tempfile.gettempdir()).glob(f"{start}*-*"):
+    for old in Path(where or tempfile.gettempdir()).glob(f"{start}*-*"):
         process = old.name.removeprefix(start).partition("-")[0]
         if process.isdecimal() and not is_running(int(process)):
             remove(old)
-    place = Path(tempfile.mkdtemp(prefix=f"{start}{os.getpid()}-"))
+    place = Path(tempfile.mkdtemp(prefix=f"{start}{os.getpid()}-", dir=where))
     try:
         yield place
     finally:

@@ -35,16 +35,17 @@ SLOW_FILE = """
     import sys, time
     import numpy as np
     from sciprec.cli import commands as cli
-    from sciprec.output import netcdf
+    from sciprec.output import netcdf, pieces
     from sciprec.output.dataset import prices_dataset
     from tests.shell.conftest import Models
 
-    def half(dataset, path, **how):
+    def half(dataset, path):
         path.write_bytes(b"CDF half of a file")
         print("half-way", file=sys.stderr, flush=True)
         time.sleep(60)
 
-    netcdf._write_at_once = half
+    pieces.WHOLE_BYTES = 0
+    netcdf._write_whole = half
     Models()["heston"] = lambda given, backend, compensation=None: prices_dataset(
         (90.0, 100.0), (0.5,), {"price": np.ones((1, 2))}, blow_up=""
     )

@@ -17,7 +17,7 @@ from sciprec.batch.perform import sentence
 from sciprec.cli.exit_codes import NOT_MET, USAGE
 from sciprec.climate.running.checkpoint import Checkpoints, Saved
 from sciprec.climate.running.request import check_request
-from sciprec.output import netcdf
+from sciprec.output import netcdf, pieces
 from sciprec.output.dataset import trajectory_dataset
 from sciprec.report.stored.batch import MANIFEST
 from sciprec.writing import whole
@@ -137,11 +137,12 @@ def no_room(*_, **__):
 def test_a_full_disk_is_told_with_the_systems_reason(models, tmp_path, monkeypatch):
     dataset = little_climate(None, "fp64")
 
-    def half(dataset, path, **how):
+    def half(dataset, path):
         path.write_bytes(b"CDF half")
         raise RuntimeError("NetCDF: HDF error")
 
-    monkeypatch.setattr(netcdf, "_write_at_once", half)
+    monkeypatch.setattr(pieces, "WHOLE_BYTES", 0)
+    monkeypatch.setattr(netcdf, "_write_whole", half)
     with pytest.raises(OSError, match="Input/output error") as caught:  # there is room by now
         netcdf.write(dataset, tmp_path / "run.nc")
     assert "HDF error" in str(caught.value.__cause__)
@@ -169,11 +170,12 @@ def test_a_file_whose_tables_alone_find_no_room_has_the_systems_reason(tmp_path,
     """The library needs more than the values: what it has written shows that there is no room."""
     dataset = little_climate(None, "fp64")
 
-    def half(dataset, path, **how):
+    def half(dataset, path):
         path.write_bytes(bytes(30_000))
         raise RuntimeError("NetCDF: HDF error")
 
-    monkeypatch.setattr(netcdf, "_write_at_once", half)
+    monkeypatch.setattr(pieces, "WHOLE_BYTES", 0)
+    monkeypatch.setattr(netcdf, "_write_whole", half)
     assert dataset.nbytes < 30_000
     with files_up_to(32_000), pytest.raises(OSError, match="File too large") as caught:
         netcdf.write(dataset, tmp_path / "run.nc")
@@ -182,7 +184,7 @@ def test_a_file_whose_tables_alone_find_no_room_has_the_systems_reason(tmp_path,
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of file sizes are those of Linux")
-def test_a_file_that_finds_no_room_is_given_up_at_once(tmp_path):
+def test_a_file_that_finds_no_room_is_given_up_at_once(tmp_path, monkeypatch):
     """Not when what has gone wrong is forgotten: one run in a hundred ended in the library then,
     called by two threads. The library itself has found no room, and cannot close the file.
     """
@@ -191,6 +193,7 @@ def test_a_file_that_finds_no_room_is_given_up_at_once(tmp_path):
     large = little_trajectory(times=300)
     large.fields["height"] = np.random.default_rng(1).random(large.fields["height"].shape)
     dataset = trajectory_dataset(large)
+    monkeypatch.setattr(pieces, "WHOLE_BYTES", 0)
     before = sum(type(one) is netCDF4.Dataset for one in gc.get_objects())
     with files_up_to(200_000), pytest.raises(OSError, match="File too large") as caught:
         netcdf.write(dataset, tmp_path / "run.nc")

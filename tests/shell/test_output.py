@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from sciprec.batch.perform import properties
 from sciprec.errors import InputError
-from sciprec.output import netcdf
+from sciprec.output import netcdf, pieces
 from sciprec.output.dataset import EARTH_RADIUS_M, cell_areas, latitude_bounds, longitude_bounds
 from sciprec.output.variables import VARIABLES, describe
 from sciprec.precision.formats.backend import backends
@@ -65,7 +65,8 @@ def test_cell_areas_cover_the_sphere(southward):
 
 
 def test_failed_write_leaves_nothing(tmp_path, monkeypatch):
-    monkeypatch.setattr(netcdf, "_write_at_once", _write_half)
+    monkeypatch.setattr(pieces, "WHOLE_BYTES", -1)
+    monkeypatch.setattr(netcdf, "_write_whole", _write_half)
     with pytest.raises(OSError, match="Input/output error") as caught:
         netcdf.write(xr.Dataset(), tmp_path / "run.nc")
     assert str(caught.value.__cause__) == "disk full"
@@ -148,7 +149,7 @@ def test_any_variable_is_held_or_refused_with_a_sentence(values):
     assert held is None or values.dtype.kind == "M" or (held["a"].values == values).all()
 
 
-def _write_half(dataset, path, **_):
+def _write_half(dataset, path):
     """Leaves a beginning and fails, as a full disk does."""
     path.write_bytes(b"CDF")
     raise OSError("disk full")

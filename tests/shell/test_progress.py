@@ -16,7 +16,7 @@ from sciprec.cli import progress
 from sciprec.comparison.wording import duration
 from sciprec.display.course import listening
 from sciprec.kinds import load_scenario
-from sciprec.output import netcdf, pieces
+from sciprec.output import files, netcdf, pieces
 from sciprec.output.dataset import prices_dataset
 from sciprec.scenario.compensation_choice import NO_COMPENSATION, CompensationChoice
 from tests.shell.conftest import little_climate
@@ -285,7 +285,7 @@ def test_reports_tell_how_far_they_have_read(tmp_path, monkeypatch):
     netcdf.write(xr.Dataset({"t": ("time", np.ones(9))}), tmp_path / "run.nc")
     told = []
     with listening(lambda *words: told.append(words)):
-        netcdf.available(tmp_path / "run.nc").close()
+        files.available(tmp_path / "run.nc").close()
     assert told and all(what == "reading run.nc" and done <= whole for what, done, whole in told)
-    netcdf.available(tmp_path / "run.nc").close()
+    files.available(tmp_path / "run.nc").close()
     assert told[-1][1] == told[-1][2]

@@ -14,8 +14,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 import typer
+import xarray as xr
 
 from sciprec.cli.commands import app
+from sciprec.errors import InputError
+from sciprec.output import netcdf
 from sciprec.writing import whole
 from tests.writing.checking import tried
 from tests.writing.faults import ERRORS, FROM_THEN_ON, ONCE, Disk, Fault, failing
@@ -241,3 +244,14 @@ def test_what_a_process_of_the_same_number_has_left_is_in_nobodys_way(tmp_path):
         whole.tidy(tmp_path)
         assert part.exists() and not other.exists()
     assert os.listdir(tmp_path) == ["a"] and path.read_text() == "whole"
+
+
+def test_a_file_that_the_disk_does_not_give_has_the_systems_reason(tmp_path):
+    """The netCDF library says only "HDF error" of it."""
+    path = netcdf.write(xr.Dataset({"a": ("x", np.arange(9.0))}), tmp_path / "a.nc")
+    path.write_bytes(path.read_bytes()[:-1])
+    with pytest.raises(InputError, match="as netCDF .*HDF error"):
+        netcdf.read(path)
+    with failing(Disk(tmp_path, Fault(1, errno.EIO))):
+        with pytest.raises(InputError, match=r"as netCDF \(Input/output error\)"):
+            netcdf.read(path)

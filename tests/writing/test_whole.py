@@ -6,8 +6,12 @@ import subprocess
 import sys
 import tempfile
 
+import netCDF4
+import numpy as np
 import pytest
+import xarray as xr
 
+from sciprec.output import netcdf
 from sciprec.writing import whole
 
 
@@ -69,3 +73,33 @@ def test_temporary_folders_of_killed_processes_go_with_the_next_of_their_purpose
         (place / "mine").touch()
         assert sorted(os.listdir(tmp_path)) == sorted([*stay, place.name])
     assert sorted(os.listdir(tmp_path)) == sorted(stay)
+
+
+def test_a_file_formed_in_memory_has_the_bytes_that_the_library_writes_itself(
+    tmp_path, monkeypatch
+):
+    dataset = xr.Dataset({"b": ("x", np.arange(9) / 7.0), "a": 1.5}, attrs={"seed": 3})
+    (tmp_path / "memory").mkdir()
+    monkeypatch.setattr(netcdf, "_MEMORY", tmp_path / "memory")
+    netcdf.write(dataset, tmp_path / "a.nc")
+    monkeypatch.setattr(netcdf, "_MEMORY", tmp_path / "missing")
+    netcdf.write(dataset, tmp_path / "b.nc")
+    assert (tmp_path / "a.nc").read_bytes() == (tmp_path / "b.nc").read_bytes()
+    assert not os.listdir(tmp_path / "memory")
+    with netCDF4.Dataset(tmp_path / "a.nc", "a") as file:  # which needs the order of variables
+        assert list(file.variables) == ["b", "a"]
+
+
+def test_a_file_that_finds_no_room_in_memory_is_written_by_the_library_itself(
+    tmp_path, monkeypatch
+):
+    def full(dataset, path):
+        if path.parent != tmp_path:
+            raise RuntimeError("NetCDF: HDF error")
+        usual(dataset, path)
+
+    usual = netcdf._write_whole
+    monkeypatch.setattr(netcdf, "_MEMORY", tmp_path)
+    monkeypatch.setattr(netcdf, "_write_whole", full)
+    netcdf.write(xr.Dataset({"a": ("x", np.zeros(9))}), tmp_path / "a.nc")
+    assert os.listdir(tmp_path) == ["a.nc"] and netcdf.read(tmp_path / "a.nc").sizes["x"] == 9

@@ -11,6 +11,7 @@ until none is left; where it is +, all calls from one after another on.
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import subprocess
@@ -21,7 +22,7 @@ from pathlib import Path
 import numpy as np
 import xarray as xr
 
-from sciprec.output import files, netcdf, pieces
+from sciprec.output import files, pieces
 from sciprec.writing import whole
 
 MOST = 80
@@ -61,15 +62,7 @@ def tried(path: Path, calls: str, error: str, when: str) -> dict[str, object]:
 
 
 def _write(path: Path, log: Path, calls: str, error: str, when: str) -> int:
-    command = ["strace", "-f", "-qq", "-o", str(log), "-P", str(whole.part_of(path))]
-    for call in calls.split(","):
-        command += ["-e", f"inject={call}:error={error}:when={when}"]
-    command += ["-e", f"trace={calls}", "-p", str(os.getpid())]
-    follower = subprocess.Popen(command)
-    while "TracerPid:\t0\n" in Path("/proc/self/status").read_text():
-        if follower.poll() is not None:
-            return 77
-        time.sleep(0.002)
+    follower = followed(log, ["-P", str(whole.part_of(path)), *failing(calls, error, when)])
     said = ""
     try:
         files.write(dataset(2), path)
@@ -79,6 +72,23 @@ def _write(path: Path, log: Path, calls: str, error: str, when: str) -> int:
     follower.wait()
     (path.parent.parent / "said").write_text(said)
     return 0
+
+
+def failing(calls: str, error: str, when: str) -> list[str]:
+    """Options of strace by which calls fail."""
+    inject = (("-e", f"inject={call}:error={error}:when={when}") for call in calls.split(","))
+    return [*itertools.chain(*inject), "-e", f"trace={calls}"]
+
+
+def followed(log: Path, options: list[str]) -> subprocess.Popen[bytes]:
+    """Let strace follow this process, with a log of calls; returns once it does."""
+    command = ["strace", "-f", "-qq", "-o", str(log), *options, "-p", str(os.getpid())]
+    follower = subprocess.Popen(command)
+    while "TracerPid:\t0\n" in Path("/proc/self/status").read_text():
+        if follower.poll() is not None:
+            os._exit(77)
+        time.sleep(0.002)
+    return follower
 
 
 def _seed(path: Path) -> object:
@@ -100,7 +110,6 @@ def main(folder: str, size: str, *groups: str) -> None:
     path.parent.mkdir(exist_ok=True)
     if size == "large":
         pieces.WHOLE_BYTES = 0
-    netcdf._is_on_no_device = lambda path: True  # files are flushed on any
     for group in groups:
         calls, error, when = group.split(":")
         every = (f"{n}{when}" for n in range(1, MOST))
