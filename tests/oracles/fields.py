@@ -20,7 +20,13 @@ class Fields:
     """
 
     def __init__(self, kind, **values) -> None:
-        self.__dict__.update(values, _kind=kind)
+        held = {n: np.float64(v) if type(v) is float else v for n, v in values.items()}
+        self.__dict__.update(held, _kind=kind)
+
+    def __setattr__(self, name: str, value) -> None:
+        """Fields of binary32 and binary64 numbers stay such."""
+        before = getattr(self, name)
+        self.__dict__[name] = type(before)(value) if isinstance(before, np.floating) else value
 
     def names(self) -> list[str]:
         """Of the fields, in order."""

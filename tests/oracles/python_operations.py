@@ -47,8 +47,8 @@ IN_PLACE = {f"i{n}": n for n in ("add", "sub", "mul", "div", "mod", "floordiv", 
 OF_PAIRS = ("to_complex", "as_complex", "of_parts", "rect", "angle", "polar")
 """Operations whose operands are complex numbers, whatever is given."""
 OF_SUMS = {"accumulate": operator.add, "subtract": operator.sub, "product": operator.mul}
-WITHOUT_KEY = ("call", "call_normally", "chosen", "constant", "entry", "held", "literal",
-               "of_dimensions", "of_method", "result_type", "row")  # fmt: skip
+WITHOUT_KEY = ("call", "call_normally", "chosen", "closed", "constant", "entry", "held", "kept",
+               "literal", "of_dimensions", "of_method", "opened", "result_type", "row")  # fmt: skip
 MAKERS = ("contracting", "icontracting", "ipower_of", "over", "power", "power_of",
           "running_sum_along", "times", "total_along")  # fmt: skip
 """What makes an operation of a number that stands in the text of the generated module."""
@@ -73,11 +73,6 @@ def step_key(key: int | None, number: int) -> int | None:
         return None
     odd = random_bits.lowbias32((_FIRST_STEP + number) * random_bits.GOLDEN + 1) | 1
     return random_bits.at(key, odd)
-
-
-def element_key(key: int | None, number: int) -> int | None:
-    """The key of an element of an array."""
-    return None if key is None else random_bits.descend(key, number)
 
 
 class Role:
@@ -179,8 +174,9 @@ class PythonOperations:
 
     def __init__(self, backend) -> None:
         if backend.fixed:
-            raise NotImplementedError("rows of a table")
-        self.backend, self.narrow, self.row = backend, backend.carrier == np.float32, None
+            raise NotImplementedError("these are the operations of floats: see fixed_operations")
+        self.backend, self.narrow = backend, backend.carrier == np.float32
+        self.takes_keys = backend.random
         self.storage, self.compute, *sums = (Role(role, backend.mixed) for role in backend.roles)
         accumulate, product = sums
         self.roles = {"accumulate": accumulate, "subtract": accumulate, "product": product}
@@ -204,7 +200,7 @@ class PythonOperations:
         return self._keyed(self.operation(name))
 
     def _keyed(self, function):
-        if not self.backend.random:
+        if not self.takes_keys:
             return functools.partial(function, None)
 
         def noted(key, *operands):
@@ -248,7 +244,7 @@ class PythonOperations:
             evaluate: (values, key) -> number, where it is no step of that name.
             role: that has made operands, and rounds them; `compute` unless said.
         """
-        kinds, entering = [kind_of(x) for x in operands], role or self.compute
+        kinds = [kind_of(x) for x in operands]
         if native is not None and not {"f", "c"} & {*kinds}:
             return wrapped(name, native, operands)
         operation = formula or COMPLEX_OPERATIONS.get("sub" if name == "subtract" else name)
@@ -258,14 +254,15 @@ class PythonOperations:
             )
             pairs = name in OF_PAIRS or "c" in kinds
             return self._each(one, key, operands, pairs and operation.gives == "complex")
-        own = self.roles.get(name, self.compute)
         if name in OF_PAIRS or "c" in kinds:
-            return self._of_pairs(operation, own, key, operands)
-        values = [
-            float(x) if type(x) in self.own else
-            (entering if kind == "f" else self.compute).number(x, key, 1 + n)
-            for n, (x, kind) in enumerate(zip(operands, kinds, strict=True))
-        ]  # fmt: skip
+            return self._of_pairs(operation, self.roles.get(name, self.compute), key, operands)
+        return self._of_numbers(name, key, operands, role or self.compute, evaluate)
+
+    def _of_numbers(self, name, key, operands, entering: Role, evaluate) -> float:
+        own, values = self.roles.get(name, self.compute), []
+        for n, x in enumerate(operands, 1):
+            role = entering if kind_of(x) == "f" else self.compute
+            values.append(float(x) if type(x) in self.own else role.number(x, key, n))
         if evaluate is None:
             return own.step(name, values, key)
         made = evaluate(values, key)
@@ -352,34 +349,52 @@ class PythonOperations:
         narrow = self.narrow and all(a.dtype in (np.float32, np.complex64) for a in arrays)
         return np.dtype(("c8" if pairs else "f4") if narrow else ("c16" if pairs else "f8"))
 
+    def _element(self, key, number: int):
+        """The key of an element of an array."""
+        return None if key is None else random_bits.descend(key, number)
+
+    def _operand(self, key, place: int, x, alone: bool):
+        """An operand of an operation on arrays, an element or a number beside them."""
+        return x if alone and self.backend.mixed else self._enter(key, x)
+
+    def _settled(self, key, made):
+        """What an operation has made of an element: where roles differ in format, no load may round
+        it to that of the storage.
+        """
+        return self._enter(self._element(key, 1), made) if self.backend.mixed else made
+
     def _each(self, function, key, operands, pairs: bool):
         """A new array of what a function gives of elements; those of arrays enter first."""
         arrays = [x for x in operands if is_array(x)]
-        shape, mixed = np.broadcast_shapes(*(a.shape for a in arrays)), self.backend.mixed
+        shape = np.broadcast_shapes(*(a.shape for a in arrays))
         out = np.empty(shape, self._dtype(arrays, pairs))
         given = [np.broadcast_to(x, shape) if is_array(x) else x for x in operands]
         for number, place in enumerate(np.ndindex(shape)):
-            own = element_key(key, number)
+            own = self._element(key, number)
             values = [
-                self._enter(own, x[place]) if is_array(x) else x if mixed else self._enter(own, x)
-                for x in given
+                self._operand(own, n, x[place] if is_array(x) else x, not is_array(x))
+                for n, x in enumerate(given, 1)
             ]
-            made = function(own, *values)
-            out[place] = self._enter(element_key(own, 1), made) if mixed else made
+            out[place] = self._settled(own, function(own, *values))
         return out
+
+    def _mapped(self, function, key, x, dtype) -> np.ndarray:
+        """A new array of function(key, element)."""
+        made = np.empty(x.shape, dtype)
+        for number, place in enumerate(np.ndindex(x.shape)):
+            made[place] = function(self._element(key, number), x[place])
+        return made
 
     def _in_place(self, operation, key, x, y):
         """x op= y: written into x where that is an array."""
         if not is_array(x):
             return operation(key, x, y)
-        other, mixed = np.broadcast_to(y, x.shape) if is_array(y) else y, self.backend.mixed
+        others = np.broadcast_to(y, x.shape) if is_array(y) else None
         for number, place in enumerate(np.ndindex(x.shape)):
-            own = element_key(key, number)
-            term = other[place] if is_array(y) else y
-            term = term if mixed and not is_array(y) else self._enter(own, term)
-            made = operation(own, self._enter(own, x[place]), term)
-            made = self._enter(element_key(own, 1), made) if mixed else made
-            x[place] = self._leave(own, x, self._enter(own, made))
+            own = self._element(key, number)
+            term = self._operand(own, 2, y if others is None else others[place], others is None)
+            made = operation(own, self._operand(own, 1, x[place], False), term)
+            x[place] = self._leave(own, x, self._enter(own, self._settled(own, made)))
         return x
 
     def _reduced(self, of_integers, key, function, x):
@@ -433,7 +448,7 @@ class PythonOperations:
 
     def _viewed(self, key, x):
         if is_array(x) and kind_of(x) in "fc":
-            return self._each(lambda own, v: v, key, [x], kind_of(x) == "c")
+            return self._mapped(self._enter, key, x, self._dtype([x], kind_of(x) == "c"))
         return x
 
     _ordered = _viewed
@@ -454,11 +469,10 @@ class PythonOperations:
         if kind_of(of) not in "fc" or kind_of(x) == "O":
             return x
         if is_array(x):
-            made = np.empty(x.shape, complex if kind_of(x) == "c" else float)
-            for number, place in enumerate(np.ndindex(x.shape)):
-                own = element_key(key, number)
-                made[place] = self._leave(own, target, self._enter(own, x[place]))
-            return made
+            dtype = complex if kind_of(x) == "c" else float
+            return self._mapped(
+                lambda own, v: self._leave(own, target, self._enter(own, v)), key, x, dtype
+            )
         narrow = np.asarray(of).dtype in (np.float32, np.complex64) and not self.narrow
         if not isinstance(x, PAIRS):
             return self._stored_number(key, x, type(x) in self.own, narrow)
@@ -515,6 +529,7 @@ class PythonOperations:
         return lambda function: function
 
     _of_dimensions = _of_method = _entry
+    _row = None
 
     @staticmethod
     def _call(arity: int):
@@ -524,7 +539,7 @@ class PythonOperations:
 
     def _chosen(self, arity: int):
         """A vectorized function of numbers, or its loop over arrays, each with its key."""
-        count = 2 if self.backend.random else 0
+        count = 2 if self.takes_keys else 0
 
         def chosen(function, loop, *given):
             keys, operands = given[:count], given[count:]
@@ -535,7 +550,7 @@ class PythonOperations:
 
     def _result_type(self, arity: int):
         """The dtype of a new array of what a function gives of elements."""
-        count = 1 if self.backend.random else 0
+        count = 1 if self.takes_keys else 0
 
         def result_type(function, *given):
             keys, operands = given[:count], given[count:]
@@ -547,6 +562,40 @@ class PythonOperations:
             return self._dtype(arrays, kind_of(made) == "c") if inexact else type(made)
 
         return result_type
+
+
+class WithoutKeys(PythonOperations):
+    """Operations of floats for the text of a backend with keys or rows, which they leave out: the
+    text rounds where it says so, in this arithmetic.
+
+    Args:
+        backend: of floats.
+        rows: whether the number of a row follows each key.
+    """
+
+    def __init__(self, backend, rows: bool) -> None:
+        super().__init__(backend)
+        self.takes_keys, self._left_out = True, 1 + rows
+
+    def _keyed(self, function):
+        return lambda *given: function(None, *given[self._left_out :])
+
+    def _called(self, function, key, *operands):
+        return function(0, *operands)
+
+    @staticmethod
+    def _row(key, number):
+        return key
+
+    @staticmethod
+    def _opened(x):
+        return x
+
+    _closed = _opened
+
+    @staticmethod
+    def _kept(key, x):
+        return x
 
 
 def _is_stored(container) -> bool:

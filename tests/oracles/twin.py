@@ -543,6 +543,8 @@ class Twin:
             return functools.partial(self._named, value)
         if value is np.sort:
             return _sorted
+        if value is np.array:
+            return self._of_list
         if value in (np.concatenate, np.hstack, np.vstack, np.stack, np.column_stack):
             return functools.partial(self._joined, value)
         if value is np.finfo:
@@ -600,6 +602,12 @@ class Twin:
         if len(operands) == 1 and function in (min, max):
             return self.rebuild(reduce.smallest if function is min else reduce.largest)(*operands)
         return self.apply(OPERATIONS[function], *operands)
+
+    def _of_list(self, values, dtype=None):
+        """np.array of a list: of numbers, or of integers alone."""
+        if dtype is None and any(isinstance(x, Exact) for x in values):
+            return _array(np.array(values, dtype=object), self.backend)
+        return np.array(values, dtype)
 
     def _joined(self, function, arrays, **more) -> np.ndarray:
         """Arrays of numbers, or of integers alone, side by side."""

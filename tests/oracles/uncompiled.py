@@ -10,20 +10,24 @@ an integer and becomes a float is a float to Numba from the start, and an intege
 
 from __future__ import annotations
 
+import ast
 import inspect
 import types
+from dataclasses import replace
 
 import numpy as np
 from numba.typed import List
 
-from sciprec.precision.formats.backend import resolve_backend
+from sciprec.precision.formats.backend import Arithmetic, Backend, resolve_backend
 from sciprec.precision.lifting.compiling import run_text
 from sciprec.precision.operations.by_type import sum_block, zeros_for
 from sciprec.precision.rewriting.imported import imported
 from sciprec.precision.rewriting.program import Program, Unshared
 from sciprec.precision.rewriting.syntax import plain_function
+from sciprec.precision.rounding.variant import CAREFUL, FLOATS
 from tests.oracles import random_bits
-from tests.oracles.python_operations import PythonOperations, is_array
+from tests.oracles.fixed_operations import FixedOperations
+from tests.oracles.python_operations import PythonOperations, WithoutKeys, is_array
 
 
 class Uncompiled:
@@ -45,13 +49,11 @@ class Uncompiled:
         trust_inputs: bool = False, program_of=Program,
     ) -> None:  # fmt: skip
         self.kernel, self.backend = plain_function(kernel), resolve_backend(backend)
-        self.seed, self._path, self._trust, self._calls = seed, path, trust_inputs, 0
+        self.seed, self._path, self._calls = seed, path, 0
         program = program_of(self.kernel, self.backend, path, trust_inputs)
         self.sites, self.signature, self.text = program.sites, program.signature, program.text()
         self.operations = PythonOperations(self.backend)
-        self._module = types.ModuleType(f"uncompiled_{self.kernel.__name__}")
-        self._module.__file__ = None
-        run_text(self.text, self._module, names_of(self.operations))
+        self._module = run_module(program, self.operations)
         self._own = program.callee(self.kernel)
 
     def __call__(self, *args, **kwargs):
@@ -77,6 +79,104 @@ class Uncompiled:
         """The kernel's function of the generated module."""
         return getattr(self._module, self._own)
 
+    def require_draws_of_their_own(self) -> None:
+        """Raise where more operations than chance explains drew, so far, what others drew."""
+        repeated = sum(n - 1 for n in self.operations.drawn.values() if n)
+        assert repeated < 4, f"{repeated} operations draw what others drew"
+
+
+def run_random(lifted, args):
+    """What the last call of a compiled kernel of a backend with random bits should have given for
+    these arguments, which are written.
+
+    Raises:
+        AssertionError: more operations than chance explains draw what others drew.
+    """
+    made = Uncompiled(
+        lifted.kernel, lifted.backend, path=lifted._program.path, trust_inputs=lifted._trusting
+    )
+    key = random_bits.entry(lifted.seed, lifted._calls - 1, getattr(lifted, "number", -1))
+    with np.errstate(all="ignore"):
+        result = made._module.sp_entry(key, *args)
+    made.require_draws_of_their_own()
+    return result
+
+
+def run_fixed(kernel, units, args: tuple):
+    """Run a kernel in fixed point, in given units; arrays and objects are written.
+
+    Args:
+        kernel: the plain Python function.
+        units: with `backend`, `sites`, `rows` and `exponents`.
+        args: numbers, arrays, objects (`fields.Fields`), tuples of these.
+
+    Returns:
+        (result, places): what the kernel returns, and the places in the order of the rows, with
+        what they counted.
+    """
+    program = Program(kernel, units.backend, "auto", False, CAREFUL)
+    operations = FixedOperations(units)
+    with np.errstate(all="ignore"):
+        result = run_module(program, operations).sp_entry(0, *args)
+    return result, operations.places
+
+
+class _Unrounded(Program):
+    """A program whose constant arrays are not rounded ahead, to a unit that all elements share."""
+
+    def held_array(self, value: np.ndarray) -> np.ndarray:
+        return value
+
+
+def without_keys(kernel, backend, path: str = "auto", trust_inputs: bool = False):
+    """The text of a backend with random bits or with rows, run in floats.
+
+    Returns:
+        (floats, call): a backend that rounds as the numbers of the text are that have been rounded
+        already, and the kernel.
+    """
+    if not backend.fixed:
+        floats = Backend("without random bits", *map(_without_bits, backend.roles))
+    elif backend.compute.fixed:  # whose numbers are kept in binary64
+        bits = backend.compute.format.bits - 1
+        floats = resolve_backend(f"float:p={bits},emin=-300,emax=300")
+    else:  # products alone are integers
+        floats = Backend("without integers", backend.storage, *[backend.compute] * 3)
+    program_of, variant = (_Unrounded, CAREFUL) if backend.fixed else (Program, FLOATS)
+    program = program_of(plain_function(kernel), backend, path, trust_inputs, variant)
+    entry = run_module(program, WithoutKeys(floats, backend.fixed)).sp_entry
+
+    def call(*args):
+        with np.errstate(all="ignore"):
+            return entry(0, *args)
+
+    return floats, call
+
+
+def _without_bits(role: Arithmetic) -> Arithmetic:
+    rounding = "rn" if role.rounding == "sr" else role.rounding
+    return replace(role, rounding=rounding, random_bits=None)
+
+
+def uses_of_rows(program: Program):
+    """The operations of a generated module with rows: (function, name, number of the row) of each
+    call in the text, in order.
+    """
+    for function in ast.parse(program.text()).body:
+        for node in ast.walk(function) if isinstance(function, ast.FunctionDef) else ():
+            if isinstance(node, ast.Call) and len(node.args) > 1:
+                key, row = node.args[:2]
+                if getattr(key, "id", "") == "sp_key" and isinstance(row, ast.Constant):
+                    yield function.name, node.func.id, row.value
+
+
+def run_module(program: Program, operations: PythonOperations) -> types.ModuleType:
+    """The generated module of a program, with these operations."""
+    module = types.ModuleType(f"uncompiled_{program.kernel.__name__}")
+    module.__file__ = None
+    run_text(program.text(), module, names_of(operations))
+    return module
+
 
 def names_of(operations: PythonOperations) -> dict:
     """What stands for the names that a generated module imports of compiled code."""
@@ -88,6 +188,7 @@ def names_of(operations: PythonOperations) -> dict:
     return {
         "njit": plain, "sp_linked": plain, "sp_inlined": plain, "sp_prange": range,
         "operations": lambda *_: operations, "shared_operations": lambda: operations,
+        "shared_row_operations": lambda: operations,
         "sp_at": lambda key, number: random_bits.at(key, int(number) | 1),
         "sp_descend": random_bits.descend,
         "sp_sum_block": sum_block, "sp_zeros_for": zeros_for, "sp_swapped": np.swapaxes,

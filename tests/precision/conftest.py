@@ -1,7 +1,5 @@
 """The fixture by which a test lifts kernels without compiling them."""
 
-import functools
-
 import pytest
 
 from sciprec.precision import lift
@@ -27,4 +25,4 @@ def lifted(request):
     What refuses a kernel while its source is rewritten raises LiftError in both; what Numba's types
     refuse is refused by compiled kernels alone.
     """
-    return lift if request.param == "compiled" else functools.partial(Uncompiled)
+    return lift if request.param == "compiled" else Uncompiled

@@ -45,20 +45,6 @@ def extremes(x, n, out):
         out[i] = max(x[i], n) + min(x[i], 0) + max(x[i], TENTH, -0.5)
 
 
-def cast(n, x, out):
-    y = float(n)
-    for i in range(x.size):
-        out[i] = y + x[i]
-
-
-def cast_to_a_type(x, out):
-    """An integer rounds into the range of its cast, or saturates there (found by a random kernel).
-    """
-    kind = type(x[0])
-    for i in range(x.size):
-        out[i] = x[i] / kind(2049)
-
-
 def remainders(x, y, out):
     for i in range(x.size):
         out[i] = x[i] % y[i] + math.fmod(x[i], y[i])
@@ -141,11 +127,6 @@ def rows(x, out):
         out[i] = row_sum(x[i]) + row_sum(x[i], 0.7) + row_sum(x[i, 1:3], factor=TENTH)
 
 
-def constants(x, out):
-    for i in range(out.size):
-        out[i] = TABLE[i % 4] * x[i] + TENTH + math.pi
-
-
 def nested(x, out):
     def half(v):
         return v * 0.5
@@ -174,14 +155,6 @@ def powers(x, out):
         y = x[i]
         y **= 3
         out[i] -= y
-
-
-def chained(x, out):
-    for i in range(out.size):
-        out[i] = x[i] + x[i] * 3.0 + x[i] - 2.0 + x[i] * x[i] * x[i]
-        out[i] *= 0.5
-        out[i] /= 3
-        out[i] -= 1 / 3
 
 
 def functions(x, out):
@@ -232,13 +205,6 @@ def named_and_written(x, out):
         out[i] *= np.multiply(x[i], 0.007) * 31.0
 
 
-def integer_arrays(n, x, out):
-    for i in range(out.size):
-        k = n[i] * 2
-        out[i] = k * x[i] / n[i]
-        n[i] = k // 3
-
-
 def infinities(x, out):
     best = np.inf
     for i in range(x.size):
@@ -254,7 +220,7 @@ def iterated(x, y, out):
     for a, b in zip(x, y):  # noqa: B905 - Numba knows no strict
         s += a * b
     for i, a in enumerate(y):
-        s -= a * i
+        out[i] = (a - 0.25) * i
     out[0] = s
 
 
@@ -271,10 +237,6 @@ def views(x, out):
 
 def reductions(x, y):
     return np.sum(x), np.max(x), np.dot(x, y), np.mean(x * y), y.min()
-
-
-def matrices(a, b):
-    return a @ b @ a
 
 
 def comprehensions(x):

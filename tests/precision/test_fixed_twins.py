@@ -1,8 +1,9 @@
-"""Whole kernels in fixed point against their own source on Python's integers: every bit of every
-result, and every saturation.
+"""Whole kernels in fixed point: their text rounds where the twin does, and compiled it gives every
+bit of every result, and every saturation, that it gives on Python's fractions.
 """
 
 import collections
+import contextlib
 from copy import deepcopy
 
 import numpy as np
@@ -11,11 +12,13 @@ import pytest
 from sciprec.climate.transform.spectral import suited
 from sciprec.precision import LiftError, lift, resolve_backend
 from sciprec.precision.fixed.units import Units
-from tests.oracles.fixed_twin import run_fixed_twin
+from tests.oracles.twin import run_twin
+from tests.oracles.uncompiled import run_fixed, without_keys
 from tests.precision import fixed_constructs as constructs
 from tests.precision import fixed_kernels as kernels
 from tests.precision.registered import registered_kernels
-from tests.precision.test_twins import COMPOSITIONS
+from tests.precision.test_twins import assert_same_bits
+from tests.random_kernels.trials import flat
 
 KERNELS = registered_kernels()
 SHARES = (1.0, 0.25)
@@ -29,20 +32,12 @@ OFTEN = (
 """Registered kernels that the quick tests run."""
 OTHERS = (
     ("accumulation.kernels.add_block_with_shares", "fixed32"),
-    ("climate.equations.primitive_grid.gather_rows", "fixed32"),
-    ("climate.equations.vertical.hydrostatic", "fixed32"),
-    ("climate.stepping.levels.carry_increment", "fixed32"),
     ("climate.transform.fft.butterfly_5", "fixed32"),
     ("climate.transform.fourier.compensated_sum_of_rows", "fixed16"),
-    ("climate.transform.legendre_stage.sum_products", "fixed16"),
-    ("heston.schemes.quadratic_exponential.quadratic_exponential", "fixed32"),
     ("precision.streams.fill_words", "fixed16"),
-    ("precision.sums.summation.blocked_sum", "fixed16"),
     ("precision.sums.summation.pairwise_sum", "fixed32"),
-    ("precision.sums.summation.twofold_dot", "fixed16"),
 )
-"""The slow ones, one of each kind of loops, calls and arrays: the rest have nothing else in fixed
-point, as a test below says; in floating point `test_twins` runs all."""
+"""The slow ones, of several kinds of loops, calls and arrays."""
 
 
 def numbers(count=12, scale=1.0, seed=0):
@@ -53,15 +48,6 @@ def zeros(count=12):
     return np.zeros(count)
 
 
-def as_floats(value) -> list[float]:
-    """All numbers of a result, in order."""
-    if value is None:
-        return []
-    if isinstance(value, tuple):
-        return [x for v in value for x in as_floats(v)]
-    return np.asarray(value, dtype=float).ravel().tolist()
-
-
 def narrowed(units: Units, share: float) -> Units:
     """Units for a share of the ranges."""
     largest = np.where(units.used, units.largest, 0.0) * share
@@ -69,7 +55,8 @@ def narrowed(units: Units, share: float) -> Units:
 
 
 def assert_twin(lifted, args: tuple) -> int:
-    """A call equals the twin's in the units in force: results, arrays, counts of every place.
+    """A call gives what its text gives, run by Python, in the units in force: results, arrays,
+    counts of every place.
 
     Returns:
         How many results saturated.
@@ -77,10 +64,10 @@ def assert_twin(lifted, args: tuple) -> int:
     given, expected = deepcopy(args), deepcopy(args)
     before = lifted._saturated.copy(), lifted._invalid.copy()
     result = lifted(*given)
-    exact, places = run_fixed_twin(lifted.kernel, lifted.units, expected)
-    assert as_floats(result) == as_floats(exact)
+    exact, places = run_fixed(lifted.kernel, lifted.units, expected)
+    assert flat(result) == flat(exact)
     for n, (a, b) in enumerate(zip(given, expected, strict=True)):
-        assert as_floats(a) == as_floats(b), f"argument {n}"
+        assert flat(a) == flat(b), f"argument {n}"
     saturated, invalid = lifted._saturated - before[0], lifted._invalid - before[1]
     for row, place, s, i in zip(lifted.units.rows, places, saturated, invalid, strict=True):
         assert (s, i) == (place.saturated, place.invalid), lifted.units.sites[row.site]
@@ -88,7 +75,7 @@ def assert_twin(lifted, args: tuple) -> int:
 
 
 def assert_twins(kernel, backend: str, args: tuple) -> None:
-    """The twin in the units of a profile, and in those of a quarter of its ranges."""
+    """In the units of a profile, and in those of a quarter of its ranges."""
     lifted = lift(kernel, backend, adapt=None)
     lifted.profile(*deepcopy(args))
     found, counted = lifted.units, []
@@ -99,16 +86,31 @@ def assert_twins(kernel, backend: str, args: tuple) -> None:
     assert counted[1] > counted[0] or not made_numbers
 
 
-def registered(name: str, backend: str):
-    """The kernel as transforms run it."""
-    return suited(KERNELS[f"sciprec.{name}"].function, resolve_backend(backend))
-
-
 @pytest.mark.parametrize(
     ("name", "backend"), [*OFTEN, *(pytest.param(*row, marks=pytest.mark.slow) for row in OTHERS)]
 )
 def test_registered_kernels(name, backend):
-    assert_twins(registered(name, backend), backend, KERNELS[f"sciprec.{name}"].example())
+    entry = KERNELS[f"sciprec.{name}"]
+    assert_twins(suited(entry.function, resolve_backend(backend)), backend, entry.example())
+
+
+def assert_text_is_that_of_floats(kernel, backend: str, args: tuple) -> None:
+    """Run without rows, the text gives what the twin gives in floats."""
+    floats, run = without_keys(kernel, resolve_backend(backend))
+    given, expected = deepcopy(args), deepcopy(args)
+    assert_same_bits(run(*given), run_twin(kernel, floats, expected), kernel.__name__)
+    for n, (a, b) in enumerate(zip(given, expected, strict=True)):
+        assert_same_bits(a, b, f"argument {n} of {kernel.__name__}")
+
+
+def test_registered_kernels_round_where_they_do_in_floats():
+    taken = 0
+    for entry in KERNELS.values():
+        kernel = suited(entry.function, resolve_backend("fixed16"))
+        with contextlib.suppress(LiftError):  # fixed point refuses it
+            assert_text_is_that_of_floats(kernel, "fixed16", entry.example())
+            taken += 1
+    assert taken > len(KERNELS) / 2
 
 
 CONSTRUCTS = {
@@ -117,7 +119,6 @@ CONSTRUCTS = {
     constructs.integers: (7, numbers(), zeros()),
     constructs.stored_integers: (3, numbers(), zeros()),
     constructs.extremes: (numbers(), 1, zeros()),
-    constructs.cast: (5, numbers(), zeros()),
     constructs.remainders: (numbers(12, 9.0), numbers(12, 2.0, 1), zeros()),
     constructs.remainders_of_zero: (numbers(12, 9.0), numbers(12, 2.0, 1), zeros()),
     constructs.copies_that_change: (numbers(), numbers(seed=1), zeros()),
@@ -128,71 +129,50 @@ CONSTRUCTS = {
     constructs.early: (numbers(), 0.8),
     constructs.nothing_returned: (numbers(),),
     constructs.rows: (numbers(20).reshape(4, 5), zeros(4)),
-    constructs.constants: (numbers(), zeros()),
     constructs.nested: (numbers(), zeros()),
     constructs.powers: (numbers() + 2.0, zeros()),
-    constructs.chained: (numbers(), zeros()),
     constructs.functions: (numbers(), zeros()),
-    constructs.integer_arrays: (np.arange(1, 13), numbers(), zeros()),
     constructs.infinities: (numbers(), zeros(2)),
-    constructs.iterated: (numbers(), numbers(seed=1), zeros(1)),
     kernels.dot: (numbers(), numbers(seed=1), zeros(1)),
     kernels.two_calls: (numbers(12, 1e-6), numbers(12, 1e6, 1), zeros()),
     constructs.sums_of_tuples: (numbers(), zeros()),
-    constructs.cast_to_a_type: (numbers(), zeros()),
-}
-HEAVY = {  # whole arrays take tens of seconds to compile
+    constructs.iterated: (numbers(), numbers(seed=1), zeros()),
     constructs.views: (numbers(), zeros(11)),
     constructs.reductions: (numbers(300), numbers(300, seed=1)),
-    constructs.matrices: (numbers(9).reshape(3, 3), numbers(9, seed=1).reshape(3, 3)),
     constructs.comprehensions: (numbers(),),
     constructs.parallel: (numbers(300), zeros(300)),
     kernels.whole_arrays: (numbers(), numbers(seed=1)),
     constructs.accumulators: (numbers(), numbers(seed=1), zeros()),
     constructs.casts_inside: (numbers(), zeros()),
 }
-QUICK = (
-    constructs.an_array_called_accumulator, constructs.stored_integers, constructs.extremes,
-    constructs.remainders, constructs.newton, constructs.tuples,
-)  # fmt: skip
+COMPILED = {
+    constructs.an_array_called_accumulator: "fixed32", constructs.stored_integers: "fixed16",
+    constructs.extremes: "fixed:bits=11,round=rd", constructs.newton: "fixed32",
+    constructs.remainders: "fixed:bits=9,saturate=no", constructs.tuples: "fixed16",
+    constructs.infinities: "fixed:bits=8,saturate=no",
+}  # fmt: skip
+SLOW = {
+    constructs.whole_parts: "fixed:bits=9,saturate=no", constructs.rows: "fixed32",
+    constructs.powers: "fixed:bits=11,round=rd", constructs.functions: "fixed16",
+    constructs.remainders_of_zero: "fixed16", constructs.copies_that_change: "fixed32",
+    constructs.views: "fixed32", constructs.reductions: "fixed16", constructs.parallel: "fixed32",
+    constructs.accumulators: "fixed16", constructs.casts_inside: "fixed32",
+    constructs.sums_of_tuples: "fixed:bits=11,round=rd",
+}  # fmt: skip
 
 
-IN_TURN = ("fixed32", "fixed:bits=11,round=rd", "fixed16", "fixed:bits=9,saturate=no")
+@pytest.mark.parametrize("backend", ["fixed16", "float:p=8,round=sr"])
+@pytest.mark.parametrize("kernel", CONSTRUCTS)
+def test_constructs_round_where_they_do_in_floats(kernel, backend):
+    assert_text_is_that_of_floats(kernel, backend, CONSTRUCTS[kernel])
 
 
 @pytest.mark.parametrize(
     ("kernel", "backend"),
-    [pytest.param(constructs.infinities, "fixed:bits=8,saturate=no", id="infinities")]
-    + [
-        pytest.param(k, b, marks=[] if k in QUICK else pytest.mark.slow, id=f"{k.__name__}-{b}")
-        for kernels_of, backends in ((CONSTRUCTS, IN_TURN), (HEAVY, IN_TURN[::2]))
-        for number, k in enumerate(kernels_of)
-        for b in (backends[number % len(backends)],)
-        if k is not constructs.infinities
-    ],
+    [*COMPILED.items(), *(pytest.param(*row, marks=pytest.mark.slow) for row in SLOW.items())],
 )
-def test_constructs(kernel, backend):
-    assert_twins(kernel, backend, {**CONSTRUCTS, **HEAVY}[kernel])
-
-
-def operations_of(kernel, backend: str) -> set[tuple]:
-    """Name, part, whether within calls, and whether beside others of one unit: nothing compiled."""
-    units = lift(kernel, backend, ranges=1.0, adapt=None).units
-    rows = [(row, units.sites[row.site].operation) for row in units.rows]
-    return {(name, row.part, bool(row.calls), bool(row.group)) for row, name in rows}
-
-
-@pytest.mark.slow
-def test_registered_kernels_that_are_left_out_have_no_operations_of_their_own():
-    run = {(name, backend) for name, backend in OFTEN + OTHERS}
-    known = [operations_of(registered(*row), row[1]) for row in run]
-    known += [operations_of(kernel, "fixed16") for kernel in (*CONSTRUCTS, *HEAVY)]
-    for name in KERNELS.keys() - set(COMPOSITIONS):
-        try:
-            found = operations_of(registered(name.removeprefix("sciprec."), "fixed16"), "fixed16")
-        except LiftError:
-            continue  # fixed point refuses it
-        assert found <= set().union(*known), name
+def test_compiled_constructs(kernel, backend):
+    assert_twins(kernel, backend, CONSTRUCTS[kernel])
 
 
 def test_literals_far_below_the_other_operand_are_not_lost_in_a_tie():

@@ -10,8 +10,8 @@ from numba import njit, prange
 import sciprec
 from sciprec.precision import resolve_backend
 from tests.oracles.twin import run_twin
+from tests.oracles.uncompiled import run_random
 from tests.precision.test_lift_contract import bits, has_mode
-from tests.random_kernels.random_twin import run_random_twin
 
 PATHS = ("mlu370-noise", "float:p=16,emin=-60,emax=60,round=ru", "float:p=20,emin=-60,emax=60")
 """Random bits, one side, to nearest; in others operations are exact on both paths."""
@@ -97,11 +97,11 @@ def test_random_bits_belong_to_the_seed(backend):
 
 
 def test_combined_chunks_draw_their_own_bits():
-    """The random twin refuses operations that draw what others drew."""
+    """The uncompiled run refuses operations that draw what others drew."""
     lifted = sciprec.lift(parallel_thirds, "float:p=11,emin=-14,emax=15,round=sr", seed=1)
     x, out, expected = np.linspace(1, 2, 64), np.zeros(64), np.zeros(64)
     total = lifted(x, out)
-    assert run_random_twin(lifted, (x, expected)) == total
+    assert run_random(lifted, (x, expected)) == total
     assert bits(out) == bits(expected)
 
 

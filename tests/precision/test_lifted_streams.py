@@ -18,7 +18,7 @@ from sciprec.errors import InputError
 from sciprec.precision import resolve_backend
 from sciprec.precision.operations.keys import STREAMS, entry_key, entry_words
 from tests.oracles import random_bits
-from tests.random_kernels.random_twin import run_random_twin
+from tests.oracles.uncompiled import run_random
 
 SR, NOISE = "bf16,round=sr", "mlu370-noise"
 TASKS = np.linspace(0.1, 2.0, 64)
@@ -113,7 +113,7 @@ def test_bits_are_those_of_the_documented_address():
         for _ in range(2):
             found, expected = np.zeros(30), np.zeros(30)
             total = stream(0.7, found)
-            assert total == run_random_twin(stream, (0.7, expected))
+            assert total == run_random(stream, (0.7, expected))
             np.testing.assert_array_equal(found, expected)
 
 

@@ -1,4 +1,6 @@
-"""Every registered kernel: its source on self-rounding scalars equals the compiled, lifted one."""
+"""Every registered kernel: its source on self-rounding scalars equals the lifted one, which is run
+uncompiled; the compiled ones are a sample, and the transforms of a whole tendency.
+"""
 
 from copy import deepcopy
 
@@ -16,6 +18,8 @@ from sciprec.precision.rounding import mode
 from tests.oracles.twin import run_twin
 from tests.precision.arithmetic_kernels import constant_expressions
 from tests.precision.registered import registered_kernels
+from tests.precision.ways import ways
+from tests.random_kernels.trials import difference, flat
 
 KERNELS = registered_kernels()
 _ROLES = {
@@ -30,23 +34,9 @@ OTHERS = (resolve_backend("mlu370-noguard"), MIXED)
 """binary64 and binary32 are seen beside Numba and the twin in `test_lift`."""
 
 
-def as_floats(value) -> list[float]:
-    """All numbers of a result, in order."""
-    if value is None:
-        return []
-    if isinstance(value, tuple):
-        return [x for v in value for x in as_floats(v)]
-    return np.asarray(value, dtype=float).ravel().tolist()
-
-
 def assert_same_bits(found, expected, what: str) -> None:
     """Equal bits, any NaN equal to any other."""
-    found, expected = np.array(as_floats(found)), np.array(as_floats(expected))
-    assert found.shape == expected.shape, what
-    same = (found == expected) & (np.signbit(found) == np.signbit(expected))
-    wrong = np.flatnonzero(~(same | (np.isnan(found) & np.isnan(expected))))
-    shown = [(int(i), found[i], expected[i]) for i in wrong[:5]]
-    assert wrong.size == 0, f"{what}: {wrong.size} of {found.size}: (index, lifted, twin) {shown}"
+    assert not (wrong := difference(found, expected, what, signed=True)), wrong
 
 
 @pytest.mark.parametrize("path", ["auto", "software"])
@@ -71,20 +61,13 @@ def test_constant_expressions_are_rounded_like_any_other(backend, path):
     assert_same_bits(found, expected, f"constant expressions in {backend} ({path})")
 
 
-COMPOSITIONS = (
-    "sciprec.climate.equations.mass.restore_mass",
-    "sciprec.climate.transform.real_fourier.fft_analysis",
-    "sciprec.climate.transform.real_fourier.fft_synthesis",
-)
-"""Kernels that do little but call others, which have twins of their own; slow to compile."""
 HEAVY = (
+    "sciprec.climate.equations.mass.restore_mass",
     "sciprec.climate.transform.fft.fast_fourier",
     "sciprec.climate.transform.fourier.fourier_analysis",
     "sciprec.climate.transform.fourier.fourier_synthesis",
-    "sciprec.climate.transform.legendre_stage.legendre_analysis",
-    "sciprec.climate.transform.legendre_stage.legendre_synthesis",
 )
-"""Kernels that seconds are spent on for each arithmetic; what they call is run in others, too."""
+"""Kernels that take seconds to compile."""
 OF_THE_TENDENCY = (
     "sciprec.climate.equations.barotropic_vorticity.flux_convergence",
     "sciprec.climate.equations.barotropic_vorticity.rotation_spectra",
@@ -95,7 +78,7 @@ OF_THE_TENDENCY = (
     "sciprec.climate.transform.real_fourier.fft_analysis",
     "sciprec.climate.transform.real_fourier.fft_synthesis",
 )
-"""Kernels that a whole tendency calls, whose twin is theirs in the first backend."""
+"""Kernels that a whole tendency calls; slow to compile, as it is compiled it is their sample."""
 
 
 def scaled(x, out):
@@ -107,42 +90,37 @@ def scaled(x, out):
     return 2 * s, s / 0.5, 1.0 * s
 
 
+@pytest.mark.slow
 def test_products_with_one_round_what_another_role_has_made():
-    """Loaded numbers have the bits of the storage, sums those of the accumulator."""
+    """Loaded numbers have the bits of the storage, sums those of the accumulator; compiled."""
     require_twin(scaled, (np.array([1.001, 0.3337, -2.7]), np.zeros(3)), MIXED)
 
 
 def pairs() -> list:
-    """Every kernel that a whole tendency has not in the first backend, and every eighth one that is
-    not dear in one of the others in turn.
-    """
-    rows = []
-    for number, name in enumerate(KERNELS):
-        if name not in OF_THE_TENDENCY:
-            rows.append(pytest.param(name, OFTEN, id=f"{name}-{OFTEN.name}"))
-        if name in (*COMPOSITIONS, *HEAVY) or number % 8:
-            continue
-        backend = OTHERS[number // 8 % len(OTHERS)]
-        label = f"{name}-{backend.name.replace(' ', '-')}"
-        rows.append(pytest.param(name, backend, id=label, marks=pytest.mark.slow))
-    return rows
+    """Every kernel in two backends."""
+    return [
+        (name, backend)
+        for number, name in enumerate(KERNELS)
+        for backend in (OFTEN, OTHERS[number % len(OTHERS)])
+    ]
 
 
-def test_what_is_left_out_is_registered():
-    assert set(COMPOSITIONS + HEAVY + OF_THE_TENDENCY) <= set(KERNELS)
+def compiled() -> list:
+    """Every fifth pair of those that are not dear."""
+    return [(n, b) for n, b in pairs() if n not in OF_THE_TENDENCY + HEAVY][::5]
 
 
-@pytest.mark.parametrize(("name", "backend"), pairs())
-def test_twin(name, backend):
+@ways(("name", "backend"), pairs(), compiled=compiled())
+def test_twin(name, backend, lifted):
     entry = KERNELS[name]
-    require_twin(entry.function, entry.example(), backend)
+    require_twin(entry.function, entry.example(), backend, lifted=lifted)
 
 
-def require_twin(function, args, backend, trusted=False):
+def require_twin(function, args, backend, trusted=False, lifted=lift):
     """A lifted kernel's results and what it writes are its twin's, to the last bit."""
     name = function.__name__
     lifted_args, twin_args = deepcopy(args), deepcopy(args)
-    returned = lift(function, backend, trust_inputs=trusted)(*lifted_args)
+    returned = lifted(function, backend, trust_inputs=trusted)(*lifted_args)
     expected = run_twin(function, backend, twin_args)
     assert_same_bits(returned, expected, f"{name} in {backend.name}: returned value")
     written = [
@@ -152,9 +130,10 @@ def require_twin(function, args, backend, trusted=False):
     ]
     for n in written:
         assert_same_bits(lifted_args[n], twin_args[n], f"{name} in {backend.name}: argument {n}")
-    assert written or as_floats(returned), f"the example of {name} writes and returns nothing"
+    assert written or flat(returned), f"the example of {name} writes and returns nothing"
 
 
+@pytest.mark.slow
 def test_twin_of_a_whole_tendency():
     """Transforms and the kernels around them, compiled as runs of the model compile them; of the
     equations that compile fastest, since kernels of all have twins of their own.

@@ -14,8 +14,8 @@ def ways(names, values, compiled=()):
     Args:
         names: of the parameters, one text or a tuple.
         values: what they are, one value or tuple of values for each run.
-        compiled: which of the values are compiled, too: a collection of them or of the names of
-            what they begin with; or a number n, for every n-th one.
+        compiled: which of the values are compiled, too: a collection of them or, where a value is
+            a tuple, of what they begin with; or a number n, for every n-th one.
     """
     names = (names,) if isinstance(names, str) else tuple(names)
     rows = []
@@ -26,8 +26,7 @@ def ways(names, values, compiled=()):
         if isinstance(compiled, int):
             chosen = compiled > 0 and number % compiled == 0
         else:
-            chosen = any(c is value or c is row[0] or c == getattr(row[0], "__name__", row[0])
-                         for c in compiled)  # fmt: skip
+            chosen = any(c is value or c == row or c is row[0] for c in compiled)
         if chosen:
             mark = pytest.mark.slow
             rows.append(pytest.param("compiled", *row, id=f"{label}-compiled", marks=mark))

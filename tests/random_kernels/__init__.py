@@ -7,13 +7,11 @@
     statements    random statements and loops
     tuples        random tuples, and counts that begin with a literal
     generator     whole kernels from a seed
-    trials        one trial in this process: lifted and compiled, against the exact oracle
-    random_twin   the exact oracle of backends with random bits
-    worker        many trials in a process that may die
-    runner        starts workers, restarts them, and knows which trial killed one
-    shrinking     a failing kernel, reduced to a few lines
+    trials        one trial in this process: lifted, compiled or not, against the exact oracle
+    worker        many trials in copies of a process that may die, and which of them killed one
+    runner        starts workers
     backends      where random kernels are run, and which oracle takes which kernel
     faults        planted faults, by which the net's power is proved
-    power         the sample of the slow tests, and which of its trials find the planted faults
+    power         the sample of the slow tests, and which trials find the planted faults
     survey        many kernels in many backends, in chunks that a stop does not lose
 """

@@ -1,7 +1,7 @@
 """Faults planted into the engine of a worker's process, by which the net's power is proved.
 
-Each replaces one mechanism by a wrong one that is right nearly everywhere. They reach a process by
-its last argument (see `worker`); the package itself knows nothing of them.
+Each replaces one mechanism by a wrong one that is right nearly everywhere. They reach a process
+with its trials (see `worker`); the package itself knows nothing of them.
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ def survey(folder: Path, first: int, last: int, count: str, fault: str = "") -> 
         cases = [random_case(seed) for seed in range(start, min(start + CHUNK, last))]
         trials = [t for case in cases for t in _trials(case, count)]
         began, counts, findings = time.monotonic(), collections.Counter(), []
-        for trial, outcome in run_trials(trials, fault, per_process=60):
+        for trial, outcome in run_trials(trials, fault):
             counts[outcome.kind] += 1
             if outcome.kind != "same":
                 findings.append(f"==== {outcome.kind}: {outcome.detail}\n{trial.text()}")

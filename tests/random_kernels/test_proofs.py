@@ -2,13 +2,12 @@
 what the kernel does that rounds every load.
 """
 
-import numpy as np
 import pytest
 
 from sciprec.precision import lift, resolve_backend
 from sciprec.precision.lifting import proof
 from tests.random_kernels.generator import further_case, library_case, random_case, whole_case
-from tests.random_kernels.trials import kernel_of
+from tests.random_kernels.trials import difference, kernel_of
 from tests.random_kernels.values import values_of
 
 BACKENDS = (
@@ -17,24 +16,6 @@ BACKENDS = (
     "float:p=5,emin=-9,emax=9,subnormals=flush,overflow=saturate", "float:p=14,emin=-30,emax=30",
 )  # fmt: skip
 TRIALS = (random_case, 1), (whole_case, 0), (library_case, 1), (further_case, 1)
-
-
-def found(value):
-    """A result, or an argument after the call, to be compared."""
-    if isinstance(value, (tuple, list)):
-        return [found(item) for item in value]
-    return np.asarray(value)
-
-
-def same(one, other) -> bool:
-    """The same bits but for those of NaN."""
-    if isinstance(one, list):
-        return len(one) == len(other) and all(map(same, one, other))
-    if one.dtype.kind not in "fc":
-        return one.dtype == other.dtype and np.array_equal(one, other)
-    parts = [np.ascontiguousarray(x).reshape(-1).view(x.real.dtype) for x in (one, other)]
-    bits = [np.where(np.isnan(x), np.nan, x).tobytes() for x in parts]
-    return one.shape == other.shape and bits[0] == bits[1]
 
 
 def proven(make, seed: int, folder) -> bool:
@@ -46,8 +27,9 @@ def proven(make, seed: int, folder) -> bool:
     rounding._proof = None
     for call in range(3):
         mine, its = (values_of(case.arguments, backend, seed, 0, True) for _ in range(2))
-        given = [found([lifted(*mine), mine]), found([rounding(*its), its])]
-        assert same(*given), (make.__name__, seed, backend.name, call, given)
+        results = (lifted(*mine), *mine), (rounding(*its), *its)
+        what = f"{make.__name__} of {seed} in {backend.name}, call {call}"
+        assert not (wrong := difference(*results, what, signed=True)), wrong
     return lifted._proof._trusting is not None
 
 

@@ -1,13 +1,12 @@
 """Random kernels against the exact oracle."""
 
-import ast
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from sciprec.precision import lift
-from tests.precision.fixed_constructs import casts_inside
+from tests.oracles.uncompiled import run_random
 from tests.random_kernels.backends import ALL, MIXED, drawn, takes, trial_of
 from tests.random_kernels.cases import Argument, Case, Trial
 from tests.random_kernels.faults import WITHOUT_SHORT_WAYS
@@ -22,15 +21,15 @@ from tests.random_kernels.generator import (
 from tests.random_kernels.on_threads import BACKENDS as ON_THREADS
 from tests.random_kernels.on_threads import case_of, on_threads
 from tests.random_kernels.power import sample
-from tests.random_kernels.random_twin import run_random_twin
 from tests.random_kernels.runner import run_trials
-from tests.random_kernels.shrinking import shrunk
-from tests.random_kernels.trials import Outcome
+from tests.random_kernels.trials import run_uncompiled
 
 
-def told(trial: Trial, outcome: Outcome) -> str:
-    """A finding, as short as it can be made."""
-    return f"{outcome.kind}: {outcome.detail}\n{shrunk(trial, outcome).text()}"
+def require_same(trials, *options) -> None:
+    """Every trial, run in processes of its own, gives the same bits; else the first is shown."""
+    wrong = [(t, o) for t, o in run_trials(trials, *options) if o.kind != "same"]
+    first = f"{wrong[0][1]}\n{wrong[0][0].text()}" if wrong else ""
+    assert not wrong, f"{len(wrong)} findings; the first: {first}"
 
 
 LIBRARY_SAMPLE = (0,)
@@ -40,12 +39,24 @@ WITHOUT_SAMPLE = (21, 22, 23)
 OBJECT_SAMPLE = {0: "fixed32", 2: "float:p=11,emin=-14,emax=15,round=sr", 10: "float:p=40,round=rz"}
 
 
+UNCOMPILED = {random_case: 20, library_case: 2, whole_case: 4, further_case: 4, object_case: 4}
+"""How many kernels of each kind a part of the sample has."""
+
+
+@pytest.mark.parametrize("part", [0, *(pytest.param(n, marks=pytest.mark.slow) for n in (1, 2, 3))])
+def test_where_kernels_round(part, tmp_path):
+    """Each uncompiled, in a few drawn backends of all: floats, random bits and fixed point."""
+    for made, count in UNCOMPILED.items():
+        for seed in range(count * part, count * (part + 1)):
+            for trial in drawn(made(seed), 3):
+                outcome = run_uncompiled(replace(trial, calls=1), tmp_path)
+                assert outcome.kind == "same", f"{outcome.detail}\n{trial.text()}"
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(2))
 def test_sample(part):
-    found = run_trials(sample()[part::2], per_process=60)
-    wrong = [(t, o) for t, o in found if o.kind != "same"]
-    assert not wrong, f"{len(wrong)} findings; the first, reduced: {told(*wrong[0])}"
+    require_same(sample()[part::2])
 
 
 @pytest.mark.slow
@@ -56,16 +67,14 @@ def test_sample(part):
 def test_sample_of_one_kind(made, seeds):
     """Kernels of calls of NumPy's functions alone, of whole arrays, of further constructs."""
     trials = [t for seed in seeds for t in drawn(made(seed), 1)]
-    wrong = [(t, o) for t, o in run_trials(trials) if o.kind != "same"]
-    assert not wrong, f"{len(wrong)} findings; the first, reduced: {told(*wrong[0])}"
+    require_same(trials)
 
 
 @pytest.mark.slow
 def test_sample_without_short_ways_through_the_compiler():
     """As in versions of Numba and llvmlite that these are not made for; more by `survey`."""
     trials = [t for seed in WITHOUT_SAMPLE for t in drawn(random_case(seed), 2)]
-    wrong = [(t, o) for t, o in run_trials(trials, WITHOUT_SHORT_WAYS) if o.kind != "same"]
-    assert not wrong, f"{len(wrong)} findings; the first, reduced: {told(*wrong[0])}"
+    require_same(trials, WITHOUT_SHORT_WAYS)
 
 
 @pytest.mark.slow
@@ -73,8 +82,7 @@ def test_sample_of_objects():
     """Fields, methods, members of enumerations and casts, in a backend of each family."""
     trials = [trial_of(object_case(seed), backend) for seed, backend in OBJECT_SAMPLE.items()]
     trials += drawn(object_case(1), 1)  # mlu370, and roles of several formats
-    wrong = [(t, o) for t, o in run_trials(trials) if o.kind != "same"]
-    assert not wrong, f"{len(wrong)} findings; the first, reduced: {told(*wrong[0])}"
+    require_same(trials)
 
 
 @pytest.mark.slow
@@ -126,18 +134,9 @@ def passed_on(x):
 
 def test_an_argument_that_is_returned_is_rounded_with_bits_of_its_own():
     lifted, x = lift(passed_on, "float:p=8,round=sr"), np.linspace(0.1, 3.0, 40)
-    (found, number), (exact, expected) = lifted(x), run_random_twin(lifted, [x.copy()])
-    assert np.array_equal(found, exact.astype(float)) and number == expected
+    (found, number), (exact, expected) = lifted(x), run_random(lifted, [x.copy()])
+    assert np.array_equal(found, exact) and number == expected
     assert not np.array_equal(found, x)
-
-
-@pytest.mark.slow
-def test_names_of_types_are_casts_inside_functions_and_chunks_with_bits_of_their_own():
-    lifted, x = lift(casts_inside, "float:p=8,round=sr"), np.linspace(0.1, 3.0, 40)
-    found, exact = np.zeros(40), np.zeros(40)
-    lifted(x.copy(), found)
-    run_random_twin(lifted, [x.copy(), exact])
-    assert found.tolist() == exact.tolist()
 
 
 def test_kernels_belong_to_their_seeds():
@@ -160,23 +159,6 @@ def test_trials_are_drawn_over_all_backends():
     assert Trial.from_json(trials[0].as_json()) == trials[0]
     elementary = next(c for c in map(random_case, range(100)) if c.is_elementary)
     assert takes("mlu370", elementary) and not takes("fp64", elementary)
-
-
-def test_findings_are_reduced_to_what_fails():
-    """As if every in-place subtraction inside an `if` were wrong."""
-
-    def run(trials):
-        for trial in trials:
-            tree = ast.parse(trial.case.source)
-            inside = [n for i in ast.walk(tree) if isinstance(i, ast.If) for n in ast.walk(i)]
-            bad = any(isinstance(n, ast.AugAssign) and isinstance(n.op, ast.Sub) for n in inside)
-            yield trial, Outcome("differs" if bad else "same")
-
-    trials = [trial_of(random_case(seed), "fp32") for seed in range(60)]
-    found = [(t, o) for t, o in run(trials) if o.kind == "differs"]
-    assert found
-    small = shrunk(*found[0], run)
-    assert len(small.case.source.splitlines()) <= 9, small.text()
 
 
 ABORTING = """

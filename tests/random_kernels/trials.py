@@ -1,4 +1,8 @@
-"""One trial in this process: the lifted, compiled kernel against the exact oracle."""
+"""One trial in this process: the lifted kernel, compiled or not, against the exact oracle.
+
+Compiled kernels of floats are compared with the twin, those with random bits or in fixed point with
+their text, run by Python. Where a text rounds is tested uncompiled, beside the twin.
+"""
 
 from __future__ import annotations
 
@@ -18,11 +22,10 @@ from sciprec.precision import lift
 from sciprec.precision.fixed.units import Units
 from sciprec.precision.rewriting.syntax import LiftError
 from tests.oracles.fields import Fields
-from tests.oracles.fixed_twin import run_fixed_twin
 from tests.oracles.twin import run_twin
+from tests.oracles.uncompiled import Uncompiled, run_fixed, run_random, without_keys
 from tests.random_kernels.backends import resolved
 from tests.random_kernels.cases import Case, Trial
-from tests.random_kernels.random_twin import run_random_twin
 from tests.random_kernels.values import values_of
 
 KINDS = ("same", "differs", "refused", "raised", "oracle", "aborted", "hung")
@@ -96,10 +99,54 @@ def run_trial(trial: Trial, folder: Path) -> Outcome:
             return failed(error)
         run = _fixed_call if backend.compute.fixed else _float_call
         for call in range(trial.calls):
-            args = values_of(trial.case.arguments, backend, trial.seed, call, trial.trust)
-            for fields in (a for a in args if isinstance(a, Fields)):
-                fields._kind = kernel.__globals__["Tank"]
+            args = arguments_of(trial, kernel, backend, call)
             outcome = run(trial, lifted, args)
+            if outcome.kind != "same":
+                return Outcome(outcome.kind, f"call {call}: {outcome.detail}")
+    return Outcome("same")
+
+
+def arguments_of(trial: Trial, kernel, backend, call: int) -> list:
+    """The arguments of a call."""
+    args = values_of(trial.case.arguments, backend, trial.seed, call, trial.trust)
+    for fields in (a for a in args if isinstance(a, Fields)):
+        fields._kind = kernel.__globals__["Tank"]
+    return args
+
+
+def run_uncompiled(trial: Trial, folder: Path) -> Outcome:
+    """Where the text of the kernel's generated module rounds, beside the twin: in the backend, of
+    one with random bits or in fixed point in floats of its precision.
+    """
+    backend, kernel = resolved(trial.backend), kernel_of(trial.case, folder)
+    given, run = {"path": trial.path, "trust_inputs": trial.trust}, None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            if backend.random:
+                run = Uncompiled(kernel, backend, seed=trial.seed, **given)
+                or_singular(run, arguments_of(trial, kernel, backend, 0))
+                run.require_draws_of_their_own()
+            if backend.random or backend.fixed:
+                backend, run = without_keys(kernel, backend, **given)
+            else:
+                run = Uncompiled(kernel, backend, **given)
+        except AssertionError as error:
+            return Outcome("differs", str(error))
+        except Exception as error:
+            return failed(error)
+        for call in range(trial.calls):
+            args = arguments_of(trial, kernel, backend, call)
+            found, expected = deepcopy(args), deepcopy(args)
+            try:
+                result = or_singular(run, found)
+            except Exception as error:
+                return failed(error)
+            try:
+                exact = or_singular(lambda *x: run_twin(kernel, backend, x), expected)
+            except Exception as error:
+                return oracle_failed(error)
+            outcome = compared(trial.case, (result, exact), found, expected)
             if outcome.kind != "same":
                 return Outcome(outcome.kind, f"call {call}: {outcome.detail}")
     return Outcome("same")
@@ -119,7 +166,7 @@ def _float_call(trial: Trial, lifted, args: list) -> Outcome:
         return failed(error)
     try:
         if lifted.backend.random:
-            exact = or_singular(lambda *x: run_random_twin(lifted, x), expected)
+            exact = or_singular(lambda *x: run_random(lifted, x), expected)
         else:
             exact = or_singular(lambda *x: run_twin(lifted.kernel, lifted.backend, x), expected)
     except AssertionError as error:
@@ -205,7 +252,7 @@ def _in_units(trial: Trial, lifted, args: list) -> Outcome:
     except Exception as error:
         return failed(error)
     try:
-        exact, places = run_fixed_twin(lifted.kernel, lifted.units, tuple(expected))
+        exact, places = run_fixed(lifted.kernel, lifted.units, tuple(expected))
     except Exception as error:
         return oracle_failed(error)
     outcome = compared(trial.case, (found, exact), given, expected, signed=False)
