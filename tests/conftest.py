@@ -39,7 +39,7 @@ DEAR = (  # a dozen seconds of processor time and more, nothing compiled yet; de
     "precision/test_whole_arrays.py", "precision/test_elementary.py",
     "diagnosis/test_trace.py", "diagnosis/test_model_trace.py", "shell/test_every_scenario.py",
     "climate/test_galewsky.py", "random_kernels/test_random_kernels.py", "tuning/test_tune.py",
-    "tuning/test_tune_models.py", "climate/test_reduced_precision.py", "climate/test_checkpoint.py",
+    "tuning/test_tune_models.py", "climate/test_checkpoint.py",
     "studies/test_random_studies.py", "climate/test_stages.py", "heston/test_coverage.py",
     "project/test_readme.py", "diagnosis/test_bound.py", "climate/test_published_norms.py",
     "climate/test_threads.py", "project/test_imports.py", "shell/test_same_bits.py",

@@ -1,29 +1,19 @@
-"""Damaged and exchanged checkpoints: runs that find them are refused, or begin anew.
-
-    python -m tests.climate.damaged_checkpoints FIRST LAST
-
-Draws a damage for every seed from FIRST to LAST - 1, and prints what is wrong with the answer.
-"""
+"""Damaged and exchanged checkpoints: runs that find them are refused, or begin anew."""
 
 from __future__ import annotations
 
 import random
 import shutil
-import sys
-import tempfile
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from sciprec.climate.running.checkpoint import Restart
 from sciprec.climate.running.integration import integrate
-from sciprec.climate.transform.grid import Truncation
 from sciprec.errors import InputError
+from tests.climate.small_models import SMALL, require_same_bits
 from tests.writing import damages
 
-CASE = "williamson_5", Truncation(10, 16, 32, 1200.0)
+CASE = "williamson_5", SMALL
 RUN = {"output_hours": 6.0, "step_seconds": 1200.0}
 
 
@@ -67,8 +57,8 @@ def prepared(folder: Path) -> tuple[Any, Path, Path, Path]:
     return integrate(*CASE, 1.0, **RUN), *folders
 
 
-def damaged_run(draw: random.Random, stopped: tuple, folder: Path, lasting: bool) -> str:
-    """What a run says that finds a damaged checkpoint.
+def damaged_run(draw: random.Random, stopped: tuple, folder: Path, lasting: bool) -> None:
+    """Run with a damaged checkpoint.
 
     Args:
         draw: of the damage.
@@ -93,29 +83,6 @@ def damaged_run(draw: random.Random, stopped: tuple, folder: Path, lasting: bool
     except InputError as error:
         said.append(str(error))
     else:
-        for name, values in ended.fields.items():
-            np.testing.assert_array_equal(run.fields[name], values)
+        require_same_bits(run, ended)
     assert len(said) == 1, f"{damage.__name__}: {said}"
     assert "\n" not in said[0] and ("to begin again" if lasting else "began anew") in said[0]
-    return said[0]
-
-
-def main(first: int, last: int) -> None:
-    """Run the damages of seeds, and count the answers."""
-    with tempfile.TemporaryDirectory() as place:
-        stopped, count = prepared(Path(place)), Counter()
-        for seed in range(first, last):
-            folder, lasting = Path(place) / f"{seed}", bool(seed % 2)
-            try:
-                said = damaged_run(random.Random(seed), stopped, folder, lasting)
-                count[said.partition("(")[2].partition(")")[0].partition(":")[0]] += 1
-            except Exception as error:
-                print(f"seed {seed}: {type(error).__name__}: {error}")
-                count["WRONG"] += 1
-            shutil.rmtree(folder)
-    for words, times in count.most_common():
-        print(f"{times:6} {words}")
-
-
-if __name__ == "__main__":
-    main(*map(int, sys.argv[1:3]))

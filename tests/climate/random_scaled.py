@@ -21,15 +21,15 @@ import pytest
 from sciprec.climate.catalogue import CASES, EQUATIONS
 from sciprec.climate.running import dynamic_scales
 from sciprec.climate.running.integration import Trajectory, integrate
-from sciprec.climate.running.lifted_model import conversion_of
 from sciprec.climate.running.request import check_request
 from sciprec.climate.running.scaled_in_binary32 import ScaledInFormatModel
 from sciprec.climate.stages.scales import SCALED_STAGES
 from sciprec.climate.stepping.levels import Level
-from sciprec.climate.transform.grid import GaussianGrid, Truncation
+from sciprec.climate.transform.grid import Truncation
 from sciprec.monitoring.plan import checked_plan, with_changes
 from sciprec.precision.formats.stages import Stages
 from tests.climate.random_equations import registered
+from tests.climate.small_models import model_of, require_same_bits
 
 SHORT, LONG = ("fp16", "e5m2", "e4m3fn"), ("bf16", "tf32", "fp32", "float:p=9,emin=-60,emax=60")
 """Formats that binary32 holds at every scale, and others."""
@@ -94,10 +94,8 @@ def drawn(seed: int, case: str = "") -> Draw:
 
 def require_alike(one: Trajectory, other: Trajectory, about: str) -> None:
     """The same states, to the last bit, and the same end."""
-    assert one.time_days.tolist() == other.time_days.tolist(), about
     assert (one.blow_up is None) == (other.blow_up is None), about
-    for name, values in one.fields.items():
-        np.testing.assert_array_equal(values, other.fields[name], err_msg=f"{about}: {name}")
+    require_same_bits(one, other, about)
 
 
 def unlimited(draw: Draw) -> tuple[str, list[str]]:
@@ -177,14 +175,9 @@ def injected(draw: Draw, stages: list[str]) -> str:
 def _begun(draw: Draw, backend: str) -> tuple[Any, list[Level]]:
     """A model that has its scales, and the levels of its initial state."""
     request = check_request(draw.case, draw.truncation, backend=backend, **draw.how)
-    grid = GaussianGrid(draw.truncation)
-    places = grid.lon_radians[:, None], grid.lat_radians[None, :]
-    initial = request.case.initial(*places, **request.parameters.case)
-    convert = conversion_of(request, initial)
-    state = convert.to_state(initial)
     with np.errstate(all="ignore"):
-        model = dynamic_scales.scaled_model(request, convert, state)
-    return model, [model.steps.system.addition.level(model.stored(state))]
+        model, _, state = model_of(request)
+    return model, [model.steps.system.addition.level(state)]
 
 
 class Stopped(Exception):

@@ -10,11 +10,8 @@ import statistics
 
 import numpy as np
 
-from sciprec.climate.running.dynamic_scales import scaled_model
-from sciprec.climate.running.lifted_model import Model, conversion_of
 from sciprec.climate.running.request import check_request
-from sciprec.climate.transform.grid import GaussianGrid
-from sciprec.precision.assigning.scaling import ScaledBackend
+from tests.climate.small_models import model_of
 
 ROUNDS, STEPS = 21, 12
 
@@ -25,14 +22,7 @@ def timed(backend, formulation, compensation):
         "williamson_5", 42, 5.0, backend=backend, compensation=compensation, step_seconds=1200.0,
         time_scheme="rk4", parameters={"formulation": formulation},
     )  # fmt: skip
-    grid = GaussianGrid(request.truncation)
-    places = grid.lon_radians[:, None], grid.lat_radians[None, :]
-    initial = request.case.initial(*places, **request.parameters.case)
-    convert = conversion_of(request, initial)
-    exact = convert.to_state(initial)
-    scaled = isinstance(request.backend, ScaledBackend)
-    model = scaled_model(request, convert, exact) if scaled else Model(request, convert)
-    state = model.stored(exact)
+    model, _, state = model_of(request)
 
     def seconds():
         levels = [model.steps.system.addition.level(state.copy())]

@@ -12,13 +12,12 @@ import sciprec
 from sciprec.adaptation.blocks import block
 from sciprec.adaptation.control import COLUMNS, Control, vain_attempts
 from sciprec.adaptation.plan import checked_ladder, checked_plan
-from sciprec.climate.transform.grid import Truncation
 from sciprec.output import files
 from sciprec.output.adapted import history_of
 from sciprec.scenario.adaptive_request import AdaptiveRequest
 from sciprec.scenario.variant import Variant
+from tests.climate.small_models import SMALL
 
-SMALL = Truncation(10, 16, 32, 1200.0)
 STEP = 1200.0
 LADDER = ("fp16", "fp32")
 
@@ -118,19 +117,6 @@ def test_a_rung_that_keeps_the_tolerance_runs_alone():
     assert set(rungs_of(control)) == {1}
 
 
-def test_a_rung_that_has_become_worse_is_left_and_its_block_repeated():
-    ladder = Ladder([1e-6, 1e-8], [0.0, 0.0])
-    plan = checked_plan(1e-2, LADDER, 36)
-    control, state = Control(plan, 720, [np.ones(300)]), np.ones(300)
-    control.begin({0: ladder.difference(0), 1: ladder.difference(1)}, state)
-    assert control.keep(0, 36, {0: ladder.difference(0)}, state) and control.rung == 0
-    before = control.arrays()["sum"]
-    assert not control.keep(36, 36, {0: np.ones(300)}, state) and control.rung == 1
-    assert [row[COLUMNS.index("kept")] for row in control.history] == [1.0, 0.0]
-    assert control.keep(36, 36, {0: np.ones(300), 1: ladder.difference(1)}, state)
-    assert np.abs(control.arrays()["sum"] - before).max() < 1e-4  # nothing of what was repeated
-
-
 class Counting:
     """A state that counts its steps; the narrow rung adds more, once it has become worse."""
 
@@ -153,15 +139,16 @@ class Counting:
         return state
 
 
-def test_a_block_is_made_again_from_its_beginning():
+def test_a_block_of_a_rung_that_has_become_worse_is_made_again_from_its_beginning():
     rungs, state = Counting(), np.full(3, 100.0)
     control = Control(checked_plan(1e-2, LADDER, 10), 100, [np.ones(3)])
     after = block(rungs, control, state, 0, 10)
     assert (state == 100.0).all() and control.rung == 0
-    rungs.worse = 10.0
+    rungs.worse, before = 10.0, control.arrays()["sum"]
     again = block(rungs, control, after, 10, 10)
     assert [row[COLUMNS.index("kept")] for row in control.history] == [1.0, 0.0, 1.0]
     assert again.tolist() == (after + 10.0).tolist() and control.rung == 1
+    assert np.abs(control.arrays()["sum"] - before).max() < 1e-4  # nothing of what was repeated
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, 1e300])
@@ -317,9 +304,7 @@ def test_a_label_is_read_back():
 
 WRONG = {
     "it is no wider": 'tolerance = 1e-3\nladder = ["fp32", "fp16"]',
-    "two arithmetics or more": 'tolerance = 1e-3\nladder = ["fp32"]',
     "'adaptive.ladder': ladder is ['fp32']; accepted: two": 'tolerance = 1e-3\nladder = ["fp32"]',
-    "'adaptive.ladder': ladder is []; accepted: two": "tolerance = 1e-3\nladder = []",
     "'adaptive.ladder': ladder names 'bf16' after": 'tolerance = 1e-3\nladder = ["fp16", "bf16"]',
     "floats that are rounded alike": 'tolerance = 1e-3\nladder = ["fixed16", "fp32"]',
     "key 'adaptive.every' was given 0": 'tolerance = 1e-3\nladder = ["fp16", "fp32"]\nevery = 0',

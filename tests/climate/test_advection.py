@@ -6,9 +6,9 @@ import pytest
 from sciprec.climate.cases.williamson import cosine_bell
 from sciprec.climate.diagnostics.budgets import scalar_errors
 from sciprec.climate.running.integration import integrate
-from sciprec.climate.transform.grid import GaussianGrid, Truncation, resolve_truncation
+from sciprec.climate.transform.grid import GaussianGrid, resolve_truncation
+from tests.climate.small_models import SMALL
 
-SMALL = Truncation(10, 16, 32, 1200.0)
 ANGLES = (0.0, np.degrees(0.05), 90.0 - np.degrees(0.05), 90.0)
 """alpha of Williamson et al. (1992): 0, 0.05, pi/2 - 0.05 and pi/2."""
 
@@ -36,7 +36,7 @@ def test_the_bell_comes_back_at_t21(angle):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("angle", ANGLES)
+@pytest.mark.parametrize("angle", [ANGLES[0], ANGLES[2]])
 def test_errors_fall_with_the_truncation(angle):
     """T21, T42, T63: the bell has a kink in its second derivative."""
     errors = [
@@ -54,10 +54,3 @@ def test_the_wind_is_as_published_and_the_mean_is_kept():
     assert wind.u[0, 0] == pytest.approx(38.61, abs=0.01) and wind.v[0, 0] == 0.0
     run = integrate("williamson_1", SMALL, 1.0, parameters={"angle_degrees": 30.0})
     assert abs(run.budgets["mass"][-1] / run.budgets["mass"][0] - 1) < 1e-14
-
-
-@pytest.mark.slow
-def test_a_coarse_arithmetic_is_near_the_truth():
-    truth, run = (integrate("williamson_1", SMALL, 1.0, backend=b) for b in ("fp64", "mlu370"))
-    error = np.abs(run.fields["height"][-1] - truth.fields["height"][-1]).max()
-    assert 0 < error < 1.0

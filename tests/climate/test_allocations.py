@@ -2,6 +2,8 @@
 
 Left out is what no step of every kind does: fixed point finds units anew, and dynamic scales a step
 again without ranges, where numbers have outgrown theirs; a monitor keeps rows of what it has seen.
+
+The arrays begin on a cache line.
 """
 
 import tracemalloc
@@ -12,21 +14,20 @@ import pytest
 from sciprec.adaptation import plan as adaptation
 from sciprec.climate.catalogue import CASES, EQUATIONS, TIME_SCHEMES
 from sciprec.climate.running.adapting import AdaptiveSteps
-from sciprec.climate.running.dynamic_scales import scaled_model
-from sciprec.climate.running.lifted_model import Model, conversion_of
 from sciprec.climate.running.observing import observer_of
 from sciprec.climate.running.request import check_request
-from sciprec.climate.transform.aligned import LINE_BYTES, Pool
-from sciprec.climate.transform.grid import GaussianGrid, Truncation
+from sciprec.climate.transform.aligned import LINE_BYTES, Pool, aligned_copy, aligned_zeros
+from sciprec.climate.transform.grid import Truncation, resolve_truncation
+from sciprec.climate.transform.spectral import make_tables, make_work, rounded
 from sciprec.monitoring.plan import checked_plan, with_changes
 from sciprec.monitoring.summaries import BINS
-from sciprec.precision.assigning.scaling import ScaledBackend, with_scaling
-from sciprec.precision.formats.matrix_unit import UNIT_FORMATS
-from sciprec.precision.formats.stages import STAGES
+from sciprec.precision import resolve_backend
+from sciprec.precision.assigning.scaling import with_scaling
 from sciprec.precision.lifting.fixed_lifting import FixedLifted
 from sciprec.precision.sums.compensation import Compensation
+from tests.climate.small_models import model_of
 
-SMALL = Truncation(31, 48, 96, 900.0)
+MEDIUM = Truncation(31, 48, 96, 900.0)
 LARGER = Truncation(85, 128, 256, 300.0)
 MIDDLE = Truncation(42, 64, 128, 600.0)
 NOISE_BYTES = 6000
@@ -34,26 +35,10 @@ NOISE_BYTES = 6000
 STEPS = 4
 
 
-def request_of(case, truncation=SMALL, scaling=None, **given):
+def request_of(case, truncation=MEDIUM, scaling=None, **given):
     if scaling:
         given["backend"] = with_scaling(given["backend"], scaling, None)
     return check_request(case, truncation, 1.0, **{"step_seconds": 600.0} | given)
-
-
-def model_of(case, **given):
-    model, state, _ = made_of(request_of(case, **given))
-    return model, state
-
-
-def made_of(request):
-    grid = GaussianGrid(request.truncation)
-    places = grid.lon_radians[:, None], grid.lat_radians[None, :]
-    initial = request.case.initial(*places, **request.parameters.case)
-    convert = conversion_of(request, initial)
-    exact = convert.to_state(initial)
-    is_scaled = isinstance(request.backend, ScaledBackend)
-    model = scaled_model(request, convert, exact) if is_scaled else Model(request, convert)
-    return model, model.stored(exact), convert
 
 
 def made_by_steps(stepping, levels):
@@ -76,7 +61,7 @@ def most_of(function):
 
 
 def assert_makes_nothing(case, threads=1, **given):
-    model, state = model_of(case, **given)
+    model, _, state = model_of(request_of(case, **given))
     levels = [model.steps.system.addition.level(state)]
     assert state.nbytes > NOISE_BYTES
     team = model.team(threads)
@@ -106,15 +91,13 @@ def test_no_set_of_equations(equations):
     assert_makes_nothing(case, parameters=levels)
 
 
-@pytest.mark.parametrize("compensation", [None, "carry"])
 @pytest.mark.parametrize("scheme", TIME_SCHEMES)
-def test_no_time_scheme(scheme, compensation):
-    assert_makes_nothing("williamson_5", time_scheme=scheme, compensation=compensation)
+def test_no_time_scheme(scheme):
+    assert_makes_nothing("williamson_5", time_scheme=scheme, compensation="carry")
 
 
 GIVEN = {
     "coefficients": {"compensation": {"vorticity": Compensation(0.9, 0.1, reset_every=3)}},
-    "stages in fp16": {"stages": "fp16-legendre"},
     "stages mixed": {"stages": "mixed-m0", "backend": "fp32"},
     "a master copy": {"stored": "fp32", "backend": "fp16"},
     "formats by scale": {"stored": "scales:0-10 40;11- 30"},
@@ -124,7 +107,7 @@ GIVEN = {
 }
 
 
-FEW_WAYS = ("coefficients", "stages in fp16", "formats by scale", "threads")
+FEW_WAYS = ("coefficients", "formats by scale", "threads")
 ONE_VARIABLE = ("matrix", "random bits", "stages mixed")
 """Ways whose kernels no other run has: those of transport compile fastest."""
 
@@ -133,7 +116,7 @@ ONE_VARIABLE = ("matrix", "random bits", "stages mixed")
     "name", [pytest.param(n, marks=[pytest.mark.slow] * (n not in FEW_WAYS)) for n in GIVEN]
 )
 def test_no_way_to_run(name):
-    case, truncation = "williamson_5", SMALL
+    case, truncation = "williamson_5", MEDIUM
     if name in ONE_VARIABLE:
         case, truncation = "williamson_1", MIDDLE
     how = {"truncation": truncation, "time_scheme": "semi_implicit_leapfrog", **GIVEN[name]}
@@ -144,30 +127,24 @@ def unit(**keys):
     return {"legendre": "matrix:" + ",".join(f"{key}={value}" for key, value in keys.items())}
 
 
-UNITS = {
-    **{f"{one} table": unit(table=one, field="fp16") for one in UNIT_FORMATS},
-    **{f"{one} field": unit(table="int8", field=one) for one in UNIT_FORMATS},
-    "one scale": unit(table="int8", field="int8", scale="tensor"),
+STAGED = {
+    "fp16": "fp16",
+    "mixed-l3": "mixed-l3",
+    "int4 table": unit(table="int4", field="fp16"),
     "groups": unit(table="int4", field="fp16", scale="group"),
     "two of four": unit(table="fp16", field="fp16", sparsity="2:4", accumulate="fp16"),
     "two of four, packed": unit(table="int4", field="int8", sparsity="2:4"),
-    "slices": unit(table="int8", field="int8", slices=3),
     "slices, one scale": unit(table="int8", field="int8", slices=2, scale="tensor"),
-    "lowest orders kept": unit(table="int8", field="fp16") | {"kept": "fp32", "kept_orders": 1},
+    "lowest orders kept": unit(table="int8", field="e4m3fn") | {"kept": "fp32", "kept_orders": 1},
 }
-FEW_UNITS = ("int4 table", "e4m3fn field", "slices, one scale", "two of four, packed")
-
-
-@pytest.mark.parametrize("stages", STAGES)
-def test_no_named_stages(stages):
-    assert_makes_nothing("williamson_5", time_scheme="rk4", stages=stages)
+FEW_STAGED = ("fp16", "slices, one scale", "two of four, packed")
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(n, marks=[pytest.mark.slow] * (n not in FEW_UNITS)) for n in UNITS]
+    "name", [pytest.param(n, marks=[pytest.mark.slow] * (n not in FEW_STAGED)) for n in STAGED]
 )
-def test_no_matrix_unit(name):
-    assert_makes_nothing("williamson_5", time_scheme="rk4", stages=UNITS[name])
+def test_no_stages_of_transforms(name):
+    assert_makes_nothing("williamson_5", time_scheme="rk4", stages=STAGED[name])
 
 
 @pytest.mark.slow
@@ -179,7 +156,8 @@ def test_no_scales():
 
 @pytest.mark.slow
 def test_no_fixed_point_where_units_stay():
-    model, state = model_of("williamson_2", backend="fixed32", time_scheme="rk4")
+    request = request_of("rossby_haurwitz", "T63", backend="fixed32", time_scheme="rk4")
+    model, _, state = model_of(request)
     levels = [model.steps.system.addition.level(state)]
     fixed = [kernel for kernel in model.lifted if isinstance(kernel, FixedLifted)]
     found, changes = [], -1
@@ -201,7 +179,7 @@ def test_no_look_of_a_monitor_but_rows_of_what_it_has_seen():
     how = {"time_scheme": "semi_implicit_leapfrog", "monitor": plan, "backend": "fp32",
            "step_seconds": 300.0, "compensation": "carry"}  # fmt: skip
     request = request_of("williamson_5", LARGER, **how)
-    model, state, convert = made_of(request)
+    model, convert, state = model_of(request)
     levels = [model.steps.system.addition.level(state)]
     observer = observer_of(request, convert, model.columns)
     observer.start(state, state.astype(np.float64))
@@ -217,7 +195,7 @@ def test_no_look_of_a_monitor_but_rows_of_what_it_has_seen():
 def test_no_block_of_an_adaptive_run():
     plan = adaptation.checked_plan(1e-2, ["fp16", "fp32"], STEPS)
     request = request_of("williamson_5", LARGER, adaptive=plan, step_seconds=300.0)
-    model, state, convert = made_of(request)
+    model, convert, state = model_of(request)
     steps = AdaptiveSteps(request, convert, model)
     levels = [model.steps.system.addition.level(state)]
     steps.step([level.copy() for level in levels])
@@ -245,3 +223,38 @@ def test_a_pool_gives_the_same_arrays_again_and_makes_none(seed):
         assert all((array == k + 1).all() for k, array in enumerate(taken))
         if turn:
             assert all(not a.size or np.shares_memory(a, pool._memory) for a in taken)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64])
+@pytest.mark.parametrize("shape", [0, 1, 7, (3, 5), (2, 0, 4), (3, 1000, 7)])
+def test_arrays_begin_on_a_line_and_are_their_own(shape, dtype):
+    kept = [aligned_zeros(shape, dtype) for _ in range(4)]
+    like = np.zeros(shape, dtype)
+    for n, array in enumerate(kept):
+        assert array.size == 0 or array.ctypes.data % LINE_BYTES == 0
+        assert array.flags.c_contiguous and array.flags.writeable
+        assert array.dtype == dtype and array.shape == like.shape
+        assert not array.any()
+        array[...] = n + 1
+    for n, array in enumerate(kept):
+        assert np.all(array == n + 1)
+
+
+def test_a_copy_has_the_numbers_and_not_the_memory():
+    given = np.arange(12.0).reshape(3, 4).T
+    copy = aligned_copy(given, np.float32)
+    assert copy.dtype == np.float32 and copy.flags.c_contiguous
+    np.testing.assert_array_equal(copy, given)
+    copy[0, 0] = 7.0
+    assert given[0, 0] == 0.0 and aligned_copy(given).dtype == np.float64
+
+
+def test_what_transforms_read_and_write_begins_on_a_line():
+    row = resolve_truncation("T21")
+    todo = [make_work(row, 3), rounded(make_tables(row), resolve_backend("fp32"))]
+    while todo:
+        found = todo.pop()
+        if isinstance(found, tuple):
+            todo.extend(found)
+        elif found.dtype.kind == "f":
+            assert found.ctypes.data % LINE_BYTES == 0

@@ -6,9 +6,7 @@ import pytest
 from sciprec import climate
 from sciprec.climate.cases.rossby_haurwitz import rossby_haurwitz, rossby_haurwitz_speed
 from sciprec.climate.stepping.schemes import TIME_SCHEMES
-from sciprec.climate.transform.grid import Truncation
-
-SMALL = Truncation(10, 16, 32, 1200.0)
+from tests.climate.small_models import SMALL
 
 
 @pytest.mark.parametrize("wavenumber", [2, 4])

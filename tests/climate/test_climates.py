@@ -1,4 +1,6 @@
-"""Stored climates of Held and Suarez (1994) meet the published gates; today's code makes them."""
+"""Stored climates meet the published gates, and today's code makes them; those in several
+arithmetics are held against the ensemble in binary64, as far as chance allows.
+"""
 
 import json
 from pathlib import Path
@@ -6,8 +8,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from data.climate.sampling import (
+    MEASURES,
+    departure,
+    is_within,
+    limits,
+    own_departures,
+)
 from sciprec.climate.diagnostics.climatology import CLIMATE_VARIABLES, ZONAL_MEAN, gates
 from sciprec.climate.running.integration import integrate
+from sciprec.climate.transform.grid import GaussianGrid, resolve_truncation
 
 FOLDER = Path(__file__).parents[2] / "data" / "climate"
 STORED = sorted(FOLDER.glob("held_suarez_t*.json"))
@@ -25,18 +35,6 @@ def test_gates_are_those_of_the_stored_means(path):
     found = gates(means, np.array(stored["lat"]), np.array(stored["sigma"]))
     assert found == pytest.approx(stored["gates"], rel=1e-5)
     assert stored["samples"] == stored["days"] - stored["first_day"] >= 500
-
-
-@pytest.mark.parametrize("path", STORED, ids=lambda p: p.stem)
-def test_hemispheres_differ_by_no_more_than_two_standard_deviations_of_blocks(path):
-    stored, means = climate(path)
-    half = len(stored["lat"]) // 2
-    for name, values in means.items():
-        sign = -1.0 if name in ("eddy_momentum_flux", "eddy_heat_flux") else 1.0
-        apart = values[:, half:] - sign * values[:, :half][:, ::-1]
-        spread = np.array(stored["block_std"][name])
-        spread = np.hypot(spread[:, half:], spread[:, :half][:, ::-1])
-        assert np.mean(np.abs(apart) <= 2 * spread) > 0.95, name
 
 
 GATES = {  # around GFDL's core (Isca, 500 days) and dinosaur (1000 days), with their margins
@@ -66,7 +64,6 @@ FIRST_DAYS = np.load(FOLDER / "held_suarez_first_days.npz")
     ("name", "last"),
     [
         ("T21L10", 2),
-        pytest.param("T21L10", 10, marks=pytest.mark.slow),
         pytest.param("T31L8", 5, marks=pytest.mark.slow),
         pytest.param("T42L20", 1, marks=pytest.mark.slow),
     ],
@@ -85,3 +82,108 @@ def test_todays_code_makes_the_first_days_of_the_stored_climates(name, last):
         for day, values in zip(days, kept, strict=False):
             apart = np.abs(made.fields[variable][day] - values).max()
             assert apart <= 1e-9 * np.abs(values).max(), (variable, day)
+
+
+ARITHMETICS = json.loads((FOLDER / "held_suarez_arithmetics.json").read_text())
+ROWS = {row["name"]: row for row in ARITHMETICS["arithmetics"]}
+SHARES = np.outer(
+    np.full(ARITHMETICS["levels"], 1 / ARITHMETICS["levels"]),
+    GaussianGrid(resolve_truncation(ARITHMETICS["truncation"])).weights,
+)
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_departures_are_those_of_the_stored_bias(name):
+    row = ROWS[name]
+    for field in ("temperature", "u") if row["days"] else ():
+        bias, stored = np.array(row[field]["bias"]), row[field]["departure"]
+        found = departure(bias, np.zeros_like(bias), SHARES)
+        assert found == pytest.approx(stored, rel=1e-3, abs=1e-3)  # of numbers with four digits
+        assert row[field]["within"] == is_within(stored, row[field]["limits"])
+
+
+def test_half_precision_needs_its_residual_or_stochastic_rounding_to_have_a_climate():
+    """Ten bits stop 15 K too warm; with it, rounded stochastically or in more bits, they do not."""
+    half = "fp16+carry", "fp16, sums in fp32+carry", "fp16, stochastic"
+    shares = np.array(
+        [
+            abs(ROWS[name][field]["departure"][k]) / limit
+            for name in ("fp32", "mlu370", "mlu370+carry", "fixed32", *half)
+            for field in ("temperature", "u")
+            for k, limit in ROWS[name][field]["limits"].items()
+        ]
+    )
+    assert np.sum(shares > 1) <= 3 and shares.max() < 1.3  # of 42 numbers at 99 per cent
+    for name in ("fp32", "mlu370", "mlu370+carry"):
+        assert ROWS[name]["temperature"]["within"] and ROWS[name]["u"]["within"], name
+    for name in ("fp16", "fp16, sums in fp32", "bf16"):
+        assert ROWS[name]["temperature"]["departure"]["mean"] > 10.0
+    assert ROWS["fp32"]["temperature"]["limits"]["mean"] < 0.2
+    assert all(row["blow_up"] is None for row in ROWS.values())
+
+
+def test_the_ensemble_is_the_climate_that_is_stored():
+    """Means of five members, and the one whose climate has a file of its own: as far as chance."""
+    means = json.loads((FOLDER / "held_suarez_t21l10.json").read_text())["means"]
+    for field in ("temperature", "u"):
+        found = departure(np.array(means[field]), np.array(ARITHMETICS["ensemble"][field]), SHARES)
+        assert is_within(found, ROWS["fp32"][field]["limits"])
+
+
+WAVE = json.loads((FOLDER / "baroclinic_wave_arithmetics.json").read_text())
+WAVES = {row["name"]: row for row in WAVE["arithmetics"]}
+ISCA = {"6": 993.54, "7": 986.50, "8": 972.34, "9": 949.30, "10": 928.04}
+"""Lowest surface pressure, hPa, of GFDL's core at T42L24, as in `test_baroclinic`."""
+TWO_MODELS = 1.85
+"""hPa at day 9 between GFDL's core and dinosaur, both in binary64."""
+
+
+@pytest.mark.parametrize(("name", "margin"), [("fp64", 0.4), ("fp32", 0.4), ("mlu370", TWO_MODELS)])
+def test_the_stored_wave_is_the_published_one(name, margin):
+    row = WAVES[name]
+    assert {day: abs(x - ISCA[day]) < margin for day, x in row["lowest"].items()} == dict.fromkeys(
+        ISCA, True
+    )
+    assert abs(row["lon"]["9"] - 213.8) < 2.82 and abs(row["lat"]["9"] - 60.0) < 2.8
+    assert row["steady"] < 0.5
+
+
+def test_carried_residuals_bring_the_truncated_wave_back():
+    """Not so in half precision, where what is lost is lost inside the tendency."""
+    truncated = [WAVES[f"mlu370{name}"]["rms"]["9"] for name in ("", "+carry", "+carry-sums")]
+    assert truncated[0] > 10 * truncated[1] > 10 * truncated[2]
+    half = [WAVES[f"fp16{name}"]["rms"]["9"] for name in ("", "+carry")]
+    assert half[1] > 0.9 * half[0]
+
+
+AIR = np.outer([0.25, 0.75], [0.5, 0.3, 0.2])
+
+
+def test_departures_are_weighted_by_the_air():
+    apart = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -2.0]])
+    found = departure(apart + 280.0, np.full((2, 3), 280.0), AIR)
+    assert found["mean"] == pytest.approx(0.125 - 2 * 0.15)
+    assert found["rms"] == pytest.approx(np.sqrt(0.125 + 4 * 0.15))
+    assert found["largest"] == 2.0
+
+
+def test_limits_of_five_equal_members_and_of_a_shifted_run():
+    """s of (0, 1, 2, 3, 4) is sqrt(2.5); t(0.995) of four degrees of freedom is 4.6041."""
+    members = [np.full((2, 3), float(k)) for k in range(5)]
+    allowed = limits(own_departures(members, AIR))
+    assert allowed["mean"] == pytest.approx(4.604095 * np.sqrt(2.5) * np.sqrt(1.2), rel=1e-6)
+    shifted = departure(np.full((2, 3), 2.0 + 1.01 * allowed["mean"]), members[2], AIR)
+    assert not is_within(shifted, allowed)
+    assert is_within(dict.fromkeys(MEASURES, 0.0), allowed)
+
+
+def test_a_further_member_exceeds_a_limit_in_one_or_two_of_a_hundred_cases():
+    """1,000 ensembles of five and one more run, six independent places."""
+    rng = np.random.default_rng(7)
+    outside = dict.fromkeys(MEASURES, 0)
+    for members in rng.normal(size=(1000, 6, 2, 3)):
+        allowed = limits(own_departures(list(members[:5]), AIR))
+        found = departure(members[5], members[:5].mean(axis=0), AIR)
+        for name in MEASURES:
+            outside[name] += abs(found[name]) > allowed[name]
+    assert all(0.005 < count / 1000 < 0.03 for count in outside.values()), outside

@@ -6,12 +6,12 @@ import pytest
 from sciprec import climate
 from sciprec.climate.diagnostics.derived import derive, derived_names
 from sciprec.climate.running.integration import integrate
-from sciprec.climate.transform.grid import GaussianGrid, Truncation
+from sciprec.climate.transform.grid import GaussianGrid
 from sciprec.climate.transform.spectral import reference_transform
 from sciprec.errors import InputError
 from sciprec.output.dataset import trajectory_dataset
+from tests.climate.small_models import SMALL
 
-SMALL = Truncation(10, 16, 32, 1200.0)
 SHORT = {"truncation": SMALL, "days": 0.05, "step_seconds": 1080.0}
 
 

@@ -6,11 +6,11 @@ import pytest
 from sciprec.climate.catalogue import CASES, EQUATIONS
 from sciprec.climate.constants import Units
 from sciprec.climate.equations.shallow_water import ShallowWaterConversion
-from sciprec.climate.transform.grid import GaussianGrid, Truncation
+from sciprec.climate.transform.grid import GaussianGrid
 from sciprec.climate.transform.spectral import reference_transform
+from tests.climate.small_models import SMALL
 from tests.climate.tendencies import tendency
 
-SMALL = Truncation(10, 16, 32, 1200.0)
 SHALLOW = [name for name, case in CASES.items() if case.equations == "shallow_water"]
 
 

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from sciprec.climate.running.integration import integrate
-from sciprec.climate.transform.grid import Truncation
 from sciprec.climate.transform.spectral import SpectralTransform
+from tests.climate.small_models import SMALL, random_spectrum
 
-SMALL = Truncation(10, 16, 32, 1200.0)
 FIELDS = 10
 
 
@@ -17,9 +16,7 @@ FIELDS = 10
 def transformed():
     """A transform whose units come from one batch; its coefficients, fields and coefficients."""
     transform = SpectralTransform(SMALL, "fixed32", "matrix")
-    spectrum = np.random.default_rng(0).uniform(-1, 1, (transform.degree.size, 2 * FIELDS)) / 16
-    spectrum[transform.degree > 10] = 0.0
-    spectrum[transform.order == 0, 1::2] = 0.0
+    spectrum = random_spectrum(transform, FIELDS) / 16
     fields = transform.to_grid(spectrum)
     return transform, spectrum, fields, transform.to_spectrum(fields)
 
@@ -47,9 +44,9 @@ def test_any_number_of_threads_gives_the_same_bits(transformed):
 
 
 def wave(backend, days=0.05):
-    """Fields of the wave of case 6 after some days."""
+    """Fields of the wave of Rossby and Haurwitz after some days."""
     return integrate(
-        "williamson_6", SMALL, days, step_seconds=1080.0, backend=backend, time_scheme="rk4"
+        "rossby_haurwitz", SMALL, days, step_seconds=1080.0, backend=backend, time_scheme="rk4"
     ).fields
 
 

@@ -7,7 +7,6 @@ from sciprec.climate.cases.held_suarez_start import held_suarez
 from sciprec.climate.constants import Units
 from sciprec.climate.diagnostics.climatology import eddy_product, folded, gates, time_means
 from sciprec.climate.equations import held_suarez as hs
-from sciprec.climate.running.integration import integrate
 from sciprec.climate.transform.grid import GaussianGrid, Truncation
 from sciprec.climate.transform.spectral import reference_transform
 from tests.climate.tendencies import tendency
@@ -108,19 +107,3 @@ def test_folding_keeps_symmetric_climates_and_gates_find_their_places():
     assert (found["lowest_westerly"], found["lowest_easterly"]) == (8.0, -7.0)
     assert (found["lowest_equator"], found["lowest_pole"], found["coldest"]) == (-7.0, 2.0, -7.0)
     assert found["eddy_heat_flux"] == 30.0
-
-
-@pytest.mark.slow
-def test_the_forced_atmosphere_spins_up_jets():
-    """Thirty days at T21L10: westerlies aloft, cold poles, mass to rounding."""
-    made = integrate(
-        "held_suarez", "T21", 30, step_seconds=1200.0, output_hours=720.0,
-        parameters={"levels": 10},
-    )  # fmt: skip
-    assert made.blow_up is None
-    wind = made.fields["u"][-1].mean(axis=-1)
-    assert 10 < wind.max() < 60 and np.unravel_index(wind.argmax(), wind.shape)[0] < 5
-    low = made.fields["temperature"][-1, -1].mean(axis=-1)
-    assert low[16] - low[-1] > 15
-    mass = made.budgets["mass"]
-    assert np.abs(mass / mass[0] - 1).max() <= 1e-14

@@ -9,11 +9,10 @@ from sciprec.climate.constants import RADIUS_M, Units
 from sciprec.climate.diagnostics.reference import Reference, reference_norms
 from sciprec.climate.equations.spherical import few_bits
 from sciprec.climate.running.integration import integrate
-from sciprec.climate.transform.grid import GaussianGrid, Truncation
+from sciprec.climate.transform.grid import GaussianGrid
 from sciprec.errors import InputError
+from tests.climate.small_models import SMALL
 from tests.oracles.shallow_water import GRAVITY, Flow, Integration, ShallowWater
-
-SMALL = Truncation(10, 16, 32, 1200.0)
 
 
 def flow_of(case, model):
@@ -21,8 +20,8 @@ def flow_of(case, model):
     return Flow(given.height, given.vorticity, given.divergence), given.orography, given.coriolis
 
 
-def oracle(case, truncation, diffusion=0.0, stride=1):
-    model = ShallowWater(truncation.number, truncation.nlat, truncation.nlon, stride)
+def oracle(case, truncation, diffusion):
+    model = ShallowWater(truncation.number, truncation.nlat, truncation.nlon)
     flow, *places = flow_of(case, model)
     units = Units(truncation.step_seconds)
     mean = few_bits(np.mean(flow.height @ np.tile(model.weights, 2)) / units.height) * units.height
@@ -60,24 +59,6 @@ def test_same_flow_as_an_independent_model(case, scheme):
     norms = distance(fields, other)
     assert max(norms.values()) < 72 * 200 * 2.0**-53
     assert norms["height_l2"] > 0
-
-
-def test_every_fourth_wave_is_enough_for_the_rossby_haurwitz_wave():
-    whole, quarter = oracle("williamson_6", SMALL), oracle("williamson_6", SMALL, stride=4)
-    for run in (whole, quarter):
-        for _ in range(3):
-            run.leapfrog()
-    size = np.abs(whole.state).max()
-    assert np.abs(whole.state[::4] - quarter.state).max() < 1e-14 * size
-
-
-def test_a_reference_gives_back_its_own_fields():
-    """Winds of a reference come from other formulas than those of the model."""
-    run = integrate("williamson_5", SMALL, 0.25)
-    start = oracle("williamson_5", SMALL)
-    first = {name: values[0] for name, values in run.fields.items()}
-    norms = distance(first, start)
-    assert max(norms.values()) < 1e-13
 
 
 def test_files_that_are_no_reference(tmp_path):

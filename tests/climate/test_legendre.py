@@ -93,25 +93,6 @@ def test_functions_at_the_true_gaussian_latitudes_of_t85_are_right_to_an_ulp():
                 assert abs(table[row, column] - value) <= EPS * largest
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(n, marks=pytest.mark.slow if t.number > 85 else ())
-        for n, t in TRUNCATIONS.items()
-    ],
-)
-def test_functions_are_orthonormal_on_the_grid(name):
-    grid = GaussianGrid(TRUNCATIONS[name])
-    number = grid.truncation.number
-    table = legendre_table(number, grid.sin_lat)
-    degree, order = coefficient_orders(number)
-    weights = np.concatenate([grid.weights_north, grid.weights_north])
-    for m in range(0, number + 1, 7):
-        rows = table[order == m]
-        gram = (rows * weights) @ rows.T
-        assert np.abs(gram - np.eye(len(rows))).max() <= 1e-13
-
-
 def test_coefficients_are_m_major_with_one_degree_more():
     degree, order = coefficient_orders(2)
     assert list(zip(order.tolist(), degree.tolist(), strict=True)) == [

@@ -7,17 +7,17 @@ import numpy as np
 import pytest
 
 from sciprec.climate.catalogue import CASES, EQUATIONS
-from sciprec.climate.running.lifted_model import Model, conversion_of
 from sciprec.climate.running.needed_memory import PROCESS_BYTES, bytes_of_run
 from sciprec.climate.running.request import check_request
 from sciprec.climate.stages.needed_room import StagedRoom
 from sciprec.climate.stages.staged_transform import StagedTransform
 from sciprec.climate.transform.aligned import LINE_BYTES, Pool, aligned_zeros
-from sciprec.climate.transform.grid import GaussianGrid, Truncation, resolve_truncation
+from sciprec.climate.transform.grid import Truncation, resolve_truncation
 from sciprec.climate.transform.legendre_stage import LANES, PAIR, ROWS
 from sciprec.climate.transform.spectral import GROUP, make_tables, make_work
 from sciprec.precision import resolve_backend
 from sciprec.precision.formats.stages import STAGES, Stages
+from tests.climate.small_models import model_of
 from tests.precision.test_matrix_unit import random_unit
 
 
@@ -51,14 +51,11 @@ def transform_numbers(row, fields):
     return group * tiles * (row.number + 2) * PAIR + rows + PAIR * row.nlon + waves
 
 
-def model_of(case, truncation, stages=None, **parameters):
+def made(case, truncation, stages=None, **parameters):
     request = check_request(
         case, truncation, 1.0, step_seconds=1200.0, parameters=parameters, stages=stages
     )
-    grid = GaussianGrid(request.truncation)
-    places = grid.lon_radians[:, None], grid.lat_radians[None, :]
-    convert = conversion_of(request, request.case.initial(*places, **request.parameters.case))
-    return Model(request, convert), request.truncation
+    return model_of(request)[0], request.truncation
 
 
 @pytest.mark.parametrize("number", [10, 21, 42])
@@ -73,7 +70,7 @@ def test_tables_and_work_of_transforms(number):
 
 
 def test_memory_of_shallow_water():
-    model, row = model_of("williamson_5", "T42")
+    model, row = made("williamson_5", "T42")
     coefficients = (row.number + 1) * (row.number + 4) // 2
     scratch = 18 * coefficients + 9 * row.nlon * row.nlat + transform_numbers(row, 5)
     assert bytes_of(model.work) / 8 == pytest.approx(scratch, rel=0.01)
@@ -83,7 +80,7 @@ def test_memory_of_shallow_water():
 
 def test_memory_of_the_forced_atmosphere():
     levels = 10
-    model, row = model_of("held_suarez", "T21", levels=levels)
+    model, row = made("held_suarez", "T21", levels=levels)
     coefficients, points = (row.number + 1) * (row.number + 4) // 2, row.nlon * row.nlat
     scratch = (22 * levels + 10) * coefficients + (6 * levels + 2) * points
     scratch += (6 * levels + 1) * row.nlat + transform_numbers(row, 6 * levels + 1)
@@ -102,7 +99,7 @@ OF_EQUATIONS = {case.equations: name for name, case in CASES.items()}
 def test_a_forecast_holds_what_a_model_holds(equations, truncation):
     """The arrays of any set of equations, and not three times of them."""
     levels = {"levels": 12} if EQUATIONS[equations].parameters.get("levels") else {}
-    model, _ = model_of(OF_EQUATIONS[equations], truncation, **levels)
+    model, _ = made(OF_EQUATIONS[equations], truncation, **levels)
     system = model.steps.system
     held = model.work, model.tables, model.constants, system.work, system.addition.damping
     held_bytes = bytes_of(held) + 2 * model.request.scheme.levels * system.work[0].nbytes
@@ -157,18 +154,18 @@ def test_random_stages_take_from_their_pool_what_the_plan_says():
 def test_a_forecast_of_stages_is_what_their_steps_take(stages):
     """All arrays of a model and of two steps at once, and up to a quarter more."""
 
-    def made():
-        model, _ = model_of("held_suarez", "T21", stages, levels=8)
+    def stepped():
+        model, _ = made("held_suarez", "T21", stages, levels=8)
         state = aligned_zeros(model.shape[0] * model.shape[1], model.request.update.carrier)
         levels = [model.steps.system.addition.level(state)]
         for step in range(2):
             model.steps.advance(levels, step, 1)
         return model
 
-    request = made().request  # kernels are compiled
+    request = stepped().request  # kernels are compiled
     tracemalloc.start()
     try:
-        made()
+        stepped()
         most = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()

@@ -10,10 +10,10 @@ from sciprec.climate.diagnostics.budgets import scalar_errors, wind_errors
 from sciprec.climate.running.integration import integrate
 from sciprec.climate.running.loop import Run
 from sciprec.climate.stepping.levels import Level
-from sciprec.climate.transform.grid import GaussianGrid, Truncation, resolve_truncation
+from sciprec.climate.transform.grid import GaussianGrid, resolve_truncation
 from sciprec.errors import InputError
+from tests.climate.small_models import SMALL
 
-SMALL = Truncation(10, 16, 32, 1200.0)
 FIELDS = {"height", "u", "v", "vorticity", "divergence"}
 
 
@@ -36,10 +36,9 @@ def test_steady_flow_stays_steady_t21(angle):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["rk4", "semi_implicit_leapfrog"])
-@pytest.mark.parametrize("angle", [0.0, 45.0, 90.0])
-def test_steady_flow_stays_steady_t42(angle, scheme):
+def test_steady_flow_stays_steady_t42(scheme):
     """The gate of Williamson et al.'s case 2 in binary64: l2(h) at most 1e-11 after 5 days."""
-    height, wind = distance_from_start("T42", 5.0, angle, time_scheme=scheme)
+    height, wind = distance_from_start("T42", 5.0, 45.0, time_scheme=scheme)
     assert height <= 1e-11 and wind <= 1e-10
 
 
@@ -50,20 +49,6 @@ def test_conservation_over_a_day_at_t21(case):
     assert abs(drift["mass"]) <= 1e-14
     assert abs(drift["energy"]) < 1e-6
     assert abs(drift["potential_enstrophy"]) < 1e-4
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("case", "energy", "enstrophy"),
-    [("williamson_5", 2.5e-7, 1.7e-6), ("williamson_6", 3.5e-8, 1.3e-5)],
-)
-def test_conservation_over_two_days_at_t42(case, energy, enstrophy):
-    """Bounds: the drifts of NCAR's STSWM in a whole integration, T42 without diffusion."""
-    budgets = integrate(case, "T42", 2.0, step_seconds=600.0).budgets
-    drift = {name: abs(values[-1] / values[0] - 1) for name, values in budgets.items()}
-    assert drift["mass"] <= 1e-14
-    assert drift["energy"] <= energy
-    assert drift["potential_enstrophy"] <= enstrophy
 
 
 def test_trajectory_has_its_times_fields_and_budgets():
@@ -87,18 +72,6 @@ def test_last_output_is_the_end_even_between_output_times():
 def test_usual_step_is_shortened_to_fit_the_output():
     run = integrate("williamson_2", SMALL, 0.25, output_hours=0.5)
     assert run.step_seconds == 900.0
-
-
-def test_flow_over_the_mountain_makes_waves_in_the_northern_hemisphere():
-    run = integrate("williamson_5", SMALL, 1.0)
-    north = run.lat > 0
-    assert np.abs(run.fields["v"][-1][north]).max() > 5 * np.abs(run.fields["v"][-1][~north]).max()
-
-
-def test_same_bits_again():
-    first, second = (integrate("williamson_6", SMALL, 0.25) for _ in range(2))
-    for name in FIELDS:
-        np.testing.assert_array_equal(first.fields[name], second.fields[name])
 
 
 def test_blow_up_says_when_what_where_and_the_remedy():
@@ -128,39 +101,38 @@ def test_what_was_lost_is_named_with_its_first_level():
     assert run.lost().endswith("and surface_pressure")
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        (
-            {"case": "williamson_55"},
-            "unknown case 'williamson_55'; known: .*did you mean 'williamson_5'",
-        ),
-        ({"truncation": "T0"}, "unknown truncation 'T0'; accepted: T1 to T1023"),
-        ({"time_scheme": "rk3"}, "unknown time scheme 'rk3'; known: rk4, .*did you mean 'ssprk3'"),
-        (
-            {"time_scheme": "rk4", "parameters": {"filter_nu": 0.0}},
-            "filter_nu is given, but the time scheme 'rk4' has no filter; leave it out, or",
-        ),
-        (
-            {
-                "time_scheme": "semi_implicit_leapfrog",
-                "parameters": {"filter_alpha": -0.5},
-            },
-            "filter_alpha is -0.5; accepted: zero or above, such as 0.53",
-        ),
-        ({"backend": "fp46"}, "unknown backend"),
-        (
-            {"parameters": {"angle": 3.0}},
-            "unknown parameter 'angle' of case 'williamson_5'; known: d",
-        ),
-        ({"parameters": {"diffusion_m4_per_s": -1.0}}, "accepted: zero or above, such as 5.0e15"),
-        ({"parameters": {"diffusion_m4_per_s": float("nan")}}, "accepted: a finite number"),
-        ({"days": 0.0}, "days is 0.0; accepted: a number of days > 0"),
-        ({"days": "two"}, "days is 'two'; accepted: a number of days > 0"),
-        ({"output_hours": -1.0}, "output_hours is -1.0; accepted"),
-        ({"step_seconds": 7000.0}, "no whole number of steps of 7000 s; with step_seconds = 6646"),
-    ],
-)
+REFUSED = [
+    ({"case": "williamson_55"}, "unknown case 'williamson_55'; known: .*mean 'williamson_5'"),
+    ({"case": "Williamson2"}, "unknown case .*; did you mean 'williamson_2'"),
+    ({"truncation": "T0"}, "unknown truncation 'T0'; accepted: T1 to T1023"),
+    ({"time_scheme": "rk3"}, "unknown time scheme 'rk3'; known: rk4, .*did you mean 'ssprk3'"),
+    ({"time_scheme": "rk4", "parameters": {"filter_nu": 0.0}},
+     "filter_nu is given, but the time scheme 'rk4' has no filter; leave it out, or"),
+    ({"time_scheme": "semi_implicit_leapfrog", "parameters": {"filter_alpha": -0.5}},
+     "filter_alpha is -0.5; accepted: zero or above, such as 0.53"),
+    ({"backend": "fp46"}, "unknown backend"),
+    ({"parameters": {"angle": 3.0}}, "unknown parameter 'angle' of case 'williamson_5'; known: d"),
+    ({"parameters": {"diffusion_m8": 1e30}}, "did you mean 'diffusion_m8_per_s'"),
+    ({"parameters": {"diffusion_m4_per_s": -1.0}}, "accepted: zero or above, such as 5.0e15"),
+    ({"parameters": {"diffusion_m4_per_s": float("nan")}}, "accepted: a finite number"),
+    ({"parameters": {"viscosity": -1}}, "viscosity is -1.0; accepted: zero or above, such as 1"),
+    ({"parameters": {"formulation": "carefull"}},
+     "accepted: careful, anomaly, whole, naive; did you mean 'careful'"),
+    ({"parameters": {"fourier": "dft"}}, "parameter 'fourier' is 'dft'; accepted: fft, matrix"),
+    ({"case": "williamson_2", "parameters": {"angle_degrees": True}},
+     "parameter 'angle_degrees' is True; accepted: a finite number"),
+    ({"days": 0.0}, "days is 0.0; accepted: a number of days > 0"),
+    ({"days": "two"}, "days is 'two'; accepted: a number of days > 0"),
+    ({"output_hours": -1.0}, "output_hours is -1.0; accepted"),
+    ({"step_seconds": 7000.0}, "no whole number of steps of 7000 s; with step_seconds = 6646"),
+    ({"threads": 0}, "threads is 0; accepted: an integer from 1 to 4096"),
+    ({"compensation": {"vorticty": "carry"}},
+     "unknown variable 'vorticty'; known: vorticity, divergence, geop.*did you mean 'vorticity'"),
+    ({"compensation": "karry"}, "unknown compensation 'karry'; known: none, carry, carry-sums"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("options", "words"), REFUSED)
 def test_messages_of_bad_requests(options, words):
     request = {"case": "williamson_5", "truncation": "T21", "days": 1.0} | options
     with pytest.raises(InputError, match=words):
@@ -172,16 +144,3 @@ def test_every_case_runs_and_names_its_source():
         assert case.source
         run = integrate(name, SMALL, 0.05, step_seconds=1080.0)
         assert run.blow_up is None and run.steps == 4
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("backend", "largest"), [("fp32", 1e-6), ("mlu370", 1e-4), ("fp16", 1e-1), ("bf16", 1e-1)]
-)
-def test_other_arithmetics_stay_near_the_truth_for_a_day(backend, largest):
-    grid = GaussianGrid(resolve_truncation("T21"))
-    truth = integrate("williamson_5", "T21", 1.0)
-    run = integrate("williamson_5", "T21", 1.0, backend=backend)
-    assert run.blow_up is None
-    error = scalar_errors(grid, run.fields["height"][-1], truth.fields["height"][-1])["l2"]
-    assert 0 < error < largest

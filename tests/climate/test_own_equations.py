@@ -9,13 +9,12 @@ from sciprec.climate.catalogue import CASES, EQUATIONS, TIME_SCHEMES
 from sciprec.climate.constants import SECONDS_PER_DAY
 from sciprec.climate.running.integration import integrate
 from sciprec.climate.stepping import runge_kutta as rk
-from sciprec.climate.transform.grid import Truncation
 from sciprec.errors import InputError
 from sciprec.kinds.climate_runs import run_climate
 from sciprec.precision.formats.stages import Stages
+from tests.climate.small_models import SMALL
 from tests.extending import loading
 
-SMALL = Truncation(10, 16, 32, 1200.0)
 FIRST, RATE_PER_DAY = 0.125, 3.0
 
 

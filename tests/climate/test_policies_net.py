@@ -6,8 +6,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sciprec.climate.running.integration import integrate
-from sciprec.climate.transform.grid import Truncation
 from sciprec.climate.transform.legendre_stage import legendre_synthesis
 from sciprec.precision import Backend, lift, quantize, resolve_backend
 from sciprec.precision.assigning.policies import Policy
@@ -128,19 +126,3 @@ def test_legendre_sums_have_the_roles_of_their_stages():
     lift(legendre_synthesis, Backend("roles", others, others, others, own))(*expected)
     assert np.any(found[-1])
     np.testing.assert_array_equal(found[-1], expected[-1])
-
-
-@pytest.mark.slow
-def test_uniform_policies_of_a_run_are_plain_arithmetics():
-    """O3, and any whose two formats are one, at all stored times."""
-    how = {
-        "truncation": Truncation(5, 8, 16, 3600.0), "days": 0.25, "output_hours": 3.0,
-        "step_seconds": 1800.0, "time_scheme": "rk4",
-    }  # fmt: skip
-    for policy, plain in (
-        ("policy:O3,narrow=fp16,wide=fp32", "fp16"),
-        ("policy:O2,narrow=fp32,wide=fp32", "fp32"),
-    ):
-        found, expected = (integrate("williamson_5", backend=b, **how) for b in (policy, plain))
-        for field, values in expected.fields.items():
-            np.testing.assert_array_equal(found.fields[field], values, err_msg=policy + field)

@@ -12,13 +12,12 @@ from sciprec.batch.perform import run_dataset
 from sciprec.batch.plan import Run
 from sciprec.climate.cases.registry import CASES, require_state
 from sciprec.climate.running.integration import integrate
-from sciprec.climate.transform.grid import GaussianGrid, Truncation, resolve_truncation
+from sciprec.climate.transform.grid import GaussianGrid, resolve_truncation
 from sciprec.errors import InputError
 from sciprec.kinds import parse_scenario
-from sciprec.output.dataset import trajectory_dataset
 from sciprec.scenario.variant import Variant
+from tests.climate.small_models import SMALL
 
-SMALL = Truncation(10, 16, 32, 1200.0)
 SHORT = {"truncation": SMALL, "days": 0.05, "step_seconds": 1080.0}
 
 
@@ -33,35 +32,11 @@ def test_a_run_is_a_labelled_dataset_in_si_units():
     np.testing.assert_array_equal(run["u"], same.fields["u"])
 
 
-@pytest.mark.parametrize("name", ["williamson-2", "Williamson_2", "williamson2", "WILLIAMSON 2"])
-def test_a_case_has_one_name(name):
-    with pytest.raises(InputError, match="unknown case .*; did you mean 'williamson_2'"):
-        climate.run(name, **SHORT)
-
-
 def test_only_the_named_variables_are_kept():
     run = climate.run("williamson_5", variables=["v", "height"], **SHORT)
     assert {"v", "height", "mass"} <= set(run) and not {"u", "vorticity"} & set(run)
     with pytest.raises(InputError, match="unknown variable 'hight' of the equations 'shallow_wat"):
         climate.run("williamson_5", variables=["hight"], **SHORT)
-
-
-@pytest.mark.parametrize(
-    ("parameters", "words"),
-    [
-        (
-            {"formulation": "carefull"},
-            "accepted: careful, anomaly, whole, naive; did you mean 'careful'",
-        ),
-        ({"angle_degrees": True}, "parameter 'angle_degrees' is True; accepted: a finite number"),
-        ({"viscosity": -1}, r"viscosity is -1.0; accepted: zero or above, such as 1.0e5"),
-        ({"fourier": "dft"}, "parameter 'fourier' is 'dft'; accepted: fft, matrix"),
-        ({"diffusion_m8": 1e30}, "did you mean 'diffusion_m8_per_s'"),
-    ],
-)
-def test_wrong_parameters_get_a_sentence(parameters, words):
-    with pytest.raises(InputError, match=words):
-        climate.run("williamson_2", **parameters, **SHORT)
 
 
 def holed(values):
@@ -75,14 +50,11 @@ def holed(values):
         (lambda s: replace(s, height=holed(s.height)), "height is nan at 1 of 512 points, firs"),
         (lambda s: replace(s, vorticity=s.vorticity * np.inf), "vorticity is .* accepted: finite"),
         (lambda s: replace(s, height=s.height.T), r"height has the shape \(16, 32\); accepted: "),
-        (lambda s: replace(s, height=s.height[0]), r"accepted: \(32, 16\), levels before long"),
         (lambda s: replace(s, height=8000.0), r"height is a builtins.float; accepted: a nu"),
         (lambda s: replace(s, height=s.height.tolist()), r"height is a builtins.list; accepted"),
         (lambda s: replace(s, height=np.ma.masked_greater(s.height, 5000.0)), "none of them mask"),
         (lambda s: replace(s, height=s.height * 0.0), "height less orography is -.* above 0 every"),
         (lambda s: replace(s, height=s.height + 0j), "height is a numpy.ndarray of complex128"),
-        (lambda s: replace(s, height="flat"), "height is a builtins.str; accepted"),
-        (lambda s: replace(s, height=s.height.astype(object)), "a numpy.ndarray of object"),
         (lambda s: replace(s, height=None), "height is a builtins.NoneType; accept"),
         (lambda s: None, "initial state of case 'mine' is None; accepted: a sciprec.climate.equ"),
         (lambda s: vars(s), "initial state of case 'mine' is .*; accepted: a sciprec.climate"),
@@ -137,15 +109,9 @@ def test_states_of_other_equations_may_have_any_levels():
 
 
 def test_the_fourier_stage_changes_nothing_but_roundings():
-    fast, sums = (climate.run("williamson_5", fourier=f, **SHORT) for f in ("fft", "matrix"))
-    difference = np.abs(fast["vorticity"] - sums["vorticity"]).max()
-    assert difference < 1e-13 * np.abs(sums["vorticity"]).max()
-
-
-@pytest.mark.slow
-def test_runs_with_random_roundings_are_the_same_again():
-    first, second = (climate.run("williamson_1", backend="mlu370-noise", **SHORT) for _ in "ab")
-    xr.testing.assert_equal(first["height"], second["height"])
+    fast, sums = (climate.run("williamson_1", fourier=f, **SHORT) for f in ("fft", "matrix"))
+    difference = np.abs(fast["height"] - sums["height"]).max()
+    assert 0.0 < difference < 1e-13 * np.abs(sums["height"]).max()
 
 
 def test_a_scenario_runs_the_same_function():
@@ -183,23 +149,3 @@ def test_a_batch_hears_of_the_simulated_days(tmp_path):
     assert [label for label, _ in heard] == ["fp64"] * 3
     assert [round(days * 72) for _, days in heard] == [16, 32, 36]
     assert len(list((tmp_path / "out" / "kept").glob("*.npz"))) == 1
-
-
-def test_levels_have_a_coordinate_with_bounds_and_formula_terms():
-    """A made-up trajectory with two levels."""
-    flat = integrate("williamson_2", SMALL, 0.05, step_seconds=1080.0)
-    height = flat.fields["height"]
-    edges = np.array([[0.0, 0.5], [0.5, 1.0]])
-    made = trajectory_dataset(
-        type(flat)(**{
-            **vars(flat), "units": {"mass": "Pa"}, "radius_m": 2 * flat.radius_m,
-            "fields": {"temperature": np.stack([height, height], 1), "surface_pressure": height},
-            "vertical": {"sigma": edges.mean(axis=1), "sigma_bnds": edges},
-        })
-    )  # fmt: skip
-    assert made["temperature"].dims == ("time", "sigma", "lat", "lon")
-    assert made["sigma"].attrs["bounds"] == "sigma_bnds"
-    assert made["sigma"].attrs["formula_terms"].startswith("sigma: sigma ps: surface_pressure")
-    assert made["mass"].attrs["units"] == "Pa" and made["energy"].attrs["units"] == "m3 s-2"
-    area = float(made["cell_area"].sum())
-    assert area == pytest.approx(4 * np.pi * (2 * flat.radius_m) ** 2, rel=1e-12)

@@ -9,19 +9,17 @@ import numpy as np
 import pytest
 
 from sciprec import InputError, climate
-from sciprec.climate.running.dynamic_scales import scaled_model
-from sciprec.climate.running.integration import integrate
-from sciprec.climate.running.lifted_model import conversion_of
 from sciprec.climate.running.loop import Run
 from sciprec.climate.running.request import check_request
 from sciprec.climate.running.scaled_in_binary32 import ScaledInFormatModel
 from sciprec.climate.running.scaled_model import ScaledModel
 from sciprec.climate.stages.scales import HEADROOM, SCALED_STAGES, STATE, Notes, Scales
 from sciprec.climate.stepping.schemes import stage_state
-from sciprec.climate.transform.grid import GaussianGrid, Truncation
+from sciprec.climate.transform.grid import Truncation
 from sciprec.precision import resolve_backend
 from sciprec.precision.assigning.scaled import scalable
 from sciprec.precision.assigning.scaling import Scaling, with_scaling, without_range
+from tests.climate.small_models import model_of, started
 
 SMALL = Truncation(3, 8, 16, 3600.0)
 RUN = {"days": 1.0, "output_hours": 12.0, "step_seconds": 3600.0, "time_scheme": "rk4",
@@ -29,25 +27,10 @@ RUN = {"days": 1.0, "output_hours": 12.0, "step_seconds": 3600.0, "time_scheme":
 CASE = "rossby_haurwitz"
 
 
-def trajectory(backend, case=CASE, **more):
-    return integrate(case, SMALL, backend=backend, **RUN | more)
-
-
-def require_same_bits(one, other):
-    for name, values in one.fields.items():
-        np.testing.assert_array_equal(values, other.fields[name], err_msg=name)
-
-
 def run_of(backend, **more):
     """A run that has its scales and has made no step, and its model."""
     request = check_request(CASE, SMALL, backend=backend, **RUN | more)
-    grid = GaussianGrid(SMALL)
-    places = grid.lon_radians[:, None], grid.lat_radians[None, :]
-    initial = request.case.initial(*places, **request.parameters.case)
-    convert = conversion_of(request, initial)
-    state = convert.to_state(initial)
-    model = scaled_model(request, convert, state)
-    flat = model.stored(state)
+    model, convert, flat = model_of(request)
     return Run(request, model.steps, convert, model.columns, flat, model.lifted, None), model
 
 
@@ -152,37 +135,14 @@ def test_each_variable_of_an_update_has_its_own_scales():
     np.testing.assert_array_equal(out.reshape(5, 6)[room], expected[room])
 
 
-@pytest.fixture
-def too_large():
-    """Scales that begin far too large for one stage; they end as the run needs them."""
-    backend = "scaled:dynamic,fp16,good_steps=1000,products on the grid=262144.0"
-    run, model = run_of(backend)
+@pytest.mark.slow
+def test_only_places_without_room_are_halved():
+    """Scales that begin far too large for one stage end as the run needs them."""
+    run, model = run_of("scaled:dynamic,fp16,good_steps=1000,products on the grid=262144.0")
     first = model.scales.state()["exponents"].copy()
     run.warm_up()
     run.to_the_end()
-    return run, model, first
-
-
-@pytest.mark.slow
-def test_an_overflow_is_repeated_and_ends_with_the_bits_of_the_smaller_scale(too_large):
-    run, model, first = too_large
     assert run.blow_up is None and run.steps == 24
-    report = model.report()
-    changes = {step for step, _, _ in report["history"]}
-    assert report["repeated"] > 2 and report["doubled"] == 0 and changes == {0}
-    last = model.scales.state()
-    assert (last["exponents"] <= first).all() and (last["exponents"] < first).any()
-    again, other = run_of("scaled:dynamic,fp16,good_steps=1000")
-    other.scales.restore(last | {"history": np.zeros((0, 3))})
-    again.warm_up()
-    again.to_the_end()
-    np.testing.assert_array_equal(run.levels[0].values, again.levels[0].values)
-    assert other.scales.history == []
-
-
-@pytest.mark.slow
-def test_only_places_without_room_are_halved(too_large):
-    _, model, first = too_large
     moved = model.scales.state()["exponents"] != first
     stages = [stage for stage, _, _, _ in model.scales.sites()]
     assert {s for s, m in zip(stages, moved, strict=True) if m} == {"products on the grid"}
@@ -211,11 +171,8 @@ def test_a_profile_that_breaks_down_counts_for_its_first_step(size, monkeypatch)
     their scales: an internal error, and a run whose state was zero.
     """
     request = check_request(CASE, SMALL, backend="scaled:static,fp16", **RUN)
-    grid = GaussianGrid(SMALL)
-    places = grid.lon_radians[:, None], grid.lat_radians[None, :]
-    initial = request.case.initial(*places, **request.parameters.case)
-    convert = conversion_of(request, initial)
-    model, state = ScaledModel(request, convert), convert.to_state(initial) * size
+    convert, exact = started(request)
+    model, state = ScaledModel(request, convert), exact * size
     if size < 2.0**100:
         monkeypatch.setattr("sciprec.climate.running.scaled_model.PROFILE_DAYS", 1.0 / 12.0)
     with np.errstate(all="ignore"):
@@ -241,25 +198,6 @@ def test_an_initial_state_without_room_is_given_it():
     run, model = run_of("scaled:dynamic,fp16,state update=1048576.0")
     assert np.isfinite(run.levels[0].values).all()
     assert {step for step, _, _ in model.report()["history"]} == {0}
-
-
-@pytest.mark.slow
-def test_an_interrupted_run_goes_on_with_its_scales(tmp_path, written_each_time):
-    class Stopped(Exception):
-        pass
-
-    def stop(days):
-        if days > 0.7:
-            raise Stopped
-
-    backend = "scaled:dynamic,fp16,good_steps=5,products on the grid=262144.0"
-    whole = trajectory(backend, threads=2)
-    with pytest.raises(Stopped):
-        trajectory(backend, checkpoints=tmp_path, progress=stop)
-    again = trajectory(backend, checkpoints=tmp_path)
-    require_same_bits(whole, again)
-    assert whole.scaling == again.scaling
-    assert whole.scaling["doubled"] == 4 and whole.scaling["repeated"] > 0
 
 
 @pytest.mark.slow

@@ -11,21 +11,14 @@ from sciprec.climate.running import team
 from sciprec.climate.running.integration import integrate
 from sciprec.climate.stepping.schemes import TIME_SCHEMES
 from sciprec.climate.transform.grid import Truncation, resolve_truncation
-from sciprec.errors import InputError
 from sciprec.precision.operations.meeting import abandon, meet_from_python, new_counters
+from tests.climate.small_models import require_same_bits
 
 SMALL = Truncation(5, 8, 16, 1800.0)
 FORCED = {"step_seconds": 1200.0, "output_hours": 1.0, "parameters": {"levels": 3}}
 ALIKE = ("rk4", "ssprk3")
 """Schemes of explicit stages, which the last of `TIME_SCHEMES` has, too."""
 FLOW = {"step_seconds": 1200.0, "output_hours": 1.0}
-
-
-def same_bits(one, other):
-    for mine, its in ((one.fields, other.fields), (one.budgets, other.budgets)):
-        assert mine.keys() == its.keys()
-        for name in mine:
-            np.testing.assert_array_equal(mine[name].view(np.int64), its[name].view(np.int64))
 
 
 def on_threads(monkeypatch):
@@ -47,9 +40,9 @@ def test_shares_of_the_air_change_no_bit(monkeypatch):
     made = on_threads(monkeypatch)
     alone = integrate("held_suarez", SMALL, 0.75, **FORCED)
     assert not made
-    for threads in (2, 3, 5, 7):
-        same_bits(alone, integrate("held_suarez", SMALL, 0.75, threads=threads, **FORCED))
-    assert set(made) == {2, 3, 5, 7}
+    for threads in (2, 7):
+        require_same_bits(alone, integrate("held_suarez", SMALL, 0.75, threads=threads, **FORCED))
+    assert set(made) == {2, 7}
     assert np.ptp(alone.fields["u"][-1]) > 1e-3
 
 
@@ -67,7 +60,7 @@ def test_schemes_on_shares_change_no_bit(monkeypatch, scheme, backend):
     how["backend"] = backend
     how["parameters"] = {"diffusion_m4_per_s": 1e17}
     alone = integrate("williamson_5", SMALL, 0.5, **how)
-    same_bits(alone, integrate("williamson_5", SMALL, 0.5, threads=3, **how))
+    require_same_bits(alone, integrate("williamson_5", SMALL, 0.5, threads=3, **how))
     assert set(made) == {3}
 
 
@@ -76,14 +69,14 @@ def test_states_stored_in_other_variables_change_no_bit():
     """Stages of rk4 have more bits than the levels that are stored between steps."""
     how = FLOW | {"stored": "fp16", "time_scheme": "rk4"}
     alone = integrate("williamson_5", SMALL, 0.25, **how)
-    same_bits(alone, integrate("williamson_5", SMALL, 0.25, threads=3, **how))
+    require_same_bits(alone, integrate("williamson_5", SMALL, 0.25, threads=3, **how))
 
 
 @pytest.mark.parametrize(
     ("case", "backend"),
     [
         ("williamson_1", "mlu370-noise"),
-        pytest.param("williamson_6", "fixed32", marks=pytest.mark.slow),
+        pytest.param("rossby_haurwitz", "fixed32", marks=pytest.mark.slow),
     ],
 )
 def test_results_that_depend_on_calls_are_made_by_one_thread(monkeypatch, case, backend):
@@ -91,7 +84,7 @@ def test_results_that_depend_on_calls_are_made_by_one_thread(monkeypatch, case, 
     how = {"step_seconds": 900.0, "time_scheme": "rk4", "backend": backend, "output_hours": 1.0}
     alone = integrate(case, SMALL, 0.0625, **how)
     for threads in (2, 5):
-        same_bits(alone, integrate(case, SMALL, 0.0625, threads=threads, **how))
+        require_same_bits(alone, integrate(case, SMALL, 0.0625, threads=threads, **how))
     assert not made
 
 
@@ -106,7 +99,7 @@ def test_an_interrupted_run_goes_on_with_other_threads(tmp_path, written_each_ti
     seen = []
     resumed = integrate("held_suarez", SMALL, 0.75, threads=3, progress=seen.append, **how)
     assert min(seen) > 0.2
-    same_bits(integrate("held_suarez", SMALL, 0.75, **FORCED), resumed)
+    require_same_bits(integrate("held_suarez", SMALL, 0.75, **FORCED), resumed)
 
 
 def test_a_thread_that_cannot_be_started_ends_the_run(monkeypatch):
@@ -189,8 +182,3 @@ def test_shares_are_everything_once(name, parts):
         cuts = [first_field(fields, arrays[0], part) for part in range(parts + 1)]
         assert cuts == sorted(cuts) and (cuts[0], cuts[-1]) == (0, fields)
         assert all(cut % 2 == 0 for cut in cuts[:-1])
-
-
-def test_threads_are_a_number():
-    with pytest.raises(InputError, match="threads is 0; accepted: an integer from 1 to 4096"):
-        integrate("williamson_1", SMALL, 0.25, threads=0, **FLOW)

@@ -13,10 +13,9 @@ from sciprec.climate.stepping import imex
 from sciprec.climate.stepping.diffusion import ORDERS, damping, diffusion_rate
 from sciprec.climate.stepping.levels import addition
 from sciprec.climate.stepping.schemes import STEP_KERNELS, TIME_SCHEMES, WORK_ARRAYS, System
-from sciprec.climate.transform.grid import Truncation
 from sciprec.precision import lift, resolve_backend
+from tests.climate.small_models import SMALL
 
-SMALL = Truncation(10, 16, 32, 1200.0)
 HOURS = 12.0
 
 
@@ -38,26 +37,27 @@ def test_measured_order_is_the_declared_one(name):
     assert abs(slope - TIME_SCHEMES[name].order) < 0.2
 
 
+def nothing(*arguments, steps=1):
+    return None
+
+
+def bare(scheme, step_seconds=600.0, tendency=nothing, filtered=nothing):
+    """A step of a scheme whose kernels do nothing."""
+    kernels = dict.fromkeys(STEP_KERNELS, nothing)
+    plain = addition(kernels, np.zeros((2, 4)), {}, ("vorticity",), resolve_backend("fp64"))
+    levels = [plain.level(np.zeros(4)) for _ in range(scheme.levels)]
+    system = System(
+        0.25, step_seconds, (0.1, 0.53), SimpleNamespace(add=nothing, filter=filtered), tendency,
+        nothing, nothing, kernels, np.zeros((WORK_ARRAYS, 4)), scheme.tables,
+    )  # fmt: skip
+    scheme.advance(system, levels)
+
+
 @pytest.mark.parametrize("name", TIME_SCHEMES)
 def test_a_step_evaluates_as_many_tendencies_as_declared(name):
     calls = []
-
-    def nothing(*arguments):
-        return None
-
-    def tendency(state, out):
-        calls.append(state)
-
-    scheme = TIME_SCHEMES[name]
-    kernels = dict.fromkeys(STEP_KERNELS, nothing)
-    plain = addition(kernels, np.zeros((2, 4)), {}, ("vorticity",), resolve_backend("fp64"))
-    system = System(
-        0.25, 600.0, (0.1, 0.53), plain, tendency, nothing, nothing, kernels,
-        np.zeros((WORK_ARRAYS, 4)), scheme.tables,
-    )  # fmt: skip
-    levels = [plain.level(np.zeros(4)) for _ in range(scheme.levels)]
-    scheme.advance(system, levels)
-    assert len(calls) == scheme.tendencies
+    bare(TIME_SCHEMES[name], tendency=lambda state, out: calls.append(state))
+    assert len(calls) == TIME_SCHEMES[name].tendencies
 
 
 @pytest.mark.parametrize(
@@ -66,20 +66,8 @@ def test_a_step_evaluates_as_many_tendencies_as_declared(name):
 def test_the_filter_is_as_strong_as_a_step_is_long(step_seconds, strength):
     """Half of nu at 1200 s, so that the scheme stays of second order; a half at the most."""
     asked = []
-
-    def nothing(*arguments, steps=1):
-        return None
-
-    plain = addition(
-        dict.fromkeys(STEP_KERNELS, nothing), np.zeros((2, 4)), {}, (), resolve_backend("fp64")
-    )
-    levels = [plain.level(np.zeros(4)) for _ in range(2)]
-    filtering = SimpleNamespace(add=nothing, filter=lambda *given: asked.append(given[3:]))
-    system = System(
-        0.25, step_seconds, (0.1, 0.53), filtering, nothing, nothing, nothing,
-        dict.fromkeys(STEP_KERNELS, nothing), np.zeros((WORK_ARRAYS, 4)), (),
-    )  # fmt: skip
-    TIME_SCHEMES["semi_implicit_leapfrog"].advance(system, levels)
+    leapfrog = TIME_SCHEMES["semi_implicit_leapfrog"]
+    bare(leapfrog, step_seconds, filtered=lambda *given: asked.append(given[3:]))
     assert asked == [(pytest.approx(strength, rel=1e-15), 0.53)]
 
 

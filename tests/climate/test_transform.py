@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from scipy.special import sph_harm_y
 
 from sciprec.climate.equations.shallow_water_kernels import grid_spectra, spectral_tendency
 from sciprec.climate.equations.spherical import spectral_constants
@@ -12,55 +11,26 @@ from sciprec.climate.transform.grid import TRUNCATIONS, GaussianGrid, Truncation
 from sciprec.climate.transform.spectral import SpectralTransform, make_tables, reference_transform
 from sciprec.errors import InputError
 from sciprec.precision import lift, resolve_backend
+from tests.climate.small_models import random_spectrum
 
 EPS = np.finfo(float).eps
 SLOW = pytest.mark.slow
 
 
 NAMES = [
-    pytest.param(name, marks=SLOW if row.number > 85 else ()) for name, row in TRUNCATIONS.items()
-]
-
-
-def random_spectrum(transform, fields, seed=0):
-    spectrum = np.random.default_rng(seed).uniform(-1, 1, (transform.degree.size, 2 * fields))
-    spectrum[transform.degree > transform.truncation.number] = 0.0
-    spectrum[transform.order == 0, 1::2] = 0.0
-    return spectrum
+    *(pytest.param(name, marks=SLOW if row.number > 85 else ())
+      for name, row in TRUNCATIONS.items()),
+    "TL15", "TL31", "TL63",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_round_trip_of_random_coefficients(name):
-    transform = reference_transform(TRUNCATIONS[name])
+    """TL15, TL31 and TL63 have one degree more than whole blocks."""
+    transform = reference_transform(resolve_truncation(name))
     spectrum = random_spectrum(transform, 2)
     back = transform.to_spectrum(transform.to_grid(spectrum))
     assert np.abs(back - spectrum).max() <= 1e-13
-
-
-@pytest.mark.parametrize(("degree", "order"), [(0, 0), (1, 0), (1, 1), (5, 2), (20, 13), (21, 21)])
-def test_synthesis_gives_the_spherical_harmonics(degree, order):
-    transform = reference_transform(TRUNCATIONS["T21"])
-    grid = transform.grid
-    spectrum = np.zeros((transform.degree.size, 2))
-    row = np.flatnonzero((transform.degree == degree) & (transform.order == order))[0]
-    real, imaginary = 1.0, -0.5 if order else 0.0
-    spectrum[row] = real, imaginary
-    polar = np.pi / 2 - grid.lat_radians[None, :]
-    harmonic = sph_harm_y(degree, order, polar, grid.lon_radians[:, None])
-    harmonic = harmonic * np.sqrt(4 * np.pi) * (-1) ** order
-    expected = ((2 if order else 1) * (real + 1j * imaginary) * harmonic).real
-    angle_error = 2 * np.pi * (order + 8) * EPS
-    error = np.abs(transform.to_grid(spectrum)[0] - expected).max()
-    assert error < angle_error * np.abs(expected).max()
-
-
-def test_fourier_stage_equals_the_fast_transform():
-    transform = reference_transform(TRUNCATIONS["T31"])
-    wave = np.random.default_rng(2).normal(size=(1, transform.grid.nlon, 1))
-    field = np.broadcast_to(wave, (1, transform.grid.nlon, transform.grid.nlat))
-    means = transform.to_spectrum(field)
-    spectrum = np.fft.rfft(wave[0, :, 0]) / transform.grid.nlon
-    assert abs(means[0, 0] - spectrum[0].real) < 8 * EPS
 
 
 def test_circle_is_exact_where_it_can_be():
@@ -107,10 +77,7 @@ def test_order_of_latitudes_and_back():
     assert abs(grid.mean(grid.to_output(lat) * 0 + 3.0) - 3.0) < 8 * EPS
 
 
-@pytest.mark.parametrize(
-    "name", ["mlu370", pytest.param("fp32", marks=SLOW), pytest.param("fp16", marks=SLOW)]
-)
-def test_round_trip_in_other_arithmetics(name):
+def test_round_trip_in_another_arithmetic(name="mlu370"):
     """The error is at most the number of sums on the way in units of the roundoff of the format."""
     transform = SpectralTransform(Truncation(10, 16, 32, 1200.0), name)
     spectrum = random_spectrum(transform, 1) / 16
