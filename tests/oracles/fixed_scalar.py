@@ -1,13 +1,12 @@
-"""Numbers of a fixed-point twin, and what the operations of a kernel make of them.
+"""What the operations of a kernel make of numbers in fixed point.
 
-A floating-point number is a Fraction, an infinity or NaN a float; an integer is Python's or
-NumPy's. An array of floating-point numbers has the dtype object.
+A floating-point number is a Fraction or a float, an infinity or NaN a float; an integer is
+Python's or NumPy's.
 """
 
 from __future__ import annotations
 
 import math
-import operator
 from fractions import Fraction
 
 import gmpy2
@@ -17,12 +16,6 @@ from tests.oracles import fixed, functions
 
 WHOLE = (int, np.integer, np.bool_)
 REAL = (Fraction, float, np.floating)
-NATIVE = {
-    "add": operator.add, "sub": operator.sub, "mul": operator.mul, "mod": operator.mod,
-    "floordiv": operator.floordiv, "neg": operator.neg, "pow": operator.pow, "abs": abs,
-    "min": min, "max": max, "minimum": min, "maximum": max, "fmin": min, "fmax": max,
-    "sign": np.sign, "square": lambda x: x * x,
-}  # fmt: skip
 
 
 def exactly(value):
@@ -32,26 +25,6 @@ def exactly(value):
     if isinstance(value, WHOLE):
         return Fraction(int(value))
     return Fraction(float(value)) if math.isfinite(value) else float(value)
-
-
-def is_real_array(value) -> bool:
-    return isinstance(value, np.ndarray) and value.dtype == object
-
-
-def each(function, *operands) -> np.ndarray:
-    """function of each element of the broadcast operands."""
-    boxes = []
-    for x in operands:
-        box = x
-        if not isinstance(x, np.ndarray):
-            box = np.empty((), object)
-            box[()] = x
-        boxes.append(box)
-    out = np.empty(np.broadcast_shapes(*(b.shape for b in boxes)), object)
-    boxes = [np.broadcast_to(b, out.shape) for b in boxes]
-    for index in np.ndindex(out.shape):
-        out[index] = function(*(b[index] for b in boxes))
-    return out
 
 
 def exact_mpfr(y):

@@ -45,7 +45,12 @@ def test_a_number_of_the_carrier_passes_unrounded_as_in_the_engine():
 
 
 @pytest.mark.parametrize(
-    ("backend", "count"), [("fp16", 300), ("float:p=8,round=sr", 40), ("fixed16", 40)]
+    ("backend", "count"),
+    [
+        pytest.param("fp16", 300, marks=pytest.mark.slow),
+        ("float:p=8,round=sr", 40),
+        ("fixed16", 40),
+    ],
 )
 def test_every_operation_that_kernels_name_is_there(backend, count, tmp_path):
     """A new operation that the tables lack is said by the first text that names it."""
