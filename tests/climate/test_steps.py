@@ -35,12 +35,6 @@ def test_an_interval_beyond_the_end_changes_no_step():
     assert steps_of("T42", 0.7, 24.0)[0] == pytest.approx(60480 / 101)
 
 
-@pytest.mark.parametrize("hours", [0.02, 0.1])
-def test_outputs_more_often_than_the_usual_step_are_taken_as_they_are(hours):
-    step, every, _ = steps_of("T42", 0.5, hours)
-    assert step == pytest.approx(3600 * hours) and every == 1
-
-
 @settings(max_examples=40)
 @given(
     truncation=st.sampled_from(["T21", "T42", "T85", "T170"]),

@@ -94,18 +94,6 @@ def test_two_maturities_on_one_grid():
     assert np.array_equal(both[1], observed_payments(LEWIS, whole, BLOCK, n_steps=8)[0])
 
 
-def test_long_steps_on_the_same_random_numbers():
-    """A coarse path's payments differ from the fine one's by much less than from another's."""
-    given = {"seed": 2, "scheme": "quadratic_exponential_martingale"}
-    asian = heston.AsianArithmetic(strike=90, maturity=1, fixings=4)
-    fine = observed_payments(LEWIS, asian, BLOCK, n_steps=32, **given)[0]
-    coarse = observed_payments(LEWIS, asian, BLOCK, n_steps=8, draws_per_step=4, **given)[0]
-    other = observed_payments(LEWIS, asian, BLOCK, n_steps=8, **given)[0]
-    assert np.std(coarse - fine) < 0.35 * np.std(other - fine)
-    with pytest.raises(InputError, match="draws_per_step is 0; accepted: an integer of at least"):
-        observed_payments(LEWIS, asian, BLOCK, n_steps=8, draws_per_step=0, **given)
-
-
 def test_equal_observations_are_made_once(monkeypatch):
     made = []
     original = monitoring.Simulation.log_ratio

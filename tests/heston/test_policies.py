@@ -1,6 +1,5 @@
 """Policies of mixed precision on paths: random ones against exact fractions, what they equal."""
 
-import inspect
 import re
 from pathlib import Path
 
@@ -9,7 +8,6 @@ import pytest
 
 from sciprec import InputError, heston
 from sciprec.heston.schemes.catalogue import scheme_named
-from sciprec.heston.schemes.stages import HESTON_STAGES
 from sciprec.heston.simulation.block import Simulation
 from sciprec.heston.simulation.paths import Block
 from sciprec.heston.variates.inversion import philox_variates
@@ -179,13 +177,3 @@ def test_refusals(given, said):
 def test_kernels_of_ones_own_have_no_stages():
     with pytest.raises(InputError, match="is by the stages of sciprec's own models"):
         lift(quantize, "policy:O2,narrow=fp16,wide=fp32")
-
-
-def test_stages_are_statements_that_there_are():
-    """Every name of a stage is given a value in its function, and every statement has a stage."""
-    for stage in HESTON_STAGES:
-        for place in stage.as_places:
-            text = Path(inspect.getsourcefile(heston)).parents[2].joinpath(place.file).read_text()
-            assert f"def {place.function}" in text
-            for name in place.names.split():
-                assert re.search(rf"^ +{name} = ", text, re.M), (stage.name, name)

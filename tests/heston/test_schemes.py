@@ -2,7 +2,6 @@
 
 import dataclasses
 import itertools
-import math
 
 import mpmath
 import numpy as np
@@ -18,10 +17,6 @@ from sciprec.heston.schemes.martingale_correction import (
 )
 from sciprec.heston.schemes.quadratic_exponential import (
     SWITCH,
-    qe_jump,
-    qe_mean,
-    qe_swing,
-    qe_width,
     qem_constants,
     qem_far,
     qem_kernel,
@@ -189,25 +184,6 @@ def test_log1p_quotient(x):
     assert log1p_quotient(x, 1 / (2 - x), True) == pytest.approx(exact, rel=2e-12)
     if abs(x) < 0.25:
         assert log1p_quotient(x, 1 / (2 - x), False) == pytest.approx(exact, rel=2e-12)
-
-
-@pytest.mark.parametrize("variance", [0.0, 0.01, 0.3, 1.0, 4.0])
-def test_noise_has_mean_zero_and_the_right_variance(variance):
-    """Midpoint rule over the uniform behind both variates."""
-    terms = qem_constants(ANDERSEN_1, 0.1, Units.of(ANDERSEN_1, 0.1))[:4]
-    words = ((np.arange(20_000) + 0.5) / 20_000 * 2.0**32).astype(np.int64)
-    mean = qe_mean(variance, terms)
-    spread = (variance * terms[2] + terms[3]) / mean
-    psi = spread / mean
-    if psi > SWITCH:
-        fall = 0.5 * (mean + spread)
-        draws = np.array([qe_jump(mean, fall, psi, exponential_from_bits(w)) for w in words])
-    else:
-        width = qe_width(spread, psi)
-        draws = np.array([qe_swing(mean, width, normal_from_bits(w)) for w in words])
-    second_moment = variance * terms[2] + terms[3]
-    assert abs(draws.mean()) < 2e-3 * math.sqrt(second_moment)
-    assert np.mean(draws**2) == pytest.approx(second_moment, rel=2e-2)
 
 
 @pytest.mark.parametrize("above", [False, True])

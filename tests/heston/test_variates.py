@@ -103,15 +103,6 @@ def test_coupled_paths_come_together_as_steps_shrink(scheme):
 
 
 @LIFTED
-def test_coupled_paths_have_the_law_of_others(scheme):
-    one = simulated(4, 4000, scheme=scheme, draws_per_step=2).log_ratio()
-    other = simulated(4, 4000, scheme=scheme, seed=8).log_ratio()
-    for power in (1, 2):
-        a, b = one**power, other**power
-        assert abs(a.mean() - b.mean()) < 4 * math.sqrt((a.var() + b.var()) / 4000)
-
-
-@LIFTED
 @pytest.mark.parametrize("backend, tolerance", [("fp64", 1e-12), ("fp32", 1e-4)])
 def test_the_independent_normal_adds_the_conditional_variance(scheme, backend, tolerance):
     """Step by step, log spot less its conditional mean is sqrt(conditional variance) times Z."""
