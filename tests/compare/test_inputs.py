@@ -2,13 +2,12 @@
 
 import json
 import re
-import sys
 
 import numpy as np
 import pytest
 import xarray as xr
 
-from sciprec.comparison import compare, metrics
+from sciprec.comparison import compare
 from sciprec.comparison.junit import junit_xml
 from sciprec.comparison.pointwise import blocks
 from sciprec.comparison.pointwise.blocks import blocks_of, cut_up
@@ -222,45 +221,3 @@ def test_broken_attributes_are_refused_with_a_sentence():
     assert numbers(compare(dataset(golden), other, rtol="auto")) == numbers(
         compare(dataset(golden), dataset(actual))
     )
-
-
-class Point:
-    """An entry point that does not exist on disk."""
-
-    def __init__(self, name, load):
-        self.name, self.value, self.load = name, f"somewhere:{name}", load
-
-
-@pytest.fixture
-def points(monkeypatch):
-    """Installs entry points of other packages, for one test."""
-    metrics_of, plugins = (
-        sys.modules[name]
-        for name in ("sciprec.comparison.pointwise.error_metrics", "sciprec.plugins.loading")
-    )
-    monkeypatch.setattr(metrics_of, "_METRICS", dict(metrics_of._METRICS))
-
-    def install(*made):
-        plugins.load_plugins.cache_clear()
-        monkeypatch.setattr(plugins, "entry_points", lambda group: made)
-
-    yield install
-    monkeypatch.undo()
-    plugins.load_plugins.cache_clear()
-
-
-def test_metrics_of_other_packages_are_found(points):
-    from sciprec.comparison import metric
-
-    def load():
-        @metric("largest truth", absolute=True)
-        def largest_truth(pair):
-            return float(np.abs(pair.golden).max())
-
-        return largest_truth
-
-    points(Point("largest_truth", load))
-    golden, actual = fields()
-    errors = compare(golden, actual).rows[0].errors
-    assert errors["largest_truth"] == np.abs(golden).max()
-    assert list(metrics())[-1] == "largest_truth"

@@ -20,7 +20,7 @@ def folders(tmp_path_factory):
     return place, *made_folders(place)
 
 
-QUICK = ("edited_member", "edited_values", "old_run")
+QUICK = ("edited_attribute", "edited_member", "flipped")
 
 
 @pytest.mark.parametrize(

@@ -203,21 +203,6 @@ def test_a_disk_counts_every_call_below_its_folder_in_all_threads(tmp_path):
     assert not any("beside" in call for call in disk.calls)
 
 
-@pytest.mark.parametrize("how", [ONCE, FROM_THEN_ON])
-def test_a_write_that_fails_has_written_half(how, tmp_path):
-    for number, left in ((1, None), (2, b"half"), (3, b"halfhalf"), (4, b"halfhalf")):
-        path = tmp_path / str(number)
-        with failing(Disk(tmp_path, Fault(number, errno.ENOSPC, how))):
-            try:
-                with open(path, "wb") as stream:
-                    stream.write(b"halfhalf")
-                failed = False
-            except OSError as error:
-                failed = error.errno == errno.ENOSPC
-        assert failed == (number < 4)
-        assert (path.read_bytes() if path.exists() else None) == left
-
-
 # ---- what it has found ----------------------------------------------------------------------
 
 
