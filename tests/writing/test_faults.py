@@ -203,7 +203,25 @@ def test_a_disk_counts_every_call_below_its_folder_in_all_threads(tmp_path):
     assert not any("beside" in call for call in disk.calls)
 
 
-# ---- what it has found ----------------------------------------------------------------------
+# ---- what it has found, and what it rarely draws ----------------------------------------------
+
+
+def test_a_folder_is_the_old_one_where_its_replacement_fails_and_else_the_new_one(tmp_path):
+    for number in itertools.count(1):
+        path = tmp_path / f"{number}"
+        path.mkdir()
+        (path / "one").write_text("old")
+        with failing(Disk(tmp_path, Fault(number, errno.EIO))) as disk:
+            try:
+                with whole.replacing(path) as part:
+                    part.mkdir()
+                    (part / "one").write_text("new")
+                left = "new"
+            except OSError:
+                left = "old"
+        assert (path / "one").read_text() == left, disk.failed
+        if not disk.failed:
+            return
 
 
 def test_a_temporary_folder_that_cannot_be_emptied_is_left(tmp_path, monkeypatch):
