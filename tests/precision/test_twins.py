@@ -1,5 +1,5 @@
 """Every registered kernel: its source on self-rounding scalars equals the lifted one, which is run
-uncompiled; the compiled ones are a sample, and the transforms of a whole tendency.
+uncompiled; the compiled ones are a sample.
 """
 
 from copy import deepcopy
@@ -7,11 +7,6 @@ from copy import deepcopy
 import numpy as np
 import pytest
 
-from sciprec.climate.catalogue import CASES, EQUATIONS
-from sciprec.climate.constants import Units
-from sciprec.climate.equations.tendency import in_one_kernel, make_tendency_work
-from sciprec.climate.transform.grid import GaussianGrid, Truncation
-from sciprec.climate.transform.spectral import make_tables, reference_transform, rounded
 from sciprec.precision import FORMATS, Arithmetic, Backend, lift, resolve_backend
 from sciprec.precision.operations.reduce import accumulate
 from sciprec.precision.rounding import mode
@@ -63,22 +58,19 @@ def test_constant_expressions_are_rounded_like_any_other(backend, path):
 
 HEAVY = (
     "sciprec.climate.equations.mass.restore_mass",
+    "sciprec.climate.equations.primitive_implicit.",
     "sciprec.climate.transform.fft.fast_fourier",
     "sciprec.climate.transform.fourier.fourier_analysis",
     "sciprec.climate.transform.fourier.fourier_synthesis",
+    "sciprec.climate.transform.legendre_stage.",
+    "sciprec.climate.transform.real_fourier.",
 )
-"""Kernels that take seconds to compile."""
-OF_THE_TENDENCY = (
-    "sciprec.climate.equations.barotropic_vorticity.flux_convergence",
-    "sciprec.climate.equations.barotropic_vorticity.rotation_spectra",
-    "sciprec.climate.equations.barotropic_vorticity.turn_vorticity",
-    "sciprec.climate.equations.barotropic_vorticity.vorticity_fluxes",
-    "sciprec.climate.transform.legendre_stage.legendre_analysis",
+"""Beginnings of the names of kernels that take seconds to compile."""
+OF_THEM = (
     "sciprec.climate.transform.legendre_stage.legendre_synthesis",
     "sciprec.climate.transform.real_fourier.fft_analysis",
-    "sciprec.climate.transform.real_fourier.fft_synthesis",
 )
-"""Kernels that a whole tendency calls; slow to compile, as it is compiled it is their sample."""
+"""Those that are compiled."""
 
 
 def scaled(x, out):
@@ -106,8 +98,9 @@ def pairs() -> list:
 
 
 def compiled() -> list:
-    """Every ninth pair of those that are not dear."""
-    return [(n, b) for n, b in pairs() if n not in OF_THE_TENDENCY + HEAVY][::9]
+    """Every ninth pair of those that are not heavy, and two that are."""
+    light = [row for row in pairs() if not row[0].startswith(HEAVY)]
+    return light[::9] + [(name, OFTEN) for name in OF_THEM]
 
 
 @ways(("name", "backend"), pairs(), compiled=compiled())
@@ -131,21 +124,3 @@ def require_twin(function, args, backend, trusted=False, lifted=lift):
     for n in written:
         assert_same_bits(lifted_args[n], twin_args[n], f"{name} in {backend.name}: argument {n}")
     assert written or flat(returned), f"the example of {name} writes and returns nothing"
-
-
-@pytest.mark.slow
-def test_twin_of_a_whole_tendency():
-    """Transforms and the kernels around them, compiled as runs of the model compile them; of the
-    equations that compile fastest, since kernels of all have twins of their own.
-    """
-    small, equations = Truncation(3, 8, 16, 3600.0), EQUATIONS["barotropic_vorticity"]
-    grid = GaussianGrid(small)
-    initial = CASES["rossby_haurwitz"].initial(grid.lon_radians[:, None], grid.lat_radians[None, :])
-    convert = equations.conversion.of(initial, reference_transform(small), Units(3600.0), 0.125)
-    state = np.random.default_rng(5).uniform(-1.0, 1.0, (convert.transform.degree.size, 2))
-    work = make_tendency_work(equations, convert, np.float64)
-    args = state, np.zeros_like(state), convert.constants, make_tables(small), work
-    whole = in_one_kernel(*equations.kernels)
-    text = lift(whole, OFTEN, trust_inputs=True).path.read_text()
-    assert all(f"def sp_k_{name.rpartition('.')[2]}(" in text for name in OF_THE_TENDENCY)
-    require_twin(whole, rounded(args, OFTEN), OFTEN, trusted=True)
