@@ -1,9 +1,6 @@
 """Adaptive runs: identity with uniform runs, tolerances, restarts, files, refusals."""
 
 import json
-import re
-import shlex
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -281,18 +278,6 @@ def test_a_batch_has_a_run_a_history_and_a_section(tmp_path, call, blank_figures
     assert code == 0 and "kept" in err, err
     listed = json.loads((tmp_path / "out" / "batch.json").read_text())
     assert "fp32, adaptive" in json.dumps(listed)
-
-
-@pytest.mark.slow
-def test_the_command_of_the_docs_runs(tmp_path, call, blank_figures):
-    """For half a day."""
-    text = (Path(__file__).parents[2] / "docs" / "adaptive.md").read_text(encoding="utf-8")
-    (line,) = re.findall(r"^sciprec .*", text, flags=re.MULTILINE)
-    shorter = "--set", "climate.days=0.5"
-    code, _, err = call(*shlex.split(line)[1:-1], tmp_path / "out", *shorter)
-    assert code in (0, 1), err
-    page = (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
-    assert "Arithmetics that follow a tolerance" in page
 
 
 def test_a_label_is_read_back():

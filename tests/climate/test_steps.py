@@ -10,7 +10,7 @@ from sciprec.climate.running.request import check_request
 from sciprec.climate.transform.grid import resolve_truncation
 from sciprec.errors import InputError
 from sciprec.kinds import load_scenario
-from tests.shell.test_scenario import SHIPPED
+from tests.shell.conftest import SHIPPED
 
 
 def steps_of(truncation, days, hours, **further):

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
 import inspect
-import io
 import itertools
 import json
 import math
 import re
-import runpy
 from copy import deepcopy
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-import sciprec
 from sciprec import InputError, LiftError, bound, lift, quantize
 from sciprec.diagnosis.metrics import METRICS
 from sciprec.precision import resolve_backend
@@ -469,16 +465,6 @@ def ranged(x):
 def test_refusals(call, sentence):
     with pytest.raises((InputError, LiftError), match=sentence):
         call()
-
-
-def test_the_page_runs_as_it_stands(tmp_path):
-    text = (ROOT / "docs" / "bounds.md").read_text(encoding="utf-8")
-    code, said = re.findall(r"^```(?:python)?\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE)
-    (tmp_path / "page.py").write_text(code)
-    with contextlib.redirect_stdout(io.StringIO()) as printed:
-        runpy.run_path(str(tmp_path / "page.py"))
-    assert printed.getvalue() == said
-    assert sciprec.Bound.__doc__
 
 
 @pytest.mark.slow

@@ -6,7 +6,6 @@ import inspect
 import json
 import math
 import re
-import shlex
 import tracemalloc
 from dataclasses import replace
 
@@ -23,7 +22,6 @@ from sciprec.diagnosis.models import traces as model_traces
 from sciprec.diagnosis.models.between import Crossings, Ladder
 from sciprec.diagnosis.models.copies import Copies
 from sciprec.diagnosis.models.traces import Results, trace_program
-from sciprec.kinds import scenario_trace
 from sciprec.models import arithmetic
 from sciprec.precision.formats.backend import Backend, resolve_backend
 from sciprec.precision.operations.operation import OPERATIONS, Operation
@@ -595,28 +593,3 @@ def test_the_place_of_a_rounding_is_the_models_own_line():
 
 def complex_one(x):
     return abs((x[0] + 1j) * x[1])
-
-
-@pytest.mark.slow
-def test_commands_of_the_page(call, monkeypatch):
-    """The one of a minute's work is run as it stands; of the others all is done but the runs."""
-    monkeypatch.chdir(ROOT)
-    text = (ROOT / "docs" / "trace_models.md").read_text(encoding="utf-8")
-    blocks = re.findall(r"^```\w*\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE)
-    lines = "".join(blocks).replace("\\\n", " ").splitlines()
-    commands = [shlex.split(line)[1:] for line in lines if line.startswith("sciprec ")]
-    assert len(commands) > 4
-    own = next(c for c in commands if "examples/lorenz96.toml" in c)
-    status, out, _ = call(*own)
-    assert status == 0 and "of the error of 'lorenz96' in fp16" in out
-    asked = []
-
-    def noted(program, backend, **more):
-        asked.append((backend.name, more["model"]))
-        raise InputError("not run here")
-
-    monkeypatch.setattr(scenario_trace, "trace_program", noted)
-    for command in commands:
-        if command is not own:
-            assert call(*command)[0] == 2
-    assert len(asked) == len(commands) - 1

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import itertools
-import json
 import math
 import os
-import re
-import runpy
-import shlex
 import subprocess
 import sys
 import time
@@ -369,20 +365,6 @@ def recursive(x, n):
 def test_refusals(call, sentence):
     with pytest.raises((InputError, LiftError), match=sentence):
         call()
-
-
-def test_the_page_runs_as_it_stands(capsys, tmp_path, call, monkeypatch):
-    monkeypatch.chdir(ROOT)
-    text = (ROOT / "docs" / "trace.md").read_text(encoding="utf-8")
-    blocks = re.findall(r"^```(?:python)?\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE)
-    code, said, command = blocks
-    (tmp_path / "normalise.py").write_text(code)
-    runpy.run_path(str(tmp_path / "normalise.py"))
-    assert capsys.readouterr().out == said
-    status, out, _ = call(*shlex.split(command)[1:], "--json")
-    found = json.loads(out)
-    assert status == 0 and "s[i] += h / 6.0" in found["verdict"]
-    assert sum(n["share"] for n in found["lines"]) == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,6 @@
 """A user's model whose steps follow a tolerance: identities, tolerances, refusals, its batch."""
 
-import re
 import textwrap
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -91,17 +89,6 @@ def test_what_does_not_fit_is_said():
     arithmetic.advance(lambda lift, x: None, 5, of=10, x=x)
     with pytest.raises(sciprec.InputError, match=r"of=11 and \(3,\) values of x, and before of=10"):
         arithmetic.advance(lambda lift, x: None, 5, of=11, x=x)
-
-
-def test_the_script_of_the_docs_gives_what_is_said(tmp_path, capsys):
-    text = (Path(__file__).parents[2] / "docs" / "adaptive.md").read_text(encoding="utf-8")
-    ((script, said),) = re.findall(
-        r"^```python\n(.*?)^```\n\n```\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE
-    )
-    file = tmp_path / "script.py"
-    file.write_text(script, encoding="utf-8")
-    exec(compile(script, file, "exec"), {"__name__": "script"})
-    assert capsys.readouterr().out == said
 
 
 MODEL = '''

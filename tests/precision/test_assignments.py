@@ -3,12 +3,10 @@
 import itertools
 import math
 import pickle
-import runpy
 import subprocess
 import sys
 import textwrap
 from copy import deepcopy
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -246,15 +244,6 @@ def test_random_kernels_in_one_format_for_everything():
     assert len(trials) == len(WHOLE_SAMPLE)
     wrong = [(t.text(), o) for t, o in run_trials(trials, per_process=20) if o.kind != "same"]
     assert not wrong, wrong[0]
-
-
-def test_the_page_says_what_its_script_prints(tmp_path, monkeypatch, capsys):
-    text = (Path(__file__).parents[2] / "docs" / "assignments.md").read_text()
-    script, printed = text.split("```python\n")[1].split("```\n")[::2][:2]
-    monkeypatch.chdir(tmp_path)
-    Path("page.py").write_text(script)
-    runpy.run_path("page.py")
-    assert capsys.readouterr().out == printed
 
 
 # ---- places, and files --------------------------------------------------------------------------

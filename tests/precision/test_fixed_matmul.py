@@ -7,7 +7,6 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -394,12 +393,3 @@ def test_processors_without_wide_vectors_get_the_same_bits(target, kinds, tmp_pa
     command = [sys.executable, "-W", "error", "-c", NARROW, *kinds]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-
-
-def test_the_documented_example_runs():
-    text = (Path(__file__).parents[2] / "docs" / "fixed_point.md").read_text(encoding="utf-8")
-    section = text.split("\n## ")[1]
-    blocks = re.findall(r"^```python\n(.*?)^```", section, flags=re.DOTALL | re.MULTILINE)
-    assert section.startswith("Arrays and matrix products") and blocks
-    for block in blocks:
-        exec(compile(block, "docs/fixed_point.md", "exec"), {})

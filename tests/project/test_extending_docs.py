@@ -18,7 +18,6 @@ from sciprec.climate.catalogue import EQUATIONS, TIME_SCHEMES
 from sciprec.climate.transform.grid import GaussianGrid, Truncation
 from sciprec.comparison import metrics
 from sciprec.heston.schemes.catalogue import scheme_named
-from sciprec.heston.schemes.registry import Units, state_arrays
 from sciprec.kinds import kinds, parse_scenario
 from sciprec.plugins.loading import GROUP
 from sciprec.report import section
@@ -81,15 +80,8 @@ def payoff(module):
 
 
 def path_scheme(module):
-    """Paths whose variance stays where it is, with one shock to the spot."""
-    scheme, years, still = scheme_named("absorbed_euler"), 0.25, np.zeros((1, 2, 3))
-    state = state_arrays(MODEL, years, 3)
-    units = Units.of(MODEL, years)
-    still[0, 1] = 1.0, 0.0, -1.0
-    scheme.kernel(scheme.constants(MODEL, years, units), still, *state)
-    shock = 0.2 * math.sqrt(years * (1.0 - 0.7**2)) * np.array([1.0, 0.0, -1.0])
-    np.testing.assert_allclose(state[0] * units.log_spot_unit, shock - 0.5 * 0.04 * years)
-    np.testing.assert_array_equal(state[2:5:2], np.ones((2, 3)))
+    """Its prices are in tests/heston/test_own_payoff.py."""
+    assert scheme_named("absorbed_euler").kernel is module.absorbed_euler
 
 
 def kind_of_scenario(module):
@@ -102,14 +94,8 @@ def kind_of_scenario(module):
 
 
 def set_of_equations(module):
-    """0.5 (1 - 0.5) of the rate, from fields through products to a tendency."""
-    spectra, products, tendency = EQUATIONS["logistic"].kernels
-    state, seen, out = np.full((1, 2), 0.5), np.zeros((1, 2)), np.zeros((1, 2))
-    spectra(state, (), seen)
-    squared = np.zeros((1, 1, 2))
-    products(seen[None], (), None, squared)
-    tendency(state, squared[0], (np.array([4.0]),), out)
-    assert out.tolist() == [[1.0, 1.0]] and resolve_case("even").equations == "logistic"
+    """Its runs are in tests/climate/test_own_equations.py."""
+    assert resolve_case("even").equations == "logistic" and len(EQUATIONS["logistic"].kernels) == 3
 
 
 def verb_of_the_command_line(module):

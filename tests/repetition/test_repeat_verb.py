@@ -3,7 +3,6 @@
 import json
 import os
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -284,16 +283,6 @@ def test_a_scenario_of_a_model_that_counts_threads(call, here, forgotten_plugins
     difference = found["findings"][0]["difference"]
     assert difference["name"].endswith("fp32.nc: x") and difference["index"] == [0]
     assert (difference["first"], difference["other"]) == ("1.0", "2.0")
-
-
-def test_commands_of_the_page_are_those_of_the_command_line(call):
-    page = (Path(__file__).parents[2] / "docs" / "repeat.md").read_text(encoding="utf-8")
-    lines = [line for line in page.splitlines() if line.startswith("sciprec repeat ")]
-    assert len(lines) == 4
-    said = call("repeat", "--help")[1]
-    for line in lines:
-        words = line.partition(" -- ")[0].split()
-        assert all(word in said for word in words if word.startswith("--"))
 
 
 def test_lists_of_files_are_by_name(monkeypatch, tmp_path):

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import shutil
+import subprocess
+import sys
 import textwrap
+import time
 from collections import UserDict
 from dataclasses import replace
 from functools import partial
@@ -21,7 +26,9 @@ from sciprec.kinds.climate import ClimateRun
 from sciprec.output.dataset import prices_dataset, timing_attributes, trajectory_dataset
 from sciprec.precision.formats.backend import resolve_backend
 from sciprec.provenance.timing import Timing
+from sciprec.report.stored.batch import read_batch
 
+SHIPPED = sorted((Path(__file__).parents[2] / "scenarios").glob("*.toml"))
 CLIMATE = """
 name = "little_climate"
 title = "A little flow"
@@ -73,6 +80,45 @@ metric = "standard_errors"
 at_most = 0.5
 reason = "half the sampling error"
 """
+
+BOUNDED = """
+name = "little_surface"
+title = "A little surface"
+source = "nobody (2000), table 1"
+kind = "heston"
+backends = ["mlu370", "bf16"]
+
+[heston.model]
+spot = 100.0
+v0 = 0.04
+kappa = 4.0
+theta = 0.25
+sigma = 1.0
+rho = -0.5
+rate = 0.01
+dividend_yield = 0.02
+
+[heston.payoffs]
+kind = "call"
+strikes = [90.0, 110.0]
+maturities_years = [0.5, 1.0]
+
+[heston.simulation]
+tolerance = "2%"
+seed = 1
+
+[[tolerance]]
+variable = "relative_rounding"
+metric = "max_abs"
+at_most = 1.0e-3
+reason = "made up"
+"""
+
+SUM = {
+    "name": "little_sum", "title": "A little sum", "source": "nobody (2000), case 2",
+    "kind": "accumulation", "backends": ["fp32", "mlu370"],
+    "accumulation": {"updates": 20_000, "members": 8, "smallest": 1e-7, "largest": 1e-5},
+}  # fmt: skip
 
 
 def little_trajectory(unit_roundoff=0.0, *, nlat=8, nlon=16, times=4, blow_up=None):
@@ -138,6 +184,12 @@ def little_batch(tmp_path_factory):
         return workflow.run(write_scenarios(folder / "scenarios"), out=folder / "out")
 
 
+@pytest.fixture(scope="session")
+def stored_batch(little_batch):
+    """That batch as pages read it."""
+    return read_batch(little_batch.folder)
+
+
 @pytest.fixture
 def own_batch(little_batch, tmp_path):
     """A copy of that batch, for tests that change it."""
@@ -152,6 +204,38 @@ def stand_in(patch: pytest.MonkeyPatch) -> Models:
     models = Models(patch)
     models.update(climate=little_climate, heston=little_heston)
     return models
+
+
+@contextlib.contextmanager
+def dask_cluster(folder: Path, host: str = "127.0.0.1", preload: str = ""):
+    """A scheduler and a worker, which loads a text first: the address and both processes."""
+    told, loaded, started = folder / "scheduler.json", folder / "preload.py", []
+    loaded.write_text(textwrap.dedent(preload))
+
+    def start(verb, *options):
+        command = [sys.executable, "-m", "dask", verb, *map(str, options), "--host", host]
+        nowhere = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        started.append(subprocess.Popen([*command, "--no-dashboard"], **nowhere))
+
+    try:
+        start("scheduler", "--port", "0", "--scheduler-file", told)
+        end = time.monotonic() + 120
+        while not (address := _address_in(told)):
+            assert time.monotonic() < end, "it takes too long"
+            time.sleep(0.05)
+        start("worker", address, "--nthreads", "1", "--no-nanny", "--preload", loaded)
+        yield address, started
+    finally:
+        for process in started:
+            process.kill()
+            process.wait(timeout=30)
+
+
+def _address_in(file: Path) -> str | None:
+    try:
+        return json.loads(file.read_text())["address"]
+    except (OSError, ValueError):  # not there, or half written
+        return None
 
 
 class Models(UserDict):

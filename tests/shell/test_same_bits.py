@@ -1,12 +1,10 @@
 """A run's bits do not depend on threads, processes, a cluster, order, chunks or interruption."""
 
-import json
 import os
 import signal
 import subprocess
 import sys
 import textwrap
-import time
 
 import numpy as np
 import pytest
@@ -17,6 +15,7 @@ from sciprec.batch.plan import plan
 from sciprec.kinds import load_scenario, parse_scenario
 from sciprec.output import files, netcdf
 from sciprec.report.stored.batch import read_manifest, verified
+from tests.shell.conftest import dask_cluster
 from tests.shell.test_cf import CALLS, COMMON, MODEL, PATHS
 
 pytestmark = pytest.mark.slow
@@ -93,15 +92,9 @@ def test_two_threads(scenarios, one_thread, tmp_path):
 @pytest.mark.filterwarnings("error::RuntimeWarning")
 def test_arithmetics_in_which_calls_are_counted(scenarios, tmp_path):
     """Random bits and units of fixed point do not follow the threads, and nothing warns of it."""
-    flow, smile = (
-        scenario.model_copy(update={"backends": names})
-        for scenario, names in zip(scenarios, (COUNTED[:1], COUNTED), strict=True)
-    )
-    flow = flow.model_copy(update={"climate": flow.climate.model_copy(update={"days": 0.125})})
-    one, four = (
-        workflow.run([flow, smile], out=tmp_path / str(n), threads=n) for n in (1, 4)
-    )  # fmt: skip
-    assert not one.failures and len(one.files) == 12
+    smile = scenarios[1].model_copy(update={"backends": COUNTED})
+    one, four = (workflow.run(smile, out=tmp_path / str(n), threads=n) for n in (1, 4))
+    assert not one.failures and len(one.files) == 8
     assert variables(one.files) == variables(four.files)
 
 
@@ -125,50 +118,14 @@ def test_two_processes(scenarios, one_thread, tmp_path):
     assert words[0].startswith("dask: scheduler tcp://127.0.0.1:") and "2 workers" in words[0]
 
 
-@pytest.fixture
-def cluster(tmp_path):
-    """Address of a scheduler with two worker processes on the loopback."""
-    told = tmp_path / "scheduler.json"
-    here = ["--host", "127.0.0.1", "--no-dashboard"]
-    started = [started_cli("scheduler", *here, "--port", "0", "--scheduler-file", told)]
-    until(told.exists)
-    address = until(lambda: address_in(told))
-    own = "--nthreads", "1", "--no-nanny"
-    started += [started_cli("worker", address, *here, *own) for _ in range(2)]
-    yield address
-    for process in started:
-        process.kill()
-    for process in started:
-        process.wait(timeout=30)
-
-
-def started_cli(verb, *options):
-    command = [sys.executable, "-m", "dask", verb, *map(str, options)]
-    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-
-
-def address_in(path):
-    try:
-        return json.loads(path.read_text())["address"]
-    except ValueError:  # half written
-        return None
-
-
-def until(ready, seconds=60):
-    end = time.monotonic() + seconds
-    while not (found := ready()):
-        assert time.monotonic() < end, "it takes too long"
-        time.sleep(0.05)
-    return found
-
-
-def test_a_cluster_over_loopback(scenarios, one_thread, cluster, tmp_path):
+def test_a_cluster_over_loopback(scenarios, one_thread, tmp_path):
     words = []
-    result = workflow.run(
-        scenarios, out=tmp_path / "out", scheduler=cluster, on_cluster=words.append
-    )
+    with dask_cluster(tmp_path) as (address, _):
+        result = workflow.run(
+            scenarios, out=tmp_path / "out", scheduler=address, on_cluster=words.append
+        )
     assert variables(result.files) == one_thread
-    assert cluster in words[0]
+    assert address in words[0]
 
 
 # A command line whose climate runs leave checkpoints at once and which says when it stores.

@@ -3,9 +3,6 @@
 import itertools
 import json
 import math
-import re
-import runpy
-import shlex
 import shutil
 from copy import deepcopy
 from pathlib import Path
@@ -352,20 +349,6 @@ def test_stored_bits_are_those_of_the_standard_formats():
     known = {"fp64": 64, "fp32": 32, "fp16": 16, "bf16": 16, "tf32": 19, "e4m3fn": 8, "e5m2": 8}
     for name, bits in known.items():
         assert stored_bits(sciprec.precision.resolve_backend(name).compute.format) == bits
-
-
-def test_the_page_of_documentation_runs_as_it_stands(tmp_path, monkeypatch, capsys, call):
-    root = Path(__file__).parents[2]
-    text = (root / "docs" / "tune.md").read_text(encoding="utf-8")
-    blocks = re.findall(r"^```(?:python)?\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
-    script, said, command, _ = blocks  # the last one: see test_tune_models
-    monkeypatch.chdir(tmp_path)
-    Path("spread.py").write_text(script)
-    runpy.run_path("spread.py")
-    assert capsys.readouterr().out == said and Path("spread.toml").exists()
-    (tmp_path / "examples").symlink_to(root / "examples")
-    assert call(*shlex.split(command)[1:])[0] == 0
-    assert Path("mix.toml").exists() and Path("tune.html").exists()
 
 
 def test_the_command_writes_a_page_and_an_assignment(tmp_path, call):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.util
 import json
 import math
-import re
 
 import numpy as np
 import pytest
@@ -135,20 +134,6 @@ def test_a_mixture_of_heston_is_that_of_exact_fractions():
     program = model_of(loaded(ROOT / "scenarios/policies_heston.toml", few))
     problem = problem_of(program)
     require_bits_of_the_oracle(problem, program, np.random.default_rng(5), 3)
-
-
-@pytest.mark.slow
-def test_the_command_of_the_documentation(tmp_path, monkeypatch, call):
-    """On a small grid, by stage; what is saved is called as its file."""
-    text = (ROOT / "docs/tune.md").read_text(encoding="utf-8")
-    command = re.findall(r"^sciprec tune policies.*$", text, re.MULTILINE)[0].split()
-    little = ("truncation=5", "days=0.125", "output_hours=3")
-    monkeypatch.chdir(tmp_path)
-    given = [*command[1:], "--unit", "stage", *(f"--set=climate.{one}" for one in little)]
-    given[given.index("climate.days=10")] = "climate.days=0.25"
-    status, out, said = call(*given, "--html", "t.html")
-    assert status == 0 and "state update" in out, said
-    assert sciprec.Assignment.load("mountain.toml").name == "mountain"
 
 
 @pytest.mark.parametrize(

@@ -1,18 +1,14 @@
-"""Workers that are killed and disks that are full: finished runs are kept, sentences are said."""
+"""Disks that are full: finished runs are kept, sentences are said."""
 
 import contextlib
 import errno
 import gc
 import json
-import os
-import subprocess
 import sys
-import textwrap
 
 import numpy as np
 import pytest
 
-from sciprec.batch import workflow
 from sciprec.batch.perform import sentence
 from sciprec.cli.exit_codes import NOT_MET, USAGE
 from sciprec.climate.running.checkpoint import Checkpoints, Saved
@@ -22,112 +18,6 @@ from sciprec.output.dataset import trajectory_dataset
 from sciprec.report.stored.batch import MANIFEST
 from sciprec.writing import whole
 from tests.shell.conftest import little_climate, little_trajectory
-
-# What every worker process loads: little models, one of which kills its worker.
-PRELOAD = """
-    import os, signal
-    from pathlib import Path
-    from tests.shell.conftest import Models, little_climate
-
-    def deadly(given, backend, compensation=None):
-        marks = list(Path("{marks}").glob(backend + "*"))
-        if backend == "{backend}" and len(marks) < {times}:
-            (Path("{marks}") / (backend + str(len(marks)))).touch()
-            os.kill(os.getpid(), signal.SIGKILL)
-        return little_climate(given, backend, compensation)
-
-    Models()["climate"] = deadly
-"""
-
-
-@pytest.fixture
-def deadly(tmp_path, monkeypatch):
-    """A function that lets workers die of an arithmetic so many times; pages are not drawn."""
-    monkeypatch.setattr("sciprec.report.page.write_page", lambda batch: batch.folder / "index.html")
-    with contextlib.ExitStack() as settings:
-
-        def prepare(backend, times, allowed):
-            import dask
-            import distributed  # its settings are there from now on
-
-            (tmp_path / "marks").mkdir()
-            text = PRELOAD.format(marks=tmp_path / "marks", backend=backend, times=times)
-            (tmp_path / "preload.py").write_text(textwrap.dedent(text))
-            given = {
-                f"{distributed.__name__}.worker.preload": [str(tmp_path / "preload.py")],
-                f"{distributed.__name__}.scheduler.allowed-failures": allowed,
-            }
-            settings.enter_context(dask.config.set(given))
-
-        yield prepare
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(os.name == "nt", reason="no SIGKILL on Windows")
-def test_a_worker_that_is_killed_once_costs_nothing(deadly, scenario_files, tmp_path):
-    deadly("fp32", 1, allowed=3)
-    result = workflow.run(scenario_files[0], out=tmp_path / "out", workers=2)
-    assert not result.failures and len(result.files) == 3
-    assert len(list((tmp_path / "marks").iterdir())) == 1
-    assert [row["status"] for row in result.table] == ["truth", "good", "beyond"]
-    assert not list((tmp_path / "out").glob(".*"))
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(os.name == "nt", reason="no SIGKILL on Windows")
-def test_a_run_that_kills_its_workers_is_one_red_row(deadly, scenario_files, tmp_path):
-    deadly("fp32", 99, allowed=0)
-    result = workflow.run(scenario_files[0], out=tmp_path / "out", workers=1)
-    (failed,) = result.failures
-    assert failed.backend == "fp32" and "its worker was lost" in failed.failure
-    assert "\n" not in failed.failure and "Traceback" not in failed.failure
-    assert [row["status"] for row in result.table] == ["truth", "failed", "beyond"]
-    assert len(result.files) == 2
-
-
-# A command line whose files are too large for the file system: no file may grow beyond a limit.
-FULL = """
-    import resource, signal, sys
-    from sciprec.cli import commands as cli
-    from sciprec.report import page
-    from tests.shell.conftest import Models, little_climate, little_trajectory, unit_roundoff
-    from sciprec.output.dataset import trajectory_dataset
-    import numpy as np
-
-    def growing(given, backend, compensation=None):
-        if backend != "fp32":
-            return little_climate(given, backend)
-        large = little_trajectory(unit_roundoff(backend), times=5000)
-        large.fields["height"] = np.random.default_rng(1).random(large.fields["height"].shape)
-        return trajectory_dataset(large)
-
-    Models()["climate"] = growing
-    page.write_page = lambda batch: batch.folder / "index.html"
-    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (2_000_000, 2_000_000))
-    cli.main(sys.argv[1:])
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(sys.platform != "linux", reason="limits of file sizes are those of Linux")
-def test_a_file_that_finds_no_room_is_one_red_row(scenario_files, tmp_path):
-    command = [sys.executable, "-c", textwrap.dedent(FULL), "run", str(scenario_files[0])]
-    done = subprocess.run(
-        [*command, "--out", str(tmp_path / "out"), "--json"],
-        capture_output=True, text=True, check=False, timeout=120,
-    )  # fmt: skip
-    assert done.returncode == NOT_MET, done.stderr
-    rows = {row["label"]: row for row in json.loads(done.stdout)["runs"]}
-    assert [rows[name]["status"] for name in ("fp64", "fp32", "fp16")] == [
-        "truth", "failed", "beyond",
-    ]  # fmt: skip
-    assert "could not write or read a file: File too large" in rows["fp32"]["reason"]
-    assert "what is done is kept" in rows["fp32"]["reason"]
-    left = {path.name for path in (tmp_path / "out").iterdir()}
-    assert left == {
-        "little_climate__fp64.nc", "little_climate__fp16.nc", "batch.json",
-    }  # fmt: skip
 
 
 def no_room(*_, **__):
@@ -163,6 +53,30 @@ def files_up_to(size):
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of file sizes are those of Linux")
+def test_a_file_that_finds_no_room_is_one_red_row(models, undrawn, scenario_files, call, tmp_path):
+    def growing(given, backend, compensation=None):
+        if backend != "fp32":
+            return little_climate(given, backend)
+        large = little_trajectory(nlat=128, nlon=1024)
+        large.fields["height"] = np.random.default_rng(1).random(large.fields["height"].shape)
+        return trajectory_dataset(large)
+
+    models["climate"] = growing
+    with files_up_to(2_000_000):
+        code, out, _ = call("run", scenario_files[0], "--out", tmp_path / "out", "--json")
+    rows = {row["label"]: row for row in json.loads(out)["runs"]}
+    assert code == NOT_MET
+    assert {label: row["status"] for label, row in rows.items()} == {
+        "fp64": "truth", "fp32": "failed", "fp16": "beyond",
+    }  # fmt: skip
+    assert "could not write or read a file: File too large" in rows["fp32"]["reason"]
+    assert "what is done is kept" in rows["fp32"]["reason"]
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {
+        "little_climate__fp64.nc", "little_climate__fp16.nc", "batch.json",
+    }  # fmt: skip
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of file sizes are those of Linux")
