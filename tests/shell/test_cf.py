@@ -2,6 +2,7 @@
 
 import subprocess
 import sysconfig
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,8 +11,10 @@ from sciprec.batch.perform import perform
 from sciprec.batch.plan import plan
 from sciprec.batch.tolerable import compared_variables
 from sciprec.comparison.pointwise.pairing import compared_names
-from sciprec.kinds import parse_scenario
+from sciprec.kinds import kinds, parse_scenario
 from sciprec.output import netcdf
+from tests.random_scenarios.stand_ins import made_up_flow
+from tests.shell.conftest import put_in
 
 CHECKER = Path(sysconfig.get_path("scripts")) / "compliance-checker"
 COMMON = {"title": "A small run", "source": "nobody (2000), case 1", "backends": ["fp32"]}
@@ -40,7 +43,9 @@ SMALL = {
 
 
 @pytest.mark.slow
-def test_files_have_no_finding(tmp_path):
+def test_files_have_no_finding_but_what_is_planted(tmp_path, monkeypatch):
+    """Of flows whose fields are made up."""
+    put_in(monkeypatch, replace(kinds()["climate"], run=made_up_flow))
     for kind, given in SMALL.items():
         scenario = parse_scenario({"name": kind, **COMMON, **given})
         for run in plan([scenario]):
@@ -48,7 +53,11 @@ def test_files_have_no_finding(tmp_path):
         files = sorted(tmp_path.glob(f"{kind}__*.nc"))
         assert len(files) == len(plan([scenario]))
         assert {*compared_names(netcdf.read(files[0]))} == {*compared_variables(scenario)}
-    assert findings(*sorted(tmp_path.glob("*.nc"))) == []
+    wrong = netcdf.read(tmp_path / "prices__fp64.nc")
+    wrong["price"].attrs["units"] = "shells per moon"  # the checker finds what is wrong
+    netcdf.write(wrong, tmp_path / "wrong.nc")
+    (found,) = findings(*sorted(tmp_path.glob("*.nc")))
+    assert "shells per moon" in found
 
 
 def findings(*files):
@@ -60,15 +69,3 @@ def findings(*files):
     assert bool(lines) == (done.returncode != 0)
     bounds_of_formulas = "'sigma_bnds' has attr 'formula_terms' with value 'sigma: sigma_bnds"
     return [line for line in lines if bounds_of_formulas not in line]
-
-
-@pytest.mark.slow
-def test_the_checker_finds_what_is_wrong(tmp_path):
-    scenario = parse_scenario({"name": "wrong", **COMMON, **SMALL["prices"]})
-    run = plan([scenario])[1]
-    perform(run, str(tmp_path))
-    dataset = netcdf.read(tmp_path / run.file)
-    dataset["price"].attrs["units"] = "shells per moon"
-    netcdf.write(dataset, tmp_path / run.file)
-    (found,) = findings(tmp_path / run.file)
-    assert "shells per moon" in found

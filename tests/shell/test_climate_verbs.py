@@ -73,27 +73,3 @@ def test_a_run_is_a_batch_of_one(call, blank_figures, tmp_path, monkeypatch):
     assert command == ["sciprec", *given[:2], "williamson_5", *SHORT[:4], *given[-2:], *SHORT[4:]]
     rows = json.loads(call(*command[1:], "--json")[1])["runs"]
     assert [row["label"] for row in rows] == ["fp64", "fp16"]
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (("williamson5",), "key 'climate.case': unknown case 'williamson5'; known: "),
-        (("williamson_5", "--truncation", "t42"), "did you mean 'T42'?"),
-        (("williamson_5", "--truncation", "0"), "unknown truncation 0; accepted: T1 to T1023"),
-        (("williamson_5", "--days", "-1"), "key 'climate.days' was given -1.0 (a number); accept"),
-        (("williamson_5", "--days", "x"), "Invalid value for '--days'"),
-        (("williamson_5", "--days", "1", "--output-hours", "6.999"), "leave a time step of "),
-        (("williamson_5", "--backend", "bf61"), "key 'backends.0': unknown backend 'bf61'"),
-        (("williamson_5", "--compensation", "cary"), "known: none, carry"),
-        (("williamson_5", "--set", "climate.dayz=1"), "unknown key 'climate.dayz'"),
-        (("williamson_5",), "no arithmetic is chosen: the key 'backends' is missing"),
-        ((), "Missing argument"),
-    ],
-)
-def test_bad_input_is_a_sentence_and_leaves_nothing(call, tmp_path, monkeypatch, words, said):
-    monkeypatch.chdir(tmp_path)
-    arithmetic = () if "no arithmetic" in said or "bf61" in said else ("--backend", "fp16")
-    code, out, err = call("climate", "run", *words, *arithmetic)
-    assert (code, out) == (2, "") and said in err and "Traceback" not in err
-    assert not list(tmp_path.iterdir())

@@ -7,11 +7,10 @@ import pytest
 
 from sciprec.batch import compiling
 from sciprec.batch.execute import execute
-from sciprec.batch.plan import plan, variants_of
+from sciprec.batch.plan import plan
 from sciprec.kinds import kind as kind_registry
-from sciprec.kinds import kind_of, load_scenario, parse_scenario
+from sciprec.kinds import parse_scenario
 from sciprec.plugins.loading import load_files
-from sciprec.scenario import shipped
 
 PLUGIN = """
 import os
@@ -140,16 +139,3 @@ def test_an_interrupt_ends_the_processes(runs, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         compiling.compile_ahead(runs[0], 2, runs[1], interrupt)
     assert begun[0].wait(10) != 0
-
-
-@pytest.mark.parametrize("name", shipped.names(shipped.SCENARIOS))
-def test_a_brief_run_of_a_shipped_scenario_calls_the_same_kernels(name):
-    scenario = load_scenario(shipped.named(name, shipped.SCENARIOS))
-    kind = kind_of(scenario)
-    if kind.brief is None:
-        assert scenario.kind == "accumulation"
-        return
-    brief = kind.brief(scenario.table)
-    for variant in variants_of(scenario, scenario.backends):
-        kind.check(brief, variant)
-        assert kind.kernels(brief, variant) == kind.kernels(scenario.table, variant)

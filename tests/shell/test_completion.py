@@ -97,9 +97,3 @@ def test_the_script_works_in_bash(call, tmp_path):
     assert done.stdout.splitlines() == [
         "complete -o default -F _sciprec_completion sciprec", "keys schema check new",
     ]  # fmt: skip
-
-
-def test_an_unknown_shell_is_a_sentence(call):
-    code, out, err = call("--completion", "fsh")
-    assert (code, out) == (USAGE, "")
-    assert err == "sciprec: unknown shell 'fsh'; known: bash, zsh, fish; did you mean 'fish'?\n"

@@ -152,36 +152,3 @@ def test_an_interrupted_run_keeps_its_rows(call, monkeypatch, tmp_path, n_rows, 
     if n_rows:
         code, out, _ = call("report", tmp_path)
         assert code == GOOD and "lewis_K100" in out and (tmp_path / "index.html").is_file()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (("--references", "none.json"), "file of reference prices 'none.json' does not exist; gi"),
-        ((*GIVEN, "--case", "lewis"), "has no case lewis; accepted: "),
-        ((*GIVEN, "--backend", "bf61"), "unknown backend 'bf61'"),
-        ((*GIVEN, "--tolerance", "0"), "tolerance is '0'; accepted"),
-        ((*GIVEN, "--tolerance", "1abs"), "tolerance is '1abs'; accepted: a share, such as"),
-        ((*GIVEN, "--seeds", "1"), "--seeds"),
-        ((*GIVEN, "--confidence", "1"), "--confidence"),
-        ((*GIVEN, "--threads", "0"), "--threads"),
-    ],
-)
-def test_wrong_input_is_a_sentence_and_2_and_leaves_nothing(
-    call, tmp_path, monkeypatch, arguments, words
-):
-    monkeypatch.chdir(tmp_path)
-    code, out, err = call("coverage", *arguments)
-    assert (code, out) == (USAGE, "")
-    assert words in err
-    assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize("text", ["{", "[]", '{"cases": [{}]}', '{"cases": 3}'])
-def test_files_that_hold_no_reference_prices(call, tmp_path, text):
-    path = tmp_path / "prices.json"
-    path.write_text(text, encoding="utf-8")
-    code, _, err = call("coverage", "--references", path, "--out", tmp_path / "out")
-    assert code == USAGE
-    assert "holds no reference prices" in err
-    assert not (tmp_path / "out").exists()

@@ -80,14 +80,9 @@ def shapes(draw, dataset, monkeypatch, path):
     return files.available(files.write(dataset, path)) if way == "stored" else dataset
 
 
-@pytest.mark.parametrize("seed", range(12))
-def test_the_roots_before_writing_are_those_after_reading(seed, suffix, tmp_path, monkeypatch):
-    is_as_written(seed, suffix, tmp_path, monkeypatch)
-
-
-@pytest.mark.slow
-def test_the_roots_of_many_datasets(suffix, tmp_path):
-    for seed in range(100, 130):
+@pytest.mark.parametrize("seeds", [range(8), pytest.param(range(100, 120), marks=pytest.mark.slow)])
+def test_the_roots_before_writing_are_those_after_reading(seeds, suffix, tmp_path):
+    for seed in seeds:
         with pytest.MonkeyPatch.context() as patch:
             is_as_written(seed, suffix, tmp_path, patch)
 
@@ -211,7 +206,7 @@ def test_pieces_that_hold_no_number_may_be_there_or_not(written):
     assert np.isnan(files.read(written)["nothing"]).all()
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(6))
 def test_a_damaged_file_is_told_or_holds_what_was_written(seed, written):
     """Whatever its bytes are, nothing is raised."""
     draw, whole = random.Random(seed), files.read(written)

@@ -110,28 +110,6 @@ def test_the_command_exits_with_one_when_a_member_failed(climate, undrawn, call,
     assert "fp16 in little_climate: member 2: out of luck" in out
 
 
-@pytest.mark.parametrize(
-    ("kind", "ensemble", "words"),
-    [
-        ("climate", {"members": 0}, "ensemble.members.*accepted: a whole number of members from 1"),
-        ("climate", {}, "key 'ensemble.members' is missing"),
-        ("climate", {"members": 2, "perturbation": 0.5}, "accepted: a share"),
-        ("heston", {"members": 2, "seed": 1}, "members of kind 'heston' draw paths of their own"),
-        ("accumulation", {"members": 2}, "give 'members' in .accumulation. instead"),
-    ],
-)
-def test_what_cannot_be_used_gets_a_sentence(kind, ensemble, words):
-    tables = {
-        "climate": {"case": "williamson_5", "truncation": 21, "days": 1.0},
-        "heston": {"model": MODEL, "payoffs": CALLS, "simulation": PATHS},
-        "accumulation": {"smallest": 1e-7, "largest": 1e-5, "updates": 10, "members": 3},
-    }
-    with pytest.raises(InputError, match=words):
-        parse_scenario(
-            {"name": "x", "kind": kind, **COMMON, kind: tables[kind], "ensemble": ensemble}
-        )
-
-
 @pytest.mark.slow
 def test_members_of_options_draw_other_paths_in_every_arithmetic_alike(tmp_path):
     heston = {"model": MODEL, "payoffs": CALLS, "simulation": PATHS}

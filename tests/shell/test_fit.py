@@ -11,17 +11,12 @@ from sciprec.compensation.fit import _search, fit_compensation
 from sciprec.errors import InputError
 from sciprec.kinds import kinds, parse_scenario
 from sciprec.precision.sums.compensation import Compensation
-from tests.shell.conftest import CLIMATE, HESTON
-
-SUM = {
-    "name": "little_sum", "title": "A little sum", "source": "nobody (2000)",
-    "kind": "accumulation", "backends": ["mlu370"],
-    "accumulation": {"updates": 40_000, "members": 8, "smallest": 1e-7, "largest": 1e-5},
-}  # fmt: skip
+from tests.shell.conftest import CLIMATE, HESTON, SUM
 
 
 def test_fit_of_an_accumulation_is_at_least_as_good_as_the_carry():
-    found = sciprec.fit_compensation(parse_scenario(SUM), "mlu370", evaluations=20)
+    longer = SUM | {"accumulation": SUM["accumulation"] | {"updates": 40_000}}
+    found = sciprec.fit_compensation(parse_scenario(longer), "mlu370", evaluations=20)
     assert set(found.coefficients) == {"parameter"}
     assert found.fitted <= found.carry < found.without / 20
     assert found.unseen[1] < found.unseen[0] / 20

@@ -83,31 +83,6 @@ def test_the_shipped_scenario_has_all_that_its_table_shows():
 
 
 @pytest.mark.parametrize(
-    ("table", "words"),
-    [
-        ({"legendre": "matrix:table=int7,field=fp16"}, "stages.0.legendre.*'int7'.*did you mean"),
-        ({"legendre": "matrix:table=int8,field=int8,slices=2", "sums": "fp32"}, "has its own"),
-        ({"fourier": "matrix:table=int8,field=fp16"}, "is a matrix unit, which multiplies"),
-        ({"legendre": "matrix"}, "matrix unit 'matrix': 'table' and 'field' are missing; accepted"),
-        ({"legendre": "matrix:table=int8,field=int8", "kept_orders": 99},
-         "kept_orders of stages is 99, which is all that T10 has, .* accepted there: up to 10"),
-        ({"legendre": "matrix:table=int8,field=int8", "kept": "fp64"},
-         "kept = 'fp64' and neither kept_orders nor kept_degrees, so that nothing is computed"),
-        ({"legendre": "matrix:table=int8,field=fp16,group=16"},
-         "groups of 16 beside the scale 'channel', where they do nothing; give scale=group"),
-        ({"legendre": "matrix:table=int8,field=int8,slices=3,accumulate=fp16"},
-         r"'fp16' holds sums exactly up to 2\^11: take accumulate=fp32 or int32"),
-    ],
-)  # fmt: skip
-def test_mistakes_name_what_is_wrong(table, words, tmp_path):
-    given = GIVEN | {"stages": [{"name": "own", **table}]}
-    for what in (workflow.forecast, workflow.run):
-        with pytest.raises(InputError, match=words):
-            what(parse_scenario(given), out=tmp_path / "out")
-    assert not (tmp_path / "out").exists()
-
-
-@pytest.mark.parametrize(
     ("backend", "words"),
     [("fixed32", "'fixed32' beside stages of .*, which is in fixed point; accepted"),
      ("mlu370-noise", "'mlu370-noise' beside stages .*, which is rounded at random")],

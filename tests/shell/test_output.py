@@ -17,17 +17,11 @@ from hypothesis import strategies as st
 
 from sciprec.batch.perform import properties
 from sciprec.errors import InputError
-from sciprec.output import netcdf, pieces
+from sciprec.output import netcdf
 from sciprec.output.dataset import EARTH_RADIUS_M, cell_areas, latitude_bounds, longitude_bounds
 from sciprec.output.variables import VARIABLES, describe
 from sciprec.precision.formats.backend import backends
 from sciprec.provenance.origin import provenance
-
-
-def test_file_round_trip_keeps_every_bit_and_attribute(models, tmp_path):
-    dataset = models["climate"](None, "fp16")
-    again = netcdf.read(netcdf.write(dataset, tmp_path / "run.nc"))
-    xr.testing.assert_identical(again, dataset)
 
 
 def test_plain_xarray_opens_the_files_and_decodes_time(models, tmp_path):
@@ -36,14 +30,6 @@ def test_plain_xarray_opens_the_files_and_decodes_time(models, tmp_path):
         assert str(plain["time"].values[1]).startswith("2000-01-02T00:00:00")
         assert plain["u"].attrs["standard_name"] == "eastward_wind"
         assert plain["lat"].attrs["bounds"] == "lat_bnds"
-
-
-def test_nonfinite_values_survive(models, tmp_path):
-    dataset = models["climate"](None, "fp64")
-    dataset["height"][1, 2, 3] = math.inf
-    dataset["height"][1, 2, 4] = math.nan
-    again = netcdf.read(netcdf.write(dataset, tmp_path / "run.nc"))
-    np.testing.assert_array_equal(again["height"], dataset["height"])
 
 
 def test_every_variable_has_units_and_a_name():
@@ -62,15 +48,6 @@ def test_cell_areas_cover_the_sphere(southward):
     sphere = 4 * math.pi * EARTH_RADIUS_M**2
     assert (areas > 0).all()
     assert abs(areas.sum() / sphere - 1) < 512 * np.finfo(float).eps
-
-
-def test_failed_write_leaves_nothing(tmp_path, monkeypatch):
-    monkeypatch.setattr(pieces, "WHOLE_BYTES", -1)
-    monkeypatch.setattr(netcdf, "_write_whole", _write_half)
-    with pytest.raises(OSError, match="Input/output error") as caught:
-        netcdf.write(xr.Dataset(), tmp_path / "run.nc")
-    assert str(caught.value.__cause__) == "disk full"
-    assert list(tmp_path.iterdir()) == []
 
 
 NUMBERS = st.integers(-(2**70), 2**70) | st.floats(allow_nan=False) | st.booleans()
@@ -118,7 +95,7 @@ def _held_or_refused(dataset, begins):
 
 
 @given(st.just("told") | NAMES | st.sampled_from(TAKEN), ATTRIBUTES, st.sampled_from(KINDS))
-@settings(max_examples=150)
+@settings(max_examples=100)
 def test_any_attribute_is_held_or_refused_with_a_sentence(name, value, kind):
     """Of a dataset and of a variable, one that can be held itself."""
     held = _held_or_refused(xr.Dataset(attrs={name: value}), "the attribute ")
@@ -132,7 +109,7 @@ def test_any_attribute_is_held_or_refused_with_a_sentence(name, value, kind):
 
 
 @given(NAMES)
-@settings(max_examples=60)
+@settings(max_examples=40)
 def test_any_name_is_held_or_refused_with_a_sentence(name):
     for dataset in (xr.Dataset({name: 0.0}), xr.Dataset({"a": ([name], [0.0])})):
         held = _held_or_refused(dataset, "a variable or axis named ")
@@ -141,18 +118,12 @@ def test_any_name_is_held_or_refused_with_a_sentence(name):
             assert [*held.variables, *held.dims] == [n.partition("\0")[0] for n in known]
 
 
-@settings(max_examples=40)
+@settings(max_examples=30)
 @given(arrays())
 def test_any_variable_is_held_or_refused_with_a_sentence(values):
     dataset = xr.Dataset({"a": ([f"x{n}" for n in range(values.ndim)], values)})
     held = _held_or_refused(dataset, "the variable 'a', an array of ")
     assert held is None or values.dtype.kind == "M" or (held["a"].values == values).all()
-
-
-def _write_half(dataset, path):
-    """Leaves a beginning and fails, as a full disk does."""
-    path.write_bytes(b"CDF")
-    raise OSError("disk full")
 
 
 def test_messages(tmp_path):

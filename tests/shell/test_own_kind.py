@@ -10,7 +10,6 @@ import pytest
 import xarray as xr
 
 import sciprec
-from sciprec.batch.behind import code_behind
 from sciprec.batch.estimate import estimate
 from sciprec.batch.plan import plan
 from sciprec.cli.commands import main
@@ -156,23 +155,6 @@ def test_stored_files_are_shown_without_the_code_of_their_kind(path, tmp_path, m
     assert write_page(read_batch(tmp_path / "out")).read_bytes() == page
     with pytest.raises(InputError, match="'kind' was given 'lorenz'; accepted: climate, heston"):
         load_scenario(path)
-
-
-def test_runs_of_a_kind_of_ones_own_are_kept_until_its_code_changes(
-    path, undrawn, tmp_path, monkeypatch
-):
-    sciprec.run(path, out=tmp_path / "out", threads=1)
-    kept = []
-    sciprec.run(path, out=tmp_path / "out", on_done=lambda outcome: kept.append(outcome.kept))
-    assert kept == [True] * 4
-    scenario = load_scenario(path)
-    before = code_behind(scenario)
-
-    def other(table, variant, around):
-        return run(table, variant, around).assign_attrs(steps=1)
-
-    put_in(monkeypatch, replace(LORENZ, run=other))
-    assert code_behind(scenario) != before
 
 
 def test_sentences_and_forecast_are_those_of_every_kind(path):

@@ -27,20 +27,26 @@ from sciprec.report.sections.evidence_pictures import evidence_pictures, evidenc
 from sciprec.report.sections.figures import _error_map
 from sciprec.report.sections.rounded import rounded_in_words
 from sciprec.report.sections.suggestions import magnitude_correlation, suggestions
-from sciprec.report.stored.batch import read_batch
 from sciprec.scenario.compensation_choice import CompensationChoice
 from sciprec.scenario.variant import Variant
 from tests.extending import loading
 from tests.shell.conftest import little_trajectory
 
 
-@pytest.fixture(scope="module")
-def batch(little_batch):
-    return read_batch(little_batch.folder)
+@pytest.fixture
+def batch(stored_batch):
+    return stored_batch
 
 
-def test_percentiles_are_those_of_the_errors(batch):
-    runs = batch.of_scenario("little_climate")
+@pytest.fixture
+def runs(batch):
+    """Of the flow: the truth, fp32 and fp16."""
+    return batch.of_scenario("little_climate")
+
+
+def test_percentiles_are_those_of_the_errors(runs):
+    """The truth itself has none."""
+    assert [run.label for run, _ in differing(runs)] == ["fp32", "fp16"]
     truth, fp16 = (next(r for r in runs if r.label == label) for label in ("fp64", "fp16"))
     error = np.abs(fp16.dataset["height"].values - truth.dataset["height"].values)
     row = next(r for r in quantile_rows(runs) if r["label"] == "fp16")
@@ -54,13 +60,7 @@ def test_percentiles_are_those_of_the_errors(batch):
     assert worst["place"].startswith("time 3, lat")
 
 
-def test_the_truth_itself_has_no_errors_to_show(batch):
-    runs = batch.of_scenario("little_climate")
-    assert [run.label for run, _ in differing(runs)] == ["fp32", "fp16"]
-
-
-def test_evidence_is_said_for_each_arithmetic_and_what_is_missing_too(batch):
-    runs = batch.of_scenario("little_climate")
+def test_evidence_is_said_for_each_arithmetic_and_what_is_missing_too(batch, runs):
     rows = evidence_rows(runs)
     assert [row["label"] for row in rows] == ["fp32", "fp16"]
     assert any(title == "Error budget" for title, _ in rows[0]["said"])
@@ -69,8 +69,7 @@ def test_evidence_is_said_for_each_arithmetic_and_what_is_missing_too(batch):
     assert len(evidence_pictures(runs, batch.labels, "x")) >= 1
 
 
-def test_the_band_of_internal_variability_is_drawn_where_there_are_members(batch):
-    runs = batch.of_scenario("little_climate")
+def test_the_band_of_internal_variability_is_drawn_where_there_are_members(batch, runs):
     days = [0.0, 1.0, 2.0]
     part = {"variable": "height", "units": "m", "days": days, "error": [0.0, 1e-3, 1e-2],
             "spread": [1e-1, 1.0, 2.0], "ulp": [None, None, None], "members": 4,
@@ -110,16 +109,14 @@ def test_each_row_of_a_budget_names_its_own_place():
     assert {f"fp16, {l2} 5", f"fp16+carry, {l2} 3"} <= set(drawn_of(f"{l2} 5", f"{l2} 3"))
 
 
-def test_spectra_end_where_each_run_has_nothing_more(batch):
+def test_spectra_end_where_each_run_has_nothing_more(batch, runs):
     """At day 0 a steady flow holds one degree; runs that went on hold what rounding has made."""
-    runs = [run for run in batch.of_scenario("little_climate") if run.label != "fp64"]
-    assert len(runs) == 2
     shown = [
         SimpleNamespace(label=run.label, dataset=run.dataset, evidence={"spectrum": {
             "wavenumber": list(range(1, n + 1)), "golden": [2.0**-k for k in range(n)],
             "actual": [2.0**-k for k in range(n)], "ratio": [1.0] * n, "accepted": [[0.9, 1.1]] * n,
         }})
-        for run, n in zip(runs, (1, 42), strict=True)
+        for run, n in zip(runs[1:], (1, 42), strict=True)
     ]  # fmt: skip
     for given in (shown, shown[::-1]):
         (picture,) = evidence_pictures(given, batch.labels, "ends")
@@ -164,11 +161,10 @@ def test_legends_are_wide_enough_for_a_phone_and_do_not_take_the_place_of_the_pa
     assert heights[1] > 0.9 * heights[0]
 
 
-def test_captions_name_what_is_drawn_only(batch):
-    picture = distribution_picture(batch.of_scenario("little_climate"), batch.labels, "x")
+@pytest.mark.parametrize("name", ["little_climate", "little_heston"])
+def test_captions_name_what_is_drawn_only(batch, name):
+    picture = distribution_picture(batch.of_scenario(name), batch.labels, "x")
     assert ("By size" in picture.caption) == ("typical error by size" in picture.svg)
-    heston = distribution_picture(batch.of_scenario("little_heston"), batch.labels, "x")
-    assert ("By size" in heston.caption) == ("typical error by size" in heston.svg)
 
 
 def test_what_is_rounded_is_said_with_each_scenario(batch):
@@ -205,7 +201,8 @@ WAVE = np.sin(np.arange(4000.0))
 
 
 @pytest.fixture
-def runs():
+def made_up():
+    """Runs whose errors follow the magnitude."""
     truth = dataset_of(VALUES)
     given = {
         "fp64": (0.0, "truth"), "fp16": (1e-3, "beyond"), "fp16+carry": (1e-5, "good"),
@@ -218,8 +215,8 @@ def runs():
     ]
 
 
-def test_suggestions_come_with_the_run_that_verifies_them(runs):
-    found = {(s.label, s.change): s for s in suggestions(runs, "reports/x")}
+def test_suggestions_come_with_the_run_that_verifies_them(made_up):
+    found = {(s.label, s.change): s for s in suggestions(made_up, "reports/x")}
     assert set(found) == {
         ("fp16", "keep the residual (compensation 'carry')"),
         ("fp16", "mlu370 (21 bits) is the smallest without compensation that meets the tolerances"),
@@ -233,13 +230,8 @@ def test_suggestions_come_with_the_run_that_verifies_them(runs):
     assert carried.command == "sciprec compare reports/x/fp64.nc reports/x/fp16+carry.nc"
     assert "follows the magnitude (correlation 1.00)" in carried.sentence
     assert carried.sentence.endswith("verified by a run: error ÷ 100")
-
-
-def test_nothing_is_suggested_without_a_run_that_shows_it(runs):
-    alone = [run for run in runs if run.label in ("fp64", "fp16")]
-    assert suggestions(alone, "x") == []
-    good = [run for run in runs if run.label in ("fp64", "fp32", "fp16+carry")]
-    assert suggestions(good, "x") == []
+    for labels in (("fp64", "fp16"), ("fp64", "fp32", "fp16+carry")):  # nothing shows it; all good
+        assert suggestions([run for run in made_up if run.label in labels], "x") == []
 
 
 def test_errors_of_one_size_do_not_follow_the_magnitude():
@@ -258,36 +250,33 @@ def test_long_labels_are_cut_in_the_middle_and_stay_apart():
     assert short(long).startswith("float:p=53") and short(long).endswith("float:p=21")
 
 
-def test_values_that_become_another_kind_of_number_are_counted(runs):
+def test_values_that_become_another_kind_of_number_are_counted():
     truth = dataset_of(np.array([1.0, 2.0, 3.0, 4.0]))
     run = run_of("fp16", dataset_of(np.array([1.0, np.inf, np.nan, 0.0])), truth, "broken")
     rows = {(r["golden"], r["actual"]): r["count"] for r in class_rows([run])}
     assert rows == {("normal", "inf"): 1, ("normal", "nan"): 1, ("normal", "zero"): 1}
 
 
-@pytest.fixture
-def no_findings(monkeypatch):
-    """Pages without sciprec's own findings, which take long to draw, and without added sections."""
+def test_added_sections_stand_before_the_details_escaped_and_with_figures(
+    monkeypatch, batch, tmp_path
+):
+    """That of the docs, and one of a test's own, on a page without sciprec's findings."""
     monkeypatch.setattr(section, "_FINDINGS", ())
     monkeypatch.setattr(section, "_ADDED", {})
-
-
-def test_the_section_of_the_docs_stands_before_the_details(no_findings, batch, tmp_path):
     with loading(tmp_path) as load:
         load("section of the page")
+
+        @page_section(
+            '{% from "figure.html" import figure %}{{ figure(data[0]) }}<p>{{ data[1] }}</p>'
+        )
+        def drawn(subject):
+            figure = SimpleNamespace(svg="<svg>", caption=subject.scenario)
+            return [figure, "a < b"] if subject.prefix == "s0" else None
+
         page = render(batch)
     assert page.count("<h3>Highest level</h3>") == 1  # prices have no heights
     assert "<li>fp16: 5" in page
     assert page.index("Highest level") < page.index("<summary>All variables")
-
-
-def test_what_a_section_shows_is_escaped_and_may_hold_figures(no_findings, batch):
-    @page_section('{% from "figure.html" import figure %}{{ figure(data[0]) }}<p>{{ data[1] }}</p>')
-    def drawn(subject):
-        figure = SimpleNamespace(svg="<svg>", caption=subject.scenario)
-        return [figure, "a < b"] if subject.prefix == "s0" else None
-
-    page = render(batch)
     assert page.count("<figcaption>little_climate</figcaption>") == 1
     assert "<p>a &lt; b</p>\n<details>" in page
     assert "<figcaption>little_heston" not in page

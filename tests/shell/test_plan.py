@@ -5,7 +5,6 @@ import tomllib
 
 import pytest
 
-from sciprec.batch import workflow
 from sciprec.batch.compiling import remember
 from sciprec.batch.estimate import estimates
 from sciprec.batch.execute import execute
@@ -13,7 +12,7 @@ from sciprec.batch.plan import plan, with_threads
 from sciprec.batch.resume import run_digest
 from sciprec.batch.tolerable import compared_variables
 from sciprec.errors import InputError
-from sciprec.kinds import Surroundings, climate_runs, load_scenario, parse_scenario
+from sciprec.kinds import Surroundings, climate_runs, load_scenario
 from sciprec.kinds.climate import CLIMATE as CLIMATE_KIND
 from sciprec.kinds.climate import ClimateRun
 from sciprec.precision.formats.backend import backends
@@ -88,16 +87,6 @@ def test_files_have_different_and_plain_names(scenarios):
     assert Variant("float:p=5,emin=-3").file_part != Variant("float:p=5,emin=3").file_part
 
 
-def test_each_arithmetic_runs_with_each_compensation_and_the_truth_with_none(scenarios):
-    choices = parse_scenario(CONTENT | {"compensation": ["none", "carry"]}).compensation
-    runs = plan([scenarios[0].model_copy(update={"compensation": choices})])
-    assert [r.label for r in runs] == ["fp64", "fp32", "fp32+carry", "fp16", "fp16+carry"]
-    assert [r.backend for r in runs] == ["fp64", "fp32", "fp32", "fp16", "fp16"]
-    assert [r.is_truth for r in runs] == [True, False, False, False, False]
-    assert runs[2].file == "little_climate__fp32+carry.nc"
-    assert [r.variant.compensation.resolved() for r in runs[:3]] == [None, None, Compensation()]
-
-
 @pytest.mark.parametrize(
     ("environ", "label", "expected"),
     [
@@ -139,60 +128,9 @@ def test_a_forecast_counts_what_has_to_be_compiled_once(scenarios, monkeypatch, 
     assert [a.compile_seconds > 0 for a in estimates(runs, kept)][1:5] == [False, True, False, True]
 
 
-def test_messages(scenarios):
+def test_nothing_to_run_is_a_sentence():
     with pytest.raises(InputError, match="no scenario was given; give TOML files"):
         plan([])
-    with pytest.raises(InputError, match="'little_climate' is used by 2 of the scenarios"):
-        plan([scenarios[0], scenarios[0]])
-    with pytest.raises(InputError, match="unknown backend 'fp23'"):
-        plan(scenarios, ["fp23"])
-
-
-FLOW = "height, u, v, vorticity, divergence, mass, energy, potential_enstrophy"
-
-
-@pytest.mark.parametrize(
-    ("which", "key", "name", "words"),
-    [
-        ("climate", "metric", "relative_12", "unknown metric 'relative_12'; known: max_abs"),
-        ("climate", "variable", "hight", f"with these keys: {FLOW}; did you mean 'height'"),
-        ("climate", "variable", "price", f"variable 'price'; known for runs of kind .*: {FLOW}$"),
-        ("climate", "variable", "temperature", f"'temperature'; known .*: {FLOW}$"),
-        ("climate", "variable", "time", "unknown variable 'time'"),
-        ("heston", "variable", "height", "known for runs of kind 'heston' .*: price, standard_er"),
-        ("heston", "variable", "analytic_price", "unknown variable 'analytic_price'"),
-    ],
-)
-def test_tolerances_on_what_a_run_does_not_have_are_refused_before_anything_runs(
-    scenarios, tmp_path, which, key, name, words
-):
-    scenario = scenarios[["climate", "heston"].index(which)]
-    wrong = scenario.tolerance[0].model_copy(update={key: name})
-    scenario = scenario.model_copy(update={"tolerance": (wrong,)})
-    for act in (workflow.forecast, workflow.run):
-        with pytest.raises(InputError, match=f"scenario 'little_{which}': .* names the .*{words}"):
-            act(scenario, out=tmp_path / "out")
-    assert not (tmp_path / "out").exists()
-
-
-@pytest.mark.parametrize(
-    ("which", "variable", "words"),
-    [
-        ("climate", "height", "have one: none; name another"),
-        ("heston", "nonfinite_paths", "have one: price, martingale; name"),
-    ],
-)
-def test_standard_errors_are_refused_where_nothing_is_estimated(
-    scenarios, tmp_path, which, variable, words
-):
-    """Their metric is NaN there, and the tolerance would never be judged."""
-    scenario = scenarios[["climate", "heston"].index(which)]
-    wrong = scenario.tolerance[0].model_copy(
-        update={"variable": variable, "metric": "standard_errors"}
-    )
-    scenario = scenario.model_copy(update={"tolerance": (wrong,)})
-    with pytest.raises(InputError, match=f"holds '{variable}' against its st.*{words}"):
-        workflow.forecast(scenario, out=tmp_path / "out")
 
 
 def test_tolerances_know_which_variables_are_kept_and_how_prices_are_made(scenarios):

@@ -1,14 +1,18 @@
-"""`sciprec price`: published prices within the bound, exit codes, a sentence per wrong input."""
+"""`sciprec price`: it passes its options on, shows prices with bounds, and ends as they are met.
+
+Prices and bounds themselves are tested in tests/heston, wrong input in test_refusals.py.
+"""
 
 import json
-import tomllib
 from pathlib import Path
 
 import pytest
 
-from sciprec.cli.exit_codes import GOOD, NOT_MET, USAGE
+from sciprec import heston
+from sciprec.cli.exit_codes import GOOD, NOT_MET
 from sciprec.cli.pricing.price_request import asked_grid, read_model
 from sciprec.errors import InputError
+from sciprec.heston import payoffs
 from sciprec.heston.bounds.listing import within_bound
 from sciprec.heston.semianalytic import analytic
 from sciprec.scenario.asked_price import asked_payoffs
@@ -17,17 +21,29 @@ from sciprec.scenario.price_tolerance import price_tolerance
 DATA = Path(__file__).parents[2] / "data" / "heston"
 LEWIS = DATA / "lewis.toml"
 CALL = ("price", "--model", LEWIS, "--payoff", "call", "--strike", "100", "--maturity", "1")
-ASIAN = ("price", "--model", LEWIS, "--payoff", "asian-arithmetic", "--strike", "100")
 INLINE = {
     "spot": 100, "v0": 0.04, "kappa": 4, "theta": 0.25, "sigma": 1, "rho": -0.5, "rate": 0.01,
     "dividend_yield": 0.02,
 }  # fmt: skip
 
 
-def instead(arguments, option, value):
-    """Arguments with another value of an option."""
-    at = arguments.index(option) + 1
-    return (*arguments[:at], value, *arguments[at + 1 :])
+@pytest.fixture
+def asked(call, monkeypatch):
+    """A function of a command line: what `heston.price` and `heston.greeks` are asked by it."""
+    heard = []
+
+    def price(model, options, **how):
+        heard.append({"model": model, "payoffs": options, **how})
+        raise InputError("it is not priced")
+
+    monkeypatch.setattr(heston, "price", price)
+
+    def ask(*arguments):
+        heard.clear()
+        assert "it is not priced" in call(*arguments)[2]
+        return heard[0]
+
+    return ask
 
 
 def priced(call, *arguments):
@@ -50,10 +66,47 @@ def test_shipped_models_have_the_parameters_of_the_reference_prices(path):
         assert analytic.price(model, option) == pytest.approx(float(case["call"]), rel=1e-10)
 
 
-def test_the_bound_holds_against_published_prices(call):
+def test_every_option_is_passed_on(asked):
+    """Shares and rates as numbers or in per cent; parameters from options or from a file."""
+    named = {
+        "--tolerance": "0.05abs", "--backend": "mlu370", "--confidence": "90%", "--seed": 7,
+        "--max-paths": 2**17, "--max-seconds": 3, "--variance-reduction": "none", "--threads": 3,
+        "--scheme": "full_truncation_euler", "--compensation": "carry", "--strike": 110,
+    }  # fmt: skip
+    heard = asked(*CALL, *(word for pair in named.items() for word in pair))
+    assert heard == {
+        "model": read_model(LEWIS, {})[0], "payoffs": [heston.Call(strike=k, maturity=1.0)
+                                                       for k in (100.0, 110.0)],
+        "tolerance": 0.05, "relative": False, "backend": "mlu370", "confidence": 0.9, "seed": 7,
+        "max_paths": 2**17, "max_seconds": 3.0, "variance_reduction": "none", "threads": 3,
+        "scheme": "full_truncation_euler", "compensation": "carry",
+    }  # fmt: skip
+    plain = asked(*CALL)
+    assert (plain["tolerance"], plain["relative"], plain["backend"]) == (0.001, True, "fp32")
+    given = [x for name, value in INLINE.items() for x in ("--" + name.replace("_", "-"), value)]
+    assert asked("price", *given, *CALL[3:])["model"] == plain["model"]
+    moved = asked(*CALL, "--spot", 120, "--rate", "5%", "--dividend-yield", "3 %")["model"]
+    assert (moved.spot, moved.rate, moved.dividend_yield) == (120.0, 0.05, 0.03)
+    assert (moved.v0, moved.kappa) == (plain["model"].v0, plain["model"].kappa)
+
+
+def test_models_say_where_they_are_from(tmp_path):
+    assert read_model(LEWIS, {"spot": 120.0})[1].endswith(", with spot = 120")
+    path = tmp_path / "mine.toml"
+    lines = LEWIS.read_text(encoding="utf-8").splitlines()
+    path.write_text("\n".join(line for line in lines if "source" not in line), encoding="utf-8")
+    model, source = read_model(path, {})
+    assert source == f"parameters of {path}" and model == read_model(LEWIS, {})[0]
+    assert {name: getattr(model, name) for name in INLINE} == INLINE
+    given = {name: value for name, value in INLINE.items() if "rate" not in name}
+    assert read_model(None, given)[0].rate == 0.0
+
+
+def test_prices_are_shown_with_bound_parts_and_levels(call):
     """A. Lewis: 16.0701549170 at strike 100, 12.1322115167 at 110, one year."""
     published = {100.0: 16.070154917028834, 110.0: 12.132211516709845}
-    content = priced(call, *CALL, "--strike", 110, "--backend", "mlu370", "--seed", 3)
+    given = (*CALL, "--strike", 110, "--backend", "mlu370", "--seed", 3)
+    content = priced(call, *given)
     assert {row["strike"] for row in content["prices"]} == set(published)
     for row in content["prices"]:
         assert abs(row["price"] - published[row["strike"]]) <= row["bound"] <= row["tolerance"]
@@ -62,50 +115,29 @@ def test_the_bound_holds_against_published_prices(call):
         assert row["tolerance"] == pytest.approx(0.001 * row["price"], rel=1e-12)
     assert [level["level"] for level in content["levels"]] == ["base", "rounding", "steps"]
     assert content["levels"][0]["backend"] == "mlu370"
-
-
-def test_an_asian_takes_five_fixings_where_none_are_given(call):
-    """Arithmetic Asian, 5 fixings, A. Lewis's parameters: 9.62001, standard error 0.00012."""
-    content = priced(call, *ASIAN, "--maturity", 1, "--tolerance", "0.5%")
-    (row,) = content["prices"]
-    assert row["fixings"] == 5
-    assert abs(row["price"] - 9.62001) <= row["bound"] + 3 * 0.00012
-    assert row["analytic_price"] is None
-
-
-def test_threads_change_no_bit_and_the_seed_does(call):
-    rough = ("--tolerance", "0.05abs")
-    one, two, other = (
-        priced(call, *CALL, "--threads", threads, "--seed", seed, *rough)["prices"][0]
-        for threads, seed in ((1, 0), (2, 0), (1, 1))
-    )
-    assert one == two
-    assert one["price"] != other["price"]
-    assert one["tolerance"] == other["tolerance"] == 0.05
-
-
-def test_options_replace_parameters_of_the_file(call):
-    given = [x for name, value in INLINE.items() for x in ("--" + name.replace("_", "-"), value)]
-    strike = ("--payoff", "call", "--strike", 100, "--maturity", 1)
-    inline = priced(call, "price", *given, *strike)
-    assert inline["prices"] == priced(call, *CALL)["prices"]
-    moved = priced(call, *CALL, "--spot", 120)
-    assert moved["model"]["spot"] == 120
-    assert moved["model"]["source"].endswith(", with spot = 120")
-    assert moved["prices"][0]["price"] > inline["prices"][0]["price"] + 10
-
-
-def test_the_table_shows_price_bound_parts_and_levels(call):
-    code, out, _ = call(*CALL, "--backend", "mlu370")
-    assert code == GOOD
+    code, out, _ = call(*given)
     heads = out.splitlines()[4].split()
-    assert heads[:5] == ["strike", "maturity", "price", "±", "bound"]
+    assert code == GOOD and heads[:5] == ["strike", "maturity", "price", "±", "bound"]
     row = dict(zip([*heads[:3], *heads[4:]], out.splitlines()[5].split(), strict=True))
-    assert row["strike"] == "100"
-    assert abs(float(row["price"]) - float(row["semi-analytic"])) <= float(row["bound"]) < 0.0161
+    assert row["strike"] == "100" and float(row["semi-analytic"]) == 16.07
+    assert abs(float(row["price"]) - published[100.0]) <= float(row["bound"]) < 0.0161
     assert "the spot is integrated out given the variance" in out
     assert "rounding error" in out and "% of the price, removed" in out
-    assert "fp64 - mlu370" in out
+    assert "fp64 - mlu370" in out and "note:" not in out
+
+
+def test_greeks_have_bounds_that_hold_against_semi_analytic_ones(call):
+    given = (*CALL, "--greeks", "--greeks-tolerance", "5%")
+    rows = {row["greek"]: row for row in priced(call, *given)["greeks"]["rows"]}
+    exact = analytic.greeks(read_model(LEWIS, {})[0], heston.Call(strike=100.0, maturity=1.0))
+    assert set(rows) == {"price", *exact}
+    for name, value in exact.items():
+        assert rows[name]["analytic"] == value
+        assert abs(rows[name]["value"] - value) <= rows[name]["bound"] <= rows[name]["tolerance"]
+    code, out, _ = call(*given)
+    heads = [line.split() for line in out.splitlines() if line.startswith("greek ")]
+    assert (code, heads[0][:4]) == (GOOD, ["greek", "value", "±", "bound"])
+    assert len([line for line in out.splitlines() if line.split()[:1] == ["delta"]]) == 1
 
 
 WORTHLESS = ("price", "--model", LEWIS, "--payoff", "asian-arithmetic", "--strike", 120,
@@ -149,118 +181,6 @@ def test_a_tolerance_out_of_reach_is_1_with_the_bound_that_was_reached(call):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        ((*CALL, "--rho", "1.5"), "key 'model.rho' was given 1.5 (a number); accepted: a correla"),
-        ((*CALL, "--rho", "-1.01"), "accepted: a correlation in [-1, 1]"),
-        ((*CALL, "--rho", "-1.01"), "sciprec: --rho: key 'model.rho' was given -1.01"),
-        ((*CALL, "--v0", "-0.1"), "key 'model.v0' was given -0.1 (a number); accepted: an initial"),
-        ((*CALL, "--sigma", "0"), "accepted: a volatility of variance > 0"),
-        ((*CALL, "--spot", "nan"), "key 'model.spot' was given nan"),
-        ((*CALL, "--maturity", "0"), "maturity is 0.0; accepted: years > 0, at most 100"),
-        ((*CALL, "--maturity", "-1"), "maturity is -1.0; accepted: years > 0"),
-        ((*CALL, "--strike", "0"), "strike is 0.0; accepted: a price > 0, at most 1e12"),
-        ((*CALL, "--strike", "nan"), "strike is nan; accepted: a price > 0"),
-        ((*CALL, "--tolerance", "0"), "tolerance is '0'; accepted: a share of the price above 0"),
-        ((*CALL, "--tolerance", "-1%"), "tolerance is '-1%'; accepted"),
-        ((*CALL, "--tolerance", "nan"), "tolerance is 'nan'; accepted"),
-        ((*CALL, "--greeks", "--greeks-tolerance", "1abs"), "tolerance is '1abs'; accepted: a sh"),
-        (
-            (*CALL, "--barrier", "90"),
-            "payoff 'call' does not take --barrier; it takes --strike, --",
-        ),
-        ((*CALL, "--fixings", "5"), "payoff 'call' does not take --fixings"),
-        ((*ASIAN, "--maturity", "1", "--fixings", "0"), "fixings is 0; accepted: an integer from"),
-        (instead(CALL, "--payoff", "coll"), "unknown payoff 'coll'; known: asian-arithmetic, "),
-        (instead(CALL, "--payoff", "coll"), "did you mean 'call'?"),
-        (instead(CALL, "--payoff", "put-down-out"), "did you mean 'barrier-down-out-put'?"),
-        (
-            instead(CALL, "--payoff", "barrier-down-out"),
-            "payoff 'barrier-down-out' needs --barrier; it",
-        ),
-        (
-            (*instead(CALL, "--payoff", "barrier-down-out"), "--barrier", "100"),
-            "barrier is 100.0 with spot 100.0, already hit; accepted: a barrier below the spot",
-        ),
-        ((*CALL, "--backend", "bf61"), "unknown backend 'bf61'"),
-        ((*CALL, "--scheme", "milstein"), "unknown scheme 'milstein'; known: "),
-        ((*CALL, "--confidence", "1"), "confidence is 1.0; accepted: a probability above 0"),
-        ((*CALL, "--seed", "-1"), "seed"),
-        ((*CALL, "--max-seconds", "0"), "max_seconds is 0.0; accepted: a number of seconds > 0"),
-        (instead(CALL, "--payoff", "cal"), "did you mean 'call'?"),
-        (instead(CALL, "--model", DATA / "europeans.json"), "holds JSON; a model is a TOML file"),
-        ((*CALL, "--maturity", "101"), "maturity is 101.0; accepted: years > 0, at most 100"),
-        (
-            instead(CALL, "--model", "none.toml"),
-            "model file 'none.toml' does not exist; give the path of",
-        ),
-        (
-            ("price", "--payoff", "call", "--strike", "1", "--maturity", "1"),
-            "no model was given; give --model with a TOML file or a name such as lewis",
-        ),
-        (
-            ("price", "--payoff", "call", "--strike", "1", "--maturity", "1", "--spot", "100"),
-            "options: the key 'model.v0' is missing; accepted: an initial variance",
-        ),
-        (("price", "--model", LEWIS, "--payoff", "call", "--maturity", "1"), "needs --strike; it"),
-        (("price", "--model", LEWIS, "--payoff", "call", "--strike", "1"), "--maturity"),
-        (
-            (*CALL, "--strike", "dear"),
-            "Invalid value for '--strike': ",  # and what typer says, which varies
-        ),
-    ],
-)
-def test_wrong_input_is_a_sentence_and_2(call, arguments, words):
-    code, out, err = call(*arguments)
-    assert (code, out) == (USAGE, "")
-    assert words in err
-    assert "Traceback" not in err
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "words"),
-    [
-        ("rho = -0.5", "rho = -1.5", "key 'model.rho' was given -1.5"),
-        ("rho = -0.5", "roh = -0.5", "unknown key 'model.roh'; known: spot, "),
-        ("rho = -0.5", "roh = -0.5", "did you mean 'rho'?"),
-        ("rho = -0.5", "", "the key 'model.rho' is missing; accepted: a correlation in [-1, 1]"),
-        ("kappa = 4.0", 'kappa = "4"', "key 'model.kappa' was given '4' (a string)"),
-        ("kappa = 4.0", "kappa = nan", "key 'model.kappa' was given nan"),
-        ("[model]", "[modle]", "unknown key 'modle'; known: source, model; did you mean 'model'?"),
-        ("[model]", "[model", "is not valid TOML"),
-        ("source = ", "author = ", "unknown key 'author'; known: source, model"),
-        ("[model]", "model = 3\n[other]", "key 'model' was given 3 (a whole number); accepted: th"),
-    ],
-)
-def test_wrong_files_are_a_sentence_and_2(call, tmp_path, old, new, words):
-    text = LEWIS.read_text(encoding="utf-8")
-    assert old in text
-    path = tmp_path / "model.toml"
-    path.write_text(text.replace(old, new), encoding="utf-8")
-    arguments = list(CALL)
-    arguments[2] = path
-    code, out, err = call(*arguments)
-    assert (code, out) == (USAGE, "")
-    assert f"{path}: " in err and words in err
-
-
-def test_a_calibration_of_ones_own_has_no_source(call, tmp_path):
-    path = tmp_path / "mine.toml"
-    lines = LEWIS.read_text(encoding="utf-8").splitlines()
-    path.write_text("\n".join(line for line in lines if "source" not in line), encoding="utf-8")
-    model, source = read_model(path, {})
-    assert source == f"parameters of {path}" and model == read_model(LEWIS, {})[0]
-
-
-def test_a_rate_that_is_not_given_is_zero():
-    given = {name: value for name, value in INLINE.items() if "rate" not in name}
-    model, _ = read_model(None, given)
-    assert model.rate == 0.0
-    with pytest.raises(InputError, match="all of --spot, --v0, --kappa, --theta, --sigma, --rho$"):
-        read_model(None, {})
-
-
-@pytest.mark.parametrize(
     ("options", "words"),
     [
         (("--tolerance", "1"), "tolerance 1 is 100 % of the price; 1 % of it is written 1% or"),
@@ -278,33 +198,14 @@ def test_numbers_that_may_be_slips_are_said(call, options, words):
     assert f"note: {words}" in out and out.count("is written") == 1
 
 
-def test_ordinary_numbers_are_not_remarked(call):
-    _, out, _ = call(*CALL, "--tolerance", "30%", "--rate", "50%")
-    assert "note:" not in out
-
-
 @pytest.mark.parametrize("payoff", ["lookback-fixed", "asian-arithmetic"])
 def test_fixings_that_nobody_gave_are_said(call, payoff):
-    given = (*instead(ASIAN, "--payoff", payoff), "--maturity", 1, "--tolerance", "20%")
+    given = ("price", "--model", LEWIS, "--payoff", payoff, *CALL[5:], "--tolerance", "20%")
     said = f"{payoff} has 5 fixings, at maturity k / 5, since --fixings is not given"
-    assert said in priced(call, *given)["sentences"]
+    content = priced(call, *given)
+    assert said in content["sentences"] and content["prices"][0]["fixings"] == 5
+    assert content["prices"][0]["analytic_price"] is None
     assert not priced(call, *given, "--fixings", 5)["sentences"]
-
-
-def test_shares_and_rates_take_per_cent(call):
-    plain = ("--rate", 0.05, "--dividend-yield", 0.02, "--confidence", 0.9, "--tolerance", 0.02)
-    per_cent = ("--rate", "5%", "--dividend-yield", "2 %", "--confidence", "90%", "--tolerance",
-                "2%")  # fmt: skip
-    assert priced(call, *CALL, *plain)["prices"] == priced(call, *CALL, *per_cent)["prices"]
-    code, out, err = call(*CALL, "--rate", "five")
-    assert (code, out) == (USAGE, "") and "accepted: a number or a percentage, 0.05 or" in err
-
-
-def test_files_with_replaced_parameters_are_checked_all_the_same(tmp_path):
-    path = tmp_path / "model.toml"
-    path.write_text('source = "x"\nmodel = 3\n', encoding="utf-8")
-    with pytest.raises(InputError, match="key 'model' was given 3"):
-        read_model(path, {"rho": 0.0})
 
 
 @pytest.mark.parametrize(
@@ -348,8 +249,6 @@ def test_prices_are_shown_to_the_digits_of_the_bound(price, bound, shown):
 
 
 def test_every_payoff_can_be_made_from_its_options():
-    from sciprec.heston import payoffs
-
     for name, entry in payoffs().items():
         others = {"barrier": 90.0, "start": 0.5, "fixings": None, "moneyness": None}
         belonging = {key: value for key, value in others.items() if key in entry.parameters}
@@ -357,7 +256,3 @@ def test_every_payoff_can_be_made_from_its_options():
         made = asked_payoffs(asked_grid(name, strikes, [1.0, 2.0], **belonging))
         assert len(made) == (4 if strikes else 2)
         assert {payoff.name for payoff in made} == {name}
-
-
-def test_model_files_are_plain_toml():
-    assert tomllib.loads(LEWIS.read_text(encoding="utf-8"))["model"] == INLINE

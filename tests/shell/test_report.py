@@ -11,7 +11,7 @@ from sciprec.batch import workflow
 from sciprec.cli.exit_codes import GOOD, NOT_MET
 from sciprec.comparison.verdicts import STATUSES
 from sciprec.errors import InputError
-from sciprec.output import netcdf
+from sciprec.output import files
 from sciprec.report.drawing.svg import drawn, to_svg
 from sciprec.report.page import STATUS_WORDS
 from sciprec.report.sections.figures import block_maximum
@@ -97,7 +97,7 @@ def test_every_file_is_read_compared_and_judged_once(
 
         monkeypatch.setattr(where, name, count)
 
-    counted(netcdf, "available")
+    counted(files, "available")
     for name in ("compare", "judge"):
         counted(stored, name)
     counted(stored, "read_batch")
@@ -109,59 +109,40 @@ def test_every_file_is_read_compared_and_judged_once(
         counts = dict.fromkeys(counts, 0)
 
 
-@pytest.mark.slow
-def test_a_failed_run_is_a_row_with_its_sentence(models, blank_figures, scenario_files, tmp_path):
+def test_failed_runs_and_blow_ups_are_rows_with_their_sentences(
+    models, blank_figures, scenario_files, tmp_path
+):
+    """Without its truth nothing is compared."""
     usual = models["climate"]
 
     def failing(given, backend, compensation=None):
         if backend == "fp16":
             raise InputError("the step of 600 s is <too> long; use 300 s")
-        return usual(given, backend, compensation=None)
-
-    models["climate"] = failing
-    batch = workflow.run(scenario_files, out=tmp_path / "out")
-    assert [(o.scenario, o.backend) for o in batch.failures] == [("little_climate", "fp16")]
-    assert len(batch.files) == 5 and all(file.is_file() for file in batch.files)
-    text = batch.page.read_text(encoding="utf-8")
-    assert "the step of 600 s is &lt;too&gt; long; use 300 s" in text
-    assert 'class="chip failed"' in text
-    checked(batch.page)
-
-
-def test_without_its_truth_nothing_is_compared(models, scenario_files, tmp_path):
-    def failing(given, backend, compensation=None):
-        if backend == "fp64":
-            raise MemoryError
-        return None
-
-    models["climate"] = failing
-    models["heston"] = failing
-    batch = workflow.run(scenario_files, out=tmp_path / "out")
-    assert {row["status"] for row in batch.table} == {"failed"}
-    assert "ran out of memory" in batch.page.read_text(encoding="utf-8")
-
-
-def test_blow_up_and_nonfinite_values_reach_page_and_table(
-    models, blank_figures, scenario_files, tmp_path
-):
-    usual = models["climate"]
-
-    def exploding(given, backend, compensation=None):
         dataset = usual(given, backend, compensation=None)
-        if backend == "fp16":
+        if backend == "bf16":
             dataset = dataset.isel(time=slice(0, 3)).copy(deep=True)
             dataset["height"][2, 1:3] = np.nan
             dataset.attrs["blow_up"] = "day 2: height is not finite at 40 N"
         return dataset
 
-    models["climate"] = exploding
-    batch = workflow.run(scenario_files[:1], out=tmp_path / "out")
-    row = batch.table[-1]
-    assert (row["status"], row["errors"], row["file"]) == ("failed", {}, "little_climate__fp16.nc")
-    page, said = batch.page.read_text("utf-8"), "stopped early: day 2: height is not finite at 40 N"
-    assert said in page and "little_climate__fp16" not in [path.stem for path in batch.files]
-    assert [(o.backend, o.failure) for o in batch.failures] == [("fp16", said)]
-    assert page.count("<h3>fp16") == 1 and "Error map of height in fp16" not in page
+    def without_truth(given, backend, compensation=None):
+        if backend == "fp64":
+            raise MemoryError
+
+    models.update(climate=failing, heston=without_truth)
+    batch = workflow.run(scenario_files, out=tmp_path, backends=["fp32", "fp16", "bf16"])
+    page, stopped = checked(batch.page), "stopped early: day 2: height is not finite at 40 N"
+    text = batch.page.read_text(encoding="utf-8")
+    failures = {(o.scenario, o.backend): o.failure for o in batch.failures}
+    assert failures["little_climate", "bf16"] == stopped and len(failures) == 6
+    assert "the step of 600 s is &lt;too&gt; long; use 300 s" in text and stopped in text
+    assert "ran out of memory" in text and 'class="chip failed"' in text and page.ids
+    rows = {(row["scenario"], row["label"].partition("+")[0]): row for row in batch.table}
+    assert [row["status"] for row in rows.values()] == ["truth", "good", *["failed"] * 6]
+    row = rows["little_climate", "bf16"]
+    assert (row["errors"], row["file"]) == ({}, "little_climate__bf16.nc")
+    assert [path.stem for path in batch.files] == ["little_climate__fp64", "little_climate__fp32"]
+    assert text.count("<h3>bf16") == 1 and "Error map of height in bf16" not in text
 
 
 def test_a_blow_up_is_a_failed_run_with_a_dash_also_when_it_is_kept(
@@ -191,7 +172,7 @@ def test_a_blow_up_is_a_failed_run_with_a_dash_also_when_it_is_kept(
     assert code == NOT_MET
 
 
-def test_a_truth_that_blew_up_fails_the_others(models, scenario_files, tmp_path):
+def test_a_truth_that_blew_up_fails_the_others(models, blank_figures, scenario_files, tmp_path):
     usual = models["climate"]
 
     def exploding(given, backend, compensation=None):

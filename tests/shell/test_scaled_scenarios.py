@@ -5,7 +5,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from sciprec import InputError
 from sciprec.batch.plan import plan
 from sciprec.kinds import parse_scenario
 from sciprec.report.section import PageSection
@@ -43,13 +42,6 @@ def test_factors_and_what_is_not_clipped_have_the_scales_by_hand():
     assert labels(backends=["fp64", "fp16"], scaling="static") == ["fp64", "scaled:static,fp16"]
 
 
-def test_a_scenario_is_the_same_when_it_is_read_from_its_own_words():
-    scenario = parse_scenario(SCENARIO)
-    given = scenario.model_dump(mode="json", exclude_unset=True)
-    again = parse_scenario(given | {"backends": list(scenario.backends)})
-    assert again.backends == scenario.backends
-
-
 def test_arithmetics_given_besides_get_the_scales(tmp_path, call):
     """`--backend` replaces those of the file, which may have none that can be scaled; there and
     where the file has the scales.
@@ -66,45 +58,6 @@ def test_arithmetics_given_besides_get_the_scales(tmp_path, call):
     file.write_text("\n".join(scaled), encoding="utf-8")
     code, out, err = call(*plan_of)
     assert [run["label"] for run in json.loads(out)] == ["fp64", "fp16", "scaled:dynamic,fp16"]
-
-
-@pytest.mark.parametrize(
-    ("more", "said"),
-    [
-        ({"scaling": 3, "unclipped": True}, "'scaling' was given 3"),
-        ({"scaling": ["static", 3]}, "'scaling.1' was given 3"),
-        ({"scaling": 3, "scale_factors": [0.5]}, "'scaling' was given 3"),
-        ({"backends": 3}, "'backends' was given 3"),
-        ({"monitor": {"watch": ["vorticity"], "alerts": {"drift": ["x"]}}},
-         "'monitor.alerts': alerts.drift is .'x'.; accepted: a share"),
-    ],
-)  # fmt: skip
-def test_a_mistake_among_the_keys_is_one_complaint(more, said):
-    with pytest.raises(InputError, match=said) as raised:
-        parse_scenario(SCENARIO | more)
-    assert len(str(raised.value).splitlines()) == 1
-
-
-@pytest.mark.parametrize(
-    ("more", "said"),
-    [
-        ({"scaling": "sttic"}, "unknown scaling 'sttic'; .*did you mean 'static'"),
-        ({"scaling": ["static", "static"]}, "a scaling is named twice"),
-        ({"scales": {"advection": 3.0}}, "the scale of 'advection' is 3.0; accepted: powers of"),
-        ({"scale_factors": [5.0]}, "the scale of 'scale_factors' is 5.0"),
-        ({"scale_factors": [2.0**101]}, r"'scale_factors' is 2.5\d+e\+30; .* 2\^-100 to 2\^100"),
-        ({"scaling": "none", "scales": {"advection": 2.0}}, "'scales' is given, and no run has"),
-        ({"scaling": "static", "scales": {"times": 2.0}}, "unknown stage 'times' among scales"),
-        ({"backends": ["fp64"]}, "'backends' names fp64 alone, the truth, which has no scales"),
-        ({"scaling": [], "unclipped": True}, "'unclipped' is given without a scaling"),
-        ({"scaling": [], "scale_factors": [2.0]}, "'scale_factors' is given without a scaling"),
-        ({"backends": ["mlu370"]}, "'mlu370' cannot have scales"),
-        ({"backends": [], "policy": []}, "'scaling' is given without 'backends'|key 'backends'"),
-    ],
-)  # fmt: skip
-def test_what_cannot_be_scaled_is_refused(more, said):
-    with pytest.raises(InputError, match=said):
-        parse_scenario(SCENARIO | more)
 
 
 def run_of(label, backend, error, scaling=None):

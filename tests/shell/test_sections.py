@@ -1,26 +1,52 @@
-"""Sections of the page: drift and gain of compensation, laws of growth, what fixed point did."""
+"""Compensations, stages and fixed point, from a scenario's text to labelled runs, files and page.
+
+One batch is made, of a flow whose errors are known, and read by all.
+"""
 
 import html
 import json
 import tomllib
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from sciprec import compare
 from sciprec.accumulation import accumulate
 from sciprec.batch import workflow
+from sciprec.batch.estimate import estimate
+from sciprec.batch.plan import plan
+from sciprec.batch.resume import run_digest
 from sciprec.comparison.wording import gain_in_words, times
-from sciprec.kinds import parse_scenario
+from sciprec.kinds import load_scenario, parse_scenario
 from sciprec.output import netcdf
 from sciprec.output.dataset import trajectory_dataset
-from sciprec.report.drawing.svg import label_style
-from sciprec.report.page import write_page
+from sciprec.precision.formats.stages import STAGES
+from sciprec.precision.sums.compensation import Compensation
+from sciprec.report.drawing.svg import label_style, short
+from sciprec.report.sections.drift import drift_rows
 from sciprec.report.sections.fixed_point import fixed_point_sections
+from sciprec.report.sections.stages import stage_rows
+from sciprec.report.sections.suggestions import suggestions
 from sciprec.report.stored.batch import read_batch
-from tests.shell.conftest import CLIMATE, little_trajectory, stand_in
+from sciprec.scenario.compensation_choice import CompensationChoice, choice_of
+from tests.conftest import without_figures
+from tests.shell.conftest import CLIMATE, HESTON, little_trajectory, stand_in
 
+LAYERED = """
+[[compensation]]
+name = "carry"
+
+[[compensation]]
+name = "layered"
+variables = { vorticity = { reset_every = 10 }, geopotential = { alpha = 0.15, beta = 0.85 } }
+
+[[compensation]]
+name = "weak"
+alpha = 0.5
+"""
+OWN = {"name": "own", "legendre": "fp16", "kept": "fp32", "kept_orders": 2, "kept_degrees": 1}
+OF_OWN = {key: value for key, value in OWN.items() if key != "name"}
 PLACE = {
     "function": "grid_fluxes", "line": 150, "column": 12, "operation": "mul", "text": "a[i] * b<c",
     "unit_exponents": [-30, -28], "largest": 3.0, "saturations": 0, "invalid": 0,
@@ -30,115 +56,68 @@ SUMMARY = {
     "calls": 1305, "adaptations": 13, "careful_calls": 0, "saturations": 0, "invalid": 0,
     "places_short_of_bits": 17, "short": [PLACE], "saturated": [],
 }  # fmt: skip
-ERRORS = {("mlu370", None): 4e-8, ("mlu370", 1): 1e-9, ("fixed32", None): 1e-8, ("fixed32", 1): 0.0}
+ERRORS = {
+    ("mlu370", False): (4e-8, 1e-9), ("fp32", False): (1e-8, 0.0),
+    ("mlu370", True): (4e-4, 1e-4), ("fp32", True): (2e-8, 2e-8),
+}  # fmt: skip
+"""Of an arithmetic without stages and with some: a day's error without a residual and with it."""
 
 
-def model(given, backend, compensation=None):
-    """A flow whose error is proportional to time, and whose energy drains where it is mlu370's."""
-    error = ERRORS.get((backend, compensation and 1), 0.0)
-    made = little_trajectory(0.0, times=9)
-    days = made.time_days[:, None, None]
-    fields = made.fields | {"height": made.fields["height"] * (1.0 + error * days)}
-    drained = 4e7 * (1.0 - (error / 4 if backend == "mlu370" else 0.0) * made.time_days)
-    budgets = {"mass": np.full(9, 2500.0), "energy": drained}
-    summary = SUMMARY if backend == "fixed32" else None
-    return trajectory_dataset(
-        SimpleNamespace(**vars(made) | {"fields": fields, "budgets": budgets,
-                                        "fixed_point": summary})
-    )  # fmt: skip
+def given(text=CLIMATE, **keys):
+    return parse_scenario(tomllib.loads(text) | keys)
 
 
-@pytest.fixture(scope="module")
-def batch(tmp_path_factory):
-    """A batch of that model, made once."""
-    given = tomllib.loads(CLIMATE) | {
-        "backends": ["mlu370", "fixed32"], "compensation": ["none", "carry"],
+# ---- what the keys mean -------------------------------------------------------------------------
+
+
+def test_tables_and_names_become_compensations():
+    carry, layered, weak = given(CLIMATE + LAYERED).compensation
+    assert carry.resolved() == Compensation()
+    assert layered.resolved() == {
+        "vorticity": Compensation(reset_every=10), "geopotential": Compensation(0.15, 0.85),
     }  # fmt: skip
-    with pytest.MonkeyPatch.context() as patch:
-        stand_in(patch)["climate"] = model
-        return workflow.run(parse_scenario(given), out=tmp_path_factory.mktemp("out"))
+    assert weak.resolved() == Compensation(0.5, 0.0)
+    published = given(compensation=["none", "published-10-90"]).compensation
+    assert [choice.resolved() for choice in published] == [None, Compensation(0.1, 0.9)]
+    assert given().compensation == ()
+    paths = given(HESTON, compensation=["none", "carry"]).choices()
+    assert [choice.name for choice in paths] == ["none", "carry"]
 
 
-def words(batch):
-    return html.unescape(" ".join(batch.page.read_text(encoding="utf-8").split()))
+def test_compensations_from_elsewhere_have_a_name():
+    assert choice_of("environment", Compensation()).name == "carry"
+    assert choice_of("environment", Compensation(0.1, 0.9)).name == "published-10-90"
+    own = choice_of("environment", Compensation(0.3, 0.1, 7))
+    assert own.name == "environment" and own.resolved() == Compensation(0.3, 0.1, 7)
+    assert isinstance(own, CompensationChoice)
 
 
-def test_drift_stands_beside_that_without_compensation(batch):
-    plain, carried = (row["drift"] for row in batch.table[1:3])
-    assert plain["energy"] == pytest.approx(-1e-8, rel=1e-5) and plain["energy_gain"] is None
-    assert carried["energy"] == pytest.approx(-2.5e-10, rel=1e-3)
-    assert carried["energy_gain"] == pytest.approx(40, rel=1e-3)
-    assert carried["error"] == pytest.approx(8e-9, rel=1e-3)
-    assert carried["error_gain"] == pytest.approx(40, rel=1e-3)
-    assert carried["mass"] == 0.0 and carried["mass_gain"] is None
-    text = words(batch)
-    assert "relative l2 of height, day 8" in text
-    assert '<td class="n">-2.5e-10</td><td class="n">40 ×</td>' in text
-    assert "The mass drifts in no run: in flux form the tendency of its coefficient is zero" in text
+def test_names_and_tables_become_stages():
+    chosen = given(stages=["none", "mixed", OWN]).stages
+    assert [choice.resolved() for choice in chosen] == [None, "mixed", OF_OWN]
+    assert given().stages == ()
 
 
-def test_a_gain_without_an_error_left_is_infinite(batch):
-    carried = batch.table[4]["drift"]
-    assert carried["error"] == 0.0 and carried["error_gain"] == np.inf
-    assert carried["energy_gain"] is None
-    assert [gain_in_words(x) for x in (None, np.inf, 1160.8)] == ["–", "∞", "1,200 ×"]
-    assert [times(x, "above") for x in (1.0, 5.2)] == ["just above", "5.2 times above"]
+def test_digests_tell_stages_apart_and_forecasts_count_them():
+    runs = plan([given(stages=["none", "mixed", "mixed-m0"])])
+    assert [run.label for run in runs[:4]] == [
+        "fp64", "fp32", "fp32, stages mixed", "fp32, stages mixed-m0"
+    ]  # fmt: skip
+    assert runs[3].file == "little_climate__fp32-stages-mixed-m0.nc"
+    assert len({run_digest(run) for run in runs}) == len({run.file for run in runs}) == 7
+    assert run_digest(plan([given(stages=["mixed"])])[1]) == run_digest(runs[2])
+    assert run_digest(replace(runs[2], variant=runs[3].variant)) == run_digest(runs[3])
+    plain, staged = (estimate(run).seconds for run in runs[1:3])
+    assert staged == pytest.approx(3.0 * plain)
 
 
-def test_the_page_says_which_law_describes_the_error(batch):
-    text = words(batch)
-    assert "Proportional to n, as a bias adds up: mlu370, mlu370+carry, fixed32." in text
-    assert "No run follows the exponential law of the MLU370's description." in text
-    assert batch.table[1]["growth"]["described_by"] == "linear"
-    assert batch.table[4]["growth"] is None
-    # 4e-8 a day of 144 steps, in u = 2^-21: 5.8e-4 n u
-    assert '<td>linear</td><td>5.8e-04 n u</td> <td class="n">100%</td>' in text
-
-
-def test_the_page_says_what_fixed_point_did(batch):
-    text = words(batch)
-    assert (
-        "<strong>fixed32</strong>: no saturation, no NaN that became zero and 13 changes of units "
-        "in 1,305 calls of kernels; 17 places are short of bits."
-    ) in text
-    assert "<code>a[i] * b<c</code></td><td>2^-30 … 2^-28</td>" in text
-    assert '<td class="n">9</td><td class="n">25.4%</td><td class="n">0</td>' in text
-    assert "And 16 more." in text and "<strong>mlu370</strong>: no saturation" not in text
-    assert batch.table[3]["fixed_point"] == SUMMARY and batch.table[1]["fixed_point"] is None
-
-
-def test_saturations_are_listed_though_no_place_is_short_of_bits(batch):
-    run = read_batch(batch.folder).runs[3]
-    saturated = PLACE | {"saturations": 12_000, "bits_short": 0}
-    done = SUMMARY | {
-        "saturations": 12_000, "places_short_of_bits": 0, "short": [], "saturated": [saturated],
-    }  # fmt: skip
-    dataset = run.dataset.assign_attrs(sciprec_fixed_point=json.dumps(done))
-    (section,) = fixed_point_sections([replace(run, dataset=dataset)])
-    assert section.sentence.startswith("12,000 saturations, no NaN")
-    assert section.sentence.endswith("no place is short of bits") and section.more == 0
-    assert [row["saturations"] for row in section.rows] == ["12,000"]
-    unknown = run.dataset.assign_attrs(
-        sciprec_fixed_point=json.dumps(done | {"places_short_of_bits": None})
-    )
-    (section,) = fixed_point_sections([replace(run, dataset=unknown)])
-    assert section.sentence.endswith("so that nothing is said of places short of bits")
-
-
-@pytest.mark.slow
-def test_files_of_runs_in_fixed_point_say_what_it_did(batch):
-    assert json.loads(netcdf.read(batch.files[3]).attrs["sciprec_fixed_point"]) == SUMMARY
-    assert "sciprec_fixed_point" not in netcdf.read(batch.files[1]).attrs
-    before = batch.page.read_bytes()
-    assert write_page(read_batch(batch.folder)).read_bytes() == before
-
-
-def test_an_accumulation_says_it_too():
-    given = {"updates": 1000, "members": 2, "outputs": 2}
-    run = accumulate(**given, backend="fixed16")
-    assert run.fixed_point["calls"] >= 1 and run.fixed_point["places_short_of_bits"] is None
-    assert set(run.fixed_point) == set(SUMMARY)
-    assert accumulate(**given).fixed_point is None
+def test_the_shipped_scenario_compares_every_known_choice():
+    scenario = load_scenario("transform_stages")
+    assert [choice.name for choice in scenario.stages] == ["none", *STAGES]
+    labels = [run.label for run in plan([scenario])]
+    looks = [label_style(label, labels) for label in labels]
+    assert len({(look["color"], look["linestyle"]) for look in looks}) == len(labels)
+    assert len({short(label) for label in labels}) == len(labels)
 
 
 def test_runs_of_one_arithmetic_share_colour_and_marker():
@@ -146,3 +125,186 @@ def test_runs_of_one_arithmetic_share_colour_and_marker():
     looks = [label_style(label, order) for label in order]
     assert looks[1]["color"] == looks[2]["color"] != looks[3]["color"]
     assert len({(look["color"], look["linestyle"]) for look in looks}) == len(order)
+
+
+def test_an_accumulation_says_what_fixed_point_did():
+    sums = {"updates": 1000, "members": 2, "outputs": 2}
+    run = accumulate(**sums, backend="fixed16")
+    assert run.fixed_point["calls"] >= 1 and run.fixed_point["places_short_of_bits"] is None
+    assert set(run.fixed_point) == set(SUMMARY)
+    assert accumulate(**sums).fixed_point is None
+
+
+# ---- a batch of all of them ---------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def batch(tmp_path_factory):
+    """A flow whose error is proportional to time and whose energy drains in mlu370; what the model
+    is told. The runs in fp32 say what fixed point did.
+    """
+    told = []
+
+    def model(table, backend, compensation=None, stages=None):
+        told.append((backend, compensation, stages))
+        made = little_trajectory(times=9)
+        plain, carried = ERRORS.get((backend, stages is not None), (0.0, 0.0))
+        error = plain if compensation is None else carried
+        drain = error / 4 if backend == "mlu370" else 0.0
+        made.fields["height"] *= 1.0 + error * made.time_days[:, None, None]
+        made.budgets = {"mass": np.full(9, 2500.0), "energy": 4e7 * (1 - drain * made.time_days)}
+        made.fixed_point = SUMMARY if backend == "fp32" else None
+        return trajectory_dataset(made)
+
+    scenario = given(
+        backends=["mlu370", "fp32"], compensation=["none", "carry"], stages=["none", "mixed", OWN]
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        without_figures(patch)
+        stand_in(patch)["climate"] = model
+        return workflow.run(scenario, out=tmp_path_factory.mktemp("out")), told
+
+
+@pytest.fixture(scope="module")
+def runs(batch):
+    """Its stored runs."""
+    return read_batch(batch[0].folder).runs
+
+
+@pytest.fixture
+def rows(batch):
+    """Those of the table by their labels."""
+    return {row["label"]: row for row in batch[0].table}
+
+
+@pytest.fixture
+def text(batch):
+    """The page's."""
+    return html.unescape(" ".join(batch[0].page.read_text(encoding="utf-8").split()))
+
+
+def test_the_model_is_told_and_runs_have_their_labels(batch, runs, rows, text):
+    _, told = batch
+    of = ["", ", stages mixed", ", stages own"]
+    labels = [f"{backend}{stages}{residual}" for backend in ("mlu370", "fp32") for stages in of
+              for residual in ("", "+carry")]  # fmt: skip
+    assert list(rows) == [run.label for run in runs] == ["fp64", *labels]
+    assert sorted(told, key=str) == sorted(
+        [("fp64", None, None), *((backend, residual, stages) for backend in ("mlu370", "fp32")
+         for stages in (None, "mixed", OF_OWN) for residual in (None, Compensation()))], key=str,
+    )  # fmt: skip
+    assert [rows[label]["compensation"] for label in labels[:2]] == ["none", "carry"]
+    assert all(f"<h3>{label} " in text for label in labels)
+    assert "1 scenario in 12 arithmetics, against fp64" in text
+
+
+def test_files_say_their_compensation_their_stages_and_what_fixed_point_did(batch):
+    result, _ = batch
+    attributes = {path.stem.partition("__")[2]: netcdf.read(path).attrs for path in result.files}
+    carried = attributes["fp32+carry"]
+    assert carried["title"] == "A little flow (fp32+carry)"
+    assert carried["sciprec_backend"] == "fp32"
+    assert json.loads(carried["sciprec_compensation"])["name"] == "carry"
+    assert json.loads(attributes["fp64"]["sciprec_compensation"])["name"] == "none"
+    assert attributes["fp32-stages-mixed"]["title"] == "A little flow (fp32, stages mixed)"
+    assert json.loads(attributes["fp32-stages-mixed"]["sciprec_stages"])["sums"] == "fp32"
+    assert "sciprec_stages" not in carried and "sciprec_fixed_point" not in attributes["mlu370"]
+    assert json.loads(carried["sciprec_fixed_point"]) == SUMMARY
+
+
+def test_drift_stands_beside_that_without_compensation(rows, text):
+    plain, carried = (rows[label]["drift"] for label in ("mlu370", "mlu370+carry"))
+    assert plain["energy"] == pytest.approx(-1e-8, rel=1e-5) and plain["energy_gain"] is None
+    assert carried["energy"] == pytest.approx(-2.5e-10, rel=1e-3)
+    assert carried["energy_gain"] == pytest.approx(40, rel=1e-3)
+    assert carried["error"] == pytest.approx(8e-9, rel=1e-3)
+    assert carried["error_gain"] == pytest.approx(40, rel=1e-3)
+    assert carried["mass"] == 0.0 and carried["mass_gain"] is None
+    assert "relative l2 of height, day 8" in text
+    assert '<td class="n">-2.5e-10</td><td class="n">40 ×</td>' in text
+    assert "The mass drifts in no run: in flux form the tendency of its coefficient is zero" in text
+
+
+def test_a_gain_without_an_error_left_is_infinite(rows):
+    carried = rows["fp32+carry"]["drift"]
+    assert carried["error"] == 0.0 and carried["error_gain"] == np.inf
+    assert carried["energy_gain"] is None
+    assert [gain_in_words(x) for x in (None, np.inf, 1160.8)] == ["–", "∞", "1,200 ×"]
+    assert [times(x, "above") for x in (1.0, 5.2)] == ["just above", "5.2 times above"]
+
+
+def test_runs_are_held_against_runs_of_the_same_stages(runs):
+    """Gains of compensation, and what helps."""
+    gains = {row["label"]: row["error_gain"] for row in drift_rows(runs)}
+    assert gains["mlu370, stages mixed"] is None
+    assert gains["mlu370+carry"] == pytest.approx(40.0, rel=1e-3)
+    assert gains["mlu370, stages mixed+carry"] == pytest.approx(4.0, rel=1e-3)
+    helped = [one for one in suggestions(runs, "x") if "residual" in one.change]
+    assert [one.label for one in helped] == ["mlu370, stages mixed", "mlu370, stages own"]
+    assert helped[0].gain == pytest.approx(4.0, rel=1e-3)
+
+
+def test_the_page_says_which_law_describes_the_error(rows, text):
+    assert "Proportional to n, as a bias adds up: mlu370, mlu370+carry, mlu370, stages mix" in text
+    assert "No run follows the exponential law of the MLU370's description." in text
+    assert rows["mlu370"]["growth"]["described_by"] == "linear"
+    assert rows["fp32+carry"]["growth"] is None
+    # 4e-8 a day of 144 steps, in u = 2^-21: 5.8e-4 n u
+    assert '<td>linear</td><td>5.8e-04 n u</td> <td class="n">100%</td>' in text
+
+
+def test_the_page_says_what_fixed_point_did(rows, text):
+    assert (
+        "<strong>fp32</strong>: no saturation, no NaN that became zero and 13 changes of units "
+        "in 1,305 calls of kernels; 17 places are short of bits."
+    ) in text
+    assert "<code>a[i] * b<c</code></td><td>2^-30 … 2^-28</td>" in text
+    assert '<td class="n">9</td><td class="n">25.4%</td><td class="n">0</td>' in text
+    assert "And 16 more." in text and "<strong>mlu370</strong>: no saturation" not in text
+    assert rows["fp32"]["fixed_point"] == SUMMARY and rows["mlu370"]["fixed_point"] is None
+
+
+def test_saturations_are_listed_though_no_place_is_short_of_bits(runs):
+    run = next(run for run in runs if run.label == "fp32")
+    saturated = PLACE | {"saturations": 12_000, "bits_short": 0}
+    done = SUMMARY | {
+        "saturations": 12_000, "places_short_of_bits": 0, "short": [], "saturated": [saturated],
+    }  # fmt: skip
+
+    def section(summary):
+        dataset = run.dataset.assign_attrs(sciprec_fixed_point=json.dumps(summary))
+        (found,) = fixed_point_sections([replace(run, dataset=dataset)])
+        return found
+
+    found = section(done)
+    assert found.sentence.startswith("12,000 saturations, no NaN")
+    assert found.sentence.endswith("no place is short of bits") and found.more == 0
+    assert [row["saturations"] for row in found.rows] == ["12,000"]
+    unknown = section(done | {"places_short_of_bits": None})
+    assert unknown.sentence.endswith("so that nothing is said of places short of bits")
+
+
+def test_the_page_has_a_table_of_stages(runs, text):
+    found = {row["label"]: row for row in stage_rows(runs)}
+    assert found["fp32, stages mixed"] == {
+        "label": "fp32, stages mixed", "legendre": "fp16", "sums": "fp32", "fourier": "fp32",
+        "kept": "–",
+    }  # fmt: skip
+    assert found["fp32, stages own"] == {
+        "label": "fp32, stages own", "legendre": "fp16", "sums": "fp16", "fourier": "fp32",
+        "kept": "m = 0 to 1 and l = 0 in fp32",
+    }  # fmt: skip
+    about = "IEEE binary32, but for the transforms: Legendre products in fp16, "
+    assert f"{about}their sums in fp32, Fourier stage in fp32." in text
+    assert f"{about}Fourier stage in fp32, m = 0 to 1 and l = 0 in fp32." in text
+    assert "Arithmetics of the transforms" in text
+
+
+def test_compensated_files_compare_with_the_truth_of_an_uncompensated_scenario(
+    models, undrawn, tmp_path
+):
+    plain, carried = (
+        workflow.run(given(compensation=[name]), out=tmp_path / name) for name in ("none", "carry")
+    )
+    for one, other in zip(plain.files, carried.files, strict=True):
+        assert compare(one, other).row("height").severity == "identical"

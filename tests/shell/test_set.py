@@ -7,7 +7,7 @@ import pytest
 
 import sciprec
 from sciprec.batch import workflow
-from sciprec.cli.exit_codes import GOOD, USAGE
+from sciprec.cli.exit_codes import GOOD
 from sciprec.errors import InputError
 from sciprec.kinds import load_scenario
 from sciprec.scenario.changes import change
@@ -30,30 +30,6 @@ from sciprec.scenario.changes import change
 )
 def test_values_are_tomls_and_bare_words_are_texts(written, found):
     assert change(written) == found
-
-
-@pytest.mark.parametrize(
-    ("given", "words"),
-    [
-        ("climate.days", "--set is given 'climate.days'; it takes a key and a value, as in clim"),
-        ("=3", "--set is given '=3'; it takes a key and a value"),
-        ("climate.days=", "it takes a key and a value"),
-        ("climate.dayz=3", "unknown key 'climate.dayz'; known: case, truncation, days"),
-        ("climat.days=3", "unknown key 'climat'; known: name, title"),
-        ("climate.days=three", "key 'climate.days' was given 'three' (a string); accepted: a num"),
-        ("climate.days.x=3", "the key 'climate.days.x' is set, but 'climate.days' is no table"),
-        ("tolerance.1.at_most=3", "is set, but 'tolerance' is an array of 1; give the number of"),
-        ("tolerance.x=3", "is set, but 'tolerance' is an array of 1; give the number of"),
-        ("backends.0=bf61", "key 'backends.0': unknown backend 'bf61'; known: "),
-    ],
-)  # fmt: skip
-def test_bad_settings_are_a_sentence_and_nothing_is_left(
-    call, scenario_files, tmp_path, given, words
-):
-    code, out, err = call("run", scenario_files[0], "--set", given, "--out", tmp_path / "out")
-    assert (code, out) == (USAGE, "")
-    assert words in err and len(err.splitlines()) == 1
-    assert not (tmp_path / "out").exists()
 
 
 def test_the_batch_is_the_one_of_a_file_that_says_so(

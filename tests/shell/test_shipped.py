@@ -1,14 +1,20 @@
-"""Scenarios and models that come with sciprec are found by name; a path that exists goes first."""
+"""Scenarios and models that come with sciprec: found by name, and good as they stand."""
 
 import json
-import re
+import tomllib
 from pathlib import Path
 
 import pytest
+from jsonschema import Draft202012Validator
 
+from sciprec.batch import workflow
+from sciprec.batch.behind import code_behind
+from sciprec.batch.plan import variants_of
 from sciprec.cli.pricing.price_request import read_model
 from sciprec.errors import InputError
-from sciprec.kinds import load_scenario
+from sciprec.kinds import kind_of, load_scenario
+from sciprec.kinds.schema import scenario_schema
+from sciprec.provenance.definitions import digest_of
 from sciprec.scenario.shipped import PRICES, SCENARIOS, named, names, shipped
 
 ROOT = Path(__file__).parents[2]
@@ -37,23 +43,41 @@ def test_a_path_that_exists_goes_before_a_name(elsewhere):
         load_scenario("quickstart_heston")
 
 
-@pytest.mark.parametrize("name", ["quickstart_hesto", "scenarios/quickstart_hesto.toml"])
-def test_unknown_names_are_told_the_nearest(call, elsewhere, name):
-    said = (
-        f"scenario file '{name}' does not exist; give the path of a TOML file, or the name of a "
-        "scenario that comes with sciprec, such as quickstart_climate; did you mean "
-        "'quickstart_heston'?"
-    )
-    with pytest.raises(InputError, match=re.escape(said)):
-        load_scenario(name)
-    option = ("--payoff", "call", "--strike", 90, "--maturity", 1)
-    _, _, error = call("price", *option, "--model", "lewi")
-    assert error.endswith("comes with sciprec, such as lewis; did you mean 'lewis'?\n")
-
-
 def test_quickstart_runs_both_to_a_page(call, models, undrawn, elsewhere):
     code, out, error = call("quickstart", "--json")
     assert code == 0, error
     told = json.loads(out)
     assert {row["scenario"] for row in told["runs"]} == {"quickstart_climate", "quickstart_heston"}
     assert (told["folder"], told["page"]) == ("reports/quickstart", "reports/quickstart/index.html")
+
+
+@pytest.fixture(scope="module")
+def valid():
+    """By the schema of all kinds."""
+    return Draft202012Validator(scenario_schema())
+
+
+@pytest.mark.parametrize("name", names(SCENARIOS))
+def test_a_shipped_scenario_says_its_source_and_can_be_planned_as_it_stands(name, valid, tmp_path):
+    """The digest of the code behind it is the same again, and a brief run of it, which compiles
+    ahead, calls the kernels of the whole one.
+    """
+    path = named(name, SCENARIOS)
+    scenario, content = load_scenario(path), tomllib.loads(path.read_text(encoding="utf-8"))
+    assert scenario.name == name and scenario.source
+    assert not list(valid.iter_errors(content))
+    sums = scenario.kind == "accumulation"
+    assert code_behind(scenario) == code_behind(scenario)
+    assert (code_behind(scenario) == digest_of()) == sums
+    rows = workflow.forecast(path, out=tmp_path)
+    assert all(row["work"] and row["megabytes"] > 0 for row in rows)
+    known = [row["seconds"] for row in rows if row["seconds"] is not None]
+    assert all(1e-3 < seconds < 1e6 for seconds in known)
+    assert bool(known) != ("tolerance" in content.get("heston", {}).get("simulation", {}))
+    kind = kind_of(scenario)
+    assert (kind.brief is None) == sums
+    if not sums:
+        brief = kind.brief(scenario.table)
+        for variant in variants_of(scenario, scenario.backends):
+            kind.check(brief, variant)
+            assert kind.kernels(brief, variant) == kind.kernels(scenario.table, variant)

@@ -8,39 +8,6 @@ from sciprec.errors import InputError
 from sciprec.kinds import load_scenario
 from sciprec.scenario.shipped import SCENARIOS, named, names
 
-KERNEL = "from math import sqrt\n\ndef f(x):\n    return x * 1.1\n\ndef start():\n    return 2.0,\n"
-TYPED = {
-    "'k.py' is a Python file without a function; name one of it, as in k.py:f; its functions: f, s":
-        ("trace", "k.py", "-b", "bf16"),
-    "'k.py' is a Python file without": ("tune", "k.py", "--tolerance", "1e-3"),
-    "'k.py' is a Python file without a function; name": ("repeat", "k.py"),
-    "'k.py' is a Python file without a function": ("baseline", "save", "k.py"),
-    "'k.py' is a Python file, and a scenario is a TOML file": ("run", "k.py"),
-    "'k:f' names no Python file; a kernel is FILE.py:FUNCTION; did you mean 'k.py:f'?":
-        ("trace", "k:f", "--inputs", "k.py:start", "-b", "bf16"),
-    "'fp16,bf16' is several backends in one word; accepted: one, such as 'fp16'":
-        ("study", "k.py:f", "--inputs", "k.py:start", "--backend", "fp16,bf16"),
-    "'fp16,binary32' is several backends": ("run", "quickstart_climate", "-b", "fp16,binary32"),
-    "--formats is given 2 times; accepted: once": (
-        "tune", "k.py:f", "--inputs", "k.py:start", "--tolerance", "1e-3", "--formats", "fp32",
-        "--formats", "bf16",
-    ),
-    "--out is given 2 times; accepted: once":
-        ("run", "quickstart_climate", "--out", "a", "--out=b"),
-    "did you mean 'climate.truncation'?": ("run", "quickstart_climate", "--set", "truncation=21"),
-    "did you mean 'climate.parameters'?": ("run", "quickstart_climate", "--set", "parameters=1"),
-    "did you mean 'heston.model.kappa'?": ("run", "quickstart_heston", "--set", "kappa=2"),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("said", TYPED)
-def test_slips_on_the_command_line_say_what_to_type(said, call, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "k.py").write_text(KERNEL)
-    code, out, err = call(*TYPED[said])
-    assert code == 2 and said in err and not out and len(err.splitlines()) == 1, err
-    assert [file.name for file in tmp_path.iterdir() if file.name != "__pycache__"] == ["k.py"]
-
 
 def test_options_that_take_several_are_given_several_times(call):
     code, out, err = call(

@@ -68,16 +68,3 @@ def test_a_run_is_traced_where_that_is_asked_for(batch):
     after = {p.name: p.stat().st_mtime_ns for p in folder.glob("*.nc")}
     batch('\n[trace]\nbackends = ["fp16", "mlu370-noise"]\n')
     assert after == {p.name: p.stat().st_mtime_ns for p in folder.glob("*.nc")}
-
-
-@pytest.mark.parametrize(
-    ("table", "sentence"),
-    [
-        ('by = "lines"', "'trace.by' was given 'lines'"),
-        ('backends = ["fp17"]', "fp17"),
-        ("lanes = 8", "lanes"),
-    ],
-)
-def test_wrong_words(table, sentence, batch):
-    status, said, folder = batch(f"\n[trace]\n{table}\n")
-    assert status == 2 and sentence in said and not folder.exists()

@@ -19,7 +19,6 @@ from sciprec.report.sections.tradeoff import (
     pareto,
     trade_offs,
 )
-from sciprec.report.stored.batch import read_batch
 from sciprec.scenario.compensation_choice import CompensationChoice
 from sciprec.scenario.variant import Variant
 
@@ -95,9 +94,9 @@ def test_modelled_traffic_is_bytes_over_published_bandwidth():
     assert modelled_traffic("mlu370", "a100") is None
 
 
-@pytest.fixture(scope="module")
-def batch(little_batch):
-    return read_batch(little_batch.folder)
+@pytest.fixture
+def batch(stored_batch):
+    return stored_batch
 
 
 def test_rows_hold_the_worst_scenario_of_each_arithmetic(batch):

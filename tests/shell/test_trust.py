@@ -3,7 +3,6 @@
 import pytest
 
 from sciprec.errors import InputError
-from sciprec.kinds import load_scenario
 from sciprec.scenario.toml_file import inside, is_inside
 
 OUTSIDE = [
@@ -29,15 +28,3 @@ def test_links_that_lead_out_are_refused(tmp_path):
     (tmp_path / "out" / "link").symlink_to(tmp_path)
     with pytest.raises(InputError, match="the path 'link' leaves the folder"):
         inside(tmp_path / "out", "link")
-
-
-@pytest.mark.parametrize("path", ["/tmp/x", "../x"])
-def test_a_scenario_that_points_outside_is_refused(scenario_files, path):
-    text = (
-        scenario_files[0].read_text().replace("days = 3.0", f'days = 3.0\ncheckpoints = "{path}"')
-    )
-    scenario_files[0].write_text(text)
-    with pytest.raises(
-        InputError, match=r"key 'climate.checkpoints' was given .*leaves the output"
-    ):
-        load_scenario(scenario_files[0])

@@ -25,11 +25,6 @@ def test_a_missing_package_is_one_sentence(models, scenario_files, call, tmp_pat
         files.read(tmp_path / "run.zarr")
 
 
-def test_an_unknown_format_is_one_sentence(scenario_files, call, tmp_path):
-    code, _, said = call("run", scenario_files[0], "--out", tmp_path, "--format", "csv")
-    assert code == USAGE and "unknown format 'csv'; known: netcdf, zarr" in said
-
-
 @pytest.mark.slow
 def test_a_batch_in_zarr_is_kept_and_compared(models, scenario_files, call, tmp_path, undrawn):
     pytest.importorskip("zarr", reason="the optional package zarr is not installed")

@@ -54,38 +54,3 @@ def test_an_edited_kernel_and_one_of_its_name_elsewhere_are_others(tmp_path):
         file.write_text(f"def scaled(x):\n    return {factor}.0 * x\n")
         found.append(kernel_named(f"{file}:scaled")(1.0))
     assert found == [2.0, 3.0, 5.0]
-
-
-WRONG = {
-    "the kernel is 'mykernel.py'; accepted: a Python file and a function": ("mykernel.py", {}),
-    "kernel file 'none.py' does not exist": ("none.py:f", {}),
-    "defines no 'difuse'; its functions: diffuse, inputs, moved, pair": ("mykernel.py:difuse", {}),
-    "is a str; give a Python function": ("mykernel.py:made", {}),
-    "the argument 'alpha' of diffuse(u, alpha, steps, path) is missing; given: u":
-        ("mykernel.py:diffuse", {"--inputs": "lacking.npz"}),
-    "the argument 'u' has dtype <U1; accepted": ("mykernel.py:diffuse", {"--inputs": "odd.npz"}),
-    "cannot be read as a NumPy file": ("mykernel.py:diffuse", {"--inputs": "broken.npz"}),
-    "NumPy file 'none.npz' does not exist": ("mykernel.py:diffuse", {"--inputs": "none.npz"}),
-    "'none.nc'": ("mykernel.py:diffuse", {"--inputs": "none.nc"}),
-    "name the function that makes them": ("mykernel.py:diffuse", {"--inputs": "mykernel.py"}),
-    "which makes inputs, failed with TypeError":
-        ("mykernel.py:diffuse", {"--inputs": "mykernel.py:moved"}),
-    "--tolerance is given 'small'; it takes a number":
-        ("mykernel.py:diffuse", {"--tolerance": "small"}),
-    "--tolerance is given '1%' of the metric max_abs, which has units; it takes a number":
-        ("mykernel.py:diffuse", {"--tolerance": "1%", "--metric": "max_abs"}),
-    "--axes is given 'path'; it takes the names": ("mykernel.py:diffuse", {"--axes": "path"}),
-    "no arithmetic was given": ("mykernel.py:diffuse", {"--backend": None}),
-    "The kernel file 'wrong.py' cannot be loaded (SyntaxError".lower(): ("wrong.py:f", {}),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("said", WRONG)
-def test_wrong_words_end_in_a_sentence(said, given, call, monkeypatch):
-    monkeypatch.chdir(given)
-    kernel, changed = WRONG[said]
-    options = {"--inputs": "inputs.npz", "--backend": "fp32", "--out": "none"} | changed
-    words = [w for name, value in options.items() if value for w in (name, value)]
-    code, out, err = call("study", kernel, *words)
-    assert code == 2 and said.lower() in err.lower() and "Traceback" not in err, err
-    assert not out and not (given / "none").exists()
