@@ -16,7 +16,8 @@ import pytest
 import xarray as xr
 
 from sciprec.precision.compiled import cache_files
-from tests.precision.test_disk_cache import ROOT, run_kept, told
+from tests.precision.processes import ROOT
+from tests.precision.test_disk_cache import run_kept, told
 
 NOBODY = 65534
 pytestmark = pytest.mark.skipif(not hasattr(os, "geteuid"), reason="files have no owners here")

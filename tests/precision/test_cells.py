@@ -2,20 +2,16 @@
 
 import json
 import linecache
-import os
 import pickle
-import subprocess
 import sys
 import zlib
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 import sciprec
 from sciprec.precision.compiled.disk_cache import outside_digest
-
-ROOT = Path(__file__).parents[2]
+from tests.precision.processes import started
 
 
 class Cells:
@@ -166,14 +162,8 @@ for cell in json.loads(sys.argv[1]):
 
 def test_in_ipython_itself(tmp_path):
     pytest.importorskip("IPython", reason="IPython is not installed; cells are emulated above")
-    paths = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, json.dumps(SESSION)],
-        cwd=ROOT, env=os.environ | {"IPYTHONDIR": str(tmp_path), "PYTHONPATH": paths},
-        capture_output=True, text=True, timeout=100, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    (line,) = [line for line in done.stdout.splitlines() if line.startswith("found ")]
+    printed = started(PROGRAM, json.dumps(SESSION), IPYTHONDIR=tmp_path).splitlines()
+    (line,) = [line for line in printed if line.startswith("found ")]
     (*numbers, message), kinds, text = json.loads(line.removeprefix("found "))
     assert numbers == [7.0, 7.0, 13.0, 14.0]
     assert message.startswith("kernel 'caught' (Cell In[9], line 2): the unknown name 'y'")

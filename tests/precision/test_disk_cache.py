@@ -4,7 +4,6 @@ import ast
 import json
 import os
 import shutil
-import subprocess
 import sys
 import warnings
 from pathlib import Path
@@ -15,8 +14,7 @@ import pytest
 
 import sciprec
 from sciprec.precision.compiled import cache_files, disk_cache, parts
-
-ROOT = Path(__file__).parents[2]
+from tests.precision.processes import ROOT, started
 
 
 def halves(x, out):
@@ -97,7 +95,7 @@ def flipped(place: float):
 
 
 DAMAGES = (
-    *(flipped(place) for place in np.linspace(0, 1, 7)), truncated, emptied, zeroed, garbled,
+    *(flipped(place) for place in np.linspace(0, 1, 4)), truncated, emptied, zeroed, garbled,
     replaced_by_a_folder, not_what_it_says,
 )  # fmt: skip
 
@@ -138,19 +136,9 @@ print(json.dumps([expected, found]))
 """
 
 
-def started(program: str, folder: Path, **options) -> subprocess.CompletedProcess:
-    environment = {**os.environ, "SCIPREC_CACHE_DIR": str(folder), "PYTHONPATH": str(ROOT)}
-    return subprocess.run(
-        [sys.executable, "-c", program], cwd=ROOT, env=environment, capture_output=True, text=True,
-        check=False, **options,
-    )  # fmt: skip
-
-
 @pytest.mark.slow
 def test_damage_of_any_file_of_a_lifted_kernel_costs_one_warning(tmp_path):
-    done = started(EVERY_FILE, tmp_path)
-    assert done.returncode == 0, done.stderr
-    expected, found = json.loads(done.stdout)
+    expected, found = json.loads(started(EVERY_FILE, SCIPREC_CACHE_DIR=tmp_path))
     assert {suffix for suffix, _, _ in found} == {".py", *disk_cache.SUFFIXES}
     for _, (result, said), after in found:
         assert result == expected[0] and len(said) == 1 and "held what cannot" in said[0]
@@ -179,18 +167,15 @@ print(json.dumps([told(run_lifted), told(run_kept)]))
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="no limits of file sizes, other rights")
 def test_a_full_and_a_read_only_folder_cost_one_warning(tmp_path):
-    good = started(ONCE.format(limit=0), tmp_path / "warm")
-    expected = [result for result, _ in json.loads(good.stdout)]
-    (tmp_path / "warm" / "cold").mkdir()
-    runs = {"cannot be used (File too large)": started(ONCE.format(limit=100), tmp_path / "full")}
+    def run(limit, folder):
+        return json.loads(started(ONCE.format(limit=limit), SCIPREC_CACHE_DIR=tmp_path / folder))
+
+    expected = [result for result, _ in run(0, "warm")]
+    runs = {"cannot be used (File too large)": run(100, "full")}
     if os.getuid() != 0:  # rights do not bind root
         (tmp_path / "closed").mkdir(mode=0o500)
-        runs["cannot be used (Permission denied)"] = started(
-            ONCE.format(limit=0), tmp_path / "closed"
-        )
-    for words, done in runs.items():
-        assert done.returncode == 0, done.stderr
-        found = json.loads(done.stdout)
+        runs["cannot be used (Permission denied)"] = run(0, "closed")
+    for words, found in runs.items():
         assert [result for result, _ in found] == expected
         assert all(len(said) == 1 and words in said[0] for _, said in found), found
     assert not list((tmp_path / "full").iterdir())
@@ -258,16 +243,11 @@ def test_an_edit_of_the_engine_reaches_the_comparison(tmp_path):
     """A copy of the package, its absolute value made a ceiling between two processes."""
     shutil.copytree(ROOT / "sciprec", tmp_path / "copy" / "sciprec")
     bits = tmp_path / "copy" / "sciprec" / "precision" / "elementary" / "bits.py"
-    environment = {**os.environ, "SCIPREC_CACHE_DIR": str(tmp_path / "cache"),
-                   "PYTHONPATH": str(tmp_path / "copy")}  # fmt: skip
+    places = {"SCIPREC_CACHE_DIR": tmp_path / "cache", "PYTHONPATH": tmp_path / "copy"}
     said = []
     for intrinsic in ("llvm.fabs.f64", "llvm.ceil.f64"):
         bits.write_text(bits.read_text().replace("llvm.fabs.f64", intrinsic))
-        done = subprocess.run(
-            [sys.executable, "-c", PROFILE], cwd=tmp_path, env=environment, capture_output=True,
-            text=True, check=True,
-        )  # fmt: skip
-        said.append(float(done.stdout))
+        said.append(float(started(PROFILE, cwd=tmp_path, **places)))
     assert said == [2.0, 0.0]
 
 

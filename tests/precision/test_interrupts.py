@@ -18,7 +18,7 @@ LIFTED = """
 
     def scaled(x, out):
         for i in range(x.size):
-            out[i] = 0.5 * x[i] + np.exp(x[i])
+            out[i] = 0.5 * x[i] + x[i] / 3.0
 
 
     def summed(x):
@@ -80,7 +80,9 @@ def unlike(folder: Path, count: int, seed: int, is_cold: bool) -> list[str]:
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="no SIGINT for one process on Windows")
-@pytest.mark.parametrize("is_cold", [False, True])
-def test_the_next_lift_is_right_whenever_ctrl_c_came(tmp_path, is_cold):
-    """A draw of what `interrupts_survey` does 200 times."""
-    assert unlike(tmp_path, 6, seed=3, is_cold=is_cold) == []
+@pytest.mark.parametrize(("count", "is_cold"), [(6, False), (3, True)])
+def test_the_next_lift_is_right_whenever_ctrl_c_came(tmp_path, count, is_cold):
+    """More: `python -c "from pathlib import Path; from tests.precision.test_interrupts import *;
+    print(unlike(Path('/tmp/folder'), 100, 1, False))"`.
+    """
+    assert unlike(tmp_path, count, seed=3, is_cold=is_cold) == []

@@ -1,17 +1,10 @@
 """Functions inside a lifted kernel: machine code once, errors passed on, not called from Python."""
 
-import copy
 import gc
 import io
-import itertools
 import math
-import os
-import pickle
-import subprocess
-import sys
 import tomllib
 import warnings
-from pathlib import Path
 from types import SimpleNamespace
 
 import llvmlite
@@ -36,9 +29,7 @@ from sciprec.precision.compiled.undisturbed import undisturbed
 from sciprec.precision.elementary.logarithm import log
 from sciprec.precision.rounding.mode import has_feature
 from tests.precision import foreign_kernels as foreign
-from tests.precision.registered import registered_kernels
-
-ROOT = Path(__file__).parents[2]
+from tests.precision.processes import ROOT, started
 
 
 def innermost(x, out):
@@ -125,23 +116,6 @@ def test_compiled_callers_of_an_entry_are_not_in_its_mode():
     np.testing.assert_array_equal(out, expected)
 
 
-def caller_of(entry):
-    return njit(lambda *args: entry(*args))
-
-
-@pytest.mark.slow
-def test_compiled_callers_of_registered_kernels_get_their_bits():
-    """Every thirteenth, in arithmetics with modes of the processor's and without in turn."""
-    some = sorted(registered_kernels().items())[::13]
-    for (name, kernel), backend in zip(
-        some, itertools.cycle(("mlu370", "float:p=16", "fp16")), strict=False
-    ):
-        entry, given = sciprec.lift(kernel.function, backend).dispatcher, kernel.example()
-        again = copy.deepcopy(given)
-        results = entry(*given), caller_of(entry)(*again)
-        assert pickle.dumps((given, results[0])) == pickle.dumps((again, results[1])), name
-
-
 def saying(x):
     if x > 3.0:
         raise ValueError(f"{x} is too large", x)
@@ -164,19 +138,14 @@ def test_parts_that_read_pythons_objects_find_them(monkeypatch, tmp_path, capfd)
             lifted(2.5)
         assert capfd.readouterr().out == "taken: 2.5\n"
     run = "from tests.precision.test_parts import *; print(sciprec.lift(called_twice, 'bf16')(1.0))"
-    said = subprocess.run(
-        [sys.executable, "-c", run], cwd=ROOT, capture_output=True, text=True, check=True
-    ).stdout
-    assert said == "taken: 1.0\ntaken: 2.0\n6.0\n"
+    assert started(run) == "taken: 1.0\ntaken: 2.0\n6.0\n"
 
 
 def test_errors_of_inner_functions_reach_the_caller():
-    with pytest.raises(ValueError, match="negative"):
-        sciprec.lift(outermost, "fp64")(np.array([1.0, -3.0]), np.zeros(2))
-
-
-def test_inner_functions_are_not_called_from_python():
+    """Who cannot call these from Python."""
     lifted = sciprec.lift(outermost, "fp64")
+    with pytest.raises(ValueError, match="negative"):
+        lifted(np.array([1.0, -3.0]), np.zeros(2))
     with pytest.raises(TypeError, match=r"'sp_k_outermost' is called by compiled functions only"):
         lifted.inner(np.zeros(2), np.zeros(2))
 
@@ -370,12 +339,5 @@ def test_functions_as_arguments_are_compiled_in_each_process(tmp_path):
         "import sciprec; from tests.precision import foreign_kernels as foreign; "
         "print(sciprec.lift(foreign.heun, 'fp64')(foreign.decay, 1.0, 0.0, 0.125, 8))"
     )
-    environment = {**os.environ, "SCIPREC_CACHE_DIR": str(tmp_path)}
-    said = [
-        subprocess.run(
-            [sys.executable, "-c", command], env=environment, cwd=ROOT, capture_output=True,
-            text=True, check=True,
-        ).stdout
-        for _ in range(2)
-    ]  # fmt: skip
+    said = [started(command, SCIPREC_CACHE_DIR=tmp_path) for _ in range(2)]
     assert said[0] == said[1] == f"{foreign.heun(foreign.decay, 1.0, 0.0, 0.125, 8)}\n"
