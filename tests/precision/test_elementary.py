@@ -35,23 +35,10 @@ PAIRS = [name for name in ELEMENTARY if OPERATIONS[name].arity == 2]
 FROM_BITS = [name for name in ELEMENTARY if OPERATIONS[name].of_bits]
 BOUNDED = [name for name in ELEMENTARY if OPERATIONS[name].bounded]
 MEASURED_ULPS = {
-    "exp": 0.7,
-    "log": 0.8,
-    "exp2": 0.75,
-    "log2": 0.75,
-    "sin": 1.1,
-    "cos": 1.1,
-    "tan": 2.2,
-    "erf": 1.3,
-    "erfc": 4.8,
-    "sinc": 3.5,
-    "pow": 1.4,
-    "cbrt": 0.51,
-    "beta": 0.54,
-    "uniform_from_bits": 0.0,
-    "exponential_from_bits": 0.8,
-    "normal_from_bits": 0.97,
-}
+    "exp": 0.7, "log": 0.8, "exp2": 0.75, "log2": 0.75, "sin": 1.1, "cos": 1.1, "tan": 2.2,
+    "erf": 1.3, "erfc": 4.8, "sinc": 3.5, "pow": 1.4, "cbrt": 0.51, "beta": 0.54,
+    "uniform_from_bits": 0.0, "exponential_from_bits": 0.8, "normal_from_bits": 0.97,
+}  # fmt: skip
 """What was measured for arguments of all 53 bits, with a margin, in units in the last place."""
 SPECIAL = np.array([0.0, 0.5, 1.0, 2.0, 3.0, 800.0, 2.0**60 + 2.0**40, 2.0**450, math.inf])
 SPECIAL = np.concatenate([SPECIAL, -SPECIAL, [math.nan]])
@@ -207,8 +194,10 @@ class Arguments:
             "erfc": lambda: [self.spread(-450, 2), self.between(-3, 26.5), self.between(0.5, 1.2)],
             "atan": lambda: [self.spread(-450, 451), self.spread(-4, 5), self.between(0.4, 0.43)],
             "gamma": lambda: [self.spread(-450, 8), self.between(-170, 171), self.near_integers()],
-            "lgamma": lambda: [self.spread(-450, 451), self.between(0.4, 2.7), self.near(1.0)]
-            + [self.near(2.0), self.between(-12, 12), self.near_integers()],
+            "lgamma": lambda: (
+                [self.spread(-450, 451), self.between(0.4, 2.7), self.near(1.0)]
+                + [self.near(2.0), self.between(-12, 12), self.near_integers()]
+            ),
             "sinc": lambda: [self.spread(-450, 25), self.between(-3, 3), self.near_integers()],
         }
         alike = {"exp2": "exp", "expm1": "exp", "sinh": "exp", "cosh": "exp", "log2": "log"}
@@ -272,30 +261,26 @@ def test_special_values_are_those_of_the_c_library(name):
         arguments = tuple(a.ravel() for a in np.meshgrid(SPECIAL, SPECIAL))
     with np.errstate(all="ignore"):
         wanted = peer(*arguments)
-    check_special(arguments, evaluate(name, *arguments), wanted)
-    if mode.available():
-        for row in evaluate_in_modes(name, *arguments):
-            check_special(arguments, row, wanted)
+    require_special(name, arguments, wanted)
 
 
-def check_special(arguments, found, wanted):
-    """NaN for NaN, zeros and infinities with their signs, other values within BOUND."""
-    for value, known, *point in zip(found, wanted, *arguments, strict=True):
-        case = (point, value, known)
-        assert math.isnan(value) == math.isnan(known), case
-        if not math.isnan(known):
-            assert math.copysign(1.0, value) == math.copysign(1.0, known), case
-            assert value == known or abs(value - known) <= BOUND * min(abs(known), 1e308), case
+def require_special(name, arguments, wanted):
+    """In every mode NaN for NaN, zeros and infinities with their signs, others within BOUND."""
+    in_modes = evaluate_in_modes(name, *arguments) if mode.available() else []
+    for found in (evaluate(name, *arguments), *in_modes):
+        for value, known, *point in zip(found, wanted, *arguments, strict=True):
+            case = (point, value, known)
+            assert math.isnan(value) == math.isnan(known), case
+            if not math.isnan(known):
+                assert math.copysign(1.0, value) == math.copysign(1.0, known), case
+                assert value == known or abs(value - known) <= BOUND * min(abs(known), 1e308), case
 
 
 def test_sinc_is_zero_at_every_other_integer():
     """Where np.sinc has the sine of a rounded multiple of pi."""
     x = np.array([0.0, -0.0, 1.0, -1.0, 2.0, 7.0, 2.0**24, -(2.0**60), math.inf, math.nan, 0.5])
     wanted = np.array([1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, math.nan, math.nan, 2 / math.pi])
-    check_special((x,), evaluate("sinc", x), wanted)
-    if mode.available():
-        for row in evaluate_in_modes("sinc", x):
-            check_special((x,), row, wanted)
+    require_special("sinc", (x,), wanted)
 
 
 def test_gamma_keeps_its_sign_where_it_vanishes():
@@ -305,53 +290,43 @@ def test_gamma_keeps_its_sign_where_it_vanishes():
     assert np.sign(evaluate("gamma", x, narrow=True)).tolist() == wanted
 
 
-EXACT = [
-    ("exp", (0.0,), 1.0),
-    ("exp2", (10.0,), 1024.0),
-    ("exp2", (-3.0,), 0.125),
-    ("log", (1.0,), 0.0),
-    ("log2", (2.0**-300,), -300.0),
-    ("log2", (2.0**77,), 77.0),
-    *(("log10", (10.0**k,), float(k)) for k in range(11)),
-    *(("pow", (float(x), float(y)), float(x**y)) for x in (2, 3, 5, 7) for y in range(9)),
-    *(("pow", (x, 1.0), x) for x in (0.7, 1.1, 3e-77, 5.3e99)),
-    ("pow", (4.0, -0.5), 0.5),
-    ("pow", (-3.0, 3.0), -27.0),
-    *(("cbrt", (float(x**3),), float(x)) for x in (-2, 1, 3, 7, 101, 255)),
-    ("hypot", (3.0, 4.0), 5.0),
-    ("hypot", (-5.0, 12.0), 13.0),
-    ("cosh", (0.0,), 1.0),
-    ("cos", (0.0,), 1.0),
-    ("acos", (1.0,), 0.0),
-    ("acosh", (1.0,), 0.0),
-    ("erfc", (0.0,), 1.0),
-    *(("gamma", (float(n),), float(math.factorial(n - 1))) for n in range(1, 15)),
-    *(("gamma", (2.0**-k,), 2.0**k) for k in (55, 60, 126, 300)),
-    ("lgamma", (1.0,), 0.0),
-    *(("beta", (1.0, b), 1.0 / b) for b in (1.0, -7.0, 0.3, 2.0**400, 2.0**-400)),
-    ("beta", (3.0, 2.0), 1 / 12),
-    ("beta", (-3.0, 2.0), 1 / 6),
-    ("beta", (2.0, -2.5), 4 / 15),
-    ("beta", (-2.25, 1.25), 0.0),
-    ("lgamma", (2.0,), 0.0),
-    *(("ufp", (x,), y) for x, y in ((0.0, 0.0), (-3.9, 2.0), (4.0, 4.0))),
-    ("sinc", (0.0,), 1.0),
-    ("sinc", (2.0**-40,), 1.0),
-]
+EXACT = {
+    "exp": [(0.0, 1.0)],
+    "exp2": [(10.0, 1024.0), (-3.0, 0.125)],
+    "log": [(1.0, 0.0)],
+    "log2": [(2.0**-300, -300.0), (2.0**77, 77.0)],
+    "log10": [(10.0**k, float(k)) for k in range(11)],
+    "pow": [(float(x), float(y), float(x**y)) for x in (2, 3, 5, 7) for y in range(9)]
+    + [(x, 1.0, x) for x in (0.7, 1.1, 3e-77, 5.3e99)]
+    + [(4.0, -0.5, 0.5), (-3.0, 3.0, -27.0)],
+    "cbrt": [(float(x**3), float(x)) for x in (-2, 1, 3, 7, 101, 255)],
+    "hypot": [(3.0, 4.0, 5.0), (-5.0, 12.0, 13.0)],
+    "cosh": [(0.0, 1.0)],
+    "cos": [(0.0, 1.0)],
+    "acos": [(1.0, 0.0)],
+    "acosh": [(1.0, 0.0)],
+    "erfc": [(0.0, 1.0)],
+    "gamma": [(float(n), float(math.factorial(n - 1))) for n in range(1, 15)]
+    + [(2.0**-k, 2.0**k) for k in (55, 60, 126, 300)],
+    "lgamma": [(1.0, 0.0), (2.0, 0.0)],
+    "beta": [(1.0, b, 1.0 / b) for b in (1.0, -7.0, 0.3, 2.0**400, 2.0**-400)]
+    + [(3.0, 2.0, 1 / 12), (-3.0, 2.0, 1 / 6), (2.0, -2.5, 4 / 15), (-2.25, 1.25, 0.0)],
+    "ufp": [(0.0, 0.0), (-3.9, 2.0), (4.0, 4.0)],
+    "sinc": [(0.0, 1.0), (2.0**-40, 1.0)],
+}
+"""Function -> arguments and what it is of them."""
 
 
-@pytest.mark.parametrize("name", sorted({name for name, _, _ in EXACT}))
+@pytest.mark.parametrize("name", EXACT)
 def test_exact_cases(name):
     """Exact in rounding to nearest; what has 24 bits is exact in every mode for narrow formats."""
-    cases = [(x, value) for case, x, value in EXACT if case == name]
-    arguments = tuple(np.array(column) for column in zip(*(x for x, _ in cases), strict=True))
-    wanted = [value for _, value in cases]
-    assert evaluate(name, *arguments).tolist() == wanted
+    *arguments, wanted = map(np.array, zip(*EXACT[name], strict=True))
+    assert evaluate(name, *arguments).tolist() == wanted.tolist()
     if not mode.available():
         pytest.skip("this processor's rounding mode cannot be set")
-    exact_in_24_bits = truncated(np.array(wanted), 24) == wanted
+    exact_in_24_bits = truncated(wanted, 24) == wanted
     for row in evaluate_in_modes(name, *arguments, narrow=True):
-        assert row[exact_in_24_bits].tolist() == np.array(wanted)[exact_in_24_bits].tolist()
+        assert row[exact_in_24_bits].tolist() == wanted[exact_in_24_bits].tolist()
 
 
 def test_narrow_results_stay_finite_and_nonzero():
@@ -368,11 +343,6 @@ def test_narrow_results_stay_finite_and_nonzero():
             for arguments in points_of:
                 value = evaluate(name, *(np.array([x]) for x in arguments), narrow=True)[0]
                 assert 2.0**-1022 <= abs(value) <= 2.0**1023, (name, arguments)
-    infinite = np.array([math.inf, -math.inf])
-    assert evaluate("exp", infinite, narrow=True).tolist() == [math.inf, 0.0]
-    assert evaluate("sinh", np.array([0.0, -0.0]), narrow=True).tolist() == [0.0, 0.0]
-    half = np.array([0.5, 2.0])
-    assert evaluate("pow", half, np.full(2, math.inf), narrow=True).tolist() == [0.0, math.inf]
 
 
 def test_narrow_keeps_every_nan():

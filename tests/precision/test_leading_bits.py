@@ -51,9 +51,6 @@ ROUNDED_ON_BITS = (
 ARITY = {"sqrt": 1, "fma": 3}
 MPFR = {"add": gmpy2.add, "sub": gmpy2.sub, "mul": gmpy2.mul, "div": gmpy2.div,
         "sqrt": gmpy2.sqrt, "fma": gmpy2.fma}  # fmt: skip
-has_mode = pytest.mark.skipif(
-    not (available() and has_feature("fma")), reason="only x86-64 has a settable rounding mode"
-)
 
 
 def operands(fmt, size: int, seed: int = 1) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -93,23 +90,17 @@ def by_mpfr(name, fmt, *given) -> np.ndarray:
 
 @pytest.mark.parametrize("spec", [*QUICK_FIRST, *SHORT])
 def test_operations_are_rounded_once(spec):
+    """The quick ones in MPFR, too."""
     backend = resolve_backend(spec)
-    given = operands(backend.compute.format, 60_000)
+    fmt = backend.compute.format
+    given = operands(fmt, 60_000)
     found = results(backend, "auto", *given)
     for row, name in zip(found, kernels.ARITHMETIC, strict=True):
         taken = given[: ARITY.get(name, 2)]
         assert_bits(row, getattr(vector, name)(*taken, backend.compute), taken, f"{spec} {name}")
-
-
-@pytest.mark.parametrize("spec", [s for s in QUICK if "emin" in s or "23" in s])
-def test_operations_are_those_of_mpfr(spec):
-    backend = resolve_backend(spec)
-    fmt = backend.compute.format
-    given = tuple(x[-3000:] for x in operands(fmt, 6000, seed=3))
-    found = results(backend, "auto", *given)
-    for row, name in zip(found, kernels.ARITHMETIC, strict=True):
-        taken = given[: ARITY.get(name, 2)]
-        assert_bits(row, by_mpfr(name, fmt, *taken), taken, f"{spec} {name} of MPFR")
+        if spec in QUICK:
+            taken = [x[-2000:] for x in taken]
+            assert_bits(row[-2000:], by_mpfr(name, fmt, *taken), taken, f"{spec} {name} of MPFR")
 
 
 def test_aimed_pairs_meet_what_they_aim_at():
@@ -125,25 +116,6 @@ def test_aimed_pairs_meet_what_they_aim_at():
     wider = Arithmetic(Format("one more bit", 17, -126, 127), "rn")
     tie = (vector.round_values(exact, wider) == exact) & (vector.mul(a, b, arithmetic) != a * b)
     assert np.count_nonzero(tie) > 300
-
-
-@has_mode
-@pytest.mark.parametrize(
-    "kernel", [pytest.param("unary_functions", marks=pytest.mark.slow), "binary_functions"]
-)
-def test_functions_have_the_bits_of_the_evaluation_to_nearest(kernel):
-    backend = resolve_backend("float:p=23")
-    fmt, rng = backend.compute.format, np.random.default_rng(5)
-    middle = in_format(rng.standard_normal(10_000) * np.exp2(rng.uniform(-6, 6, 10_000)), fmt)
-    a = np.concatenate([middle, random_numbers(fmt, 3000, rng)])
-    given = (a,) if kernel == "unary_functions" else (a, np.roll(a, 1))
-    rows = kernels.UNARY_FUNCTIONS if len(given) == 1 else kernels.BINARY_FUNCTIONS
-    found = []
-    for path in ("auto", "software"):
-        found.append(np.empty((len(rows), a.size)))
-        lift(getattr(kernels, kernel), backend, path=path)(*given, found[-1])
-    for row, name in enumerate(rows):
-        assert_bits(found[0][row], found[1][row], given, name)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

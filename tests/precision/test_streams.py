@@ -45,16 +45,6 @@ def test_blocks_agree_with_the_single_word(first_path):
                 assert words[2 * (step - 6) + dimension, i] == expected
 
 
-def test_compiled_block_equals_python():
-    python = np.zeros((4, 9), dtype=np.int64)
-    compiled = np.zeros((4, 9), dtype=np.int64)
-    namespace = dict(fill_words.__globals__, philox4x32=numba.njit(philox4x32))
-    source = type(fill_words)(fill_words.__code__, namespace)
-    fill_words(2**33 - 4, 11, 1, 5, 6, python)
-    numba.njit(source)(2**33 - 4, 11, 1, 5, 6, compiled)
-    assert np.array_equal(python, compiled)
-
-
 def test_words_are_uniform():
     count = 200_000
     path = np.arange(count, dtype=np.int64)
