@@ -1,10 +1,7 @@
 """`fixed_matmul` against Python's own integers: exact where it says so, else within its bound."""
 
 import functools
-import os
 import re
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 
@@ -29,7 +26,6 @@ SHAPES = [
     (1, 1, 1), (1, 5, 1), (3, 0, 4), (0, 3, 2), (2, 3, 0), (1, 700, 40), (13, 251, 33),
     (12, 252, 32), (25, 253, 65), (5, 513, 31), (3, 2049, 5), (100, 1, 130),
 ]  # fmt: skip
-KINDS = {"int8": np.int8, "int16": np.int16, "int32": np.int32}
 
 
 def patterns(shape, kind, rng):
@@ -46,32 +42,40 @@ def patterns(shape, kind, rng):
 
 
 def exact(a, b):
-    """The exact product as Python integers in an object array."""
-    if a.shape[1] == 0:
-        return np.zeros((a.shape[0], b.shape[1]), object)
+    """The exact product, of 32 bits as Python integers in an object array."""
+    if a.shape[1] == 0 or max(a.itemsize, b.itemsize) <= 2:
+        return a.astype(np.int64) @ b.astype(np.int64)
     rows = integers.product(a.tolist(), b.tolist())
     return np.array(rows, object).reshape(a.shape[0], b.shape[1])
 
 
-@pytest.mark.parametrize("shape", SHAPES, ids=str)
-@pytest.mark.parametrize("kind", KINDS)
-def test_integer_products_are_the_exact_sums_rounded_once(kind, shape):
-    rng = np.random.default_rng(sum(shape))
-    for a, b in patterns(shape, KINDS[kind], rng):
-        found = fixed_matmul(a, b, accurate=True)
-        assert found.dtype == np.float64
-        assert np.array_equal(found, exact(a, b).astype(np.float64))
+@pytest.mark.parametrize("kind", [np.int8, np.int16, np.int32])
+def test_integer_products_are_the_exact_sums_rounded_once(kind):
+    for shape in SHAPES:
+        for a, b in patterns(shape, kind, np.random.default_rng(sum(shape))):
+            found = fixed_matmul(a, b, accurate=True)
+            assert found.dtype == np.float64
+            assert np.array_equal(found, exact(a, b).astype(np.float64)), shape
 
 
 @pytest.mark.parametrize("way", ["integer_matmul", "split_matmul", "halves_matmul"])
-@pytest.mark.parametrize("inner", [1, 3, 4, 250, 252, 255, 256, 257, 504, 512, 1021, 4099])
-def test_every_way_of_multiplying_16_bits_is_exact(way, inner):
+def test_every_way_of_multiplying_16_bits_is_exact(way):
+    """Upper parts at -128 and rests at +-128 too, with the same sign in every product."""
     if way == "split_matmul" and not tiled_product.BYTES:
         pytest.skip("this processor does not multiply and add bytes")
-    rng = np.random.default_rng(inner)
-    for a, b in patterns((7, inner, 34), np.int16, rng):
-        found = getattr(packed_matmul, way)(*map(np.ascontiguousarray, (a, b)))
-        assert found.dtype == np.int64 and np.array_equal(found, exact(a, b))
+    multiplied = getattr(packed_matmul, way)
+    for inner in (1, 3, 4, 250, 252, 255, 256, 257, 504, 512, 1021, 4099):
+        for a, b in patterns((7, inner, 34), np.int16, np.random.default_rng(inner)):
+            found = multiplied(*map(np.ascontiguousarray, (a, b)))
+            assert found.dtype == np.int64 and np.array_equal(found, exact(a, b)), inner
+    a = np.full((3, 2000), -(2**15), np.int16)
+    b = np.full((2000, 33), -128 * 257 + 128, np.int16)
+    for x, y in ((a, b), (a, -b - 1), (b.T.copy(), a.T.copy()), (a + 257, b + 256)):
+        assert np.array_equal(multiplied(x, y), exact(x, y))
+    for largest in (2**15, 6000, 2900, 100):  # sums of blocks at their limit
+        a = np.full((2, 3000), -largest, np.int16)
+        b = np.full((3000, 3), min(largest, 2**15 - 1), np.int16)
+        assert np.array_equal(multiplied(a, b), exact(a, b))
 
 
 def test_upper_parts_leave_what_the_proof_needs():
@@ -81,14 +85,6 @@ def test_upper_parts_leave_what_the_proof_needs():
     assert upper.min() == -128 and upper.max() == 127 and abs(rest).max() == 128
     worst = 257 * 128 * 128 + 128 * 2**15
     assert tiled_product.SPLIT_BLOCK * worst < 2**31 < (tiled_product.SPLIT_BLOCK + 4) * worst
-
-
-def test_the_worst_numbers_of_the_proof_stay_within_32_bits():
-    """Upper parts at -128 and rests at +-128, with the same sign in every product."""
-    a = np.full((3, 2000), -(2**15), np.int16)
-    b = np.full((2000, 33), -128 * 257 + 128, np.int16)
-    for x, y in ((a, b), (a, -b - 1), (b.T.copy(), a.T.copy()), (a + 257, b + 256)):
-        assert np.array_equal(packed_matmul.integer_matmul(x, y), exact(x, y))
 
 
 @pytest.mark.parametrize("size", [2**15 - 129, 16500, 16200, 8300, 8000, 4000])
@@ -104,14 +100,6 @@ def test_blocks_of_split_numbers_follow_the_sums_of_magnitudes(size):
     if tiled_product.BYTES:
         assert np.array_equal(packed_matmul.split_matmul(a, b), exact(a, b))
         assert np.array_equal(packed_matmul.split_matmul(a, ~b), exact(a, ~b))
-
-
-@pytest.mark.parametrize("largest", [2**15, 6000, 2900, 100])
-def test_blocks_of_16_bits_follow_the_largest_numbers(largest):
-    """Sums of blocks at their limit: all operands at the ends, for every choice of the path."""
-    a = np.full((2, 3000), -largest, np.int16)
-    b = np.full((3000, 3), min(largest, 2**15 - 1), np.int16)
-    assert np.array_equal(packed_matmul.integer_matmul(a, b), exact(a, b))
 
 
 def test_dropped_bits_are_the_fewest_that_cannot_overflow():
@@ -130,25 +118,17 @@ def test_dropped_bits_are_the_fewest_that_cannot_overflow():
 
 
 @pytest.mark.parametrize("inner", [1, 2, 3, 1023, 1024, 5000])
-@pytest.mark.parametrize("low", [True, False])
-def test_full_scale_32_bits_never_overflow(inner, low):
-    """All operands at -2^31: every product has the same sign and the largest size."""
-    end = -(2**31) if low else 2**31 - 1
+@pytest.mark.parametrize("end", [-(2**31), 2**31 - 1])
+def test_full_scale_32_bits_never_overflow(inner, end):
+    """Every product has the same sign and the largest size; the sum of two is 2^63, which comes out
+    negative in int64, as the MLU370's description has it.
+    """
     a, b = np.full((2, inner), end, np.int32), np.full((inner, 3), end, np.int32)
     found, expected = fixed_matmul(a, b), float(inner * end * end)
     drop_a, drop_b = _dropped_bits(inner, abs(end), abs(end))
     rounding = 2.0**31 * (2**drop_a * (drop_a > 0) + 2**drop_b * (drop_b > 0))
     assert (np.abs(found - expected) <= inner * rounding / 2 + 2.0**-52 * expected).all()
     assert np.array_equal(fixed_matmul(a, b, accurate=True), np.full((2, 3), expected))
-
-
-def test_published_version_overflows_after_two_terms():
-    """Full-scale int32 products summed in int64, as the MLU370's description has it."""
-    a, b = np.full((1, 2), -(2**31), np.int64), np.full((2, 1), -(2**31), np.int64)
-    assert (a[:, :1] @ b[:1])[0, 0] == 2**62, "one product fits"
-    assert (a @ b)[0, 0] == -(2**63), "the sum of two is 2^63, which comes out negative"
-    narrow = a.astype(np.int32), b.astype(np.int32)
-    assert fixed_matmul(*narrow)[0, 0] == fixed_matmul(*narrow, accurate=True)[0, 0] == 2.0**63
 
 
 def test_accurate_sums_survive_cancellation():
@@ -247,15 +227,6 @@ def test_floats_beyond_a_given_scale_saturate_and_do_not_overflow():
     found = fixed_matmul(a, b, scales=(1.0, 1.0))
     ends = -(2 ** (31 - drop_a)), 2 ** (31 - drop_b) - 1
     assert (found == 1024.0 * ends[0] * ends[1] * 2.0 ** (drop_a + drop_b)).all()
-
-
-def test_float_32_bits_lose_less_than_binary32():
-    rng = np.random.default_rng(8)
-    a, b = rng.uniform(-1, 1, (60, 1000)), rng.uniform(-1, 1, (1000, 60))
-    error = [np.abs(c - a @ b).max() for c in (
-        fixed_matmul(a, b), fixed_matmul(a, b, accurate=True), a.astype("f4") @ b.astype("f4")
-    )]  # fmt: skip
-    assert error[1] < error[0] < error[2]
 
 
 def test_scales_by_row_and_column():
@@ -358,38 +329,3 @@ def test_the_multiply_add_instructions_are_used(dtypes, instruction, feature):
     sums = tiled_product.tile_of(dtypes[0]).rows * tiled_product.VECTORS
     assert len(re.findall(rf"\b({instruction})\b", assembly)) >= sums
     assert not re.search(r"\bvpmullq\b|\bvpmulld\b", assembly), "no wider product in its place"
-
-
-NARROW = """
-import sys
-
-import numpy as np
-from sciprec.precision.integers import tiled_product
-from sciprec.precision.integers.matrix_products import fixed_matmul
-assert not tiled_product.BYTES and tiled_product.VECTOR_BITS == 256
-rng = np.random.default_rng(0)
-for kind in map(np.dtype, sys.argv[1:]):
-    low, high = np.iinfo(kind).min, np.iinfo(kind).max
-    a = rng.integers(low, high, (9, 600), kind, endpoint=True)
-    b = rng.integers(low, high, (600, 21), kind, endpoint=True)
-    a[0], b[:, 0] = low, low
-    expected = (a.astype(object) @ b.astype(object)).astype(float)
-    assert (fixed_matmul(a, b, accurate=True) == expected).all(), kind
-    fixed_matmul(a, b)
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("target", "kinds"),
-    [
-        ({"NUMBA_CPU_NAME": "generic"}, ["int8", "int32"]),
-        ({"NUMBA_CPU_FEATURES": "+avx2"}, ["int16"]),
-    ],
-)
-def test_processors_without_wide_vectors_get_the_same_bits(target, kinds, tmp_path):
-    """Numba compiles for a lesser processor than this one."""
-    environment = {**os.environ, **target, "SCIPREC_CACHE_DIR": str(tmp_path)}
-    command = [sys.executable, "-W", "error", "-c", NARROW, *kinds]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr

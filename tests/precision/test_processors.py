@@ -5,23 +5,23 @@ from llvmlite import binding
 from numba.core import codegen, config
 
 from sciprec.precision.rounding import mode
-from tests.precision.processor_survey import digests_as
+from tests.precision.processor_survey import digests, digests_as
 
-TARGETS = {"generic": {"NUMBA_CPU_NAME": "generic"},
-           "core2": {"NUMBA_CPU_NAME": "core2", "NUMBA_CPU_FEATURES": ""},
-           "without AVX": {"NUMBA_ENABLE_AVX": "0"}}  # fmt: skip
+TARGETS = [
+    ({"NUMBA_CPU_NAME": "generic"}, ("fp16", "mlu370", "int8", "int32")),
+    ({"NUMBA_CPU_NAME": "core2", "NUMBA_CPU_FEATURES": ""}, ("fp16", "mlu370")),
+    ({"NUMBA_ENABLE_AVX": "0"}, ("fp16", "bf16")),
+    ({"NUMBA_CPU_FEATURES": "+avx2"}, ("mlu370", "int16")),
+]
 
 
 @pytest.mark.slow
-def test_other_processors_give_the_same_bits():
+@pytest.mark.parametrize(("target", "arithmetics"), TARGETS)
+def test_other_processors_give_the_same_bits(target, arithmetics):
     """With cold caches: without conversions of binary16 code for these ended in a segmentation
     fault, and without vectors of 512 bits LLVM ended the process.
     """
-    arithmetics = ("fp16", "mlu370", "bf16")
-    expected = digests_as({}, arithmetics)
-    assert {name: digests_as(target, arithmetics) for name, target in TARGETS.items()} == {
-        name: expected for name in TARGETS
-    }
+    assert digests_as(target, arithmetics) == digests(arithmetics)
 
 
 @pytest.mark.parametrize(
