@@ -3,10 +3,6 @@
 import itertools
 import math
 import pickle
-import subprocess
-import sys
-import textwrap
-from copy import deepcopy
 
 import numpy as np
 import pytest
@@ -19,7 +15,8 @@ from sciprec.precision.assigning.matching import Matching, program_of
 from sciprec.precision.assigning.origins import own_place
 from sciprec.precision.assigning.rows import ANY, NEAREST, VERSION, layout_of
 from tests.oracles.by_line import run_by_line
-from tests.precision.registered import registered_kernels
+from tests.precision.assigned_files import formats_of_rows, kernel_of
+from tests.precision.processes import started
 from tests.random_kernels.assigned import assigned_trials, whole_trials
 from tests.random_kernels.generator import random_case
 from tests.random_kernels.runner import run_trials
@@ -141,51 +138,12 @@ def test_the_specialised_form_has_the_same_bits(names):
         assert is_same(args, expected)
 
 
-@pytest.mark.parametrize("name", ["fp64", "mlu370", "bf16"])
-def test_one_format_everywhere_is_the_backend_of_that_format(name):
-    args = [sciprec.quantize(a, name).astype(float) for a in given(functions, 3)]
-    args = tuple(map(float, args))
-    found = lift(functions, Assignment({}, default=name))(*args)
-    assert is_same(found, lift(functions, name)(*args))
-
-
 def test_complex_numbers_have_the_format_of_their_line():
     z, w = 1.25 - 0.375j, 0.5 + 3j
     assert lift(inner, Assignment({}, default="bf16"))(z, w) == lift(inner, "bf16")(z, w)
     line = inner.__code__.co_firstlineno + 1
     mixed = lift(inner, Assignment({line: "e5m2"}))(z, w)
     assert mixed == lift(product, "e5m2")(z, w) - z
-
-
-COMPILED_LONG = ("fft_synthesis", "primitive_linear", "filter_carried_levels", "sum_fields")
-
-
-@pytest.mark.slow
-def test_registered_kernels_in_formats_by_line():
-    """Every twentieth one but for those that take long to compile; lines of all of them were once
-    compared in both forms.
-    """
-    known = registered_kernels()
-    for name in sorted(known)[::20]:
-        if name.endswith(COMPILED_LONG):
-            continue
-        entry = known[name]
-        kernel = getattr(entry.function, "py_func", entry.function)
-        assignment, drawn = by_lines(kernel, ("fp32", "bf16", "float:p=13"))
-        expected = deepcopy(entry.example())
-        right = exact(kernel, drawn, expected)
-        for run in (lift(kernel, assignment), _configured(kernel, assignment)):
-            args = deepcopy(entry.example())
-            found = run(*args)
-            assert right is None or is_same(found, right), name
-            assert is_same(args, expected), name
-
-
-def _configured(kernel, assignment):
-    known = assignment.arithmetics
-    made = Configured(kernel, layout_of(known), formats=known, after=0.0)
-    table = made.table(Matching(assignment, kernel).arithmetics)
-    return lambda *args: made(table, *args)
 
 
 @pytest.mark.parametrize("layout", [NEAREST, ANY])
@@ -223,25 +181,15 @@ def test_a_kernel_that_is_called_for_long_gets_versions():
     assert made.program.layout.rows == rows
 
 
-RANDOM_SAMPLE = ((27, 1), (83, 1))
-"""Seeds, and how many trials of each: 27 has objects, 83 elementary functions."""
+BY_LINE, WHOLE = (27, 83), (14, 27)
+"""Seeds: 14 returns a literal, 27 has objects, 83 elementary functions."""
 
 
 @pytest.mark.slow
-def test_random_kernels_in_formats_by_line():
-    trials = [t for seed, n in RANDOM_SAMPLE for t in assigned_trials(random_case(seed), n)]
-    wrong = [(t.text(), o) for t, o in run_trials(trials, per_process=20) if o.kind != "same"]
-    assert not wrong, wrong[0]
-
-
-WHOLE_SAMPLE = (14, 27, 40, 59, 83)
-"""Seeds: 14 returns a literal, 27 has objects."""
-
-
-@pytest.mark.slow
-def test_random_kernels_in_one_format_for_everything():
-    trials = [t for seed in WHOLE_SAMPLE for t in whole_trials(random_case(seed))]
-    assert len(trials) == len(WHOLE_SAMPLE)
+def test_random_kernels_in_formats_by_line_and_in_one_for_everything():
+    trials = [t for seed in BY_LINE for t in assigned_trials(random_case(seed), 1)]
+    trials += [t for seed in WHOLE for t in whole_trials(random_case(seed))]
+    assert len(trials) == len(BY_LINE) + len(WHOLE)
     wrong = [(t.text(), o) for t, o in run_trials(trials, per_process=20) if o.kind != "same"]
     assert not wrong, wrong[0]
 
@@ -249,7 +197,7 @@ def test_random_kernels_in_one_format_for_everything():
 # ---- places, and files --------------------------------------------------------------------------
 
 
-SOURCE = '''
+SOURCE = """
 def helper(a, b):
     c = a * b
     return c + a
@@ -262,47 +210,29 @@ def kernel(x, out):
         out[i] = helper(x[i], t)
         s += t
     return s + x.sum()
-'''
+"""
 
 
 @pytest.fixture
-def kernel_in(tmp_path, monkeypatch):
+def kernel_in(tmp_path):
     """A maker of the kernel from its source, in a file that can be changed."""
-    monkeypatch.syspath_prepend(str(tmp_path))
     count = itertools.count()
-
-    def made(source: str = SOURCE):
-        folder = tmp_path / f"v{next(count)}"
-        folder.mkdir()
-        path = folder / "mine.py"
-        path.write_text(textwrap.dedent(source))
-        space: dict = {"__name__": "mine", "__file__": str(path)}
-        exec(compile(path.read_text(), str(path), "exec"), space)
-        return space["kernel"]
-
-    return made
-
-
-X = np.linspace(0.1, 1.0, 9)
-
-
-def result_of(kernel, assignment) -> tuple:
-    out = np.zeros(9)
-    return lift(kernel, assignment)(X, out), tuple(out)
+    return lambda source=SOURCE: kernel_of(tmp_path / f"v{next(count)}", source.split("\n"))
 
 
 def test_units_name_the_same_operations(kernel_in):
     kernel = kernel_in()
-    narrow = result_of(kernel, Assignment({10: "bf16", 12: "bf16"}))
-    assert narrow != result_of(kernel, "fp64")
-    variables = Assignment({"t": "bf16", "kernel.s": "bf16"}, unit="variable")
-    assert narrow == result_of(kernel, variables)
-    named = ["10:12: 0.1 * x[i]", "10: x[i] ** 3", "10: 0.1 * x[i] + x[i] ** 3", "12: s += t"]
-    operations = Assignment(dict.fromkeys(named, "bf16"), unit="operation")
-    assert narrow == result_of(kernel, operations)
-    by_function = result_of(kernel, Assignment({"helper": "bf16"}, unit="function"))
-    assert by_function == result_of(kernel, Assignment({3: "bf16", 4: "bf16"}))
-    assert by_function == result_of(kernel, Assignment({"line 11 > helper": "bf16"}, unit="call"))
+    narrow, *others = (
+        formats_of_rows(Assignment(dict.fromkeys(places, "bf16"), unit=unit), kernel)
+        for unit, places in (
+            ("line", [10, 12]), ("variable", ["t", "kernel.s"]),
+            ("operation", ["10:12: 0.1 * x[i]", "10: x[i] ** 3", "10: 0.1 * x[i] + x[i] ** 3",
+                           "12: s += t"]),
+            ("function", ["helper"]), ("line", [3, 4]), ("call", ["line 11 > helper"]),
+        )
+    )  # fmt: skip
+    assert narrow == others[0] == others[1] != others[2] == others[3] == others[4]
+    assert {narrow.count("bfloat16"), others[2].count("bfloat16")} == {4, 2}
 
 
 def test_a_file_gives_the_assignment_back_and_finds_moved_lines(kernel_in, tmp_path):
@@ -311,21 +241,15 @@ def test_a_file_gives_the_assignment_back_and_finds_moved_lines(kernel_in, tmp_p
     path = made.save(tmp_path / "two.toml")
     assert Assignment.load(path) == made and dict(Assignment.load(path)) == dict(made)
     assert made[10] == "bf16" and set(made) == {10, 4} and "t = 0.1 * x[i]" in str(made)
-    expected = result_of(kernel, made)
-    assert result_of(kernel, f"assignment:{path}") == expected
+    expected, given = np.zeros(9), (np.linspace(0.1, 1.0, 9), np.zeros(9))
+    result = lift(kernel, made)(given[0], expected)
+    assert lift(kernel, f"assignment:{path}")(*given) == result
+    np.testing.assert_array_equal(given[1], expected)
     moved = kernel_in("# one\n# two\n" + SOURCE.replace("    s = 0.0", "    # three\n    s = 0.0"))
-    assert result_of(moved, Assignment.load(path)) == expected
+    assert formats_of_rows(Assignment.load(path), moved) == formats_of_rows(made, kernel)
     edited = kernel_in(SOURCE.replace("0.1 * x[i]", "0.2 * x[i]"))
     with pytest.raises(InputError, match=r"line 10 of 'kernel' \(.*mine.py\) reads `t = 0.2 \*"):
         lift(edited, Assignment.load(path))
-
-
-def test_lines_that_read_alike_keep_their_order(kernel_in, tmp_path):
-    source = "def kernel(x):\n    y = x\n    y = y * 1.1\n    y = y * 1.1\n    return y + 0.3\n"
-    made = Assignment({3: "bf16", 4: "fp16"}, kernel=kernel_in(source))
-    moved = kernel_in("\n\n" + source.replace("    y = x\n", "    y = x\n\n"))
-    new = Assignment({6: "bf16", 7: "fp16"})
-    assert lift(moved, made)(1.7) == lift(moved, new)(1.7) != lift(moved, "fp64")(1.7)
 
 
 def test_another_process_finds_an_assignment_by_its_name(kernel_in, tmp_path):
@@ -333,8 +257,7 @@ def test_another_process_finds_an_assignment_by_its_name(kernel_in, tmp_path):
     name = made.as_backend().name
     assert resolve_backend(name) == made.as_backend()
     code = f"import sciprec\nprint(dict(sciprec.Assignment.called({name!r})))"
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert run.stdout.strip() == "{10: 'bf16'}"
+    assert started(code) == "{10: 'bf16'}\n"
     lifted = lift(inner, Assignment({}, default="bf16"))
     assert pickle.loads(pickle.dumps(lifted))(1.23, 4.56) == lifted(1.23, 4.56) != inner(1.23, 4.56)
 
