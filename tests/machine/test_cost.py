@@ -61,21 +61,14 @@ def test_kinds_of_operations_add_up():
     assert roofline(work, "a100", "fixed32").compute_seconds_modelled == 2e12 / 19.5e12
 
 
-def test_elementary_functions_count_as_stated():
+def test_elementary_functions_count_as_stated_and_no_work_takes_no_time():
     found = roofline(Work(flops=5, special=3), "mlu370", "mlu370-noguard")
     assert found.compute_seconds_modelled == (5 + 3 * FLOPS_PER_SPECIAL) / 24e12
-    assert f"counts as {FLOPS_PER_SPECIAL} operations" in found.assumptions[0]
-
-
-def test_no_work_takes_no_time():
-    found = roofline(Work())
-    assert (found.seconds_modelled, found.ridge, found.bound) == (0.0, 0.0, "memory")
-    assert Work(flops=1).intensity == float("inf")
-
-
-def test_work_adds_and_repeats():
+    nothing = roofline(Work())
+    assert (nothing.seconds_modelled, nothing.ridge, nothing.bound) == (0.0, 0.0, "memory")
+    assert Work(flops=1).intensity == float("inf") and (3 * ADDITION).bytes_moved == 36
     assert ADDITION + ADDITION == 2 * ADDITION == ADDITION * 2
-    assert (3 * ADDITION).bytes_moved == 36
+    assert f"counts as {FLOPS_PER_SPECIAL} operations" in found.assumptions[0]
 
 
 def test_counts_of_a_lifted_kernel_become_work():

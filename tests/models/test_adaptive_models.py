@@ -59,7 +59,7 @@ def test_on_one_rung_it_has_the_bits_of_that_rung(tolerance, rung):
     assert made[0].tobytes() == alone[0].tobytes() and made[1].tobytes() == alone[1].tobytes()
 
 
-@pytest.mark.parametrize("tolerance", [1e-2, 1e-3, 1e-4, 1e-5, 1e-6])
+@pytest.mark.parametrize("tolerance", [1e-2, 1e-4, 1e-6])
 def test_tolerances_are_met_with_both_rungs(tolerance):
     truth = oscillate(sciprec.ModelArithmetic("fp64"))[0]
     made = oscillate(adaptive(tolerance))[0]

@@ -59,9 +59,8 @@ def test_an_error_of_the_model_names_its_line(write, call):
         ("[mine]\nsteps = 1.5", "'mine.steps' was given 1.5 .*; accepted: a whole number"),
     ],
 )  # fmt: skip
-@pytest.mark.parametrize("announced", ["'mine'", "'mine', variables=['x']"])
-def test_what_a_scenario_of_a_model_asks_for_wrongly(write, call, scenario, said, announced):
-    plugin, file = write(GOOD, scenario=scenario, decorator=announced)
+def test_what_a_scenario_of_a_model_asks_for_wrongly(write, call, scenario, said):
+    plugin, file = write(GOOD, scenario=scenario, decorator="'mine', variables=['x']")
     code, _, error = call("run", file, "--plugin", plugin, "--out", plugin.parent / "out")
     assert code == 2 and re.search(said, error.strip().splitlines()[-1]), error
 

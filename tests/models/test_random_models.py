@@ -63,18 +63,18 @@ def kernel(x, p, out):
         out[i] = 0.1 * {expression(rng, 3)}
 
 
-@sciprec.model("drawn_{seed}"{', perturbs=["p"]' if perturbs else ''})
+@sciprec.model("drawn_{seed}"{', perturbs=["p"]' if perturbs else ""})
 def drawn(given: P, arithmetic):
     lifted = arithmetic.lift(kernel)
     x = np.linspace(-1.0, 1.0, {int(np.prod(shape))}).reshape({shape})
-    x = arithmetic.quantize({'x' if perturbs else 'arithmetic.perturb(x)'})
+    x = arithmetic.quantize({"x" if perturbs else "arithmetic.perturb(x)"})
     dx, states = np.zeros(x.size), [x.copy()]
     for _ in range(given.steps):
         lifted(x.reshape(-1), given.p, dx)
         arithmetic.update(x, dx.reshape(x.shape))
         states.append(x.copy())
-    {'states = np.array(states)' if whole else 'states = states[-1]'}
-    dims = ({"'time', " if whole else ''}{', '.join(dims)},)
+    {"states = np.array(states)" if whole else "states = states[-1]"}
+    dims = ({"'time', " if whole else ""}{", ".join(dims)},)
     return xr.Dataset({{"state": (dims, states, {{"units": "m"}})}})
 '''
     return source, rng.sample(BACKENDS, 2), rng.random() < 0.5
@@ -138,39 +138,20 @@ def random_parameters(rng):
     return dataclasses.make_dataclass("Drawn", with_default, frozen=True), made
 
 
-@pytest.mark.parametrize("seed", range(60))
-def test_tables_take_what_their_sentences_say(seed):
-    rng = random.Random(seed)
-    cls, made = random_parameters(rng)
-    table = table_of(cls, "drawn")
-    written = "\n".join(one.examples[0] for one in table.model_fields.values())
-    assert as_given(table.model_validate(tomllib.loads(written))) == cls()
-    for name, _, good, bad in made:
-        for value in good:
-            taken = getattr(as_given(table.model_validate({name: value})), name)
-            assert taken == (tuple(value) if isinstance(value, list) else value)
-        for value in bad:
-            with pytest.raises(ValidationError) as caught:
-                table.model_validate({name: value})
-            said = complaint(table, dict(caught.value.errors()[0]))
-            assert said.startswith(f"key '{name}") and "; accepted: " in said, said
-            assert f"; write for example `{name} = " in said
-    with pytest.raises(ValidationError):
-        table.model_validate({"not_there": 1})
-
-
 @pytest.mark.parametrize("required", [False, True])
 @pytest.mark.parametrize("seed", range(24))
-def test_schema_list_of_keys_and_first_scenario_say_what_tables_take(seed, required):
-    """The JSON schema takes and refuses what the table does, every key is listed, and the first
-    scenario is one. NaN, infinities and whole numbers with a point are no question of schemas.
+def test_tables_schemas_keys_and_first_scenarios_say_what_is_taken(seed, required):
+    """The table takes what its sentences tell to write, and refuses the rest with one; the JSON
+    schema takes and refuses the same, every key is listed, and the first scenario is one. NaN,
+    infinities and whole numbers with a point are no question of schemas.
     """
     cls, made = random_parameters(random.Random(seed))
     if required:
         cls = dataclasses.make_dataclass("Drawn", [(name, kind) for name, kind, *_ in made])
     table = table_of(cls, "drawn")
     written = "\n".join(one.examples[0] for one in table.model_fields.values())
-    table.model_validate(tomllib.loads(written))  # what sentences tell to write
+    taken = as_given(table.model_validate(tomllib.loads(written)))
+    assert required or taken == cls()
     fields = {"kind": (Literal["drawn"], ...), "drawn": (table, ...)}
     scenario = create_model("DrawnScenario", __base__=Scenario, **fields)
     schema = json_schema([scenario])
@@ -182,14 +163,24 @@ def test_schema_list_of_keys_and_first_scenario_say_what_tables_take(seed, requi
     first = tomllib.loads(draft("drawn", found, "first"))
     scenario.model_validate(first)
     assert validator.is_valid(first)
+    with pytest.raises(ValidationError):
+        table.model_validate(first["drawn"] | {"not_there": 1})
     for name, _, good, bad in made:
         assert listed[f"drawn.{name}"].required == required
         for value in good:
-            assert validator.is_valid(first | {"drawn": first["drawn"] | {name: value}}), value
+            given = first["drawn"] | {name: value}
+            taken = getattr(as_given(table.model_validate(given)), name)
+            assert taken == (tuple(value) if isinstance(value, list) else value)
+            assert validator.is_valid(first | {"drawn": given}), value
         for value in bad:
+            given = first["drawn"] | {name: value}
+            with pytest.raises(ValidationError) as caught:
+                table.model_validate(given)
+            said = complaint(table, dict(caught.value.errors()[0]))
+            assert said.startswith(f"key '{name}") and "; accepted: " in said, said
+            assert f"; write for example `{name} = " in said
             if not (isinstance(value, float) and (value % 1 == 0 or value - value != 0)):
-                wrong = first | {"drawn": first["drawn"] | {name: value}}
-                assert not validator.is_valid(wrong) or has_nan(value)
+                assert not validator.is_valid(first | {"drawn": given}) or has_nan(value)
 
 
 def has_nan(value):

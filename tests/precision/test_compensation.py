@@ -1,12 +1,9 @@
 """The compensation protocol: what a residual is, that nothing is lost, and what it is good for."""
 
-import functools
 from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from sciprec.errors import InputError
 from sciprec.precision import FORMATS, Arithmetic, Backend, lift, quantize, resolve_backend
@@ -17,7 +14,6 @@ from sciprec.precision.sums.compensation import (
     carried_update,
     compensated_update,
     lost_in_sum,
-    plain_update,
     reset_sentence,
     resolve_compensation,
     share_forgotten,
@@ -35,7 +31,7 @@ def sums_and_losses(a, b, out):
         out[1, i] = lost_in_sum(a[i], b[i], out[0, i])
 
 
-def operands(backend, count=4000, seed=0):
+def operands(backend, count=1500, seed=0):
     """Pairs of numbers of the storage format, from equal size to far apart, of both signs."""
     rng, lowest = np.random.default_rng(seed), max(backend.storage.format.emin + 2, -40)
     pairs = rng.uniform(-2, 2, (2, count)) * 2.0 ** rng.integers(lowest, 3, (2, count))
@@ -54,28 +50,16 @@ def losses(name):
     return a, b, *out, exact_losses(a.tolist(), b.tolist(), out[0].tolist())
 
 
-@pytest.mark.parametrize("name", NEAREST)
-def test_what_a_sum_to_nearest_loses_is_found_exactly(name):
-    *_, found, expected = losses(name)
-    assert [Fraction(x) for x in found.tolist()] == expected
-    assert any(expected)
-
-
-@pytest.mark.parametrize("name", DIRECTED)
-def test_what_another_sum_loses_is_found_to_one_rounding(name):
+@pytest.mark.parametrize("name", NEAREST + DIRECTED)
+def test_what_a_sum_loses_is_found(name):
+    """To nearest exactly, and so where terms of one sign are truncated; else to one rounding."""
     a, b, totals, found, expected = losses(name)
     p = resolve_backend(name).compute.format.significand_bits
-    for x, e, total in zip(found.tolist(), expected, totals.tolist(), strict=True):
-        assert abs(Fraction(x) - e) <= Fraction(2) ** (1 - p) * abs(e)
+    exact = (a * b > 0) & (name == "mlu370") | (name in NEAREST)
+    for x, e, total, is_exact in zip(found.tolist(), expected, totals.tolist(), exact, strict=True):
+        assert abs(Fraction(x) - e) <= (0 if is_exact else Fraction(2) ** (1 - p) * abs(e))
         assert abs(e) < Fraction(2) ** (1 - p) * abs(Fraction(total)) or e == 0
-
-
-def test_truncated_sums_of_one_sign_lose_what_is_found_exactly():
-    a, b, _, found, expected = losses("mlu370")
-    alike = np.flatnonzero(np.sign(a) == np.sign(b))
-    assert all(Fraction(float(found[i])) == expected[i] for i in alike)
-    inexact = [i for i in range(a.size) if Fraction(float(found[i])) != expected[i]]
-    assert inexact and all(a[i] * b[i] < 0 for i in inexact)
+    assert any(expected)
 
 
 def updates_of(backend, count, seed=0, lowest=-1.0, size=32):
@@ -141,23 +125,6 @@ def test_carry_is_kahans_sum():
     np.testing.assert_array_equal(residual, kept)
 
 
-def test_carry_is_error_feedback_with_rounding_as_the_quantiser():
-    """Seide et al. (2014): send Q(g + e), keep e = (g + e) - Q(g + e); Q(y) = fl(x + y) - x."""
-    increments = updates_of(resolve_backend("fp16"), 300, size=4)
-    found, kept = run("fp16", "carry", increments)
-    for i in range(4):
-        x, e = 1.0, Fraction(0)
-        for g in increments[:, i].tolist():
-            y = Fraction(g) + e
-            sent = Fraction(float(np.float16(float(x + y)))) - Fraction(x)
-            x, e = float(Fraction(x) + sent), y - sent
-        assert (
-            abs(Fraction(float(found[i])) + Fraction(float(kept[i])) - Fraction(x) - e)
-            < 300 * 2**-22
-        )
-        assert abs(found[i] - x) <= 2**-10
-
-
 def test_general_kernels_agree_with_the_plain_carry():
     name, rng = "mlu370", np.random.default_rng(4)
     start = rng.uniform(-1, 1, 50), 2.0**-23 * rng.uniform(-1, 1, 50)
@@ -171,64 +138,15 @@ def test_general_kernels_agree_with_the_plain_carry():
     np.testing.assert_array_equal(*results)
 
 
-@pytest.mark.parametrize("name", ["fp32", "mlu370", "fp16", "bf16", "mlu370-noguard"])
-def test_updates_below_the_last_place_are_not_lost(name):
-    """The uncompensated state stagnates or lags by hundreds of units; the carry stays below 4 u."""
-    assert error(name, None) > 200
-    assert error(name, "carry") < 4
-
-
 @pytest.mark.parametrize("lowest", [0.0, -1.0])
-@pytest.mark.parametrize("pair", ["published-10-90", "published-15-85"])
 @pytest.mark.parametrize("name", ["fp32", "mlu370", "fp16"])
-def test_published_coefficients_reduce_the_error_and_the_carry_reduces_it_more(name, pair, lowest):
-    none, published, carry = (error(name, c, lowest) for c in (None, pair, "carry"))
-    assert published < none / 4
-    assert carry < published
-
-
-def subtracting_update(state, residual, increment, alpha, beta):
-    """The update of the opposite sign."""
-    for i in range(state.shape[0]):
-        x = state[i]
-        lost = lost_in_sum(x, increment[i], x + increment[i])
-        whole = increment[i] - (alpha * residual[i] + beta * lost)
-        state[i] = x + whole
-        residual[i] = lost_in_sum(x, whole, state[i])
-
-
-@pytest.mark.parametrize("shares", [(0.1, 0.9), (0.15, 0.85), (1.0, 0.0)])
-def test_the_opposite_sign_is_no_better_than_no_compensation(shares):
-    backend = resolve_backend("mlu370")
-    increments = updates_of(backend, 2000, lowest=1.0) * np.float32(4.5)
-    truth = 1.0 + increments.sum(axis=0, dtype=np.float64)
-    wrong, plain = np.ones(32, np.float32), np.ones(32, np.float32)
-    residual = np.zeros(32, np.float32)
-    for increment in increments:
-        lift_once(subtracting_update)(wrong, residual, increment, *shares)
-        lift_once(plain_update)(plain, increment)
-    right, _ = run("mlu370", Compensation(*shares), increments)
-    worst = [np.abs(x - truth).max() for x in (wrong, plain, right)]
-    assert worst[0] >= worst[1] > 50 * worst[2]
-
-
-@functools.cache
-def lift_once(kernel):
-    return lift(kernel, "mlu370")
-
-
-@pytest.mark.parametrize("shares", [(1.0, 0.0), (0.5, 0.0), (0.1, 0.9), (0.2, 0.0)])
-def test_lag_of_a_truncated_state_is_the_predicted_one(shares):
-    """Truncation loses half a unit on average, of increments of many units before and after."""
-    backend = resolve_backend("mlu370")
-    unit = backend.compute.rounding_error
-    drawn = np.random.default_rng(2).uniform(20 * unit, 30 * unit, (400, 512))
-    increments = quantize(drawn, backend).astype(np.float32)
-    state, residual = run("mlu370", Compensation(*shares), increments)
-    lag = 1.0 + increments.sum(axis=0, dtype=np.float64) - state
-    expected = steady_lag(Compensation(*shares), 0.5 * unit)
-    assert lag.mean() == pytest.approx(expected, rel=0.15)
-    assert residual.mean() == pytest.approx(expected, rel=0.15)
+def test_published_coefficients_reduce_the_error_and_the_carry_reduces_it_more(name, lowest):
+    """The uncompensated state stagnates or lags by hundreds of units; the carry stays below 4 u."""
+    none, *published, carry = (
+        error(name, c, lowest) for c in (None, "published-10-90", "published-15-85", "carry")
+    )
+    assert none > 200 or lowest < 0.0
+    assert carry < 4 and all(carry < one < none / 4 for one in published)
 
 
 @pytest.mark.parametrize(
@@ -254,25 +172,12 @@ def test_lag_of_small_increments_is_a_multiple_of_a_unit(shares, units):
     assert lag == pytest.approx(units, rel=0.05)
 
 
-def test_lag_without_feedback_grows_without_bound():
+def test_the_lag_of_increments_of_many_units_is_what_an_update_loses_over_alpha():
+    assert steady_lag(Compensation(0.5, 0.0), 0.75) == 1.5
+    assert steady_lag(Compensation(0.5, 0.5), 0.75) == 0.75
     assert steady_lag(Compensation(0.0, 0.5), 1.0) == np.inf
     assert steady_lag(Compensation(0.0, 0.5), -1.0) == -np.inf
     assert steady_lag(Compensation(0.0, 1.0), 1.0) == 0.0
-
-
-@settings(max_examples=40)
-@given(st.lists(st.floats(-1e-3, 1e-3), min_size=1, max_size=60), st.floats(-4.0, 4.0))
-def test_any_increments_are_carried_in_binary32(steps, start):
-    state = np.array([start], np.float32)
-    carried = CarriedUpdate("fp32")
-    truth = Fraction(float(state[0]))
-    largest = abs(truth)
-    for step in np.array(steps, np.float32):
-        truth += Fraction(float(step))
-        carried(state, np.array([step]))
-        largest = max(largest, abs(truth))
-    missing = truth - Fraction(float(state[0])) - Fraction(float(carried.residual[0]))
-    assert abs(missing) <= len(steps) * (Fraction(2) ** -44 * largest + Fraction(2) ** -120)
 
 
 def test_narrow_storage_is_carried_with_wide_operators():
@@ -286,19 +191,6 @@ def test_narrow_storage_is_carried_with_wide_operators():
     assert run(backend, None, increments)[0][0] == 1.0
 
 
-def test_reset_forgets_the_residual():
-    backend = resolve_backend("mlu370")
-    increments = updates_of(backend, 2000, lowest=0.0)
-    never, often = (
-        run("mlu370", Compensation(reset_every=every), increments)[0] for every in (None, 20)
-    )
-    always, plain = (run("mlu370", c, increments)[0] for c in (Compensation(reset_every=1), None))
-    np.testing.assert_array_equal(always, plain)
-    truth = 1.0 + increments.sum(axis=0, dtype=np.float64)
-    errors = [np.abs(x - truth).max() for x in (never, often, plain)]
-    assert errors[0] < errors[1] < errors[2]
-
-
 @pytest.mark.parametrize("shares", [(1.0, 0.0), (0.5, 0.5), (0.15, 0.85), (0.1, 0.9)])
 def test_the_sentence_of_resets_says_what_they_leave_lost(shares):
     """Beside the errors of real runs; 10 with the published pairs leaves all of it."""
@@ -309,6 +201,7 @@ def test_the_sentence_of_resets_says_what_they_leave_lost(shares):
     def lost(compensation):
         return np.abs(run("mlu370", compensation, increments)[0] - truth).mean()
 
+    assert lost(Compensation(*shares, 1)) == lost(None)
     for every in (3, 10, 40, 100, 500):
         reset = Compensation(*shares, every)
         share = lost(reset) / lost(None)

@@ -1,7 +1,5 @@
 """Learned predictors of losses: their training, their accuracy, and that the carry is better."""
 
-import functools
-
 import numpy as np
 import pytest
 
@@ -20,11 +18,10 @@ ELEMENTS = 16
 
 
 def increments(kind, backend, steps, seed):
-    """Uniform, oscillating or constant increments of some units of a rounding."""
+    """Uniform or oscillating increments of some units of a rounding."""
     u, rng = resolve_backend(backend).compute.rounding_error, np.random.default_rng(seed)
     drawn = {
         "random": lambda: rng.uniform(0, 10 * u, (steps, ELEMENTS)),
-        "constant": lambda: np.tile(rng.uniform(0.1 * u, 3 * u, ELEMENTS), (steps, 1)),
         "waves": lambda: 20 * u * np.cos(
             np.arange(steps)[:, None] * rng.uniform(0.005, 0.05, ELEMENTS)
         ),
@@ -89,9 +86,10 @@ def test_recurrent_cell_predicts_an_autoregression():
 
 
 @pytest.mark.parametrize(
-    "kind", ["random", *(pytest.param(k, marks=pytest.mark.slow) for k in ("waves", "constant"))]
-)
-@pytest.mark.parametrize("backend", ["mlu370", pytest.param("fp32", marks=pytest.mark.slow)])
+    ("backend", "kind"),
+    [("mlu370", "random"), pytest.param("mlu370", "waves", marks=pytest.mark.slow),
+     pytest.param("fp32", "waves", marks=pytest.mark.slow)],
+)  # fmt: skip
 def test_predicting_the_loss_does_not_help_beside_carrying_it(backend, kind):
     """The finding that the documentation states: the carry is better in every case."""
     for predictor in fitted(kind, backend):
@@ -108,7 +106,6 @@ def test_predicting_the_loss_does_not_help_beside_carrying_it(backend, kind):
             assert report.predicted < report.none / 10
 
 
-@functools.cache
 def climate_heights():
     """1 + height / 16 km at 16 places of a Rossby-Haurwitz wave in binary64, (steps + 1, 16)."""
     run = integrate("williamson_6", "T21", 5, output_hours=1 / 3)
@@ -117,10 +114,9 @@ def climate_heights():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("backend", ["mlu370", "fp32"])
-def test_predicting_the_loss_of_a_climate_model_does_not_help_either(backend):
+def test_predicting_the_loss_of_a_climate_model_does_not_help_either():
     """Trained on the first half of a run coupled with binary64, judged by the second."""
-    heights = climate_heights()
+    heights, backend = climate_heights(), "mlu370"
     changes = quantize(np.diff(heights, axis=0), backend)
     half = len(changes) // 2
     first, middle = (quantize(heights[n], backend) for n in (0, half))

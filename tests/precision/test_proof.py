@@ -40,10 +40,9 @@ def called(lifted, x, y, out):
 
 
 PROVEN = [
-    ("fp16", np.float32), ("fp16", np.float64), ("float:p=16", np.float64),
+    ("fp16", np.float32), ("float:p=16", np.float64),
     *(pytest.param(*row, marks=pytest.mark.slow)
-      for row in (("bf16", np.float32), ("mlu370", np.float32), ("float:p=30", np.float64),
-                  ("float:p=13,emin=-30,emax=31", np.float64))),
+      for row in (("mlu370", np.float32), ("float:p=30", np.float64))),
 ]  # fmt: skip
 """Of numbers of either width; float32 does not hold those of 30 bits."""
 
@@ -117,12 +116,6 @@ def test_arrays_of_unrounded_integers_are_not_trusted(at_once):
     assert lifted._proof._trusting is not None
 
 
-def appended(x, o, out):
-    y = np.append(x, o)
-    for i in range(x.size):
-        out[i] = x[i] + y[i + x.size]
-
-
 def in_a_list(x, o, out):
     y = [0.5, 2049]
     y.append(o[0])
@@ -164,15 +157,9 @@ def rebound(x, o, out):
 
 @pytest.mark.parametrize(
     "kernel",
-    [
-        appended,
-        in_a_list,
-        in_a_function,
-        pytest.param(again, marks=pytest.mark.slow),
-        of_a_comprehension,
-        rebound,
-    ],
-)
+    [in_a_list, in_a_function, pytest.param(again, marks=pytest.mark.slow),
+     of_a_comprehension, rebound],
+)  # fmt: skip
 def test_what_a_kernel_makes_of_integers_is_rounded_at_every_call(at_once, kernel):
     """2049 is 2048 in fp16, and so is 0.75 more, which was 2050 once the kernel was trusted."""
     lifted = lift(kernel, "fp16")
@@ -250,6 +237,7 @@ def test_what_a_load_changes_besides_is_changed_at_every_call(at_once, kernel, b
         lifted(np.ones(4, dtype), z, out)
         results.add((z.tobytes(), out.tobytes()))
     assert len(results) == 1 and lifted._proof._trusting is None
+    assert (lifted._proof._due == math.inf) == (kernel is signs)  # it is not looked at again
 
 
 def through_another(x, z, out):
@@ -270,13 +258,6 @@ def test_arguments_that_overlap_by_parts_of_elements_are_not_trusted(at_once, sh
         x = memory[8 : 8 + 64].view(np.float32) if not shift else memory[4:100].view(np.float64)
         found.add(float(lifted(x, np.array([1.0]), out)).hex())
     assert len(found) == 1 and lifted._proof._trusting is None
-
-
-def test_a_kernel_that_is_not_trusted_is_not_looked_at_again(at_once):
-    lifted, z = lift(signs, "fp16"), np.ones(3)
-    for _ in range(4):
-        lifted(z, z.copy(), z.copy())
-    assert lifted._proof._due == math.inf
 
 
 def test_overlapping_arguments(at_once):

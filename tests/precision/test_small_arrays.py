@@ -13,10 +13,7 @@ from sciprec.precision import LiftError, lift
 from tests.oracles.twin import run_twin
 
 SMALL = (np.float16, ml_dtypes.bfloat16, ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2)
-BACKENDS = [
-    "fp32", "fp64", "fp16", "fixed32",
-    *(pytest.param(b, marks=pytest.mark.slow) for b in ("mlu370", "bf16", "float:p=5,round=sr")),
-]  # fmt: skip
+BACKENDS = ["fp32", "fp16", "fixed32", pytest.param("float:p=5,round=sr", marks=pytest.mark.slow)]
 
 
 def scaled(x, out):
@@ -96,14 +93,14 @@ def inside(pair):
 
 
 @pytest.mark.parametrize(
-    ("dtype", "backend"),
+    ("dtype", "backend", "kernel"),
     [
-        (np.float16, "fp16"), (ml_dtypes.bfloat16, "bf16"), (ml_dtypes.float8_e5m2, "e5m2"),
-        (np.float16, "float:p=9,emin=-9,emax=9"),
+        (np.float16, "fp16", added_up), (ml_dtypes.bfloat16, "bf16", in_place),
+        (ml_dtypes.float8_e5m2, "e5m2", by_another),
+        (np.float16, "float:p=9,emin=-9,emax=9", added_up),
     ],
 )  # fmt: skip
-@pytest.mark.parametrize("kernel", [added_up, in_place, by_another])
-def test_an_array_of_the_arithmetics_format_is_read_again(kernel, dtype, backend):
+def test_an_array_of_the_arithmetics_format_is_read_again(dtype, backend, kernel):
     count = kernel.__code__.co_argcount
     given = [numbers(dtype), np.zeros(24, dtype)][:count]
     wide = [a.astype(np.float64) for a in given]
@@ -129,8 +126,7 @@ def test_what_could_not_be_read_again_is_refused(kernel, backend):
 def test_what_is_only_read_may_go_anywhere():
     x = numbers(ml_dtypes.bfloat16, seed=3)
     wide = x.astype(np.float64)
-    for backend in ("fp32", "fixed32"):
-        assert lift(sum_of, backend)(x) == lift(sum_of, backend)(wide)
+    assert lift(sum_of, "fp32")(x) == lift(sum_of, "fp32")(wide)
     out = np.zeros(24)
     lift(of_rows, "fp32")((x, wide), out)
     np.testing.assert_array_equal(out, (2.0 * wide).astype(np.float32))
@@ -142,13 +138,7 @@ def double(s):
     return s + s
 
 
-def test_slices_that_share_memory_share_it():
-    """Views of one array, backward ones too, of numbers that it keeps."""
-    whole = numbers(np.float16, 30)
-    wide = whole.astype(np.float64)
-    for a in (whole, wide):
-        lift(added_up, "fp16")(a[20:0:-2], a[2:12])
-    np.testing.assert_array_equal(whole.astype(np.float64), wide)
+def test_columns_that_share_memory_share_it():
     square = numbers(np.float16, (6, 6))
     wide = square.astype(np.float64)
     for a in (square, wide):
