@@ -29,7 +29,8 @@ class FixedOperations(WithoutKeys):
     """
 
     def __init__(self, units) -> None:
-        self.backend, self.takes_keys, self.narrow, self.own = units.backend, True, False, ()
+        self.backend, self.takes_keys, self.rows, self.narrow = units.backend, True, True, False
+        self.own = ()
         self.compute, self.roles = None, {}
         self.places = []
         for row, exponent in zip(units.rows, units.exponents, strict=True):
@@ -85,9 +86,6 @@ class FixedOperations(WithoutKeys):
 
     def _settled(self, key: int, made):
         return made
-
-    def _called(self, function, key: int, *operands):
-        return function(key, *operands)
 
     # ---- where numbers enter and leave ---------------------------------------------------------
 

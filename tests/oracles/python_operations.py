@@ -558,10 +558,20 @@ class PythonOperations:
             made = function(
                 *keys, *(self._enter(None, x.dtype.type(1)) if is_array(x) else x for x in operands)
             )
+            made = made.value if isinstance(made, Closed) else made
             inexact = kind_of(made) in "fc"
             return self._dtype(arrays, kind_of(made) == "c") if inexact else type(made)
 
         return result_type
+
+
+class Closed:
+    """What a function of a text with rows gives: a value, beside its marks."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value) -> None:
+        self.value = value
 
 
 class WithoutKeys(PythonOperations):
@@ -575,27 +585,30 @@ class WithoutKeys(PythonOperations):
 
     def __init__(self, backend, rows: bool) -> None:
         super().__init__(backend)
-        self.takes_keys, self._left_out = True, 1 + rows
+        self.takes_keys, self.rows = True, rows
 
     def _keyed(self, function):
-        return lambda *given: function(None, *given[self._left_out :])
+        return lambda *given: function(None, *given[1 + self.rows :])
 
     def _called(self, function, key, *operands):
-        return function(0, *operands)
+        made = function(key or 0, *operands)
+        return self._opened(made) if self.rows else made
 
     @staticmethod
     def _row(key, number):
         return key
 
     @staticmethod
-    def _opened(x):
-        return x
+    def _closed(x):
+        return Closed(x)
 
-    _closed = _opened
+    @staticmethod
+    def _opened(x):
+        return x.value
 
     @staticmethod
     def _kept(key, x):
-        return x
+        return x.value
 
 
 def _is_stored(container) -> bool:

@@ -118,7 +118,7 @@ def run_fixed(kernel, units, args: tuple):
     operations = FixedOperations(units)
     with np.errstate(all="ignore"):
         result = run_module(program, operations).sp_entry(0, *args)
-    return result, operations.places
+    return result.value, operations.places
 
 
 class _Unrounded(Program):
@@ -148,7 +148,8 @@ def without_keys(kernel, backend, path: str = "auto", trust_inputs: bool = False
 
     def call(*args):
         with np.errstate(all="ignore"):
-            return entry(0, *args)
+            result = entry(0, *args)
+        return result.value if backend.fixed else result
 
     return floats, call
 
