@@ -80,6 +80,7 @@ class Role:
 
     def __init__(self, arithmetic, mixed: bool = False) -> None:
         self.mixed, self.random = mixed, arithmetic.rounding == "sr"
+        self.literal = functools.partial(round_literal, arithmetic=arithmetic)
         self.arithmetic = types.SimpleNamespace(
             format=arithmetic.format, rounding=arithmetic.rounding, aligned=arithmetic.aligned,
             random_bits=arithmetic.random_bits, mixed=mixed,
@@ -156,7 +157,7 @@ class Steps:
 
     def literal(self, value: float) -> Number:
         """A constant, rounded to the format, never at random."""
-        return self.number(round_literal(value, self.role.arithmetic))
+        return self.number(self.role.literal(value))
 
     def bound(self, name: str) -> Number:
         return self.number(BOUNDS[name](self.role.arithmetic.format))

@@ -207,7 +207,16 @@ def _results(count: int, first):
     return made
 
 
+class _Listed(list):
+    """What stands for Numba's list."""
+
+    @classmethod
+    def empty_list(cls, kind, *allocated):
+        """An empty list of elements of any kind."""
+        return cls()
+
+
 def _imported(*place):
     """What a generated module names by its place; lists of Numba's are Python's."""
     found = imported(*place)
-    return list if found is List else found
+    return _Listed if found is List else found

@@ -130,18 +130,6 @@ def simpson(values, h):
     return s * h / 3
 
 
-def convolve3(field, kernel, out):
-    """3-D arrays and augmented assignment to elements."""
-    for i in range(field.shape[0] - 1):
-        for j in range(field.shape[1] - 1):
-            for k in range(field.shape[2] - 1):
-                out[i, j, k] = 0
-                for a in range(2):
-                    for b in range(2):
-                        for c in range(2):
-                            out[i, j, k] += kernel[a, b, c] * field[i + a, j + b, k + c]
-
-
 @njit(parallel=True)
 def parallel_statistics(x, out):
     """prange with two reductions and a private variable."""
@@ -180,32 +168,6 @@ def tridiagonal(a, b, c, d, x):
         x[i] = dp[i] - cp[i] * x[i + 1]
 
 
-def matrix_polynomial(a, x):
-    """Matrix products with @."""
-    return a @ (a @ x) - 0.5 * (a @ x) + x
-
-
-def swap_sort(x):
-    """Element swaps, comparisons of elements, integer bookkeeping."""
-    swaps = 0
-    for i in range(x.size):
-        for j in range(x.size - 1 - i):
-            if x[j] > x[j + 1]:
-                x[j], x[j + 1] = x[j + 1], x[j]
-                swaps += 1
-    return swaps
-
-
-def mandelbrot(cx, cy, limit):
-    """Integer counters beside float arithmetic."""
-    x = y = 0.0
-    for n in range(limit):
-        if x * x + y * y > 4.0:
-            return n
-        x, y = x * x - y * y + cx, 2 * x * y + cy
-    return limit
-
-
 def make_scaled(factor):
     """A closure over a constant."""
 
@@ -241,15 +203,11 @@ EXAMPLES = {
     horner: lambda: (_r(5).random(6), 0.7),
     fall: lambda: (12.5, 0.7),
     simpson: lambda: (_r(6).random(5), 0.1),
-    convolve3: lambda: (_r(7).random((4, 5, 4)), _r(8).random((2, 2, 2)), np.zeros((4, 5, 4))),
     parallel_statistics: lambda: (_r(9).random(40), np.zeros(40)),
     normalise: lambda: (_r(10).random(12),),
     tridiagonal: lambda: (
         _r(11).random(8), 3 + _r(12).random(8), _r(13).random(8), _r(14).random(8), np.zeros(8)
     ),
-    matrix_polynomial: lambda: (_r(15).random((4, 4)), _r(16).random(4)),
-    swap_sort: lambda: (_r(17).random(9),),
-    mandelbrot: lambda: (-0.7435, 0.1314, 60),
     scaled: lambda: (_r(18).random(10), np.zeros(10)),
     logistic: lambda: (0.3, 3.7, 12),
 }  # fmt: skip

@@ -1,12 +1,11 @@
 # ruff: noqa: E701, E704
-"""Complex numbers in lifted kernels: every bit against pairs of exact numbers, in binary64 against
-Numba and NumPy.
+"""Complex numbers in lifted kernels: beside Numba, NumPy and theorems, at random, and what is
+refused. Every bit of their kernels is looked at in the corpus.
 """
 
 import cmath
 import math
 import warnings
-from copy import deepcopy
 from fractions import Fraction
 
 import mpmath
@@ -17,122 +16,10 @@ import sciprec
 from sciprec.precision import FORMATS, lift
 from sciprec.precision.lifting.proof import in_format
 from tests.oracles.twin import run_twin
-from tests.precision import complex_kernels as kernels
 from tests.precision.by_numba import by_numba
+from tests.precision.comparison import assert_same
+from tests.precision.corpus import complex_numbers as kernels
 from tests.random_kernels.backends import resolved
-from tests.random_kernels.values import numbers
-
-FAMILIES = (
-    "bf16", "mlu370-noguard", "float:p=53,emin=-1022,emax=1023,round=rd", "float:p=16",
-    "roles: binary16, bfloat16, binary32 rz, tf32",
-)  # fmt: skip
-"""Binary32 and binary64 variables, one side and to nearest; random kernels are drawn in all."""
-ARITHMETIC = (kernels.operators, kernels.choices, kernels.roles_named, kernels.tuples_and_calls)
-SHAPES = {kernels.choices: (), kernels.roles_named: (), kernels.sized: (5,)}
-
-
-def complex_numbers(size, fmt, rng, dtype=complex):
-    """Numbers whose parts are of two flavours, specials among them."""
-    made = np.empty(size, complex)
-    made.real, made.imag = numbers(size, fmt, rng), numbers(size, fmt, rng)
-    with np.errstate(all="ignore"):
-        return made.astype(dtype)
-
-
-def arguments(kernel, fmt, seed, size=40):
-    """What a kernel of `complex_kernels` takes, by the names of its parameters."""
-    rng, dtype = np.random.default_rng(seed), np.complex64 if seed % 2 else np.complex128
-    kind = float if kernel is kernels.sized else complex
-    makers = {
-        "z": lambda: complex_numbers(size, fmt, rng, dtype),
-        "w": lambda: complex_numbers(size, fmt, rng),
-        "x": lambda: numbers(size, fmt, rng),
-        "k": lambda: rng.integers(-9, 10, size),
-        "n": lambda: 3,
-        "out": lambda: np.zeros((size, *SHAPES.get(kernel, (8,))), kind),
-    }
-    names = kernel.__code__.co_varnames[: kernel.__code__.co_argcount]
-    return tuple(makers[name]() for name in names)
-
-
-def parts_of(value):
-    """All numbers of a result, in order, the parts of complex ones in turn."""
-    if value is None:
-        return np.zeros(0)
-    if isinstance(value, tuple):
-        return np.concatenate([parts_of(v) for v in value])
-    return np.asarray(value).astype(complex).ravel().view(float)
-
-
-def assert_same(found, expected):
-    """The same bits, any NaN equal to any other."""
-    found, expected = parts_of(found), parts_of(expected)
-    assert found.shape == expected.shape
-    same = (found == expected) & (np.signbit(found) == np.signbit(expected))
-    wrong = np.flatnonzero(~(same | (np.isnan(found) & np.isnan(expected))))
-    first = [(int(i), found[i], expected[i]) for i in wrong[:3]]
-    assert not wrong.size, f"{wrong.size} of {found.size} differ: {first}"
-
-
-def check(kernel, name, seeds=(1, 2, 3), **options):
-    """The lifted kernel against its own source on pairs of exact numbers."""
-    backend = resolved(name)
-    lifted = lift(kernel, backend, **options)
-    formats = backend.storage.format, backend.compute.format
-    for seed in seeds:
-        given = arguments(kernel, formats[seed % 2], seed)
-        expected = deepcopy(given)
-        found = lifted(*given)
-        exact = run_twin(kernel, backend, expected)
-        arrays = [[a for a in args if isinstance(a, np.ndarray)] for args in (given, expected)]
-        assert_same((found, *arrays[0]), (exact, *arrays[1]))
-
-
-@pytest.mark.parametrize("kernel", ARITHMETIC, ids=lambda k: k.__name__)
-def test_arithmetic(kernel):
-    check(kernel, "fp16")
-
-
-@pytest.mark.parametrize("kernel", [kernels.operators])
-def test_arithmetic_toward_one_side(kernel):
-    check(kernel, "float:p=24,round=rd")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", FAMILIES)
-def test_arithmetic_everywhere(name):
-    """Of numbers of either width in turn."""
-    check(kernels.operators, name, seeds=(1, 3) if FAMILIES.index(name) % 2 else (2, 4))
-
-
-@pytest.mark.parametrize("kernel", [kernels.sized, kernels.exponentials], ids=lambda k: k.__name__)
-def test_functions(kernel):
-    check(kernel, "fp16")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("kernel", "name"),
-    [
-        (kernels.circular, "mlu370"), (kernels.powers, "float:p=10,emin=-20,emax=20,round=rd"),
-        (kernels.exponentials, "mlu370"),
-    ],
-)  # fmt: skip
-def test_functions_everywhere(kernel, name):
-    check(kernel, name, seeds=(1, 3) if kernel is kernels.circular else (2, 4))
-
-
-@pytest.mark.parametrize("kernel", [kernels.reduced, kernels.parallel], ids=lambda k: k.__name__)
-def test_arrays(kernel):
-    check(kernel, "mlu370", seeds=(1, 3))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kernel", [kernels.whole_arrays, kernels.more_arrays, kernels.matrices],
-                         ids=lambda k: k.__name__)  # fmt: skip
-def test_arrays_in_mixed_roles(kernel):
-    """Of numbers of one width each."""
-    check(kernel, FAMILIES[-1], seeds=(2, 4) if kernel is kernels.more_arrays else (1, 3))
 
 
 def exponentials(z, out):
@@ -140,12 +27,12 @@ def exponentials(z, out):
         out[i] = cmath.exp(z[i]) - cmath.cosh(z[i])
 
 
-def test_functions_of_cmath_take_numbers_of_other_roles_as_they_are():
+def test_functions_of_cmath_take_numbers_of_other_roles_as_they_are(lifted):
     """What a wide storage held was rounded to the format that computes."""
     backend = resolved("roles: binary32 rz, mlu370 rz, binary32 rz, tf32 rz")
     z = np.float32(np.random.default_rng(3).standard_normal(80)).view(np.complex64).astype(complex)
     found, expected = np.zeros(40, complex), np.zeros(40, complex)
-    lift(exponentials, backend)(z, found)
+    lifted(exponentials, backend)(z, found)
     run_twin(exponentials, backend, (z, expected))
     assert np.array_equal(found, expected)
 
@@ -155,11 +42,11 @@ def promised(z, w, out):
         out[i] = z[i] * w[i]
 
 
-def test_inputs_that_are_trusted_are_taken_as_they_are():
+def test_inputs_that_are_trusted_are_taken_as_they_are(lifted):
     z, w = (np.array([0.1 + 1 / 3 * 1j]) for _ in range(2))
     rounded, trusted = np.zeros(1, complex), np.zeros(1, complex)
-    lift(promised, "float:p=30")(z, w, rounded)
-    lift(promised, "float:p=30", trust_inputs=True)(z, w, trusted)
+    lifted(promised, "float:p=30")(z, w, rounded)
+    lifted(promised, "float:p=30", trust_inputs=True)(z, w, trusted)
     assert rounded[0] != trusted[0]
     real, imag = Fraction(0.1) ** 2 - Fraction(1 / 3) ** 2, 2 * Fraction(0.1) * Fraction(1 / 3)
     assert abs(Fraction(trusted[0].real) - real) < Fraction(2) ** -32
@@ -173,92 +60,35 @@ def test_a_proof_reads_both_parts():
     assert not in_format((np.array([0.1 + 2j], np.complex64),), backend)
 
 
-# ---- as users write them ---------------------------------------------------------------------
-
-
-def signal(n, seed=3):
-    rng = np.random.default_rng(seed)
-    return rng.normal(size=n) + 1j * rng.normal(size=n), np.exp(-2j * np.pi * np.arange(n // 2) / n)
-
-
-@pytest.mark.parametrize("name", ["fp16"])
-def test_fft(name):
-    """Bit for bit, and within the bound of Higham (2002), theorem 24.2, of the exact transform."""
-    n, backend = 64, resolved(name)
-    z, roots = signal(n)
-    found, expected = z.copy(), z.copy()
-    lift(kernels.fft, name)(found, roots)
-    run_twin(kernels.fft, backend, (expected, roots))
-    assert_same(found, expected)
-    u = 2.0 * backend.compute.format.unit_roundoff  # of a rounding toward one side, too
+def test_fft(lifted):
+    """Within the bound of Higham (2002), theorem 24.2, of the exact transform; in binary64 it is
+    Python's.
+    """
+    z, roots = kernels.KERNELS["fft"].make()
+    found, expected, own = z.copy(), z.copy(), z.copy()
+    lifted(kernels.fft, "fp16")(found, roots)
+    u = 2.0 * FORMATS["binary16"].unit_roundoff  # of a rounding toward one side, too
     step = u + 4 * u / (1 - 4 * u) * (math.sqrt(2.0) + u)
-    bound = (math.log2(n) * step) / (1 - math.log2(n) * step) + u
+    bound = (math.log2(z.size) * step) / (1 - math.log2(z.size) * step) + u
     exact = np.fft.fft(z)
-    assert np.linalg.norm(found - exact) <= bound * np.linalg.norm(exact)
-    assert np.linalg.norm(found - exact) > 0.0
-
-
-def test_fft_in_binary64_is_pythons():
-    z, roots = signal(32)
-    found, expected = z.copy(), z.copy()
-    lift(kernels.fft, "fp64")(found, roots)
+    assert 0.0 < np.linalg.norm(found - exact) <= bound * np.linalg.norm(exact)
     kernels.fft(expected, roots)
-    assert_same(found, expected)
-
-
-def test_mandelbrot():
-    """Counts of iterations are those of the arithmetic, and some differ from binary64's."""
-    plane = np.linspace(-2.1, 0.6, 12) + 1j * np.linspace(-1.2, 1.2, 11)[:, None]
-    counts = {}
-    for name in ("fp16", "fp64"):
-        counts[name], exact = (np.zeros(plane.shape, np.int64) for _ in range(2))
-        lift(kernels.mandelbrot, name)(plane, 30, counts[name])
-        if name == "fp16":
-            run_twin(kernels.mandelbrot, resolved(name), (plane, 30, exact))
-        else:
-            kernels.mandelbrot(plane, 30, exact)
-        assert np.array_equal(counts[name], exact)
-    assert np.any(counts["fp16"] != counts["fp64"])
-
-
-def test_quaternions():
-    rng, name = np.random.default_rng(6), "mlu370"
-    axes, angles = rng.normal(size=(9, 3)), rng.uniform(-3.0, 3.0, 9)
-    axes /= np.linalg.norm(axes, axis=1)[:, None]
-    found, expected = np.zeros((9, 3)), np.zeros((9, 3))
-    lift(kernels.rotations, name)(axes, angles, found)
-    run_twin(kernels.rotations, resolved(name), (axes, angles, expected))
-    assert_same(found, expected)
-    roundings = 2 * (4 + 3) + 4  # of a part of two quaternion products, and of what enters them
-    most = 4 * roundings * resolved(name).compute.format.unit_roundoff * 2
-    assert np.max(np.abs(np.linalg.norm(found, axis=1) - 1.0)) <= most
-
-
-def test_parts_are_read_and_written():
-    backend = resolved("fp16")
-    z = complex_numbers(20, backend.storage.format, np.random.default_rng(8))
-    x = np.random.default_rng(9).uniform(-2, 2, 20)
-    y, total, last = lift(kernels.parts, backend)(z, x)
-    real, imag, exact = run_twin(kernels.parts_apart, backend, (z.real.copy(), z.imag.copy(), x))
-    assert_same(y, real + 1j * imag)
-    assert_same(total, exact)
-    assert last == np.float64(np.float16(z[1].imag) * np.float16(0.6)).astype(np.float16)
+    lifted(kernels.fft, "fp64")(own, roots)
+    assert_same(own, expected)
 
 
 # ---- beside Numba and NumPy ------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kernel", [kernels.operators, kernels.sized], ids=lambda k: k.__name__)
-def test_binary64_has_the_bits_of_numba(kernel):
+def test_binary64_has_the_bits_of_numba():
     """Specials too; but for quotients by zero, for which Numba raises an exception."""
-    for seed in (0, 2, 4, 6):
-        given = arguments(kernel, FORMATS["binary64"], seed)
-        for a in given[:-1]:
-            a[a == 0] = 1
-        expected = deepcopy(given)
-        found = lift(kernel, "fp64")(*given)
-        exact = by_numba(kernel)(*expected)
-        assert_same((found, given[-1]), (exact, expected[-1]))
+    drawn = kernels.KERNELS["operators"].make()
+    for given in drawn[:-1]:
+        given[given == 0] = 1
+    found, expected = drawn[-1], np.zeros_like(drawn[-1])
+    lift(kernels.operators, "fp64")(*drawn)
+    by_numba(kernels.operators)(*drawn[:-1], expected)
+    assert_same(found, expected)
 
 
 def quotients(z, w, out):
@@ -266,28 +96,19 @@ def quotients(z, w, out):
         out[i] = z[i] / w[i]
 
 
-def test_quotients_by_zero_are_numpys():
+def test_quotients_by_zero_are_numpys(lifted):
     z = np.array([1 + 2j, -1j, 0j, complex(np.nan, 1), complex(np.inf, -1)])
     w, found = np.array([0j, complex(-0.0, 0.0), 0j, 0j, complex(-0.0, -0.0)]), np.zeros(5, complex)
-    lift(quotients, "fp64")(z, w, found)
+    lifted(quotients, "fp64")(z, w, found)
     with np.errstate(all="ignore"):
         assert_same(found, z / w)
 
 
-@pytest.fixture(scope="module")
-def summed():
-    return lift(kernels.summed, "fp64")
-
-
-@pytest.mark.parametrize("size", [1, 3, 4, 63, 64, 65, 200, 1000])
-def test_sums_have_numpys_order(size, summed):
-    rng = np.random.default_rng(size)
-    z = rng.normal(size=size) + 1j * rng.normal(size=size)
-    assert summed(z) == np.sum(z)
-
-
-def test_sums_of_nothing(summed):
-    assert summed(np.zeros(0, complex)) == 0.0
+def test_sums_have_numpys_order(lifted):
+    summed = lifted(kernels.summed, "fp64")
+    for size in (0, 1, 3, 4, 63, 64, 65, 200, 1000):
+        z = np.random.default_rng(size).normal(size=(size, 2)).view(complex).ravel()
+        assert summed(z) == np.sum(z)
 
 
 CLOSE = dict.fromkeys((np.exp, np.log, np.sqrt, np.sin, np.cos, np.sinh, np.cosh), 4)
@@ -302,23 +123,23 @@ def every_function(z, out):
         out[i, 6], out[i, 7] = np.cosh(z[i]), np.tanh(z[i])
 
 
-def test_functions_are_close_to_numpys():
+def test_functions_are_close_to_numpys(lifted):
     rng = np.random.default_rng(10)
-    z = rng.uniform(-3, 3, 200) + 1j * rng.uniform(-3, 3, 200)
+    z = rng.uniform(-3, 3, 60) + 1j * rng.uniform(-3, 3, 60)
     found = np.zeros((z.size, 8), complex)
-    lift(every_function, "fp64")(z, found)
+    lifted(every_function, "fp64")(z, found)
     for n, (function, units) in enumerate(CLOSE.items()):
         exact = function(z)
         unit = np.spacing(np.maximum(abs(exact.real), abs(exact.imag)))
         assert np.all(abs(found[:, n] - exact) <= units * unit), function
 
 
-def test_special_values_are_those_of_c99():
+def test_special_values_are_those_of_c99(lifted):
     """Of exp and sqrt: annex G.6 of C99, as NumPy has it, where the formulas keep to it."""
     ends = [0.0, -0.0, 1.0, -1.0, np.inf, -np.inf]
     z = np.array([complex(x, y) for x in ends for y in ends])
     found = np.zeros((z.size, 8), complex)
-    lift(every_function, "fp64")(z, found)
+    lifted(every_function, "fp64")(z, found)
     with np.errstate(all="ignore"):
         exp, sqrt = np.exp(z), np.sqrt(z)
     ordinary = ~(np.isneginf(z.real) & np.isinf(z.imag))  # +-0, signs unspecified
@@ -329,19 +150,19 @@ def test_special_values_are_those_of_c99():
 
 
 @pytest.mark.parametrize("nan", [np.nan, -np.nan])
-def test_signs_of_roots_do_not_come_from_a_nan(nan):
+def test_signs_of_roots_do_not_come_from_a_nan(nan, lifted):
     """sqrt(-inf + NaN i) is NaN + inf i, whatever sign the processor gives a NaN."""
     found = np.zeros((1, 8), complex)
-    lift(every_function, "fp64")(np.array([complex(-np.inf, nan)]), found)
+    lifted(every_function, "fp64")(np.array([complex(-np.inf, nan)]), found)
     assert np.isnan(found[0, 2].real) and found[0, 2].imag == np.inf
 
 
-def test_roots_near_the_ends_of_the_range():
+def test_roots_near_the_ends_of_the_range(lifted):
     """Both parts of a scaled root are scaled back; Numba leaves one."""
     largest, least = np.finfo(float).max, 5e-324
     z = np.array([largest + 1j * largest, -largest + 1j * 1e308, 1j * least, least + 1j * least])
     found = np.zeros((z.size, 8), complex)
-    lift(every_function, "fp64")(z, found)
+    lifted(every_function, "fp64")(z, found)
     exact = np.array([complex(*(float(p) for p in _root(v))) for v in z])
     assert np.all(abs(found[:, 2] - exact) <= 1e-15 * abs(exact))
 
@@ -435,8 +256,7 @@ def passed_on(x): return x
 
 @pytest.mark.parametrize("kernel", [unit, made, zeros, constant, root, passed_on],
                          ids=lambda k: k.__name__)  # fmt: skip
-@pytest.mark.parametrize("name", ["fixed16", "mix-fp32-fix16"])
-def test_fixed_point_refuses(kernel, name):
+def test_fixed_point_refuses(kernel):
     given = np.ones(2) + (1j if kernel is passed_on else 0)
     with pytest.raises(sciprec.LiftError, match="complex.*keep real and imaginary parts in sep"):
-        lift(kernel, name)(given)
+        lift(kernel, "mix-fp32-fix16" if kernel is made else "fixed16")(given)

@@ -1,6 +1,5 @@
 """What must not matter to a lifted kernel: path, threads, layout, dtype of the data, scale."""
 
-import math
 
 import numba
 import numpy as np
@@ -8,40 +7,27 @@ import pytest
 from numba import njit, prange
 
 import sciprec
-from sciprec.precision import resolve_backend
-from tests.oracles.twin import run_twin
 from tests.oracles.uncompiled import run_random
-from tests.precision.test_lift_contract import bits, has_mode
+from tests.precision.comparison import assert_same, bits, has_mode
+from tests.precision.corpus import arrays, constructs, loops
+from tests.precision.ways import ways
 
 PATHS = ("mlu370-noise", "float:p=16,emin=-60,emax=60,round=ru", "float:p=20,emin=-60,emax=60")
 """Random bits, one side, to nearest; in others operations are exact on both paths."""
+STOCHASTIC = "float:p=11,emin=-14,emax=15,round=sr"
 NOISE = (1e-7, 1e-5)
 U = 2.0**-20  # relative error of one truncation to mlu370's 21 bits is below 2 * 2^-21
 
 
-def mixture(x, out):
-    """Stencil, polynomial, quotient, root, integer conversion, reductions."""
-    for i in range(1, x.size - 1):
-        lap = x[i - 1] - 2 * x[i] + x[i + 1]
-        y = ((0.3 * x[i] - 1.7) * x[i] + 0.1) / (x[i + 1] + i) + math.sqrt(abs(lap))
-        out[i] = y - x[i - 1] * 1e-3 + i // 3 * 0.7
-    out[0], out[-1] = np.sum(x), x[1:] @ x[:-1]
-
-
-def functions(x, out):
-    for i in range(x.size):
-        out[i] = math.exp(x[i] * 0.1) - math.log(abs(x[i]) + 0.5) + math.tanh(x[i]) * math.sin(x[i])
-
-
 @has_mode
 @pytest.mark.parametrize(
-    ("backend", "kernel"), [*((b, mixture) for b in PATHS), (PATHS[1], functions)],
+    ("backend", "kernel"), [*((b, loops.mixture) for b in PATHS), (PATHS[1], loops.functions)],
     ids=lambda value: getattr(value, "__name__", value),
 )  # fmt: skip
 def test_processor_mode_equals_software(backend, kernel):
     """The same bits with the processor's rounding mode and without it, over 80 binades."""
     rng = np.random.default_rng(11)
-    width = 20 if kernel is mixture else 3
+    width = 20 if kernel is loops.mixture else 3
     x = rng.choice([-1.0, 1.0], 300) * np.exp2(rng.uniform(-width, width, 300))
     outs = []
     for path in ("auto", "software"):
@@ -61,72 +47,23 @@ def thirds(x, out):
         out[i] = x[i] / 3
 
 
-def parallel_thirds(x, out):
-    total = 0.0
-    for i in prange(x.size):
-        out[i] = x[i] / 3 + 0.1
-        total += x[i] / 7
-    return total
-
-
-def accumulate_increment(start, increment, n):
-    for _ in range(n):
-        start += increment
-    return start
-
-
-def comprehended(x):
-    return np.array([v / 3 for v in x])
-
-
-def ran(kernel, backend, seed, x) -> list[int]:
-    out = np.zeros(x.size)
-    sciprec.lift(kernel, backend, seed=seed)(x, out)
-    return bits(out)
-
-
-@pytest.mark.parametrize("backend", ["float:p=11,emin=-14,emax=15,round=sr", "mlu370-noise"])
-def test_random_bits_belong_to_the_seed(backend):
-    x = np.random.default_rng(12).uniform(1, 2, 64)
-    assert ran(thirds, backend, 1, x) == ran(thirds, backend, 1, x)
-    assert ran(thirds, backend, 1, x) != ran(thirds, backend, 2, x)
-    lifted, outs = sciprec.lift(thirds, backend, seed=1), [np.zeros(64), np.zeros(64)]
-    for out in outs:
-        lifted(x, out)
-    assert bits(outs[0]) != bits(outs[1]), "the second call draws other bits"
+def test_random_bits_belong_to_the_seed_and_the_call():
+    x, found = np.random.default_rng(12).uniform(1, 2, 64), []
+    for seed, calls in ((1, 2), (1, 1), (2, 1)):
+        lifted, out = sciprec.lift(thirds, STOCHASTIC, seed=seed), np.zeros(64)
+        for _ in range(calls):
+            lifted(x, out)
+            found.append(bits(out))
+    assert found[0] == found[2] and found[1] != found[0] != found[3]
 
 
 def test_combined_chunks_draw_their_own_bits():
     """The uncompiled run refuses operations that draw what others drew."""
-    lifted = sciprec.lift(parallel_thirds, "float:p=11,emin=-14,emax=15,round=sr", seed=1)
+    lifted = sciprec.lift(loops.parallel_thirds, STOCHASTIC, seed=1)
     x, out, expected = np.linspace(1, 2, 64), np.zeros(64), np.zeros(64)
     total = lifted(x, out)
     assert run_random(lifted, (x, expected)) == total
     assert bits(out) == bits(expected)
-
-
-def test_stochastic_rounding_is_unbiased():
-    """The mean of n roundings of one value is within 4 standard errors of it."""
-    n, spec = 20000, "float:p=8,emin=-126,emax=127,round=sr"
-    x, out = np.full(n, 1.0), np.zeros(n)
-    sciprec.lift(thirds, spec, seed=3)(x, out)
-    spacing = 2.0**-9
-    fraction = (1 / 3) / spacing % 1
-    deviation = spacing * math.sqrt(fraction * (1 - fraction) / n)
-    assert len(set(out.tolist())) == 2
-    assert abs(out.mean() - 1 / 3) < 4 * deviation
-    drawn = sciprec.lift(comprehended, spec, seed=3)(x[:200])
-    assert len(set(drawn.tolist())) == 2, "each element of a comprehension draws its own bits"
-
-
-def test_small_increments_count_in_stochastic_rounding():
-    """1 + 1000 * 2^-12 in 8 bits: to nearest nothing is added; stochastically about 0.24 is."""
-    n, increment = 1000, 2.0**-12
-    nearest = sciprec.lift(accumulate_increment, "bf16")(1.0, increment, n)
-    random = sciprec.lift(accumulate_increment, "float:p=8,emin=-126,emax=127,round=sr", seed=4)
-    spread = 2.0**-7 * math.sqrt(n * increment / 2.0**-7)  # of the sum of n Bernoulli draws
-    assert nearest == 1.0
-    assert abs(random(1.0, increment, n) - 1 - n * increment) < 4 * spread
 
 
 def test_noise_stays_within_its_interval():
@@ -147,46 +84,6 @@ def copied(x, out):
 # ---- prange -------------------------------------------------------------------------------------
 
 
-def sections(x, n, out):
-    """Steps, empty ranges, private variables, nested loops, a call into another parallel kernel."""
-    for i in prange(1, n, 3):
-        out[i] += x[i] * 0.1
-    for i in prange(n - 1, 0, -4):
-        out[i] += 0.3
-    for i in prange(5, 2):
-        out[i] = 9.0
-    for i in prange(n):
-        private = 0.0
-        for j in range(3):
-            for _ in prange(2):
-                private += x[i] / (j + 3)
-        out[i] -= private
-    for i in prange(n):
-        private = 1.0
-        private *= x[i]
-        out[i] += private
-    return parallel_thirds(x, x)
-
-
-def sums_of_rows(rows, total):
-    product = np.ones(total.size)
-    for i in prange(rows.shape[0]):
-        total += rows[i] * 0.1
-        total -= rows[i, 0]
-        product *= rows[i]
-    return product
-
-
-def count_and_extremes(x):
-    positive, low, high = 0, x[0], x[0]
-    for i in prange(x.size):
-        if x[i] > 0:
-            positive += 1
-        low = min(low, x[i])
-        high = max(high, x[i])
-    return positive, low, high
-
-
 @pytest.fixture
 def one_and_two_threads():
     """Counts of threads, each in force while it is handed out."""
@@ -202,34 +99,28 @@ def one_and_two_threads():
     numba.set_num_threads(threads)
 
 
-STOCHASTIC = "float:p=11,emin=-14,emax=15,round=sr"
-
-
 def test_threads_change_no_bit(one_and_two_threads):
-    """prange on one thread and on two: float sums, private variables and random bits included."""
-    x, results = np.random.default_rng(14).uniform(-2, 2, 203), []
+    """prange on one thread and on two: sums of floats and of arrays, private variables and random
+    bits included.
+    """
+    rng, results = np.random.default_rng(14), []
+    x, rows = rng.uniform(-2, 2, 203), rng.uniform(0.9, 1.1, (203, 3))
     for _ in one_and_two_threads:
-        values, out = x.copy(), np.zeros(x.size)
-        total = sciprec.lift(sections, STOCHASTIC, seed=1)(values, x.size, out)
-        results.append((bits(total), bits(values), bits(out)))
-        assert sciprec.lift(count_and_extremes, STOCHASTIC, seed=1)(x)[0] == np.sum(x > 0)
-    assert results[0] == results[1]
-
-
-def test_threads_change_no_bit_of_arrays_that_are_added_up(one_and_two_threads):
-    rows, results = np.random.default_rng(15).uniform(0.9, 1.1, (203, 3)), []
-    for _ in one_and_two_threads:
-        total = np.full(3, 0.3)
-        product = sciprec.lift(sums_of_rows, STOCHASTIC, seed=1)(rows, total)
-        results.append((bits(product), bits(total)))
+        values, out, total = x.copy(), np.zeros(x.size), np.full(3, 0.3)
+        summed = sciprec.lift(loops.sections, STOCHASTIC, seed=1)(values, x.size, out)
+        product = sciprec.lift(loops.sums_of_rows, STOCHASTIC, seed=1)(rows, total)
+        count = sciprec.lift(loops.count_and_extremes, STOCHASTIC, seed=1)(x)
+        results.append([bits(v) for v in (summed, values, out, product, total, count)])
+        assert count[0] == np.sum(x > 0)
     assert results[0] == results[1] and 0.3 not in total
 
 
-@pytest.mark.parametrize("n", [0, 1, 2, 63, 64, 65, 130])
-def test_every_iteration_of_prange_runs_once(n):
-    out = np.zeros(n)
-    sciprec.lift(count_visits, "mlu370")(out)
-    assert out.tolist() == [1.0] * n
+def test_every_iteration_of_prange_runs_once():
+    lifted = sciprec.lift(count_visits, "mlu370")
+    for n in (0, 1, 2, 63, 64, 65, 130):
+        out = np.zeros(n)
+        lifted(out)
+        assert out.tolist() == [1.0] * n
 
 
 def count_visits(out):
@@ -238,17 +129,6 @@ def count_visits(out):
 
 
 THREADS, OPTIONS = True, {"parallel": True}
-
-
-@njit
-def in_turn(x, out):
-    """Iterations that need the one before."""
-    s, k = 0.0, 0
-    for i in prange(x.size):
-        s += x[i] * 0.7
-        out[k] = s
-        k += 1
-    return s
 
 
 @numba.jit(nopython=True, parallel=False)
@@ -274,12 +154,10 @@ def with_options(x):
 
 
 def test_prange_is_range_where_numba_has_no_threads():
-    """Below @njit without parallel=True: its own bits, and those of the loop in order."""
+    """Below @njit without parallel=True: its own bits."""
     x, here, there = np.random.default_rng(16).uniform(-2, 2, 203), np.empty(203), np.empty(203)
-    assert sciprec.lift(in_turn)(x, here) == in_turn(x, there) and bits(here) == bits(there)
-    x = sciprec.quantize(x, "mlu370")
-    total = run_twin(in_turn.py_func, resolve_backend("mlu370"), (x, there))
-    assert sciprec.lift(in_turn, "mlu370")(x, here) == total and bits(here) == bits(there)
+    expected = loops.in_turn(x, there)
+    assert sciprec.lift(loops.in_turn)(x, here) == expected and bits(here) == bits(there)
     sciprec.lift(without_threads, "mlu370")
     for kernel in (with_threads, with_options):
         with pytest.raises(sciprec.LiftError, match="'s', of one iteration of prange"):
@@ -293,9 +171,6 @@ def affine(x, factor, out):
     for i in range(x.shape[0]):
         for j in range(x.shape[1]):
             out[i, j] = x[i, j] * factor + 0.1
-
-
-def whole(x, factor):
     return x * factor + 0.1
 
 
@@ -323,20 +198,14 @@ def test_layout_and_dtype_of_the_data(layout, backend, dtype):
     plain = np.ascontiguousarray(x, np.float64)
     lifted = sciprec.lift(affine, backend)
     found, expected = np.zeros(x.shape, dtype), np.zeros(x.shape)
-    lifted(plain, 0.3, expected)
-    lifted(x, 0.3, found)
-    assert bits(found) == bits(expected)
-    assert bits(sciprec.lift(whole, backend)(x, 0.3)) == bits(expected)
+    whole = lifted(plain, 0.3, expected)
+    assert_same(whole, expected)
+    assert_same((lifted(x, 0.3, found), found), (whole, expected))
     assert bits(sciprec.quantize(x, backend)) == bits(sciprec.quantize(plain, backend))
 
 
 def scalars(a, b):
     return a / 3 + b
-
-
-def pair(values):
-    first, (second, count) = values
-    return second * 0.1, (first, count)
 
 
 def test_scalars_and_tuples():
@@ -345,70 +214,34 @@ def test_scalars_and_tuples():
     expected = lifted(2.0, 1.0)
     for a, b in ((2, True), (np.int8(2), np.bool_(True)), (np.float32(2), np.float64(1)), (2, 1)):
         assert lifted(a, b) == expected
-    scaled, (first, count) = sciprec.lift(pair, "bf16")((0.1, (0.7, 3)))
+    scaled, (first, count) = sciprec.lift(constructs.of_tuples, "bf16")((0.1, (0.7, 3)))
     assert (first, count) == (sciprec.quantize(0.1, "bf16"), 3)
     assert scaled == sciprec.quantize(scaled, "bf16")
-    point = sciprec.lift(whole, "bf16")(np.array(0.1), 1.0)
-    assert bits(point) == bits(sciprec.lift(whole, "bf16")(np.array([0.1]), 1.0)[0])
-
-
-def head_times(values):
-    array, factor = values
-    return array[0] * factor
-
-
-def given_back(values):
-    return values
+    times = sciprec.lift(arrays.with_a_number, "bf16")
+    assert bits(times(np.array(0.1), 1.0)) == bits(times(np.array([0.1]), 1.0)[0])
 
 
 def test_arrays_in_tuples_keep_their_references():
     """A tuple of arrays and numbers is not released once too often (which corrupts the heap)."""
-    array = np.full(8, 0.1)
-    for kernel in (head_times, given_back):
-        lifted = sciprec.lift(kernel, "fp16")
-        for _ in range(50):
-            lifted((array, 0.3))
+    array, lifted = np.full(8, 0.1), sciprec.lift(constructs.arrays_in_tuples, "fp16")
+    for _ in range(50):
+        *_, (out, factor) = lifted((array, 0.3))
     assert array.tolist() == [0.1] * 8
-    out, factor = sciprec.lift(given_back, "fp16")((array, 0.3))
     assert bits(out) == bits(sciprec.quantize(array, "fp16"))
     assert factor == sciprec.quantize(0.3, "fp16")
-
-
-def test_quantize_labelled_and_lazy_data():
-    """xarray objects keep dims, coordinates and attributes; dask arrays stay lazy."""
-    xr = pytest.importorskip("xarray")
-    dask = pytest.importorskip("dask.array")
-    data = np.random.default_rng(15).uniform(-3, 3, (4, 6))
-    coords = {"x": np.arange(6) * 0.1}
-    array = xr.DataArray(data, dims=("y", "x"), coords=coords, attrs={"units": "m"})
-    expected = bits(sciprec.quantize(data, "bf16"))
-    rounded = sciprec.quantize(array, "bf16")
-    assert bits(rounded.values) == expected and rounded.attrs == array.attrs
-    assert rounded.x.values.tolist() == array.x.values.tolist()
-    lazy = sciprec.quantize(array.chunk({"x": 2}), "bf16")
-    assert isinstance(lazy.data, dask.Array) and bits(lazy.values) == expected
-    dataset = sciprec.quantize(xr.Dataset({"a": array, "n": ("y", np.arange(4))}), "bf16")
-    assert bits(dataset.a.values) == expected and dataset.n.dtype.kind == "i"
 
 
 # ---- scale --------------------------------------------------------------------------------------
 
 
-def linear_step(u, out):
-    for i in range(1, u.size - 1):
-        out[i] = u[i] - 0.3 * (u[i] - u[i - 1]) + (u[i + 1] - 2 * u[i] + u[i - 1]) / 7
-    out[0], out[-1] = np.sum(u) / 3, np.max(u)
-
-
 SCALED = ("fp64", "fp32", "fp16", "bf16", "tf32", "mlu370", "mlu370-noguard")
 
 
-@pytest.mark.parametrize("backend", SCALED)
-def test_scaling_by_a_power_of_two_scales_every_bit(backend):
-    u = np.random.default_rng(16).uniform(0.5, 2.0, 100)
-    lifted, outs = sciprec.lift(linear_step, backend), []
+@ways("backend", SCALED, compiled=["fp16"])
+def test_scaling_by_a_power_of_two_scales_every_bit(backend, lifted):
+    u, outs = np.random.default_rng(16).uniform(0.5, 2.0, 100), []
     for scale in (1.0, 2.0**3):
         out = np.zeros(u.size)
-        lifted(u * scale, out)
+        lifted(loops.linear_step, backend)(u * scale, out)
         outs.append(bits(out / scale))
     assert outs[0] == outs[1]

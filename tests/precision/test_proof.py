@@ -10,7 +10,7 @@ from numba.experimental import jitclass
 from sciprec.precision import lift, quantize, resolve_backend
 from sciprec.precision.lifting import proof
 from sciprec.precision.lifting.proof import in_format
-from tests.precision.test_lift_contract import bits
+from tests.precision.comparison import bits
 
 
 @pytest.fixture

@@ -1,14 +1,43 @@
-"""Kernels of complex numbers as people write them, for the tests."""
+"""Kernels of complex numbers as people write them."""
 
 import cmath
-import math
 
 import numba
 import numpy as np
 
+from sciprec.precision import FORMATS
 from sciprec.precision.operations.reduce import accumulate, product
+from tests.precision.corpus import has, kernels_of
+from tests.random_kernels.values import numbers
 
 UNIT, ROOTS = 0.6 - 0.8j, np.array([0.6 - 0.8j, 0.1 + 0.3j, -1.1j])
+
+
+def _complex_numbers(size, fmt, rng, dtype=complex):
+    """Numbers whose parts are of two flavours, specials among them."""
+    made = np.empty(size, complex)
+    made.real, made.imag = numbers(size, fmt, rng), numbers(size, fmt, rng)
+    with np.errstate(all="ignore"):
+        return made.astype(dtype)
+
+
+def _signal(n):
+    """Random numbers, and the roots of one that turn them."""
+    rng = np.random.default_rng(3)
+    return rng.normal(size=n) + 1j * rng.normal(size=n), np.exp(-2j * np.pi * np.arange(n // 2) / n)
+
+
+def _drawn(make, seed, *more):
+    return lambda: make(40, FORMATS["binary16"], np.random.default_rng(seed), *more)
+
+
+ARGUMENTS = {
+    "z": _drawn(_complex_numbers, 1), "w": _drawn(_complex_numbers, 2, np.complex64),
+    "x": _drawn(numbers, 3), "k": lambda: np.random.default_rng(4).integers(-9, 10, 40),
+    "n": lambda: 3, "out": lambda: np.zeros((40, 8), complex), "real": lambda: np.zeros((40, 5)),
+    "each": lambda: np.zeros(40, complex), "wave": lambda: _signal(32)[0],
+    "twiddles": lambda: _signal(32)[1],
+}  # fmt: skip
 
 
 def operators(z, w, x, k, out):
@@ -28,7 +57,7 @@ def operators(z, w, x, k, out):
         out[i, 7] /= a
 
 
-def choices(z, x, out):
+def choices(z, x, each):
     """Comparisons, branches and values that are real on one path and complex on the other."""
     s, count = 0.0, 0
     for i in range(z.size):
@@ -38,19 +67,21 @@ def choices(z, x, out):
             s = s + z[i]
         elif z[i]:
             s = s - x[i] * 1j
-        out[i] = s
+        each[i] = s
     return s, count
 
 
-def sized(z, x, out):
+@has("elementary")
+def sized(z, x, real):
     for i in range(z.size):
-        out[i, 0], out[i, 1] = abs(z[i]), np.angle(z[i])
+        real[i, 0], real[i, 1] = abs(z[i]), np.angle(z[i])
         r, phi = cmath.polar(z[i])
-        out[i, 2] = r * phi + cmath.phase(z[i]) - np.abs(z[i])
+        real[i, 2] = r * phi + cmath.phase(z[i]) - np.abs(z[i])
         turned = cmath.rect(x[i], phi)
-        out[i, 3], out[i, 4] = turned.real, turned.imag
+        real[i, 3], real[i, 4] = turned.real, turned.imag
 
 
+@has("elementary")
 def exponentials(z, out):
     for i in range(z.size):
         out[i, 0] = cmath.exp(z[i])
@@ -60,6 +91,7 @@ def exponentials(z, out):
         out[i, 4] = cmath.sqrt(z[i].real)
 
 
+@has("elementary", "one format")
 def circular(z, out):
     for i in range(z.size):
         out[i, 0] = cmath.sin(z[i])
@@ -70,6 +102,7 @@ def circular(z, out):
         out[i, 5] = np.tanh(z[i])
 
 
+@has("elementary")
 def powers(z, w, x, out):
     for i in range(z.size):
         out[i, 0] = z[i] ** w[i]
@@ -105,22 +138,31 @@ def matrices(z, w, x):
             np.mean(w), np.dot(x, w))  # fmt: skip
 
 
-def roles_named(z, w, out):
+def roles_named(z, w, each):
     for i in range(z.size):
-        out[i] = accumulate(product(z[i], w[i]), UNIT)
+        each[i] = accumulate(product(z[i], w[i]), UNIT)
 
 
-def helper(z, scale=0.5 - 0.25j):
+def _helper(z, scale=0.5 - 0.25j):
     return z * scale, ROOTS[1] - z
 
 
 def tuples_and_calls(z, n):
     both = (z[0], n, 0.1j)
-    first, second = helper(both[0] * both[2])
-    third, _ = helper(first, second)
+    first, second = _helper(both[0] * both[2])
+    third, _ = _helper(first, second)
     return third, (second, both[1] * z[1]), [x * x for x in z][2]
 
 
+def _parts_apart(z, x):
+    y, total = np.empty(z.size, np.complex128), 0.0
+    for i in range(z.size):
+        y[i] = complex(z[i].imag * 0.3 if i == 0 else z[i].imag, x[i])
+        total += z[i].real * z[i].imag + z[i].real - z[i].imag
+    return y, total, z[1].imag * UNIT.real
+
+
+@has("one format", plain=_parts_apart)
 def parts(z, x):
     """Parts of arrays and numbers are read and written."""
     y = np.empty(z.size, np.complex128)
@@ -131,18 +173,6 @@ def parts(z, x):
     for v in z:
         total += v.real * v.imag + np.real(v) - np.imag(v)
     return y, total, np.imag(z)[1] * np.real(UNIT)
-
-
-def parts_apart(a, b, x):
-    """The same of parts in arrays of their own."""
-    real, imag = np.zeros(a.size), np.zeros(a.size)
-    real[:] = b
-    imag[:] = x
-    real[0] *= 0.3
-    total = 0.0
-    for i in range(a.size):
-        total += a[i] * b[i] + a[i] - b[i]
-    return real, imag, total
 
 
 def summed(z):
@@ -157,9 +187,9 @@ def parallel(z, x):
     return s, p
 
 
-def fft(z, twiddles):
+def fft(wave, twiddles):
     """Radix-2, decimation in time, in place; twiddles[k] = exp(-2 pi i k / n), k < n / 2."""
-    n = z.size
+    n = wave.size
     j = 0
     for i in range(1, n):
         bit = n >> 1
@@ -168,41 +198,16 @@ def fft(z, twiddles):
             bit >>= 1
         j ^= bit
         if i < j:
-            z[i], z[j] = z[j], z[i]
+            wave[i], wave[j] = wave[j], wave[i]
     size = 2
     while size <= n:
         half, step = size // 2, n // size
         for start in range(0, n, size):
             for k in range(half):
-                odd = z[start + k + half] * twiddles[k * step]
-                z[start + k + half] = z[start + k] - odd
-                z[start + k] += odd
+                odd = wave[start + k + half] * twiddles[k * step]
+                wave[start + k + half] = wave[start + k] - odd
+                wave[start + k] += odd
         size *= 2
 
 
-def mandelbrot(c, most, counts):
-    for i in range(c.shape[0]):
-        for j in range(c.shape[1]):
-            z, n = 0j, 0
-            while n < most and abs(z) <= 2.0:
-                z = z * z + c[i, j]
-                n += 1
-            counts[i, j] = n
-
-
-def quaternion_product(p, q):
-    """(a + b j)(c + d j) = (a c - b conj(d)) + (a d + b conj(c)) j, of pairs of complex numbers."""
-    a, b = p
-    c, d = q
-    return a * c - b * d.conjugate(), a * d + b * c.conjugate()
-
-
-def rotations(axes, angles, out):
-    """Vectors (0, 0, 1) turned about axes by unit quaternions."""
-    for i in range(angles.size):
-        half = 0.5 * angles[i]
-        c, s = math.cos(half), math.sin(half)
-        q = (complex(c, s * axes[i, 0]), complex(s * axes[i, 1], s * axes[i, 2]))
-        back = (q[0].conjugate(), -q[1])
-        made = quaternion_product(quaternion_product(q, (0j, 1j)), back)
-        out[i, 0], out[i, 1], out[i, 2] = made[0].imag, made[1].real, made[1].imag
+KERNELS = kernels_of(globals(), ARGUMENTS)

@@ -1,7 +1,7 @@
 """Kernels over the syntactic forms that a rewriter of source can trip over, written to a file.
 
-Every form is a kernel's source and its arguments; reductions of parallel loops and colliding names
-come with a second kernel that says the same plainly.
+Every form is a kernel's source and its arguments; kernels whose names collide with the engine's
+come with one of plain names.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from collections import namedtuple
 import numpy as numpy_
 from numba import njit, prange
 
-from tests.precision.lift_forms import Pair
+from tests.precision.corpus.forms import Pair
 
 def twice(a):
     return 2 * a
@@ -38,13 +38,13 @@ Pair = namedtuple("Pair", "x y")
 
 @dataclass(frozen=True)
 class Form:
-    """A kernel and, where there is one, the plain kernel that has to give the same bits.
+    """A kernel.
 
     Args:
         name: of the kernel.
         source: defines it and what it calls.
         arguments: makes its arguments, anew at each call.
-        plain: source of the plain kernel, `plain_` before its name.
+        plain: source of the kernel with usual names, `plain_` before its own.
     """
 
     name: str
@@ -129,64 +129,24 @@ STARTS = ("0.5", "1", "x[0]", "start")
 RANGES = ("x.size", "1, x.size", "0, x.size, 3", "x.size - 1, -1, -2", "x.size, 0")
 
 
-def _chunked(variable: str, start: str, combine: str, body: str, loop: str, returned: str) -> str:
-    """The loop as it is said to run: at most 64 chunks, each from `start`, taken in order."""
-    return f"""
-    steps = numpy_.arange({loop})
-    count = min(len(steps), 64)
-    whole = {variable}
-    for c in range(count):
-        {variable} = {start}
-        for place in range(len(steps) * c // count, len(steps) * (c + 1) // count):
-            i = steps[place]
-            {body.replace(chr(10), chr(10) + "    ")}
-        {combine}
-    {variable} = whole
-    return {returned}
-"""
-
-
 def reductions() -> list[Form]:
     """Forms of reductions, starts and ranges in turn, of 150 and of 5 iterations."""
     out = []
-    kinds = [
-        *((body, "0", "whole = whole + s") for body in SUMS),
-        *((body, "1", "whole = whole * s") for body in PRODUCTS),
-        *((body, "whole", f"whole = {body[4:7]}(whole, s)") for body in EXTREMES),
-    ]
-    for number, (body, begin, combine) in enumerate(kinds):
-        for size in (150, 5):
-            start, loop = STARTS[number % len(STARTS)], RANGES[(number + size) % len(RANGES)]
-            name = f"reduced_{number}_{size}"
-            head = f"{name}(x, y, k, start):\n    s = {start}"
-            source = f"def {head}\n    for i in prange({loop}):\n        {body}\n    return s\n"
-            plain = f"def plain_{head}" + _chunked("s", begin, combine, body, loop, "s")
-            out.append(Form(name, source, _series(size), plain))
-    rows = [(b, "zeros", "whole = whole + a") for b in ROW_SUMS]
-    rows += [(b, "ones", "whole = whole * a") for b in ROW_PRODUCTS]
-    for (number, (body, begin, combine)), own in itertools.product(enumerate(rows), (0, 1)):
+    bodies = enumerate((*SUMS, *PRODUCTS, *EXTREMES))
+    for (number, body), size in itertools.product(bodies, (150, 5)):
+        start, loop = STARTS[number % len(STARTS)], RANGES[(number + size) % len(RANGES)]
+        name = f"reduced_{number}_{size}"
+        source = f"def {name}(x, y, k, start):\n    s = {start}\n    for i in prange({loop}):\n"
+        arguments = lambda n=size: (vector(n), vector(n, 1), np.array([1, 2, 1]), 1.25)  # noqa: E731
+        out.append(Form(name, f"{source}        {body}\n    return s\n", arguments))
+    for (number, body), own in itertools.product(enumerate((*ROW_SUMS, *ROW_PRODUCTS)), (0, 1)):
         name, loop = f"rows_{number}_{own}", RANGES[number % 3]
-        first = f"    a = numpy_.{begin}(3)\n" if own else ""
-        head = f"{name}(x, Z, a):\n{first}"
-        source = f"def {head}    for i in prange({loop}):\n        {body}\n    return a\n"
-        chunk = _chunked("a", f"numpy_.{begin}(3)", combine, body, loop, "a")
-        chunk = chunk.replace("    a = whole", "    given[:] = whole\n    a = given")
-        plain = f"def plain_{head}    given = a\n{chunk}"
-        out.append(Form(name, source, lambda: (vector(100), matrix(100, 3, 1), vector(3)), plain))
-    body = "s, m, q = s + x[i], max(m, y[i], x[i]), q / y[i]\n        t = t - x[i]"
-    head = "several(x, y, k, start):\n    s = t = 1.0\n    m = q = start\n"
-    chunk = "    S, T, M, Q = s, t, m, q\n" + _chunked(
-        "s", "0", "S, T, M, Q = S + s, T + t, max(M, m), Q * q",
-        f"if place == len(steps) * c // count:\n            t, m, q = 0, M, 1\n        {body}",
-        "x.size", "S, T, M, Q",
-    )  # fmt: skip
-    source = f"def {head}    for i in prange(x.size):\n        {body}\n    return s, t, m, q\n"
-    out.append(Form("several", source, _series(150), f"def plain_{head}{chunk}"))
+        made = "zeros" if body in ROW_SUMS else "ones"
+        first = f"    a = numpy_.{made}(3)\n" if own else ""
+        source = f"def {name}(x, Z, a):\n{first}    for i in prange({loop}):\n"
+        arguments = lambda: (vector(100), matrix(100, 3, 1), vector(3))  # noqa: E731
+        out.append(Form(name, f"{source}        {body}\n    return a\n", arguments))
     return out
-
-
-def _series(size: int):
-    return lambda: (vector(size), vector(size, 1), np.array([1, 2, 1]), 1.25)
 
 
 # ---- default values -----------------------------------------------------------------------------
@@ -290,9 +250,7 @@ def names() -> list[Form]:
             PARALLEL.format(f=identifier, ends=ends, **dict(zip(roles, shown, strict=True)))
             for identifier, shown in ((f, chosen), (f"plain_{f}", roles))
         ]
-        out.append(
-            Form(f, sources[0], lambda: (0.3, vector(70), 0.7, vector(70, 1)), sources[1])
-        )
+        out.append(Form(f, sources[0], lambda: (0.3, vector(70), 0.7, vector(70, 1)), sources[1]))
     return out
 
 
