@@ -1,4 +1,4 @@
-# ruff: noqa: E704
+# ruff: noqa: E701, E704
 """Lifting kernels that this project did not write: which source is lifted, what integers are, how
 arguments are given, and that fp64 is plain Numba.
 """
@@ -19,7 +19,7 @@ from sciprec.precision.rewriting import rewrite
 from sciprec.precision.rewriting.syntax import nodes
 from tests.precision import foreign_kernels as foreign
 from tests.precision.by_numba import by_numba
-from tests.precision.comparison import assert_same
+from tests.precision.comparison import assert_same, numbers_of
 
 NATIVE = (foreign.newton_root, foreign.n_body, foreign.tridiagonal, foreign.fall)
 
@@ -138,12 +138,29 @@ def test_an_empty_array_has_no_extremes(low):
 
 
 # fmt: off
+@njit
 def extremes_of(k): return np.max(k), np.min(k), k.max(), np.minimum(k[2], 3), np.maximum(k, 6)
+@njit
 def sums(k): return np.sum(k), k.sum(), np.sum(k > 1), np.cumsum(k), np.prod(k[:2])
+@njit
 def operators(k): return k[2] // 2, k[2] % 7, -k[2], abs(k[1]), np.square(k[2]), np.sign(k[0])
+@njit
 def created(k): return np.full(2, k[2]), np.full(2, 0.5), np.arange(3), np.zeros(2, np.int64)
+@njit
 def floats(k): return k.astype(np.float64) // 2, k.astype(np.float64) ** -1, k / 3, np.mean(k)
+def early(i, x):
+    if x > 0: return i
+    return x
+def joined(i, x):
+    one = i if x > 0 else x
+    return one, early(i, x), np.where(x > 0, i, x), np.array([i, x])
 # fmt: on
+
+
+def test_integers_that_are_one_type_with_floats_are_rounded():
+    found = numbers_of(sciprec.lift(joined, "bf16")(100003, 0.5))
+    assert_same(found, sciprec.quantize(found, "bf16"))
+    assert found[0] != 100003
 
 
 def integers(k):

@@ -4,7 +4,6 @@ intrinsics. Those that need no compiling to be tested are kernels of the corpus.
 """
 
 import dataclasses
-import enum
 import functools
 import linecache
 import pickle
@@ -24,6 +23,7 @@ from tests.oracles import derived, exact
 from tests.precision.by_numba import by_numba
 from tests.precision.comparison import numbers_of
 from tests.precision.corpus import constructs
+from tests.precision.corpus.constructs import Colour, Share
 
 Point = namedtuple("Point", "x y")
 X = np.array([1.1, 2.2, -0.7])
@@ -110,15 +110,10 @@ def test_a_type_may_be_an_argument():
     assert sciprec.lift(given_type)(np.int64, 1002.7) == 2
 
 
-class Share(enum.Enum):
-    """Numbers."""
-
-    TENTH, TWO = 0.1, 2
-
-
 def of_share(x):
-    share = Share.TENTH if x > 0.1 else Share.TWO
-    other = x if share == Share.TENTH else 0.0
+    """Members of one enumeration that are no numbers, and numbers that are members of another."""
+    colour = Colour.RED if x > 0.1 else Colour.GREEN
+    other = x if colour == Colour.RED else 0.0
     return Share.TENTH.value * x, Share.TWO.value * x, x + len(Share.TWO.name), other
 
 

@@ -27,6 +27,33 @@ ARGUMENTS = {
 }  # fmt: skip
 
 
+def _plainly_typed(x, a):
+    out = np.zeros(4)
+    out[0] = 0.1 * x
+    out[1] = 0.1 + x * 0.7
+    out[2] = 3 / x
+    out[3] = 2.220446049250313e-16
+    whole = np.array([7, -2])
+    return out, whole, a * x, np.array([2, 5, 10]), np.array([0.0, 0.1, 0.1 + 0.1])
+
+
+@has("one format", plain=_plainly_typed)
+def typed(x, a):
+    T, U = type(x), float64
+    number = a.dtype.type
+    out = np.zeros(4, dtype=T)
+    out[0] = T(0.1) * x
+    out[1] = number(0.1) + U(x) * float64(0.7)
+    out[2] = type(x)(3) / x
+    out[3] = np.finfo(a.dtype).eps
+    whole = np.empty(2, numba.int32)
+    whole[0], whole[1] = numba.int32(7.9), type(a.size)(-2.7)
+    every = np.arange(0, 3, 1, np.dtype(np.int32))
+    bits = np.bitwise_xor(np.left_shift(every, 2), every) + np.bitwise_and(a > 0, a < 2)
+    bits[0] += np.eye(2, dtype=whole.dtype)[0, 0] + np.identity(2, dtype=T)[0, 1]
+    return out, whole, a.astype(T) * x, bits, np.arange(0, 0.25, 0.1, np.dtype(np.float64))
+
+
 def _traced(function):
     """A decorator that leaves the function's name."""
 
@@ -55,33 +82,6 @@ def _plainly_decorated(x, a):
 @has(plain=_plainly_decorated)
 def decorated(x, a):
     return _third(x) + _remembered(a[0])
-
-
-def _plainly_typed(x, a):
-    out = np.zeros(4)
-    out[0] = 0.1 * x
-    out[1] = 0.1 + x * 0.7
-    out[2] = 3 / x
-    out[3] = 2.220446049250313e-16
-    whole = np.array([7, -2])
-    return out, whole, a * x, np.array([2, 5, 10]), np.array([0.0, 0.1, 0.1 + 0.1])
-
-
-@has("one format", plain=_plainly_typed)
-def typed(x, a):
-    T, U = type(x), float64
-    number = a.dtype.type
-    out = np.zeros(4, dtype=T)
-    out[0] = T(0.1) * x
-    out[1] = number(0.1) + U(x) * float64(0.7)
-    out[2] = type(x)(3) / x
-    out[3] = np.finfo(a.dtype).eps
-    whole = np.empty(2, numba.int32)
-    whole[0], whole[1] = numba.int32(7.9), type(a.size)(-2.7)
-    every = np.arange(0, 3, 1, np.dtype(np.int32))
-    bits = np.bitwise_xor(np.left_shift(every, 2), every) + np.bitwise_and(a > 0, a < 2)
-    bits[0] += np.eye(2, dtype=whole.dtype)[0, 0] + np.identity(2, dtype=T)[0, 1]
-    return out, whole, a.astype(T) * x, bits, np.arange(0, 0.25, 0.1, np.dtype(np.float64))
 
 
 @njit
@@ -141,6 +141,12 @@ def collected(x, a):
     return s, sorted([x, 0.1])[0], least * 0.3, place, vectors[0][1] * x
 
 
+class Colour(enum.Enum):
+    """No numbers."""
+
+    RED, GREEN = 1, 2
+
+
 class Share(enum.Enum):
     """Numbers; the values of members are literals."""
 
@@ -153,8 +159,8 @@ def _plain_shares(x):
 
 @has(plain=_plain_shares)
 def shares(x):
-    share = Share.TENTH if x > 0.5 else Share.TWO
-    known = x * 0.3 if share == Share.TENTH else x
+    colour = Colour.RED if x > 0.5 else Colour.GREEN
+    known = x * 0.3 if colour == Colour.RED else x
     return Share.TENTH.value * x, Share.TWO.value * x, x + len(Share.TWO.name), known
 
 

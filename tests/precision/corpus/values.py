@@ -74,13 +74,6 @@ def decided(close):
 def _with_default(x, a=0.1): return a
 def _recursive(x, n): return 0.0 if n == 0 else _recursive(x, n - 1) + x[n - 1]
 def called(x): return _with_default(x), _recursive(x, x.size)
-def _early(i, x):
-    if x > 0: return i
-    return x
-@has("untwinned")
-def joined(many, half):
-    one = many if half > 0 else half
-    return one, _early(many, half), np.where(half > 0, many, half), np.array([many, half])
 # fmt: on
 
 
