@@ -15,6 +15,7 @@ from sciprec.climate.running.integration import integrate
 from sciprec.climate.transform.grid import GaussianGrid, resolve_truncation
 from sciprec.errors import InputError
 from sciprec.kinds import parse_scenario
+from sciprec.output.dataset import trajectory_dataset
 from sciprec.scenario.variant import Variant
 from tests.climate.small_models import SMALL
 
@@ -149,3 +150,23 @@ def test_a_batch_hears_of_the_simulated_days(tmp_path):
     assert [label for label, _ in heard] == ["fp64"] * 3
     assert [round(days * 72) for _, days in heard] == [16, 32, 36]
     assert len(list((tmp_path / "out" / "kept").glob("*.npz"))) == 1
+
+
+def test_levels_have_a_coordinate_with_bounds_and_formula_terms():
+    """A made-up trajectory with two levels."""
+    flat = integrate("williamson_2", SMALL, 0.05, step_seconds=1080.0)
+    height = flat.fields["height"]
+    edges = np.array([[0.0, 0.5], [0.5, 1.0]])
+    made = trajectory_dataset(
+        type(flat)(**{
+            **vars(flat), "units": {"mass": "Pa"}, "radius_m": 2 * flat.radius_m,
+            "fields": {"temperature": np.stack([height, height], 1), "surface_pressure": height},
+            "vertical": {"sigma": edges.mean(axis=1), "sigma_bnds": edges},
+        })
+    )  # fmt: skip
+    assert made["temperature"].dims == ("time", "sigma", "lat", "lon")
+    assert made["sigma"].attrs["bounds"] == "sigma_bnds"
+    assert made["sigma"].attrs["formula_terms"].startswith("sigma: sigma ps: surface_pressure")
+    assert made["mass"].attrs["units"] == "Pa" and made["energy"].attrs["units"] == "m3 s-2"
+    area = float(made["cell_area"].sum())
+    assert area == pytest.approx(4 * np.pi * (2 * flat.radius_m) ** 2, rel=1e-12)
