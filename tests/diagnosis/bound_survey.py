@@ -11,12 +11,10 @@ and findings are in FOLDER/seed_N.json as soon as it is complete.
 
 from __future__ import annotations
 
-import json
 import math
-import os
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -24,10 +22,11 @@ from typing import Any
 import mpmath
 import numpy as np
 
-from sciprec import bound
+from sciprec import bound, lift
 from sciprec.errors import InputError
 from sciprec.precision import resolve_backend
 from tests.diagnosis.bound_kernels import decides, drawn, nearly_cancelling, numbers
+from tests.diagnosis.kept_seeds import kept
 from tests.diagnosis.trace_checks import MIXTURES, by_line
 from tests.oracles.reals import errors, real_kernel
 
@@ -45,14 +44,15 @@ def units() -> list[float]:
 
 
 def surveyed(
-    seed: int, count: int, lines: bool = False, cancelling: bool = False
+    seed: int, count: int, lines: bool = False, cancelling: bool = False, names=ARITHMETICS
 ) -> dict[str, Any]:
     """Of a kernel: calls (an element in an arithmetic each), those with a bound, open decisions,
-    findings (bounds below the error), and quantiles of bound over error.
+    findings (bounds below the error), and quantiles of bound over error. Of one arithmetic all
+    numbers are run.
     """
     deciding = decides(seed) if cancelling else seed % 3 == 0
-    total = max(1, count // FEWER) if deciding else count
-    name = ARITHMETICS[seed % len(ARITHMETICS)]
+    total = max(1, count // FEWER) if deciding and len(names) > 1 else count
+    name = names[seed % len(names)]
     given: tuple[np.ndarray, ...] = numbers(seed, total, name)
     if cancelling:
         given = nearly_cancelling(seed, total, name, units())
@@ -65,11 +65,17 @@ def surveyed(
             one = (a[n : n + 1] for a in given)
             return on_reals((*one, np.zeros(1)))[1][-1]
 
-        found: dict[str, Any] = {"calls": 0, "bounded": 0, "open": 0, "refused": 0, "no real": 0,
-                                 "below": []}
+        found: dict[str, Any] = {
+            "calls": 0,
+            "bounded": 0,
+            "open": 0,
+            "refused": 0,
+            "no real": 0,
+            "below": [],
+        }
         ratios: list[float] = []
-        several = [by_line(kernel, n) for n in range(len(MIXTURES))]
-        for name in several if lines else ARITHMETICS:
+        mixtures = range(len(MIXTURES)) if len(names) > 1 else (seed,)
+        for name in [by_line(kernel, n) for n in mixtures] if lines else names:
             found["calls"] += total
             try:
                 for first, size in ((n, 1) for n in range(total)) if deciding else ((0, total),):
@@ -87,11 +93,13 @@ def _one_call(
     kernel: Callable[..., Any], name: Any, given: tuple[np.ndarray, ...], first: int,
     size: int, exact: Callable[[int], Any], found: dict[str, Any], ratios: list[float],
 ) -> None:  # fmt: skip
-    """Hold the bounds of a call against exact values."""
-    part = slice(first, first + size)
-    proven = bound(kernel, name, (*(a[part] for a in given), np.zeros(size)))
+    """Hold the bounds of a call against exact values, and its results against those of `lift`."""
+    part, out = [a[first : first + size] for a in given], np.zeros(size)
+    proven = bound(kernel, name, (*part, out))
+    lift(kernel, name)(*part, out)
     found["open"] += bool(proven.undecided)
     tested, bounds = proven.results["out"], proven.bounds["out"]
+    assert np.array_equal(out, tested, equal_nan=True)
     for n in np.flatnonzero(np.isfinite(bounds)).tolist():
         (error,) = errors(tested[n : n + 1], exact(first + n))
         if not mpmath.isfinite(error):  # fmod(x, inf), 1**nan: real numbers have none of these
@@ -110,28 +118,25 @@ def survey(
     folder: Path, first: int, last: int, count: int, lines: bool = False, cancelling: bool = False
 ) -> dict[str, Any]:
     """Run every seed that the folder does not hold yet; the sum over all that it holds."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for seed in range(first, last):
-        kind = "_lines" * lines + "_cancelling" * cancelling
-        path = folder / f"seed_{seed:06d}_{count}{kind}.json"
-        if path.exists():
-            continue
-        part = path.with_suffix(f".part{os.getpid()}")
-        part.write_text(json.dumps({"seed": seed} | surveyed(seed, count, lines, cancelling)))
-        os.replace(part, path)
-    return counted(folder)
-
-
-def counted(folder: Path) -> dict[str, Any]:
-    """The sum over all seeds that a folder holds."""
-    every = [json.loads(path.read_text()) for path in sorted(folder.glob("seed_*.json"))]
-    counts = ("calls", "bounded", "open", "refused", "no real")
-    found: dict[str, Any] = {name: sum(one[name] for one in every) for name in counts}
+    every = kept(
+        folder, range(first, last), lambda seed: surveyed(seed, count, lines, cancelling),
+        f"_{count}{'_lines' * lines}{'_cancelling' * cancelling}",
+    )  # fmt: skip
     medians = [one["median"] for one in every if one["median"] is not None]
-    return {"kernels": len(every)} | found | {
-        "below": [one["seed"] for one in every if one["below"]],
-        "median": float(np.median(medians)) if medians else None,
-    }
+    return (
+        {"kernels": len(every)}
+        | summed(every)
+        | {
+            "below": [one["seed"] for one in every if one["below"]],
+            "median": float(np.median(medians)) if medians else None,
+        }
+    )
+
+
+def summed(every: Iterable[dict[str, Any]]) -> dict[str, int]:
+    """The counts of several kernels."""
+    counts = ("calls", "bounded", "open", "refused", "no real")
+    return {name: sum(one[name] for one in every) for name in counts}
 
 
 if __name__ == "__main__":

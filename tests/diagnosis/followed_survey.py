@@ -10,9 +10,7 @@ complete.
 
 from __future__ import annotations
 
-import json
 import math
-import os
 import sys
 import tempfile
 from collections import Counter
@@ -26,6 +24,7 @@ import sciprec
 from sciprec.errors import InputError
 from tests.diagnosis import bound_kernels
 from tests.diagnosis.bound_survey import FMA
+from tests.diagnosis.kept_seeds import kept
 from tests.oracles.reals import BITS, real_kernel
 from tests.random_kernels.trials import kernel_in
 
@@ -164,14 +163,7 @@ def surveyed(seed: int) -> dict[str, Any]:
 
 def survey(folder: Path, first: int, last: int) -> dict[str, Any]:
     """Run every seed that the folder does not hold yet; counts over all that it holds."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for seed in range(first, last):
-        path = folder / f"seed_{seed:06d}.json"
-        if not path.exists():
-            part = path.with_suffix(f".part{os.getpid()}")
-            part.write_text(json.dumps({"seed": seed} | surveyed(seed)))
-            os.replace(part, path)
-    every = [json.loads(path.read_text()) for path in sorted(folder.glob("seed_*.json"))]
+    every = kept(folder, range(first, last), surveyed)
     seeds = {what: [one["seed"] for one in every if one["what"] == what]
              for what in ("missed", "false alarm")}  # fmt: skip
     return {"kernels": len(every)} | Counter(one["what"] for one in every) | {"seeds": seeds}

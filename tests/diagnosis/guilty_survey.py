@@ -12,8 +12,6 @@ from __future__ import annotations
 
 import ast
 import inspect
-import json
-import os
 import sys
 import tempfile
 from collections import Counter
@@ -23,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from sciprec import trace
+from tests.diagnosis.kept_seeds import kept
 from tests.oracles.reals import real_kernel
 from tests.random_kernels.trials import kernel_in
 
@@ -155,14 +154,7 @@ def surveyed(seed: int) -> dict[str, Any]:
 
 def survey(folder: Path, first: int, last: int) -> dict[str, Any]:
     """Run every seed that the folder does not hold yet; counts over all that it holds."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for seed in range(first, last):
-        path = folder / f"seed_{seed:06d}.json"
-        if not path.exists():
-            part = path.with_suffix(f".part{os.getpid()}")
-            part.write_text(json.dumps({"seed": seed} | surveyed(seed)))
-            os.replace(part, path)
-    every = [json.loads(path.read_text()) for path in sorted(folder.glob("seed_*.json"))]
+    every = kept(folder, range(first, last), surveyed)
     others = [one["seed"] for one in every if one["what"] == "another"]
     return {"kernels": len(every)} | Counter(one["what"] for one in every) | {"others": others}
 

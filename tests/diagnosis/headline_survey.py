@@ -9,9 +9,7 @@ happened where. What a seed was found to say wrongly is in FOLDER/seed_N.json as
 
 from __future__ import annotations
 
-import json
 import math
-import os
 import re
 import sys
 import tempfile
@@ -25,6 +23,7 @@ import numpy as np
 from sciprec import lift, trace
 from sciprec.precision.formats.backend import resolve_backend
 from sciprec.studies.traces import Trace
+from tests.diagnosis.kept_seeds import kept
 from tests.oracles.reals import real_kernel
 from tests.random_kernels.trials import kernel_in
 
@@ -282,21 +281,16 @@ def _close(told: float, value: float, digits: float = 0.06) -> bool:
     return abs(told - value) <= digits * abs(value) + 1e-15
 
 
+def surveyed(seed: int) -> dict[str, object]:
+    """Whether a seed's kernel can be followed, and what is said wrongly of it."""
+    with tempfile.TemporaryDirectory() as folder:
+        case = drawn(seed, Path(folder))
+        return {"followed": case is not None, "faults": [] if case is None else wrong(case)}
+
+
 def survey(folder: Path, first: int, last: int) -> dict[str, int | list[int]]:
     """Run every seed that the folder does not hold yet; the sum over all that it holds."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for seed in range(first, last):
-        path = folder / f"seed_{seed:06d}.json"
-        if path.exists():
-            continue
-        with tempfile.TemporaryDirectory() as there:
-            case = drawn(seed, Path(there))
-            told = {"seed": seed, "followed": case is not None}
-            told["faults"] = [] if case is None else wrong(case)
-        part = path.with_suffix(f".part{os.getpid()}")
-        part.write_text(json.dumps(told))
-        os.replace(part, path)
-    every = [json.loads(path.read_text()) for path in sorted(folder.glob("seed_*.json"))]
+    every = kept(folder, range(first, last), surveyed)
     return {
         "kernels": sum(one["followed"] for one in every),
         "wrong": [one["seed"] for one in every if one["faults"]],

@@ -1,6 +1,6 @@
-"""Kernels that use memory wrongly, one fault each, and kernels that use it in unusual, right ways.
+"""Kernels that use memory wrongly, and kernels that use it in unusual, right ways.
 
-The line of a fault ends with `# fault`.
+The line of a fault ends with `# fault`; what it leaves is in an element of `seen`.
 """
 
 from __future__ import annotations
@@ -21,91 +21,10 @@ def beyond_what_was_written(x, out):
         out[i] = w[i] + w[i + 1]
 
 
-def half_of_a_pair(x):
-    w = np.empty(x.size + 1, np.complex128)  # fault
-    w.real[:] = 0.0
-    for i in range(x.size):
-        w[i] = x[i] * 1j
-    return w[x.size] * 2.0
-
-
-def never_written(x):
-    return x[0] + np.sum(np.empty(64))  # fault
-
-
-def edges_forgotten(x, out):
-    w = np.empty_like(x)  # fault
-    for i in range(1, x.size - 1):
-        w[i] = x[i - 1] + x[i + 1]
-    out[:] = w
-
-
-def added_to(x):
-    w = np.empty(3)  # fault
-    for i in range(x.size):
-        w[i % 3] += x[i]
-    return w[0] + w[1] * w[2]
-
-
 def as_index(x, n):
     order = np.empty(n.size, np.int64)  # fault
     order[0] = 1
     return x[order[0]] + x[order[2]]
-
-
-def as_bound(n):
-    ends = np.empty(2, np.int32)  # fault
-    ends[0] = 5
-    total = 0
-    for i in range(ends[1]):
-        total += n[i % 3]
-    return total
-
-
-def as_flag(x):
-    known = np.empty(x.size, np.bool_)  # fault
-    known[0] = True
-    count = 0
-    for i in range(x.size):
-        if known[i]:
-            count += 1
-    return count
-
-
-def largest(x):
-    w = np.empty(4)  # fault
-    w[0] = x[0]
-    best = -1.0
-    for i in range(w.size):
-        if w[i] > best:
-            best = w[i]
-    return best
-
-
-def smallest(x):
-    w = np.empty(4, np.float32)  # fault
-    w[0] = x[0]
-    best = 100.0
-    for i in range(w.size):
-        if w[i] < best:
-            best = w[i]
-    return best
-
-
-def compared_with_zero(x):
-    w = np.empty(x.size)  # fault
-    count = 0
-    for i in range(x.size):
-        if w[i] == 0.0:
-            count += 1
-    return count
-
-
-def given_back(x):
-    out = np.empty(x.size)  # fault
-    for i in range(x.size - 1):
-        out[i] = x[i] * x[i + 1]
-    return out
 
 
 def _table(x):
@@ -113,10 +32,6 @@ def _table(x):
     for i in range(x.size):
         rows[0, i] = x[i]
     return rows
-
-
-def in_a_called_kernel(x):
-    return np.sum(_table(x))
 
 
 def in_an_inner_function(x):
@@ -128,31 +43,87 @@ def in_an_inner_function(x):
     return spread(x[0])
 
 
-def in_parallel(x, out):
+def in_calls(x, out, seen):
+    """In a called kernel, in a loop of several threads, and given back."""
+    seen[0] = np.sum(_table(x))
     for i in numba.prange(x.size):
         w = np.empty(2)  # fault
         w[0] = x[i]
         out[i] = w[0] * w[1]
+    given = np.empty(x.size)  # fault
+    for i in range(x.size - 1):
+        given[i] = x[i] * x[i + 1]
+    return given
 
 
-def half_a_matrix(x):
+def of_integers(x, n, seen):
+    """As an index, a bound, a size and a flag."""
+    seen[0] = as_index(x, n)
+    ends = np.empty(2, np.int32)  # fault
+    ends[0] = 5
+    for i in range(ends[1]):
+        seen[1] += n[i % 3]
+    known = np.empty(x.size, np.bool_)  # fault
+    known[0] = True
+    for i in range(x.size):
+        if known[i]:
+            seen[2] += 1
+    sizes = np.empty(1, np.int32)  # fault
+    other = np.empty(sizes[0])
+    other[:] = x[0]
+    seen[3] = other[0]
+
+
+def compared(x, seen):
+    """Where a value of one sign or size alone changes what is decided."""
+    w = np.empty(4)  # fault
+    w[0] = x[0]
+    seen[0] = -1.0
+    for i in range(w.size):
+        if w[i] > seen[0]:
+            seen[0] = w[i]
+    v = np.empty(4, np.float32)  # fault
+    v[0] = x[0]
+    seen[1] = 100.0
+    for i in range(v.size):
+        if v[i] < seen[1]:
+            seen[1] = v[i]
+    u = np.empty(x.size)  # fault
+    for i in range(x.size):
+        if u[i] == 0.0:
+            seen[2] += 1
+    t = np.empty(1)  # fault
+    seen[3] = x[0]
+    while seen[3] < t[0]:
+        seen[3] += 1.0
+
+
+def in_part(x, out, seen):
+    """Arrays of which an edge, a half, a branch or a swapped one was never written."""
+    pair = np.empty(x.size + 1, np.complex128)  # fault
+    pair.real[:] = 0.0
+    for i in range(x.size):
+        pair[i] = x[i] * 1j
+    seen[0] = (pair[x.size] * 2.0).imag
+    seen[1] = np.sum(np.empty(64))  # fault
+    w = np.empty_like(x)  # fault
+    for i in range(1, x.size - 1):
+        w[i] = x[i - 1] + x[i + 1]
+    out[:] = w
+    sums = np.empty(3)  # fault
+    for i in range(x.size):
+        sums[i % 3] += x[i]
+    seen[2] = sums[0] + sums[1] * sums[2]
     m = np.empty((3, 3))  # fault
     for i in range(3):
         for j in range(i + 1):
             m[i, j] = x[i] * x[j]
-    return m[0, 1] + m[2, 0]
-
-
-def in_one_branch(x, out):
-    w = np.empty(x.size)  # fault
+    seen[3] = m[0, 1] + m[2, 0]
+    some = np.empty(x.size)  # fault
     for i in range(x.size):
         if x[i] > 0.5:
-            w[i] = x[i]
-    for i in range(x.size):
-        out[i] = w[i]
-
-
-def wrong_buffer(x, out):
+            some[i] = x[i]
+    seen[4] = np.sum(some)
     old = np.empty(x.size)  # fault
     new = np.empty(x.size)
     for i in range(x.size):
@@ -161,43 +132,24 @@ def wrong_buffer(x, out):
         old, new = new, old
         for i in range(x.size):
             new[i] = old[i] * 0.5 if step else new[i]
-    out[:] = new
+    seen[5] = new[1]
 
 
-def as_size(x):
-    ends = np.empty(1, np.int32)  # fault
-    other = np.empty(ends[0])
-    other[:] = x[0]
-    return other[0]
-
-
-def until_small(x):
-    w = np.empty(1)  # fault
-    v = x[0]
-    while v < w[0]:
-        v += 1.0
-    return v
-
-
-def one_too_far(x, out):
+def too_far(x, n, a, k, out, seen):
+    """Reads and writes beyond an array, by every kind of index but constants."""
     for i in range(x.size):
-        out[i] = 0.5 * (x[i] + x[i + 1])  # fault
-
-
-def written_too_far(x, out):
+        seen[0] += 0.5 * (x[i] + x[i + 1])  # fault
     for i in range(x.size):
         out[i + 1] = x[i]  # fault
-
-
-def updated_too_far(x, out):
     for i in range(x.size + 1):
         out[i] += 1.0  # fault
-
-
-def indices_swapped(a, out):
-    for i in range(a.shape[0]):
-        for j in range(a.shape[1]):
-            out[0] += a[j, i]  # fault
+    seen[3] = np.sum(x[n * 4])  # fault
+    for i in range(15):
+        index = (i // 5, i % 5)
+        seen[4] += a[index]  # fault
+    seen[5] = np.sum(a[..., k])  # fault
+    for i in range(4):
+        seen[6] += a[:, 1][i] + a.T[1, 0]  # fault
 
 
 def constant_index(n, x):
@@ -208,27 +160,10 @@ def from_the_end(n):
     return n[-4]  # fault
 
 
-def index_array(x, n):
-    return np.sum(x[n * 4])  # fault
-
-
-def index_tuple(a, x):
-    total = 0.0
-    for i in range(15):
-        index = (i // 5, i % 5)
-        total += a[index]  # fault
-    return total + x[0]
-
-
-def after_an_ellipsis(a, k):
-    return np.sum(a[..., k])  # fault
-
-
-def of_a_view(a):
-    total = 0.0
-    for i in range(4):
-        total += a[:, 1][i] + a.T[1, 0]  # fault
-    return total
+def indices_swapped(a, out):
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            out[0] += a[j, i]  # fault
 
 
 def out() -> np.ndarray:
@@ -236,15 +171,10 @@ def out() -> np.ndarray:
 
 
 FAULTY = {
-    beyond_what_was_written: (X, out()), never_written: (X,), edges_forgotten: (X, out()),
-    added_to: (X,), as_index: (X, WHOLE), as_bound: (WHOLE,), as_flag: (X,), largest: (X,),
-    smallest: (X,), compared_with_zero: (X,), given_back: (X,), in_a_called_kernel: (X,),
-    in_an_inner_function: (X,), in_parallel: (X, out()), half_a_matrix: (X,),
-    in_one_branch: (X, out()), wrong_buffer: (X, out()), until_small: (X,), as_size: (X,),
-    one_too_far: (X, out()), half_of_a_pair: (X,),
-    written_too_far: (X, out()), updated_too_far: (X, out()), indices_swapped: (SQUARE, out()),
-    constant_index: (WHOLE, X), from_the_end: (WHOLE,), index_array: (X, WHOLE),
-    index_tuple: (SQUARE, X), after_an_ellipsis: (SQUARE, 4), of_a_view: (SQUARE,),
+    beyond_what_was_written: (X, out()), as_index: (X, WHOLE), indices_swapped: (SQUARE, out()),
+    in_an_inner_function: (X,), constant_index: (WHOLE, X), from_the_end: (WHOLE,),
+    in_calls: (X, out(), out()), of_integers: (X, WHOLE, out()), compared: (X, out()),
+    in_part: (X, out(), out()), too_far: (X, WHOLE, SQUARE, 4, out(), out()),
 }  # fmt: skip
 """kernel -> its arguments."""
 
@@ -349,9 +279,13 @@ def hashed(h, out):
     return h
 
 
-CLEAN = {
-    ring: (X, out()), stack: (X,), moved_without_use: (X,),
-    unusual_indices: (SQUARE, WHOLE, X, out()),
-    empty_ones: (X,), written_by_a_slice: (X,), in_chunks: (X, out()), flags: (WHOLE,),
-}  # fmt: skip
+def right(a, n, x, out):
+    """All of them."""
+    ring(x, out)
+    in_chunks(x, out)
+    of_numbers = stack(x), moved_without_use(x), empty_ones(x), flags(n)
+    return of_numbers, written_by_a_slice(x), unusual_indices(a, n, x, out)
+
+
+RIGHT = {right: (SQUARE, WHOLE, X, out())}
 """kernel -> its arguments."""

@@ -1,4 +1,6 @@
-"""Models: three kernels called one by one, or as one; with planted faults."""
+"""Models: three kernels called one by one, or as one, and flows on the sphere, in whose
+scheme a fault can be planted.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +12,8 @@ import sciprec
 from sciprec import lift
 from sciprec.climate.stepping import schemes
 from sciprec.diagnosis.models.traces import Results
+from sciprec.kinds import parse_scenario
+from sciprec.kinds.programs import first_variant, program_of
 
 ROOT = Path(__file__).parents[2]
 
@@ -21,13 +25,34 @@ def faulty_increment(first, second, third, fourth, step, increment):
         increment[i] = (increment[i] + 0.125) - 0.125
 
 
+def model_of(scenario):
+    return program_of(scenario, first_variant(scenario, "fp64"), None)
+
+
+def wave(truncation, **climate):
+    """The model of the equations on the sphere that compile fastest, of a wave that T3 holds."""
+    content = {
+        "name": "wave", "title": "A wave", "source": "Haurwitz (1940)", "kind": "climate",
+        "backends": ["fp32"],
+        "climate": {
+            "case": "rossby_haurwitz", "truncation": truncation, "time_scheme": "rk4",
+            "step_seconds": 1200.0, "parameters": {"wavenumber": 2}, **climate,
+        },
+    }  # fmt: skip
+    return model_of(parse_scenario(content))
+
+
 def shallow_water(backend: str, increment=None, monkeypatch=None, by="line"):
     """A trace of an hour of flow over a mountain at T5, one kernel of the scheme replaced."""
     if increment is not None:
         monkeypatch.setitem(schemes.STEP_KERNELS, "runge_kutta_increment", increment)
     changes = {"climate.truncation": 5, "climate.days": 1.0 / 24.0, "climate.output_hours": 1.0}
     return sciprec.trace_scenario(
-        "quickstart_climate", backend, changes=changes, output=["height", "vorticity"], samples=1,
+        "quickstart_climate",
+        backend,
+        changes=changes,
+        output=["height", "vorticity"],
+        samples=1,
         by=by,
     )
 

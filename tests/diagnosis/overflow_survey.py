@@ -10,7 +10,6 @@ such operation is not compared; what wraps in a store is. Seeds that differ are 
 from __future__ import annotations
 
 import ast
-import json
 import sys
 import tempfile
 from collections import Counter
@@ -20,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from sciprec import check_memory
+from tests.diagnosis.kept_seeds import kept
 from tests.random_kernels.trials import kernel_in
 
 ARRAYS = {"a": np.int8, "b": np.int16, "c": np.int32, "d": np.int64}
@@ -163,12 +163,7 @@ def surveyed(seed: int) -> dict[str, Any]:
 
 def survey(folder: Path, first: int, last: int) -> dict[str, Any]:
     """Run every seed that the folder does not hold yet; counts over all that it holds."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for seed in range(first, last):
-        path = folder / f"seed_{seed:06d}.json"
-        if not path.exists():
-            path.write_text(json.dumps({"seed": seed} | surveyed(seed), indent=1))
-    every = [json.loads(path.read_text()) for path in sorted(folder.glob("seed_*.json"))]
+    every = kept(folder, range(first, last), surveyed)
     others = [one["seed"] for one in every if one["what"] == "another"]
     return {"kernels": len(every)} | Counter(one["what"] for one in every) | {"others": others}
 

@@ -4,7 +4,6 @@ noted, against arithmetic with fractions and plain Python.
 
 from __future__ import annotations
 
-import inspect
 import math
 import re
 from fractions import Fraction
@@ -19,74 +18,10 @@ from sciprec.diagnosis.problem import Problem
 from sciprec.precision.formats.backend import resolve_backend
 from sciprec.precision.formats.literal import round_literal
 from sciprec.precision.tracing import rows
-from tests.diagnosis import faulty_kernels, guilty_survey
+from tests.diagnosis import guilty_survey
+from tests.diagnosis.faulty_kernels import advected, flow
 from tests.diagnosis.faulty_pipelines import pipeline
-
-FIFTEEN = "float:p=15,emin=-60,emax=60"
-
-
-def line_of(kernel, text: str) -> int:
-    """The absolute number of a kernel's line."""
-    lines, first = inspect.getsourcelines(kernel)
-    return first + next(n for n, line in enumerate(lines) if text in line)
-
-
-def traced(name: str, inputs: str, backend: str):
-    kernel = getattr(faulty_kernels, name)
-    found = trace(kernel, backend, faulty_kernels.inputs(inputs))
-    assert found.closure < 1e-6
-    return kernel, found
-
-
-@pytest.mark.parametrize(
-    ("name", "inputs", "backend", "text", "says"),
-    [
-        ("one_pass_variance", "variance", "fp16", "return math.sqrt", "gives NaN first in line"),
-        ("quadratic", "quadratic", "bf16", "roots[i] =", "becomes large in line"),
-        ("naive_sum", "sum", "fp16", "total +=", "is rounding of line"),
-        pytest.param("one_pass_variance", "variance", FIFTEEN, "return math.sqrt",
-                     "becomes large in line", marks=pytest.mark.slow),
-        pytest.param("layer_norm", "rows", "fp16", "spread =", "the cause is line",
-                     marks=pytest.mark.slow),
-        pytest.param("with_offset", "few", "fp16", "out[i] =", "becomes large in line",
-                     marks=pytest.mark.slow),
-        pytest.param("stagnating", "drift", "fp16", "level = level", "is rounding of line",
-                     marks=pytest.mark.slow),
-    ],
-)  # fmt: skip
-def test_a_fault_is_named(name, inputs, backend, text, says):
-    kernel, found = traced(name, inputs, backend)
-    assert f"{says} {line_of(kernel, text)}" in found.verdict, found.verdict
-
-
-@pytest.mark.slow
-def test_a_pivot_left_out_is_named():
-    kernel, found = traced("without_pivot", "system", "fp16")
-    lines = [line_of(kernel, text) for text in ("factor = ", "a[i, j] -=", "b[i] -= factor")]
-    assert any(f"line {n}" in found.verdict for n in lines), found.verdict
-
-
-@pytest.mark.parametrize(
-    ("name", "inputs", "backend"),
-    [
-        ("quadratic_repaired", "quadratic", "bf16"),
-        ("away_from_mean", "variance", FIFTEEN),
-        *(
-            pytest.param(*case, marks=pytest.mark.slow)
-            for case in [
-                ("two_pass_variance", "variance", "fp16"),
-                ("compensated_sum", "sum", "fp16"),
-                ("layer_norm_repaired", "rows", "fp16"),
-                ("with_pivot", "system", "fp16"),
-                ("without_offset", "few", "fp16"),
-                ("compensated_drift", "drift", "fp16"),
-            ]
-        ),
-    ],
-)
-def test_no_line_of_a_repaired_kernel_is_named(name, inputs, backend):
-    _, found = traced(name, inputs, backend)
-    assert "line " not in found.verdict.replace("No line", ""), found.verdict
+from tests.diagnosis.short_kernels import line_of
 
 
 @pytest.mark.slow
@@ -100,19 +35,9 @@ def test_a_fault_planted_into_a_random_pipeline_is_named(tmp_path, seed=1):
     assert found.verdict.startswith("No line stands out"), found.verdict
 
 
-def advected(u, new, steps):
-    for _ in range(steps):
-        for i in range(1, u.size):
-            out_of_cell = 0.3 * u[i]
-            into_cell = 0.3 * u[i - 1]
-            new[i] = (u[i] - out_of_cell) + into_cell
-        for i in range(1, u.size):
-            u[i] = new[i]
-
-
 def test_parts_that_cancel_are_one_group():
     """What leaves one cell and enters the next was rounded alike."""
-    u = 1.0 + np.round(np.sin(np.linspace(0.0, 6.0, 60)) * 64) / 256
+    u = flow()
     found = trace(advected, "bf16", (u, np.zeros(60), 40), output="u")
     pair = [n for n in found.lines if "_cell = " in n.source]
     group = next(g for g in found.groups if pair[0] in g.lines)
@@ -192,126 +117,11 @@ def vanishing(x):
     return x * x
 
 
-@pytest.mark.parametrize(
-    ("backend", "x", "kind"),
-    [("fp16", 1e-5, "underflow to zero"), ("e4m3fn", 100.0, "NaN"),
-     ("float:p=8,emin=-10,emax=10,overflow=saturate", 100.0, "saturation")],
-)  # fmt: skip
-def test_ranges_that_are_left(backend, x, kind):
-    found = trace(vanishing, backend, (x,))
-    assert [e.kind for e in found.events] == [kind]
-    assert kind in repr(found)
-
-
-def test_an_infinity_that_goes_on_is_one_event():
-    x = np.array([1.0, 6e4, 6e4, 1.0, 1.0])
-    event = trace(faulty_kernels.naive_sum, "fp16", (x,)).events[0]
-    assert (event.kind, event.index, event.count) == ("infinity", "i = 2", 1)
-
-
-def twice(x, out):
-    for i in range(x.size):
-        near = (x[i] + 300.0) - 300.0
-        out[i] = (near + 20.0) - 20.0
-
-
-def test_the_first_line_in_order_of_execution_is_named():
-    """Healing the second one removes the error, too."""
-    x = np.round(np.random.default_rng(5).normal(0.0, 1.0, 40) * 256) / 256
-    found = trace(twice, "fp16", (x, np.zeros(40)))
-    assert f"becomes large in line {line_of(twice, 'near =')}," in found.verdict
-
-
-def one_of_two(x, y, p, q, out):
-    for i in range(x.size):
-        larger = x[i] * x[i] - y[i] * y[i]
-        smaller = p[i] * p[i] - q[i] * q[i]
-        out[i] = larger - smaller
-
-
-def test_the_line_that_removes_most_is_named():
-    """With exact values in the first line less than half of the error is left, in the last none."""
-    rng = np.random.default_rng(3)
-    x, p = rng.uniform(20.0, 30.0, 200), rng.uniform(12.0, 18.0, 200)
-    given = x, x - rng.uniform(1.0, 2.0, 200), p, p - rng.uniform(1.5, 3.5, 200)
-    exact = [np.float64(np.float16(a)) for a in given]
-    found = trace(one_of_two, "fp16", (*exact, np.zeros(200)))
-    assert f"becomes large in line {line_of(one_of_two, 'out[i] =')}," in found.verdict
-
-
-def window(x, w, out):
-    s = 0.0
-    q = 0.0
-    for i in range(x.size):
-        s += x[i]
-        q += x[i] * x[i]
-        if i >= w:
-            s -= x[i - w]
-            q -= x[i - w] * x[i - w]
-        mean = s / w
-        variance = q / w - mean * mean
-        out[i] = variance
-
-
-@pytest.mark.parametrize("backend", ["fp32", "fp64"])
-def test_the_line_of_running_sums_that_cancels_is_named(backend):
-    """What only reads sums that are carried along is asked, too."""
-    x = np.random.default_rng(1).normal(100.0, 1.0, 300)
-    found = trace(window, backend, (x, 20, np.zeros(300)))
-    line = line_of(window, "variance =")
-    assert f"becomes large in line {line}, which loses" in found.verdict
-    assert "With exact values there 0% of it is left" in found.verdict
-
-
 @pytest.mark.slow
 def test_the_guilty_line_of_random_windows_and_recurrences(tmp_path):
     """Some of `guilty_survey`."""
     found = guilty_survey.survey(tmp_path, 0, 10)
     assert found["others"] == [] and found["named"] >= 9
-
-
-def normalised(x, out):
-    total = 0.0
-    squares = 0.0
-    for i in range(x.size):
-        total += x[i]
-        squares += x[i] * x[i]
-    mean = total / x.size
-    spread = squares / x.size - mean * mean
-    for i in range(x.size):
-        out[i] = (x[i] - mean) / np.sqrt(spread + 1e-5)
-
-
-def test_the_cause_is_the_line_that_loses_most_bits():
-    """An exact mean would do here, too."""
-    x = np.random.default_rng(3).normal(10.0, 0.5, 256)
-    event = trace(normalised, "fp16", (x, np.zeros(256))).events[0]
-    assert (event.kind, event.index) == ("NaN", "i = 0")
-    assert event.cause.startswith(f"line {line_of(normalised, 'spread =')}:")
-
-
-def eliminated(a):
-    for k in range(a.shape[0] - 1):
-        for i in range(k + 1, a.shape[0]):
-            factor = a[i, k] / a[k, k]
-            for j in range(a.shape[0]):
-                a[i, j] -= factor * a[k, j]
-
-
-def test_an_event_that_a_carried_state_causes():
-    """Exact operands would not divide by zero: rows below the first one are rounded alike."""
-    a = np.array([[2.0**-12, 1.0, 1.5], [1.0, 1.0, 0.5], [1.0, 0.25, 1.0]])
-    found = trace(eliminated, "fp16", (np.pad(a, (0, 1), constant_values=1.25),))
-    event = next(e for e in found.events if e.kind == "NaN")
-    assert event.index == "k = 2, i = 3"
-    assert event.cause == f"line {line_of(eliminated, 'a[i, j] -=')}: a[i, j] -= factor * a[k, j]"
-    assert f"the cause is {event.cause}" in found.verdict
-
-
-def test_a_number_that_no_longer_fits_when_it_becomes_an_argument():
-    found = trace(vanishing, "fp16", (1e6,))
-    assert [(e.kind, e.source) for e in found.events] == [("infinity", "argument x = 1e+06")]
-    assert "an infinity first in argument x = 1e+06: the format ends at 65,504." in found.verdict
 
 
 def test_what_is_computed_wider_is_binary64():
@@ -464,16 +274,3 @@ def doubled_alone(x, out):
 def test_an_empty_result():
     with pytest.raises(InputError, match="'out' alone, which is empty: there is no number to"):
         trace(doubled_alone, "fp16", (np.ones(0), np.zeros(0)))
-
-
-def squared_less(x, out):
-    for i in range(x.size):
-        out[i] = x[i] * x[i] - 1.0
-
-
-def test_a_saturation_that_makes_the_error_is_named():
-    saturating = "float:p=8,emin=-10,emax=10,overflow=saturate"
-    found = trace(squared_less, saturating, (np.array([2.0, 300.0]), np.zeros(2)))
-    at = line_of(squared_less, "x[i] * x[i]")
-    assert f"saturates first in line {at} at i = 1: out[i] =" in found.verdict, found.verdict
-    assert "of the error is of that line" in found.verdict

@@ -1,5 +1,6 @@
 """`check_memory`: every seeded fault is named by its line, and right kernels are left in peace."""
 
+import inspect
 import os
 import subprocess
 import sys
@@ -15,10 +16,6 @@ from tests.precision import foreign_kernels as foreign
 from tests.precision.registered import registered_kernels
 
 ROOT = Path(__file__).parents[2]
-QUICK = (
-    kernels.beyond_what_was_written, kernels.written_too_far,
-)  # fmt: skip
-SLOW = [kernel for kernel in kernels.FAULTY if kernel not in QUICK]
 
 
 def check(kernel, args, backend="fp64"):
@@ -29,42 +26,45 @@ def check(kernel, args, backend="fp64"):
     return report
 
 
-def fault_of(kernel, backend="fp64"):
+def faults_of(kernel, backend="fp64"):
+    """The findings of a kernel, which are its faults: those of its lines, and of what it calls."""
     report = check(kernel, kernels.FAULTY[kernel], backend)
-    (finding,) = report.findings
-    assert not report.clean and finding.text.endswith("# fault") and finding.text in repr(report)
-    uninitialised = "np.empty" in finding.text
-    assert finding.kind == ("uninitialised" if uninitialised else "out of bounds")
-    return finding
+    lines, first = inspect.getsourcelines(kernel)
+    marked = [first + n for n, line in enumerate(lines) if line.endswith("# fault\n")]
+    own = [f.line for f in report.findings if first <= f.line < first + len(lines)]
+    calls_another = kernel in (kernels.in_calls, kernels.of_integers)
+    assert own == marked and len(report.findings) == len(marked) + calls_another
+    for finding in report.findings:
+        assert finding.text.endswith("# fault") and finding.text in repr(report)
+        uninitialised = "np.empty" in finding.text
+        assert finding.kind == ("uninitialised" if uninitialised else "out of bounds")
+    return report.findings
 
 
-@pytest.mark.parametrize("kernel", QUICK)
-def test_a_fault_is_named_by_its_line(kernel):
-    fault_of(kernel)
+def other_arithmetic(kernel, backend):
+    return pytest.param(kernel, backend, marks=pytest.mark.slow)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("kernel", SLOW)
-def test_every_fault_is_named_by_its_line(kernel):
-    """With the quick ones, 30 faults of 30."""
-    fault_of(kernel)
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kernel", "backend"),
     [
-        (kernels.beyond_what_was_written, "mlu370"), (kernels.as_index, "float:p=8,round=sr"),
-        (kernels.indices_swapped, "fixed16"), (kernels.beyond_what_was_written, "fixed16"),
+        (kernels.compared, "fp64"), (kernels.too_far, "fp64"),
+        *(other_arithmetic(one, "fp64") for one in (
+            kernels.in_calls, kernels.of_integers, kernels.in_part, kernels.constant_index,
+            kernels.in_an_inner_function, kernels.from_the_end)),
+        other_arithmetic(kernels.beyond_what_was_written, "mlu370"),
+        other_arithmetic(kernels.as_index, "float:p=8,round=sr"),
+        other_arithmetic(kernels.indices_swapped, "fixed16"),
+        other_arithmetic(kernels.beyond_what_was_written, "fixed16"),
     ],
 )  # fmt: skip
-def test_faults_are_found_in_every_arithmetic(kernel, backend):
-    fault_of(kernel, backend)
+def test_every_fault_is_named_by_its_line(kernel, backend):
+    faults_of(kernel, backend)
 
 
 ELSEWHERE = """
-from tests.diagnosis.test_memory import fault_of, kernels
-print(fault_of(kernels.beyond_what_was_written, "float:p=9").text)
+from tests.diagnosis.test_memory import faults_of, kernels
+print(faults_of(kernels.beyond_what_was_written, "float:p=9")[0].text)
 """
 
 
@@ -72,7 +72,7 @@ print(fault_of(kernels.beyond_what_was_written, "float:p=9").text)
 def test_what_watches_is_of_its_process(tmp_path, monkeypatch):
     """Its table has an address, which means nothing to the next process with the same cache."""
     monkeypatch.setenv("SCIPREC_CACHE_DIR", str(tmp_path))
-    fault_of(kernels.beyond_what_was_written, "float:p=9")
+    faults_of(kernels.beyond_what_was_written, "float:p=9")
     done = subprocess.run(
         [sys.executable, "-c", ELSEWHERE], env=os.environ | {"PYTHONPATH": str(ROOT)}, cwd=ROOT,
         capture_output=True, text=True,
@@ -82,7 +82,7 @@ def test_what_watches_is_of_its_process(tmp_path, monkeypatch):
 
 
 def test_a_report_is_readable():
-    finding = fault_of(kernels.beyond_what_was_written)
+    (finding,) = faults_of(kernels.beyond_what_was_written)
     assert finding.function == "beyond_what_was_written" and finding.file == "memory_kernels.py"
     assert "'out' changes in 1 of 9 elements, first [8]" in finding.message
     assert finding.read_line == finding.line + 4 and "w[i + 1]" in finding.read_text
@@ -181,11 +181,11 @@ def registered() -> dict:
 def right_kernels() -> dict:
     """Kernels of this project, of others, and some that do unusual things."""
     others = {kernel: make() for kernel, make in foreign.EXAMPLES.items()}
-    return kernels.CLEAN | others | registered()
+    return kernels.RIGHT | others | registered()
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kernel", [*kernels.CLEAN, foreign.n_body, foreign.parallel_statistics])
+@pytest.mark.parametrize("kernel", [kernels.right, foreign.n_body, foreign.parallel_statistics])
 def test_right_kernels_have_no_findings(kernel):
     """A sample; `python -m tests.diagnosis.test_memory` checks every one."""
     report = check(kernel, right_kernels()[kernel])

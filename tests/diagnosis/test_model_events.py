@@ -11,7 +11,7 @@ from sciprec import lift, quantize, trace
 from sciprec.diagnosis.healing import CARRIED
 from sciprec.diagnosis.models.traces import Results, trace_program
 from sciprec.report.trace_page import model_trace_page
-from tests.diagnosis.test_findings import line_of
+from tests.diagnosis.short_kernels import line_of
 
 START = np.array([0.75, 0.53, 0.31, 0.62]).astype(np.float16).astype(np.float64)
 

@@ -13,8 +13,9 @@ from sciprec.diagnosis.models.splitting import Splitting
 from sciprec.diagnosis.models.traces import Results, trace_program
 from sciprec.precision.formats.backend import resolve_backend
 from sciprec.report.trace_page import model_trace_page
+from tests.diagnosis.faulty_kernels import advected, flow
 from tests.diagnosis.faulty_pipelines import pipeline
-from tests.diagnosis.test_findings import advected, line_of
+from tests.diagnosis.short_kernels import line_of
 from tests.diagnosis.test_model_steps import START, STEPS, by_update
 from tests.diagnosis.test_model_steps import added as added_once
 
@@ -108,7 +109,7 @@ def flows(u):
 @pytest.mark.parametrize("size", [60, pytest.param(MANY, marks=pytest.mark.slow)])
 def test_parts_that_cancel_are_one_group(size):
     """Of few numbers over perturbed inputs; with one input and few numbers nothing is grouped."""
-    u = 1.0 + np.round(np.sin(np.linspace(0.0, 6.0, size)) * 64) / 256
+    u = flow(size)
     found = trace_program(flows(u), "bf16", model="flow")
     assert found.inputs == 16 and "groups over 16 inputs" in repr(found)
     pair = [n for n in found.lines if "_cell = " in n.source]
@@ -124,7 +125,7 @@ def test_parts_that_cancel_are_one_group(size):
 
 def test_of_long_runs_the_beginning_is_repeated(monkeypatch):
     """With perturbed inputs; shares are of the whole run, as without."""
-    u = 1.0 + np.round(np.sin(np.linspace(0.0, 6.0, 60)) * 64) / 256
+    u = flow()
     whole = trace_program(flows(u), "bf16", model="flow", samples=1)
     monkeypatch.setattr(inputs, "MOST_OPERATIONS", 2 * whole.operations)
     monkeypatch.setattr(inputs, "MOST_WIDER", whole.operations)

@@ -292,14 +292,15 @@ LORENZ = {"lorenz96.days": 1.0, "lorenz96.output_days": 0.5, "lorenz96.spin_up_d
 SOIL = {"soil_column.years": 0.002, "soil_column.stored": 2, "soil_column.depth": 9}
 SUMS = {"accumulation.updates": 5000, "accumulation.members": 4, "accumulation.outputs": 2}
 COMPILED_LONG = ("QE-M", "shallow water", "primitive")
-"""Tests beside this one trace the first two by step with what they have compiled anyway."""
+"""Minutes of compiling; test_model_trace.py has prices and a wave by line."""
 PRICES = HESTON | {SCHEME: "quadratic_exponential_martingale"}
 BRIEF = ("step", "call")
 KINDS = {
     "user's": ("examples/lorenz96.toml", LORENZ, 4, "steps that end", BY),
-    "user's in a kernel": ("examples/soil_column.toml", SOIL, 35, "passes of a kernel", BY),
-    "sums": ("long_accumulation", SUMS, 5000, "time steps", BY),
-    "Euler": ("quickstart_heston", HESTON | {SCHEME: "full_truncation_euler"}, 8, "time steps", BY),
+    "user's in a kernel": ("examples/soil_column.toml", SOIL, 35, "passes of a kernel", BRIEF),
+    "sums": ("long_accumulation", SUMS, 5000, "time steps", BRIEF),
+    "Euler": ("quickstart_heston", HESTON | {SCHEME: "full_truncation_euler"}, 8, "time steps",
+              BRIEF),
     "QE-M": ("quickstart_heston", PRICES, 8, "time steps", BRIEF),
     "shallow water": ("quickstart_climate", CLIMATE, 3, "time steps", BRIEF),
     "primitive": ("baroclinic_wave", WAVE, 2, "time steps", BRIEF),

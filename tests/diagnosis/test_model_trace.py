@@ -490,6 +490,9 @@ def test_a_scenario_from_the_shell(call, monkeypatch, tmp_path):
     assert status == 2 and "one of wave, mean, energy" in said
 
 
+KERNEL = ("examples/lorenz63.py:lorenz63", "--inputs", "examples/lorenz63.py:start")
+
+
 @pytest.mark.parametrize(
     ("told", "sentence"),
     [
@@ -499,6 +502,8 @@ def test_a_scenario_from_the_shell(call, monkeypatch, tmp_path):
         (("quickstart_climate", "-b", "mlu370-noise"), "random bits; trace takes"),
         (("examples/lorenz63.py:lorenz63", "-b", "fp16"), "is given no arguments; give --inputs"),
         (("examples/lorenz63.py:lorenz63", "-b", "fp16", "--set", "a.b=1"), "keys of a scenario"),
+        ((*KERNEL, "-b", "bf16", "--by", "steps"), "unknown by 'steps'"),
+        ((*KERNEL, "-b", "bf16", "--output", "nothing"), "one of s, path"),
     ],
 )
 def test_wrong_words(told, sentence, call, monkeypatch):

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import os
-import subprocess
-import sys
 import time
 import tracemalloc
 from pathlib import Path
@@ -37,7 +34,6 @@ from tests.diagnosis.trace_checks import (
     rational,
     with_own_function,
 )
-from tests.diagnosis.trace_faults import FAULTS
 from tests.precision.registered import registered_kernels
 from tests.random_kernels.backends import MIXED
 
@@ -243,34 +239,6 @@ def exact(x):
     return x + 1.0
 
 
-def infinite(x, y):
-    for i in range(x.size):
-        y[i] = x[i] * x[i]
-
-
-def test_no_error_and_no_finite_result():
-    nothing = trace(exact, "bf16", (2.0,))
-    assert "no error" in nothing.verdict and not any(n.share for n in nothing.lines)
-    found = trace(infinite, "fp16", (np.array([1e3, 3.1, 1e5]), np.zeros(3)))
-    assert (found.left_out, found.elements) == (2, 3)
-    assert "2 of 3 numbers not finite, and exact ones are" in repr(found)
-    endless = trace(infinite, "fp16", (np.full(2, np.inf), np.zeros(2)))
-    assert "Exact arithmetic gives no finite number for 'infinite'" in endless.verdict
-
-
-def at_most(x, y):
-    for i in range(x.size):
-        y[i] = 0.7 / min(2.0, x[i] * x[i] * 1e-5)
-
-
-def test_what_has_overflowed_is_compared_as_it_is():
-    """Found by a random kernel: exactly, the first product is 0.9 and the smaller one."""
-    found = checked(at_most, "fp16", (np.array([300.0, 700.0]), np.zeros(2)))
-    assert found.elements == 2 and found.outputs["y"] < 1e-3
-    assert [event.kind for event in found.events] == ["infinity"]
-    assert [branch.line for branch in found.branches] == [found.events[0].line]
-
-
 def by_masks(x, y, out):
     positive = x > y[0]
     out[:] = np.where(x >= y, 0.1 * x, 0)
@@ -367,27 +335,12 @@ def test_refusals(call, sentence):
         call()
 
 
-@pytest.mark.parametrize(
-    ("options", "sentence"),
-    [
-        (("--backend", "fixed32"), "fixed point; trace takes"),
-        (("--backend", "bf16", "--by", "steps"), "unknown by 'steps'"),
-        (("--backend", "bf16", "--output", "nothing"), "one of s, path"),
-    ],
-)
-def test_wrong_words_on_the_command_line(options, sentence, call, monkeypatch):
-    monkeypatch.chdir(ROOT)
-    kernel, inputs = "examples/lorenz63.py:lorenz63", "examples/lorenz63.py:start"
-    status, out, said = call("trace", kernel, "--inputs", inputs, *options)
-    assert status == 2 and sentence in said and not out
-
-
 @pytest.mark.slow
 def test_registered_kernels():
-    """Every seventeenth from the fourth on, in one of the arithmetics in turn: none of those that
+    """Every thirty-fourth from the fourth on, in one of the arithmetics in turn: none of those that
     call many and compile long, which traces of climates have.
     """
-    for n, (_, entry) in enumerate(sorted(registered_kernels().items())[3::17]):
+    for n, (_, entry) in enumerate(sorted(registered_kernels().items())[3::34]):
         checked(entry.function, BACKENDS[n % len(BACKENDS)], entry.example())
 
 
@@ -484,15 +437,3 @@ def test_a_random_kernel_with_formats_by_line(tmp_path):
     with np.errstate(all="ignore"):
         kernel, _, args = next(itertools.islice(generated(range(500, 600), tmp_path), 2, None))
         checked(kernel, by_line(kernel, 2), args)
-
-
-@pytest.mark.slow
-def test_planted_faults_are_found():
-    """By kernels of the generator, or by fractions; each in a process of its own."""
-    command = [sys.executable, "-m", "tests.diagnosis.trace_faults"]
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=ROOT)
-    found = [line.partition(": ") for line in done.stdout.splitlines()]
-    missed = [name.strip(": ") for name, _, what in found if not what]
-    said = done.stdout + done.stderr[-2000:]
-    assert missed == ["nothing"] and len(found) == len(FAULTS) + 1, said

@@ -17,7 +17,9 @@ from sciprec.diagnosis.lines import LineGroup
 from sciprec.diagnosis.verification import Check, Verification
 from sciprec.precision.assigning.origins import Source
 from sciprec.report.trace_page import trace_page
-from tests.diagnosis.test_findings import advected, line_of, vanishing
+from tests.diagnosis.faulty_kernels import advected, flow
+from tests.diagnosis.short_kernels import line_of
+from tests.diagnosis.test_findings import vanishing
 
 
 class Page(HTMLParser):
@@ -48,7 +50,7 @@ class Page(HTMLParser):
 
 
 def test_the_page_shows_where_and_when(tmp_path):
-    u = 1.0 + np.round(np.sin(np.linspace(0.0, 6.0, 60)) * 64) / 256
+    u = flow()
     found = trace(advected, "bf16", (u, np.zeros(60), 40), output="u")
     path = found.html(tmp_path / "page.html")
     text = path.read_text(encoding="utf-8")

@@ -8,7 +8,7 @@ import pytest
 from sciprec import trace
 from sciprec.comparison import compare
 from sciprec.report.comparison import comparison_page
-from tests.diagnosis.test_findings import advected
+from tests.diagnosis.faulty_kernels import advected
 
 playwright = pytest.importorskip("playwright.sync_api")
 axe = pytest.importorskip("axe_playwright_python.sync_playwright")
