@@ -4,7 +4,6 @@ searches in which loads, arguments and comparisons have formats, too.
 
 import itertools
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,20 +11,10 @@ import pytest
 from sciprec import Assignment, InputError, lift, study, trace, tune
 from sciprec.precision.assigning.configured import Configured
 from sciprec.precision.assigning.matching import Matching
-from sciprec.precision.assigning.origins import OriginRewriter
-from sciprec.precision.assigning.program import RewriterOfEverything
 from sciprec.precision.assigning.rows import layout_of
-from sciprec.tuning import kernel_problem
-from sciprec.tuning.problem import TuningProblem
 from tests.diagnosis.model_programs import ROOT
 from tests.precision.test_assignments import arithmetic, is_same, numbers
 from tests.tuning.branching_survey import differences
-
-
-@pytest.fixture(autouse=True)
-def nothing_kept(monkeypatch, tmp_path):
-    """Searches begin anew: their runs are kept in a folder of the test's."""
-    monkeypatch.setattr("sciprec.tuning.kept_runs._folder", lambda: tmp_path / "tuning")
 
 
 def limited(q, n, qsmall, out):
@@ -106,7 +95,7 @@ def test_a_wrong_element_of_a_good_answer_is_named(tmp_path):
     assert checked.good and "out[0] is 0 for 3.5 on the inputs of the check" in checked.verdict
 
 
-@pytest.mark.parametrize("name", ["fp32", "mlu370", pytest.param("e4m3fn", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", ["mlu370", pytest.param("e4m3fn", marks=pytest.mark.slow)])
 def test_one_format_for_everything_is_the_backend_of_that_format(name):
     """In both forms, whatever the numbers are that it is given."""
     assignment = Assignment({}, default=name, rounds="everything")
@@ -119,7 +108,7 @@ def test_one_format_for_everything_is_the_backend_of_that_format(name):
         assert is_same(form(*given), plain(*expected)) and is_same(given, expected), seed
 
 
-SAMPLE = (0, 1, 6, 10, 11, 16, 19, 25, 30, 41)
+SAMPLE = (0, 1, 6, 8, 19, 25)
 
 
 @pytest.mark.parametrize(
@@ -128,36 +117,6 @@ SAMPLE = (0, 1, 6, 10, 11, 16, 19, 25, 30, 41)
 def test_answers_of_random_branches_are_those_of_an_oracle(seeds, tmp_path):
     for seed in seeds:
         assert not differences(seed, tmp_path), seed
-
-
-def _without_integers(monkeypatch):
-    known = kernel_problem.results_of
-    monkeypatch.setattr(
-        kernel_problem, "results_of",
-        lambda *given: {k: v for k, v in known(*given).items() if k not in ("count", "return_1")},
-    )  # fmt: skip
-
-
-def _of_operations_alone(monkeypatch):
-    def error_in(self, number, other=None):
-        return self.error((number,) * len(self.groups), other)
-
-    monkeypatch.setattr(TuningProblem, "error_in", error_in)
-
-
-def _without_literals(monkeypatch):
-    monkeypatch.setattr(RewriterOfEverything, "literal", OriginRewriter.literal)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("planted", "seed"),
-    [(_without_integers, 8), (_of_operations_alone, 6), (_without_literals, 19)],
-)
-def test_planted_faults_are_found(planted, seed, monkeypatch, tmp_path):
-    monkeypatch.setenv("SCIPREC_CACHE_DIR", str(tmp_path / "cache"))
-    planted(monkeypatch)
-    assert differences(seed, tmp_path)
 
 
 def test_a_model_is_tuned_in_everything(call, tmp_path):
@@ -174,9 +133,7 @@ def test_a_model_is_tuned_in_everything(call, tmp_path):
 
 def chosen(x, y):
     if x[0] * y[0] > 0.1:
-        return x.sum() + np.dot(
-            x, y
-        )
+        return x.sum() + np.dot(x, y)
     return 0.0
 
 
@@ -206,21 +163,9 @@ def test_files_say_what_rounds(tmp_path):
         Assignment.load(path)
 
 
-@pytest.mark.parametrize("path", sorted(Path(ROOT / "scenarios/assignments").glob("*.toml")))
-def test_saved_assignments_round_operations_alone(path):
-    found = Assignment.load(path)
-    assert not found.everything and "rounds" not in found.as_dict()
-
-
-def test_refusals(call, tmp_path):
+def test_refusals():
     with pytest.raises(InputError, match="unknown rounds 'all'.*operations, everything"):
         tune(limited, NEAR, tolerance=1e-2, rounds="all")
     whole = Assignment({}, default="bf16", rounds="everything")
     with pytest.raises(InputError, match="trace and bound take assignments of operations alone"):
         trace(limited, whole, NEAR)
-    kernel = f"{ROOT / 'examples/lorenz63.py'}:lorenz63"
-    given = ("--inputs", f"{ROOT / 'examples/lorenz63.py'}:start", "--tolerance", "0.02")
-    status, out, _ = call("tune", kernel, *given, "--rounds", "everything")
-    assert status == 0 and "compared numbers among them" in out
-    status, _, said = call("tune", kernel, *given, "--rounds", "loads")
-    assert status == 2 and "known: operations, everything" in said

@@ -16,25 +16,6 @@ from sciprec.tuning.problem import TuningProblem
 from sciprec.tuning.search import cheapest
 
 
-@pytest.fixture(autouse=True)
-def nothing_kept(monkeypatch, tmp_path):
-    """Searches begin anew: their runs are kept in a folder of the test's."""
-    monkeypatch.setattr("sciprec.tuning.kept_runs._folder", lambda: tmp_path / "tuning")
-
-
-STRICT = """
-def strict(x):
-    y = x * 1.001
-    if y > 1.101100001 or y < 1.101099999:
-        raise ValueError('rounded')
-    return y + 0.1
-
-
-def start():
-    return {"x": 1.1}
-"""
-
-
 def strict(x):
     y = x * 1.001
     if y > 1.101100001 or y < 1.101099999:
@@ -76,14 +57,6 @@ def test_a_format_in_which_a_kernel_raises_fails():
 def _error_of_lifted(name):
     """Its limits are rounded, too, so that it raises nothing."""
     return abs(lift(strict, name)(1.1) / lift(strict, "fp64")(1.1) - 1.0)
-
-
-def test_the_command_tunes_a_kernel_that_raises_where_it_is_narrow(tmp_path, call):
-    (tmp_path / "strict.py").write_text(STRICT)
-    file = tmp_path / "strict.py"
-    given = ("--inputs", f"{file}:start", "--tolerance", "0.01")
-    status, out, _ = call("tune", f"{file}:strict", *given)
-    assert status == 0 and "1 of 2 lines can be narrower" in out
 
 
 @pytest.mark.parametrize(

@@ -7,23 +7,14 @@ import subprocess
 import sys
 
 import numpy as np
-import pytest
 
 from sciprec import tune
-from sciprec.tuning import kept_runs
 from sciprec.tuning.kept_runs import KeptRuns
 from sciprec.writing.sealed import sealed
 from tests.writing.damaged_stores import known, noted
 
 
-@pytest.fixture(autouse=True)
-def folder(monkeypatch, tmp_path):
-    """Where runs are kept."""
-    monkeypatch.setattr(kept_runs, "_folder", lambda: tmp_path / "tuning")
-    return tmp_path / "tuning"
-
-
-def test_lines_of_another_problem_do_not_count(folder):
+def test_lines_of_another_problem_do_not_count():
     noted("a" * 64, random.Random(1))
     noted("a" * 24 + "b" * 40, random.Random(2), 3)
     assert len(known("a" * 64)) == 20 and len(known("a" * 24 + "b" * 40)) == 3
@@ -40,9 +31,10 @@ for number in range(300):
 """
 
 
-def test_several_processes_append_to_one_file(folder):
+def test_several_processes_append_to_one_file(kept_folder):
     started = [
-        subprocess.Popen([sys.executable, "-c", APPEND, str(folder), str(one)]) for one in range(3)
+        subprocess.Popen([sys.executable, "-c", APPEND, str(kept_folder), str(one)])
+        for one in range(3)
     ]
     assert [process.wait(timeout=60) for process in started] == [0, 0, 0]
     assert KeptRuns("c" * 64)._known == {(p, n): float(n) for p in range(3) for n in range(300)}
@@ -58,10 +50,10 @@ def mean_of(x):
 ARGS = (np.linspace(0.1, 2.0, 40),)
 
 
-def test_errors_that_somebody_wrote_into_the_file_make_no_other_assignment(folder, monkeypatch):
+def test_errors_that_somebody_wrote_into_the_file_make_no_other_assignment(kept_folder):
     """Neither without the digests of their lines, nor, by the final run, with these."""
     right = tune(mean_of, ARGS, tolerance=1e-3)
-    (path,) = folder.iterdir()
+    (path,) = kept_folder.iterdir()
     rows = [json.loads(line) for line in path.read_text().splitlines() if line]
     for row in rows:
         row["error"] *= 1e-3

@@ -14,13 +14,12 @@ from sciprec import InputError, lift
 from sciprec.diagnosis.metrics import metric_of
 from sciprec.diagnosis.models.census import handed
 from sciprec.diagnosis.models.traces import Results
-from sciprec.kinds import parse_scenario
-from sciprec.kinds.programs import first_variant, loaded, program_of
+from sciprec.kinds.programs import loaded
 from sciprec.precision.formats.backend import resolve_backend
 from sciprec.precision.rewriting.syntax import plain_function
 from sciprec.tuning.formats import formats_of
 from sciprec.tuning.model_problem import PROFILED, ModelProblem
-from tests.diagnosis.model_programs import ROOT, both, by_kernels, start
+from tests.diagnosis.model_programs import ROOT, both, by_kernels, model_of, start, wave
 from tests.oracles.by_line import run_by_line
 from tests.tuning.by_profile import counted_call
 
@@ -29,12 +28,9 @@ WAVES = ("--plugin", ROOT / "examples/lorenz96.py", "tune", ROOT / "examples/lor
 
 
 @pytest.fixture(autouse=True)
-def nothing_kept(monkeypatch, tmp_path):
-    """Searches begin anew: their runs are kept in a folder of the test's. Kernels have no versions,
-    whose bits test_tune.py and test_assignments.py compare.
-    """
+def no_versions(monkeypatch):
+    """Kernels have no versions, whose bits test_tune.py and test_assignments.py compare."""
     monkeypatch.setattr("sciprec.precision.assigning.configured._VERSIONS_AFTER", math.inf)
-    monkeypatch.setattr("sciprec.tuning.kept_runs._folder", lambda: tmp_path / "tuning")
 
 
 def problem_of(program, unit="line", formats=NARROW, **more):
@@ -61,23 +57,6 @@ def require_same_bits(problem, program, rng, draws):
 def test_a_choice_of_a_model_has_the_bits_of_its_assignment(unit):
     problem = problem_of(by_kernels, unit)
     require_same_bits(problem, by_kernels, np.random.default_rng(20), 2)
-
-
-def model_of(scenario):
-    return program_of(scenario, first_variant(scenario, "fp64"), None)
-
-
-def wave(truncation, **climate):
-    """The model of the equations on the sphere that compile fastest, of a wave that T3 holds."""
-    content = {
-        "name": "wave", "title": "A wave", "source": "Haurwitz (1940)", "kind": "climate",
-        "backends": ["fp32"],
-        "climate": {
-            "case": "rossby_haurwitz", "truncation": truncation, "time_scheme": "rk4",
-            "step_seconds": 1200.0, "parameters": {"wavenumber": 2}, **climate,
-        },
-    }  # fmt: skip
-    return model_of(parse_scenario(content))
 
 
 class ByOracle:
@@ -142,6 +121,7 @@ def test_a_mixture_of_heston_is_that_of_exact_fractions():
 def test_the_assignments_of_the_repository_know_their_lines(path):
     """A line that was edited is refused: search again, by the command in the scenario."""
     found = sciprec.Assignment.load(path)
+    assert not found.everything and "rounds" not in found.as_dict()
     lines = found.places.values() if found.unit == "line" else ()
     assert found.unit == "stage" or lines
     for place in lines:
@@ -225,6 +205,7 @@ def test_what_is_found_runs_in_the_scenario(tmp_path, call, monkeypatch):
 REFUSED = [
     (("--tolerance", "1e-12", "--formats", "fp16,bf16"), "model 'lorenz96' has an error of"),
     (("--tolerance", "1e-3", "--unit", "stages"), "did you mean 'stage'"),
+    (("--tolerance", "1e-3", "--rounds", "loads"), "known: operations, everything"),
     (("--tolerance", "1e-3", "--inputs", "x.npz"), "which says itself what its model is given"),
     (("--tolerance", "1e-3", "--output", "height"), "accepted: one of"),
     (("--tolerance", "1e-3", "--set", "lorenz96.dais=2"), "did you mean"),
