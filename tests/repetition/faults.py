@@ -2,7 +2,8 @@
 
 Each is written anew for a seed: names, sizes, and where in the program the fault stands. In a
 template `«wrong¦right»` is the line that has to be found. Run as a program this counts how many of
-all kinds are found, with the right answer and line, and how many clean programs are blamed.
+all kinds are found, with the right answer and line, and how many clean programs are blamed. Those
+that people spell in many ways are in `spellings`.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import random
 import re
 import sys
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from sciprec.repetition.circumstances import AGAIN, BLOCKS, MEMORY, ORDER, THREADS
@@ -39,7 +40,6 @@ class Kind:
         source: the template.
         command: whether it is a program, else a kernel `f` with `inputs`.
         numba: whether it is compiled.
-        blocks: arguments that say how many at a time.
     """
 
     name: str
@@ -47,15 +47,13 @@ class Kind:
     source: str
     command: bool = False
     numba: bool = False
-    blocks: dict[str, list[int]] = field(default_factory=dict)
 
 
 _INPUTS = """
 
 def inputs():
     rng = np.random.default_rng(<seed>)
-    given = {"x": rng.standard_normal(<n>) * 10.0 ** rng.integers(-3, 4, <n>)}
-    return given | <blocks>
+    return {"x": rng.standard_normal(<n>) * 10.0 ** rng.integers(-3, 4, <n>)}
 """
 _SAVED = """
 np.savez(os.path.join(sys.argv[1], "result.npz"), <a>=result)
@@ -63,17 +61,6 @@ print("done")
 """
 
 KINDS = (
-    Kind("an element never written", (MEMORY,), """
-def f(x):
-    <pad>
-    <a> = np.empty(x.size + <k>)
-    for i in range(x.size):
-        <a>[i] = 2.0 * x[i]
-    <b> = 0.0
-    for i in range(x.size):
-        «<b> += <a>[i + <k>]¦<b> += <a>[i]»
-    return <b>
-"""),
     Kind("a border never written", (MEMORY,), """
 @njit
 def f(x):
@@ -87,14 +74,6 @@ def f(x):
         «<b>[i] = <a>[i, <k> + 1] * 0.5¦<b>[i] = <a>[i, <k>] * 0.5»
     return <b>
 """, numba=True),
-    Kind("what where leaves out", (MEMORY,), """
-def f(x):
-    <pad>
-    <a> = np.tile(x, 40)
-    <b> = <a> > 0.0
-    «<a> = np.divide(1.0, <a>, where=<b>)¦<a> = np.divide(1.0, <a>, where=<b>, out=0.0 * <a>)»
-    return <a>
-"""),
     Kind("a sum in prange", (THREADS, BLOCKS), """
 @njit(parallel=True)
 def f(x):
@@ -148,16 +127,6 @@ def f(x):
         <b>[j] = <a>
     return <b>
 """, numba=True),
-    Kind("blocks of some size", (BLOCKS,), """
-def f(x, block):
-    <pad>
-    <b> = np.zeros(20)
-    for j in range(20):
-        for first in range(j, x.size, block):
-            <a> = x[first:first + block]
-            «<b>[j] += np.cumsum(<a>)[-1]¦<b>[j] = max(<b>[j], float(np.max(<a>)))»
-    return <b>
-""", blocks={"block": [3, 16]}),
     Kind("the order of a set", (ORDER, AGAIN), """
 def f(x):
     <pad>
@@ -166,36 +135,6 @@ def f(x):
     «for name in <a>:¦for name in sorted(<a>):»
         <b> += x[int(name[len("<b>"):])]
     return <b>
-"""),
-    Kind("a list of a set", (ORDER, AGAIN), """
-def f(x):
-    <pad>
-    <a> = set()
-    for i in range(x.size):
-        <a>.add(("<b>", str(i)))
-    «order = list(<a>)¦order = sorted(<a>)»
-    return np.cumsum([x[int(n)] for _, n in order])
-"""),
-    Kind("a hash as a seed", (ORDER, AGAIN), """
-def f(x):
-    <pad>
-    «<a> = hash("<b>") % 1000¦<a> = len("<b>") % 1000»
-    return x * <a>
-"""),
-    Kind("a generator without seed", (AGAIN,), """
-def f(x):
-    <pad>
-    «<a> = np.random.default_rng()¦<a> = np.random.default_rng(<k>)»
-    return x + <a>.standard_normal(x.size)
-"""),
-    Kind("a global state without seed", (AGAIN,), """
-def f(x):
-    <pad>
-    <a> = x.copy()
-    for i in range(x.size):
-        if i % <k> == 0:
-            «<a>[i] += random.gauss(0.0, 1.0)¦<a>[i] += 1.0»
-    return <a>
 """),
     Kind("a state of Numba's without seed", (AGAIN,), """
 np.random.seed(1)
@@ -220,21 +159,6 @@ def f(x):
                 «<a>[j % 2] = x[i] * j¦<b> = x[i] * j»
     return <a>
 """, numba=True),
-    Kind("the time of day", (AGAIN,), """
-def f(x):
-    <pad>
-    «<a> = time.time_ns() % 1_000_003¦<a> = 17 % 1_000_003»
-    return x * <a>
-"""),
-    Kind("a state that is kept", (ORDER,), """
-<a>_cache = np.zeros(<n>)
-
-
-def f(x):
-    <pad>
-    «<a>_cache[:] += 0.1 * x¦pass»
-    return x + <a>_cache
-"""),
     Kind("a count that is kept", (ORDER,), """
 def f(x):
     <pad>
@@ -290,7 +214,6 @@ def written(kind: Kind, seed: int, folder: Path, *, clean: bool = False) -> Writ
         "a": a, "b": b, "k": rng.randint(2, 5), "n": rng.randint(60, 400), "seed": seed,
         "pad": ("\n" if kind.command else "\n    ").join(unused) or "pass",
         "numba": NUMBA if kind.numba else "",
-        "blocks": {name: 8 for name in kind.blocks},
     }  # fmt: skip
     text = HEAD + kind.source + ("" if kind.command else _INPUTS)
     for name, value in given.items():
@@ -306,9 +229,7 @@ def repeated(program: Written, runs: int | None = None):
     """What `sciprec repeat` says of a program."""
     if program.kind.command:
         return repeat_command([sys.executable, str(program.file), "{out}"], runs=runs)
-    return repeat_kernel(
-        f"{program.file}:f", f"{program.file}:inputs", blocks=program.kind.blocks, runs=runs
-    )
+    return repeat_kernel(f"{program.file}:f", f"{program.file}:inputs", runs=runs)
 
 
 def missed(program: Written, found) -> str:
