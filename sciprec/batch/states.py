@@ -33,7 +33,7 @@ from sciprec.checks.stored_objects import (
 )
 from sciprec.errors import InputError
 from sciprec.output.folders import LOCK
-from sciprec.writing.whole import is_running, remove, write_text
+from sciprec.writing.whole import is_running, remove, tidy, write_text
 
 STATES, BATCH = ".watched", "batch.json"
 """Folder of these files, inside that of the batch; the file of the batch in it."""
@@ -58,6 +58,7 @@ def begin_states(runs: Sequence[Run], folder: Path, kept: Mapping[str, Outcome])
     place = folder / STATES
     if place.is_symlink():  # what is behind it is somebody else's
         remove(place)
+    tidy(place)
     for old in place.glob("*.json"):
         if old.stem not in kept or not any(map(is_watched, runs)):
             remove(old)

@@ -16,6 +16,7 @@ import pytest
 import typer
 import xarray as xr
 
+from sciprec.batch import states
 from sciprec.cli.commands import app
 from sciprec.errors import InputError
 from sciprec.output import netcdf
@@ -258,3 +259,12 @@ def test_a_file_that_the_disk_does_not_give_has_the_systems_reason(tmp_path):
     with failing(Disk(tmp_path, Fault(1, errno.EIO))):
         with pytest.raises(InputError, match=r"as netCDF \(Input/output error\)"):
             netcdf.read(path)
+
+
+def test_a_part_of_a_states_file_goes_with_the_next_run(tmp_path):
+    """One that the disk has let nobody remove."""
+    part = tmp_path / states.STATES / f".tiny__fp16.nc.json.{os.getpid()}-1{whole.PART}"
+    part.parent.mkdir()
+    part.write_text("half")
+    states.begin_states([], tmp_path, {})
+    assert not part.exists()
