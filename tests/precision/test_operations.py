@@ -15,7 +15,13 @@ from tests.oracles import derived, exact, vector
 from tests.oracles.random_bits import draws
 from tests.precision import arithmetic_kernels as kernels
 from tests.precision.comparison import assert_bits
-from tests.precision.samples import FROM_LEADING_BITS, in_format, landmarks, triples
+from tests.precision.samples import (
+    FROM_LEADING_BITS,
+    aimed_pairs,
+    in_format,
+    landmarks,
+    triples,
+)
 
 DETERMINISTIC = [b for b in backends().values() if not (b.random or b.fixed)]
 NARROW = [b for b in DETERMINISTIC if 8 <= b.compute.format.significand_bits <= 24]
@@ -109,7 +115,10 @@ def test_the_reference_on_arrays_equals_the_scalar_one_on_every_pair():
 
 @pytest.mark.parametrize("backend", NARROW, ids=lambda b: b.name)
 def test_arithmetic_on_landmarks_close_and_random_pairs(backend):
-    operands = triples(backend.compute.format, 50_000)
+    fmt = backend.compute.format
+    a, b = aimed_pairs(fmt, 20_000, np.random.default_rng(2))
+    known = triples(fmt, 30_000)
+    operands = map(np.concatenate, zip(known, (a, b, np.roll(a, 17)), strict=True))
     compare_arithmetic(backend, *operands, by_arrays(backend))
 
 
