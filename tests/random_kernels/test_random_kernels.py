@@ -40,15 +40,20 @@ WITHOUT_SAMPLE = (21, 22)
 
 UNCOMPILED = {random_case: 20, library_case: 2, whole_case: 4, further_case: 4, object_case: 4}
 """How many kernels of each kind a part of the sample has."""
+WIDE = "float:p=12,emin=-200,emax=200"
+"""What nobody has rounded passes its operations as it is: its numbers are kept in binary64."""
 
 
 @pytest.mark.parametrize("part", [0, *(pytest.param(n, marks=pytest.mark.slow) for n in (1, 2, 3))])
 def test_where_kernels_round(part, tmp_path):
-    """Each uncompiled, in a few drawn backends of all: floats, random bits and fixed point."""
+    """Each uncompiled, in drawn backends (floats, random bits, fixed point) and in a wide one."""
     for made, count in UNCOMPILED.items():
         for seed in range(count * part, count * (part + 1)):
-            for trial in drawn(made(seed), 3):
-                outcome = run_uncompiled(replace(trial, calls=1), tmp_path)
+            case = made(seed)
+            wide = [trial_of(case, WIDE)] if takes(WIDE, case) else []
+            for trial in (*drawn(case, 2), *wide):
+                calls = 3 if made is object_case else 1  # objects have few numbers
+                outcome = run_uncompiled(replace(trial, calls=calls), tmp_path)
                 assert outcome.kind == "same", f"{outcome.detail}\n{trial.text()}"
 
 
