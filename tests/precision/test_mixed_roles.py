@@ -21,6 +21,7 @@ from sciprec.precision import (
 from sciprec.precision.formats.float_format import Format
 from sciprec.precision.operations.reduce import fma
 from tests.oracles.twin import run_twin
+from tests.oracles.uncompiled import Uncompiled
 from tests.precision.corpus import roles
 from tests.precision.test_twins import assert_same_bits, require_twin
 from tests.random_kernels.backends import MIXED as DRAWN
@@ -63,6 +64,12 @@ def test_which_backends_have_one_format():
     assert not FORMATS["mlu370"].holds(Format("x", 10, -130, 3))
     assert not FORMATS["float8_e4m3fn"].holds(FORMATS["float8_e5m2"])
     assert not FORMATS["mlu370"].holds(FORMATS["bfloat16"])  # its subnormals
+
+
+@pytest.mark.parametrize("trust", [False, True])
+def test_what_comes_out_of_tuples_keeps_its_role(trust):
+    given = quantize(X, WIDE_COMPUTE), np.zeros(14)
+    require_twin(roles.tuples, given, WIDE_COMPUTE, trust, Uncompiled)
 
 
 def signed(x):
