@@ -14,9 +14,11 @@ import pytest
 from numba import njit
 
 import sciprec
+from sciprec.precision.formats.backend import resolve_backend
 from sciprec.precision.operations.operation import OPERATIONS, operation_called
 from sciprec.precision.rewriting import rewrite
 from sciprec.precision.rewriting.syntax import nodes
+from tests.oracles.exact import round_exact
 from tests.precision import foreign_kernels as foreign
 from tests.precision.by_numba import by_numba
 from tests.precision.comparison import assert_same, numbers_of
@@ -86,6 +88,20 @@ def test_sites_name_every_operation():
     first = foreign.horner.__code__.co_firstlineno
     found = {(s.function, s.line - first, s.operation) for s in sites}
     assert ("horner", 3, "mul") in found and ("horner", 3, "add") in found
+
+
+def of_the_type(a):
+    kind = np.finfo(a.dtype)
+    return kind.eps, kind.resolution, kind.max, kind.tiny
+
+
+@pytest.mark.parametrize("rule", ["ru", "rd", "rz"])
+@pytest.mark.parametrize("name", ["fp32", "fp16", "float:p=24,emin=-300,emax=300"])
+def test_constants_that_the_compiler_knows_are_rounded_in_the_formats_direction(name, rule):
+    """LLVM rounds them to nearest while it compiles, if it sees them."""
+    backend = resolve_backend(f"{name},round={rule}")
+    expected = [round_exact(float(x), backend.storage) for x in of_the_type(np.ones(1))]
+    assert_same(sciprec.lift(of_the_type, backend)(np.ones(1)), tuple(expected))
 
 
 def test_readonly_arrays():

@@ -103,16 +103,27 @@ class Native:
     def from_binary32(self, b, x, **key):
         """Any binary32 number, rounded once."""
         if self.evaluation == F32:
-            return self.round(b, x, **key)
+            return self.round(b, self.hidden(b, x), **key)
         return self.from_binary64(b, b.fpext(x, F64), **key)
 
     def from_binary64(self, b, x, **key):
         """Any binary64 number, rounded once."""
+        x = self.hidden(b, x)
         return self.round(b, x if self.evaluation == F64 else b.fptrunc(x, F32), **key)
 
     def sum_of_binary64(self, b, x, y, **key):
         """x + y of binary64 numbers, one of them in the format."""
-        return self.from_binary64(b, b.fadd(x, y), **key)
+        return self.from_binary64(b, b.fadd(self.hidden(b, x), y), **key)
+
+    def hidden(self, b, x):
+        """A number that the compiler cannot round itself, to nearest, where it is a constant, such
+        as `np.finfo(a.dtype).eps`.
+        """
+        if not self.mode:
+            return x
+        view = View(x.type)
+        zero = opaque(b, f"sciprec.zero{view.width}", view.word(0))
+        return view.to_float(b, b.or_(view.to_word(b, x), zero))
 
     def from_integer(self, b, i, signed: bool, **key):
         """Any 64-bit integer, rounded once: by the processor, or jammed to 53 bits first (sticky
