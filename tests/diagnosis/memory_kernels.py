@@ -34,13 +34,13 @@ def _table(x):
     return rows
 
 
-def in_an_inner_function(x):
+def in_an_inner_function(x, seen):
     def spread(v):
         w = np.empty(2)  # fault
         w[0] = v
         return w[0] - w[1]
 
-    return spread(x[0])
+    seen[0] = spread(x[0])
 
 
 def in_calls(x, out, seen):
@@ -172,7 +172,7 @@ def out() -> np.ndarray:
 
 FAULTY = {
     beyond_what_was_written: (X, out()), as_index: (X, WHOLE), indices_swapped: (SQUARE, out()),
-    in_an_inner_function: (X,), constant_index: (WHOLE, X), from_the_end: (WHOLE,),
+    in_an_inner_function: (X, np.zeros(1)), constant_index: (WHOLE, X), from_the_end: (WHOLE,),
     in_calls: (X, out(), out()), of_integers: (X, WHOLE, out()), compared: (X, out()),
     in_part: (X, out(), out()), too_far: (X, WHOLE, SQUARE, 4, out(), out()),
 }  # fmt: skip

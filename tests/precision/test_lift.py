@@ -104,6 +104,39 @@ def test_constants_that_the_compiler_knows_are_rounded_in_the_formats_direction(
     assert_same(sciprec.lift(of_the_type, backend)(np.ones(1)), tuple(expected))
 
 
+def storing_by_other_names(x, same, rows, first, second):
+    def twice(v):
+        return v + v
+
+    x += 1.0
+    x[0] = twice(5.0)
+    other = np.asarray(same)
+    other[1] = twice(2.0)
+    for row in rows:
+        row[0] = twice(4.0)
+    for one in (first, second):
+        one[0] = twice(3.0)
+
+
+def storing_behind_a_comprehension(x, same, rows, first, second):
+    y = [v + 1.0 for v in same]
+    x += 1.0
+    x[0] = y[1]
+    for row in rows:
+        row[0] = y[0]
+
+
+@pytest.mark.parametrize("backend", ["fp64", "fp16", "fixed32"])
+@pytest.mark.parametrize("kernel", [storing_by_other_names, storing_behind_a_comprehension])
+def test_stores_beside_inner_functions_stay(kernel, backend):
+    """Numba drops those into arrays whose memory it does not know for an argument's."""
+    shapes = (3, 3, (2, 2), 2, 2)
+    found, expected = ([np.ones(shape) for shape in shapes] for _ in "ab")
+    kernel(*expected)
+    sciprec.lift(kernel, backend)(*found)
+    assert_same(found, expected)
+
+
 def test_readonly_arrays():
     x = np.random.default_rng(5).random((6, 8))
     x.flags.writeable = False

@@ -23,6 +23,7 @@ from numba.core.runtime import rtsys
 from numba.core.serialize import dumps
 
 from sciprec.interrupts import deferred_interrupts
+from sciprec.precision.compiled import dead_stores as _  # noqa: F401  that they stay
 from sciprec.precision.compiled.cache_files import cache_folder, discard, read, write
 from sciprec.precision.compiled.one_pass_at_a_time import one_pass_at_a_time
 from sciprec.precision.compiled.turns import turn
