@@ -8,6 +8,7 @@ rewritten, and tests start hundreds of processes: where PYTHONDONTWRITEBYTECODE 
 with the sources anew. No result depends on any of this.
 """
 
+import contextlib
 import gc
 import os
 import signal
@@ -70,20 +71,37 @@ def pytest_collection_modifyitems(items) -> None:
     items.sort(key=lambda item: order.get(item.path, len(DEAR)))
 
 
-@pytest.fixture
-def forgotten_plugins(monkeypatch):
+@contextlib.contextmanager
+def without_plugins():
     """What plugin files register, a model of the examples among them, is unknown afterwards."""
     from sciprec.kinds import kind
 
     known, before = kind._KINDS, set(sys.modules)
-    monkeypatch.setattr(kind, "_KINDS", dict(known))
-    yield
-    for name, one in kind._KINDS.items():
-        if (one.origin or kind._origin(one.run))[0].startswith("sciprec."):
-            known[name] = one  # what the package registers stays, since its modules do
-    for name in set(sys.modules) - before:
-        if name.startswith("sciprec_plugin_"):
-            del sys.modules[name]
+    kind._KINDS = dict(known)
+    try:
+        yield
+    finally:
+        for name, one in kind._KINDS.items():
+            if (one.origin or kind._origin(one.run))[0].startswith("sciprec."):
+                known[name] = one  # what the package registers stays, since its modules do
+        kind._KINDS = known
+        for name in set(sys.modules) - before:
+            if name.startswith("sciprec_plugin_"):
+                del sys.modules[name]
+
+
+@pytest.fixture
+def forgotten_plugins():
+    """What a test's plugin files register is unknown after it."""
+    with without_plugins():
+        yield
+
+
+@pytest.fixture(scope="module", autouse=True)
+def plugins_of_one_file():
+    """What a file's fixtures register is unknown to the next file."""
+    with without_plugins():
+        yield
 
 
 def without_figures(patch: pytest.MonkeyPatch) -> None:
