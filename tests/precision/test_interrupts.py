@@ -83,6 +83,6 @@ def unlike(folder: Path, count: int, seed: int, is_cold: bool) -> list[str]:
 @pytest.mark.parametrize(("count", "is_cold"), [(6, False), (3, True)])
 def test_the_next_lift_is_right_whenever_ctrl_c_came(tmp_path, count, is_cold):
     """More: `python -c "from pathlib import Path; from tests.precision.test_interrupts import *;
-    print(unlike(Path('/tmp/folder'), 100, 1, False))"`.
+    print(unlike(Path('folder'), 100, 1, False))"`.
     """
     assert unlike(tmp_path, count, seed=3, is_cold=is_cold) == []

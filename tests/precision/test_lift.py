@@ -5,6 +5,7 @@ arguments are given, and that fp64 is plain Numba.
 
 import ast
 import functools
+import random
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -22,6 +23,7 @@ from tests.oracles.exact import round_exact
 from tests.precision import foreign_kernels as foreign
 from tests.precision.by_numba import by_numba
 from tests.precision.comparison import assert_same, numbers_of
+from tests.random_kernels.trials import kernel_in
 
 NATIVE = (foreign.newton_root, foreign.n_body, foreign.tridiagonal, foreign.fall)
 
@@ -95,8 +97,18 @@ def of_the_type(a):
     return kind.eps, kind.resolution, kind.max, kind.tiny
 
 
+def drawn_format(seed: int) -> str:
+    draws = random.Random(seed)
+    p = draws.randrange(2, 41)
+    low, high = -draws.randrange(p + 2, 400), draws.randrange(p + 2, 400)
+    return f"float:p={p},emin={low},emax={high}"
+
+
+DRAWN = [pytest.param(drawn_format(n), marks=pytest.mark.slow) for n in range(8)]
+
+
 @pytest.mark.parametrize("rule", ["ru", "rd", "rz"])
-@pytest.mark.parametrize("name", ["fp32", "fp16", "float:p=24,emin=-300,emax=300"])
+@pytest.mark.parametrize("name", ["fp32", "fp16", "float:p=24,emin=-300,emax=300", *DRAWN])
 def test_constants_that_the_compiler_knows_are_rounded_in_the_formats_direction(name, rule):
     """LLVM rounds them to nearest while it compiles, if it sees them."""
     backend = resolve_backend(f"{name},round={rule}")
@@ -135,6 +147,50 @@ def test_stores_beside_inner_functions_stay(kernel, backend):
     kernel(*expected)
     sciprec.lift(kernel, backend)(*found)
     assert_same(found, expected)
+
+
+OTHER_NAMES = (
+    "{a} += {n}\n    {a}[{i}] = {value}",
+    "{a} *= 2.0\n    {a}[{i}:] -= {n}\n    {a}[{i}] = {value}",
+    "other = np.asarray({a})\n    other[{i}] = {value}",
+    "for row in rows:\n        row[{j}] = {value}",
+    "for one in ({a}, {b}):\n        one[{i}] = {value}",
+    "pair = ({a}, {b})\n    pair[{j}][{i}] = {value}",
+    "{a}[{j}:][{i} - 1] = {value}",
+    "rows[{j}][{j}] = {value}",
+    "rows.T[{j}, 0] = {value}",
+    "one = {a} if {b}[{i}] > 3.0 else {b}\n    one[{i}] = {value}",
+)
+"""Stores into an argument by another name."""
+
+
+def by_other_names(seed: int) -> str:
+    """The source of a kernel of five such stores, beside an inner function and a comprehension."""
+    draws = random.Random(seed)
+    lines = ["import numpy as np", "def kernel(x, y, rows):", "    def twice(v):",
+             "        return v + v"]  # fmt: skip
+    if draws.random() < 0.5:
+        lines += ["    listed = [v + 1.0 for v in y]", "    x[0] = listed[2]"]
+    for form in draws.sample(OTHER_NAMES, 5):
+        a, b = draws.sample("xy", 2)
+        value = draws.choice(["twice(3.0)", "twice(x[1])", f"{b}[2]", "7.0"])
+        places = {"i": draws.randrange(1, 3), "j": draws.randrange(2), "n": draws.randrange(1, 4)}
+        lines.append("    " + form.format(a=a, b=b, value=value, **places))
+    return "\n".join(lines) + "\n"
+
+
+@pytest.mark.parametrize(
+    "seed", [0, 1, *(pytest.param(s, marks=pytest.mark.slow) for s in range(2, 16))]
+)
+def test_random_stores_by_other_names_are_pythons(seed, tmp_path):
+    """Small whole numbers, which every arithmetic of these holds."""
+    source = by_other_names(seed)
+    kernel = kernel_in(source, tmp_path)
+    backend = ("fp64", "fp32", "float:p=18")[seed % 3]
+    found, expected = ([np.arange(1.0, 5.0), np.arange(2.0, 6.0), np.ones((2, 2))] for _ in "ab")
+    kernel(*expected)
+    sciprec.lift(kernel, backend)(*found)
+    assert_same(found, expected, source)
 
 
 def test_readonly_arrays():

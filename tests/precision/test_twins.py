@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from sciprec.precision import FORMATS, Arithmetic, Backend, lift, resolve_backend
-from sciprec.precision.operations.reduce import accumulate
 from sciprec.precision.rounding import mode
 from tests.oracles.twin import run_twin
 from tests.precision.arithmetic_kernels import constant_expressions
+from tests.precision.corpus import roles
 from tests.precision.registered import registered_kernels
 from tests.precision.ways import ways
 from tests.random_kernels.trials import difference, flat
@@ -73,19 +73,10 @@ OF_THEM = (
 """Those that are compiled."""
 
 
-def scaled(x, out):
-    """Products with powers of two of what was loaded, and of what was accumulated."""
-    s = x[0]
-    for i in range(x.size):
-        s = accumulate(s, x[i])
-        out[i] = 1.0 * x[i]
-    return 2 * s, s / 0.5, 1.0 * s
-
-
 @pytest.mark.slow
 def test_products_with_one_round_what_another_role_has_made():
     """Loaded numbers have the bits of the storage, sums those of the accumulator; compiled."""
-    require_twin(scaled, (np.array([1.001, 0.3337, -2.7]), np.zeros(3)), MIXED)
+    require_twin(roles.scaled, (np.array([1.001, 0.3337, -2.7]), np.zeros(3)), MIXED)
 
 
 def pairs() -> list:
