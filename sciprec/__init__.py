@@ -13,6 +13,7 @@ from sciprec.plugins.later import MODEL_STAGES, imported, public
 if TYPE_CHECKING:  # what editors and type checkers see; at run time each is imported when asked for
     from sciprec import accumulation as accumulation
     from sciprec import climate as climate
+    from sciprec import extend as extend
     from sciprec import heston as heston
     from sciprec import machine as machine
     from sciprec import precision as precision
@@ -119,7 +120,7 @@ _PUBLIC = {
     "greeks_dataset": "sciprec.output.bounded_prices",
     "InputError": "sciprec.errors",
 }
-_PACKAGES = ("accumulation", "climate", "heston", "machine", "precision")
+_PACKAGES = ("accumulation", "climate", "extend", "heston", "machine", "precision")
 
 __all__ = [*_PUBLIC, *_PACKAGES, "__version__"]
 

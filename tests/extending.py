@@ -11,15 +11,13 @@ from pathlib import Path
 
 from sciprec.climate.catalogue import CASES, EQUATIONS, TIME_SCHEMES
 from sciprec.comparison.pointwise import error_metrics
+from sciprec.extend import FORMATS, OPERATIONS, ROUNDINGS
 from sciprec.heston.options import catalogue as _payoffs  # noqa: F401
 from sciprec.heston.payoff_registry import _REGISTRY
 from sciprec.heston.schemes import catalogue as _schemes  # noqa: F401
 from sciprec.heston.schemes import registry
 from sciprec.kinds import kind
 from sciprec.plugins.loading import load_files
-from sciprec.precision import FORMATS
-from sciprec.precision.formats.rounding_rules import ROUNDINGS
-from sciprec.precision.operations.operation import OPERATIONS
 from sciprec.report import section
 
 PAGE = Path(__file__).parents[1] / "docs" / "extending.md"

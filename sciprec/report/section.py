@@ -85,12 +85,12 @@ class PageSection:
         data = self.data(subject)
         if not data:
             return None
-        own = self.markup is None
-        made = template(f"sections/{self.name}.html") if own else template_of(self.markup)
+        file = f"sections/{self.name}.html"
+        made = template(file) if self.markup is None else template_of(self.markup)
         return made.render(data=data, scenario=subject.scenario).removesuffix("\n")
 
 
-def _evidence(subject: Subject) -> dict[str, Any] | None:
+def _evidence(subject: Subject) -> Any:
     """What was measured beside the pointwise errors."""
     rows = evidence_rows(subject.runs)
     return rows and {
@@ -101,7 +101,7 @@ def _evidence(subject: Subject) -> dict[str, Any] | None:
     }
 
 
-def _distribution(subject: Subject) -> dict[str, Any] | None:
+def _distribution(subject: Subject) -> Any:
     """How the errors of the main variable are distributed."""
     name = f"{subject.prefix}-distribution"
     quantiles = quantile_rows(subject.runs)

@@ -23,8 +23,8 @@ def key(description: str, example: str, *, unit: str = "", **options: Any) -> An
     """A scenario key: what it accepts in words, how to write it in TOML, its unit and its limits,
     with a default where it may be left out.
     """
-    extra = {"json_schema_extra": {"unit": unit}} if unit else {}
-    return Field(description=description, examples=[example], **extra, **options)
+    extra: Any = {"unit": unit} if unit else None
+    return Field(description=description, examples=[example], json_schema_extra=extra, **options)
 
 
 def limited(limits: Range, example: str, **options: Any) -> Any:

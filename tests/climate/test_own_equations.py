@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from sciprec.climate.catalogue import CASES, EQUATIONS, TIME_SCHEMES
-from sciprec.climate.constants import SECONDS_PER_DAY
 from sciprec.climate.running.integration import integrate
 from sciprec.climate.stepping import runge_kutta as rk
 from sciprec.errors import InputError
+from sciprec.extend import SECONDS_PER_DAY
 from sciprec.kinds.climate_runs import run_climate
 from sciprec.precision.formats.stages import Stages
 from tests.climate.small_models import SMALL

@@ -12,14 +12,12 @@ import sciprec
 from sciprec.batch.plan import plan
 from sciprec.batch.resume import run_digest
 from sciprec.cli.commands import app
+from sciprec.extend import FORMATS, OPERATIONS, ROUNDINGS, Format, Operation, Rounding
+from sciprec.extend.elementary import exp, inlined
 from sciprec.kinds import load_scenario
-from sciprec.precision import FORMATS, Arithmetic, Format
-from sciprec.precision.elementary.bits import inlined
-from sciprec.precision.elementary.exponential import exp
+from sciprec.precision import Arithmetic
 from sciprec.precision.formats.fixed_format import FIXED16
-from sciprec.precision.formats.rounding_rules import ROUNDINGS, Rounding
 from sciprec.precision.lifting.compiling import module_of
-from sciprec.precision.operations.operation import OPERATIONS, Operation
 from sciprec.precision.rewriting.program import Program
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
@@ -67,7 +65,7 @@ def times(x, factor, out):
 
 
 PLUGIN = """
-from sciprec.precision.elementary.bits import inlined
+from sciprec.extend.elementary import inlined
 
 FACTOR = 2.0
 

@@ -1,5 +1,6 @@
 """docs/extending.md: every block of it is loaded as a user's file, and what it brings is there."""
 
+import inspect
 import math
 import re
 import tomllib
@@ -12,11 +13,12 @@ import typer
 from typer.testing import CliRunner
 
 import sciprec
-from sciprec import heston
+from sciprec import extend, heston
 from sciprec.climate.cases.registry import require_state, resolve_case
 from sciprec.climate.catalogue import EQUATIONS, TIME_SCHEMES
 from sciprec.climate.transform.grid import GaussianGrid, Truncation
 from sciprec.comparison import metrics
+from sciprec.extend import elementary
 from sciprec.heston.schemes.catalogue import scheme_named
 from sciprec.kinds import kinds, parse_scenario
 from sciprec.plugins.loading import GROUP
@@ -129,3 +131,17 @@ def test_the_group_of_entry_points_is_the_one_that_is_read():
 def test_files_that_the_page_names_are_there():
     for path in re.findall(r"`((?:\w+/)+(?:\w+\.py)?)`", TEXT):
         assert (ROOT / path).exists() or (ROOT / "sciprec" / path).exists(), path
+
+
+@pytest.mark.parametrize("heading", [name for name in BLOCKS if "command line" not in name])
+def test_a_block_imports_no_deeper_module(heading):
+    modules = re.findall(r"^(?:from|import) (sciprec[\w.]*)", BLOCKS[heading], re.MULTILINE)
+    assert modules and {*modules} <= {"sciprec", "sciprec.extend", "sciprec.extend.elementary"}
+
+
+def test_names_for_extensions_are_those_of_their_modules():
+    """A checker sees what is given."""
+    typed = re.findall(r"^    from (\S+) import (\w+) as", inspect.getsource(extend), re.MULTILINE)
+    assert {name: module for module, name in typed} == extend._PUBLIC
+    assert all(getattr(extend, name) is not None for name in extend.__all__)
+    assert set(elementary.__all__) <= set(vars(elementary))

@@ -14,13 +14,11 @@ from sciprec.batch.estimate import estimate
 from sciprec.batch.plan import plan
 from sciprec.cli.commands import main
 from sciprec.errors import InputError
-from sciprec.kinds import Estimate, Kind, kinds, load_scenario, parse_scenario, register
+from sciprec.extend import Estimate, Kind, Scenario, Section, key, register, stated
+from sciprec.kinds import kinds, load_scenario, parse_scenario
 from sciprec.output import files
-from sciprec.output.stated import stated
 from sciprec.report.page import write_page
 from sciprec.report.stored.batch import read_batch
-from sciprec.scenario.loading import Scenario
-from sciprec.scenario.sections import Section, key
 from tests.shell.conftest import put_in
 
 TEXT = """

@@ -18,8 +18,7 @@ from sciprec.report import section
 from tests.extending import BLOCKS, loading
 
 PLUGIN = """
-from sciprec.comparison import metric
-from sciprec.report import page_section
+from sciprec.extend import metric, page_section
 
 @metric("first error", absolute=True)
 def first_error(pair):

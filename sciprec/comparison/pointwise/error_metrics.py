@@ -151,7 +151,7 @@ def standard_errors(pair: Pair) -> float:
         golden, actual = (np.asarray(x, np.float64) for x in (block.golden, block.actual))
         finite = np.isfinite(golden) & np.isfinite(actual)
         error = np.abs(actual[finite] - golden[finite])
-        scale = np.broadcast_to(block.scale, golden.shape)[finite]
+        scale = np.broadcast_to(np.asarray(block.scale), golden.shape)[finite]
         if np.any(error[~(scale > 0.0)] > 0.0):
             return math.inf
         usable = scale > 0.0

@@ -1,0 +1,94 @@
+"""The names with which modules of a user's own add rows to sciprec's tables."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sciprec.plugins.later import public
+
+if TYPE_CHECKING:  # what editors and type checkers see; at run time each is imported when asked for
+    from sciprec.climate.cases.registry import case as case
+    from sciprec.climate.constants import RADIUS_M as RADIUS_M
+    from sciprec.climate.constants import ROTATION_PER_SECOND as ROTATION_PER_SECOND
+    from sciprec.climate.constants import SECONDS_PER_DAY as SECONDS_PER_DAY
+    from sciprec.climate.equations.advection import InitialTracer as InitialTracer
+    from sciprec.climate.equations.air import AirState as AirState
+    from sciprec.climate.equations.barotropic_vorticity import InitialVorticity as InitialVorticity
+    from sciprec.climate.equations.registry import EquationSet as EquationSet
+    from sciprec.climate.equations.registry import equation_set as equation_set
+    from sciprec.climate.equations.registry import unchanged as unchanged
+    from sciprec.climate.equations.shallow_water import InitialState as InitialState
+    from sciprec.climate.stepping.runge_kutta import runge_kutta as runge_kutta
+    from sciprec.comparison.pointwise.error_metrics import metric as metric
+    from sciprec.comparison.pointwise.pairing import Pair as Pair
+    from sciprec.heston.schemes.registry import PathScheme as PathScheme
+    from sciprec.heston.schemes.registry import Units as Units
+    from sciprec.heston.schemes.registry import add_carried as add_carried
+    from sciprec.kinds import Estimate as Estimate
+    from sciprec.kinds import Kind as Kind
+    from sciprec.kinds import Member as Member
+    from sciprec.kinds import Surroundings as Surroundings
+    from sciprec.kinds import register as register
+    from sciprec.output.stated import stated as stated
+    from sciprec.precision.formats.float_format import FORMATS as FORMATS
+    from sciprec.precision.formats.float_format import Format as Format
+    from sciprec.precision.formats.rounding_rules import ROUNDINGS as ROUNDINGS
+    from sciprec.precision.formats.rounding_rules import Rounding as Rounding
+    from sciprec.precision.operations.operation import OPERATIONS as OPERATIONS
+    from sciprec.precision.operations.operation import Operation as Operation
+    from sciprec.report.section import Subject as Subject
+    from sciprec.report.section import page_section as page_section
+    from sciprec.scenario.loading import Scenario as Scenario
+    from sciprec.scenario.sections import Section as Section
+    from sciprec.scenario.sections import key as key
+    from sciprec.scenario.variant import Variant as Variant
+
+_PUBLIC = {
+    "FORMATS": "sciprec.precision.formats.float_format",
+    "Format": "sciprec.precision.formats.float_format",
+    "ROUNDINGS": "sciprec.precision.formats.rounding_rules",
+    "Rounding": "sciprec.precision.formats.rounding_rules",
+    "OPERATIONS": "sciprec.precision.operations.operation",
+    "Operation": "sciprec.precision.operations.operation",
+    "runge_kutta": "sciprec.climate.stepping.runge_kutta",
+    "case": "sciprec.climate.cases.registry",
+    "RADIUS_M": "sciprec.climate.constants",
+    "ROTATION_PER_SECOND": "sciprec.climate.constants",
+    "SECONDS_PER_DAY": "sciprec.climate.constants",
+    "EquationSet": "sciprec.climate.equations.registry",
+    "equation_set": "sciprec.climate.equations.registry",
+    "unchanged": "sciprec.climate.equations.registry",
+    "AirState": "sciprec.climate.equations.air",
+    "InitialTracer": "sciprec.climate.equations.advection",
+    "InitialVorticity": "sciprec.climate.equations.barotropic_vorticity",
+    "InitialState": "sciprec.climate.equations.shallow_water",
+    "PathScheme": "sciprec.heston.schemes.registry",
+    "Units": "sciprec.heston.schemes.registry",
+    "add_carried": "sciprec.heston.schemes.registry",
+    "metric": "sciprec.comparison.pointwise.error_metrics",
+    "Pair": "sciprec.comparison.pointwise.pairing",
+    "Subject": "sciprec.report.section",
+    "page_section": "sciprec.report.section",
+    "Estimate": "sciprec.kinds",
+    "Kind": "sciprec.kinds",
+    "Member": "sciprec.kinds",
+    "Surroundings": "sciprec.kinds",
+    "register": "sciprec.kinds",
+    "stated": "sciprec.output.stated",
+    "Scenario": "sciprec.scenario.loading",
+    "Section": "sciprec.scenario.sections",
+    "key": "sciprec.scenario.sections",
+    "Variant": "sciprec.scenario.variant",
+}
+
+__all__ = [*_PUBLIC]
+
+
+if not TYPE_CHECKING:  # a checker knows the names above, and no others
+
+    def __getattr__(name: str) -> Any:
+        return public(name, "sciprec.extend", _PUBLIC)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
