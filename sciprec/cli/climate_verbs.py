@@ -104,7 +104,8 @@ def list_names(
     json: Json = False,
 ) -> None:
     """List cases, truncations, equations, time schemes, and arithmetics of transforms' stages."""
-    from sciprec.cli.console import Table, print_json, say
+    from sciprec.cli.console import print_json, print_listing, say
+    from sciprec.display.listing import Listing
 
     content = catalogue()
     if json:
@@ -113,10 +114,9 @@ def list_names(
     for kind, rows in content.items():
         say(f"\n{kind}:")
         heads = tuple(rows[0])
-        table = Table(heads, (), droppable=("source", "parameters", "fields"))
-        for row in rows:
-            table.add(*(_cell(value) for value in row.values()))
-        table.print()
+        lines = [tuple(_cell(value) for value in row.values()) for row in rows]
+        droppable = ("source", "parameters", "fields")
+        print_listing(Listing(heads, (), lines, droppable=droppable))
 
 
 def catalogue() -> dict[str, list[dict[str, Any]]]:

@@ -9,7 +9,7 @@ from os import PathLike
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table as RichTable
+from rich.table import Table
 from rich.text import Text
 
 from sciprec.display.listing import Listing
@@ -56,15 +56,16 @@ def print_forecast(rows: Sequence[dict[str, Any]]) -> None:
     from sciprec.comparison.wording import duration
 
     columns = ("about", "file MB", "memory MB")
-    table = Table(("scenario", "arithmetic", "work"), columns, droppable=(*columns[:0:-1], "work"))
+    lines = []
     for row, count in _together(rows):
         time = "?" if row["seconds"] is None else duration(_seconds(row, count))
         size = "?" if row["megabytes"] is None else f"{count * row['megabytes']:.1f}"
         work, time = ("kept", "–") if row["kept"] else (row["work"], time)
         work = work if count == 1 else f"{count:,} members: {work}"
         memory = "?" if row["memory_megabytes"] is None else f"{row['memory_megabytes']:.0f}"
-        table.add(row["scenario"], row["label"], work, time, size, memory)
-    table.print()
+        lines.append((row["scenario"], row["label"], work, time, size, memory))
+    left, droppable = ("scenario", "arithmetic", "work"), (*columns[:0:-1], "work")
+    print_listing(Listing(left, columns, lines, droppable=droppable))
     for row in rows:
         if row["note"]:
             say(row["note"])
@@ -96,32 +97,30 @@ def _together(rows: Sequence[dict[str, Any]]) -> list[tuple[dict[str, Any], int]
 def print_policies(rows: Sequence[dict[str, Any]], mixtures: Sequence[dict[str, Any]]) -> None:
     """The stages of the models, and how policies and other mixtures of formats have them."""
     listed = [(r["model"], r["stage"], r["O1"], r["O2"], r["why"]) for r in rows]
-    listing = Listing(("model", "stage", "O1", "O2"), (), listed, ("why",))
-    print_listing(listing)
+    print_listing(Listing(("model", "stage", "O1", "O2"), (), listed, ("why",)))
     say(
         'O0: all wide; O3: all narrow. For example --backend "policy:O2,narrow=fp16,wide=fp32"; '
         "allow=STAGE+STAGE and deny=STAGE+STAGE change the lists."
     )
-    columns = tuple(mixtures[0])
-    listing = Listing(columns[:-1], (), [tuple(m.values()) for m in mixtures], columns[-1:])
-    print_listing(listing)
+    columns, rows = tuple(mixtures[0]), [tuple(m.values()) for m in mixtures]
+    print_listing(Listing(columns[:-1], (), rows, columns[-1:]))
 
 
 def print_findings(findings: Sequence[Any]) -> None:
     """One line per finding of the doctor, what is wrong in red."""
-    table = Table(("what", "found"), (), droppable=())
-    for finding in findings:
-        table.add(finding.name, coloured(finding.value, "" if finding.good else "red"))
-    table.print()
+
+    def style(number: int, head: str, cell: str) -> str:
+        return "red" if head == "found" and not findings[number].good else ""
+
+    rows = [(finding.name, finding.value) for finding in findings]
+    print_listing(Listing(("what", "found"), (), rows), style)
 
 
 def print_in_force(settings: Sequence[dict[str, str]]) -> None:
     """What is in force where nothing else is said, one line per setting."""
     say("\nin force (scenario keys, then the environment, then defaults):")
-    table = Table(("setting", "value", "from"), (), droppable=())
-    for setting in settings:
-        table.add(setting["name"], setting["value"], setting["source"])
-    table.print()
+    rows = [(setting["name"], setting["value"], setting["source"]) for setting in settings]
+    print_listing(Listing(("setting", "value", "from"), (), rows))
 
 
 def print_comparison(comparison: Any) -> None:
@@ -149,76 +148,40 @@ def print_check(check: Any) -> None:
 def print_listing(
     listing: Listing, style: Callable[[int, str, str], str] = lambda number, head, cell: ""
 ) -> None:
-    """A table of words.
+    """Print a table, and of the columns that may be left out those that fit into the terminal.
 
     Args:
         listing: the words.
         style: of a cell, by the number of its row, its head, and its words; empty for none.
     """
-    table = Table(listing.left, listing.right, listing.last, droppable=listing.droppable)
+    console = _console()
+    for count in range(len(listing.droppable) + 1):
+        table = _drawn(listing, listing.droppable[:count], style)
+        if console.measure(table, options=_UNLIMITED).maximum <= console.width:
+            break
+    else:  # the names alone are too long: let the terminal break the lines
+        console.width = _UNLIMITED.max_width
+    console.print(table)
+
+
+def _drawn(
+    listing: Listing, dropped: Sequence[str], style: Callable[[int, str, str], str]
+) -> Table:
+    """The table as rich prints it, some columns left out."""
+    kept = [(i, head) for i, head in enumerate(listing.heads) if head not in dropped]
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    for _, head in kept:
+        side = "right" if head in listing.right else "left"
+        table.add_column(head, justify=side, no_wrap=True)
     for number, row in enumerate(listing.rows):
-        table.add(
-            *(coloured(cell, style(number, head, cell))
-              for head, cell in zip(listing.heads, row, strict=True))
-        )  # fmt: skip
-    table.print()
+        cells = ((row[i], style(number, head, row[i])) for i, head in kept)
+        table.add_row(*(Text(printable(cell), style=colour) for cell, colour in cells))
+    return table
 
 
 def say(text: str) -> None:
     """A line of plain words on standard output."""
     _console().print(printable(text), markup=False, emoji=False, highlight=False, soft_wrap=True)
-
-
-def coloured(text: str, style: str) -> Text:
-    """A cell of a table in a colour; an empty style is none."""
-    return Text(printable(text), style=style)
-
-
-class Table:
-    """A table in the house style that leaves columns out where a terminal is too narrow.
-
-    Args:
-        left, right, last: heads of the columns, by alignment (left, right, left again).
-        droppable: heads that may be left out, the first one first.
-    """
-
-    def __init__(
-        self,
-        left: Sequence[str],
-        right: Sequence[str],
-        last: Sequence[str] = (),
-        *,
-        droppable: Sequence[str],
-    ) -> None:
-        self._heads = (*left, *right, *last)
-        self._right, self._droppable = set(right), droppable
-        self._rows: list[tuple[Text, ...]] = []
-
-    def add(self, *cells: str | Text) -> None:
-        """Add a row: one cell per head, plain words or `coloured` ones."""
-        self._rows.append(tuple(c if isinstance(c, Text) else coloured(c, "") for c in cells))
-
-    def print(self) -> None:
-        """Print what fits; what was left out is in the JSON."""
-        console = _console()
-        for count in range(len(self._droppable) + 1):
-            table = self._without(self._droppable[:count])
-            if console.measure(table, options=_UNLIMITED).maximum <= console.width:
-                break
-        else:  # the names alone are too long: let the terminal break the lines
-            console.width = _UNLIMITED.max_width
-        console.print(table)
-
-    def _without(self, dropped: Sequence[str]) -> RichTable:
-        """The table as rich prints it, some columns left out."""
-        kept = [i for i, head in enumerate(self._heads) if head not in dropped]
-        table = RichTable(box=None, header_style="bold", pad_edge=False)
-        for i in kept:
-            side = "right" if self._heads[i] in self._right else "left"
-            table.add_column(self._heads[i], justify=side, no_wrap=True)
-        for row in self._rows:
-            table.add_row(*(row[i] for i in kept))
-        return table
 
 
 _UNLIMITED = Console(width=10_000).options

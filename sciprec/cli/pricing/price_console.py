@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from sciprec.cli.console import Table, coloured, print_listing, say
+from sciprec.cli.console import print_listing, say
+from sciprec.display.listing import Listing
 from sciprec.heston.bounds.listing import price_listing
 from sciprec.heston.sensitivities.listing import greek_listing
 
@@ -56,22 +57,24 @@ def print_coverage(rows: Sequence[Mapping[str, Any]]) -> None:
     Args:
         rows: fields of CoverageRow, its share, width and passed.
     """
-    table = Table(
-        ("case", "arithmetic", "result"),
-        ("seeds", "covered", "required", "mean bound", "needed", "ratio", "mean error", "seconds"),
-        droppable=("seconds", "mean error", "needed", "mean bound"),
-    )
+    lines = []
     for row in rows:
-        result = coloured("holds", "green") if row["passed"] else coloured("fails", "red")
         percent = {name: 100 * row[name] for name in _SHARES}
-        table.add(
-            row["case"], row["backend"], result, str(row["n_seeds"]), str(row["covered"]),
-            str(row["required"]), f"{percent['mean_bound']:.2g} %", f"{percent['needed']:.2g} %",
-            f"{row['width']:.2f}",
+        lines.append((
+            row["case"], row["backend"], "holds" if row["passed"] else "fails",
+            str(row["n_seeds"]), str(row["covered"]), str(row["required"]),
+            f"{percent['mean_bound']:.2g} %", f"{percent['needed']:.2g} %", f"{row['width']:.2f}",
             f"{percent['mean_error']:+.2g} ± {percent['mean_error_interval']:.1g} %",
             f"{row['seconds']:.3g}",
-        )  # fmt: skip
-    table.print()
+        ))  # fmt: skip
+    listing = Listing(
+        ("case", "arithmetic", "result"),
+        ("seeds", "covered", "required", "mean bound", "needed", "ratio", "mean error", "seconds"),
+        lines,
+        droppable=("seconds", "mean error", "needed", "mean bound"),
+    )
+    colours = {"holds": "green", "fails": "red"}
+    print_listing(listing, lambda number, head, cell: colours[cell] if head == "result" else "")
 
 
 def _missed(rows: Sequence[Mapping[str, Any]]) -> Callable[[int, str, str], str]:
@@ -129,15 +132,12 @@ _RULES = {
 
 def _print_levels(levels: list[Mapping[str, Any]]) -> None:
     """The levels' table."""
-    table = Table(
-        ("level", "arithmetic"),
-        ("steps", "paths", "mean", "variance", "modelled cost", "seconds"),
-        droppable=("modelled cost", "variance", "mean"),
-    )
-    for row in levels:
-        table.add(
-            row["level"], row["backend"], str(row["n_steps"]), str(row["n_paths"]),
-            f"{row['mean']:.6g}", f"{row['variance']:.3g}", f"{row['cost']:g}",
-            f"{row['seconds']:.3g}",
-        )  # fmt: skip
-    table.print()
+    lines = [
+        (row["level"], row["backend"], str(row["n_steps"]), str(row["n_paths"]),
+         f"{row['mean']:.6g}", f"{row['variance']:.3g}", f"{row['cost']:g}",
+         f"{row['seconds']:.3g}")
+        for row in levels
+    ]  # fmt: skip
+    heads = ("steps", "paths", "mean", "variance", "modelled cost", "seconds")
+    droppable = ("modelled cost", "variance", "mean")
+    print_listing(Listing(("level", "arithmetic"), heads, lines, droppable=droppable))
