@@ -119,7 +119,7 @@ def foreign(seed: int, folder: Path, fault: str | None = None) -> Foreign:
         values[rng.random(values.shape) < 0.1] = np.nan
         run = values + 1e-3 * rng.standard_normal(values.shape)
         if fault == "an unknown unit" and not k:
-            unit = "furlong"
+            unit = "smoot"
         if fault == "a NaN" and not k:
             place = tuple(int(rng.integers(n)) for n in values.shape)
             values[place], run[place] = 7.0, np.nan
@@ -130,7 +130,7 @@ def foreign(seed: int, folder: Path, fault: str | None = None) -> Foreign:
         stored, slack, encoding[name] = _stored(rng, run, wanted, unit)
         truths[name] = axes, values, {"units": wanted}
         runs[name] = axes, stored, {"units": unit}
-        if unit != "furlong":
+        if unit != "smoot":
             back = cf_units.Unit(unit).convert(_kept(stored, encoding[name]), cf_units.Unit(wanted))
             apart = np.abs(back - values)
             made.errors[name] = float(np.nanmax(apart)), slack
@@ -157,7 +157,7 @@ def _stored(
     rng: np.random.Generator, run: np.ndarray, wanted: str, unit: str
 ) -> tuple[np.ndarray, float, dict[str, Any]]:
     """A run's values in its units, how far conversions may move them, and how they are kept."""
-    values = run if unit == "furlong" else cf_units.Unit(wanted).convert(run, cf_units.Unit(unit))
+    values = run if unit == "smoot" else cf_units.Unit(wanted).convert(run, cf_units.Unit(unit))
     kind = rng.choice(["double", "float", "packed", "filled"])
     how: dict[str, Any] = {
         "double": {}, "float": {"dtype": "f4"}, "filled": {"_FillValue": 1e20},

@@ -5,6 +5,7 @@ The oracle is the same cut, renamed and converted by hand with NumPy; of units i
 
 import json
 import re
+import sys
 from xml.etree import ElementTree
 
 import cf_units
@@ -15,7 +16,8 @@ import xarray as xr
 from sciprec import InputError, compare
 from sciprec.cli.exit_codes import GOOD, NOT_MET, USAGE
 from sciprec.comparison.pointwise.blocks import blocks_of
-from sciprec.comparison.pointwise.conversions import Converted, conversion
+from sciprec.comparison.pointwise.conversions import Converted, _by_udunits, conversion
+from sciprec.comparison.pointwise.units import same_units
 
 UNITS = (
     "K", "degC", "Pa", "hPa", "kPa", "mbar", "bar", "m", "km", "mm", "cm", "ft", "s", "h", "d",
@@ -40,9 +42,48 @@ def test_units_are_converted_as_udunits_does(given):
             np.testing.assert_allclose(found(values), expected, rtol=1e-13, atol=1e-10)
 
 
+OTHERS = [
+    ("degF", "K"), ("K", "degF"), ("degF", "degC"), ("inHg", "hPa"), ("DU", "mol m-2"),
+    ("year", "d"), ("microns", "m"), ("nautical_mile/h", "m/s"), ("cal", "J"), ("furlong", "m"),
+    ("degC s-1", "K/h"), ("kg/(m2 s)", "mm s-1 kg/L"), ("atm", "bar"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("given, wanted", OTHERS)
+def test_units_beyond_the_tables_are_converted_where_udunits_is_there(given, wanted, monkeypatch):
+    values = np.array([0.0, 1.0, -3.25, 280.0])
+    one, other = cf_units.Unit(given), cf_units.Unit(wanted)
+    found = conversion(given, wanted)
+    np.testing.assert_allclose(found(values), one.convert(values, other), rtol=1e-14, atol=1e-13)
+    degrees = conversion(given, wanted, {"units_metadata": "temperature: difference"})
+    assert degrees.offset == 0 and degrees.factor == found.factor
+    monkeypatch.setitem(sys.modules, "cf_units", None)  # as where it is not installed
+    _by_udunits.cache_clear()
+    assert conversion(given, wanted) is None and conversion("km", "m")(2.0) == 2000.0
+    monkeypatch.undo()
+    _by_udunits.cache_clear()
+
+
+@pytest.mark.parametrize("given, wanted", [
+    ("dBZ", "mm6 m-3"), ("smoot", "m"), ("degrees_north", "degrees_east"), ("acre", "m"),
+    ("days since 2000-01-01", "days"), ("hours since 2000-01-01", "days since 2000-01-01"),
+])  # fmt: skip
+def test_what_is_no_line_or_no_unit_is_not_converted(given, wanted):
+    assert conversion(given, wanted) is None and conversion(wanted, given) is None
+
+
+@pytest.mark.parametrize("one, other", [
+    ("m s-1", "m/s"), ("hPa", "mbar"), ("J/kg", "m2 s-2"), ("g/kg", "1e-3"), ("kg/kg", "1"),
+    ("kilometres", "km"), ("msec", "milliseconds"), ("degrees_E", "degree_east"), ("-", "none"),
+])  # fmt: skip
+def test_spellings_and_equal_products_are_one_unit(one, other):
+    assert same_units(one, other) and same_units(other, one)
+    assert not same_units(one, f"{other} s") and not same_units("degree", "degrees_east")
+
+
 def test_angles_and_differences_of_temperatures():
     assert conversion("degree", "radian")(180.0) == np.pi
-    assert conversion("degree", "1") is None and conversion("furlong", "m") is None
+    assert conversion("degree", "1") is None and conversion("smoot", "m") is None
     metadata = {"units_metadata": "temperature: difference"}
     assert conversion("degC", "K", metadata)(1.5) == 1.5
     assert conversion("degC", "K")(1.5) == 274.65

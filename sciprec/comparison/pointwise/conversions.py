@@ -1,14 +1,9 @@
-"""From one unit into another: what is linear, by units of the SI and those that files of the
-geosciences have beside them.
-
-Source: BIPM, The International System of Units (2019), and its table 8 of other units; the foot and
-the knot by their definitions.
+"""From one unit into another, where that is linear: by the tables of `units`, and by UDUNITS, where
+cf-units is installed, for units that are not in them.
 """
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -17,36 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from sciprec.comparison.pointwise.units import powers
+from sciprec.comparison.pointwise.units import base
 
-_PREFIXES = {
-    "n": -9, "u": -6, "µ": -6, "m": -3, "c": -2, "d": -1, "da": 1, "h": 2, "k": 3, "M": 6, "G": 9,
-    "T": 12,
-}  # fmt: skip
-_N = {"kg": 1, "m": 1, "s": -2}
-_J = {"kg": 1, "m": 2, "s": -2}
-_UNITS: dict[str, tuple[Fraction, Mapping[str, int]]] = {
-    "m": (Fraction(1), {"m": 1}), "s": (Fraction(1), {"s": 1}), "K": (Fraction(1), {"K": 1}),
-    "g": (Fraction(1, 1000), {"kg": 1}), "mol": (Fraction(1), {"mol": 1}),
-    "A": (Fraction(1), {"A": 1}), "cd": (Fraction(1), {"cd": 1}),
-    "Pa": (Fraction(1), {"kg": 1, "m": -1, "s": -2}), "N": (Fraction(1), _N),
-    "J": (Fraction(1), _J), "W": (Fraction(1), {"kg": 1, "m": 2, "s": -3}),
-    "Hz": (Fraction(1), {"s": -1}), "L": (Fraction(1, 1000), {"m": 3}),
-    "bar": (Fraction(100_000), {"kg": 1, "m": -1, "s": -2}),
-    "V": (Fraction(1), {"kg": 1, "m": 2, "s": -3, "A": -1}), "C": (Fraction(1), {"s": 1, "A": 1}),
-    "min": (Fraction(60), {"s": 1}), "h": (Fraction(3600), {"s": 1}),
-    "d": (Fraction(86_400), {"s": 1}), "week": (Fraction(604_800), {"s": 1}),
-    "ha": (Fraction(10_000), {"m": 2}), "t": (Fraction(1000), {"kg": 1}),
-    "ft": (Fraction(3048, 10_000), {"m": 1}), "knot": (Fraction(1852, 3600), {"m": 1, "s": -1}),
-    "%": (Fraction(1, 100), {}), "ppm": (Fraction(1, 10**6), {}), "ppb": (Fraction(1, 10**9), {}),
-    "degree": (Fraction(np.pi) / 180, {"rad": 1}), "rad": (Fraction(1), {"rad": 1}),
-}  # fmt: skip
-"""Symbol -> how many of the base units it is, and which powers of these."""
-_ALONE = frozenset({"min", "h", "d", "week", "ha", "t", "ft", "knot", "%", "ppm", "ppb", "degree"})
-"""Units that take no prefix."""
-_ZEROS = {"degC": Fraction(27_315, 100)}
-"""Kelvins at the zero of a temperature's scale."""
 _DIFFERENCE = "temperature: difference"
+_FAR = 2.0**40
+"""A number beside which the offset of a scale hardly counts."""
 
 
 @dataclass(frozen=True)
@@ -93,13 +63,15 @@ def conversion(
         given, wanted: as the attribute `units` has them.
         attributes: of the variable; `units_metadata` may say that temperatures are differences.
     """
-    one, other = _base(given), _base(wanted)
-    if one is None or other is None or one[2] != other[2]:
-        return None
+    one, other = base(given), base(wanted)
     difference = (attributes or {}).get("units_metadata") == _DIFFERENCE
-    factor = one[0] / other[0]
-    offset = Fraction(0) if difference else (one[1] - other[1]) / other[0]
-    return Conversion(given, wanted, factor, offset)
+    if one.powers == other.powers:
+        line = one.factor / other.factor, (one.zero - other.zero) / other.factor
+    elif one.is_known and other.is_known:
+        return None
+    else:
+        line = _by_udunits(given, wanted)
+    return line and Conversion(given, wanted, line[0], Fraction(0) if difference else line[1])
 
 
 class Converted:
@@ -126,39 +98,19 @@ class Converted:
 
 
 @cache
-def _base(text: str) -> tuple[Fraction, Fraction, frozenset] | None:
-    """A unit in base units: factor, kelvins at its zero, and powers; None where it is not known."""
-    if text.strip() in _ZEROS:
-        return Fraction(1), _ZEROS[text.strip()], frozenset({("K", 1)})
-    found = powers(text)
-    if isinstance(found, str):
-        if found in _ZEROS:
-            return Fraction(1), _ZEROS[found], frozenset({("K", 1)})
-        found = Counter({found: 1})
-    factor, dimensions = Fraction(1), Counter()
-    for name, power in found.items():
-        known = _number(name) or _unit(name)
-        if known is None:
-            return None
-        factor *= known[0] ** power
-        for base, exponent in known[1].items():
-            dimensions[base] += exponent * power
-    return factor, Fraction(0), frozenset((b, p) for b, p in dimensions.items() if p)
-
-
-def _number(name: str) -> tuple[Fraction, Mapping[str, int]] | None:
-    if re.fullmatch(r"\d+(?:\.\d+)?(?:e[+-]?\d+)?", name) is None:
+def _by_udunits(given: str, wanted: str) -> tuple[Fraction, Fraction] | None:
+    """Factor and offset; None where UDUNITS is not there, does not know them, or has no line."""
+    if " since " in f"{given}{wanted}":  # dates are converted in `times`
         return None
-    return (Fraction(name), {}) if Fraction(name) else None
+    try:
+        from cf_units import Unit
 
-
-def _unit(name: str) -> tuple[Fraction, Mapping[str, int]] | None:
-    """A unit of the table, with or without a prefix."""
-    if name in _UNITS:
-        return _UNITS[name]
-    for prefix, exponent in _PREFIXES.items():
-        rest = name.removeprefix(prefix)
-        if rest != name and rest in _UNITS and rest not in _ALONE:
-            factor, dimensions = _UNITS[rest]
-            return factor * Fraction(10) ** exponent, dimensions
-    return None
+        one, other = Unit(given), Unit(wanted)
+        if not one.is_convertible(other):
+            return None
+        there = [Fraction(float(one.convert(value, other))) for value in (0.0, 1.0, _FAR)]
+    except (ImportError, OverflowError, ValueError):  # an unknown unit, or a logarithm
+        return None
+    factor, offset = (there[2] - there[0]) / Fraction(_FAR), there[0]
+    straight = abs(there[1] - factor - offset) <= Fraction(1e-12) * (abs(factor) + abs(offset))
+    return (factor, offset) if straight else None

@@ -1,76 +1,120 @@
-"""Whether two texts mean the same unit, however they are spelt: "m s-1", "m/s", "m s**-1"."""
+"""Units in base units: those of the SI, and those that files of the geosciences have beside them.
+
+Source: BIPM, The International System of Units (2019), and its table 8 of other units; the foot and
+the knot by their definitions.
+"""
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
+from fractions import Fraction
+from functools import cache
+from typing import NamedTuple
 
+_TAKE_PREFIXES = {"m", "s", "K", "A", "mol", "cd", "rad"}
+_BASES = _TAKE_PREFIXES | {"kg", "degree_north", "degree_east"}
+_DEFINED = {
+    "g": "0.001 kg", "N": "kg m s-2", "Pa": "N m-2", "J": "N m", "W": "J s-1", "Hz": "s-1",
+    "L": "0.001 m3", "bar": "100000 Pa", "C": "A s", "V": "W A-1",
+}  # fmt: skip
+_ALONE = {
+    "min": "60 s", "h": "3600 s", "d": "86400 s", "week": "604800 s", "ha": "10000 m2",
+    "t": "1000 kg", "ft": "0.3048 m", "knot": "1852 m s-1 /3600", "%": "0.01", "ppm": "1e-6",
+    "ppb": "1e-9", "degree": "{} rad /{} /180".format(*math.pi.as_integer_ratio()),
+}  # fmt: skip
+"""Units that take no prefix."""
+_PREFIXES = {
+    "n": -9, "u": -6, "µ": -6, "m": -3, "c": -2, "d": -1, "da": 1, "h": 2, "k": 3, "M": 6, "G": 9,
+    "T": 12,
+}  # fmt: skip
+_WORDS = {
+    "nano": "n", "micro": "u", "milli": "m", "centi": "c", "hecto": "h", "kilo": "k", "mega": "M",
+}  # fmt: skip
 _SPELLINGS = {
-    "K": ("kelvin", "degK", "deg_K", "degree_K", "degrees_K"),
-    "degC": ("celsius", "°C", "deg_C", "degree_C", "degrees_C", "degree_Celsius"),
-    "Pa": ("pascal", "pascals"),
-    "hPa": ("mbar", "mb", "millibar", "millibars", "hectopascal"),
-    "m": ("metre", "metres", "meter", "meters"),
-    "km": ("kilometre", "kilometres", "kilometer", "kilometers"),
-    "cm": ("centimetre", "centimetres", "centimeter", "centimeters"),
-    "mm": ("millimetre", "millimetres", "millimeter", "millimeters"),
-    "s": ("sec", "second", "seconds"),
-    "ms": ("millisecond", "milliseconds", "msec"),
-    "us": ("microsecond", "microseconds"),
-    "ns": ("nanosecond", "nanoseconds"),
-    "min": ("minute", "minutes"),
-    "h": ("hr", "hour", "hours"),
-    "d": ("day", "days"),
-    "week": ("weeks",),
-    "g": ("gram", "grams", "gramme"),
-    "kg": ("kilogram", "kilograms"),
-    "J": ("joule", "joules"),
-    "W": ("watt", "watts"),
-    "N": ("newton", "newtons"),
-    "mol": ("mole", "moles"),
-    "L": ("litre", "litres", "liter", "liters"),
-    "ha": ("hectare", "hectares"),
-    "t": ("tonne", "tonnes"),
-    "ft": ("foot", "feet"),
-    "knot": ("knots", "kt"),
-    "degree": ("degrees", "deg", "°"),
-    "rad": ("radian", "radians"),
-    "degree_north": ("degrees_north", "degree_N", "degrees_N"),
-    "degree_east": ("degrees_east", "degree_E", "degrees_E"),
-    "%": ("percent",),
-    "1": ("dimensionless", "-", "none", "unitless"),
-}
-_KNOWN = {spelt.lower(): name for name, others in _SPELLINGS.items() for spelt in others}
+    "K": "kelvin degK deg_K degree_K degrees_K", "m": "metre meter", "s": "second sec",
+    "degC": "celsius °C deg_C degree_C degrees_C degree_Celsius", "g": "gram gramme",
+    "Pa": "pascal", "bar": "bar", "mbar": "mb", "min": "minute", "h": "hour hr", "d": "day",
+    "week": "week", "J": "joule", "W": "watt", "N": "newton", "mol": "mole", "L": "litre liter",
+    "ha": "hectare", "t": "tonne", "ft": "foot feet", "knot": "knot kt", "degree": "degree deg °",
+    "rad": "radian", "degree_north": "degree_north degrees_north degree_N degrees_N", "ms": "msec",
+    "degree_east": "degree_east degrees_east degree_E degrees_E", "%": "percent",
+    "1": "dimensionless - none unitless",
+}  # fmt: skip
+_NAMES = {
+    spelt.lower() + plural: symbol
+    for symbol, others in _SPELLINGS.items() for spelt in others.split() for plural in ("", "s")
+}  # fmt: skip
 _NUMBER, _SYMBOL = r"\d+(?:\.\d+)?(?:e[+-]?\d+)?", r"[^\s*/^.\d+-]+"
 _FACTOR = re.compile(rf"(/?)\s*({_NUMBER}|{_SYMBOL})(?:\*\*|\^)?([+-]?\d+)?")
+
+
+class Base(NamedTuple):
+    """A unit: how many it is of a product of powers, and of these where its scale is zero.
+
+    A name that is not known is a base unit of its own.
+    """
+
+    factor: Fraction
+    zero: Fraction
+    powers: frozenset[tuple[str, int]]
+
+    @property
+    def is_known(self) -> bool:
+        """Whether nothing but known units is in it."""
+        return all(name in _BASES for name, _ in self.powers)
 
 
 def same_units(one: str, other: str) -> bool:
     """Whether two texts mean one unit; those that would have to be converted do not.
 
     Args:
-        one, other: as the attribute `units` has them.
+        one, other: as the attribute `units` has them: "m s-1", "m/s", "m s**-1".
     """
-    return one == other or powers(one) == powers(other)
+    return one == other or base(one) == base(other)
 
 
-def powers(text: str) -> Counter | str:
-    """Each factor with its exponent; the text itself where it is no product of powers."""
-    whole = _named(text.strip())
-    if " since " in whole or whole in _SPELLINGS:
-        return Counter() if whole == "1" else whole
-    found_powers: Counter = Counter()
+@cache
+def base(text: str) -> Base:
+    """A unit in base units; a text that is no product of powers is a base unit itself."""
+    whole, factor, powers = _symbol(text.strip()), Fraction(1), Counter()
+    if whole == "degC":
+        return Base(factor, Fraction("273.15"), frozenset({("K", 1)}))
     rest = whole
     while rest := rest.lstrip(" *.·"):
-        found = _FACTOR.match(rest)
-        if found is None:
-            return whole
-        slash, name, exponent = found.groups()
-        found_powers[_named(name)] += int(exponent or 1) * (-1 if slash else 1)
-        rest = rest[found.end() :]
-    return Counter({name: power for name, power in found_powers.items() if power and name != "1"})
+        part = _FACTOR.match(rest)
+        if part is None or " since " in whole:
+            return Base(Fraction(1), Fraction(0), frozenset({(whole, 1)}))
+        slash, name, exponent = part.groups()
+        power = int(exponent or 1) * (-1 if slash else 1)
+        unit = _unit(_symbol(name))
+        factor *= unit.factor**power
+        for symbol, times in unit.powers:
+            powers[symbol] += times * power
+        rest = rest[part.end() :]
+    return Base(factor, Fraction(0), frozenset((s, p) for s, p in powers.items() if p))
 
 
-def _named(name: str) -> str:
-    """The usual spelling of a unit that has several."""
-    return _KNOWN.get(name.lower(), name)
+def _symbol(name: str) -> str:
+    """The symbol of a unit that is written out: "kilometres", "hours"."""
+    lower = name.lower()
+    for word, prefix in {"": "", **_WORDS}.items():
+        if lower.startswith(word) and lower[len(word) :] in _NAMES:
+            return prefix + _NAMES[lower[len(word) :]]
+    return name
+
+
+def _unit(name: str) -> Base:
+    """A number or a unit of the tables, with or without a prefix."""
+    if re.fullmatch(_NUMBER, name) and Fraction(name):
+        return Base(Fraction(name), Fraction(0), frozenset())
+    for table in _DEFINED, _ALONE:
+        if name in table:
+            return base(table[name])
+    for prefix, exponent in _PREFIXES.items():
+        rest = name.removeprefix(prefix)
+        if name not in _BASES and rest != name and rest in {*_TAKE_PREFIXES, *_DEFINED}:
+            unit = _unit(rest)
+            return unit._replace(factor=unit.factor * Fraction(10) ** exponent)
+    return Base(Fraction(1), Fraction(0), frozenset({(name, 1)}))
