@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from numba import njit
 from scipy.special import ndtr, ndtri
 
 from data.heston import inversion_fit
@@ -11,7 +12,8 @@ from sciprec.errors import InputError
 from sciprec.heston.schemes.catalogue import schemes
 from sciprec.heston.simulation.block import CHUNK_PATHS, CHUNK_STEPS, Simulation
 from sciprec.heston.simulation.paths import Block
-from sciprec.heston.variates.random_numbers import CombinedVariates, PhiloxVariates, variates_for
+from sciprec.heston.variates.inversion import write_variates
+from sciprec.heston.variates.random_numbers import CombinedVariates, PhiloxVariates
 from sciprec.precision.streams import word_at
 from tests.heston.examples import LEWIS
 
@@ -47,6 +49,12 @@ def test_variates_are_quantiles_of_the_words(first_step, dtype, tolerance):
             assert draws[step, :, i] == pytest.approx(expected, rel=tolerance, abs=tolerance)
 
 
+@njit(error_model="numpy")
+def written(words, draws):
+    for row in range(draws.shape[0]):
+        write_variates(words[row, 0], words[row, 1], row, True, draws)
+
+
 @pytest.mark.parametrize("dtype, normal, exponential", [(np.float64, 8, 3), (np.float32, 4, 2)])
 def test_variates_of_many_words_are_accurate(dtype, normal, exponential):
     """In units of the format's epsilon; scipy's own quantile is good to about two of binary64."""
@@ -54,7 +62,7 @@ def test_variates_of_many_words_are_accurate(dtype, normal, exponential):
     words[0, 0] = np.arange(2**31 - 2048, 2**31 + 2048)
     words[1, 0] = np.arange(-2048, 2048) % 2**32
     draws = np.zeros((16, 3, 4096), dtype=dtype)
-    variates_for(0, 0, words=words).fill(0, 0, draws)
+    written(words, draws)
     ends = np.minimum(words, 2**32 - 1 - words)
     expected = np.where(words < 2**31, 1, -1) * ndtri((ends + 0.5) / 2**32)
     unit = np.finfo(dtype).eps
@@ -66,16 +74,6 @@ def test_variates_of_many_words_are_accurate(dtype, normal, exponential):
 
 def test_coefficients_are_those_of_the_fit():
     assert inversion_fit.text() == inversion_fit.TABLES.read_text(encoding="utf-8")
-
-
-def test_given_words_make_the_same_variates():
-    words = np.array([[[word_at(1, p, s, d) for p in range(4)] for d in (0, 1)] for s in range(3)])
-    given = filled(variates_for(0, 99, words=words), 1, 2, 3, column=1)
-    assert np.array_equal(given, filled(PhiloxVariates(1, 0), 1, 2, 3, column=1))
-    with pytest.raises(
-        InputError, match=r"words of shape \(3, 2, 4\) were given for steps up to 4"
-    ):
-        filled(variates_for(0, 0, words=words), 2, 2, 4)
 
 
 @pytest.mark.parametrize("per_step", [2, 3])

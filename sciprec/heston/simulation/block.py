@@ -41,8 +41,6 @@ class Simulation:
         backend: arithmetic of the paths, a name, a spec string or a Backend.
         scheme: name of a registered path scheme.
         seed: integer in [0, 2**64).
-        words: None for Philox words of the seed, or int64 words of shape (steps, 2, n_paths) in
-            their place.
         draws_per_step: r; each step uses the variates of r consecutive steps, so that these paths
             see the same Brownian motion as those of r times as many steps.
         mirrored: run the antithetic paths, on the negative of every normal variate.
@@ -68,7 +66,7 @@ class Simulation:
 
     def __init__(
         self, model, block, *, step_years, backend, scheme, seed,
-        words=None, draws_per_step=1, mirrored=False, conditional=False, carried=True,
+        draws_per_step=1, mirrored=False, conditional=False, carried=True,
     ):  # fmt: skip
         resolved = resolve_backend(backend)
         path_scheme = scheme_named(scheme)
@@ -87,9 +85,9 @@ class Simulation:
         self._arrays = state_arrays(model, step_years, block.n_paths, self._carrier)
         self._lifts = path_scheme.lifts
         if not self._lifts:
-            _refuse_given(path_scheme, words, draws_per_step, conditional or mirrored)
+            _refuse_given(path_scheme, draws_per_step, conditional or mirrored)
         self._variates = variates_for(
-            seed, block.first_path, words=words, draws_per_step=draws_per_step, mirrored=mirrored
+            seed, block.first_path, draws_per_step=draws_per_step, mirrored=mirrored
         )
         self._across = not conditional
         self._carried = carried or is_binary64(resolved)
@@ -232,13 +230,13 @@ def _runnable(path_scheme, kernel, backend, stream):
     return kernel
 
 
-def _refuse_given(path_scheme, words, draws_per_step, conditional):
+def _refuse_given(path_scheme, draws_per_step, conditional):
     """Say that a scheme that draws its own variates cannot be told which ones to use.
 
     Raises:
         InputError: anything but the defaults.
     """
-    given = [("words", words is not None), ("conditional or mirrored paths", conditional)]
+    given = [("conditional or mirrored paths", conditional)]
     given.append((f"draws_per_step {draws_per_step!r}", draws_per_step != 1))
     for name, wrong in given:
         if wrong:

@@ -118,7 +118,7 @@ def observed_payments(
         backend: arithmetic of the paths, a name, a spec string or a Backend.
         scheme: name of a registered path scheme.
         seed: integer in [0, 2**64).
-        options: words, draws_per_step, mirrored and carried of Simulation.
+        options: draws_per_step, mirrored and carried of Simulation.
 
     Returns:
         Undiscounted payments in binary64, shape (payoffs, block.n_paths), each due at its

@@ -222,13 +222,6 @@ def philox_variates(first_path, first_step, key_0, key_1, across, words, draws):
 
 
 @_compiled
-def given_variates(words, across, draws):
-    """Fill draws from words, int64 of shape (steps, 2, paths)."""
-    for row in range(draws.shape[0]):
-        write_variates(words[row, 0], words[row, 1], row, across, draws)
-
-
-@_compiled
 def combined_variates(short, per_step, across, draws):
     """Write the variates of long steps from the normal variates of short ones.
 

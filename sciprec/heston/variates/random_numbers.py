@@ -17,8 +17,7 @@ import math
 import numpy as np
 
 from sciprec.checks.arguments import at_least
-from sciprec.errors import InputError
-from sciprec.heston.variates.inversion import combined_variates, given_variates, philox_variates
+from sciprec.heston.variates.inversion import combined_variates, philox_variates
 from sciprec.precision.streams import seed_words
 
 
@@ -48,32 +47,6 @@ class PhiloxVariates:
         """
         words = np.empty((4, draws.shape[2]), dtype=np.uint32)
         philox_variates(self._first_path + column, first_step, *self._key, across, words, draws)
-
-
-class GivenVariates:
-    """Variates of given words, in place of Philox's.
-
-    Args:
-        words: integers in [0, 2**32), int64, shape (steps, 2, paths).
-    """
-
-    def __init__(self, words):
-        self._words = words
-
-    def fill(self, column, first_step, draws, across=True):
-        """Fill draws as PhiloxVariates.fill does; column counts from the first given path.
-
-        Raises:
-            InputError: more steps or paths than words.
-        """
-        steps, _, paths = draws.shape
-        words = self._words[first_step : first_step + steps, :, column : column + paths]
-        if words.shape != (steps, 2, paths):
-            raise InputError(
-                f"words of shape {self._words.shape} were given for steps up to "
-                f"{first_step + steps} and {column + paths} paths; accepted: (steps, 2, paths)"
-            )
-        given_variates(words, across, draws)
 
 
 class CombinedVariates:
@@ -122,13 +95,12 @@ class MirroredVariates:
         combined_variates(normals, 1, across, draws)
 
 
-def variates_for(seed, first_path, *, words=None, draws_per_step=1, mirrored=False):
+def variates_for(seed, first_path, *, draws_per_step=1, mirrored=False):
     """Return the source of a block's variates.
 
     Args:
         seed: integer in [0, 2**64).
         first_path: the first path of the block.
-        words: None, or given words in place of Philox's (see GivenVariates).
         draws_per_step: short steps whose variates make those of one step (see CombinedVariates).
         mirrored: whether they are those of the antithetic paths (see MirroredVariates).
 
@@ -136,7 +108,7 @@ def variates_for(seed, first_path, *, words=None, draws_per_step=1, mirrored=Fal
         InputError: an argument outside its domain.
     """
     draws_per_step = at_least("draws_per_step", draws_per_step, 1)
-    source = PhiloxVariates(seed, first_path) if words is None else GivenVariates(words)
+    source = PhiloxVariates(seed, first_path)
     if draws_per_step > 1:
         source = CombinedVariates(source, draws_per_step)
     return MirroredVariates(source) if mirrored else source
