@@ -12,8 +12,6 @@ Source: Fousse, Hanrot, Lefevre, Pelissier & Zimmermann 2007 (MPFR); special val
 
 from __future__ import annotations
 
-import functools
-import math
 from fractions import Fraction
 from statistics import NormalDist
 
@@ -52,53 +50,6 @@ def _lgamma(x: gmpy2.mpfr) -> gmpy2.mpfr:
     return +value
 
 
-@functools.lru_cache(maxsize=100_000)
-def _beta(x: float, y: float) -> gmpy2.mpfr:
-    """gamma(x) gamma(y) / gamma(x + y) by logarithms, with so many bits that what a limit leaves of
-    the terms beside it is seen; a fraction where an operand is a small integer, for which alone it
-    can be a number of a format; SciPy's values at poles, but +infinity and NaN alone.
-    """
-    poles = [v <= 0 and v == math.floor(v) for v in (x, y) if math.isfinite(v)]
-    if math.isnan(x) or math.isnan(y) or -math.inf in (x, y):
-        return gmpy2.mpfr("nan")
-    held = max(x, y) >= 1 and max(x, y) % 1 == 0 and max(x, y) <= -min(x, y)
-    if any(poles) and not held:
-        return gmpy2.mpfr("inf")
-    if max(x, y) == math.inf:
-        sign = 0 if min(x, y) > 0 else 1 if math.floor(min(x, y)) % 2 == 0 else -1
-        return gmpy2.mpfr(sign * math.inf if sign else 0.0)
-    total = Fraction(x) + Fraction(y)
-    if not any(poles) and total <= 0 and total.denominator == 1:
-        return gmpy2.mpfr(0)
-    operands, sign = (Fraction(x), Fraction(y)), 1
-    if any(poles):  # (-1)^b B(1 - a - b, b)
-        operands, sign = (1 - total, Fraction(max(x, y))), -1 if max(x, y) % 2 else 1
-    exponent = max(abs(math.frexp(v)[1]) for v in (x, y))
-    with gmpy2.context(precision=300 + 3 * exponent, emax=10**6, emin=-(10**6)):
-        count = min((v for v in operands if v >= 1 and v.denominator == 1), default=math.inf)
-        if count <= 200:
-            other = max(operands) if min(operands) == count else min(operands)
-            found = Fraction(sign)
-            for k in range(int(count)):
-                found *= Fraction(max(k, 1)) / (other + k)
-            return gmpy2.mpfr(gmpy2.mpq(found.numerator, found.denominator))
-        (first, i), (second, j), (third, k) = map(_log_size, (*operands, sum(operands)))
-        inside = max(min(first + second - third, 4e5), -4e5)  # beyond every format
-        return i * j * k * sign * gmpy2.exp(inside)
-
-
-def _log_size(x: Fraction) -> tuple[gmpy2.mpfr, int]:
-    """log |gamma(x)| and the sign of gamma(x); of a tiny x by that of 1 + x."""
-    x = gmpy2.mpfr(gmpy2.mpq(x.numerator, x.denominator))
-    if abs(x) > 0.001:
-        return gmpy2.lgamma(x)
-    return gmpy2.lgamma(1 + x)[0] - gmpy2.log(abs(x)), 1 if x > 0 else -1
-
-
-def _beta_of(x: gmpy2.mpfr, y: gmpy2.mpfr) -> gmpy2.mpfr:
-    return +_beta(*sorted((float(x), float(y)), key=lambda v: (v != v, v)))
-
-
 def _ufp(x: gmpy2.mpfr) -> gmpy2.mpfr:
     if gmpy2.is_zero(x) or not gmpy2.is_finite(x):
         return abs(x)
@@ -133,7 +84,6 @@ FUNCTIONS = {
     "cbrt": gmpy2.cbrt,
     "gamma": gmpy2.gamma,
     "lgamma": _lgamma,
-    "beta": _beta_of,
     "sinc": _sinc,
     "ufp": _ufp,
 }

@@ -96,7 +96,6 @@ MATH = SimpleNamespace(
     isnan=lambda x: False,
     isfinite=lambda x: True,
 )
-SPECIAL = SimpleNamespace(beta=_of_reals(mpmath.beta))
 NUMPY = SimpleNamespace(
     **vars(MATH) | {"floor": mpmath.floor, "ceil": mpmath.ceil, "trunc": _truncated},
     abs=abs,
@@ -161,7 +160,7 @@ def real_kernel(kernel, names: dict | None = None):
     """A function that runs a kernel on real numbers, as `run_on_reals` does, again and again."""
     tree = _Source().visit(ast.parse(textwrap.dedent(inspect.getsource(kernel))))
     own = {
-        "math": MATH, "np": NUMPY, "special": SPECIAL, "_real": real, "_divided": _divided,
+        "math": MATH, "np": NUMPY, "_real": real, "_divided": _divided,
         "_modulus": lambda x, y: _remainder(x, y, math.floor),
         "int": _whole(_truncated), "float": real, "round": _to_decimals,
         "divmod": lambda x, y: (_quotient(x, y, math.floor), _remainder(x, y, math.floor)),

@@ -3,7 +3,6 @@
 import math
 
 import numpy as np
-from scipy import special
 
 from sciprec.precision.elementary.bits import ufp
 from sciprec.precision.operations.reduce import fma
@@ -19,7 +18,7 @@ UNARY_FUNCTIONS = (
     "atan", "sinh", "cosh", "tanh", "erf", "erfc", "cbrt", "asinh", "acosh", "atanh",
     "gamma", "lgamma", "sinc", "ufp",
 )  # fmt: skip
-BINARY_FUNCTIONS = ("atan2", "pow", "hypot", "beta")
+BINARY_FUNCTIONS = ("atan2", "pow", "hypot")
 
 
 def arithmetic(a, b, c, out):
@@ -101,7 +100,6 @@ def binary_functions(a, b, out):
         out[0, i] = math.atan2(a[i], b[i])
         out[1, i] = a[i] ** b[i]
         out[2, i] = math.hypot(a[i], b[i])
-        out[3, i] = special.beta(a[i], b[i])
 
 
 def from_integers(whole, out):

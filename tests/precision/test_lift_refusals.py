@@ -439,8 +439,8 @@ def test_advice_works(capsys):
 
 
 ADVICE_FOR_SCIPY = {
-    "betaln": (0.7, 1.9), "binom": (7.25, 2.5), "rgamma": (2.3,), "exp10": (0.4,), "expit": (0.3,),
-    "logit": (0.2,), "ndtr": (-1.2,), "xlogy": (0.7, 2.2),
+    "beta": (0.7, -1.9), "betaln": (0.7, 1.9), "binom": (7.25, 2.5), "rgamma": (2.3,),
+    "exp10": (0.4,), "expit": (0.3,), "logit": (0.2,), "ndtr": (-1.2,), "xlogy": (0.7, 2.2),
 }  # fmt: skip
 AS_ADVISED = """
 import math

@@ -49,7 +49,7 @@ OF_VECTORS = ("1", "np.inf", "-np.inf", "0", "2", "None")
 OF_ROWS = ("1", "-1", "np.inf", "-np.inf", "None")
 SPECIAL = (
     "math.gamma({0})", "math.lgamma({0})", "np.sinc({0})", "math.gamma({0} * 8.0)",
-    "special.beta({0}, {1})", "special.beta({1}, {0} * 8.0)", "special.gammaln({0})",
+    "special.erfc({0})", "special.erf({1} * 8.0)", "special.gammaln({0})",
 )  # fmt: skip
 
 

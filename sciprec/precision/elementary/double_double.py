@@ -180,9 +180,9 @@ def sincos_of(x):
 
 @compiled
 def sinpi_of(x):
-    """sin(pi x), sign and all."""
-    k = math.floor(2.0 * x[0] + 0.5)
-    sine, cosine = _sine_and_cosine(times(sum_of(x[0] - 0.5 * k, x[1]), PI))
+    """sin(pi x), sign and all, of a binary64 number."""
+    k = math.floor(2.0 * x + 0.5)
+    sine, cosine = _sine_and_cosine(times((x - 0.5 * k, 0.0), PI))
     return _turned(int(k % 4.0), sine, cosine)[0]
 
 

@@ -9,15 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from sciprec.precision.elementary import (
-    beta,
-    exponential,
-    gamma,
-    logarithm,
-    normal,
-    power,
-    trigonometric,
-)
+from sciprec.precision.elementary import exponential, gamma, logarithm, normal, power, trigonometric
 from sciprec.precision.elementary.bits import ufp
 from sciprec.precision.elementary.double_double import (
     LARGEST_ANGLE,
@@ -270,7 +262,7 @@ def _of_gamma(x, y):
         found, divisor = _log_gamma((x, 0.0))
         return _left(by(exp_of(found), divisor), y)
     found, divisor = _log_gamma(sum_of(1.0, -x))
-    return _left(by(times(PI, divisor), times(sinpi_of((x, 0.0)), exp_of(found))), y)
+    return _left(by(times(PI, divisor), times(sinpi_of(x), exp_of(found))), y)
 
 
 @compiled
@@ -281,38 +273,17 @@ def _of_lgamma(x, y):
         found, divisor = _log_gamma((x, 0.0))
         return _left(minus(found, log_of(divisor)), y)
     found, divisor = _log_gamma(sum_of(1.0, -x))
-    sine = sinpi_of((x, 0.0))
+    sine = sinpi_of(x)
     size = by(times(PI, divisor), sine)
     size = size if size[0] > 0.0 else (-size[0], -size[1])
     return _left(minus(log_of(size), found), y)
 
 
 @compiled
-def _log_size_of_gamma(x):
-    """(log, factor): gamma(x) is the exponential times the factor."""
-    if x[0] > 0.0:
-        found, divisor = _log_gamma(x)
-        return found, by((1.0, 0.0), divisor)
-    found, divisor = _log_gamma(minus((1.0, 0.0), x))
-    return (-found[0], -found[1]), by(times(PI, divisor), sinpi_of(x))
-
-
-@compiled
-def _of_beta(x, other, y):
-    if not 1e-300 < abs(y) < math.inf or not (abs(x) < 8192.0 and abs(other) < 8192.0):
-        return 0.0
-    (first, factor), total = _log_size_of_gamma((x, 0.0)), sum_of(x, other)
-    second, more = _log_size_of_gamma((other, 0.0))
-    third, divisor = _log_size_of_gamma(total)
-    size = exp_of(minus(plus(first, second), third))
-    return _left(times(size, by(times(factor, more), divisor)), y)
-
-
-@compiled
 def _of_sinc(x, y):
     if not 0.0 < abs(x) < LARGEST_ANGLE:
         return 0.0
-    return _left(by(sinpi_of((x, 0.0)), times((x, 0.0), PI)), y)
+    return _left(by(sinpi_of(x), times((x, 0.0), PI)), y)
 
 
 @compiled
@@ -349,8 +320,7 @@ RESIDUALS: dict[Callable, Callable] = {
     trigonometric.cos: _of_cos, trigonometric.tan: _of_tan, trigonometric.asin: _of_asin,
     trigonometric.acos: _of_acos, trigonometric.atan: _of_atan, trigonometric.atan2: _of_atan2,
     trigonometric.sinc: _of_sinc, normal.erf: _of_erf, normal.erfc: _of_erfc,
-    gamma.gamma: _of_gamma, gamma.lgamma: _of_lgamma, beta.beta: _of_beta,
-    power.hypot: _of_hypot, power.cbrt: _of_cbrt, ufp: _of_exact,
-    normal.uniform_from_bits: _of_exact,
+    gamma.gamma: _of_gamma, gamma.lgamma: _of_lgamma, power.hypot: _of_hypot,
+    power.cbrt: _of_cbrt, ufp: _of_exact, normal.uniform_from_bits: _of_exact,
 }  # fmt: skip
 """Evaluation of an operation -> (operands, y) -> f - y; what is not here is not known."""

@@ -21,7 +21,6 @@ import numpy as np
 
 from sciprec.errors import InputError
 from sciprec.precision.compiled.lowering import helper
-from sciprec.precision.elementary.beta import beta, directed_beta, narrow_beta
 from sciprec.precision.elementary.bits import ufp
 from sciprec.precision.elementary.directed import (
     directed_atan2,
@@ -235,7 +234,6 @@ OPERATIONS = Rows(
               directed_by=directed_gamma),
     Operation("lgamma", 1, "math.lgamma special.gammaln", lgamma, math.lgamma,
               narrowed=narrow_lgamma),
-    Operation("beta", 2, "special.beta", beta, narrowed=narrow_beta, directed_by=directed_beta),
     Operation("sinc", 1, "np.sinc", sinc, directed_by=directed_sinc),
     Operation("hypot", 2, "math.hypot np.hypot", hypot, math.hypot, narrowed=narrow_hypot,
               directed_by=directed_hypot),

@@ -50,8 +50,9 @@ _FUNCTIONS = {
     "empty": _PAIRS,  # typed.Dict.empty; np.empty is lifted
 }
 _SPECIAL = {
+    "beta": "math.gamma(a) * math.gamma(b) / math.gamma(a + b)",
     "betaln": "math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)",
-    "binom": "1.0 / ((n + 1.0) * scipy.special.beta(n - k + 1.0, k + 1.0))",
+    "binom": "math.gamma(n + 1.0) / (math.gamma(k + 1.0) * math.gamma(n - k + 1.0))",
     "rgamma": "1.0 / math.gamma(x)", "exp10": "10.0 ** x", "xlogy": "x * math.log(y) if x else 0.0",
     "expit": "1.0 / (1.0 + math.exp(-x))", "logit": "math.log(p / (1.0 - p))",
     "ndtr": "0.5 * math.erfc(-x / math.sqrt(2.0))",

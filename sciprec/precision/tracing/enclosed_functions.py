@@ -7,7 +7,6 @@ Others are bounded at numbers without error alone.
 
 from __future__ import annotations
 
-from sciprec.precision.elementary.beta import beta
 from sciprec.precision.elementary.exponential import cosh, exp, exp2, expm1, sinh, tanh
 from sciprec.precision.elementary.gamma import gamma
 from sciprec.precision.elementary.logarithm import (
@@ -31,7 +30,7 @@ MONOTONE = (
 )  # fmt: skip
 SLOPES = {sin: (cos, 1.0), cos: (sin, -1.0)}
 OF_TWO = (pow, hypot, atan2)
-AT_NUMBERS = (gamma, sinc, beta)
+AT_NUMBERS = (gamma, sinc)
 EVALUATED = 2.0**-49 + 2.0**-53
 """Of a value, by how much it may miss the function."""
 SMALL, ABOUT_SMALL = 2.0**-1000, 2.0**-990
