@@ -191,8 +191,14 @@ COMMANDS = {
 
 @pytest.fixture(scope="module")
 def inputs(tmp_path_factory):
-    """A folder with files that commands are given: scenarios, kernels, models, and bad ones."""
+    """A folder with files that commands are given."""
     folder = tmp_path_factory.mktemp("inputs")
+    write_inputs(folder)
+    return folder
+
+
+def write_inputs(folder):
+    """Write the files that commands are given: scenarios, kernels, models, and bad ones."""
     given = kernels.inputs()
     np.savez(folder / "in.npz", **given)
     np.savez(folder / "lacking.npz", u=np.zeros(3))
@@ -217,7 +223,6 @@ def inputs(tmp_path_factory):
     for name, text in texts.items():
         assert text != lewis
         (folder / name).write_text(text, encoding="utf-8")
-    return folder
 
 
 def says(text, words):
