@@ -48,7 +48,7 @@ DEAR = (  # a dozen seconds of processor time and more, nothing compiled yet; de
     "random_scenarios/test_random_scenarios.py", "random_kernels/test_planted_faults.py",
     "climate/test_baroclinic.py", "heston/test_fixed_units.py",
     "climate/test_stored.py", "diagnosis/test_findings.py", "climate/test_bounds.py",
-    "bench/test_bench.py", "shell/test_clusters.py",
+    "benchmarks/test_bench.py", "shell/test_clusters.py",
     "climate/test_staged_model.py", "heston/test_gamma_expansion.py", "heston/test_monitoring.py",
     "project/test_packaging.py", "foreign/test_census.py",
     "repetition/test_repeat.py",

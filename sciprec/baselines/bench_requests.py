@@ -14,7 +14,7 @@ def bench_request(name: str) -> Request:
     """The seconds of a benchmark's rows.
 
     Args:
-        name: as of `sciprec bench`.
+        name: as of `python -m benchmarks`.
 
     Raises:
         InputError: it is unknown, or this sciprec has no benchmarks.
@@ -31,12 +31,12 @@ def bench_request(name: str) -> Request:
 
 def _benchmark(name: str) -> ModuleType:
     try:
-        from sciprec import bench
+        from benchmarks import benchmark_named
     except ImportError:
         raise InputError(
             "benchmarks are no part of an installed sciprec; run this in a checkout of its source"
         ) from None
-    return bench.benchmark_named(name)
+    return benchmark_named(name)
 
 
 def _no_runs(run: object, sample: int) -> object:

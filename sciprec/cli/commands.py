@@ -16,7 +16,6 @@ import typer
 from sciprec import __version__
 from sciprec.cli import (
     baseline_verbs,
-    bench_verbs,
     climate_verbs,
     compare_verb,
     coverage_verb,
@@ -51,7 +50,6 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.add_typer(baseline_verbs.app, name="baseline")
-app.add_typer(bench_verbs.app, name="bench")
 app.add_typer(climate_verbs.app, name="climate")
 app.add_typer(scenario_verbs.app, name="scenario")
 
@@ -113,6 +111,17 @@ app.command()(repeat_verb.repeat)
 app.command()(price_verbs.price)
 app.command()(coverage_verb.coverage)
 app.command()(page_verbs.gallery)
+
+
+@app.command(
+    hidden=True, context_settings={"allow_extra_args": True, "ignore_unknown_options": True}
+)
+def bench() -> None:
+    """Say how benchmarks are run."""
+    raise InputError(
+        "`sciprec bench` was given; benchmarks are run by `python -m benchmarks NAME` in a "
+        "checkout of sciprec's source"
+    )
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:

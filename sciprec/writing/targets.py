@@ -43,7 +43,6 @@ MARKDOWN = Sort("a summary of `sciprec baseline check`", "<!-- sciprec baseline 
 ASSIGNMENT = Sort(
     "an assignment that sciprec wrote", "# Formats of operations, see docs/assignments.md."
 )
-BENCHMARK = Sort("the result of `sciprec bench`", '{\n "benchmark": "')
 COVERAGE = Sort("the results of `sciprec coverage`", '{\n "rows": [')
 SCENARIO = Sort("an empty file", "")
 """What is in a scenario is its user's from the first key on."""

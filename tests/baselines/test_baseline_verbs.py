@@ -318,7 +318,7 @@ def test_the_memory_of_an_action_is_the_most_that_it_holds():
 
 
 class Benchmark:
-    """Stands for a module of `sciprec bench`: its rows take as long as a test says."""
+    """Stands for a module of `benchmarks`: its rows take as long as a test says."""
 
     def __init__(self):
         self.seconds = {"row one": 1.0, "row two": 2.0}
@@ -333,7 +333,7 @@ class Benchmark:
 
 def test_rows_of_a_benchmark_are_slower_or_not(call, repository, monkeypatch):
     made = Benchmark()
-    monkeypatch.setattr("sciprec.bench.benchmark_named", lambda name: made)
+    monkeypatch.setattr("benchmarks.benchmark_named", lambda name: made)
     code, out, err = call("baseline", "save", "--", "bench", "precision")
     assert code == GOOD and "round 3 of 3" in err and "bench_precision" in out
     code, found = checked(call, "--slower", "1.9")

@@ -5,7 +5,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from sciprec.bench.climate_blocks import LegendreStage
+from benchmarks.climate_blocks import LegendreStage
 from sciprec.climate.running.request import check_request
 from sciprec.climate.transform import legendre_tables
 from sciprec.climate.transform.grid import resolve_truncation

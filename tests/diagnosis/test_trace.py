@@ -16,8 +16,8 @@ from numba.core.runtime import _nrt_python, rtsys
 from numba.experimental import jitclass
 
 import sciprec
+from benchmarks import traced
 from sciprec import InputError, LiftError, lift, quantize, trace
-from sciprec.bench import traced
 from sciprec.diagnosis.attribution import TracedKernel
 from sciprec.diagnosis.problem import Problem
 from sciprec.precision.assigning.matching import program_of

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from benchmarks import compensation as bench
 from sciprec import machine
-from sciprec.bench import compensation as bench
 from sciprec.errors import InputError
 from sciprec.machine import MACHINES, Work, roofline
 from sciprec.machine.cost import table

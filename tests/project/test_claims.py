@@ -16,13 +16,13 @@ import numpy as np
 import pytest
 
 import sciprec
+from benchmarks.climate_roofline import measure_rooflines
 from sciprec import climate, heston
 from sciprec.accumulation import Accumulation
 from sciprec.accumulation.integration import BLOCK_UPDATES, Summing, check_request
 from sciprec.batch.estimate import estimate
 from sciprec.batch.perform import run_dataset
 from sciprec.batch.plan import plan
-from sciprec.bench.climate_roofline import measure_rooflines
 from sciprec.climate.diagnostics.reference import Reference
 from sciprec.climate.stages.matrix_legendre import MatrixLegendre
 from sciprec.climate.stages.needed_room import StagedRoom

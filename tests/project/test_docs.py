@@ -79,8 +79,10 @@ NOT_RUN = {
 }  # fmt: skip
 """Words of blocks, and why they are not run as others are."""
 COMMAND = re.compile(r"([A-Z_]+=\S+ )*sciprec ")
-OF_SHELLS = ("python3 bootstrap.py", ". .venv/bin/activate", "git ", "dask ")
-SPELT = ("bench", "coverage", "doctor", "baseline", "repeat", "tune policies_mountain")
+OF_SHELLS = (
+    "python3 bootstrap.py", "python -m benchmarks ", ". .venv/bin/activate", "git ", "dask ",
+)  # fmt: skip
+SPELT = ("coverage", "doctor", "baseline", "repeat", "tune policies_mountain")
 """Commands that are long, and whose verbs are tested on their own: their options are looked up."""
 CHANGED = {
     "sciprec run scenarios/": "--plan",

@@ -17,7 +17,7 @@ import sciprec
 MODULES = sorted(
     name
     for _, name, _ in pkgutil.walk_packages(sciprec.__path__, "sciprec.")
-    if not name.startswith(("sciprec.bench", "sciprec.__main__"))
+    if not name.startswith("sciprec.__main__")
 )
 ROOMS = [name for name in MODULES if name.count(".") == 1]
 LIBRARIES = ("numpy", "numba", "xarray", "dask", "dask.array", "distributed", "netCDF4", "pydantic")

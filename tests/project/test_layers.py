@@ -13,7 +13,7 @@ SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 LAYERED = [one for one in SETTINGS["tool"]["importlinter"]["contracts"] if one["type"] == "layers"]
 NAME = re.compile(r"(?<![\w.])sciprec(?:\.\w+)+")
 TEXTS = r"^(?!\s*(from|import) ).*\bsciprec\.\w|[=(] *[rf]*(\"{3}|'{3})"
-ABOVE = ("cli", "baselines", "repetition", "bench", "studies", "batch")
+ABOVE = ("cli", "baselines", "repetition", "studies", "batch")
 ASK_THE_ROOT = {
     "sciprec.accessor": {"compare", "quantize"},
     "sciprec.climate": {"run_climate"},

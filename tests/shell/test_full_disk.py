@@ -126,8 +126,8 @@ def test_a_checkpoint_that_finds_no_room_has_the_systems_reason(tmp_path, monkey
 
 
 def test_a_full_disk_anywhere_in_a_command_is_no_internal_error(call, monkeypatch):
-    monkeypatch.setattr("sciprec.bench.run", no_room)
-    code, _, said = call("bench", "fixed")
+    monkeypatch.setattr("sciprec.precision.formats.backend.table", no_room)
+    code, _, said = call("backends")
     assert code == USAGE and "internal" not in said
     assert said.startswith("sciprec: could not write or read a file: No space left on device; make")
 

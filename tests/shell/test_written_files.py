@@ -7,14 +7,11 @@ them by being there.
 import os
 import typing
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from sciprec import bench
 from sciprec.cli import commands
-from sciprec.cli.bench_verbs import VERBS as BENCHMARKS
 from sciprec.cli.exit_codes import GOOD, NOT_MET, USAGE
 from sciprec.cli.written_files import FileToWrite
 
@@ -83,7 +80,7 @@ def test_every_path_of_a_verb_is_a_file_to_write_or_is_known_to_be_none():
         for verb, callback in callbacks().items()
     }
     assert {verb: names for verb, names in others.items() if names} == FOLDERS_AND_INPUTS
-    assert sum(map(len, WRITTEN.values())) >= 22
+    assert sum(map(len, WRITTEN.values())) >= 11
 
 
 @pytest.fixture
@@ -92,8 +89,6 @@ def words_of(models, scenario_files, blank_figures, call, monkeypatch, tmp_path)
     monkeypatch.chdir(tmp_path)
     plugin = tmp_path / "plugin.py"
     plugin.write_text("")
-    measured = SimpleNamespace(measure=lambda small, say: {"benchmark": "none", "machine": {}})
-    monkeypatch.setattr(bench, "benchmark_named", lambda name: measured)
 
     def words(verb):
         Path("own").mkdir()
@@ -113,7 +108,7 @@ def words_of(models, scenario_files, blank_figures, call, monkeypatch, tmp_path)
             "compare": ["own/golden.npz", "own/actual.npz"],
             "baseline check": ["--folder", "kept", "-q"],
             "scenario new": ["climate"],
-        } | {f"bench {name}": ["--json"] for name in BENCHMARKS}
+        }
         return ["--plugin", plugin, *verb.split(), *further[verb]]
 
     return words

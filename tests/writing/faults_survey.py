@@ -2,7 +2,7 @@
 
     EVERY=1 python -m tests.writing.faults_survey [SCENE ...]
 
-EVERY=5 lets each fifth call fail. With all the calls of bench, scenario new, compare, trace, tune,
+EVERY=5 lets each fifth call fail. With all the calls of scenario new, compare, trace, tune,
 monitor, study, coverage and both reports, 2,500 faults, nothing was wrong on 2026-11-28. Of the
 other verbs, those were tried that the slow tests draw, each 40th of run and gallery, and of
 `run --format zarr` each 120th, after which a store that was being replaced may be under a hidden

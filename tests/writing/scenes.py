@@ -81,7 +81,7 @@ class Scene:
     def verb(self) -> tuple[str, ...]:
         """The words that name the verb."""
         words = self.words.split()
-        return tuple(words[: 2 if words[0] in ("baseline", "scenario", "bench", "climate") else 1])
+        return tuple(words[: 2 if words[0] in ("baseline", "scenario", "climate") else 1])
 
 
 _RUN = "run tiny.toml --out out/batch --junit-xml out/run.xml --quiet"
@@ -139,7 +139,6 @@ SCENES = {
     "climate run": Scene(
         "climate run williamson_5 --truncation 21 --days 3 -b fp16 --out out/climate --quiet"
     ),
-    "bench": Scene("bench fixed --out out/bench.json", older="bench fixed --out out/bench.json"),
 }
 
 

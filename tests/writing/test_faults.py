@@ -28,7 +28,7 @@ from tests.writing.stand_ins import stand_ins
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="descriptors are named by /proc")
 
-QUICK = ("scenario new", "bench", "trace", "monitor", "report of coverage", "run")
+QUICK = ("scenario new", "trace", "monitor", "report of coverage", "run")
 MOST = 5
 """Calls of a scene that fail in the slow tests."""
 READING = {
@@ -68,8 +68,7 @@ def test_every_verb_and_every_file_that_it_writes_has_a_scene():
         words = scene.words.split()
         verb = next(v for v in verbs() if tuple(words[: len(v)]) == v)
         written.setdefault(verb, set()).update(w for w in words if w.startswith("--"))
-    benches = {v for v in verbs() if v[0] == "bench"}
-    assert set(verbs()) == named | set(written) | benches
+    assert set(verbs()) == named | set(written) | {("bench",)}
     for verb, words in written.items():
         for option in verbs()[verb].params:
             if option.opts[-1].startswith("--") and option.name in _WRITTEN:
@@ -116,7 +115,7 @@ def test_a_call_that_fails_is_a_sentence_and_nothing_is_lost(name, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [name for name in SCENES if name not in QUICK[:2]])
+@pytest.mark.parametrize("name", [name for name in SCENES if name != QUICK[0]])
 def test_calls_that_fail_anywhere_in_a_verb_are_sentences_and_nothing_is_lost(name, tmp_path):
     failed, wrong = drawn(name, 2, 4 if name == "quickstart" else MOST, tmp_path)
     assert failed and not wrong
@@ -127,7 +126,7 @@ def test_calls_that_fail_anywhere_in_a_verb_are_sentences_and_nothing_is_lost(na
 
 def found(tmp_path, *, older=True):
     """What is wrong when every call of a scene fails, over a file where it is older."""
-    wrong, stage = [], staged(SCENES["bench"], tmp_path, older)
+    wrong, stage = [], staged(SCENES["monitor"], tmp_path, older)
     for number in itertools.count(1):
         disk, said = tried(stage, Fault(number, errno.ENOSPC))
         wrong += said
@@ -141,7 +140,7 @@ def test_the_net_finds_a_file_that_is_truncated_first(tmp_path, monkeypatch):
         return path
 
     monkeypatch.setattr(whole, "write_text", truncating)
-    assert "bench.json is neither the old one nor the new one" in found(tmp_path)
+    assert "seen.html is neither the old one nor the new one" in found(tmp_path)
 
 
 def test_the_net_finds_a_part_that_is_left(tmp_path, monkeypatch):

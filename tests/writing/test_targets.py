@@ -8,8 +8,8 @@ import sys
 import numpy as np
 import pytest
 
+import benchmarks as bench
 import sciprec
-from sciprec import bench
 from sciprec.errors import InputError
 from sciprec.report.trace_page import write_trace_page
 from sciprec.report.tune_page import write_tune_page
@@ -79,7 +79,7 @@ def test_what_is_in_the_way_is_told_before_anything_is_computed(tmp_path):
     for write in (write_trace_page, write_tune_page):
         with pytest.raises(InputError, match="it is there already, and is not a page of sciprec"):
             write(None, path)
-    with pytest.raises(InputError, match="is not the result of `sciprec bench`"):
+    with pytest.raises(InputError, match="is not the result of a benchmark"):
         bench.run("start", out=path)
 
 

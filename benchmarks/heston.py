@@ -14,8 +14,8 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
-from sciprec.bench import heston_peers
-from sciprec.bench.precision import machine
+from benchmarks import heston_peers
+from benchmarks.precision import machine
 from sciprec.heston import Call, Model
 from sciprec.heston.bounds.pricing import price
 from sciprec.heston.simulation.block import Simulation

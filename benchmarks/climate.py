@@ -14,15 +14,15 @@ from collections.abc import Callable
 
 import numpy as np
 
-from sciprec.bench import (
+from benchmarks import (
     climate_blocks,
     climate_dinosaur,
     climate_peers,
     climate_roofline,
     climate_steps,
 )
-from sciprec.bench.integer_sums import IntegerSums
-from sciprec.bench.precision import machine
+from benchmarks.integer_sums import IntegerSums
+from benchmarks.precision import machine
 from sciprec.climate.transform.aligned import aligned_zeros
 from sciprec.climate.transform.compiled import compiled
 from sciprec.climate.transform.grid import Truncation, resolve_truncation

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from sciprec.bench import kernels
+from benchmarks import kernels
 from sciprec.errors import InputError
 from sciprec.precision import lift, quantize, resolve_backend
 
@@ -113,7 +113,7 @@ def cpfloat_library() -> ctypes.CDLL | None:
     except (OSError, AttributeError) as error:
         raise InputError(
             f"the variable {LIBRARY} names '{path}', which is not the library of "
-            f"sciprec/bench/cpfloat.c ({error}); build it as is said there, or unset the variable"
+            f"benchmarks/cpfloat.c ({error}); build it as is said there, or unset the variable"
         ) from None
     return library
 

@@ -18,10 +18,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks.precision import machine
 from sciprec.batch.execute import execute
 from sciprec.batch.perform import perform
 from sciprec.batch.plan import Outcome, Run, plan
-from sciprec.bench.precision import machine
 from sciprec.kinds import parse_scenario
 from sciprec.output import digests, files
 
@@ -197,7 +197,7 @@ def peak_memory_mb() -> float:
 def _elsewhere(tasks: int, workers: int | None) -> dict:
     """A dry run in a process of its own, so that its memory is its own."""
     script = (
-        "import json\nfrom sciprec.bench.batch import dry_run\n"
+        "import json\nfrom benchmarks.batch import dry_run\n"
         f"if __name__ == '__main__':\n    print(json.dumps(dry_run({tasks}, {workers})))\n"
     )
     with tempfile.NamedTemporaryFile("w", suffix=".py") as file:

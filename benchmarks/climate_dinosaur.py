@@ -37,7 +37,7 @@ def measure_dinosaur(say: Callable[[str], None]) -> list[dict]:
             environment = os.environ | {"XLA_FLAGS": _ONE_THREAD, "JAX_PLATFORMS": "cpu"}
             environment["JAX_ENABLE_X64"] = str(bits == 64)
             done = subprocess.run(
-                [sys.executable, "-m", "sciprec.bench.climate_dinosaur", json.dumps(given)],
+                [sys.executable, "-m", "benchmarks.climate_dinosaur", json.dumps(given)],
                 env=environment, capture_output=True, text=True, check=False,
             )  # fmt: skip
             if done.returncode:

@@ -3,12 +3,13 @@
 import ctypes.util
 import json
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from sciprec import InputError, bench
-from sciprec.bench import (
+import benchmarks as bench
+from benchmarks import (
     compensation,
     fixed,
     kernels,
@@ -19,9 +20,11 @@ from sciprec.bench import (
     start,
     traced,
 )
-from sciprec.cli import bench_verbs
+from benchmarks.__main__ import main
+from sciprec import InputError
+from sciprec.cli.exit_codes import USAGE
 from sciprec.precision import lift, quantize, resolve_backend
-from tests.bench.fits import fits, timed
+from tests.benchmarks.fits import fits, timed
 
 
 @pytest.mark.slow
@@ -137,8 +140,11 @@ def test_unknown_benchmark(tmp_path):
         bench.run("speed", out=tmp_path / "x.json")
 
 
-def test_every_benchmark_has_its_verb():
-    assert set(bench_verbs.VERBS) == set(bench.BENCHMARKS)
+def test_the_verb_of_before_says_how_benchmarks_are_run(call):
+    code, out, said = call("bench", "fixed", "--out", "x.json")
+    assert (code, out) == (USAGE, "") and "are run by `python -m benchmarks NAME` in a che" in said
+    for name in bench.BENCHMARKS:
+        assert callable(bench.benchmark_named(name).measure)
 
 
 def test_unwritable_file(tmp_path):
@@ -149,11 +155,27 @@ def test_unwritable_file(tmp_path):
         bench.run("precision", out=tmp_path)
 
 
-def test_the_folder_of_results_that_cannot_be_made(call, tmp_path, monkeypatch):
+def test_the_command_writes_its_file_or_says_why_not(tmp_path, monkeypatch, capsys):
+    measured = SimpleNamespace(
+        measure=lambda small, say: {"benchmark": "fixed", "machine": {"processor": "none"}},
+        tables=lambda result: {"times": [{"row": "one", "seconds": 1.0}]}, CAPTION="Nothing",
+    )  # fmt: skip
+    monkeypatch.setattr(bench, "benchmark_named", lambda name: measured)
+    monkeypatch.chdir(tmp_path)
+    assert main(["fixed"]) == 0 and "processor none" in capsys.readouterr().out
+    kept = json.loads((tmp_path / "reports" / "bench-fixed.json").read_text())
+    assert main(["fixed", "--json"]) == 0 and json.loads(capsys.readouterr().out) == kept
+    (tmp_path / "ours.json").write_text("{}")
+    assert main(["fixed", "--out", "ours.json"]) == USAGE
+    assert "is not the result of a benchmark); give another one" in capsys.readouterr().err
+
+
+def test_the_folder_of_results_that_cannot_be_made(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "reports").write_text("in the way")
-    code, _, said = call("bench", "precision")
-    assert code == 2 and "the folder 'reports' cannot be made (File exists); give a file" in said
+    assert main(["precision"]) == USAGE
+    words = "the folder 'reports' cannot be made (File exists); give a file"
+    assert words in capsys.readouterr().err
 
 
 def test_goals_are_for_rows():

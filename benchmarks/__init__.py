@@ -13,10 +13,21 @@ from typing import Any
 from sciprec.errors import InputError, meant
 from sciprec.writing import targets
 
-BENCHMARKS = (
-    "precision", "fixed", "compensation", "heston", "climate", "batch", "compare", "start", "trace",
-    "monitor", "mixed",
-)  # fmt: skip
+BENCHMARKS = {
+    "precision": "lifted kernels against native binary32 and against other emulators",
+    "fixed": "integer matrix products against binary32 and binary64 ones: time and error",
+    "compensation": "updates with their residuals kept against those without",
+    "heston": "Heston paths and the time to a price within 0.1 %, against other libraries",
+    "climate": "spectral transforms against other libraries, and shallow-water steps",
+    "batch": "batches with one and two runs at a time, and the planning of many runs",
+    "compare": "a comparison of two large arrays, beside what other tools do with them",
+    "start": "first starts with an empty cache folder: models, a kernel, the quickstart",
+    "trace": "kernels whose numbers carry their error, against lifted ones and plain Numba",
+    "monitor": "looks of a monitor at climate runs beside their steps",
+    "mixed": "mixtures of fp64 and fp32, and kernels and a model whose formats are by line",
+}
+"""Name -> what is measured."""
+RESULT = targets.Sort("the result of a benchmark", '{\n "benchmark": "')
 WIDTH = 100
 """Columns of the tables where there is no terminal."""
 _MODULES = {"compare": "comparison", "trace": "traced", "monitor": "monitoring_cost"}
@@ -26,11 +37,7 @@ def run(name: str, *, out: str | Path, json: bool = False, small: bool = False) 
     """Run a benchmark, write its JSON file, and print its table.
 
     Args:
-        name: "precision" (lifted kernels), "fixed" (integer matrix products), "compensation"
-            (updates with their residuals), "heston" (paths and prices), "climate" (transforms and
-            steps), "batch" (many runs at once), "compare" (two arrays with every statistic),
-            "start" (compiling, with an empty cache folder), "trace" (numbers with their errors),
-            "monitor" (looks at a run beside its steps) or "mixed" (formats by line and policy).
+        name: one of BENCHMARKS.
         out: the JSON file to write.
         json: print the JSON instead of the table.
         small: tiny sizes, for tests.
@@ -39,13 +46,13 @@ def run(name: str, *, out: str | Path, json: bool = False, small: bool = False) 
         InputError: unknown benchmark, or a file that cannot be written, or holds something else.
     """
     benchmark = benchmark_named(name)
-    path = targets.require_free(out, targets.BENCHMARK)
+    path = targets.require_free(out, RESULT)
 
     def say(text: str) -> None:
         print(f"measuring {text}", file=sys.stderr)
 
     result = benchmark.measure(small=small, say=say)
-    targets.write(path, json_format.dumps(result, indent=1) + "\n", targets.BENCHMARK)
+    targets.write(path, json_format.dumps(result, indent=1) + "\n", RESULT)
     if json:
         print(json_format.dumps(result))
     else:
@@ -64,7 +71,7 @@ def benchmark_named(name: str) -> ModuleType:
         raise InputError(
             f"unknown benchmark '{name}'; known: {', '.join(BENCHMARKS)}{meant(name, BENCHMARKS)}"
         )
-    return importlib.import_module(f"sciprec.bench.{_MODULES.get(name, name)}")
+    return importlib.import_module(f"benchmarks.{_MODULES.get(name, name)}")
 
 
 def _print(benchmark: ModuleType, result: dict) -> None:

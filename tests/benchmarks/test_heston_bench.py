@@ -4,11 +4,11 @@ import math
 
 import pytest
 
-from sciprec import bench
-from sciprec.bench import heston, heston_peers
+import benchmarks as bench
+from benchmarks import heston, heston_peers
 from sciprec.heston.schemes.catalogue import schemes
 from sciprec.heston.semianalytic import analytic
-from tests.bench.fits import fits, timed
+from tests.benchmarks.fits import fits, timed
 
 CASES = pytest.mark.parametrize("case", sorted(heston.CASES))
 

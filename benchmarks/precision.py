@@ -19,8 +19,8 @@ import llvmlite.binding
 import numba
 import numpy as np
 
+from benchmarks import kernels, peers
 from sciprec import __version__
-from sciprec.bench import kernels, peers
 from sciprec.precision import lift, resolve_backend
 from sciprec.precision.rounding.mode import has_feature
 

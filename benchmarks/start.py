@@ -120,7 +120,7 @@ def cost(command: list[str], cache: Path) -> Cost:
 def _command(name: str, backend: str, folder: Path) -> list[str]:
     if name == QUICKSTART:
         return [sys.executable, "-m", "sciprec", "quickstart", "--out", str(folder)]
-    call = f"from sciprec.bench.start import STARTS; STARTS[{name!r}]({backend!r})"
+    call = f"from benchmarks.start import STARTS; STARTS[{name!r}]({backend!r})"
     return [sys.executable, "-c", call]
 
 
@@ -134,7 +134,7 @@ def measure(small: bool = False, say: Callable[[str], None] = lambda text: None)
     Returns:
         The machine, and what each start cost, cold and again, as plain data.
     """
-    from sciprec.bench.precision import machine  # no process that is measured imports it
+    from benchmarks.precision import machine  # no process that is measured imports it
 
     starts = [(name, b) for name in STARTS for b in (BACKENDS if name != "import only" else ("",))]
     starts = starts[:2] if small else [*starts, (QUICKSTART, "")]

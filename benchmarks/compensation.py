@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sciprec.bench.kernels import advect
-from sciprec.bench.precision import machine
+from benchmarks.kernels import advect
+from benchmarks.precision import machine
 from sciprec.climate.stepping.levels import apply_increment, carry_increment
 from sciprec.machine.work import RESIDUAL_STREAMS, UPDATE_STREAMS
 from sciprec.precision import lift, resolve_backend

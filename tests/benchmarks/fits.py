@@ -3,7 +3,7 @@
 from rich.console import Console
 from rich.measure import Measurement
 
-from sciprec import bench
+import benchmarks as bench
 
 
 def widths(tables: dict[str, list[dict]]) -> dict[str, int]:

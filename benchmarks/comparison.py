@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from sciprec.bench.precision import machine
+from benchmarks.precision import machine
 from sciprec.comparison.pointwise.number_format import number_format
 from sciprec.comparison.pointwise.statistics import statistics_of
 from sciprec.comparison.pointwise.tally import Tally

@@ -17,8 +17,8 @@ from collections.abc import Callable
 import numba
 import numpy as np
 
-from sciprec.bench import kernels
-from sciprec.bench.precision import _seconds, machine
+from benchmarks import kernels
+from benchmarks.precision import _seconds, machine
 from sciprec.precision.integers.fixed_point import Quantized, adaptive_quantize
 from sciprec.precision.integers.matrix_products import fixed_matmul
 from sciprec.precision.integers.packed_matmul import tiled_matmul

@@ -6,22 +6,22 @@ import subprocess
 import numpy as np
 import pytest
 
-from sciprec import bench
-from sciprec.bench import (
+import benchmarks as bench
+from benchmarks import (
     climate,
     climate_dinosaur,
     climate_peers,
     climate_roofline,
     climate_steps,
 )
-from sciprec.bench.integer_sums import IntegerSums
+from benchmarks.integer_sums import IntegerSums
 from sciprec.climate.running import counted_stages
 from sciprec.climate.running.request import check_request
 from sciprec.climate.transform.grid import resolve_truncation
 from sciprec.climate.transform.legendre_stage import legendre_synthesis
 from sciprec.climate.transform.spectral import make_tables
 from sciprec.precision import lift, resolve_backend
-from tests.bench.fits import fits, timed
+from tests.benchmarks.fits import fits, timed
 
 MISSING = climate_dinosaur.MISSING
 

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from sciprec import bench
-from sciprec.bench import comparison as compare
-from tests.bench.fits import fits, timed
+import benchmarks as bench
+from benchmarks import comparison as compare
+from tests.benchmarks.fits import fits, timed
 
 
 def test_small_benchmark_has_every_row(tmp_path, capsys):

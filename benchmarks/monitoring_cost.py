@@ -10,7 +10,7 @@ from collections.abc import Callable
 from statistics import median
 from typing import Any
 
-from sciprec.bench.precision import machine
+from benchmarks.precision import machine
 from sciprec.climate.running.drifting import Drifting
 from sciprec.climate.running.lifted_model import Model, conversion_of
 from sciprec.climate.running.observing import Observer

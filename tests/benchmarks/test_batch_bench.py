@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from sciprec import bench
-from sciprec.bench import batch
-from tests.bench.fits import fits, timed
+import benchmarks as bench
+from benchmarks import batch
+from tests.benchmarks.fits import fits, timed
 
 
 @pytest.mark.slow

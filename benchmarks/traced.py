@@ -13,8 +13,8 @@ from collections.abc import Callable
 import numpy as np
 from numba import njit
 
-from sciprec.bench.kernels import advect, matrix_product
-from sciprec.bench.precision import machine
+from benchmarks.kernels import advect, matrix_product
+from benchmarks.precision import machine
 from sciprec.diagnosis.attribution import LANES_BESIDE, TracedKernel
 from sciprec.precision import lift, resolve_backend
 

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from sciprec.bench.heston import LEWIS
-from sciprec.bench.precision import machine
-from sciprec.bench.traced import cases as small_kernels
+from benchmarks.heston import LEWIS
+from benchmarks.precision import machine
+from benchmarks.traced import cases as small_kernels
 from sciprec.climate import integrate
 from sciprec.diagnosis.metrics import metric_of, relative_l2
 from sciprec.diagnosis.models.traces import Results

@@ -1,8 +1,8 @@
-/* CPFloat's rounding of binary32 arrays as one function, for `sciprec bench precision`:
+/* CPFloat's rounding of binary32 arrays as one function, for `python -m benchmarks precision`:
  *
  *     git clone https://github.com/north-numerical-computing/cpfloat
- *     gcc -O3 -march=native -shared -fPIC -I cpfloat/src sciprec/bench/cpfloat.c -o libcpfloat.so -lm
- *     CPFLOAT_LIBRARY=./libcpfloat.so sciprec bench precision
+ *     gcc -O3 -march=native -shared -fPIC -I cpfloat/src benchmarks/cpfloat.c -o libcpfloat.so -lm
+ *     CPFLOAT_LIBRARY=./libcpfloat.so python -m benchmarks precision
  *
  * To nearest, ties to even, subnormals kept, one thread (without -fopenmp). It takes CPFloat 0.6.0 or
  * newer; that the compiler warns of its random numbers does no harm: none are drawn.
