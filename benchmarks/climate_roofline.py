@@ -11,8 +11,8 @@ from typing import Any
 
 from sciprec.climate.running.counted_stages import counted_stages
 from sciprec.climate.running.request import check_request
-from sciprec.machine import roofline
-from sciprec.machine.work import Work
+from sciprec.cost.peak_rates import roofline
+from sciprec.cost.work import Work
 
 BACKEND = "fp16"
 """An arithmetic for which both machines have a rate."""

@@ -15,7 +15,7 @@ import numpy as np
 from benchmarks.kernels import advect
 from benchmarks.precision import machine
 from sciprec.climate.stepping.levels import apply_increment, carry_increment
-from sciprec.machine.work import RESIDUAL_STREAMS, UPDATE_STREAMS
+from sciprec.cost.work import RESIDUAL_STREAMS, UPDATE_STREAMS
 from sciprec.precision import lift, resolve_backend
 from sciprec.precision.registry import kernel
 from sciprec.precision.sums.compensation import add_with_carry, carried_update, plain_update

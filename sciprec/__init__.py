@@ -19,8 +19,6 @@ if TYPE_CHECKING:  # what editors and type checkers see; at run time each is imp
     from sciprec import precision as precision
     from sciprec.batch.workflow import run as run
     from sciprec.comparison.rows import compare as compare
-    from sciprec.compensation.fit import fit_compensation as fit_compensation
-    from sciprec.compensation.footprint import compensation_footprint as compensation_footprint
     from sciprec.diagnosis.lines import Line as Line
     from sciprec.diagnosis.memory import MemoryFinding as MemoryFinding
     from sciprec.diagnosis.memory import MemoryReport as MemoryReport
@@ -32,6 +30,8 @@ if TYPE_CHECKING:  # what editors and type checkers see; at run time each is imp
     from sciprec.kinds.scenario_trace import trace_scenario as trace_scenario
     from sciprec.kinds.scenario_tune import TunedModel as TunedModel
     from sciprec.kinds.scenario_tune import tune_scenario as tune_scenario
+    from sciprec.machine.fit import fit_compensation as fit_compensation
+    from sciprec.machine.footprint import compensation_footprint as compensation_footprint
     from sciprec.models.arithmetic import ModelArithmetic as ModelArithmetic
     from sciprec.models.declaration import model as model
     from sciprec.output.bounded_prices import greeks_dataset as greeks_dataset
@@ -84,8 +84,8 @@ _PUBLIC = {
     "Compensation": "sciprec.precision.sums.compensation",
     "CarriedUpdate": "sciprec.precision.sums.compensation",
     "compensated_sum": "sciprec.precision.sums.summation",
-    "compensation_footprint": "sciprec.compensation.footprint",
-    "fit_compensation": "sciprec.compensation.fit",
+    "compensation_footprint": "sciprec.machine.footprint",
+    "fit_compensation": "sciprec.machine.fit",
     "compensated_dot": "sciprec.precision.sums.summation",
     "fma": "sciprec.precision.operations.reduce",
     "check_memory": "sciprec.diagnosis.memory",

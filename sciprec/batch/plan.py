@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from sciprec.batch.modes import MODES, PRECISION, in_force
 from sciprec.errors import InputError
-from sciprec.machine.modes import MODES, PRECISION, in_force
 from sciprec.precision.formats.backend import resolve_backend
 from sciprec.scenario.compensation_choice import NO_COMPENSATION, choice_of
 from sciprec.scenario.loading import TRUTH, Scenario

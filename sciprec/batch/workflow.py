@@ -16,6 +16,7 @@ from sciprec.batch.checking import check
 from sciprec.batch.course import name_of
 from sciprec.batch.estimate import estimates
 from sciprec.batch.execute import execute
+from sciprec.batch.modes import shell_assignments
 from sciprec.batch.perform import Days
 from sciprec.batch.plan import Outcome, Run, plan
 from sciprec.batch.resume import (
@@ -34,7 +35,6 @@ from sciprec.display.notebook import Line
 from sciprec.errors import InputError
 from sciprec.kinds import kind_of, load_scenario, parse_scenario
 from sciprec.kinds.files import read_scenario
-from sciprec.machine.modes import shell_assignments
 from sciprec.output.files import NETCDF, suffix_of
 from sciprec.output.folders import alone_in, require_own_page
 from sciprec.plugins.loading import load_files

@@ -19,8 +19,8 @@ def backends(
     json: Json = False,
 ) -> None:
     """List the arithmetics and their properties, and what is in force and from where."""
+    from sciprec.batch.modes import in_force
     from sciprec.cli.console import print_backends, print_in_force, print_json, say
-    from sciprec.machine.modes import in_force
     from sciprec.precision.formats.backend import table
 
     found = in_force(os.environ, _keys_of(scenario))

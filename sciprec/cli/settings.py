@@ -80,7 +80,7 @@ def command_line(verb: Sequence[str], options: Mapping[str, Iterable[Any] | None
         verb: with its arguments.
         options: the values that each was given; None, alone or among them, is no value.
     """
-    from sciprec.machine.modes import shell_assignments
+    from sciprec.batch.modes import shell_assignments
 
     words = [
         word for name, values in options.items() for value in values or () if value is not None

@@ -1,4 +1,4 @@
-"""The MLU370 as a machine: its instructions, its modes, and a modelled cost."""
+"""The MLU370's instructions, its error cache, and compensation fitted to it; nothing imports it."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _PUBLIC = {
     "accumulate_i64": "sciprec.machine.instructions",
     "compensated_update": "sciprec.machine.updates",
     "rescaled_update": "sciprec.machine.updates",
-    "in_force": "sciprec.machine.modes",
-    "Work": "sciprec.machine.work",
-    "update_work": "sciprec.machine.work",
-    "Estimate": "sciprec.machine.cost",
-    "MACHINES": "sciprec.machine.cost",
-    "roofline": "sciprec.machine.cost",
-    "modelled": "sciprec.machine.cost",
+    "in_force": "sciprec.batch.modes",
+    "Work": "sciprec.cost.work",
+    "update_work": "sciprec.cost.work",
+    "Estimate": "sciprec.cost.peak_rates",
+    "MACHINES": "sciprec.cost.peak_rates",
+    "roofline": "sciprec.cost.peak_rates",
+    "modelled": "sciprec.cost.peak_rates",
 }
 
 __all__ = list(_PUBLIC)

@@ -10,7 +10,7 @@ from typing import Any
 
 from sciprec.comparison.evidence.error_growth import growth_as_dict
 from sciprec.comparison.wording import factor
-from sciprec.machine.cost import MACHINES
+from sciprec.cost.peak_rates import MACHINES
 from sciprec.output.folders import PAGE, require_own_page
 from sciprec.output.stated import STORED_STATE
 from sciprec.provenance.memory import PEAK_MEMORY

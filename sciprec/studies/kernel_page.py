@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from sciprec.batch.modes import shell_assignments
 from sciprec.batch.plan import Outcome, Run
 from sciprec.batch.workflow import BatchResult, planned, run_planned
 from sciprec.checks.arguments import Range, flag, refused, whole, word
@@ -16,7 +17,6 @@ from sciprec.comparison.pointwise.error_metrics import metrics
 from sciprec.display.listing import Summary
 from sciprec.display.notebook import Line
 from sciprec.errors import InputError, meant
-from sciprec.machine.modes import shell_assignments
 from sciprec.output.files import NETCDF, suffix_of
 from sciprec.precision.formats.backend import backend_names, resolve_backend
 from sciprec.scenario.loading import TRUTH, Tolerance

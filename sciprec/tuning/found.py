@@ -10,9 +10,9 @@ from typing import Any, TypeVar
 
 from sciprec.checks.arguments import Range
 from sciprec.checks.arguments import path as checked_path
+from sciprec.cost.peak_rates import relative_seconds
 from sciprec.display.listing import Listing, Shown, Summary, counted
 from sciprec.errors import InputError
-from sciprec.machine.cost import relative_seconds
 from sciprec.precision.assigning.assignment import Assignment
 from sciprec.precision.assigning.origins import Source
 from sciprec.tuning.problem import Choice, TuningProblem

@@ -5,10 +5,10 @@ import pytest
 
 from benchmarks import compensation as bench
 from sciprec import machine
+from sciprec.cost.peak_rates import table
+from sciprec.cost.work import ARITHMETIC, FLOPS_PER_SPECIAL, FREE, stored_bytes, update_work
 from sciprec.errors import InputError
 from sciprec.machine import MACHINES, Work, roofline
-from sciprec.machine.cost import table
-from sciprec.machine.work import ARITHMETIC, FLOPS_PER_SPECIAL, FREE, stored_bytes, update_work
 from sciprec.precision import lift
 from sciprec.precision.operations.operation import OPERATIONS
 from sciprec.precision.sums import compensation

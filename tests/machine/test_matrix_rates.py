@@ -2,7 +2,7 @@
 
 import pytest
 
-from sciprec.machine.matrix_rates import (
+from sciprec.cost.matrix_rates import (
     MATRIX_MACHINES,
     LegendreWork,
     assumptions,

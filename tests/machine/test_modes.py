@@ -2,9 +2,9 @@
 
 import pytest
 
+from sciprec.batch import modes
+from sciprec.batch.modes import MODES, in_force
 from sciprec.errors import InputError
-from sciprec.machine import modes
-from sciprec.machine.modes import MODES, in_force
 from sciprec.precision.formats.backend import resolve_backend
 from sciprec.precision.sums.compensation import Compensation
 

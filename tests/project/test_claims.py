@@ -31,6 +31,7 @@ from sciprec.climate.transform.grid import GaussianGrid, resolve_truncation
 from sciprec.climate.transform.legendre import coefficient_orders
 from sciprec.climate.transform.legendre_tables import share_left_out
 from sciprec.climate.transform.spectral import make_tables, negligible_in
+from sciprec.cost.work import Work
 from sciprec.errors import InputError
 from sciprec.heston.schemes.catalogue import scheme_named
 from sciprec.heston.schemes.registry import Units, state_arrays
@@ -38,7 +39,6 @@ from sciprec.heston.semianalytic import analytic
 from sciprec.kinds import kinds, load_scenario, parse_scenario
 from sciprec.kinds.climate_runs import reference_dataset
 from sciprec.machine import MACHINES, update_work
-from sciprec.machine.work import Work
 from sciprec.precision.formats.backend import resolve_backend, table
 from sciprec.precision.formats.matrix_unit import MatrixUnit
 from sciprec.precision.formats.stages import Stages, resolve_stages

@@ -29,13 +29,13 @@ import yaml
 
 import sciprec
 from sciprec import InputError, LiftError, climate, lift
-from sciprec.batch import workflow
+from sciprec.batch import modes, workflow
 from sciprec.cli.exit_codes import GOOD, NOT_MET, USAGE
 from sciprec.comparison.evidence.consistency import LEAST_MEMBERS, MEMBERS_PER_COMPONENT
 from sciprec.comparison.evidence.error_budget import error_budget
+from sciprec.cost.work import update_work
 from sciprec.kinds import load_scenario, parse_scenario, scenario_trace
-from sciprec.machine import MACHINES, modes, roofline
-from sciprec.machine.work import update_work
+from sciprec.machine import MACHINES, roofline
 from sciprec.output.dataset import trajectory_dataset
 from sciprec.output.health import FLAGS
 from sciprec.report.stored.batch import read_batch

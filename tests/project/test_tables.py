@@ -14,7 +14,7 @@ import pytest
 
 import sciprec
 from sciprec.comparison.evidence.price_errors import price_errors
-from sciprec.machine.matrix_rates import MATRIX_MACHINES, LegendreWork, speed_modelled
+from sciprec.cost.matrix_rates import MATRIX_MACHINES, LegendreWork, speed_modelled
 from sciprec.precision.formats.matrix_unit import resolve_matrix_unit
 from tests.project.test_claims import quickstart, reports_of_units, small_increments
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import sciprec
-from sciprec.compensation.fit import _search, fit_compensation
 from sciprec.errors import InputError
 from sciprec.kinds import kinds, parse_scenario
+from sciprec.machine.fit import _search, fit_compensation
 from sciprec.precision.sums.compensation import Compensation
 from tests.shell.conftest import CLIMATE, HESTON, SUM
 
@@ -72,6 +72,6 @@ def test_messages(text, options, words):
 
 def test_runs_that_break_down_are_not_fitted(monkeypatch):
     broken = replace(kinds()["climate"], fitting=lambda *how: (("a",), lambda c: float("inf")))
-    monkeypatch.setattr("sciprec.compensation.fit.kind_of", lambda scenario: broken)
+    monkeypatch.setattr("sciprec.machine.fit.kind_of", lambda scenario: broken)
     with pytest.raises(InputError, match="breaks down in 'mlu370' without compensation; fit a sh"):
         fit_compensation(parse_scenario(tomllib.loads(CLIMATE)))

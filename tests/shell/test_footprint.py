@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sciprec
-from sciprec.compensation.footprint import compensation_footprint, element_bytes
 from sciprec.errors import InputError
 from sciprec.kinds import kinds, load_scenario
 from sciprec.machine.error_cache import (
@@ -17,6 +16,7 @@ from sciprec.machine.error_cache import (
     conflict_free_pitch,
     tile_layout,
 )
+from sciprec.machine.footprint import compensation_footprint, element_bytes
 
 
 def simulated_cycles(stride, lanes, cache):

@@ -12,8 +12,8 @@ from sciprec.climate.running.lifted_model import conversion_of
 from sciprec.climate.running.request import check_request
 from sciprec.climate.transform.grid import GaussianGrid
 from sciprec.climate.transform.spectral import GROUP
+from sciprec.cost.matrix_rates import MATRIX_MACHINES
 from sciprec.machine import MACHINES
-from sciprec.machine.matrix_rates import MATRIX_MACHINES
 from sciprec.output import files
 from sciprec.output.stated import MATRIX_UNITS, STAGE_WORK
 from sciprec.report.sections.rooflines import rooflines_section

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sciprec.machine.cost import MACHINES
+from sciprec.cost.peak_rates import MACHINES
 from sciprec.provenance.timing import Sections, Timing, timing_of
 from sciprec.report.page import render
 from sciprec.report.sections.tradeoff import (

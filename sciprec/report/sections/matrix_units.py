@@ -14,7 +14,7 @@ import numpy as np
 import xarray as xr
 
 from sciprec.comparison.rows import main_row
-from sciprec.machine.matrix_rates import (
+from sciprec.cost.matrix_rates import (
     MATRIX_MACHINES,
     LegendreWork,
     assumptions,

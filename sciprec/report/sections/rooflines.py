@@ -10,10 +10,10 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from sciprec.cost.matrix_rates import MATRIX_MACHINES, operations_and_bytes, ridge_of
+from sciprec.cost.peak_rates import MACHINES, roofline
+from sciprec.cost.work import Work
 from sciprec.errors import InputError
-from sciprec.machine import MACHINES, roofline
-from sciprec.machine.matrix_rates import MATRIX_MACHINES, operations_and_bytes, ridge_of
-from sciprec.machine.work import Work
 from sciprec.output.stated import STAGE_WORK
 from sciprec.report.sections.matrix_units import works_of
 from sciprec.report.stored.batch import StoredRun

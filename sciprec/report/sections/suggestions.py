@@ -10,7 +10,7 @@ import numpy as np
 
 from sciprec.comparison.rows import Row, main_row
 from sciprec.comparison.wording import factor
-from sciprec.machine.work import stored_bytes
+from sciprec.cost.work import stored_bytes
 from sciprec.precision.formats.backend import resolve_backend
 from sciprec.report.stored.batch import PLAIN, StoredRun
 from sciprec.report.stored.shown import main_error

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
+from sciprec.cost.peak_rates import MACHINES, roofline
+from sciprec.cost.work import Work, update_work
 from sciprec.errors import InputError
-from sciprec.machine.cost import MACHINES, roofline
-from sciprec.machine.work import Work, update_work
 from sciprec.precision.formats.backend import Backend
 from sciprec.provenance.timing import Timing
 from sciprec.report.drawing.picture import Picture

@@ -33,8 +33,8 @@ from sciprec.checks.stored_objects import (
 from sciprec.comparison.evidence.markets import is_surface
 from sciprec.comparison.rows import Comparison, compare
 from sciprec.comparison.verdicts import Verdict, judge, stopped_early, with_evidence
+from sciprec.cost.work import Work, stored_bytes, update_work
 from sciprec.errors import InputError
-from sciprec.machine.work import Work, stored_bytes, update_work
 from sciprec.output import files, proven
 from sciprec.output.dataset import PROCESSOR_SECONDS, PROCESSOR_SECONDS_RANGE
 from sciprec.output.folders import MANIFEST

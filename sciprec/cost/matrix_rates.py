@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sciprec.machine.cost import MACHINES, Rate
+from sciprec.cost.peak_rates import MACHINES, Rate
 from sciprec.precision.formats.matrix_unit import INTEGER_BITS, MatrixUnit
 
 _X8 = "vendor's announcement of the MLU370-X8 card, 2022-03-21"

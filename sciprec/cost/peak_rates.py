@@ -18,8 +18,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from sciprec.cost.work import FLOPS_PER_SPECIAL, SPECIAL_ASSUMPTION, Work
 from sciprec.errors import InputError, meant
-from sciprec.machine.work import FLOPS_PER_SPECIAL, SPECIAL_ASSUMPTION, Work
 from sciprec.precision.formats.backend import Backend, HandedBackend, resolve_backend
 from sciprec.precision.formats.fixed_format import FixedFormat
 from sciprec.precision.lifting.lifting import lift

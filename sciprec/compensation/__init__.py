@@ -1,1 +1,0 @@
-"""What a compensation costs, and how its coefficients are fitted."""
