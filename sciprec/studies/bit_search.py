@@ -29,15 +29,13 @@ from sciprec.precision.rewriting.syntax import LiftError
 from sciprec.scenario.loading import TRUTH, Tolerance
 from sciprec.studies.outputs import called, dataset_of
 from sciprec.studies.subjects import Subject
+from sciprec.tuning.formats import BEYOND_NEED, FEWEST, spec_of_bits
+from sciprec.tuning.search import least_passing
 
-BITS = "bits"
-"""What can be searched for."""
-FEWEST, MOST = 2, 53
+MOST = 53
 _NEIGHBOURS = 2
 _CURVE = (4, 8, 11, 16, 24, 32, 40)
 """Significands that are tried in any case, for the curve."""
-_WIDE = 390
-"""Exponents of a search for the significand alone: as far as any significand's are emulated."""
 _LEAST_EXPONENT_BITS, _MOST_EXPONENT_BITS = 2, 9
 
 
@@ -154,12 +152,12 @@ class Search(Shown):
 
 def _exponents(one: Tried) -> str:
     """Of a format; empty where they are beyond need."""
-    return "" if one.emax == _WIDE else f"{1 - one.emax} to {one.emax}"
+    return "" if one.emax == BEYOND_NEED else f"{1 - one.emax} to {one.emax}"
 
 
 def _plain(one: Tried) -> dict[str, Any]:
     ratios = [r if math.isfinite(r) else None for r in one.ratios]
-    exponents = None if one.emax == _WIDE else [1 - one.emax, one.emax]
+    exponents = None if one.emax == BEYOND_NEED else [1 - one.emax, one.emax]
     return {"bits": one.bits, "exponents": exponents, "backend": one.backend, "ratios": ratios}
 
 
@@ -206,12 +204,12 @@ class _Trials:
     def of_bits(self, bits: int) -> Tried:
         """The format of a significand, its exponents beyond need."""
         if bits not in self.known:
-            self.known[bits] = self.run(bits, _WIDE)
+            self.known[bits] = self.run(bits, BEYOND_NEED)
         return self.known[bits]
 
     def run(self, bits: int, emax: int) -> Tried:
         """A format of so many bits and exponents 1 - emax to emax."""
-        backend = resolve_backend(f"float:p={bits},emin={1 - emax},emax={emax}").name
+        backend = resolve_backend(spec_of_bits(bits, emax)).name
         pairs = zip(self.truths, self._results(backend), strict=True)
         made = Tried(bits, emax, backend, tuple(self._ratio(*pair) for pair in pairs))
         self.on_tried(made)
@@ -244,13 +242,7 @@ class _Trials:
 
 def _least_significand(trial: _Trials) -> int:
     """By bisection, then by trying neighbours and some others: every one above has to hold."""
-    below, bits = FEWEST - 1, MOST
-    while bits - below > 1:
-        middle = (below + bits) // 2
-        if trial.of_bits(middle).meets:
-            bits = middle
-        else:
-            below = middle
+    bits = least_passing(lambda one: trial.of_bits(one).meets, FEWEST, MOST)
     for one in _CURVE:
         trial.of_bits(one)
     while True:

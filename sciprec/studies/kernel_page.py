@@ -20,9 +20,10 @@ from sciprec.errors import InputError, meant
 from sciprec.output.files import NETCDF, suffix_of
 from sciprec.precision.formats.backend import backend_names, resolve_backend
 from sciprec.scenario.loading import TRUTH, Tolerance
-from sciprec.studies.bit_search import BITS, Search, Tried, fewest_bits
+from sciprec.studies.bit_search import Search, Tried, fewest_bits
 from sciprec.studies.kernel_kind import scenario_of
 from sciprec.studies.subjects import Subject, opened, subject
+from sciprec.tuning.formats import BITS
 
 OUT = "reports/mine"
 _TOLERANCE = Range("a number >= 0", least=0.0)

@@ -16,8 +16,8 @@ from sciprec.precision.formats.float_format import Format
 
 BITS = "bits"
 FEWEST, MOST = 2, 25
-_EMAX = 390
-"""Of formats by bits alone: exponents beyond need."""
+BEYOND_NEED = 390
+"""The largest exponent of formats by bits alone: as far as any significand's are emulated."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ def formats_of(given: Any) -> Formats:
         InputError: a name is unknown or cannot be assigned, or there are fewer than two.
     """
     if isinstance(given, str) and given == BITS:
-        names = [f"float:p={p},emin={1 - _EMAX},emax={_EMAX}" for p in range(FEWEST, MOST + 1)]
+        names = map(spec_of_bits, range(FEWEST, MOST + 1))
         return Formats((*names, "fp64"), by_bits=True)
     if isinstance(given, str) or not isinstance(given, Iterable) or getattr(given, "ndim", 1) == 0:
         raise refused(
@@ -85,6 +85,11 @@ def formats_of(given: Any) -> Formats:
         given_names = ", ".join(names) or "none"
         raise InputError(f"formats are {given_names}; accepted: two or more, each of them once")
     return Formats(tuple(names))
+
+
+def spec_of_bits(bits: int, emax: int = BEYOND_NEED) -> str:
+    """The spec string of a significand, rounded to nearest, with exponents 1 - emax to emax."""
+    return f"float:p={bits},emin={1 - emax},emax={emax}"
 
 
 def stored_bits(fmt: Format) -> int:

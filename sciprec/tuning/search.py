@@ -11,6 +11,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -183,13 +184,12 @@ def _by_bits(problem: TuningProblem, limit: float) -> Choice:
         return _trimmed_bits(problem, wide, np.ones(len(wide)), limit)
     exact = sensitivity == 0.0
     least = np.full(len(wide), FEWEST)
-    for group in np.flatnonzero(exact):
-        low, high = FEWEST, _PROBED
-        while low < high:
-            middle = (low + high) // 2
-            same = problem.error(_with(wide, int(group), middle - FEWEST)) == 0.0
-            low, high = (low, middle) if same else (middle + 1, high)
-        least[group] = low
+
+    def same(group: int, bits: int) -> bool:
+        return problem.error(_with(wide, group, bits - FEWEST)) == 0.0
+
+    for group in map(int, np.flatnonzero(exact)):
+        least[group] = least_passing(partial(same, group), FEWEST, _PROBED)
     runs = np.array([g.runs for g in problem.groups], float)
     total = runs[~exact].sum()
 
@@ -219,12 +219,20 @@ def _by_bits(problem: TuningProblem, limit: float) -> Choice:
 
 def _uniform(problem: TuningProblem, limit: float) -> Choice:
     """As few bits everywhere as pass, by bisection; the widest where none do."""
-    low, high = FEWEST, MOST + 1
+
+    def everywhere(bits: int) -> Choice:
+        return (bits - FEWEST,) * len(problem.groups)
+
+    least = least_passing(lambda bits: problem.error(everywhere(bits)) <= limit, FEWEST, MOST + 1)
+    return problem.all_wide if least > MOST else everywhere(least)
+
+
+def least_passing(passes: Callable[[int], bool], low: int, high: int) -> int:
+    """The least number from `low` on that passes, by bisection; `high` where none below it does."""
     while low < high:
         middle = (low + high) // 2
-        passes = problem.error((middle - FEWEST,) * len(problem.groups)) <= limit
-        low, high = (low, middle) if passes else (middle + 1, high)
-    return problem.all_wide if low > MOST else (low - FEWEST,) * len(problem.groups)
+        low, high = (low, middle) if passes(middle) else (middle + 1, high)
+    return low
 
 
 def _trimmed_bits(problem: TuningProblem, choice: Choice, sensitivity, limit: float) -> Choice:
