@@ -11,7 +11,8 @@ from sciprec.errors import InputError
 from sciprec.kinds import kind_of
 from sciprec.kinds.files import examined, read_scenario
 from sciprec.monitoring.plan import require_known
-from sciprec.scenario.loading import TRUTH, Scenario
+from sciprec.precision.formats.backend import TRUTH
+from sciprec.scenario.loading import Scenario
 from sciprec.scenario.variant import Variant
 
 

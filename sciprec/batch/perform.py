@@ -12,6 +12,7 @@ from typing import Any
 import xarray as xr
 
 from sciprec.batch.compiling import remember
+from sciprec.batch.identity import with_identity
 from sciprec.batch.members import member_of
 from sciprec.batch.plan import Outcome, Run
 from sciprec.batch.resume import interrupted_folder, remove_interrupted, run_digest
@@ -23,7 +24,7 @@ from sciprec.errors import InputError, ModelError
 from sciprec.kinds import Surroundings, kind_of
 from sciprec.kinds.policies import words_of
 from sciprec.output import digests, files
-from sciprec.output.dataset import PROCESSOR_SECONDS, with_identity
+from sciprec.output.dataset import PROCESSOR_SECONDS
 from sciprec.output.health import with_health, with_quantization
 from sciprec.output.monitored import told_alerts
 from sciprec.output.stated import ROUNDED, RUN, SECONDS, is_compared

@@ -8,9 +8,9 @@ from typing import Any
 
 from sciprec.batch.modes import MODES, PRECISION, in_force
 from sciprec.errors import InputError
-from sciprec.precision.formats.backend import resolve_backend
+from sciprec.precision.formats.backend import TRUTH, resolve_backend
 from sciprec.scenario.compensation_choice import NO_COMPENSATION, choice_of
-from sciprec.scenario.loading import TRUTH, Scenario
+from sciprec.scenario.loading import Scenario
 from sciprec.scenario.stages_choice import MODEL_STAGES
 from sciprec.scenario.variant import OfVariant, Variant
 

@@ -18,7 +18,7 @@ from sciprec.comparison.wording import factor, moment, times
 from sciprec.diagnosis.metrics import worst_element
 from sciprec.errors import InputError
 from sciprec.output.stated import ELEMENTS
-from sciprec.scenario.loading import TRUTH
+from sciprec.precision.formats.backend import TRUTH
 
 STATUSES = ("truth", "identical", "good", "unjudged", "beyond", "broken", "failed")
 

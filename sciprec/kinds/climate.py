@@ -26,9 +26,8 @@ from sciprec.monitoring.plan import Plan, with_changes
 from sciprec.output.stated import stated
 from sciprec.output.variables import ZONAL_MEAN
 from sciprec.plugins.loading import load_plugins
-from sciprec.precision.formats.backend import resolve_backend
+from sciprec.precision.formats.backend import TRUTH, resolve_backend
 from sciprec.scenario.adaptive_request import WithAdaptive
-from sciprec.scenario.loading import TRUTH
 from sciprec.scenario.policy_choice import WithPolicies
 from sciprec.scenario.scaling_choice import WithScaling
 from sciprec.scenario.sections import Section, as_tuple, key, limited

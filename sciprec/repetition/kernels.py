@@ -24,7 +24,7 @@ from sciprec.diagnosis.memory import (
     check_memory,
 )
 from sciprec.errors import InputError, meant
-from sciprec.precision.formats.backend import resolve_backend
+from sciprec.precision.formats.backend import TRUTH, resolve_backend
 from sciprec.precision.rewriting.syntax import LiftError, plain_function
 from sciprec.repetition.circumstances import (
     A_THIRD_ORDER,
@@ -48,7 +48,6 @@ from sciprec.repetition.kernel_process import Asked
 from sciprec.repetition.parallel_loops import option
 from sciprec.repetition.sources import behind_kernel
 from sciprec.repetition.suspects import explained
-from sciprec.scenario.loading import TRUTH
 from sciprec.studies.call_results import given_arrays
 from sciprec.studies.inputs import inputs_of
 from sciprec.studies.kernel_file import WHAT, kernel_named, names_function

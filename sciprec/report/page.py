@@ -13,6 +13,7 @@ from sciprec.comparison.wording import factor
 from sciprec.cost.peak_rates import MACHINES
 from sciprec.output.folders import PAGE, require_own_page
 from sciprec.output.stated import STORED_STATE
+from sciprec.precision.formats.backend import TRUTH
 from sciprec.provenance.memory import PEAK_MEMORY
 from sciprec.report.drawing.templating import page_script, page_style, template
 from sciprec.report.section import scenario_part
@@ -27,7 +28,6 @@ from sciprec.report.sections.tradeoff import (
 )
 from sciprec.report.stored.batch import StoredBatch, StoredMember, StoredRun, write_text
 from sciprec.report.stored.shown import main_error
-from sciprec.scenario.loading import TRUTH
 
 STATUS_WORDS = {
     "truth": "truth",

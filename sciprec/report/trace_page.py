@@ -22,7 +22,6 @@ from sciprec.precision.assigning.origins import Source
 from sciprec.report.drawing.picture import Picture
 from sciprec.report.drawing.svg import COLOURS, INK, drawn, legend, to_svg
 from sciprec.report.drawing.templating import page_style, template
-from sciprec.report.sections.traced import added_up
 from sciprec.writing import targets
 
 if TYPE_CHECKING:
@@ -247,3 +246,8 @@ def _picture(grown: Growth) -> Picture:
         f"What part of the final error had arisen by a {grown.unit}, by line; parts below zero "
         f"take away what others add.{start}",
     )
+
+
+def added_up(closure: float) -> str:
+    """How well the parts of an error add up to it, without a full stop."""
+    return "The parts add up to the error" + (f" within {closure:.1g} of it" if closure else "")

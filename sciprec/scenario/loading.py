@@ -23,7 +23,6 @@ from sciprec.scenario.trace_request import TraceRequest
 from sciprec.scenario.values import ArithmeticNames
 
 EXAMPLE = "quickstart_climate"
-TRUTH = "fp64"
 
 
 class Tolerance(Section):

@@ -22,8 +22,8 @@ from sciprec.precision.assigning.scaling import (
     scale_exponent,
     with_scaling,
 )
-from sciprec.precision.formats.backend import resolve_backend
-from sciprec.scenario.loading import TRUTH, Scenario
+from sciprec.precision.formats.backend import TRUTH, resolve_backend
+from sciprec.scenario.loading import Scenario
 from sciprec.scenario.policy_choice import one_or_several
 from sciprec.scenario.sections import as_tuple
 

@@ -23,10 +23,10 @@ from sciprec.comparison.wording import number
 from sciprec.display.listing import Listing, Shown, Summary
 from sciprec.errors import InputError
 from sciprec.output.stated import SCENARIO
-from sciprec.precision.formats.backend import resolve_backend
+from sciprec.precision.formats.backend import TRUTH, resolve_backend
 from sciprec.precision.lifting.lifting import lift
 from sciprec.precision.rewriting.syntax import LiftError
-from sciprec.scenario.loading import TRUTH, Tolerance
+from sciprec.scenario.loading import Tolerance
 from sciprec.studies.outputs import called, dataset_of
 from sciprec.studies.subjects import Subject
 from sciprec.tuning.formats import BEYOND_NEED, FEWEST, spec_of_bits

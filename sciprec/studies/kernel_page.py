@@ -18,8 +18,8 @@ from sciprec.display.listing import Summary
 from sciprec.display.notebook import Line
 from sciprec.errors import InputError, meant
 from sciprec.output.files import NETCDF, suffix_of
-from sciprec.precision.formats.backend import backend_names, resolve_backend
-from sciprec.scenario.loading import TRUTH, Tolerance
+from sciprec.precision.formats.backend import TRUTH, backend_names, resolve_backend
+from sciprec.scenario.loading import Tolerance
 from sciprec.studies.bit_search import Search, Tried, fewest_bits
 from sciprec.studies.kernel_kind import scenario_of
 from sciprec.studies.subjects import Subject, opened, subject

@@ -21,11 +21,10 @@ from sciprec.monitoring.alerts import AT_END, Alert, checked_rules
 from sciprec.monitoring.history import OFF, History, checked_level, place_in
 from sciprec.monitoring.summaries import COLUMNS, Limits, digits
 from sciprec.precision.assigning.assigned_backend import AssignedBackend
-from sciprec.precision.formats.backend import Backend, resolve_backend
+from sciprec.precision.formats.backend import TRUTH, Backend, resolve_backend
 from sciprec.precision.lifting.lifted import Lifted
 from sciprec.precision.lifting.lifting import lift
 from sciprec.precision.rewriting.syntax import LiftError, plain_function
-from sciprec.scenario.loading import TRUTH
 from sciprec.studies.call_results import given_arrays
 from sciprec.studies.inputs import Inputs, inputs_of
 from sciprec.studies.outputs import called

@@ -13,12 +13,12 @@ import numpy as np
 
 from sciprec.checks.arguments import names, refused
 from sciprec.errors import InputError, meant
+from sciprec.precision.formats.backend import TRUTH
 from sciprec.precision.lifting.lifted import Lifted
 from sciprec.precision.lifting.lifting import lift
 from sciprec.precision.lifting.written import stored_arrays, written_arrays
 from sciprec.precision.rewriting.syntax import LiftError, plain_function
 from sciprec.provenance.definitions import digest_of
-from sciprec.scenario.loading import TRUTH
 from sciprec.studies.inputs import Inputs, inputs_of
 from sciprec.studies.outputs import Call, called
 

@@ -35,6 +35,8 @@ from sciprec.precision.formats.float_format import (
 from sciprec.precision.formats.listing import backends_listing
 from sciprec.precision.formats.rounding_rules import ROUNDINGS, Rounding
 
+TRUTH = "fp64"
+"""Name of the backend that others are compared with."""
 _RANDOM_BITS = "random_bits"
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from sciprec.report.drawing.picture import Picture
 from sciprec.report.drawing.svg import COLOURS, drawn, legend, to_svg
 from sciprec.report.stored.batch import StoredRun
+from sciprec.report.trace_page import added_up
 
 _ATTRIBUTE = "sciprec_trace"
 _MOST_LINES, _MOST_BANDS = 12, 6
@@ -30,11 +31,6 @@ def traced_rows(runs: Sequence[StoredRun], prefix: str) -> list[dict[str, Any]]:
             name = f"{prefix}-trace{len(found)}"
             found.append({"label": run.label} | _row(json.loads(told[_ATTRIBUTE]), name))
     return found
-
-
-def added_up(closure: float) -> str:
-    """How well the parts of an error add up to it, without a full stop."""
-    return "The parts add up to the error" + (f" within {closure:.1g} of it" if closure else "")
 
 
 def _row(said: Mapping[str, Any], name: str) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from sciprec.cost.peak_rates import MACHINES, roofline
 from sciprec.cost.work import Work, update_work
 from sciprec.errors import InputError
-from sciprec.precision.formats.backend import Backend
+from sciprec.precision.formats.backend import TRUTH, Backend
 from sciprec.provenance.timing import Timing
 from sciprec.report.drawing.picture import Picture
 from sciprec.report.drawing.svg import drawn, label_style, legend, short, to_svg
@@ -21,7 +21,6 @@ from sciprec.report.sections.drift import drift_rows
 from sciprec.report.stored.batch import StoredBatch, StoredRun
 from sciprec.report.stored.evidence import truth_of
 from sciprec.report.stored.shown import main_error
-from sciprec.scenario.loading import TRUTH
 
 REFERENCE = ("a100", "fp64")
 """Modelled costs are multiples of this arithmetic's on this machine."""

@@ -40,9 +40,9 @@ from sciprec.output.dataset import PROCESSOR_SECONDS, PROCESSOR_SECONDS_RANGE
 from sciprec.output.folders import MANIFEST
 from sciprec.output.proven import DamagedFileError
 from sciprec.output.stated import INPUTS, MEMBERS, ORIGIN, RUN, SCENARIO, STORED_BITS, TRUTH_CARRIES
+from sciprec.precision.formats.backend import TRUTH
 from sciprec.provenance.timing import Timing
 from sciprec.report.stored.evidence import evidence_of
-from sciprec.scenario.loading import TRUTH
 from sciprec.scenario.variant import NAMES, OfVariant, Variant
 from sciprec.writing import whole
 from sciprec.writing.sealed import is_sealed, sealed
