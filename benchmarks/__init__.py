@@ -10,8 +10,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from sciprec.errors import InputError, meant
-from sciprec.writing import targets
+from sciprec.foundation import targets
+from sciprec.foundation.errors import InputError, meant
 
 BENCHMARKS = {
     "precision": "lifted kernels against native binary32 and against other emulators",

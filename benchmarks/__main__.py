@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from benchmarks import BENCHMARKS, run
-from sciprec.errors import InputError, printable
+from sciprec.foundation.errors import InputError, printable
 
 
 def main(arguments: list[str] | None = None) -> int:

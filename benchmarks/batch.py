@@ -19,11 +19,11 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.precision import machine
-from sciprec.batch.execute import execute
-from sciprec.batch.perform import perform
-from sciprec.batch.plan import Outcome, Run, plan
-from sciprec.kinds import parse_scenario
-from sciprec.output import digests, files
+from sciprec.results.output import digests, files
+from sciprec.workbench.batch.execute import execute
+from sciprec.workbench.batch.perform import perform
+from sciprec.workbench.batch.plan import Outcome, Run, plan
+from sciprec.workbench.kinds import parse_scenario
 
 TITLE = "Batches on one machine"
 CAPTION = "efficiency: the time of one at a time over N times that of N, without their start"

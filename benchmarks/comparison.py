@@ -9,9 +9,9 @@ from collections.abc import Callable
 import numpy as np
 
 from benchmarks.precision import machine
-from sciprec.comparison.pointwise.number_format import number_format
-from sciprec.comparison.pointwise.statistics import statistics_of
-from sciprec.comparison.pointwise.tally import Tally
+from sciprec.results.comparison.pointwise.number_format import number_format
+from sciprec.results.comparison.pointwise.statistics import statistics_of
+from sciprec.results.comparison.pointwise.tally import Tally
 
 TITLE = "Comparison of two binary64 arrays"
 CAPTION = "shortest of several rounds, one thread; CPU seconds leave out what others compute"

@@ -14,11 +14,11 @@ import numpy as np
 
 from benchmarks.kernels import advect
 from benchmarks.precision import machine
+from sciprec.arrays.sums.compensation import add_with_carry, carried_update, plain_update
 from sciprec.climate.stepping.levels import apply_increment, carry_increment
 from sciprec.cost.work import RESIDUAL_STREAMS, UPDATE_STREAMS
 from sciprec.precision import lift, resolve_backend
 from sciprec.precision.registry import kernel
-from sciprec.precision.sums.compensation import add_with_carry, carried_update, plain_update
 
 TITLE = "Cost of compensation"
 CAPTION = "time of the compensated kernel over the uncompensated one, same arithmetic"

@@ -18,17 +18,17 @@ from numba import njit
 from benchmarks.heston import LEWIS
 from benchmarks.precision import machine
 from benchmarks.traced import cases as small_kernels
+from sciprec.arrays.metrics import metric_of, relative_l2
 from sciprec.climate import integrate
-from sciprec.diagnosis.metrics import metric_of, relative_l2
-from sciprec.diagnosis.models.traces import Results
 from sciprec.heston import Call
 from sciprec.heston.simulation.paths import estimate
+from sciprec.instruments.assigning import rows
+from sciprec.instruments.assigning.assignment import Assignment, arithmetic_of
+from sciprec.instruments.assigning.configured import Configured
 from sciprec.precision import lift
-from sciprec.precision.assigning import rows
-from sciprec.precision.assigning.assignment import Assignment, arithmetic_of
-from sciprec.precision.assigning.configured import Configured
-from sciprec.tuning.formats import formats_of
-from sciprec.tuning.model_problem import ModelProblem
+from sciprec.tools.trace.models.traces import Results
+from sciprec.tools.tune.formats import formats_of
+from sciprec.tools.tune.model_problem import ModelProblem
 
 FASTER = "Faster on this processor: fp32 under fp64"
 KERNELS = "Kernels by assignment, over plain Numba in binary32"

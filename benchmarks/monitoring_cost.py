@@ -17,7 +17,7 @@ from sciprec.climate.running.observing import Observer
 from sciprec.climate.running.request import check_request
 from sciprec.climate.running.start import initial_state
 from sciprec.climate.transform.grid import GaussianGrid
-from sciprec.monitoring.plan import EVERY, checked_plan
+from sciprec.tools.monitor.plan import EVERY, checked_plan
 
 TITLE = "Cost of a monitor"
 CAPTION = (

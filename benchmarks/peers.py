@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 
 from benchmarks import kernels
-from sciprec.errors import InputError
-from sciprec.precision import lift, quantize, resolve_backend
+from sciprec import quantize
+from sciprec.foundation.errors import InputError
+from sciprec.precision import lift, resolve_backend
 
 COLUMN = "trusted"
 LIBRARY = "CPFLOAT_LIBRARY"

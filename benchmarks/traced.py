@@ -15,8 +15,8 @@ from numba import njit
 
 from benchmarks.kernels import advect, matrix_product
 from benchmarks.precision import machine
-from sciprec.diagnosis.attribution import LANES_BESIDE, TracedKernel
 from sciprec.precision import lift, resolve_backend
+from sciprec.tools.trace.attribution import LANES_BESIDE, TracedKernel
 
 TITLE = "Cost of tracing"
 CAPTION = (

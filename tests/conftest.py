@@ -74,7 +74,7 @@ def pytest_collection_modifyitems(items) -> None:
 @contextlib.contextmanager
 def without_plugins():
     """What plugin files register, a model of the examples among them, is unknown afterwards."""
-    from sciprec.kinds import kind
+    from sciprec.workbench.kinds import kind
 
     known, before = kind._KINDS, set(sys.modules)
     kind._KINDS = dict(known)
@@ -110,7 +110,7 @@ def without_figures(patch: pytest.MonkeyPatch) -> None:
     def written(canvas, buffer, **_):
         buffer.write('<svg viewBox="0 0 1 1"></svg>')
 
-    patch.setattr("sciprec.report.drawing.svg.FigureCanvasSVG.print_svg", written)
+    patch.setattr("sciprec.drawing.svg.FigureCanvasSVG.print_svg", written)
 
 
 @pytest.fixture

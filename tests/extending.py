@@ -10,15 +10,15 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from sciprec.climate.catalogue import CASES, EQUATIONS, TIME_SCHEMES
-from sciprec.comparison.pointwise import error_metrics
 from sciprec.extend import FORMATS, OPERATIONS, ROUNDINGS
+from sciprec.foundation.loading import load_files
 from sciprec.heston.options import catalogue as _payoffs  # noqa: F401
 from sciprec.heston.payoff_registry import _REGISTRY
 from sciprec.heston.schemes import catalogue as _schemes  # noqa: F401
 from sciprec.heston.schemes import registry
-from sciprec.kinds import kind
-from sciprec.plugins.loading import load_files
 from sciprec.report import section
+from sciprec.results.comparison.pointwise import error_metrics
+from sciprec.workbench.kinds import kind
 
 PAGE = Path(__file__).parents[1] / "docs" / "extending.md"
 TEXT = PAGE.read_text(encoding="utf-8")

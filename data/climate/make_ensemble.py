@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from sciprec import climate
-from sciprec.comparison.evidence.global_means import table_of_means
+from sciprec.results.comparison.evidence.global_means import table_of_means
 
 FILE = Path(__file__).resolve().parent / "galewsky_t21_ensemble.npz"
 CASE, TRUNCATION, DAYS, AMPLITUDE = "galewsky", "T21", 6, 1e-4

@@ -19,7 +19,7 @@ from sciprec.climate.stages.matrix_legendre import MatrixLegendre, legendre_matr
 from sciprec.climate.transform.grid import Truncation
 from sciprec.precision.formats.matrix_unit import MatrixUnit
 from sciprec.precision.formats.stages import Stages
-from sciprec.precision.matrix_unit.unit_table import UnitTable
+from sciprec.arrays.matrix_unit.unit_table import UnitTable
 
 INT8 = "matrix:table=int8,field=fp16"
 UNITS = (

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
-from sciprec.errors import InputError
+from sciprec.foundation.errors import InputError
 from sciprec.precision.compiled.disk_cache import kept
 from sciprec.precision.streams import MASK32, philox4x32, seed_words
 

@@ -19,18 +19,18 @@ import numpy as np
 from sciprec.accumulation.increments import increments
 from sciprec.accumulation.kernels import add_block, add_block_with_carry, add_block_with_shares
 from sciprec.accumulation.ranges import ranges
-from sciprec.errors import InputError
-from sciprec.monitoring.history import History
-from sciprec.monitoring.observed import Observed
-from sciprec.monitoring.plan import Plan, require_known
-from sciprec.monitoring.summaries import Limits
+from sciprec.arrays.quantization import quantize
+from sciprec.arrays.sums.compensation import Compensation, resolve_compensation
+from sciprec.foundation.errors import InputError
+from sciprec.foundation.time_steps import step_begins, steps_end
+from sciprec.foundation.timing import Sections, Timing
 from sciprec.precision.formats.backend import Backend, resolve_backend
 from sciprec.precision.lifting.fixed_lifting import fixed_point_summary
 from sciprec.precision.lifting.lifting import lift
-from sciprec.precision.quantization import quantize
-from sciprec.precision.sums.compensation import Compensation, resolve_compensation
-from sciprec.provenance.time_steps import step_begins, steps_end
-from sciprec.provenance.timing import Sections, Timing
+from sciprec.tools.monitor.history import History
+from sciprec.tools.monitor.observed import Observed
+from sciprec.tools.monitor.plan import Plan, require_known
+from sciprec.tools.monitor.summaries import Limits
 
 VARIABLE = "parameter"
 BLOCK_UPDATES = 4096  # rows of a block of increments

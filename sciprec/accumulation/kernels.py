@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from sciprec.arrays.sums.compensation import add_with_carry, add_with_shares
 from sciprec.precision.registry import kernel
-from sciprec.precision.sums.compensation import add_with_carry, add_with_shares
 
 
 def _example(*more):

@@ -15,8 +15,8 @@ from sciprec.cli.run_verb import Set, Threads
 from sciprec.cli.settings import interruptible
 from sciprec.cli.study_verb import axes_of
 from sciprec.cli.written_files import Html, JUnit, written
-from sciprec.errors import InputError
-from sciprec.writing import targets
+from sciprec.foundation import targets
+from sciprec.foundation.errors import InputError
 
 _HELP = "Baselines: what runs gave once, how far noise moves it, and whether it is still so."
 app = typer.Typer(help=_HELP, no_args_is_help=True)
@@ -83,9 +83,9 @@ def save(
     """Run a scenario, kernel or price, and perturbed copies that tell its noise, or a benchmark;
     keep what they give.
     """
-    from sciprec.baselines.asking import request_named
-    from sciprec.baselines.saving import save_request
     from sciprec.cli.console import print_json, say
+    from sciprec.regression.baselines.asking import request_named
+    from sciprec.regression.baselines.saving import save_request
     from sciprec.scenario.changes import change
 
     with _computing(threads, quiet or json, _RUNS_KEPT) as how:
@@ -136,10 +136,10 @@ def check(
     json: Json = False,
 ) -> None:  # fmt: skip
     """Run again what baselines are of, and say what changed; exit with 1 where it did."""
-    from sciprec.baselines.asking import asked_again
-    from sciprec.baselines.checking import check_request, require_all
-    from sciprec.baselines.records import read_record, record_names
     from sciprec.cli.console import print_check, print_json
+    from sciprec.regression.baselines.asking import asked_again
+    from sciprec.regression.baselines.checking import check_request, require_all
+    from sciprec.regression.baselines.records import read_record, record_names
 
     checks = []
     for name in require_all(names or (), record_names(folder), folder):
@@ -172,10 +172,10 @@ def bless(
     json: Json = False,
 ) -> None:
     """Put today's numbers in place of a baseline's, and note why."""
-    from sciprec.baselines.asking import asked_again
-    from sciprec.baselines.checking import bless_request
-    from sciprec.baselines.records import read_record
     from sciprec.cli.console import print_check, print_json
+    from sciprec.regression.baselines.asking import asked_again
+    from sciprec.regression.baselines.checking import bless_request
+    from sciprec.regression.baselines.records import read_record
 
     record = read_record(name, folder)
     with _computing(threads, quiet or json, _RUNS_KEPT) as how:
@@ -189,9 +189,9 @@ def bless(
 @app.command("list")
 def list_all(folder: Folder = BASELINES, json: Json = False) -> None:
     """List the baselines of a folder."""
-    from sciprec.baselines.records import read_record, record_names
-    from sciprec.baselines.words import records_listing
     from sciprec.cli.console import print_json, print_listing
+    from sciprec.regression.baselines.records import read_record, record_names
+    from sciprec.regression.baselines.words import records_listing
 
     records = [read_record(name, folder) for name in record_names(folder)]
     if json:
@@ -210,9 +210,9 @@ def show(
     json: Json = False,
 ) -> None:
     """Show what a baseline holds: its runs, their noise, by what they were made, its history."""
-    from sciprec.baselines.records import read_record
-    from sciprec.baselines.words import about_record, record_listing
     from sciprec.cli.console import print_json, print_listing, say
+    from sciprec.regression.baselines.records import read_record
+    from sciprec.regression.baselines.words import about_record, record_listing
 
     record = read_record(name, folder)
     if json:
@@ -236,9 +236,9 @@ def _commanded(verb: str, words: list[str], others: bool) -> Any:
         InputError: it is another verb, options of runs or of the wrong kind were given, or a word
             is missing.
     """
-    from sciprec.baselines.bench_requests import bench_request
-    from sciprec.baselines.price_requests import price_request
     from sciprec.cli.pricing.price_verbs import options_of_price
+    from sciprec.regression.baselines.bench_requests import bench_request
+    from sciprec.regression.baselines.price_requests import price_request
 
     if verb not in COMMANDS:
         raise InputError(
@@ -262,18 +262,18 @@ def _write_files(
 ) -> None:
     """The files that were asked for."""
     if html is not None:
-        from sciprec.baselines.keeping import METRICS
-        from sciprec.report.baseline_page import checks_page
+        from sciprec.regression.baselines.keeping import METRICS
+        from sciprec.regression.baselines.page import checks_page
 
         targets.write(html, checks_page(checks, METRICS), targets.PAGE)
     if junit_xml is not None:
-        from sciprec.baselines.summaries import check_cases
-        from sciprec.comparison.junit import junit_text
+        from sciprec.regression.baselines.summaries import check_cases
+        from sciprec.results.comparison.junit import junit_text
 
         cases = {f"sciprec baseline check {one.name}": check_cases(one) for one in checks}
         targets.write(junit_xml, junit_text(cases), targets.JUNIT)
     if markdown is not None:
-        from sciprec.baselines.summaries import markdown as in_markdown
+        from sciprec.regression.baselines.summaries import markdown as in_markdown
 
         targets.write(markdown, in_markdown(checks), targets.MARKDOWN)
 
@@ -287,8 +287,8 @@ def _computing(threads: int | None, quiet: bool, kept: str = _AS_THEY_WERE) -> I
         quiet: whether nothing is said on the way.
         kept: said after Ctrl-C.
     """
-    from sciprec.baselines.answering import How
     from sciprec.cli.progress import Progress
+    from sciprec.regression.baselines.answering import How
 
     with interruptible(lambda: kept), Progress(quiet=quiet) as progress:
         told = {

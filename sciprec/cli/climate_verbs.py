@@ -58,8 +58,8 @@ def run_case(
 
     The same as `sciprec run` of a scenario file that says so.
     """
-    from sciprec.kinds import parse_scenario
     from sciprec.scenario.changes import change, changed
+    from sciprec.workbench.kinds import parse_scenario
 
     table = {
         "case": case,
@@ -105,7 +105,7 @@ def list_names(
 ) -> None:
     """List cases, truncations, equations, time schemes, and arithmetics of transforms' stages."""
     from sciprec.cli.console import print_json, print_listing, say
-    from sciprec.display.listing import Listing
+    from sciprec.foundation.listing import Listing
 
     content = catalogue()
     if json:

@@ -34,9 +34,9 @@ from sciprec.cli.options import prepare_completion, print_completion, refuse_rep
 from sciprec.cli.pricing import price_verbs
 from sciprec.cli.settings import Settings, before_the_verb
 from sciprec.cli.written_files import require_free_files
-from sciprec.errors import InputError, Interrupted, printable
-from sciprec.interrupts import ended_if_deferred, terminated_as_by_interrupts
-from sciprec.plugins.loading import load_files, load_plugins
+from sciprec.foundation.errors import InputError, Interrupted, printable
+from sciprec.foundation.interrupts import ended_if_deferred, terminated_as_by_interrupts
+from sciprec.foundation.loading import load_files, load_plugins
 
 atexit.register(gc.freeze)  # a process that ends needs no garbage found: a quarter of a second
 
@@ -152,7 +152,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
         if Settings.debug:
             raise
         if isinstance(error, OSError) and error.errno is not None:
-            from sciprec.output.files import system_reason
+            from sciprec.results.output.files import system_reason
 
             _fail(USAGE, f"{system_reason(error)}, and try again")
         if isinstance(error, MemoryError):
@@ -175,7 +175,7 @@ def _leave_at_once(kept: str) -> NoReturn:
     """End an interrupted process, and say what is kept; threads that compute go with it, because a
     lifted kernel cannot be interrupted.
     """
-    netcdf = sys.modules.get("sciprec.output.netcdf")
+    netcdf = sys.modules.get("sciprec.results.output.netcdf")
     if netcdf is not None:
         netcdf.finish_writing()
     words = f"interrupted; {kept}" if kept else "interrupted"

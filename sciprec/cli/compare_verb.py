@@ -9,8 +9,8 @@ import typer
 
 from sciprec.cli.exit_codes import NOT_MET
 from sciprec.cli.written_files import Html, JUnit
-from sciprec.errors import InputError
-from sciprec.writing import targets
+from sciprec.foundation import targets
+from sciprec.foundation.errors import InputError
 
 
 def compare(
@@ -83,7 +83,7 @@ def compare(
         page = comparison_page(comparison, golden=names[0], actual=names[1])
         targets.write(html, page, targets.PAGE)
     if junit_xml is not None:
-        from sciprec.comparison.junit import junit_xml as as_junit
+        from sciprec.results.comparison.junit import junit_xml as as_junit
 
         cases = as_junit(comparison, golden=names[0], actual=names[1])
         targets.write(junit_xml, cases, targets.JUNIT)
@@ -111,7 +111,7 @@ def _compared(
                     f"--{name.replace('_', '-')} was given beside --stored, whose numbers are made "
                     "already; compare the files again"
                 )
-        from sciprec.comparison.stored_metrics import judge_again
+        from sciprec.results.comparison.stored_metrics import judge_again
 
         return judge_again(stored, **tolerances), ("truth", str(stored))
     if golden is None or actual is None:
@@ -120,8 +120,8 @@ def _compared(
             "or give stored metrics with --stored"
         )
     from sciprec.cli.progress import Waiting
-    from sciprec.comparison import compare as compare_files
-    from sciprec.display.course import listening
+    from sciprec.foundation.course import listening
+    from sciprec.results.comparison import compare as compare_files
 
     with Waiting("reading both files") as waiting, listening(waiting.tell):
         compared = compare_files(golden, actual, **tolerances, **adjustments)

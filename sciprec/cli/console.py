@@ -12,8 +12,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from sciprec.display.listing import Listing
-from sciprec.errors import printable
+from sciprec.foundation.errors import printable
+from sciprec.foundation.listing import Listing
 
 _STATUS_COLOURS = {
     "truth": "dim", "identical": "green", "good": "green", "unjudged": "cyan",
@@ -33,7 +33,7 @@ def print_json(content: Any) -> None:
 
 def print_runs(rows: Sequence[dict[str, Any]]) -> None:
     """One line per run of a batch."""
-    from sciprec.batch.listing import runs_listing
+    from sciprec.workbench.batch.listing import runs_listing
 
     def style(number: int, head: str, cell: str) -> str:
         return _STATUS_COLOURS[cell] if head == "verdict" else ""
@@ -53,7 +53,7 @@ def print_backends(rows: Sequence[dict[str, Any]]) -> None:
 
 def print_forecast(rows: Sequence[dict[str, Any]]) -> None:
     """One line per run that a batch would make, members of an ensemble together, and their sum."""
-    from sciprec.comparison.wording import duration
+    from sciprec.results.comparison.wording import duration
 
     columns = ("about", "file MB", "memory MB")
     lines = []
@@ -125,7 +125,7 @@ def print_in_force(settings: Sequence[dict[str, str]]) -> None:
 
 def print_comparison(comparison: Any) -> None:
     """One line per variable of two files, and a sentence for each that is not within bounds."""
-    from sciprec.comparison.listing import listing, sentences
+    from sciprec.results.comparison.listing import listing, sentences
 
     print_listing(listing(comparison))
     for sentence in sentences(comparison):
@@ -134,7 +134,7 @@ def print_comparison(comparison: Any) -> None:
 
 def print_check(check: Any) -> None:
     """One line per variable of a check against a baseline, and a sentence for each other one."""
-    from sciprec.baselines.checking import listing, sentences
+    from sciprec.regression.baselines.checking import listing, sentences
 
     def style(number: int, head: str, cell: str) -> str:
         return _VERDICT_COLOURS[cell] if head == "verdict" else ""

@@ -17,7 +17,7 @@ import typer
 from sciprec.cli.exit_codes import NOT_MET
 from sciprec.cli.options import Backends, Json, Quiet, share_option
 from sciprec.cli.settings import Settings, as_words, interruptible
-from sciprec.errors import InputError, printable, why_no_file
+from sciprec.foundation.errors import InputError, printable, why_no_file
 from sciprec.scenario.shipped import PRICES, shipped
 
 REFERENCES = "europeans.json"
@@ -58,14 +58,14 @@ def coverage(
 
     Minutes long; `--small` takes seconds. `--random` prices models drawn at random, once each.
     """
-    from sciprec.batch.workflow import prepare_folder
+    from sciprec.foundation.origin import provenance
+    from sciprec.foundation.targets import COVERAGE
     from sciprec.heston.bounds.bound_coverage import BACKENDS
-    from sciprec.output.folders import alone_in, require_own, require_own_page
     from sciprec.precision import resolve_backend
-    from sciprec.provenance.origin import provenance
     from sciprec.report.coverage_page import RESULTS, store_coverage, write_coverage_page
+    from sciprec.results.output.folders import alone_in, require_own, require_own_page
     from sciprec.scenario.price_tolerance import share_of
-    from sciprec.writing.targets import COVERAGE
+    from sciprec.workbench.batch.workflow import prepare_folder
 
     share = share_of(tolerance)
     if random is None:

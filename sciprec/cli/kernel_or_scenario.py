@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from sciprec.errors import InputError
+from sciprec.foundation.errors import InputError
 
 Subject = Annotated[
     str,
@@ -41,7 +41,7 @@ def is_kernel(subject: str) -> bool:
     Raises:
         InputError: the name of a kernel lacks its function or the ending of its file.
     """
-    from sciprec.studies.kernel_file import is_kernel as names_kernel
+    from sciprec.tools.calls.kernel_file import is_kernel as names_kernel
 
     return names_kernel(subject)
 
@@ -58,7 +58,7 @@ def kernel_with_inputs(
     Raises:
         InputError: there is no such kernel, no arguments, or something changes a scenario.
     """
-    from sciprec.studies.kernel_file import kernel_named
+    from sciprec.tools.calls.kernel_file import kernel_named
 
     if changes:
         raise InputError(
@@ -77,7 +77,7 @@ def kernel_with_inputs(
 def arguments_of(function: Callable[..., Any], inputs: str) -> dict[str, Any]:
     """Arguments of a kernel by name, from a file."""
     from sciprec.precision.rewriting.syntax import plain_function
-    from sciprec.studies.inputs import inputs_of
+    from sciprec.tools.calls.inputs import inputs_of
 
     return dict(inputs_of(plain_function(function), inputs).values)
 
@@ -88,8 +88,8 @@ def limit_of(text: str, metric: str) -> float:
     Raises:
         InputError: it is no number, or a percentage of a metric with units.
     """
-    from sciprec.checks.arguments import share
-    from sciprec.comparison.pointwise.error_metrics import metrics
+    from sciprec.foundation.arguments import share
+    from sciprec.results.comparison.pointwise.error_metrics import metrics
 
     known = metrics().get(metric)
     units = text.strip().endswith("%") and known is not None and known.absolute

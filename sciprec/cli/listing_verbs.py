@@ -19,7 +19,7 @@ def backends(
     json: Json = False,
 ) -> None:
     """List the arithmetics and their properties, and what is in force and from where."""
-    from sciprec.batch.modes import in_force
+    from sciprec.workbench.batch.modes import in_force
     from sciprec.cli.console import print_backends, print_in_force, print_json, say
     from sciprec.precision.formats.backend import table
 
@@ -37,7 +37,7 @@ def backends(
 def policies(json: Json = False) -> None:
     """List every stage of the models, and which policies of mixed precision have it narrow."""
     from sciprec.cli.console import print_json, print_policies
-    from sciprec.kinds.policies import mixture_rows, policy_rows
+    from sciprec.workbench.kinds.policies import mixture_rows, policy_rows
 
     rows, mixtures = policy_rows(), mixture_rows()
     if json:
@@ -74,7 +74,7 @@ def _keys_of(scenario: Path | None) -> dict[str, Any]:
     """The keys of a scenario that the environment could have said too."""
     if scenario is None:
         return {}
-    from sciprec.kinds import load_scenario
+    from sciprec.workbench.kinds import load_scenario
 
     loaded = load_scenario(scenario)
     choices = tuple(choice.name for choice in loaded.compensation)

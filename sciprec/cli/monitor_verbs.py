@@ -10,8 +10,8 @@ import typer
 from sciprec.cli.kernel_or_scenario import KernelInputs, is_kernel, kernel_with_inputs
 from sciprec.cli.options import Backend, Json
 from sciprec.cli.written_files import written
-from sciprec.errors import InputError
-from sciprec.writing import targets
+from sciprec.foundation import targets
+from sciprec.foundation.errors import InputError
 
 
 def monitor(
@@ -54,7 +54,7 @@ def monitor(
     """Run a kernel of yours, and say what its variables and lines hold as it goes."""
     from sciprec.cli.console import print_json, say
     from sciprec.cli.progress import Waiting
-    from sciprec.studies.monitored import monitor as watched
+    from sciprec.tools.monitor.monitored import monitor as watched
 
     if not is_kernel(kernel):
         raise InputError(
@@ -108,8 +108,8 @@ def watch(
     import time
     from json import dumps
 
-    from sciprec.batch.states import FAILED, read_states
     from sciprec.cli.console import say
+    from sciprec.workbench.batch.states import FAILED, read_states
 
     before: list[str] = []
     while True:

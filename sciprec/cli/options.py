@@ -11,8 +11,8 @@ from typing import Annotated, Any
 
 import typer
 
-from sciprec.checks.arguments import share, word
-from sciprec.errors import InputError
+from sciprec.foundation.arguments import share, word
+from sciprec.foundation.errors import InputError
 
 SHELLS = ("bash", "zsh", "fish")
 _ASKED_BY_SHELL = "_SCIPREC_COMPLETE"
@@ -71,7 +71,7 @@ def known_backends(incomplete: str) -> list[str]:
 
 
 def _kinds(incomplete: str) -> list[str]:
-    from sciprec.kinds import kinds
+    from sciprec.workbench.kinds import kinds
 
     return [name for name in kinds() if name.startswith(incomplete)]
 

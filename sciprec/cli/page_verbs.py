@@ -32,10 +32,10 @@ def report(
         return show_coverage(folder, json)
     from sciprec.cli.console import print_json, print_runs, say
     from sciprec.cli.progress import Waiting
-    from sciprec.display.course import listening
-    from sciprec.output.folders import alone_in
+    from sciprec.foundation.course import listening
     from sciprec.report.page import table, write_page
     from sciprec.report.stored.batch import read_batch
+    from sciprec.results.output.folders import alone_in
 
     with Waiting("reading the files of the batch") as waiting, listening(waiting.tell):
         batch = read_batch(folder)

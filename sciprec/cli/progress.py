@@ -14,8 +14,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsed
 from rich.progress import Progress as Bar
 from rich.text import Text
 
-from sciprec.batch.course import Course, length_of, name_of
-from sciprec.errors import printable
+from sciprec.foundation.errors import printable
+from sciprec.workbench.batch.course import Course, length_of, name_of
 
 SECONDS_BETWEEN_LINES = 10.0
 """Between lines about one run where there is no terminal."""
@@ -155,7 +155,7 @@ def _words(words: str) -> Text:
 
 def _resets(run: Any) -> list[str]:
     """Sentences on the resets of a run's compensation."""
-    from sciprec.precision.sums.compensation import Compensation, reset_sentence
+    from sciprec.arrays.sums.compensation import Compensation, reset_sentence
 
     choice = run.variant.compensation
     resolved = choice.resolved()

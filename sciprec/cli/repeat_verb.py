@@ -13,7 +13,7 @@ from sciprec.cli.kernel_or_scenario import KernelInputs, is_kernel, kernel_with_
 from sciprec.cli.options import Backends, Json, Quiet
 from sciprec.cli.run_verb import Set
 from sciprec.cli.settings import Settings, interruptible
-from sciprec.errors import InputError, printable
+from sciprec.foundation.errors import InputError, printable
 
 
 def repeat(
@@ -69,7 +69,7 @@ def repeat(
     if json:
         print_json(found.as_dict())
     else:
-        from sciprec.repetition.findings import runs_listing
+        from sciprec.regression.repetition.findings import runs_listing
 
         print_listing(runs_listing(found.made))
         say(f"{found.target}: {found.answer}")
@@ -104,14 +104,14 @@ def _repeated(target: list[str], given: dict[str, Any], how: dict[str, Any]) -> 
         if value and option not in _OPTIONS[what]:
             raise InputError(f"{option} was given, and '{target[0]}' is {what}: leave it out")
     if what == "a command":
-        from sciprec.repetition.commands import repeat_command
+        from sciprec.regression.repetition.commands import repeat_command
 
         return repeat_command(
             behind, folder=given["--folder"], ignored=given["--ignore"] or (),
             blocks=_blocks(given["--block-size"] or ()), **how,
         )  # fmt: skip
     if what == "a kernel":
-        from sciprec.repetition.kernels import repeat_kernel
+        from sciprec.regression.repetition.kernels import repeat_kernel
 
         backends = given["--backend"] or []
         if len(backends) > 1:
@@ -125,7 +125,7 @@ def _repeated(target: list[str], given: dict[str, Any], how: dict[str, Any]) -> 
             target[0], given["--inputs"], backend=backends[0] if backends else None,
             blocks=_blocks(given["--block-size"] or ()), plugins=Settings.plugins, **how,
         )  # fmt: skip
-    from sciprec.repetition.scenarios import repeat_scenario
+    from sciprec.regression.repetition.scenarios import repeat_scenario
 
     return repeat_scenario(
         target[0], backends=given["--backend"] or (), plugins=Settings.plugins,

@@ -12,8 +12,8 @@ from sciprec.cli.exit_codes import NOT_MET
 from sciprec.cli.options import Json, Quiet, ScenarioFiles, known_backends
 from sciprec.cli.settings import FILES_KEPT, Settings, interruptible
 from sciprec.cli.written_files import JUnit
-from sciprec.errors import InputError
-from sciprec.writing import targets
+from sciprec.foundation import targets
+from sciprec.foundation.errors import InputError
 
 QUICKSTART = ("quickstart_climate", "quickstart_heston")
 
@@ -75,8 +75,8 @@ def run(
     how = {"out": out, "backends": backend, "format": format, "fresh": fresh,
            "changes": dict(map(change, settings or ()))}  # fmt: skip
     if plan:
-        from sciprec.batch.workflow import forecast
         from sciprec.cli.console import print_forecast, print_json
+        from sciprec.workbench.batch.workflow import forecast
 
         rows = forecast(files, plugins=Settings.plugins, **how)
         return print_json(rows) if json else print_forecast(rows)
@@ -111,9 +111,9 @@ def run_and_show(
         junit_xml: file for a test case of each run.
         how: further arguments of `sciprec.run`.
     """
-    from sciprec.batch import workflow
     from sciprec.cli.console import print_json, print_runs, say
     from sciprec.cli.progress import Progress
+    from sciprec.workbench.batch import workflow
 
     with interruptible(lambda: FILES_KEPT), Progress(quiet=quiet or json) as progress:
         result = workflow.run(
@@ -145,7 +145,7 @@ def write_cases(
     path: Path, verb: str, table: Sequence[dict[str, Any]], failing: Sequence[str]
 ) -> None:
     """JUnit XML of the runs of a batch; failed ones are failures, and those of these statuses."""
-    from sciprec.comparison.junit import junit_text, run_cases
+    from sciprec.results.comparison.junit import junit_text, run_cases
 
     cases = run_cases(table, ("failed", *failing))
     targets.write(path, junit_text({f"sciprec {verb}": cases}), targets.JUNIT)

@@ -12,8 +12,8 @@ import typer
 from sciprec.cli.exit_codes import USAGE
 from sciprec.cli.options import AnyKind, Json, KindName, ScenarioFiles
 from sciprec.cli.written_files import written
-from sciprec.errors import printable
-from sciprec.writing import targets
+from sciprec.foundation import targets
+from sciprec.foundation.errors import printable
 
 _HELP = "Scenario files: their keys, a first one, a schema for editors, and their mistakes."
 app = typer.Typer(help=_HELP, no_args_is_help=True)
@@ -31,9 +31,9 @@ def list_keys(
 ) -> None:
     """List every key with its type, unit, limits, default and an example."""
     from sciprec.cli.console import print_json, print_listing, say
-    from sciprec.kinds import kinds
-    from sciprec.kinds.schema import scenario_keys
     from sciprec.scenario.keys import keys_listing
+    from sciprec.workbench.kinds import kinds
+    from sciprec.workbench.kinds.schema import scenario_keys
 
     found = {name: scenario_keys(name) for name in ([kind] if kind else kinds())}
     if json:
@@ -49,7 +49,7 @@ def list_keys(
 def print_schema(kind: AnyKind = None) -> None:
     """Print the JSON schema by which editors complete a scenario file and mark its mistakes."""
     from sciprec.cli.console import print_json
-    from sciprec.kinds.schema import scenario_schema
+    from sciprec.workbench.kinds.schema import scenario_schema
 
     print_json(scenario_schema([kind] if kind else []))
 
@@ -60,8 +60,8 @@ def check_files(
     json: Json = False,
 ) -> None:
     """Say everything that is wrong with scenario files, and compute nothing; exit with 2 if any."""
-    from sciprec.batch.checking import complaints_of
     from sciprec.cli.console import print_json, say
+    from sciprec.workbench.batch.checking import complaints_of
 
     found = {str(file): complaints_of(file) for file in files}
     if json:
@@ -84,8 +84,8 @@ def new_file(
     ] = None,
 ) -> None:
     """Write a first scenario of a kind that runs as it stands, every key with a comment."""
-    from sciprec.kinds.schema import scenario_keys
     from sciprec.scenario.draft import draft
+    from sciprec.workbench.kinds.schema import scenario_keys
 
     keys = scenario_keys(kind)
     name = re.sub(r"[^a-z0-9_-]+", "_", out.stem.lower()).lstrip("_-")[:60] if out else ""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from sciprec.errors import InputError, Interrupted
+from sciprec.foundation.errors import InputError, Interrupted
 
 FILES_KEPT = "the files of runs that had finished are kept"
 
@@ -80,7 +80,7 @@ def command_line(verb: Sequence[str], options: Mapping[str, Iterable[Any] | None
         verb: with its arguments.
         options: the values that each was given; None, alone or among them, is no value.
     """
-    from sciprec.batch.modes import shell_assignments
+    from sciprec.workbench.batch.modes import shell_assignments
 
     words = [
         word for name, values in options.items() for value in values or () if value is not None

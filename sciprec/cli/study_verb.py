@@ -15,7 +15,7 @@ from sciprec.cli.options import Backends, Json, Quiet
 from sciprec.cli.run_verb import write_cases
 from sciprec.cli.settings import FILES_KEPT, command_line, interruptible
 from sciprec.cli.written_files import JUnit
-from sciprec.errors import InputError
+from sciprec.foundation.errors import InputError
 
 
 def study(
@@ -67,8 +67,8 @@ def study(
     """Run a kernel of yours in every arithmetic on the same inputs, to a page."""
     from sciprec.cli.console import print_json, print_runs, say
     from sciprec.cli.progress import Progress
-    from sciprec.studies.kernel_file import kernel_named
-    from sciprec.studies.kernel_page import study as study_kernel
+    from sciprec.tools.calls.kernel_file import kernel_named
+    from sciprec.workbench.study.kernel_page import study as study_kernel
 
     def tried(one: Any) -> None:
         if not (quiet or json):

@@ -19,8 +19,8 @@ from sciprec.cli.kernel_or_scenario import (
 from sciprec.cli.options import Backend, Json
 from sciprec.cli.run_verb import Set
 from sciprec.cli.written_files import written
-from sciprec.errors import InputError
-from sciprec.writing import targets
+from sciprec.foundation import targets
+from sciprec.foundation.errors import InputError
 
 
 def trace(
@@ -89,15 +89,15 @@ def trace(
 
 def _written(found, path: Path) -> Path:
     """The page of a trace."""
-    from sciprec.diagnosis.models.traces import ModelTrace
-    from sciprec.report.trace_page import write_trace_page
+    from sciprec.tools.trace.models.traces import ModelTrace
+    from sciprec.tools.trace.page import write_trace_page
 
     return write_trace_page(found, path) if isinstance(found, ModelTrace) else found.html(path)
 
 
 def _of_kernel(named: str, inputs: str | None, changes, backend: str, samples, options):
     """The trace of a kernel."""
-    from sciprec.studies.traces import trace as trace_kernel
+    from sciprec.tools.trace.traces import trace as trace_kernel
 
     function, given = kernel_with_inputs(named, inputs, changes)
     more = {} if samples is None else {"samples": samples}
@@ -106,8 +106,8 @@ def _of_kernel(named: str, inputs: str | None, changes, backend: str, samples, o
 
 def _of_scenario(named: str, changes: list[str], backend: str, samples, options):
     """The trace of a scenario's model."""
-    from sciprec.kinds.scenario_trace import trace_scenario
     from sciprec.scenario.changes import change
+    from sciprec.workbench.kinds.scenario_trace import trace_scenario
 
     changed = dict(map(change, changes))
     return trace_scenario(

@@ -20,7 +20,7 @@ from sciprec.cli.kernel_or_scenario import (
 from sciprec.cli.options import Json
 from sciprec.cli.run_verb import Set
 from sciprec.cli.written_files import written
-from sciprec.writing import targets
+from sciprec.foundation import targets
 
 
 def tune(
@@ -86,7 +86,7 @@ def tune(
     """
     from sciprec.cli.console import print_json, say
     from sciprec.cli.progress import Waiting
-    from sciprec.report.tune_page import write_tune_page
+    from sciprec.tools.tune.page import write_tune_page
 
     search: dict[str, Any] = {
         "tolerance": limit_of(tolerance, metric), "output": output or None, "metric": metric,
@@ -126,7 +126,7 @@ def _of_kernel(
     named: str, inputs: str | None, check: str | None, changes: list[str], search: dict[str, Any]
 ):  # fmt: skip
     """What was found for a kernel."""
-    from sciprec.studies.tuned import tune as tune_kernel
+    from sciprec.tools.tune.tuned import tune as tune_kernel
 
     function, given = kernel_with_inputs(named, inputs, changes)
     checked = None if check is None else arguments_of(function, check)
@@ -135,8 +135,8 @@ def _of_kernel(
 
 def _of_scenario(named: str, changes: list[str], check: list[str], search: dict[str, Any]):
     """What was found for the model of a scenario."""
-    from sciprec.kinds.scenario_tune import tune_scenario
     from sciprec.scenario.changes import change
+    from sciprec.workbench.kinds.scenario_tune import tune_scenario
 
     others = dict(map(change, check)) if check else None
     return tune_scenario(named, changes=dict(map(change, changes)), check=others, **search)

@@ -12,8 +12,8 @@ from typing import Annotated, Any
 import typer
 
 from sciprec.cli.settings import Settings
-from sciprec.errors import InputError
-from sciprec.writing import targets
+from sciprec.foundation import targets
+from sciprec.foundation.errors import InputError
 
 
 class FileToWrite(type(Path())):  # type: ignore[misc]

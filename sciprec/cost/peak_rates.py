@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sciprec.cost.work import FLOPS_PER_SPECIAL, SPECIAL_ASSUMPTION, Work
-from sciprec.errors import InputError, meant
+from sciprec.foundation.errors import InputError, meant
 from sciprec.precision.formats.backend import Backend, HandedBackend, resolve_backend
 from sciprec.precision.formats.fixed_format import FixedFormat
 from sciprec.precision.lifting.lifting import lift

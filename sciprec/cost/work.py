@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 
-from sciprec.errors import InputError
+from sciprec.foundation.errors import InputError
 from sciprec.precision.fixed.profile import Profile
 from sciprec.precision.formats.backend import Backend, resolve_backend
 from sciprec.precision.formats.fixed_format import FixedFormat

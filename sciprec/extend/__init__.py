@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sciprec.plugins.later import public
+from sciprec.foundation.later import public
 
 if TYPE_CHECKING:  # what editors and type checkers see; at run time each is imported when asked for
     from sciprec.climate.cases.registry import case as case
@@ -19,17 +19,9 @@ if TYPE_CHECKING:  # what editors and type checkers see; at run time each is imp
     from sciprec.climate.equations.registry import unchanged as unchanged
     from sciprec.climate.equations.shallow_water import InitialState as InitialState
     from sciprec.climate.stepping.runge_kutta import runge_kutta as runge_kutta
-    from sciprec.comparison.pointwise.error_metrics import metric as metric
-    from sciprec.comparison.pointwise.pairing import Pair as Pair
     from sciprec.heston.schemes.registry import PathScheme as PathScheme
     from sciprec.heston.schemes.registry import Units as Units
     from sciprec.heston.schemes.registry import add_carried as add_carried
-    from sciprec.kinds import Estimate as Estimate
-    from sciprec.kinds import Kind as Kind
-    from sciprec.kinds import Member as Member
-    from sciprec.kinds import Surroundings as Surroundings
-    from sciprec.kinds import register as register
-    from sciprec.output.stated import stated as stated
     from sciprec.precision.formats.float_format import FORMATS as FORMATS
     from sciprec.precision.formats.float_format import Format as Format
     from sciprec.precision.formats.rounding_rules import ROUNDINGS as ROUNDINGS
@@ -38,10 +30,18 @@ if TYPE_CHECKING:  # what editors and type checkers see; at run time each is imp
     from sciprec.precision.operations.operation import Operation as Operation
     from sciprec.report.section import Subject as Subject
     from sciprec.report.section import page_section as page_section
+    from sciprec.results.comparison.pointwise.error_metrics import metric as metric
+    from sciprec.results.comparison.pointwise.pairing import Pair as Pair
+    from sciprec.results.output.stated import stated as stated
     from sciprec.scenario.loading import Scenario as Scenario
     from sciprec.scenario.sections import Section as Section
     from sciprec.scenario.sections import key as key
     from sciprec.scenario.variant import Variant as Variant
+    from sciprec.workbench.kinds import Estimate as Estimate
+    from sciprec.workbench.kinds import Kind as Kind
+    from sciprec.workbench.kinds import Member as Member
+    from sciprec.workbench.kinds import Surroundings as Surroundings
+    from sciprec.workbench.kinds import register as register
 
 _PUBLIC = {
     "FORMATS": "sciprec.precision.formats.float_format",
@@ -65,16 +65,16 @@ _PUBLIC = {
     "PathScheme": "sciprec.heston.schemes.registry",
     "Units": "sciprec.heston.schemes.registry",
     "add_carried": "sciprec.heston.schemes.registry",
-    "metric": "sciprec.comparison.pointwise.error_metrics",
-    "Pair": "sciprec.comparison.pointwise.pairing",
+    "metric": "sciprec.results.comparison.pointwise.error_metrics",
+    "Pair": "sciprec.results.comparison.pointwise.pairing",
     "Subject": "sciprec.report.section",
     "page_section": "sciprec.report.section",
-    "Estimate": "sciprec.kinds",
-    "Kind": "sciprec.kinds",
-    "Member": "sciprec.kinds",
-    "Surroundings": "sciprec.kinds",
-    "register": "sciprec.kinds",
-    "stated": "sciprec.output.stated",
+    "Estimate": "sciprec.workbench.kinds",
+    "Kind": "sciprec.workbench.kinds",
+    "Member": "sciprec.workbench.kinds",
+    "Surroundings": "sciprec.workbench.kinds",
+    "register": "sciprec.workbench.kinds",
+    "stated": "sciprec.results.output.stated",
     "Scenario": "sciprec.scenario.loading",
     "Section": "sciprec.scenario.sections",
     "key": "sciprec.scenario.sections",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from sciprec.foundation.later import public
 from sciprec.heston import observations
 from sciprec.heston.options.catalogue import (
     AsianArithmetic,
@@ -30,7 +31,6 @@ from sciprec.heston.options.catalogue import (
 from sciprec.heston.parameters import Model
 from sciprec.heston.schemes.registry import path_scheme
 from sciprec.heston.semianalytic import analytic, black
-from sciprec.plugins.later import public
 
 if TYPE_CHECKING:
     from sciprec.heston.bounds.bound_coverage import coverage, random_coverage, reference_cases

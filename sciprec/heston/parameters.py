@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass, fields
 from typing import Any
 
-from sciprec.checks.arguments import refused
-from sciprec.checks.limits import HESTON_MODEL
+from sciprec.foundation.arguments import refused
+from sciprec.foundation.limits import HESTON_MODEL
 
 
 @dataclass(frozen=True, kw_only=True)

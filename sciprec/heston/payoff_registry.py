@@ -8,12 +8,12 @@ from typing import Any, cast
 
 import numpy as np
 
-from sciprec.checks.arguments import Range, shown, whole, word
-from sciprec.checks.limits import FIXINGS, PARAMETER, PAYOFF
-from sciprec.errors import InputError, meant
+from sciprec.foundation.arguments import Range, shown, whole, word
+from sciprec.foundation.errors import InputError, meant
+from sciprec.foundation.limits import FIXINGS, PARAMETER, PAYOFF
+from sciprec.foundation.loading import load_plugins
 from sciprec.heston.observations import Observation
 from sciprec.heston.parameters import Model
-from sciprec.plugins.loading import load_plugins
 
 _CHOICES = {"kind": ("call", "put"), "direction": ("down", "up"), "knock": ("in", "out")}
 MOST_MEANT = 4  # payoffs that one name may stand for

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sciprec.plugins.later import public
+from sciprec.foundation.later import public
 
 _PUBLIC = {
     "vcomp_f32": "sciprec.machine.instructions",
@@ -14,7 +14,7 @@ _PUBLIC = {
     "accumulate_i64": "sciprec.machine.instructions",
     "compensated_update": "sciprec.machine.updates",
     "rescaled_update": "sciprec.machine.updates",
-    "in_force": "sciprec.batch.modes",
+    "in_force": "sciprec.workbench.batch.modes",
     "Work": "sciprec.cost.work",
     "update_work": "sciprec.cost.work",
     "Estimate": "sciprec.cost.peak_rates",

@@ -11,7 +11,7 @@ import math
 from collections import Counter
 from dataclasses import dataclass
 
-from sciprec.errors import InputError
+from sciprec.foundation.errors import InputError
 
 
 @dataclass(frozen=True)

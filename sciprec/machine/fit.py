@@ -9,11 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import optimize
 
-from sciprec.errors import InputError
-from sciprec.kinds import kind_of, kinds
+from sciprec.arrays.sums.compensation import LARGEST_COEFFICIENT, Compensation
+from sciprec.foundation.errors import InputError
 from sciprec.precision.formats.backend import Backend, resolve_backend
-from sciprec.precision.sums.compensation import LARGEST_COEFFICIENT, Compensation
 from sciprec.scenario.loading import Scenario
+from sciprec.workbench.kinds import kind_of, kinds
 
 FIRST_STEP = 0.25
 """By which the search first changes each coefficient."""

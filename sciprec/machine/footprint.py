@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from sciprec.checks.arguments import refused
-from sciprec.errors import InputError
-from sciprec.kinds import kind_of, kinds
+from sciprec.foundation.arguments import refused
+from sciprec.foundation.errors import InputError
 from sciprec.machine.error_cache import ERROR_CACHE, ErrorCache, TileLayout, tile_layout
 from sciprec.precision.formats.backend import Backend, resolve_backend
 from sciprec.precision.formats.fixed_format import FixedFormat
 from sciprec.scenario.loading import Scenario
+from sciprec.workbench.kinds import kind_of, kinds
 
 
 @dataclass(frozen=True)

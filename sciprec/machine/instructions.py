@@ -29,7 +29,7 @@ import numpy as np
 from numba import types, vectorize
 from numba.extending import overload
 
-from sciprec.errors import InputError
+from sciprec.foundation.errors import InputError
 from sciprec.precision.compiled.disk_cache import keep, kept
 from sciprec.precision.elementary.bits import bits, from_bits, two_sum
 from sciprec.precision.formats.float_format import FORMATS

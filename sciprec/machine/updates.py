@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sciprec.errors import InputError
+from sciprec.foundation.errors import InputError
 from sciprec.machine.instructions import _vacc, _vcomp, vscale_i32
 from sciprec.precision.compiled.disk_cache import kept
 
@@ -68,7 +68,7 @@ def compensated_update(
         InputError: arrays of other dtypes or of different shapes.
 
     Precision:
-        The same bits as `sciprec.precision.sums.compensation.compensated_update` lifted to mlu370.
+        The same bits as `sciprec.arrays.sums.compensation.compensated_update` lifted to mlu370.
     """
     arrays = {"state": state, "residual": residual, "increment": increment}
     for name, array in arrays.items():

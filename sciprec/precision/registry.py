@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
-from sciprec.errors import InputError
-from sciprec.plugins.loading import load_plugins
+from sciprec.foundation.errors import InputError
+from sciprec.foundation.loading import load_plugins
 
 
 class Named(Protocol):

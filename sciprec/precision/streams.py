@@ -8,7 +8,7 @@ Python integers, on NumPy int64 arrays and in compiled kernels, and gives the sa
 
 import numpy as np
 
-from sciprec.checks.arguments import whole
+from sciprec.foundation.arguments import whole
 from sciprec.precision.registry import kernel
 
 MASK32 = 0xFFFFFFFF

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from sciprec.comparison.pointwise.error_metrics import metrics
-from sciprec.comparison.reasons import reason
-from sciprec.comparison.rows import SETTLED, Comparison, Row
-from sciprec.report.drawing.picture import Picture
-from sciprec.report.drawing.svg import COLOURS, drawn, to_svg
-from sciprec.report.drawing.templating import page_style, template
+from sciprec.drawing.picture import Picture
+from sciprec.drawing.svg import COLOURS, drawn, to_svg
+from sciprec.drawing.templating import page_style, template
 from sciprec.report.sections.distribution import share_by_error
+from sciprec.results.comparison.pointwise.error_metrics import metrics
+from sciprec.results.comparison.reasons import reason
+from sciprec.results.comparison.rows import SETTLED, Comparison, Row
 
 SHOWN_METRICS = ("max_abs", "rms", "bias", "relative_l2", "max_relative", "max_ulp",
                  "decimal_digits", "correlation")  # fmt: skip

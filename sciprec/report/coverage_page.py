@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from sciprec.errors import InputError
-from sciprec.output.folders import PAGE, require_own_page
-from sciprec.report.drawing.picture import Picture
-from sciprec.report.drawing.svg import drawn, legend, line_style, to_svg
-from sciprec.report.drawing.templating import page_style, template
+from sciprec.drawing.picture import Picture
+from sciprec.drawing.svg import drawn, legend, line_style, to_svg
+from sciprec.drawing.templating import page_style, template
+from sciprec.foundation.errors import InputError
 from sciprec.report.stored.batch import write_text
+from sciprec.results.output.folders import PAGE, require_own_page
 
 RESULTS = "coverage.json"
 KEYS = ("rows", "settings", "command", "made_by")

@@ -8,14 +8,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from sciprec.comparison.evidence.error_growth import growth_as_dict
-from sciprec.comparison.wording import factor
 from sciprec.cost.peak_rates import MACHINES
-from sciprec.output.folders import PAGE, require_own_page
-from sciprec.output.stated import STORED_STATE
+from sciprec.drawing.templating import page_script, page_style, template
+from sciprec.foundation.memory import PEAK_MEMORY
 from sciprec.precision.formats.backend import TRUTH
-from sciprec.provenance.memory import PEAK_MEMORY
-from sciprec.report.drawing.templating import page_script, page_style, template
 from sciprec.report.section import scenario_part
 from sciprec.report.sections.drift import drift_rows
 from sciprec.report.sections.fixed_point import idle_roles_of, summary_of
@@ -28,6 +24,10 @@ from sciprec.report.sections.tradeoff import (
 )
 from sciprec.report.stored.batch import StoredBatch, StoredMember, StoredRun, write_text
 from sciprec.report.stored.shown import main_error
+from sciprec.results.comparison.evidence.error_growth import growth_as_dict
+from sciprec.results.comparison.wording import factor
+from sciprec.results.output.folders import PAGE, require_own_page
+from sciprec.results.output.stated import STORED_STATE
 
 STATUS_WORDS = {
     "truth": "truth",

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from sciprec.comparison.pointwise.error_metrics import metrics
-from sciprec.plugins.loading import load_plugins
-from sciprec.report.drawing.templating import template, template_of
+from sciprec.drawing.templating import template, template_of
+from sciprec.foundation.loading import load_plugins
 from sciprec.report.sections.adaptive import adaptive_rows
 from sciprec.report.sections.bounded import level_rows, notes
 from sciprec.report.sections.distribution import (
@@ -36,6 +35,7 @@ from sciprec.report.sections.stages import stage_rows
 from sciprec.report.sections.suggestions import suggestions
 from sciprec.report.sections.traced import traced_rows
 from sciprec.report.stored.batch import StoredBatch, StoredRun
+from sciprec.results.comparison.pointwise.error_metrics import metrics
 
 SHOWN_METRICS = ("max_abs", "rms", "relative_l2", "decimal_digits", "standard_errors")
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from pydantic import Field, field_validator, model_validator
 
-from sciprec.adaptation.plan import EVERY, TOLERANCE, Plan, checked_ladder, checked_plan
 from sciprec.scenario.loading import Scenario
 from sciprec.scenario.sections import Section, key, limited
 from sciprec.scenario.values import ArithmeticNames
+from sciprec.tools.adapt.plan import EVERY, TOLERANCE, Plan, checked_ladder, checked_plan
 
 
 class AdaptiveRequest(Section):

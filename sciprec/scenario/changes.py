@@ -7,8 +7,8 @@ import tomllib
 from collections.abc import Mapping
 from typing import Any
 
-from sciprec.checks.arguments import refused
-from sciprec.errors import InputError
+from sciprec.foundation.arguments import refused
+from sciprec.foundation.errors import InputError
 
 
 def change(written: str) -> tuple[str, Any]:

@@ -13,8 +13,8 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from sciprec.errors import meant
-from sciprec.precision.sums.compensation import COMPENSATIONS, LARGEST_COEFFICIENT, Compensation
+from sciprec.arrays.sums.compensation import COMPENSATIONS, LARGEST_COEFFICIENT, Compensation
+from sciprec.foundation.errors import meant
 from sciprec.scenario.sections import Section, as_tuple, key
 from sciprec.scenario.values import NameOrTable
 

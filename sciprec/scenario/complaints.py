@@ -11,8 +11,8 @@ from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel
 
-from sciprec.checks.arguments import shown
-from sciprec.errors import InputError, meant
+from sciprec.foundation.arguments import shown
+from sciprec.foundation.errors import InputError, meant
 
 
 def _section_at(model: type[BaseModel], location: tuple) -> tuple[type[BaseModel], Any]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sciprec.display.listing import Listing
+from sciprec.foundation.listing import Listing
 
 _TYPES = {"integer": "whole number", "number": "number", "string": "string",
           "boolean": "true or false", "array": "array", "object": "table"}  # fmt: skip

@@ -7,10 +7,10 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, field_validator
 
-from sciprec.monitoring.alerts import RULES, checked_rules
-from sciprec.monitoring.history import OFF, SUMMARIES
-from sciprec.monitoring.plan import EVERY, Plan, checked_plan
 from sciprec.scenario.sections import Section, as_tuple, key
+from sciprec.tools.monitor.alerts import RULES, checked_rules
+from sciprec.tools.monitor.history import OFF, SUMMARIES
+from sciprec.tools.monitor.plan import EVERY, Plan, checked_plan
 
 _Rules = Annotated[dict[str, Any], WithJsonSchema(
     {"type": "object", "additionalProperties": {"type": ["boolean", "number"]}}

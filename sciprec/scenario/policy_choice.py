@@ -13,7 +13,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
-from sciprec.checks.arguments import word
+from sciprec.foundation.arguments import word
 from sciprec.precision.formats.backend import resolve_backend
 from sciprec.scenario.loading import Scenario
 from sciprec.scenario.sections import as_tuple

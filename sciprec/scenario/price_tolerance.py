@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from sciprec.checks.arguments import share
-from sciprec.errors import InputError
+from sciprec.foundation.arguments import share
+from sciprec.foundation.errors import InputError
 
 ACCEPTED = (
     "a share of the price above 0 and at most 100%, such as 0.1% or 0.001, or an amount above 0, "

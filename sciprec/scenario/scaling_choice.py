@@ -13,8 +13,8 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
-from sciprec.checks.arguments import word
-from sciprec.precision.assigning.scaling import (
+from sciprec.foundation.arguments import word
+from sciprec.instruments.assigning.scaling import (
     KEPT,
     SCALED,
     SCALINGS,

@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from sciprec.checks.arguments import Range
+from sciprec.foundation.arguments import Range
 
 
 def as_tuple(value: Any) -> Any:

@@ -8,7 +8,7 @@ import tomllib
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
 
-from sciprec.errors import InputError, meant, why_no_file
+from sciprec.foundation.errors import InputError, meant, why_no_file
 from sciprec.scenario.shipped import named, names
 
 _TYPOGRAPHIC = "“”„‟«»‘’‚‛"

@@ -11,8 +11,8 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BeforeValidator, WithJsonSchema
 from pydantic_core import core_schema
 
-from sciprec.checks.arguments import word
-from sciprec.checks.limits import PARAMETER
+from sciprec.foundation.arguments import word
+from sciprec.foundation.limits import PARAMETER
 from sciprec.precision.formats.backend import backends, resolve_backend
 from sciprec.precision.formats.float_format import ALIASES, FORMATS
 from sciprec.precision.formats.matrix_unit import is_matrix_unit, resolve_matrix_unit

@@ -5,13 +5,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sciprec import quantize
 from sciprec.accumulation import accumulate
 from sciprec.accumulation.increments import STREAM, increments
 from sciprec.accumulation.integration import Summing, check_request
-from sciprec.errors import InputError
-from sciprec.precision import quantize, resolve_backend
+from sciprec.arrays.sums.compensation import Compensation, resolve_compensation
+from sciprec.foundation.errors import InputError
+from sciprec.precision import resolve_backend
 from sciprec.precision.streams import philox4x32, seed_words
-from sciprec.precision.sums.compensation import Compensation, resolve_compensation
 from tests.oracles.exact import add, round_exact
 
 SMALL = {"updates": 500, "members": 6, "outputs": 5, "seed": 3}

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from sciprec.batch import perform
-from sciprec.kinds import kind, kinds
-from sciprec.studies import traced_kind  # noqa: F401  registers kinds no test is to forget
+from sciprec.workbench.batch import perform
+from sciprec.workbench.kinds import kind, kinds
+from sciprec.workbench.study import traced_kind  # noqa: F401  registers kinds no test is to forget
 
 SCENARIO = """
 name = "made_up"

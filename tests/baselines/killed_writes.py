@@ -13,9 +13,15 @@ from pathlib import Path
 import numpy as np
 import xarray as xr
 
-from sciprec.baselines.keeping import fingerprints
-from sciprec.baselines.records import KeptRun, Record, read_record, record_names, write_record
-from sciprec.baselines.saving import writable
+from sciprec.regression.baselines.keeping import fingerprints
+from sciprec.regression.baselines.records import (
+    KeptRun,
+    Record,
+    read_record,
+    record_names,
+    write_record,
+)
+from sciprec.regression.baselines.saving import writable
 from tests.writing.killed import killed_at_every_step
 
 

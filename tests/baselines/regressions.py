@@ -13,14 +13,14 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from sciprec.baselines import values
-from sciprec.baselines.checking import checked
-from sciprec.baselines.keeping import METRICS
-from sciprec.baselines.noise import SAMPLES, spread
-from sciprec.baselines.pace import REPEATS, growth, ratios_of, reference_seconds
-from sciprec.baselines.records import read_record
-from sciprec.baselines.saving import write_new
-from sciprec.baselines.values import values_answers, values_request
+from sciprec.regression.baselines import values
+from sciprec.regression.baselines.checking import checked
+from sciprec.regression.baselines.keeping import METRICS
+from sciprec.regression.baselines.noise import SAMPLES, spread
+from sciprec.regression.baselines.pace import REPEATS, growth, ratios_of, reference_seconds
+from sciprec.regression.baselines.records import read_record
+from sciprec.regression.baselines.saving import write_new
+from sciprec.regression.baselines.values import values_answers, values_request
 
 SOURCES = {
     "diffuse": '''

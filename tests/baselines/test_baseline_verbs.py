@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from sciprec.baselines import records, room
-from sciprec.baselines.answering import ROUNDS
-from sciprec.baselines.judging import VERDICTS
-from sciprec.baselines.pace import REPEATS
 from sciprec.cli import console
 from sciprec.cli.exit_codes import GOOD, NOT_MET, USAGE
-from sciprec.report import baseline_page
+from sciprec.regression.baselines import page as baseline_page
+from sciprec.regression.baselines import records, room
+from sciprec.regression.baselines.answering import ROUNDS
+from sciprec.regression.baselines.judging import VERDICTS
+from sciprec.regression.baselines.pace import REPEATS
 
 FOLDER = "baselines"
 

@@ -8,13 +8,13 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from sciprec.baselines.checking import Check
-from sciprec.baselines.judging import Row
-from sciprec.baselines.summaries import MOST_LINES, markdown
 from sciprec.cli.exit_codes import GOOD, NOT_MET, USAGE
-from sciprec.comparison.junit import Case, junit_text
-from sciprec.report.baseline_page import checks_page
-from sciprec.writing.targets import MARKDOWN
+from sciprec.foundation.targets import MARKDOWN
+from sciprec.regression.baselines.checking import Check
+from sciprec.regression.baselines.judging import Row
+from sciprec.regression.baselines.page import checks_page
+from sciprec.regression.baselines.summaries import MOST_LINES, markdown
+from sciprec.results.comparison.junit import Case, junit_text
 
 
 def shifted(by):

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from sciprec.cli.exit_codes import GOOD, NOT_MET, USAGE
-from sciprec.kinds import asked_price, heston_grid
+from sciprec.workbench.kinds import asked_price, heston_grid
 
 KERNEL = '''
 import numpy as np

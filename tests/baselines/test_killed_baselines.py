@@ -9,11 +9,11 @@ import sys
 
 import pytest
 
-from sciprec.baselines.answering import How
-from sciprec.baselines.records import read_record
-from sciprec.baselines.requests import scenario_request
-from sciprec.baselines.saving import save_request
 from sciprec.cli.exit_codes import INTERRUPTED
+from sciprec.regression.baselines.answering import How
+from sciprec.regression.baselines.records import read_record
+from sciprec.regression.baselines.requests import scenario_request
+from sciprec.regression.baselines.saving import save_request
 from tests.baselines.conftest import git
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork, no SIGKILL on Windows")

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 import sciprec
-from sciprec.baselines import checking, pytest_plugin
-from sciprec.baselines.records import read_record
-from sciprec.baselines.saving import write_new
-from sciprec.baselines.values import values_answers, values_request
+from sciprec.regression.baselines import checking, pytest_plugin
+from sciprec.regression.baselines.records import read_record
+from sciprec.regression.baselines.saving import write_new
+from sciprec.regression.baselines.values import values_answers, values_request
 
 TESTS = '''
 import numpy as np

@@ -21,9 +21,9 @@ from benchmarks import (
     traced,
 )
 from benchmarks.__main__ import main
-from sciprec import InputError
+from sciprec import InputError, quantize
 from sciprec.cli.exit_codes import USAGE
-from sciprec.precision import lift, quantize, resolve_backend
+from sciprec.precision import lift, resolve_backend
 from tests.benchmarks.fits import fits, timed
 
 

@@ -10,10 +10,10 @@ import argparse
 
 import numpy as np
 
-from sciprec.adaptation.control import COLUMNS, vain_attempts
-from sciprec.adaptation.plan import EVERY, checked_plan
 from sciprec.climate.running.integration import integrate
 from sciprec.climate.transform.grid import GaussianGrid, resolve_truncation
+from sciprec.tools.adapt.control import COLUMNS, vain_attempts
+from sciprec.tools.adapt.plan import EVERY, checked_plan
 
 CASES = {"williamson_2": 5.0, "williamson_5": 5.0, "williamson_6": 5.0, "galewsky": 4.0}
 LADDER = ("fp16", "mlu370", "fp32")

@@ -9,7 +9,7 @@ from typing import Any
 
 from sciprec.climate.running.checkpoint import Restart
 from sciprec.climate.running.integration import integrate
-from sciprec.errors import InputError
+from sciprec.foundation.errors import InputError
 from tests.climate.small_models import SMALL, require_same_bits
 from tests.writing import damages
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from sciprec.climate.catalogue import CASES, EQUATIONS
-from sciprec.plugins.loading import load_files
+from sciprec.foundation.loading import load_files
 
 FORMS = ("({0} + {1})", "({0} - {1})", "({0} * {1})", "({0} * {1})", "(-{0})", "abs({0})",
          "({0} * {2})", "({0} / (abs({1}) + 1.0))", "math.sqrt(abs({0}))")  # fmt: skip

@@ -26,8 +26,8 @@ from sciprec.climate.running.scaled_in_binary32 import ScaledInFormatModel
 from sciprec.climate.stages.scales import SCALED_STAGES
 from sciprec.climate.stepping.levels import Level
 from sciprec.climate.transform.grid import Truncation
-from sciprec.monitoring.plan import checked_plan, with_changes
 from sciprec.precision.formats.stages import Stages
+from sciprec.tools.monitor.plan import checked_plan, with_changes
 from tests.climate.random_equations import registered
 from tests.climate.small_models import model_of, require_same_bits
 

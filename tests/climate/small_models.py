@@ -11,7 +11,7 @@ from sciprec.climate.running.integration import Trajectory
 from sciprec.climate.running.lifted_model import Model, conversion_of
 from sciprec.climate.running.request import Request
 from sciprec.climate.transform.grid import GaussianGrid, Truncation
-from sciprec.precision.assigning.scaling import ScaledBackend
+from sciprec.instruments.assigning.scaling import ScaledBackend
 
 SMALL = Truncation(10, 16, 32, 1200.0)
 

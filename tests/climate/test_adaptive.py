@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 import sciprec
-from sciprec.adaptation.blocks import block
-from sciprec.adaptation.control import COLUMNS, Control, vain_attempts
-from sciprec.adaptation.plan import checked_ladder, checked_plan
-from sciprec.output import files
-from sciprec.output.adapted import history_of
+from sciprec.results.output import files
 from sciprec.scenario.adaptive_request import AdaptiveRequest
 from sciprec.scenario.variant import Variant
+from sciprec.tools.adapt.adapted import history_of
+from sciprec.tools.adapt.blocks import block
+from sciprec.tools.adapt.control import COLUMNS, Control, vain_attempts
+from sciprec.tools.adapt.plan import checked_ladder, checked_plan
 from tests.climate.small_models import SMALL
 
 STEP = 1200.0

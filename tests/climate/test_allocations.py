@@ -11,7 +11,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from sciprec.adaptation import plan as adaptation
+from sciprec.arrays.sums.compensation import Compensation
 from sciprec.climate.catalogue import CASES, EQUATIONS, TIME_SCHEMES
 from sciprec.climate.running.adapting import AdaptiveSteps
 from sciprec.climate.running.observing import observer_of
@@ -19,12 +19,12 @@ from sciprec.climate.running.request import check_request
 from sciprec.climate.transform.aligned import LINE_BYTES, Pool, aligned_copy, aligned_zeros
 from sciprec.climate.transform.grid import Truncation, resolve_truncation
 from sciprec.climate.transform.spectral import make_tables, make_work, rounded
-from sciprec.monitoring.plan import checked_plan, with_changes
-from sciprec.monitoring.summaries import BINS
+from sciprec.instruments.assigning.scaling import with_scaling
 from sciprec.precision import resolve_backend
-from sciprec.precision.assigning.scaling import with_scaling
 from sciprec.precision.lifting.fixed_lifting import FixedLifted
-from sciprec.precision.sums.compensation import Compensation
+from sciprec.tools.adapt import plan as adaptation
+from sciprec.tools.monitor.plan import checked_plan, with_changes
+from sciprec.tools.monitor.summaries import BINS
 from tests.climate.small_models import model_of
 
 MEDIUM = Truncation(31, 48, 96, 900.0)

@@ -20,7 +20,7 @@ from sciprec.climate.running.perturbation import Perturbation
 from sciprec.climate.running.request import check_request
 from sciprec.climate.stepping.schemes import TIME_SCHEMES, stage_state
 from sciprec.climate.transform.compiled import compiled, kernel_states, restore_kernels
-from sciprec.errors import InputError
+from sciprec.foundation.errors import InputError
 from sciprec.precision import resolve_backend
 from tests.climate.damaged_checkpoints import damaged_run, files_of, older_records, prepared
 from tests.climate.small_models import SMALL, require_same_bits

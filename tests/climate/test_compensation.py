@@ -6,7 +6,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from sciprec.batch import workflow
+from sciprec import quantize
+from sciprec.arrays.sums.compensation import Compensation
 from sciprec.climate.diagnostics.budgets import scalar_errors
 from sciprec.climate.equations import shallow_water
 from sciprec.climate.running.integration import integrate
@@ -14,9 +15,9 @@ from sciprec.climate.stepping.levels import LEVEL_KERNELS, addition
 from sciprec.climate.stepping.schemes import TIME_SCHEMES
 from sciprec.climate.transform.fourier import compensated_sum_of_rows, sum_of_rows
 from sciprec.climate.transform.grid import GaussianGrid, resolve_truncation
-from sciprec.kinds import parse_scenario
-from sciprec.precision import lift, quantize, resolve_backend
-from sciprec.precision.sums.compensation import Compensation
+from sciprec.precision import lift, resolve_backend
+from sciprec.workbench.batch import workflow
+from sciprec.workbench.kinds import parse_scenario
 from tests.climate.small_models import SMALL
 
 NAMES = ("vorticity", "divergence", "geopotential")

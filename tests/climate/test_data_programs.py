@@ -13,7 +13,7 @@ from data.climate.stage_precision import stage_errors
 from sciprec.climate.stages.staged_transform import StagedTransform
 from sciprec.climate.transform.legendre import coefficient_orders
 from sciprec.climate.transform.spectral import SpectralTransform, reference_transform
-from sciprec.errors import InputError
+from sciprec.foundation.errors import InputError
 from sciprec.precision.formats.stages import STAGES, Stages
 from tests.climate.small_models import SMALL
 

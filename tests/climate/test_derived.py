@@ -8,8 +8,8 @@ from sciprec.climate.diagnostics.derived import derive, derived_names
 from sciprec.climate.running.integration import integrate
 from sciprec.climate.transform.grid import GaussianGrid
 from sciprec.climate.transform.spectral import reference_transform
-from sciprec.errors import InputError
-from sciprec.output.dataset import trajectory_dataset
+from sciprec.foundation.errors import InputError
+from sciprec.results.output.dataset import trajectory_dataset
 from tests.climate.small_models import SMALL
 
 SHORT = {"truncation": SMALL, "days": 0.05, "step_seconds": 1080.0}

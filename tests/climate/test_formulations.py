@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sciprec.climate.running.integration import integrate
-from sciprec.kinds import load_scenario
+from sciprec.workbench.kinds import load_scenario
 from tests.climate.small_models import SMALL
 
 FORMULATIONS = ("careful", "anomaly", "whole", "naive")

@@ -10,7 +10,7 @@ from sciprec.climate.diagnostics.reference import Reference, reference_norms
 from sciprec.climate.equations.spherical import few_bits
 from sciprec.climate.running.integration import integrate
 from sciprec.climate.transform.grid import GaussianGrid
-from sciprec.errors import InputError
+from sciprec.foundation.errors import InputError
 from tests.climate.small_models import SMALL
 from tests.oracles.shallow_water import GRAVITY, Flow, Integration, ShallowWater
 

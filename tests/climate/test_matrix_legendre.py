@@ -6,16 +6,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from sciprec.arrays.matrix_unit.unit_table import UnitTable
 from sciprec.climate.running.integration import integrate
 from sciprec.climate.stages.matrix_legendre import MatrixLegendre
 from sciprec.climate.stages.staged_transform import StagedTransform
 from sciprec.climate.transform.grid import Truncation
 from sciprec.climate.transform.legendre import coefficient_orders, gauss_nodes, legendre_table
 from sciprec.climate.transform.legendre_stage import LANES
-from sciprec.errors import InputError
+from sciprec.foundation.errors import InputError
 from sciprec.precision.formats.matrix_unit import MatrixUnit, resolve_matrix_unit
 from sciprec.precision.formats.stages import Stages, resolve_stages
-from sciprec.precision.matrix_unit.unit_table import UnitTable
 from tests.oracles.matrix_unit import Oracle
 from tests.precision.test_matrix_unit import random_unit
 from tests.project.test_tables import table as table_of

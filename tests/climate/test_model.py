@@ -11,7 +11,7 @@ from sciprec.climate.running.integration import integrate
 from sciprec.climate.running.loop import Run
 from sciprec.climate.stepping.levels import Level
 from sciprec.climate.transform.grid import GaussianGrid, resolve_truncation
-from sciprec.errors import InputError
+from sciprec.foundation.errors import InputError
 from tests.climate.small_models import SMALL
 
 FIELDS = {"height", "u", "v", "vorticity", "divergence"}

@@ -8,10 +8,10 @@ import pytest
 from sciprec.climate.catalogue import CASES, EQUATIONS, TIME_SCHEMES
 from sciprec.climate.running.integration import integrate
 from sciprec.climate.stepping import runge_kutta as rk
-from sciprec.errors import InputError
 from sciprec.extend import SECONDS_PER_DAY
-from sciprec.kinds.climate_runs import run_climate
+from sciprec.foundation.errors import InputError
 from sciprec.precision.formats.stages import Stages
+from sciprec.workbench.kinds.climate_runs import run_climate
 from tests.climate.small_models import SMALL
 from tests.extending import loading
 

@@ -7,7 +7,7 @@ from sciprec import climate
 from sciprec.climate.cases.registry import CASES
 from sciprec.climate.running.perturbation import FIELDS, Perturbation
 from sciprec.climate.transform.grid import GaussianGrid, Truncation, resolve_truncation
-from sciprec.errors import InputError
+from sciprec.foundation.errors import InputError
 from sciprec.precision.streams import word_at
 
 GRID = GaussianGrid(resolve_truncation("T21"))

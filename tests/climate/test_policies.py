@@ -7,18 +7,18 @@ import pytest
 
 import sciprec
 from sciprec import InputError
-from sciprec.batch.perform import run_dataset
-from sciprec.batch.plan import plan
-from sciprec.batch.resume import run_digest
 from sciprec.climate.stages.policies import CLIMATE_STAGES
-from sciprec.kinds import parse_scenario
-from sciprec.kinds.policies import words_of
-from sciprec.plugins.later import MODEL_STAGES
+from sciprec.foundation.later import MODEL_STAGES
+from sciprec.instruments.assigning.matching import program_of
+from sciprec.instruments.assigning.operations import rounds
+from sciprec.instruments.assigning.origins import own_place
+from sciprec.instruments.assigning.policies import policy_called
 from sciprec.precision import resolve_backend
-from sciprec.precision.assigning.matching import program_of
-from sciprec.precision.assigning.operations import rounds
-from sciprec.precision.assigning.origins import own_place
-from sciprec.precision.assigning.policies import policy_called
+from sciprec.workbench.batch.perform import run_dataset
+from sciprec.workbench.batch.plan import plan
+from sciprec.workbench.batch.resume import run_digest
+from sciprec.workbench.kinds import parse_scenario
+from sciprec.workbench.kinds.policies import words_of
 from tests.precision.registered import registered_kernels
 
 

@@ -6,9 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from sciprec import quantize
 from sciprec.climate.transform.legendre_stage import legendre_synthesis
-from sciprec.precision import Backend, lift, quantize, resolve_backend
-from sciprec.precision.assigning.policies import Policy
+from sciprec.instruments.assigning.policies import Policy
+from sciprec.precision import Backend, lift, resolve_backend
 from tests.oracles.by_line import run_by_line
 from tests.precision.registered import registered_kernels
 

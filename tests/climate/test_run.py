@@ -7,16 +7,16 @@ import pytest
 import xarray as xr
 
 from sciprec import climate
-from sciprec.batch import workflow
-from sciprec.batch.perform import run_dataset
-from sciprec.batch.plan import Run
 from sciprec.climate.cases.registry import CASES, require_state
 from sciprec.climate.running.integration import integrate
 from sciprec.climate.transform.grid import GaussianGrid, resolve_truncation
-from sciprec.errors import InputError
-from sciprec.kinds import parse_scenario
-from sciprec.output.dataset import trajectory_dataset
+from sciprec.foundation.errors import InputError
+from sciprec.results.output.dataset import trajectory_dataset
 from sciprec.scenario.variant import Variant
+from sciprec.workbench.batch import workflow
+from sciprec.workbench.batch.perform import run_dataset
+from sciprec.workbench.batch.plan import Run
+from sciprec.workbench.kinds import parse_scenario
 from tests.climate.small_models import SMALL
 
 SHORT = {"truncation": SMALL, "days": 0.05, "step_seconds": 1080.0}

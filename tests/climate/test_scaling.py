@@ -16,9 +16,9 @@ from sciprec.climate.running.scaled_model import ScaledModel
 from sciprec.climate.stages.scales import HEADROOM, SCALED_STAGES, STATE, Notes, Scales
 from sciprec.climate.stepping.schemes import stage_state
 from sciprec.climate.transform.grid import Truncation
+from sciprec.instruments.assigning.scaled import scalable
+from sciprec.instruments.assigning.scaling import Scaling, with_scaling, without_range
 from sciprec.precision import resolve_backend
-from sciprec.precision.assigning.scaled import scalable
-from sciprec.precision.assigning.scaling import Scaling, with_scaling, without_range
 from tests.climate.small_models import model_of, started
 
 SMALL = Truncation(3, 8, 16, 3600.0)

@@ -7,13 +7,13 @@ import json
 import numpy as np
 import pytest
 
-from sciprec.batch.perform import run_dataset
-from sciprec.batch.plan import plan
 from sciprec.climate.running.integration import integrate
 from sciprec.climate.running.request import check_request
-from sciprec.errors import InputError
-from sciprec.kinds import parse_scenario
+from sciprec.foundation.errors import InputError
 from sciprec.precision.formats.stages import STAGES, Stages, resolve_stages
+from sciprec.workbench.batch.perform import run_dataset
+from sciprec.workbench.batch.plan import plan
+from sciprec.workbench.kinds import parse_scenario
 from tests.climate.small_models import SMALL, require_same_bits
 
 SHORT = {"truncation": SMALL, "days": 0.25, "output_hours": 6.0}

@@ -5,6 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from sciprec import quantize
 from sciprec.climate.transform.fft import (
     digit_reversed,
     fast_fourier,
@@ -32,8 +33,8 @@ from sciprec.climate.transform.spectral import (
     rounded,
     with_stages,
 )
-from sciprec.errors import InputError
-from sciprec.precision import Arithmetic, Backend, lift, quantize, resolve_backend
+from sciprec.foundation.errors import InputError
+from sciprec.precision import Arithmetic, Backend, lift, resolve_backend
 from sciprec.precision.formats.float_format import FORMATS
 from tests.climate.small_models import SMALL, random_spectrum
 

@@ -13,7 +13,7 @@ from sciprec.climate.equations.shallow_water import InitialState
 from sciprec.climate.running.request import check_request
 from sciprec.climate.running.start import initial_state
 from sciprec.climate.transform.grid import GaussianGrid
-from sciprec.errors import InputError
+from sciprec.foundation.errors import InputError
 from tests.climate.small_models import SMALL
 
 SHORT = {"truncation": SMALL, "days": 0.05, "step_seconds": 1080.0}

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from sciprec.climate.running.request import check_request
 from sciprec.climate.transform.grid import resolve_truncation
-from sciprec.errors import InputError
-from sciprec.kinds import load_scenario
+from sciprec.foundation.errors import InputError
+from sciprec.workbench.kinds import load_scenario
 from tests.shell.conftest import SHIPPED
 
 

@@ -7,8 +7,6 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from sciprec.batch.perform import run_dataset
-from sciprec.batch.plan import plan
 from sciprec.climate.diagnostics.budgets import scalar_errors, wind_errors
 from sciprec.climate.running.integration import integrate
 from sciprec.climate.running.request import check_request
@@ -16,10 +14,12 @@ from sciprec.climate.stepping.levels import LEVEL_KERNELS
 from sciprec.climate.stepping.stored import resolve_stored
 from sciprec.climate.transform.grid import GaussianGrid, resolve_truncation
 from sciprec.climate.transform.legendre import coefficient_orders
-from sciprec.errors import InputError
-from sciprec.kinds import parse_scenario
-from sciprec.kinds.climate_runs import run_climate
+from sciprec.foundation.errors import InputError
 from sciprec.precision import lift, resolve_backend
+from sciprec.workbench.batch.perform import run_dataset
+from sciprec.workbench.batch.plan import plan
+from sciprec.workbench.kinds import parse_scenario
+from sciprec.workbench.kinds.climate_runs import run_climate
 from tests.climate.small_models import SMALL, model_of, require_same_bits
 
 SHORT = {"truncation": SMALL, "days": 0.25}

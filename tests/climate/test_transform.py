@@ -9,7 +9,7 @@ from sciprec.climate.transform.fft import is_supported, smallest_length
 from sciprec.climate.transform.fourier import circle
 from sciprec.climate.transform.grid import TRUNCATIONS, GaussianGrid, Truncation, resolve_truncation
 from sciprec.climate.transform.spectral import SpectralTransform, make_tables, reference_transform
-from sciprec.errors import InputError
+from sciprec.foundation.errors import InputError
 from sciprec.precision import lift, resolve_backend
 from tests.climate.small_models import random_spectrum
 

@@ -16,7 +16,7 @@ from sciprec.climate.equations.vertical import (
     implicit_inverses,
     resolve_levels,
 )
-from sciprec.errors import InputError
+from sciprec.foundation.errors import InputError
 from sciprec.precision import lift
 
 LEVELS = [even_levels(2), even_levels(20), SigmaLevels((0.0, 0.02, 0.1, 0.35, 0.8, 1.0))]

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from sciprec import climate
-from sciprec.kinds.files import load_scenario
+from sciprec.workbench.kinds.files import load_scenario
 from tests.climate.published import DATA
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"

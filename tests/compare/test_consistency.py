@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from sciprec.comparison.evidence.consistency import (
+from sciprec.foundation.errors import InputError
+from sciprec.results.comparison.evidence.consistency import (
     CONSTANT,
     LEAST_MEMBERS,
     NO,
@@ -15,8 +16,7 @@ from sciprec.comparison.evidence.consistency import (
     ensemble_consistency,
     false_alarm_rate,
 )
-from sciprec.comparison.evidence.distributions import compare_distributions
-from sciprec.errors import InputError
+from sciprec.results.comparison.evidence.distributions import compare_distributions
 
 RNG = np.random.default_rng(20261121)
 MIXING = RNG.normal(size=(12, 12)) @ np.diag(0.7 ** np.arange(12)) + np.eye(12) * 0.05

@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from sciprec import compare
-from sciprec.comparison.evidence.drift import drifts, gain
-from sciprec.comparison.evidence.error_growth import (
+from sciprec import compare, quantize
+from sciprec.foundation.errors import InputError
+from sciprec.precision import lift
+from sciprec.results.comparison.evidence.drift import drifts, gain
+from sciprec.results.comparison.evidence.error_growth import (
     error_growth,
     growth_as_dict,
     law_of,
     law_sentences,
 )
-from sciprec.comparison.evidence.growth_laws import growth_laws
-from sciprec.errors import InputError
-from sciprec.precision import lift, quantize
+from sciprec.results.comparison.evidence.growth_laws import growth_laws
 
 U = 2.0**-24
 DAYS = np.arange(21) * 0.25

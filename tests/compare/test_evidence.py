@@ -9,10 +9,15 @@ import pytest
 import xarray as xr
 
 from sciprec import compare
-from sciprec.comparison.evidence.error_budget import error_budget
-from sciprec.comparison.evidence.gathering import Members, evidence, member_of, perturbation_of
-from sciprec.comparison.verdicts import judge
-from sciprec.errors import InputError
+from sciprec.foundation.errors import InputError
+from sciprec.results.comparison.evidence.error_budget import error_budget
+from sciprec.results.comparison.evidence.gathering import (
+    Members,
+    evidence,
+    member_of,
+    perturbation_of,
+)
+from sciprec.results.comparison.verdicts import judge
 
 DAYS = np.arange(0.0, 5.5, 0.5)
 NLAT, NLON = 16, 32

@@ -10,7 +10,7 @@ import xarray as xr
 
 from sciprec import InputError, compare
 from sciprec.cli.exit_codes import GOOD, NOT_MET, USAGE
-from sciprec.comparison.selecting import Nearness, selected
+from sciprec.results.comparison.selecting import Nearness, selected
 from tests.compare.foreign_files import FAULTS, foreign, wrong
 
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from sciprec.comparison.evidence.global_means import global_means, table_of_means
-from sciprec.errors import InputError
+from sciprec.foundation.errors import InputError
+from sciprec.results.comparison.evidence.global_means import global_means, table_of_means
 
 AREA = np.array([[1.0, 1.0], [3.0, 3.0]])
 RNG = np.random.default_rng(2)

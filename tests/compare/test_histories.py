@@ -8,8 +8,8 @@ import pytest
 import xarray as xr
 
 import sciprec
-from sciprec.comparison.rows import growth
-from sciprec.output.stated import is_history, without_history
+from sciprec.results.comparison.rows import growth
+from sciprec.results.output.stated import is_history, without_history
 
 SCENARIO = {"name": "flow", "kind": "climate", "backends": ["fp16"], "climate": {"days": 3.0}}
 WATCHED = ("sciprec_monitor", "monitor_step", "monitor_norm")

@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from sciprec.comparison import compare
-from sciprec.comparison.junit import junit_xml
-from sciprec.comparison.pointwise import blocks
-from sciprec.comparison.pointwise.blocks import blocks_of, cut_up
-from sciprec.comparison.reasons import reason
-from sciprec.comparison.stored_metrics import judge_again
-from sciprec.comparison.verdicts import judge
-from sciprec.errors import InputError
-from sciprec.output import files, netcdf
+from sciprec.foundation.errors import InputError
+from sciprec.results.comparison import compare
+from sciprec.results.comparison.junit import junit_xml
+from sciprec.results.comparison.pointwise import blocks
+from sciprec.results.comparison.pointwise.blocks import blocks_of, cut_up
+from sciprec.results.comparison.reasons import reason
+from sciprec.results.comparison.stored_metrics import judge_again
+from sciprec.results.comparison.verdicts import judge
+from sciprec.results.output import files, netcdf
 
 
 def fields(seed=1):

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from sciprec.comparison.evidence.internal_variability import variability_growth
-from sciprec.errors import InputError
+from sciprec.foundation.errors import InputError
+from sciprec.results.comparison.evidence.internal_variability import variability_growth
 
 DAYS = np.arange(0.0, 10.5, 0.5)
 RATE = 0.8  # per day

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import sciprec
-from sciprec.comparison import compare
-from sciprec.errors import InputError
-from sciprec.studies.inputs import inputs_of
+from sciprec.foundation.errors import InputError
+from sciprec.results.comparison import compare
+from sciprec.tools.calls.inputs import inputs_of
 from tests.compare.odd_files import odd_array, odd_netcdf, odd_npz
 
 SECONDS = 20
@@ -160,7 +160,7 @@ def test_memory_that_does_not_suffice_is_told(call, monkeypatch):
     def fails(*_, **__):
         raise MemoryError("Unable to allocate 7.11 PiB")
 
-    monkeypatch.setattr("sciprec.comparison.compare", fails)
+    monkeypatch.setattr("sciprec.results.comparison.compare", fails)
     code, _, err = call("compare", "a.nc", "b.nc")
     assert code == 2
     assert err == (

@@ -8,14 +8,14 @@ import pytest
 import xarray as xr
 
 from sciprec import compare
-from sciprec.comparison.evidence.arbitrage import arbitrage, checks_of, put_call_parity
-from sciprec.comparison.evidence.error_budget import error_budget
-from sciprec.comparison.evidence.gathering import Members, evidence
-from sciprec.comparison.evidence.markets import Market, market_of
-from sciprec.comparison.evidence.price_errors import price_errors
-from sciprec.comparison.verdicts import judge
-from sciprec.errors import InputError
+from sciprec.foundation.errors import InputError
 from sciprec.heston.semianalytic.black import call_prices
+from sciprec.results.comparison.evidence.arbitrage import arbitrage, checks_of, put_call_parity
+from sciprec.results.comparison.evidence.error_budget import error_budget
+from sciprec.results.comparison.evidence.gathering import Members, evidence
+from sciprec.results.comparison.evidence.markets import Market, market_of
+from sciprec.results.comparison.evidence.price_errors import price_errors
+from sciprec.results.comparison.verdicts import judge
 
 STRIKES = np.array([70.0, 80.0, 90.0, 100.0, 110.0, 125.0])
 MATURITIES = np.array([0.25, 0.5, 1.0, 2.0])

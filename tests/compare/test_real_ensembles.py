@@ -11,9 +11,9 @@ import pytest
 from scipy.stats import binomtest
 
 from sciprec import climate
-from sciprec.comparison.evidence.consistency import NO, YES, ensemble_consistency
-from sciprec.comparison.evidence.distributions import compare_distributions
-from sciprec.comparison.evidence.global_means import table_of_means
+from sciprec.results.comparison.evidence.consistency import NO, YES, ensemble_consistency
+from sciprec.results.comparison.evidence.distributions import compare_distributions
+from sciprec.results.comparison.evidence.global_means import table_of_means
 
 FILE = Path(__file__).parents[2] / "data" / "climate" / "galewsky_t21_ensemble.npz"
 

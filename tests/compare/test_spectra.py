@@ -8,10 +8,10 @@ from scipy.special import sph_harm_y
 from sciprec.climate.diagnostics.derived import kinetic_energy_spectrum
 from sciprec.climate.transform.grid import resolve_truncation
 from sciprec.climate.transform.spectral import reference_transform
-from sciprec.comparison.evidence import spectra
-from sciprec.comparison.evidence.error_scales import error_scales
-from sciprec.comparison.evidence.spectra import mean_spectrum, spectrum_ratio
-from sciprec.errors import InputError
+from sciprec.foundation.errors import InputError
+from sciprec.results.comparison.evidence import spectra
+from sciprec.results.comparison.evidence.error_scales import error_scales
+from sciprec.results.comparison.evidence.spectra import mean_spectrum, spectrum_ratio
 
 RADIUS = 6.4e6
 NLAT, NLON = 32, 64  # T21

@@ -9,12 +9,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from sciprec.comparison.pointwise.histograms import exact_quantile, octaves, quantile, share_within
-from sciprec.comparison.pointwise.number_format import NumberFormat, number_format
-from sciprec.comparison.pointwise.one_pass import CLASSES, SUMS, TILE, WIDTH, _carry
-from sciprec.comparison.pointwise.statistics import statistics_of
-from sciprec.comparison.pointwise.tally import MAP_SHAPE, Tally
-from sciprec.errors import InputError
+from sciprec.foundation.errors import InputError
+from sciprec.results.comparison.pointwise.histograms import (
+    exact_quantile,
+    octaves,
+    quantile,
+    share_within,
+)
+from sciprec.results.comparison.pointwise.number_format import NumberFormat, number_format
+from sciprec.results.comparison.pointwise.one_pass import CLASSES, SUMS, TILE, WIDTH, _carry
+from sciprec.results.comparison.pointwise.statistics import statistics_of
+from sciprec.results.comparison.pointwise.tally import MAP_SHAPE, Tally
 from tests.oracles import error_statistics as oracle
 
 BINARY64 = number_format({})

@@ -6,12 +6,12 @@ import math
 import numpy as np
 import pytest
 
-from sciprec.comparison import compare
-from sciprec.comparison.pointwise.number_format import NumberFormat, number_format
-from sciprec.comparison.reasons import reason
-from sciprec.comparison.stored_metrics import judge_again
-from sciprec.comparison.tolerances import Tolerances, automatic
-from sciprec.errors import InputError
+from sciprec.foundation.errors import InputError
+from sciprec.results.comparison import compare
+from sciprec.results.comparison.pointwise.number_format import NumberFormat, number_format
+from sciprec.results.comparison.reasons import reason
+from sciprec.results.comparison.stored_metrics import judge_again
+from sciprec.results.comparison.tolerances import Tolerances, automatic
 
 FP32 = NumberFormat("binary32", 24, -126, 3.4028234663852886e38)
 MLU = NumberFormat("mlu370", 21, -126, 3.4e38, "rz")

@@ -146,7 +146,7 @@ def _in_child(pipe: Any, place: Path, wholes: dict[str, Path], scenarios: list[P
     """Damage a copy of a folder as drawn, and send it on its way."""
     import warnings
 
-    import sciprec.report.drawing.svg as svg
+    import sciprec.drawing.svg as svg
 
     warnings.simplefilter("ignore")
 
@@ -169,7 +169,8 @@ def _in_child(pipe: Any, place: Path, wholes: dict[str, Path], scenarios: list[P
 _CONTEXT = multiprocessing.get_context("forkserver")
 _CONTEXT.set_forkserver_preload([
     "tests.damage.journey", "sciprec.cli.commands", "sciprec.report.page", "netCDF4", "zarr",
-    "sciprec.batch.workflow", "dask.threaded", "sciprec.kinds", "sciprec.report.drawing.svg",
+    "sciprec.workbench.batch.workflow", "dask.threaded", "sciprec.workbench.kinds",
+    "sciprec.drawing.svg",
 ])  # fmt: skip
 
 

@@ -6,10 +6,10 @@ import random
 
 import pytest
 
-from sciprec.errors import InputError
+from sciprec.foundation.errors import InputError
+from sciprec.foundation.sealed import sealed
 from sciprec.report.page import render
 from sciprec.report.stored.batch import MANIFEST, read_batch
-from sciprec.writing.sealed import sealed
 
 VALUES = [
     None, True, False, 0, 1, -1, 2**31, 10**400, 0.0, -2.5, 1e308, float("nan"), float("inf"), "",

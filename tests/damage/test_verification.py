@@ -8,11 +8,11 @@ import netCDF4
 import pytest
 
 import sciprec
-from sciprec.batch import workflow
 from sciprec.cli.exit_codes import GOOD, NOT_MET, USAGE
-from sciprec.errors import InputError
-from sciprec.output import files
+from sciprec.foundation.errors import InputError
 from sciprec.report.stored.batch import MANIFEST, read_batch
+from sciprec.results.output import files
+from sciprec.workbench.batch import workflow
 
 FP32 = "little_climate__fp32.nc"
 

@@ -23,7 +23,7 @@ import mpmath
 import numpy as np
 
 from sciprec import bound, lift
-from sciprec.errors import InputError
+from sciprec.foundation.errors import InputError
 from sciprec.precision import resolve_backend
 from tests.diagnosis.bound_kernels import decides, drawn, nearly_cancelling, numbers
 from tests.diagnosis.kept_seeds import kept

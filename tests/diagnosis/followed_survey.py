@@ -21,7 +21,7 @@ import mpmath
 import numpy as np
 
 import sciprec
-from sciprec.errors import InputError
+from sciprec.foundation.errors import InputError
 from tests.diagnosis import bound_kernels
 from tests.diagnosis.bound_survey import FMA
 from tests.diagnosis.kept_seeds import kept

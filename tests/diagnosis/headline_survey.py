@@ -22,7 +22,7 @@ import numpy as np
 
 from sciprec import lift, trace
 from sciprec.precision.formats.backend import resolve_backend
-from sciprec.studies.traces import Trace
+from sciprec.tools.trace.traces import Trace
 from tests.diagnosis.kept_seeds import kept
 from tests.oracles.reals import real_kernel
 from tests.random_kernels.trials import kernel_in

@@ -11,9 +11,9 @@ import numpy as np
 import sciprec
 from sciprec import lift
 from sciprec.climate.stepping import schemes
-from sciprec.diagnosis.models.traces import Results
-from sciprec.kinds import parse_scenario
-from sciprec.kinds.programs import first_variant, program_of
+from sciprec.tools.trace.models.traces import Results
+from sciprec.workbench.kinds import parse_scenario
+from sciprec.workbench.kinds.programs import first_variant, program_of
 
 ROOT = Path(__file__).parents[2]
 

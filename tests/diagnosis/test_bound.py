@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 from sciprec import InputError, LiftError, bound, lift, quantize
-from sciprec.diagnosis.metrics import METRICS
+from sciprec.arrays.metrics import METRICS
+from sciprec.arrays.sums.summation import dot_error_bound, sum_error_bound
 from sciprec.precision import resolve_backend
-from sciprec.precision.sums.summation import dot_error_bound, sum_error_bound
 from tests.diagnosis.bound_kernels import nearly_cancelling
 from tests.diagnosis.bound_survey import summed, surveyed
 from tests.oracles.reals import errors, run_on_reals

@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 from sciprec import InputError, trace
-from sciprec.checks.room import bytes_of_memory
-from sciprec.diagnosis.origins import groups_of
-from sciprec.diagnosis.problem import Problem
+from sciprec.foundation.room import bytes_of_memory
+from sciprec.instruments.tracing import rows
 from sciprec.precision.formats.backend import resolve_backend
 from sciprec.precision.formats.literal import round_literal
-from sciprec.precision.tracing import rows
+from sciprec.tools.trace.origins import groups_of
+from sciprec.tools.trace.problem import Problem
 from tests.diagnosis import guilty_survey
 from tests.diagnosis.faulty_kernels import advected, flow
 from tests.diagnosis.faulty_pipelines import pipeline

@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 
 from sciprec import lift, quantize, trace
-from sciprec.diagnosis.attribution import Result
-from sciprec.diagnosis.origins import groups_of
-from sciprec.diagnosis.problem import Problem
-from sciprec.diagnosis.splitting import Split
 from sciprec.precision.formats.backend import resolve_backend
+from sciprec.tools.trace.attribution import Result
+from sciprec.tools.trace.origins import groups_of
+from sciprec.tools.trace.problem import Problem
+from sciprec.tools.trace.splitting import Split
 from tests.oracles.reals import run_on_reals
 
 SPECIAL = [

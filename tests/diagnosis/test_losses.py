@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from sciprec import InputError, lift, trace
-from sciprec.comparison.pointwise.error_metrics import metrics
-from sciprec.diagnosis.metrics import METRICS, TITLES
+from sciprec.arrays.metrics import METRICS, TITLES
+from sciprec.results.comparison.pointwise.error_metrics import metrics
 from tests.diagnosis.headline_survey import drawn, wrong
 
 

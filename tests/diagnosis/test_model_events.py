@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from sciprec import lift, quantize, trace
-from sciprec.diagnosis.healing import CARRIED
-from sciprec.diagnosis.models.traces import Results, trace_program
-from sciprec.report.trace_page import model_trace_page
+from sciprec.tools.trace.healing import CARRIED
+from sciprec.tools.trace.models.traces import Results, trace_program
+from sciprec.tools.trace.page import model_trace_page
 from tests.diagnosis.short_kernels import line_of
 
 START = np.array([0.75, 0.53, 0.31, 0.62]).astype(np.float16).astype(np.float64)

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from sciprec import InputError, lift, quantize, trace
-from sciprec.diagnosis.models import inputs
-from sciprec.diagnosis.models.census import Census
-from sciprec.diagnosis.models.inputs import MANY
-from sciprec.diagnosis.models.splitting import Splitting
-from sciprec.diagnosis.models.traces import Results, trace_program
 from sciprec.precision.formats.backend import resolve_backend
-from sciprec.report.trace_page import model_trace_page
+from sciprec.tools.trace.models import inputs
+from sciprec.tools.trace.models.census import Census
+from sciprec.tools.trace.models.inputs import MANY
+from sciprec.tools.trace.models.splitting import Splitting
+from sciprec.tools.trace.models.traces import Results, trace_program
+from sciprec.tools.trace.page import model_trace_page
 from tests.diagnosis.faulty_kernels import advected, flow
 from tests.diagnosis.faulty_pipelines import pipeline
 from tests.diagnosis.short_kernels import line_of

@@ -15,16 +15,16 @@ import pytest
 
 import sciprec
 from sciprec import lift
-from sciprec.batch.traced import TRACE
-from sciprec.diagnosis.models.census import Census
-from sciprec.diagnosis.models.steps import IN_WORDS, Calls, StepLog, repeats
-from sciprec.diagnosis.models.traces import Results, trace_program
-from sciprec.diagnosis.origins import BY
-from sciprec.models.arithmetic import ModelArithmetic
-from sciprec.plugins.loading import load_files
+from sciprec.foundation.loading import load_files
+from sciprec.foundation.time_steps import listening, step_begins, steps_end
 from sciprec.precision.formats.backend import resolve_backend
-from sciprec.provenance.time_steps import listening, step_begins, steps_end
 from sciprec.report.sections.traced import traced_rows
+from sciprec.tools.trace.models.census import Census
+from sciprec.tools.trace.models.steps import IN_WORDS, Calls, StepLog, repeats
+from sciprec.tools.trace.models.traces import Results, trace_program
+from sciprec.tools.trace.origins import BY
+from sciprec.workbench.batch.traced import TRACE
+from sciprec.workbench.models.arithmetic import ModelArithmetic
 from tests.diagnosis.model_programs import ROOT
 
 STEPS, START = 9, np.linspace(0.26, 1.74, 25).astype(np.float16).astype(np.float64)

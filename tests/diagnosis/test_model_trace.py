@@ -15,18 +15,18 @@ import pytest
 
 import sciprec
 from sciprec import InputError, LiftError, lift, quantize, trace
-from sciprec.diagnosis import needed_memory
-from sciprec.diagnosis.models import census as model_census
-from sciprec.diagnosis.models import runs as model_runs
-from sciprec.diagnosis.models import traces as model_traces
-from sciprec.diagnosis.models.between import Crossings, Ladder
-from sciprec.diagnosis.models.copies import Copies
-from sciprec.diagnosis.models.traces import Results, trace_program
-from sciprec.models import arithmetic
+from sciprec.arrays.sums.compensation import plain_update
 from sciprec.precision.formats.backend import Backend, resolve_backend
 from sciprec.precision.operations.operation import OPERATIONS, Operation
-from sciprec.precision.sums.compensation import plain_update
-from sciprec.report.trace_page import model_trace_page
+from sciprec.tools.trace import needed_memory
+from sciprec.tools.trace.models import census as model_census
+from sciprec.tools.trace.models import runs as model_runs
+from sciprec.tools.trace.models import traces as model_traces
+from sciprec.tools.trace.models.between import Crossings, Ladder
+from sciprec.tools.trace.models.copies import Copies
+from sciprec.tools.trace.models.traces import Results, trace_program
+from sciprec.tools.trace.page import model_trace_page
+from sciprec.workbench.models import arithmetic
 from tests.diagnosis.model_programs import (
     ROOT,
     advance,
@@ -342,7 +342,7 @@ def test_tested_values_are_those_of_an_ordinary_run(monkeypatch):
         return Results({"y": y})
 
     monkeypatch.setattr(model_runs.ErrorRun, "_called", noting)
-    monkeypatch.setattr("sciprec.diagnosis.models.traces.Census", Noting)
+    monkeypatch.setattr("sciprec.tools.trace.models.traces.Census", Noting)
     found = trace_program(program, "fp16", model="m", by="function", samples=1)
     assert found.calls == 4 and len(seen["traced"]) == 4 * (found.passes + 1)
     for plain, traced in zip(seen["plain"] * (found.passes + 1), seen["traced"], strict=True):

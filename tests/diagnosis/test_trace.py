@@ -18,12 +18,12 @@ from numba.experimental import jitclass
 import sciprec
 from benchmarks import traced
 from sciprec import InputError, LiftError, lift, quantize, trace
-from sciprec.diagnosis.attribution import TracedKernel
-from sciprec.diagnosis.problem import Problem
-from sciprec.precision.assigning.matching import program_of
-from sciprec.precision.assigning.origins import own_place
+from sciprec.instruments.assigning.matching import program_of
+from sciprec.instruments.assigning.origins import own_place
 from sciprec.precision.formats.backend import resolve_backend
 from sciprec.precision.operations.operation import OPERATIONS, Operation
+from sciprec.tools.trace.attribution import TracedKernel
+from sciprec.tools.trace.problem import Problem
 from tests.diagnosis.trace_checks import (
     BACKENDS,
     by_line,

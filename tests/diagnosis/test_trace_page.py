@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 from sciprec import InputError, trace
-from sciprec.diagnosis.examination import MOST_STEPS, Step
-from sciprec.diagnosis.growth import MOST_LINES as MOST_BANDS
-from sciprec.diagnosis.growth import Growth
-from sciprec.diagnosis.lines import LineGroup
-from sciprec.diagnosis.verification import Check, Verification
-from sciprec.precision.assigning.origins import Source
-from sciprec.report.trace_page import trace_page
+from sciprec.instruments.assigning.origins import Source
+from sciprec.tools.trace.examination import MOST_STEPS, Step
+from sciprec.tools.trace.growth import MOST_LINES as MOST_BANDS
+from sciprec.tools.trace.growth import Growth
+from sciprec.tools.trace.lines import LineGroup
+from sciprec.tools.trace.page import trace_page
+from sciprec.tools.trace.verification import Check, Verification
 from tests.diagnosis.faulty_kernels import advected, flow
 from tests.diagnosis.short_kernels import line_of
 from tests.diagnosis.test_findings import vanishing

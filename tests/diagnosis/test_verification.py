@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from sciprec import InputError, LiftError, lift, trace
-from sciprec.diagnosis.models.traces import Results, trace_program
-from sciprec.diagnosis.verification import AGREE, PREDICTS, Check
+from sciprec.tools.trace.models.traces import Results, trace_program
+from sciprec.tools.trace.verification import AGREE, PREDICTS, Check
 from tests.diagnosis import faulty_kernels
 from tests.diagnosis.faulty_kernels import advected, flow
 from tests.diagnosis.short_kernels import line_of

@@ -15,16 +15,16 @@ import pytest
 
 import sciprec
 from sciprec import trace
-from sciprec.diagnosis.problem import Problem
-from sciprec.precision.assigning.matching import program_of
-from sciprec.precision.assigning.origins import own_place
+from sciprec.instruments.assigning.matching import program_of
+from sciprec.instruments.assigning.origins import own_place
+from sciprec.instruments.tracing import rows
 from sciprec.precision.elementary.bits import inlined
 from sciprec.precision.elementary.trigonometric import sin
 from sciprec.precision.formats.backend import resolve_backend
 from sciprec.precision.formats.literal import round_literal
 from sciprec.precision.rewriting.copies import copied
-from sciprec.precision.tracing import rows
-from sciprec.studies.traces import Trace
+from sciprec.tools.trace.problem import Problem
+from sciprec.tools.trace.traces import Trace
 from tests.random_kernels.generator import random_case
 from tests.random_kernels.trials import kernel_of
 from tests.random_kernels.values import values_of

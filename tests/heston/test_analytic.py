@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from sciprec.errors import InputError
+from sciprec.foundation.errors import InputError
 from sciprec.heston.options.catalogue import Call
 from sciprec.heston.parameters import Model
 from sciprec.heston.semianalytic import affine, analytic, black, contour

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.integrate import solve_ivp
 
 from sciprec import heston
-from sciprec.errors import InputError
+from sciprec.foundation.errors import InputError
 from sciprec.heston.parameters import Model
 from sciprec.heston.semianalytic import affine, analytic
 from tests.heston.examples import ANDERSEN_1, LEWIS

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sciprec import heston
-from sciprec.errors import InputError
+from sciprec.foundation.errors import InputError
 from sciprec.heston.bounds.bound_coverage import Case, least_covered
 from sciprec.heston.bounds.discretisation import MEMORY
 from sciprec.heston.bounds.pilot import coarsest_steps

@@ -12,9 +12,9 @@ from sciprec.heston.bounds.levels import BLOCK
 from sciprec.heston.simulation import paths
 from sciprec.heston.simulation.block import Simulation
 from sciprec.heston.simulation.fixed_counts import added, counted
-from sciprec.kinds import heston_grid as options
-from sciprec.kinds.heston_sections import HestonRun
 from sciprec.precision.lifting.fixed_lifting import fixed_point_summary
+from sciprec.workbench.kinds import heston_grid as options
+from sciprec.workbench.kinds.heston_sections import HestonRun
 from tests.heston.examples import LEWIS
 
 EULER = "full_truncation_euler"

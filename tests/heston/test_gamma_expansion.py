@@ -8,7 +8,7 @@ from numba import njit
 from scipy import stats
 
 from sciprec import heston
-from sciprec.errors import InputError
+from sciprec.foundation.errors import InputError
 from sciprec.heston.schemes import gamma_expansion
 from sciprec.heston.schemes.registry import Units, state_arrays
 from sciprec.heston.semianalytic import analytic

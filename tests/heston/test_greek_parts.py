@@ -8,7 +8,7 @@ import pytest
 from scipy.integrate import quad
 
 from sciprec import heston
-from sciprec.errors import InputError
+from sciprec.foundation.errors import InputError
 from sciprec.heston.options.level_payments import mean_payments
 from sciprec.heston.semianalytic.analytic_greeks import known_greeks
 from sciprec.heston.sensitivities.bumps import (

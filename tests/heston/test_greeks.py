@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from sciprec import heston
-from sciprec.errors import InputError
+from sciprec.foundation.errors import InputError
 from sciprec.heston.sensitivities.greek_pricing import NAMES, PARTS
 from sciprec.heston.simulation.monitoring import observed_payments
 from sciprec.heston.simulation.paths import blocks

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from sciprec.errors import InputError
+from sciprec.foundation.errors import InputError
 from sciprec.heston.parameters import Model
 
 GOOD = {"spot": 100, "v0": 0.04, "kappa": 2, "theta": 0.05, "sigma": 0.4, "rho": -0.7, "rate": 0.03}

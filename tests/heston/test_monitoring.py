@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sciprec import heston
-from sciprec.errors import InputError
+from sciprec.foundation.errors import InputError
 from sciprec.heston.parameters import Model
 from sciprec.heston.simulation import monitoring, paths
 from sciprec.heston.simulation.monitoring import observed_payments, steps_for

@@ -8,15 +8,15 @@ import pytest
 import xarray as xr
 
 from sciprec import heston
-from sciprec.batch.execute import execute
-from sciprec.batch.plan import plan
 from sciprec.cli import commands as cli
 from sciprec.cli.exit_codes import GOOD, USAGE
-from sciprec.errors import InputError
+from sciprec.foundation.errors import InputError
 from sciprec.heston.bounds.rare import Rare
 from sciprec.heston.semianalytic import analytic
 from sciprec.heston.simulation import paths
-from sciprec.kinds import parse_scenario
+from sciprec.workbench.batch.execute import execute
+from sciprec.workbench.batch.plan import plan
+from sciprec.workbench.kinds import parse_scenario
 from tests.extending import loading
 
 MODEL = heston.Model(

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sciprec import precision
-from sciprec.errors import InputError
+from sciprec.foundation.errors import InputError
 from sciprec.heston.options.catalogue import Call, Put
 from sciprec.heston.schemes.catalogue import registered_schemes
 from sciprec.heston.semianalytic import analytic

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from sciprec import heston
-from sciprec.checks.limits import PAYOFF
-from sciprec.errors import InputError
+from sciprec.foundation.errors import InputError
+from sciprec.foundation.limits import PAYOFF
 from sciprec.heston.options.catalogue import payoff_named, payoffs
 from sciprec.heston.parameters import Model
 from tests.heston.examples import Path

@@ -6,13 +6,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sciprec import InputError, heston
+from sciprec import InputError, heston, quantize
 from sciprec.heston.schemes.catalogue import scheme_named
 from sciprec.heston.simulation.block import Simulation
 from sciprec.heston.simulation.paths import Block
 from sciprec.heston.variates.inversion import philox_variates
-from sciprec.precision import lift, quantize, resolve_backend
-from sciprec.precision.assigning.policies import Policy
+from sciprec.instruments.assigning.policies import Policy
+from sciprec.precision import lift, resolve_backend
 from sciprec.precision.streams import seed_words
 from tests.heston.examples import LEWIS
 from tests.oracles.by_line import run_by_line

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from sciprec import heston
-from sciprec.errors import InputError
+from sciprec.foundation.errors import InputError
 from sciprec.heston.bounds import plan
 from sciprec.heston.options.catalogue import (
     AsianArithmetic,

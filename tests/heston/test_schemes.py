@@ -7,7 +7,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from sciprec.errors import InputError
+from sciprec.foundation.errors import InputError
 from sciprec.heston.parameters import Model
 from sciprec.heston.schemes.catalogue import scheme_named
 from sciprec.heston.schemes.martingale_correction import (

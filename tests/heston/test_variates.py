@@ -8,7 +8,7 @@ from numba import njit
 from scipy.special import ndtr, ndtri
 
 from data.heston import inversion_fit
-from sciprec.errors import InputError
+from sciprec.foundation.errors import InputError
 from sciprec.heston.schemes.catalogue import schemes
 from sciprec.heston.simulation.block import CHUNK_PATHS, CHUNK_STEPS, Simulation
 from sciprec.heston.simulation.paths import Block

@@ -5,13 +5,13 @@ import pytest
 
 from benchmarks import compensation as bench
 from sciprec import machine
+from sciprec.arrays.sums import compensation
 from sciprec.cost.peak_rates import table
 from sciprec.cost.work import ARITHMETIC, FLOPS_PER_SPECIAL, FREE, stored_bytes, update_work
-from sciprec.errors import InputError
+from sciprec.foundation.errors import InputError
 from sciprec.machine import MACHINES, Work, roofline
 from sciprec.precision import lift
 from sciprec.precision.operations.operation import OPERATIONS
-from sciprec.precision.sums import compensation
 
 ADDITION = Work(flops=1, bytes_read=8, bytes_written=4)  # c = a + b, per element of binary32
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numba import njit
 
 from sciprec import machine
-from sciprec.errors import InputError
+from sciprec.foundation.errors import InputError
 from sciprec.precision import FORMATS
 from tests.oracles import machine as oracle
 from tests.precision.comparison import assert_bits

@@ -2,11 +2,11 @@
 
 import pytest
 
-from sciprec.batch import modes
-from sciprec.batch.modes import MODES, in_force
-from sciprec.errors import InputError
+from sciprec.arrays.sums.compensation import Compensation
+from sciprec.foundation.errors import InputError
 from sciprec.precision.formats.backend import resolve_backend
-from sciprec.precision.sums.compensation import Compensation
+from sciprec.workbench.batch import modes
+from sciprec.workbench.batch.modes import MODES, in_force
 
 
 def lines(found):

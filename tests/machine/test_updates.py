@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from sciprec import lift, machine, quantize
-from sciprec.errors import InputError
-from sciprec.precision.sums import compensation
+from sciprec.arrays.sums import compensation
+from sciprec.foundation.errors import InputError
 from tests.oracles import machine as oracle
 
 

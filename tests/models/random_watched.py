@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 import sciprec
-from sciprec.adaptation.control import COLUMNS, SHARE
+from sciprec.tools.adapt.control import COLUMNS, SHARE
 
 BACKENDS = ("fp64", "fp32", "fp16", "bf16", "e5m2", "mlu370", "float:p=8,round=sr")
 NARROW_TO_WIDE = ("e5m2", "bf16", "fp16", "float:p=13,round=ru", "mlu370", "fp32")

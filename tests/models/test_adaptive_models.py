@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import sciprec
-from sciprec.adaptation.plan import checked_plan
-from sciprec.output import files
-from sciprec.output.adapted import history_of
+from sciprec.results.output import files
+from sciprec.tools.adapt.adapted import history_of
+from sciprec.tools.adapt.plan import checked_plan
 
 LADDER = ("fp16", "fp32")
 RATES = np.linspace(0.5, 1.5, 40)

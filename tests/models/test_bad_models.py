@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from sciprec.errors import InputError
-from sciprec.kinds import load_scenario
-from sciprec.plugins.loading import load_files
+from sciprec.foundation.errors import InputError
+from sciprec.foundation.loading import load_files
+from sciprec.workbench.kinds import load_scenario
 
 GOOD = 'return xr.Dataset({"x": ("n", np.ones(3), {"units": "1"})})'
 RETURNED = [

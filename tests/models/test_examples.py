@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import sciprec
-from sciprec.kinds import kind
-from sciprec.plugins.loading import load_files
+from sciprec.foundation.loading import load_files
+from sciprec.workbench.kinds import kind
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 import sciprec
-from sciprec.batch.plan import plan
-from sciprec.errors import InputError
-from sciprec.kinds import kind, kinds
-from sciprec.output import files as stored
-from sciprec.plugins.loading import load_files
+from sciprec.foundation.errors import InputError
+from sciprec.foundation.loading import load_files
 from sciprec.report.page import write_page
 from sciprec.report.stored.batch import read_batch
+from sciprec.results.output import files as stored
+from sciprec.workbench.batch.plan import plan
+from sciprec.workbench.kinds import kind, kinds
 from tests.models.conftest import MODEL, SCENARIO
 
 
@@ -55,7 +55,8 @@ def test_a_model_goes_from_its_file_to_its_page(files, monkeypatch):
     for said in ("Error of x against fp64", "power of its error", "heat, per s", "at time 8 s"):
         assert said in page
     assert "Every operation of the kernels that the model lifts" in page
-    monkeypatch.setattr("sciprec.kinds.kind._KINDS", {})  # the page is made without the model
+    # the page is made without the model
+    monkeypatch.setattr("sciprec.workbench.kinds.kind._KINDS", {})
     page = result.page.read_bytes()
     assert write_page(read_batch(files / "out")).read_bytes() == page
 
@@ -148,7 +149,7 @@ def test_a_scenario_is_sent_by_the_name_of_its_kind(files, monkeypatch):
     (first, *_) = plan([scenario])
     sent = pickle.dumps(first)
     assert pickle.loads(sent) == first
-    monkeypatch.setattr("sciprec.kinds.kind._KINDS", {})
+    monkeypatch.setattr("sciprec.workbench.kinds.kind._KINDS", {})
     with pytest.raises(InputError, match="the model 'ring' is not known here; give the file"):
         pickle.loads(sent)
 

@@ -14,15 +14,15 @@ from jsonschema import Draft202012Validator
 from pydantic import Field, ValidationError, create_model
 
 import sciprec
-from sciprec.kinds import kind_of
-from sciprec.models.parameters import as_given, table_of
-from sciprec.output import files as stored
-from sciprec.plugins.loading import load_files
+from sciprec.foundation.loading import load_files
+from sciprec.results.output import files as stored
 from sciprec.scenario.complaints import complaint
 from sciprec.scenario.draft import draft
 from sciprec.scenario.json_schema import json_schema
 from sciprec.scenario.keys import keys
 from sciprec.scenario.loading import Scenario
+from sciprec.workbench.kinds import kind_of
+from sciprec.workbench.models.parameters import as_given, table_of
 
 BACKENDS = ("fp32", "fp16", "bf16", "mlu370", "float:p=9,emin=-30,emax=31,round=rz")
 OPERATIONS = ("{a} + {b}", "{a} - {b}", "{a} * {b}", "0.5 * ({a} + {b})", "{a} / (2.0 + {b} * {b})")

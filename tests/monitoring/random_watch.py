@@ -8,7 +8,7 @@ from copy import deepcopy
 import numpy as np
 
 import sciprec
-from sciprec.diagnosis.noting_program import NotingProgram
+from sciprec.instruments.observing.noting_program import NotingProgram
 from sciprec.precision.formats.backend import resolve_backend
 from tests.random_kernels.generator import random_case
 from tests.random_kernels.trials import kernel_of

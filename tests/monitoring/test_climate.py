@@ -7,10 +7,10 @@ import pytest
 
 import sciprec
 from sciprec.climate.catalogue import EQUATIONS
-from sciprec.monitoring.sketches import SIZE
-from sciprec.output import files
-from sciprec.output.stated import is_compared
 from sciprec.report.sections.monitored import watched_errors
+from sciprec.results.output import files
+from sciprec.results.output.stated import is_compared
+from sciprec.tools.monitor.sketches import SIZE
 
 STATE = EQUATIONS["shallow_water"].variables
 STEP = 1200.0

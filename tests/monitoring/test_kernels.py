@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import sciprec
-from sciprec.monitoring.alerts import AT_END
-from sciprec.monitoring.history import checked_level
-from sciprec.monitoring.plan import checked_plan
+from sciprec.tools.monitor.alerts import AT_END
+from sciprec.tools.monitor.history import checked_level
+from sciprec.tools.monitor.plan import checked_plan
 from tests.monitoring import kernels
 from tests.monitoring.random_watch import watched
 
@@ -245,7 +245,7 @@ def test_variables_and_columns_are_known(spread):
 
 
 def test_more_numbers_than_are_kept_are_refused(monkeypatch):
-    for module in (sciprec.studies.monitored, sciprec.diagnosis.noted_values):
+    for module in (sciprec.tools.monitor.monitored, sciprec.instruments.observing.noted_values):
         monkeypatch.setattr(module, "MOST_VALUES", 30)
     with pytest.raises(sciprec.InputError, match="are 84 numbers in bf16; at most 30 are kept"):
         sciprec.monitor(kernels.spread, "bf16", (H, 5, 0.3), watch=["h"])

@@ -15,11 +15,11 @@ import xarray as xr
 
 from sciprec import InputError, ModelArithmetic, run
 from sciprec.accumulation import accumulate
-from sciprec.batch import states
-from sciprec.batch.states import BATCH, STATES, read_states
-from sciprec.monitoring.plan import checked_plan
-from sciprec.output import files
-from sciprec.output.monitored import with_monitor
+from sciprec.results.output import files
+from sciprec.tools.monitor.plan import checked_plan
+from sciprec.tools.monitor.stored import with_monitor
+from sciprec.workbench.batch import states
+from sciprec.workbench.batch.states import BATCH, STATES, read_states
 
 MODEL = '''
 import time

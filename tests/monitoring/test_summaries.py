@@ -6,10 +6,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from sciprec.monitoring.alerts import RULES, alerts_of, checked_rules
-from sciprec.monitoring.history import History
-from sciprec.monitoring.sketches import SIZE, WITHIN, sketch, sketched_error
-from sciprec.monitoring.summaries import (
+from sciprec.arrays.quantization import quantize
+from sciprec.precision.formats.backend import resolve_backend
+from sciprec.tools.monitor.alerts import RULES, alerts_of, checked_rules
+from sciprec.tools.monitor.history import History
+from sciprec.tools.monitor.sketches import SIZE, WITHIN, sketch, sketched_error
+from sciprec.tools.monitor.summaries import (
     BINS,
     COLUMNS,
     LEAST_EXPONENT,
@@ -20,8 +22,6 @@ from sciprec.monitoring.summaries import (
     relative_error,
     row_of,
 )
-from sciprec.precision.formats.backend import resolve_backend
-from sciprec.precision.quantization import quantize
 from tests.monitoring import oracle
 from tests.random_kernels.values import numbers
 

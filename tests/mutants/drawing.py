@@ -15,7 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 LIST = Path(__file__).with_name("mutants.json")
 SEED = 20261128
-ABOVE = ("sciprec/precision", "sciprec/diagnosis", "sciprec/comparison")
+ABOVE = ("sciprec/precision", "sciprec/tools/trace", "sciprec/results/comparison")
 BELOW = tuple(
     f"sciprec/precision/{name}"
     for name in (

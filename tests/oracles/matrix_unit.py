@@ -1,6 +1,6 @@
 """What a matrix unit gives, number by number, in Python's integers and fractions.
 
-Shares nothing with `sciprec.precision.matrix_unit`: no table, no kernel, no packing.
+Shares nothing with `sciprec.arrays.matrix_unit`: no table, no kernel, no packing.
 """
 
 import math

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from sciprec.precision.assigning.matching import Matching
+from sciprec.instruments.assigning.matching import Matching
 
 
 def kernel_of(folder: Path, lines: list[str]):

@@ -50,7 +50,7 @@ def digests(arithmetics) -> dict[str, str]:
 
 def _results(name: str) -> np.ndarray:
     import sciprec
-    from sciprec.precision.integers.matrix_products import fixed_matmul
+    from sciprec.arrays.integers.matrix_products import fixed_matmul
 
     rng = np.random.default_rng(7)
     if name.startswith("int"):

@@ -10,7 +10,7 @@ from sciprec import Assignment, InputError, climate, heston, lift
 from sciprec.climate.running.loop import Run
 from sciprec.climate.transform.compiled import compiled
 from sciprec.heston.simulation.block import lifted
-from sciprec.precision.assigning.assigned_backend import every_place_met
+from sciprec.instruments.assigning.assigned_backend import every_place_met
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
 

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from sciprec import Assignment, InputError, lift
+from sciprec.instruments.assigning.matching import Matching, program_of
+from sciprec.instruments.assigning.origins import own_place
+from sciprec.instruments.assigning.policies import require_stages
 from sciprec.precision import resolve_backend
-from sciprec.precision.assigning.matching import Matching, program_of
-from sciprec.precision.assigning.origins import own_place
-from sciprec.precision.assigning.policies import require_stages
 from tests.precision.assigned_files import formats_of_rows, kernel_of
 
 TEXTS = ("y = y * 1.1", "y = y + 0.2", "y = y - z * y", "z = y / 3.0")

@@ -9,11 +9,11 @@ import pytest
 
 import sciprec
 from sciprec import Assignment, InputError, lift
+from sciprec.instruments.assigning.configured import Configured
+from sciprec.instruments.assigning.matching import Matching, program_of
+from sciprec.instruments.assigning.origins import own_place
+from sciprec.instruments.assigning.rows import ANY, NEAREST, VERSION, layout_of
 from sciprec.precision import resolve_backend
-from sciprec.precision.assigning.configured import Configured
-from sciprec.precision.assigning.matching import Matching, program_of
-from sciprec.precision.assigning.origins import own_place
-from sciprec.precision.assigning.rows import ANY, NEAREST, VERSION, layout_of
 from tests.oracles.by_line import run_by_line
 from tests.precision.assigned_files import formats_of_rows, kernel_of
 from tests.precision.processes import started

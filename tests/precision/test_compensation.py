@@ -5,9 +5,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from sciprec.errors import InputError
-from sciprec.precision import FORMATS, Arithmetic, Backend, lift, quantize, resolve_backend
-from sciprec.precision.sums.compensation import (
+from sciprec import quantize
+from sciprec.arrays.sums.compensation import (
     COMPENSATIONS,
     CarriedUpdate,
     Compensation,
@@ -19,6 +18,8 @@ from sciprec.precision.sums.compensation import (
     share_forgotten,
     steady_lag,
 )
+from sciprec.foundation.errors import InputError
+from sciprec.precision import FORMATS, Arithmetic, Backend, lift, resolve_backend
 
 NEAREST = ("fp32", "fp16", "bf16", "tf32")
 DIRECTED = ("mlu370", "float:p=21,round=ru", "float:p=21,round=rd", "float:p=8,round=sr")

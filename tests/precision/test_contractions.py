@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import sciprec
-from sciprec.precision import FORMATS, Arithmetic, Backend, lift, quantize
+from sciprec import quantize
+from sciprec.precision import FORMATS, Arithmetic, Backend, lift
 from sciprec.precision.rewriting import contractions as rules
 from tests.oracles.twin import run_twin
 from tests.oracles.uncompiled import Uncompiled

@@ -3,6 +3,7 @@
 import ast
 import json
 import os
+import re
 import shutil
 import sys
 import warnings
@@ -209,11 +210,14 @@ def test_every_source_of_the_engine_counts(tmp_path, monkeypatch):
 
 
 def test_code_is_kept_through_one_door_and_depends_on_its_own_package_and_the_engine():
-    """What a kept function can call is in the sources that its name is a hash of; checks of
-    arguments have nothing that is compiled.
+    """What a kept function can call is in the sources that its name is a hash of; the foundation
+    has nothing that is compiled.
     """
-    assert not any("numba" in p.read_text() for p in (ROOT / "sciprec/checks").rglob("*.py"))
-    keeping, known = 0, ("sciprec.precision", "sciprec.errors", "sciprec.checks")
+    compiles = re.compile(r"\bn?jit\b|vectorize|import numba$", re.MULTILINE)
+    foundation = sorted((ROOT / "sciprec/foundation").rglob("*.py"))
+    assert not [path for path in foundation if compiles.search(path.read_text(encoding="utf-8"))]
+    keeping = 0
+    known = tuple(f"sciprec.{room}" for room in (*disk_cache.ENGINE, "foundation"))
     for path in (ROOT / "sciprec").rglob("*.py"):
         text = path.read_text(encoding="utf-8")
         assert "cache=True" not in text, path
@@ -230,7 +234,7 @@ def test_code_is_kept_through_one_door_and_depends_on_its_own_package_and_the_en
 
 PROFILE = """
 import numpy as np
-from sciprec.comparison.pointwise.profiles import profile
+from sciprec.results.comparison.pointwise.profiles import profile
 columns = np.zeros((4, 1))
 truth, run, none = np.array([[1.5]]), np.array([[-0.5]]), np.empty((0, 0))
 profile(truth, run, none, np.zeros((1, 4)), columns, np.zeros((1, 1)), 1, 0)

@@ -6,8 +6,9 @@ import math
 import numpy as np
 import pytest
 
-from sciprec.errors import InputError
-from sciprec.precision import LiftError, lift, quantize
+from sciprec import quantize
+from sciprec.foundation.errors import InputError
+from sciprec.precision import LiftError, lift
 from tests.oracles import fixed
 from tests.precision import fixed_constructs as constructs
 from tests.precision import fixed_kernels as kernels

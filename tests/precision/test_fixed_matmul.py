@@ -10,15 +10,15 @@ import pytest
 from numba import njit
 
 import sciprec
-from sciprec.errors import InputError
-from sciprec.precision.integers import packed_matmul, tiled_product
-from sciprec.precision.integers.fixed_point import adaptive_quantize, dequantize
-from sciprec.precision.integers.matrix_products import (
+from sciprec.arrays.integers import packed_matmul, tiled_product
+from sciprec.arrays.integers.fixed_point import adaptive_quantize, dequantize
+from sciprec.arrays.integers.matrix_products import (
     _dropped_bits,
     _shifted,
     fixed_matmul,
     rounded_sums,
 )
+from sciprec.foundation.errors import InputError
 from sciprec.precision.rounding.mode import has_feature
 from tests.oracles import integers
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sciprec.errors import InputError
-from sciprec.precision.integers.fixed_point import ROUNDINGS, adaptive_quantize, dequantize
+from sciprec.arrays.integers.fixed_point import ROUNDINGS, adaptive_quantize, dequantize
+from sciprec.foundation.errors import InputError
 from tests.oracles import integers
 
 TINY, HUGE = 5e-324, 1.7976931348623157e308

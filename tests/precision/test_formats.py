@@ -8,7 +8,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from sciprec.errors import InputError
+from sciprec.foundation.errors import InputError
 from sciprec.precision import FORMATS, Arithmetic, Backend, backends, resolve_backend
 from sciprec.precision.formats.backend import table
 from sciprec.precision.formats.float_format import ALIASES, parse_spec

@@ -20,7 +20,7 @@ from numba.core import errors as numba_errors
 from numba.typed import List
 
 import sciprec
-from sciprec.errors import InputError
+from sciprec.foundation.errors import InputError
 from sciprec.precision.rewriting.advice import _SPECIAL
 from tests.oracles.uncompiled import Uncompiled
 

@@ -14,7 +14,7 @@ import pytest
 from numba import float64, prange, vectorize
 
 import sciprec
-from sciprec.errors import InputError
+from sciprec.foundation.errors import InputError
 from sciprec.precision import resolve_backend
 from sciprec.precision.operations.keys import STREAMS, entry_key, entry_words
 from tests.oracles import random_bits

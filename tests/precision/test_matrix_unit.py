@@ -8,7 +8,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from sciprec.errors import InputError
+from sciprec.arrays.matrix_unit import multiplying, storage
+from sciprec.arrays.matrix_unit.multiplying import unit_product
+from sciprec.arrays.matrix_unit.slicing import pairs_of, slice_bound, sliced
+from sciprec.arrays.matrix_unit.storage import Stored
+from sciprec.arrays.matrix_unit.unit_kernels import compiled_for, multiply_numbers
+from sciprec.arrays.matrix_unit.unit_table import UnitTable, pruned_to_two
+from sciprec.foundation.errors import InputError
 from sciprec.precision import resolve_backend
 from sciprec.precision.formats.matrix_unit import (
     ACCUMULATORS,
@@ -19,12 +25,6 @@ from sciprec.precision.formats.matrix_unit import (
     MatrixUnit,
     resolve_matrix_unit,
 )
-from sciprec.precision.matrix_unit import multiplying, storage
-from sciprec.precision.matrix_unit.multiplying import unit_product
-from sciprec.precision.matrix_unit.slicing import pairs_of, slice_bound, sliced
-from sciprec.precision.matrix_unit.storage import Stored
-from sciprec.precision.matrix_unit.unit_kernels import compiled_for, multiply_numbers
-from sciprec.precision.matrix_unit.unit_table import UnitTable, pruned_to_two
 from tests.oracles.matrix_unit import Oracle, two_of_four
 
 SEEDS = range(40)

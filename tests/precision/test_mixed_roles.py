@@ -7,17 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from sciprec import check_memory
-from sciprec.errors import InputError
-from sciprec.precision import (
-    FORMATS,
-    Arithmetic,
-    Backend,
-    LiftError,
-    lift,
-    quantize,
-    resolve_backend,
-)
+from sciprec import check_memory, quantize
+from sciprec.foundation.errors import InputError
+from sciprec.precision import FORMATS, Arithmetic, Backend, LiftError, lift, resolve_backend
 from sciprec.precision.formats.float_format import Format
 from sciprec.precision.operations.reduce import fma
 from tests.oracles.twin import run_twin

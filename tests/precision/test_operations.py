@@ -6,7 +6,7 @@ import operator
 import numpy as np
 import pytest
 
-from sciprec.errors import InputError
+from sciprec.foundation.errors import InputError
 from sciprec.precision import backends, lift, resolve_backend
 from sciprec.precision.formats.backend import Arithmetic, uniform_backend
 from sciprec.precision.formats.float_format import Format

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from numba.experimental import jitclass
 
-from sciprec.precision import lift, quantize, resolve_backend
+from sciprec import quantize
+from sciprec.precision import lift, resolve_backend
 from sciprec.precision.lifting import proof
 from sciprec.precision.lifting.proof import in_format
 from tests.precision.comparison import bits

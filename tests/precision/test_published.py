@@ -5,7 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from sciprec.precision import lift, quantize, resolve_backend
+from sciprec import quantize
+from sciprec.precision import lift, resolve_backend
 from sciprec.precision.operations.reduce import multiply_into
 
 TRUNCATED = "mlu370"

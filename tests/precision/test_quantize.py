@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sciprec
-from sciprec.errors import InputError
-from sciprec.precision import backends, quantize
+from sciprec import quantize
+from sciprec.foundation.errors import InputError
+from sciprec.precision import backends
 from tests.oracles import exact, vector
 from tests.precision import comparison
 

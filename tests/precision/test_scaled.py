@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 
 from sciprec import Assignment, InputError, lift, trace
-from sciprec.precision import resolve_backend
-from sciprec.precision.assigning import scaled_in_format
-from sciprec.precision.assigning.scaled import largest_of, scalable, spread_of
-from sciprec.precision.assigning.scaling import (
+from sciprec.instruments.assigning import scaled_in_format
+from sciprec.instruments.assigning.scaled import largest_of, scalable, spread_of
+from sciprec.instruments.assigning.scaling import (
     scale_exponent,
     shifted,
     with_scaling,
     within_reach,
 )
+from sciprec.precision import resolve_backend
 from sciprec.precision.rounding.recording import LEAST_EXPONENT
 from tests.oracles.exact import round_exact
 

@@ -12,10 +12,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from sciprec.instruments.assigning import scaled_in_format
+from sciprec.instruments.assigning.scaled import scalable
+from sciprec.instruments.assigning.scaling import KEPT, shifted
 from sciprec.precision import resolve_backend
-from sciprec.precision.assigning import scaled_in_format
-from sciprec.precision.assigning.scaled import scalable
-from sciprec.precision.assigning.scaling import KEPT, shifted
 from tests.oracles.exact import round_exact
 from tests.precision.test_scaled import numbers
 

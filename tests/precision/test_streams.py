@@ -4,7 +4,7 @@ import numba
 import numpy as np
 import pytest
 
-from sciprec.errors import InputError
+from sciprec.foundation.errors import InputError
 from sciprec.precision.streams import fill_words, philox4x32, seed_words, word_at
 
 # Random123 1.09, examples/kat_vectors, rows "philox4x32 10": counter, key, words.

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 import sciprec
-from sciprec.errors import InputError
-from sciprec.precision import quantize, resolve_backend
-from sciprec.precision.sums.summation import (
+from sciprec import quantize
+from sciprec.arrays.sums.summation import (
     DOT_METHODS,
     SUM_METHODS,
     compensated_dot,
@@ -16,6 +15,8 @@ from sciprec.precision.sums.summation import (
     dot_error_bound,
     sum_error_bound,
 )
+from sciprec.foundation.errors import InputError
+from sciprec.precision import resolve_backend
 
 BACKENDS = [
     "mlu370", "bf16",

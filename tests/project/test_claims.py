@@ -20,9 +20,7 @@ from benchmarks.climate_roofline import measure_rooflines
 from sciprec import climate, heston
 from sciprec.accumulation import Accumulation
 from sciprec.accumulation.integration import BLOCK_UPDATES, Summing, check_request
-from sciprec.batch.estimate import estimate
-from sciprec.batch.perform import run_dataset
-from sciprec.batch.plan import plan
+from sciprec.arrays.sums.compensation import resolve_compensation
 from sciprec.climate.diagnostics.reference import Reference
 from sciprec.climate.stages.matrix_legendre import MatrixLegendre
 from sciprec.climate.stages.needed_room import StagedRoom
@@ -32,18 +30,20 @@ from sciprec.climate.transform.legendre import coefficient_orders
 from sciprec.climate.transform.legendre_tables import share_left_out
 from sciprec.climate.transform.spectral import make_tables, negligible_in
 from sciprec.cost.work import Work
-from sciprec.errors import InputError
+from sciprec.foundation.errors import InputError
 from sciprec.heston.schemes.catalogue import scheme_named
 from sciprec.heston.schemes.registry import Units, state_arrays
 from sciprec.heston.semianalytic import analytic
-from sciprec.kinds import kinds, load_scenario, parse_scenario
-from sciprec.kinds.climate_runs import reference_dataset
 from sciprec.machine import MACHINES, update_work
 from sciprec.precision.formats.backend import resolve_backend, table
 from sciprec.precision.formats.matrix_unit import MatrixUnit
 from sciprec.precision.formats.stages import Stages, resolve_stages
-from sciprec.precision.sums.compensation import resolve_compensation
 from sciprec.scenario.shipped import named as named_scenario
+from sciprec.workbench.batch.estimate import estimate
+from sciprec.workbench.batch.perform import run_dataset
+from sciprec.workbench.batch.plan import plan
+from sciprec.workbench.kinds import kinds, load_scenario, parse_scenario
+from sciprec.workbench.kinds.climate_runs import reference_dataset
 from tests.machine.test_checksum import experiment
 
 ROOT = Path(__file__).parents[2]

@@ -29,17 +29,17 @@ import yaml
 
 import sciprec
 from sciprec import InputError, LiftError, climate, lift
-from sciprec.batch import modes, workflow
 from sciprec.cli.exit_codes import GOOD, NOT_MET, USAGE
-from sciprec.comparison.evidence.consistency import LEAST_MEMBERS, MEMBERS_PER_COMPONENT
-from sciprec.comparison.evidence.error_budget import error_budget
 from sciprec.cost.work import update_work
-from sciprec.kinds import load_scenario, parse_scenario, scenario_trace
 from sciprec.machine import MACHINES, roofline
-from sciprec.output.dataset import trajectory_dataset
-from sciprec.output.health import FLAGS
 from sciprec.report.stored.batch import read_batch
-from sciprec.studies import bit_search
+from sciprec.results.comparison.evidence.consistency import LEAST_MEMBERS, MEMBERS_PER_COMPONENT
+from sciprec.results.comparison.evidence.error_budget import error_budget
+from sciprec.results.output.dataset import trajectory_dataset
+from sciprec.results.output.health import FLAGS
+from sciprec.workbench.batch import modes, workflow
+from sciprec.workbench.kinds import load_scenario, parse_scenario, scenario_trace
+from sciprec.workbench.study import bit_search
 from tests.baselines.conftest import kept, repository  # noqa: F401  fixtures
 from tests.shell.conftest import Models, little_trajectory
 
@@ -66,7 +66,7 @@ SMALLER = {
     "steps_per_year = 32": "steps_per_year = 4",
 }
 NOT_RUN = {
-    "rooms, layer by layer": "a drawing", "memory of kernel": "of a kernel that is not shown",
+    "what it holds": "a drawing", "memory of kernel": "of a kernel that is not shown",
     "precision baseline 'test_smooth": "see tests/baselines/test_pytest_plugin.py",
     "def test_smooth": "see tests/baselines/test_pytest_plugin.py",
     "sciprec baseline check --quiet": "a recipe, see below", "kernel 'smooth' (": "see `readme`",

@@ -9,16 +9,16 @@ import pytest
 from typer.testing import CliRunner
 
 import sciprec
-from sciprec.batch.plan import plan
-from sciprec.batch.resume import run_digest
 from sciprec.cli.commands import app
 from sciprec.extend import FORMATS, OPERATIONS, ROUNDINGS, Format, Operation, Rounding
 from sciprec.extend.elementary import exp, inlined
-from sciprec.kinds import load_scenario
 from sciprec.precision import Arithmetic
 from sciprec.precision.formats.fixed_format import FIXED16
 from sciprec.precision.lifting.compiling import module_of
 from sciprec.precision.rewriting.program import Program
+from sciprec.workbench.batch.plan import plan
+from sciprec.workbench.batch.resume import run_digest
+from sciprec.workbench.kinds import load_scenario
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
 

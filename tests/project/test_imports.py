@@ -56,7 +56,7 @@ FORKS = """
             except KeyboardInterrupt:
                 assert finder.left <= 0
         take(name)
-        loading = sys.modules.get("sciprec.plugins.loading")
+        loading = sys.modules.get("sciprec.foundation.loading")
         assert loading is None or loading.load_plugins.cache_info().misses == 0, "plugins"
 
     gc.disable()  # children that look at all objects copy their memory
@@ -95,7 +95,7 @@ WAITING = """
     # policies, lifting and pricing start in a second: half of another one would be xarray's
     missing("sciprec.climate")
     assert resolve_backend("policy:O2,narrow=fp16,wide=fp32").assignment.places
-    missing("pydantic", "sciprec.kinds")
+    missing("pydantic", "sciprec.workbench.kinds")
     import sciprec.cli.pricing.price_request
     from sciprec import heston, lift
     assert heston.price and lift
@@ -103,7 +103,7 @@ WAITING = """
 
     # xarray asks for dask without importing it
     import numpy as np
-    from sciprec.output.dataset import prices_dataset
+    from sciprec.results.output.dataset import prices_dataset
 
     grid = prices_dataset(np.arange(3.0), np.arange(2.0), {"price": np.ones((2, 3))})
     assert float((grid + grid.mean()).price[0, 0]) == 2.0
@@ -111,7 +111,7 @@ WAITING = """
 
     # half of SciPy and dask's clusters were a second of every run
     from tests.shell.conftest import Models, little_climate, write_scenarios
-    from sciprec.batch import workflow
+    from sciprec.workbench.batch import workflow
 
     folder = Path(json.loads(sys.argv[1]))
     Models()["climate"] = little_climate

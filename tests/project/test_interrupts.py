@@ -10,9 +10,9 @@ import time
 
 import pytest
 
-from sciprec import interrupts
 from sciprec.cli.exit_codes import INTERRUPTED
-from sciprec.interrupts import deferred_interrupts, terminated_as_by_interrupts
+from sciprec.foundation import interrupts
+from sciprec.foundation.interrupts import deferred_interrupts, terminated_as_by_interrupts
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="no SIGINT for one process on Windows")
 
@@ -125,7 +125,7 @@ DEFERRED = """
     import hashlib, signal, sys, threading, time
     from sciprec import heston
     from sciprec.cli import commands as cli
-    from sciprec.interrupts import deferred_interrupts, terminated_as_by_interrupts
+    from sciprec.foundation.interrupts import deferred_interrupts, terminated_as_by_interrupts
 
     def price(*given, **options):
         with deferred_interrupts():

@@ -13,12 +13,10 @@ SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 LAYERED = [one for one in SETTINGS["tool"]["importlinter"]["contracts"] if one["type"] == "layers"]
 NAME = re.compile(r"(?<![\w.])sciprec(?:\.\w+)+")
 TEXTS = r"^(?!\s*(from|import) ).*\bsciprec\.\w|[=(] *[rf]*(\"{3}|'{3})"
-ABOVE = ("cli", "baselines", "repetition", "studies", "batch")
+ABOVE = ("cli", "regression", "workbench")
 ASK_THE_ROOT = {
-    "sciprec.accessor": {"compare", "quantize"},
+    "sciprec.results.accessor": {"compare"},
     "sciprec.climate": {"run_climate"},
-    "sciprec.heston.bounds.pricing": {"price_dataset"},
-    "sciprec.heston.sensitivities.greek_pricing": {"greeks_dataset"},
 }
 """Modules below that give users, on a call, what a public function above them makes."""
 
@@ -115,7 +113,7 @@ def test_who_below_asks_the_root(graph):
 
 
 PLANTED = [
-    ("sciprec.diagnosis.lines", "sciprec.diagnosis.models.traces"),
+    ("sciprec.tools.trace.lines", "sciprec.tools.trace.models.traces"),
     ("sciprec.cli.pricing.price_request", "sciprec.cli.commands"),
     ("sciprec.climate.running.records", "sciprec.climate.running.loop"),
 ]

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 import sciprec
-from sciprec.comparison.evidence.price_errors import price_errors
 from sciprec.cost.matrix_rates import MATRIX_MACHINES, LegendreWork, speed_modelled
 from sciprec.precision.formats.matrix_unit import resolve_matrix_unit
+from sciprec.results.comparison.evidence.price_errors import price_errors
 from tests.project.test_claims import quickstart, reports_of_units, small_increments
 
 ROOT = Path(__file__).parents[2]

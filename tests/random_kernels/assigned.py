@@ -12,13 +12,13 @@ from pathlib import Path
 
 import numpy as np
 
-from sciprec.errors import InputError
+from sciprec.foundation.errors import InputError
+from sciprec.instruments.assigning.assignment import Assignment
+from sciprec.instruments.assigning.configured import Configured
+from sciprec.instruments.assigning.matching import Matching, program_of
+from sciprec.instruments.assigning.origins import own_place
+from sciprec.instruments.assigning.rows import VERSION, layout_of
 from sciprec.precision import lift, resolve_backend
-from sciprec.precision.assigning.assignment import Assignment
-from sciprec.precision.assigning.configured import Configured
-from sciprec.precision.assigning.matching import Matching, program_of
-from sciprec.precision.assigning.origins import own_place
-from sciprec.precision.assigning.rows import VERSION, layout_of
 from tests.oracles.by_line import run_by_line
 from tests.oracles.fields import Fields
 from tests.oracles.twin import run_twin

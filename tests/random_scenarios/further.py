@@ -7,7 +7,7 @@ from typing import Any
 
 from sciprec.climate.catalogue import CASES, EQUATIONS
 from sciprec.climate.stages.scales import SCALED_STAGES
-from sciprec.errors import InputError
+from sciprec.foundation.errors import InputError
 from sciprec.precision.formats.matrix_unit import (
     ACCUMULATORS,
     GROUPS,

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sciprec.batch import workflow
-from sciprec.comparison import compare
-from sciprec.kinds import load_scenario, parse_scenario
-from sciprec.output import files
-from sciprec.output.digests import ROOT
-from sciprec.provenance.memory import PEAK_MEMORY
+from sciprec.foundation.memory import PEAK_MEMORY
+from sciprec.results.comparison import compare
+from sciprec.results.output import files
+from sciprec.results.output.digests import ROOT
+from sciprec.workbench.batch import workflow
+from sciprec.workbench.kinds import load_scenario, parse_scenario
 from tests.random_scenarios.generator import number_of_runs
 
 Call = Callable[..., tuple[int, str, str]]
@@ -97,8 +97,8 @@ def undrawn() -> Iterator[None]:
 def in_pieces() -> Iterator[None]:
     """Every dataset counts as large."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("sciprec.output.pieces.WHOLE_BYTES", 0)
-        patch.setattr("sciprec.output.pieces.PIECE_BYTES", 1000)
+        patch.setattr("sciprec.results.output.pieces.WHOLE_BYTES", 0)
+        patch.setattr("sciprec.results.output.pieces.PIECE_BYTES", 1000)
         yield
 
 

@@ -11,18 +11,18 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from sciprec.kinds import kinds
-from sciprec.kinds.climate import _request
-from sciprec.output.dataset import (
+from sciprec.foundation.timing import Timing
+from sciprec.instruments.assigning.assigned_backend import AssignedBackend
+from sciprec.precision.formats.backend import resolve_backend
+from sciprec.results.output.dataset import (
     accumulation_dataset,
     prices_dataset,
     timing_attributes,
     trajectory_dataset,
 )
-from sciprec.output.variables import ZONAL_MEAN
-from sciprec.precision.assigning.assigned_backend import AssignedBackend
-from sciprec.precision.formats.backend import resolve_backend
-from sciprec.provenance.timing import Timing
+from sciprec.results.output.variables import ZONAL_MEAN
+from sciprec.workbench.kinds import kinds
+from sciprec.workbench.kinds.climate import _request
 from tests.shell.conftest import put_in
 
 TIMING = Timing(0.5, 0.45, 0.6)
@@ -30,7 +30,7 @@ TIMING = Timing(0.5, 0.45, 0.6)
 
 def stand_in(patch: pytest.MonkeyPatch) -> None:
     """Put them into the registry of kinds, and remember nothing as compiled."""
-    patch.setattr("sciprec.batch.perform.remember", lambda run: None)
+    patch.setattr("sciprec.workbench.batch.perform.remember", lambda run: None)
     patch.setattr(AssignedBackend, "require_all_met", lambda backend: None)  # in no kernel
     for name, run in (("climate", made_up_flow), ("heston", _prices), ("accumulation", _sums)):
         put_in(patch, replace(kinds()[name], run=run))

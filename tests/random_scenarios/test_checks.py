@@ -8,12 +8,12 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from sciprec.cli.exit_codes import GOOD, USAGE
-from sciprec.errors import InputError
-from sciprec.kinds import examined, parse_scenario
-from sciprec.kinds.schema import scenario_schema
+from sciprec.foundation.errors import InputError
 from sciprec.scenario.changes import change
 from sciprec.scenario.changes import changed as set_otherwise
 from sciprec.scenario.keys import toml as one_line
+from sciprec.workbench.kinds import examined, parse_scenario
+from sciprec.workbench.kinds.schema import scenario_schema
 from tests.extending import loading
 from tests.random_scenarios.generator import HEADINGS, random_scenario, toml
 from tests.random_scenarios.mistakes import FREE, changed, mistakes, other_types, places

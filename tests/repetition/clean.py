@@ -12,10 +12,10 @@ from pathlib import Path
 
 import numpy as np
 
-from sciprec.errors import InputError
+from sciprec.foundation.errors import InputError
 from sciprec.precision import resolve_backend
-from sciprec.repetition.kernels import repeat_kernel
-from sciprec.repetition.scenarios import repeat_scenario
+from sciprec.regression.repetition.kernels import repeat_kernel
+from sciprec.regression.repetition.scenarios import repeat_scenario
 from tests.precision.registered import registered_kernels
 from tests.random_kernels.generator import random_case
 from tests.random_kernels.values import values_of

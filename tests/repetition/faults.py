@@ -15,9 +15,9 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from sciprec.repetition.circumstances import AGAIN, BLOCKS, MEMORY, ORDER, THREADS
-from sciprec.repetition.commands import repeat_command
-from sciprec.repetition.kernels import repeat_kernel
+from sciprec.regression.repetition.circumstances import AGAIN, BLOCKS, MEMORY, ORDER, THREADS
+from sciprec.regression.repetition.commands import repeat_command
+from sciprec.regression.repetition.kernels import repeat_kernel
 
 _WORDS = ("rain", "wind", "heat", "flux", "mass", "vapour", "cloud", "ice", "salt", "spin")
 _CHOICE = re.compile(r"«(.*?)¦(.*?)»", re.DOTALL)

@@ -19,10 +19,10 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from sciprec.repetition.circumstances import AGAIN, BLOCKS, MEMORY, ORDER, THREADS, WAYS
-from sciprec.repetition.kernels import repeat_kernel
-from sciprec.repetition.sources import behind_kernel
-from sciprec.repetition.suspects import explained
+from sciprec.regression.repetition.circumstances import AGAIN, BLOCKS, MEMORY, ORDER, THREADS, WAYS
+from sciprec.regression.repetition.kernels import repeat_kernel
+from sciprec.regression.repetition.sources import behind_kernel
+from sciprec.regression.repetition.suspects import explained
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from sciprec.repetition.circumstances import (
+from sciprec.regression.repetition.circumstances import (
     A_THIRD_ORDER,
     AGAIN,
     ANOTHER,
@@ -24,11 +24,11 @@ from sciprec.repetition.circumstances import (
     Circumstance,
     threaded,
 )
-from sciprec.repetition.judging import judged
-from sciprec.repetition.kernel_process import Asked, answers
-from sciprec.repetition.leavings import files_below, first_difference, lines_of
-from sciprec.repetition.sources import behind_command
-from sciprec.repetition.suspects import explained
+from sciprec.regression.repetition.judging import judged
+from sciprec.regression.repetition.kernel_process import Asked, answers
+from sciprec.regression.repetition.leavings import files_below, first_difference, lines_of
+from sciprec.regression.repetition.sources import behind_command
+from sciprec.regression.repetition.suspects import explained
 from tests.repetition.faults import KINDS, missed, repeated, written
 from tests.repetition.spellings import SPELLINGS, program, unnamed
 from tests.repetition.spellings import missed as missed_spelling

@@ -7,10 +7,10 @@ import sys
 import pytest
 
 from sciprec.cli.exit_codes import GOOD, NOT_MET, USAGE
-from sciprec.kinds import kinds
-from sciprec.output.stated import SECONDS
-from sciprec.provenance.memory import PEAK_MEMORY
-from sciprec.repetition import listings
+from sciprec.foundation.memory import PEAK_MEMORY
+from sciprec.regression.repetition import listings
+from sciprec.results.output.stated import SECONDS
+from sciprec.workbench.kinds import kinds
 
 KERNELS = """
 import numpy as np
@@ -81,7 +81,8 @@ def test_a_kernel_that_is_the_same_and_one_that_is_not(call, here):
 @pytest.mark.slow
 def test_a_run_without_end_is_ended(call, here, monkeypatch):
     """What was never written is the bound of a loop."""
-    monkeypatch.setattr("sciprec.repetition.kernels.patience", lambda seconds: 1.5 + 5.0 * seconds)
+    patience = "sciprec.regression.repetition.kernels.patience"
+    monkeypatch.setattr(patience, lambda seconds: 1.5 + 5.0 * seconds)
     code, out, _ = call("repeat", "k.py:endless", "--inputs", "k.py:inputs", "--runs", "6")
     assert code == NOT_MET and "differs with unwritten memory" in out
     assert "it ends otherwise: no end within" in out

@@ -5,7 +5,7 @@ from functools import lru_cache
 import numpy as np
 import pytest
 
-from sciprec.errors import InputError
+from sciprec.foundation.errors import InputError
 from sciprec.precision import lift, resolve_backend
 from sciprec.precision.formats.backend import Arithmetic
 from sciprec.precision.formats.float_format import FORMATS

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from sciprec.errors import InputError
+from sciprec.foundation.errors import InputError
 
 DIGITS = 8
 _PATH = re.compile(r"\bsciprec(?:\.\w+)*\.(\w+)")

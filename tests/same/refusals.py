@@ -11,9 +11,9 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from sciprec.batch import workflow
 from sciprec.cli import commands
-from sciprec.kinds import parse_scenario
+from sciprec.workbench.batch import workflow
+from sciprec.workbench.kinds import parse_scenario
 from tests.conftest import without_plugins
 from tests.same.plain import digest, outcome, plain
 from tests.shell.test_refusals import COMMANDS, SCENARIOS, edited, write_inputs

@@ -16,7 +16,7 @@ from typing import Any
 from numba.core.dispatcher import Dispatcher
 
 import sciprec
-from sciprec.errors import InputError
+from sciprec.foundation.errors import InputError
 from tests.precision.corpus import parameters
 from tests.precision.registered import registered_kernels
 from tests.precision.test_corpus import CORPUS

@@ -18,15 +18,15 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from sciprec.batch import perform, workflow
 from sciprec.climate.running.perturbation import Perturbation
-from sciprec.errors import InputError
-from sciprec.kinds import kind, kinds
-from sciprec.kinds.climate import ClimateRun
-from sciprec.output.dataset import prices_dataset, timing_attributes, trajectory_dataset
+from sciprec.foundation.errors import InputError
+from sciprec.foundation.timing import Timing
 from sciprec.precision.formats.backend import resolve_backend
-from sciprec.provenance.timing import Timing
 from sciprec.report.stored.batch import read_batch
+from sciprec.results.output.dataset import prices_dataset, timing_attributes, trajectory_dataset
+from sciprec.workbench.batch import perform, workflow
+from sciprec.workbench.kinds import kind, kinds
+from sciprec.workbench.kinds.climate import ClimateRun
 
 SHIPPED = sorted((Path(__file__).parents[2] / "scenarios").glob("*.toml"))
 CLIMATE = """
@@ -298,5 +298,5 @@ def nothing_is_computed(monkeypatch, tmp_path):
     monkeypatch.setattr("sciprec.climate.running.integration.Run.__init__", stop)
     monkeypatch.setattr("sciprec.heston.bounds.plan.Pricing.run", stop)
     monkeypatch.setattr("sciprec.heston.sensitivities.greek_plan.GreekPricing.run", stop)
-    monkeypatch.setattr("sciprec.batch.workflow.execute", stop)
+    monkeypatch.setattr("sciprec.workbench.batch.workflow.execute", stop)
     monkeypatch.chdir(tmp_path)

@@ -10,7 +10,7 @@ import pytest
 import xarray as xr
 
 import sciprec
-from sciprec import accessor
+from sciprec.results import accessor
 
 
 def weather():
@@ -60,7 +60,7 @@ ORDERS = {
     (FIRST, "sciprec.compare", LAST): True,  # what makes or reads labelled data
     (FIRST, "sciprec.run", LAST): True,
     (FIRST, "sciprec.climate.run", LAST): True,
-    ("from sciprec.comparison import compare", LAST): True,
+    ("from sciprec.results.comparison import compare", LAST): True,
     (FIRST, LAST, "sciprec.quantize"): True,  # what takes it if it comes
     (FIRST, LAST, "sciprec.heston.price"): True,
 }

@@ -5,11 +5,11 @@ import json
 import numpy as np
 import pytest
 
-from sciprec.batch import workflow
-from sciprec.kinds import load_scenario, parse_scenario
-from sciprec.output import netcdf
 from sciprec.report.page import table
 from sciprec.report.stored.batch import read_batch
+from sciprec.results.output import netcdf
+from sciprec.workbench.batch import workflow
+from sciprec.workbench.kinds import load_scenario, parse_scenario
 from tests.shell.conftest import SUM
 
 SMALL = SUM | {

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from sciprec import climate
-from sciprec.batch import execute, workflow
-from sciprec.batch.behind import code_behind
 from sciprec.climate.cases.registry import CASES, case
 from sciprec.climate.cases.williamson import flow_over_mountain
 from sciprec.climate.transform.grid import Truncation
+from sciprec.foundation.definitions import digest_of
 from sciprec.heston.payoff_registry import _REGISTRY
-from sciprec.kinds import load_scenario
-from sciprec.provenance.definitions import digest_of
+from sciprec.workbench.batch import execute, workflow
+from sciprec.workbench.batch.behind import code_behind
+from sciprec.workbench.kinds import load_scenario
 from tests.shell.conftest import little_climate
 
 SMALL = Truncation(10, 16, 32, 1200.0)
@@ -212,7 +212,7 @@ def test_what_no_number_depends_on_changes_nothing(written, edit):
 def test_another_process_finds_the_same_digest(written, tmp_path):
     found = digest_of(written())
     script = (
-        "import behind_case, sciprec.provenance.definitions as d; "
+        "import behind_case, sciprec.foundation.definitions as d; "
         "print(d.digest_of(behind_case.initial))"
     )
     done = subprocess.run(

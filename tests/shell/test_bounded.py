@@ -10,16 +10,16 @@ import numpy as np
 import pytest
 
 from sciprec import heston
-from sciprec.batch import workflow
-from sciprec.batch.plan import plan
+from sciprec.foundation.timing import Timing
 from sciprec.heston.semianalytic import analytic
-from sciprec.kinds import heston_grid as options
-from sciprec.kinds import parse_scenario
-from sciprec.output import netcdf
-from sciprec.output.dataset import timing_attributes
-from sciprec.output.surfaces import surface_dataset
-from sciprec.provenance.timing import Timing
 from sciprec.report.stored.batch import read_batch
+from sciprec.results.output import netcdf
+from sciprec.results.output.dataset import timing_attributes
+from sciprec.results.output.surfaces import surface_dataset
+from sciprec.workbench.batch import workflow
+from sciprec.workbench.batch.plan import plan
+from sciprec.workbench.kinds import heston_grid as options
+from sciprec.workbench.kinds import parse_scenario
 from tests.shell.conftest import BOUNDED
 
 

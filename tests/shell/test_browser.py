@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from sciprec import trace
-from sciprec.comparison import compare
 from sciprec.report.comparison import comparison_page
+from sciprec.results.comparison import compare
 from tests.diagnosis.faulty_kernels import advected
 
 playwright = pytest.importorskip("playwright.sync_api")

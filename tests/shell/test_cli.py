@@ -13,8 +13,8 @@ import pytest
 import sciprec
 from sciprec.cli import commands as cli
 from sciprec.cli.exit_codes import GOOD, INTERNAL, NOT_MET, USAGE
-from sciprec.kinds import kinds
-from sciprec.output import netcdf
+from sciprec.results.output import netcdf
+from sciprec.workbench.kinds import kinds
 
 
 def test_version(call):
@@ -92,7 +92,7 @@ def test_folder_that_cannot_be_written_is_noticed_before_computing(
 
 
 def test_scheduler_that_does_not_answer(call, models, scenario_files, tmp_path, monkeypatch):
-    monkeypatch.setattr("sciprec.batch.execute.CONNECT_SECONDS", 0.2)
+    monkeypatch.setattr("sciprec.workbench.batch.execute.CONNECT_SECONDS", 0.2)
     for address in ("tcp://127.0.0.1:9", "nowhere", "tls://127.0.0.1:9", "tcp://", "http://x", ""):
         out = tmp_path / "out"
         code, _, err = call("run", scenario_files[0], "--out", out, "--scheduler", address)

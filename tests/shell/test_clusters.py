@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from sciprec.batch import workflow
 from sciprec.cli.exit_codes import INTERRUPTED, NOT_MET
+from sciprec.workbench.batch import workflow
 from tests.shell.conftest import dask_cluster
 
 ROOT = Path(__file__).parents[2]
@@ -79,7 +79,7 @@ ENDLESS = """
 """
 COMMAND = """
 import sys
-from sciprec.batch import execute
+from sciprec.workbench.batch import execute
 from sciprec.cli import commands as cli
 from sciprec.report import page
 

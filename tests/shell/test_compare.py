@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from sciprec.comparison import compare, metrics
-from sciprec.comparison.pointwise.pairing import Pair, pair
-from sciprec.comparison.rows import growth
-from sciprec.comparison.verdicts import judge
-from sciprec.comparison.wording import factor
-from sciprec.errors import InputError
+from sciprec.foundation.errors import InputError
+from sciprec.results.comparison import compare, metrics
+from sciprec.results.comparison.pointwise.pairing import Pair, pair
+from sciprec.results.comparison.rows import growth
+from sciprec.results.comparison.verdicts import judge
+from sciprec.results.comparison.wording import factor
 
 
 def pair_of(golden, actual, weights=1.0, scale=None):

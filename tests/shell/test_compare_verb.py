@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from sciprec.cli.exit_codes import GOOD, NOT_MET
-from sciprec.output import netcdf
+from sciprec.results.output import netcdf
 
 
 @pytest.fixture

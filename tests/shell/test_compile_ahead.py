@@ -5,12 +5,12 @@ import subprocess
 
 import pytest
 
-from sciprec.batch import compiling
-from sciprec.batch.execute import execute
-from sciprec.batch.plan import plan
-from sciprec.kinds import kind as kind_registry
-from sciprec.kinds import parse_scenario
-from sciprec.plugins.loading import load_files
+from sciprec.foundation.loading import load_files
+from sciprec.workbench.batch import compiling
+from sciprec.workbench.batch.execute import execute
+from sciprec.workbench.batch.plan import plan
+from sciprec.workbench.kinds import kind as kind_registry
+from sciprec.workbench.kinds import parse_scenario
 
 PLUGIN = """
 import os
@@ -20,7 +20,7 @@ import numpy as np
 import xarray as xr
 
 import sciprec
-from sciprec.kinds import Kind, register
+from sciprec.workbench.kinds import Kind, register
 from sciprec.scenario.loading import Scenario
 from sciprec.scenario.sections import Section, key
 

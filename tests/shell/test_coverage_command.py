@@ -10,7 +10,7 @@ import pytest
 from sciprec import heston
 from sciprec.cli import commands as cli
 from sciprec.cli.exit_codes import GOOD, NOT_MET, USAGE
-from sciprec.errors import InputError
+from sciprec.foundation.errors import InputError
 from sciprec.heston.bounds.bound_coverage import BACKENDS, CASES, CoverageRow
 from sciprec.heston.bounds.random_cases import RARE, set_names
 from sciprec.report.coverage_page import write_coverage_page

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from sciprec.output import digests, files, pieces
+from sciprec.results.output import digests, files, pieces
 from tests.writing.damages import DAMAGES
 
 SUFFIXES = (".nc", ".zarr")

@@ -7,8 +7,8 @@ import shutil
 import numpy as np
 import pytest
 
+from sciprec import quantize
 from sciprec.cli.behind import doctor
-from sciprec.precision import quantize
 from sciprec.precision.compiled.cache_files import cache_folder
 
 

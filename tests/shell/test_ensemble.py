@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from sciprec.batch import resume, workflow
-from sciprec.batch.perform import run_dataset
-from sciprec.batch.plan import plan
-from sciprec.errors import InputError
-from sciprec.kinds import load_scenario, parse_scenario
-from sciprec.kinds.heston import member_seed
-from sciprec.output import netcdf
-from sciprec.output.dataset import trajectory_dataset
+from sciprec.foundation.errors import InputError
 from sciprec.report.stored.batch import read_batch
+from sciprec.results.output import netcdf
+from sciprec.results.output.dataset import trajectory_dataset
+from sciprec.workbench.batch import resume, workflow
+from sciprec.workbench.batch.perform import run_dataset
+from sciprec.workbench.batch.plan import plan
+from sciprec.workbench.kinds import load_scenario, parse_scenario
+from sciprec.workbench.kinds.heston import member_seed
 from tests.shell.conftest import little_trajectory, unit_roundoff
 from tests.shell.test_cf import CALLS, COMMON, MODEL, PATHS
 
@@ -142,7 +142,7 @@ def test_seeds_of_members_are_far_apart():
 def test_every_member_of_options_has_a_seed_of_its_own(monkeypatch):
     seeds = []
     monkeypatch.setattr(
-        "sciprec.kinds.heston.heston_grid.run",
+        "sciprec.workbench.kinds.heston.heston_grid.run",
         lambda given, *_: seeds.append(given.simulation.seed) or xr.Dataset(),
     )
     heston = {"model": MODEL, "payoffs": CALLS, "simulation": PATHS}

@@ -14,12 +14,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sciprec.batch import workflow
 from sciprec.climate.catalogue import CASES
-from sciprec.kinds import kinds, parse_scenario
-from sciprec.kinds.files import read_scenario
-from sciprec.precision.assigning.assigned_backend import AssignedBackend
+from sciprec.instruments.assigning.assigned_backend import AssignedBackend
 from sciprec.scenario.variant import Variant
+from sciprec.workbench.batch import workflow
+from sciprec.workbench.kinds import kinds, parse_scenario
+from sciprec.workbench.kinds.files import read_scenario
 from tests.random_scenarios.stand_ins import made_up_flow
 from tests.shell.conftest import SHIPPED, put_in, unit_roundoff
 

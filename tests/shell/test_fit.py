@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import sciprec
-from sciprec.errors import InputError
-from sciprec.kinds import kinds, parse_scenario
+from sciprec.arrays.sums.compensation import Compensation
+from sciprec.foundation.errors import InputError
 from sciprec.machine.fit import _search, fit_compensation
-from sciprec.precision.sums.compensation import Compensation
+from sciprec.workbench.kinds import kinds, parse_scenario
 from tests.shell.conftest import CLIMATE, HESTON, SUM
 
 

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from sciprec.cli.exit_codes import GOOD, USAGE
-from sciprec.errors import InputError, printable
-from sciprec.output.folders import LOCK, alone_in
+from sciprec.foundation.errors import InputError, printable
+from sciprec.results.output.folders import LOCK, alone_in
 from tests.shell.conftest import little_climate
 
 HOLDING = """
 import sys
-from sciprec.output.folders import alone_in
+from sciprec.results.output.folders import alone_in
 with alone_in(sys.argv[1]):
     print("held", flush=True)
     sys.stdin.read()
@@ -75,7 +75,7 @@ def test_two_threads_of_one_process_are_two_commands(tmp_path):
 
 def test_a_lock_that_was_removed_meanwhile_is_not_the_lock(tmp_path, monkeypatch):
     """The file that was opened belonged to a command that ended before it could be locked."""
-    from sciprec.output import folders
+    from sciprec.results.output import folders
 
     usual, removed = folders.lock, []
 
@@ -95,7 +95,7 @@ def test_a_file_system_without_locks_lets_everyone_in(tmp_path, monkeypatch):
     def unknown(stream):
         raise OSError(38, "Function not implemented")
 
-    monkeypatch.setattr("sciprec.output.folders.lock", unknown)
+    monkeypatch.setattr("sciprec.results.output.folders.lock", unknown)
     with alone_in(tmp_path), alone_in(tmp_path):
         pass
 

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sciprec
-from sciprec.errors import InputError
-from sciprec.kinds import kinds, load_scenario
+from sciprec.foundation.errors import InputError
 from sciprec.machine.error_cache import (
     ERROR_CACHE,
     ErrorCache,
@@ -17,6 +16,7 @@ from sciprec.machine.error_cache import (
     tile_layout,
 )
 from sciprec.machine.footprint import compensation_footprint, element_bytes
+from sciprec.workbench.kinds import kinds, load_scenario
 
 
 def simulated_cycles(stride, lanes, cache):

@@ -9,14 +9,14 @@ import sys
 import numpy as np
 import pytest
 
-from sciprec.batch.perform import sentence
 from sciprec.cli.exit_codes import NOT_MET, USAGE
 from sciprec.climate.running.checkpoint import Checkpoints, Saved
 from sciprec.climate.running.request import check_request
-from sciprec.output import netcdf, pieces
-from sciprec.output.dataset import trajectory_dataset
+from sciprec.foundation import whole
 from sciprec.report.stored.batch import MANIFEST
-from sciprec.writing import whole
+from sciprec.results.output import netcdf, pieces
+from sciprec.results.output.dataset import trajectory_dataset
+from sciprec.workbench.batch.perform import sentence
 from tests.shell.conftest import little_climate, little_trajectory
 
 
@@ -116,7 +116,7 @@ def test_a_file_that_finds_no_room_is_given_up_at_once(tmp_path, monkeypatch):
 
 
 def test_a_checkpoint_that_finds_no_room_has_the_systems_reason(tmp_path, monkeypatch):
-    monkeypatch.setattr("sciprec.writing.whole.flush", no_room)
+    monkeypatch.setattr("sciprec.foundation.whole.flush", no_room)
     kept = Checkpoints(tmp_path, check_request("williamson_5", "T21", 1.0))
     with pytest.raises(OSError, match="No space left on device") as caught:
         kept.save(Saved(0, [], [], {}), last=True)

@@ -17,12 +17,12 @@ import xarray as xr
 
 import sciprec
 from sciprec import climate, heston
-from sciprec.batch.checking import check
-from sciprec.batch.plan import plan
 from sciprec.cli.exit_codes import GOOD, NOT_MET, USAGE
-from sciprec.diagnosis.models import traces
-from sciprec.errors import InputError
-from sciprec.kinds import load_scenario, parse_scenario, scenario_tune
+from sciprec.foundation.errors import InputError
+from sciprec.tools.trace.models import traces
+from sciprec.workbench.batch.checking import check
+from sciprec.workbench.batch.plan import plan
+from sciprec.workbench.kinds import load_scenario, parse_scenario, scenario_tune
 
 ROOT = Path(__file__).parents[2]
 LEWIS = ROOT / "data" / "heston" / "lewis.toml"

@@ -8,7 +8,7 @@ import pytest
 
 from sciprec.cli.behind import gallery
 from sciprec.cli.behind.gallery import GALLERY, MOST_BYTES, Entry, make_gallery
-from sciprec.errors import InputError
+from sciprec.foundation.errors import InputError
 
 ROOT = Path(__file__).parents[2]
 

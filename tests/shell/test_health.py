@@ -6,11 +6,11 @@ import math
 import numpy as np
 import pytest
 
-from sciprec.batch.perform import properties
-from sciprec.output import netcdf
-from sciprec.output.dataset import prices_dataset, trajectory_dataset
-from sciprec.output.health import FLAGS, flags_of, with_health, with_quantization
 from sciprec.precision.formats.backend import resolve_backend
+from sciprec.results.output import netcdf
+from sciprec.results.output.dataset import prices_dataset, trajectory_dataset
+from sciprec.results.output.health import FLAGS, flags_of, with_health, with_quantization
+from sciprec.workbench.batch.perform import properties
 from tests.shell.conftest import little_climate, little_trajectory
 
 

@@ -10,15 +10,15 @@ import time
 import pytest
 
 from sciprec.cli.exit_codes import INTERRUPTED
-from sciprec.interrupts import insistent_interrupts
-from sciprec.output import netcdf
+from sciprec.foundation.interrupts import insistent_interrupts
+from sciprec.results.output import netcdf
 
 # A command line whose fp16 run computes for a minute in C; the other two end at once.
 SLOW_MODEL = """
     import hashlib, sys
     import numpy as np
     from sciprec.cli import commands as cli
-    from sciprec.output.dataset import prices_dataset
+    from sciprec.results.output.dataset import prices_dataset
     from tests.shell.conftest import Models
 
     def slow(given, backend, compensation=None):

@@ -7,10 +7,10 @@ import re
 
 import pytest
 
-from sciprec.batch import workflow
-from sciprec.batch.resume import INTERRUPTED
-from sciprec.kinds import parse_scenario
-from sciprec.output import netcdf
+from sciprec.results.output import netcdf
+from sciprec.workbench.batch import workflow
+from sciprec.workbench.batch.resume import INTERRUPTED
+from sciprec.workbench.kinds import parse_scenario
 from tests.writing.damages import DAMAGES
 
 SCENARIO = parse_scenario({

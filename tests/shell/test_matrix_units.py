@@ -5,17 +5,17 @@ import re
 
 import pytest
 
-from sciprec.batch import workflow
-from sciprec.batch.plan import plan
-from sciprec.batch.resume import run_digest
-from sciprec.errors import InputError
-from sciprec.kinds import load_scenario, parse_scenario
-from sciprec.output import netcdf
-from sciprec.output.stated import MATRIX_UNITS
+from sciprec.foundation.errors import InputError
 from sciprec.precision.formats.matrix_unit import resolve_matrix_unit
 from sciprec.report.sections.matrix_units import in_words, matrix_units_section
 from sciprec.report.stored.batch import read_batch
+from sciprec.results.output import netcdf
+from sciprec.results.output.stated import MATRIX_UNITS
 from sciprec.scenario.shipped import named
+from sciprec.workbench.batch import workflow
+from sciprec.workbench.batch.plan import plan
+from sciprec.workbench.batch.resume import run_digest
+from sciprec.workbench.kinds import load_scenario, parse_scenario
 
 GIVEN = {
     "name": "units", "title": "Units", "source": "Williamson et al. (1992), case 5",

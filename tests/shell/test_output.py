@@ -15,13 +15,18 @@ import xarray as xr
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sciprec.batch.perform import properties
-from sciprec.errors import InputError
-from sciprec.output import netcdf
-from sciprec.output.dataset import EARTH_RADIUS_M, cell_areas, latitude_bounds, longitude_bounds
-from sciprec.output.variables import VARIABLES, describe
+from sciprec.foundation.errors import InputError
+from sciprec.foundation.origin import provenance
 from sciprec.precision.formats.backend import backends
-from sciprec.provenance.origin import provenance
+from sciprec.results.output import netcdf
+from sciprec.results.output.dataset import (
+    EARTH_RADIUS_M,
+    cell_areas,
+    latitude_bounds,
+    longitude_bounds,
+)
+from sciprec.results.output.variables import VARIABLES, describe
+from sciprec.workbench.batch.perform import properties
 
 
 def test_plain_xarray_opens_the_files_and_decodes_time(models, tmp_path):

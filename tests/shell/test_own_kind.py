@@ -10,15 +10,15 @@ import pytest
 import xarray as xr
 
 import sciprec
-from sciprec.batch.estimate import estimate
-from sciprec.batch.plan import plan
 from sciprec.cli.commands import main
-from sciprec.errors import InputError
 from sciprec.extend import Estimate, Kind, Scenario, Section, key, register, stated
-from sciprec.kinds import kinds, load_scenario, parse_scenario
-from sciprec.output import files
+from sciprec.foundation.errors import InputError
 from sciprec.report.page import write_page
 from sciprec.report.stored.batch import read_batch
+from sciprec.results.output import files
+from sciprec.workbench.batch.estimate import estimate
+from sciprec.workbench.batch.plan import plan
+from sciprec.workbench.kinds import kinds, load_scenario, parse_scenario
 from tests.shell.conftest import put_in
 
 TEXT = """
@@ -174,6 +174,6 @@ def test_a_kind_without_ensembles_says_so(path, monkeypatch):
 
 def test_what_runs_a_kind_may_be_any_callable(path, monkeypatch):
     """A partial function has no name of its own."""
-    monkeypatch.setattr("sciprec.kinds.kind._KINDS", dict(kinds()))
+    monkeypatch.setattr("sciprec.workbench.kinds.kind._KINDS", dict(kinds()))
     own = replace(LORENZ, name="partial", run=partial(LORENZ.run))
     assert register(own) is own and register(replace(own)) == own

@@ -9,11 +9,9 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from sciprec.comparison import compare
-from sciprec.output.dataset import trajectory_dataset
+from sciprec.drawing.svg import LONGEST_LABEL, drawn, legend, short
 from sciprec.precision.formats.backend import resolve_backend
 from sciprec.report import page_section, section
-from sciprec.report.drawing.svg import LONGEST_LABEL, drawn, legend, short
 from sciprec.report.page import render
 from sciprec.report.sections.distribution import (
     class_rows,
@@ -27,6 +25,8 @@ from sciprec.report.sections.evidence_pictures import evidence_pictures, evidenc
 from sciprec.report.sections.figures import _error_map
 from sciprec.report.sections.rounded import rounded_in_words
 from sciprec.report.sections.suggestions import magnitude_correlation, suggestions
+from sciprec.results.comparison import compare
+from sciprec.results.output.dataset import trajectory_dataset
 from sciprec.scenario.compensation_choice import CompensationChoice
 from sciprec.scenario.variant import Variant
 from tests.extending import loading

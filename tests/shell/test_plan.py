@@ -5,21 +5,21 @@ import tomllib
 
 import pytest
 
-from sciprec.batch.compiling import remember
-from sciprec.batch.estimate import estimates
-from sciprec.batch.execute import execute
-from sciprec.batch.plan import plan, with_threads
-from sciprec.batch.resume import run_digest
-from sciprec.batch.tolerable import compared_variables
-from sciprec.errors import InputError
-from sciprec.kinds import Surroundings, climate_runs, load_scenario
-from sciprec.kinds.climate import CLIMATE as CLIMATE_KIND
-from sciprec.kinds.climate import ClimateRun
+from sciprec.arrays.sums.compensation import Compensation
+from sciprec.foundation.errors import InputError
 from sciprec.precision.formats.backend import backends
-from sciprec.precision.sums.compensation import Compensation
 from sciprec.scenario.compensation_choice import NO_COMPENSATION, CompensationChoice
 from sciprec.scenario.stages_choice import StagesChoice
 from sciprec.scenario.variant import Variant
+from sciprec.workbench.batch.compiling import remember
+from sciprec.workbench.batch.estimate import estimates
+from sciprec.workbench.batch.execute import execute
+from sciprec.workbench.batch.plan import plan, with_threads
+from sciprec.workbench.batch.resume import run_digest
+from sciprec.workbench.batch.tolerable import compared_variables
+from sciprec.workbench.kinds import Surroundings, climate_runs, load_scenario
+from sciprec.workbench.kinds.climate import CLIMATE as CLIMATE_KIND
+from sciprec.workbench.kinds.climate import ClimateRun
 from tests.shell.conftest import CLIMATE
 
 CONTENT = tomllib.loads(CLIMATE)

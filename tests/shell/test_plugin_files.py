@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 import sciprec
-from sciprec.batch.behind import code_behind
 from sciprec.cli.exit_codes import GOOD, USAGE
-from sciprec.errors import InputError
-from sciprec.kinds import kind, kinds, load_scenario
-from sciprec.plugins.loading import load_files
+from sciprec.foundation.errors import InputError
+from sciprec.foundation.loading import load_files
+from sciprec.workbench.batch.behind import code_behind
+from sciprec.workbench.kinds import kind, kinds, load_scenario
 from tests.extending import BLOCKS, loading
 
 FLOW = """

@@ -8,13 +8,13 @@ import pytest
 import sciprec
 from sciprec import heston
 from sciprec.climate.running.request import check_request
-from sciprec.comparison import compare, metrics
-from sciprec.errors import InputError
+from sciprec.foundation.errors import InputError
+from sciprec.foundation.loading import load_plugins
 from sciprec.heston import payoff_registry
 from sciprec.heston.schemes import registry
 from sciprec.heston.schemes.catalogue import scheme_named
-from sciprec.plugins.loading import load_plugins
 from sciprec.report import section
+from sciprec.results.comparison import compare, metrics
 from tests.extending import BLOCKS, loading
 
 PLUGIN = """
@@ -33,7 +33,7 @@ def name_of_it(subject):
 @pytest.fixture
 def install(tmp_path, monkeypatch):
     """Installs a package of one module for one test, found as any other is."""
-    registry = sys.modules["sciprec.comparison.pointwise.error_metrics"]._METRICS
+    registry = sys.modules["sciprec.results.comparison.pointwise.error_metrics"]._METRICS
     monkeypatch.setattr(section, "_ADDED", {})
     known = dict(registry)
 

@@ -5,7 +5,7 @@ import pytest
 import xarray as xr
 
 import sciprec
-from sciprec.errors import InputError
+from sciprec.foundation.errors import InputError
 
 SIGMA = (np.arange(10) + 0.5) / 10
 PRESSURES = [2.0e4, 5.0e4, 8.0e4]

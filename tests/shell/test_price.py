@@ -11,7 +11,7 @@ import pytest
 from sciprec import heston
 from sciprec.cli.exit_codes import GOOD, NOT_MET
 from sciprec.cli.pricing.price_request import asked_grid, read_model
-from sciprec.errors import InputError
+from sciprec.foundation.errors import InputError
 from sciprec.heston import payoffs
 from sciprec.heston.bounds.listing import within_bound
 from sciprec.heston.semianalytic import analytic

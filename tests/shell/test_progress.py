@@ -8,17 +8,17 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from sciprec.batch import course, execute
-from sciprec.batch.compiling import remember
-from sciprec.batch.perform import pace_of, perform
-from sciprec.batch.plan import plan
 from sciprec.cli import progress
-from sciprec.comparison.wording import duration
-from sciprec.display.course import listening
-from sciprec.kinds import load_scenario
-from sciprec.output import files, netcdf, pieces
-from sciprec.output.dataset import prices_dataset
+from sciprec.foundation.course import listening
+from sciprec.results.comparison.wording import duration
+from sciprec.results.output import files, netcdf, pieces
+from sciprec.results.output.dataset import prices_dataset
 from sciprec.scenario.compensation_choice import NO_COMPENSATION, CompensationChoice
+from sciprec.workbench.batch import course, execute
+from sciprec.workbench.batch.compiling import remember
+from sciprec.workbench.batch.perform import pace_of, perform
+from sciprec.workbench.batch.plan import plan
+from sciprec.workbench.kinds import load_scenario
 from tests.shell.conftest import little_climate
 
 
@@ -78,7 +78,7 @@ def test_what_is_left_follows_from_the_forecast_of_what_is_done(
     """The climate runs are forecast to take almost all of the time; files that were kept say
     nothing about how fast this machine is.
     """
-    monkeypatch.setattr("sciprec.batch.estimate.is_compiled", lambda run: True)
+    monkeypatch.setattr("sciprec.workbench.batch.estimate.is_compiled", lambda run: True)
     runs = plan([load_scenario(path) for path in scenario_files])
     told = progress.Progress()
     told.planned(runs)
@@ -108,7 +108,7 @@ def test_what_is_left_counts_compiling_and_the_days_of_runs_under_way(
     """A run of milliseconds that compiles for seconds says nothing of how slow the machine is,
     whichever member of its ensemble comes first.
     """
-    monkeypatch.setattr("sciprec.batch.estimate.is_compiled", lambda run: False)
+    monkeypatch.setattr("sciprec.workbench.batch.estimate.is_compiled", lambda run: False)
     text = scenario_files[0].read_text()
     scenario_files[0].write_text(text + "\n[ensemble]\nmembers = 5\n")
     runs = plan([load_scenario(path) for path in scenario_files])

@@ -14,10 +14,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sciprec.batch import workflow
 from sciprec.cli.exit_codes import USAGE
-from sciprec.errors import InputError
-from sciprec.kinds import parse_scenario
+from sciprec.foundation.errors import InputError
+from sciprec.workbench.batch import workflow
+from sciprec.workbench.kinds import parse_scenario
 from tests.shell.conftest import BOUNDED, CLIMATE, HESTON, SUM
 from tests.studies import kernels
 

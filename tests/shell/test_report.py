@@ -7,18 +7,18 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from sciprec.batch import workflow
 from sciprec.cli.exit_codes import GOOD, NOT_MET
-from sciprec.comparison.verdicts import STATUSES
-from sciprec.errors import InputError
-from sciprec.output import files
-from sciprec.report.drawing.svg import drawn, to_svg
+from sciprec.drawing.svg import drawn, to_svg
+from sciprec.foundation.errors import InputError
+from sciprec.foundation.sealed import sealed
 from sciprec.report.page import STATUS_WORDS
 from sciprec.report.sections.figures import block_maximum
 from sciprec.report.stored import batch as stored
 from sciprec.report.stored import evidence
 from sciprec.report.stored.batch import MANIFEST, read_batch
-from sciprec.writing.sealed import sealed
+from sciprec.results.comparison.verdicts import STATUSES
+from sciprec.results.output import files
+from sciprec.workbench.batch import workflow
 
 VOID = {"meta", "link", "br", "img", "hr", "input"}
 

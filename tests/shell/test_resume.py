@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from sciprec.batch import resume, workflow
-from sciprec.batch.plan import plan
-from sciprec.errors import InputError
-from sciprec.kinds import load_scenario
-from sciprec.output import digests, files, netcdf
+from sciprec.foundation.errors import InputError
+from sciprec.foundation.sealed import sealed
 from sciprec.report.stored.batch import MANIFEST, read_manifest, verified
-from sciprec.writing.sealed import sealed
+from sciprec.results.output import digests, files, netcdf
+from sciprec.workbench.batch import resume, workflow
+from sciprec.workbench.batch.plan import plan
+from sciprec.workbench.kinds import load_scenario
 from tests.shell.conftest import little_climate, stand_in, write_scenarios
 from tests.writing.damages import DAMAGES
 

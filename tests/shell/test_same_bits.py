@@ -9,12 +9,12 @@ import textwrap
 import numpy as np
 import pytest
 
-from sciprec.batch import workflow
-from sciprec.batch.execute import execute
-from sciprec.batch.plan import plan
-from sciprec.kinds import load_scenario, parse_scenario
-from sciprec.output import files, netcdf
 from sciprec.report.stored.batch import read_manifest, verified
+from sciprec.results.output import files, netcdf
+from sciprec.workbench.batch import workflow
+from sciprec.workbench.batch.execute import execute
+from sciprec.workbench.batch.plan import plan
+from sciprec.workbench.kinds import load_scenario, parse_scenario
 from tests.shell.conftest import dask_cluster
 from tests.shell.test_cf import CALLS, COMMON, MODEL, PATHS
 

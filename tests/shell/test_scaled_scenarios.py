@@ -5,10 +5,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from sciprec.batch.plan import plan
-from sciprec.kinds import parse_scenario
 from sciprec.report.section import PageSection
 from sciprec.report.sections.scaled import scaled_section
+from sciprec.workbench.batch.plan import plan
+from sciprec.workbench.kinds import parse_scenario
 
 SCENARIO = {
     "name": "scaled", "title": "Scales", "source": "nobody (2026)", "kind": "climate",

@@ -4,15 +4,15 @@
 import numpy as np
 import pytest
 
-from sciprec.checks.limits import HESTON_MODEL
 from sciprec.climate.running.request import check_request
-from sciprec.errors import InputError
+from sciprec.foundation.errors import InputError
+from sciprec.foundation.limits import HESTON_MODEL
 from sciprec.heston.parameters import Model
-from sciprec.kinds import kinds, load_scenario
-from sciprec.kinds.climate import ClimateRun
 from sciprec.scenario.heston_model import HestonModel
 from sciprec.scenario.loading import EXAMPLE
 from sciprec.scenario.toml_file import LARGEST_FILE_BYTES
+from sciprec.workbench.kinds import kinds, load_scenario
+from sciprec.workbench.kinds.climate import ClimateRun
 
 
 def complaint(path):

@@ -8,8 +8,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from sciprec.cli.exit_codes import GOOD, USAGE
-from sciprec.kinds import kinds, parse_scenario
-from sciprec.kinds.schema import scenario_keys, scenario_schema
+from sciprec.workbench.kinds import kinds, parse_scenario
+from sciprec.workbench.kinds.schema import scenario_keys, scenario_schema
 from tests.extending import loading
 from tests.random_scenarios.mistakes import places
 from tests.shell.conftest import SHIPPED
@@ -19,7 +19,7 @@ PLUGIN = """
 from typing import Literal
 import xarray as xr
 from pydantic import BaseModel, Field
-from sciprec.kinds import Kind, register
+from sciprec.workbench.kinds import Kind, register
 from sciprec.scenario.loading import Scenario
 
 class Inner(BaseModel):

@@ -13,23 +13,23 @@ import pytest
 
 from sciprec import compare
 from sciprec.accumulation import accumulate
-from sciprec.batch import workflow
-from sciprec.batch.estimate import estimate
-from sciprec.batch.plan import plan
-from sciprec.batch.resume import run_digest
-from sciprec.comparison.wording import gain_in_words, times
-from sciprec.kinds import load_scenario, parse_scenario
-from sciprec.output import netcdf
-from sciprec.output.dataset import trajectory_dataset
+from sciprec.arrays.sums.compensation import Compensation
+from sciprec.drawing.svg import label_style, short
 from sciprec.precision.formats.stages import STAGES
-from sciprec.precision.sums.compensation import Compensation
-from sciprec.report.drawing.svg import label_style, short
 from sciprec.report.sections.drift import drift_rows
 from sciprec.report.sections.fixed_point import fixed_point_sections
 from sciprec.report.sections.stages import stage_rows
 from sciprec.report.sections.suggestions import suggestions
 from sciprec.report.stored.batch import read_batch
+from sciprec.results.comparison.wording import gain_in_words, times
+from sciprec.results.output import netcdf
+from sciprec.results.output.dataset import trajectory_dataset
 from sciprec.scenario.compensation_choice import CompensationChoice, choice_of
+from sciprec.workbench.batch import workflow
+from sciprec.workbench.batch.estimate import estimate
+from sciprec.workbench.batch.plan import plan
+from sciprec.workbench.batch.resume import run_digest
+from sciprec.workbench.kinds import load_scenario, parse_scenario
 from tests.conftest import without_figures
 from tests.shell.conftest import CLIMATE, HESTON, little_trajectory, stand_in
 

@@ -6,11 +6,11 @@ import shlex
 import pytest
 
 import sciprec
-from sciprec.batch import workflow
 from sciprec.cli.exit_codes import GOOD
-from sciprec.errors import InputError
-from sciprec.kinds import load_scenario
+from sciprec.foundation.errors import InputError
 from sciprec.scenario.changes import change
+from sciprec.workbench.batch import workflow
+from sciprec.workbench.kinds import load_scenario
 
 
 @pytest.mark.parametrize(

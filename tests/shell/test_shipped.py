@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from sciprec.batch import workflow
-from sciprec.batch.behind import code_behind
-from sciprec.batch.plan import variants_of
 from sciprec.cli.pricing.price_request import read_model
-from sciprec.errors import InputError
-from sciprec.kinds import kind_of, load_scenario
-from sciprec.kinds.schema import scenario_schema
-from sciprec.provenance.definitions import digest_of
+from sciprec.foundation.definitions import digest_of
+from sciprec.foundation.errors import InputError
 from sciprec.scenario.shipped import PRICES, SCENARIOS, named, names, shipped
+from sciprec.workbench.batch import workflow
+from sciprec.workbench.batch.behind import code_behind
+from sciprec.workbench.batch.plan import variants_of
+from sciprec.workbench.kinds import kind_of, load_scenario
+from sciprec.workbench.kinds.schema import scenario_schema
 
 ROOT = Path(__file__).parents[2]
 

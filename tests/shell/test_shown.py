@@ -10,14 +10,14 @@ import xarray as xr
 
 import sciprec
 from sciprec import heston
-from sciprec.batch.plan import Outcome
-from sciprec.batch.workflow import BatchResult
-from sciprec.diagnosis.memory import MemoryFinding, MemoryReport
-from sciprec.display.listing import MOST_LINES, Listing, Shown, Summary
+from sciprec.foundation.listing import MOST_LINES, Listing, Shown, Summary
 from sciprec.heston.bounds.pricing import LevelRow, PriceResult
 from sciprec.heston.sensitivities.greek_pricing import NAMES, GreeksResult
 from sciprec.scenario.variant import Variant
-from sciprec.studies.bit_search import Search, Tried
+from sciprec.tools.memory.memory import MemoryFinding, MemoryReport
+from sciprec.workbench.batch.plan import Outcome
+from sciprec.workbench.batch.workflow import BatchResult
+from sciprec.workbench.study.bit_search import Search, Tried
 
 NASTY = "<script>alert('&')</script>\x1b[31m"
 

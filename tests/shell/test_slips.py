@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from sciprec.errors import InputError
-from sciprec.kinds import load_scenario
+from sciprec.foundation.errors import InputError
 from sciprec.scenario.shipped import SCENARIOS, named, names
+from sciprec.workbench.kinds import load_scenario
 
 
 def test_options_that_take_several_are_given_several_times(call):

@@ -5,9 +5,9 @@ from types import SimpleNamespace
 import pytest
 import xarray as xr
 
-from sciprec.output import netcdf
 from sciprec.report.stored import evidence
 from sciprec.report.stored.evidence import StoredMembers
+from sciprec.results.output import netcdf
 
 
 @pytest.fixture

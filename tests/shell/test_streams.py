@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from sciprec.batch import workflow
 from sciprec.climate.running.checkpoint import Restart
 from sciprec.climate.running.integration import integrate
 from sciprec.climate.running.records import InMemory, Records
 from sciprec.climate.transform.grid import Truncation
-from sciprec.kinds.climate_runs import run_climate
-from sciprec.output import files, pieces
-from sciprec.output.dataset import trajectory_dataset
-from sciprec.output.pieces import read_later
-from sciprec.provenance.memory import PEAK_MEMORY, peak_bytes
+from sciprec.foundation.memory import PEAK_MEMORY, peak_bytes
+from sciprec.results.output import files, pieces
+from sciprec.results.output.dataset import trajectory_dataset
+from sciprec.results.output.pieces import read_later
+from sciprec.workbench.batch import workflow
+from sciprec.workbench.kinds.climate_runs import run_climate
 
 SMALL = Truncation(10, 16, 32, 1200.0)
 LAYOUT = {"u": (3, 4, 5), "spectrum": (7,), "p": (4, 5), "nothing": (0, 5), "one": ()}
@@ -103,7 +103,7 @@ def test_what_breaks_in_the_middle_leaves_no_file(large, tmp_path, monkeypatch):
                 raise KeyboardInterrupt
             yield piece
 
-    monkeypatch.setattr("sciprec.output.netcdf.pieces_of_time", breaking)
+    monkeypatch.setattr("sciprec.results.output.netcdf.pieces_of_time", breaking)
     with pytest.raises(KeyboardInterrupt):
         files.write(dataset, tmp_path / "run.nc")
     assert len(made) == 3 and not list(tmp_path.iterdir())
@@ -152,8 +152,8 @@ def test_plan_file_and_page_say_how_much_memory_a_run_takes(
 
 @pytest.mark.slow
 def test_comparing_does_not_hold_what_it_compares(large, tmp_path):
-    from sciprec.comparison.evidence.spectra import mean_spectrum
-    from sciprec.comparison.rows import compare, growth
+    from sciprec.results.comparison.evidence.spectra import mean_spectrum
+    from sciprec.results.comparison.rows import compare, growth
 
     runs = [
         run_climate("williamson_5", SMALL, 1.0, backend, **GIVEN) for backend in ("fp64", "fp32")

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sciprec.cost.peak_rates import MACHINES
-from sciprec.provenance.timing import Sections, Timing, timing_of
+from sciprec.foundation.timing import Sections, Timing, timing_of
 from sciprec.report.page import render
 from sciprec.report.sections.tradeoff import (
     Cost,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sciprec.errors import InputError
+from sciprec.foundation.errors import InputError
 from sciprec.scenario.toml_file import inside, is_inside
 
 OUTSIDE = [

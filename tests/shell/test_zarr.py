@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from sciprec.batch import workflow
 from sciprec.cli.exit_codes import USAGE
-from sciprec.comparison import compare
-from sciprec.errors import InputError
-from sciprec.output import files, netcdf, zarr_store
+from sciprec.foundation.errors import InputError
 from sciprec.report.stored.batch import read_batch
+from sciprec.results.comparison import compare
+from sciprec.results.output import files, netcdf, zarr_store
+from sciprec.workbench.batch import workflow
 
 
 def test_a_missing_package_is_one_sentence(models, scenario_files, call, tmp_path, monkeypatch):

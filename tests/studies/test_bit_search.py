@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import sciprec
-from sciprec.studies import bit_search
-from sciprec.studies.bit_search import MOST, Search, Tried
+from sciprec.workbench.study import bit_search
+from sciprec.workbench.study.bit_search import MOST, Search, Tried
 from tests.studies import kernels
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from sciprec.display.notebook import Line
-from sciprec.studies import bit_search
+from sciprec.foundation.notebook import Line
+from sciprec.workbench.study import bit_search
 
 NOTEBOOK = Path(__file__).parents[2] / "examples" / "pendulum.ipynb"
 

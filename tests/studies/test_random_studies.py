@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import sciprec
-from sciprec.output import files
 from sciprec.precision import resolve_backend
-from sciprec.studies import outputs
+from sciprec.results.output import files
+from sciprec.tools.calls import outputs
 from tests.random_kernels.backends import ALL, drawn
 from tests.random_kernels.generator import random_case
 from tests.random_kernels.trials import kernel_of

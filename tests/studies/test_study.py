@@ -9,10 +9,10 @@ import xarray as xr
 from numba import njit
 
 import sciprec
-from sciprec.errors import InputError
-from sciprec.kinds import parse_scenario
-from sciprec.output import files
-from sciprec.output.dataset import PROCESSOR_SECONDS
+from sciprec.foundation.errors import InputError
+from sciprec.results.output import files
+from sciprec.results.output.dataset import PROCESSOR_SECONDS
+from sciprec.workbench.kinds import parse_scenario
 from tests.studies import kernels
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sciprec.output import files
-from sciprec.studies.kernel_file import kernel_named
+from sciprec.results.output import files
+from sciprec.tools.calls.kernel_file import kernel_named
 from tests.studies import kernels
 
 FILE = Path(kernels.__file__)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable
 
-from sciprec.precision.assigning.matching import program_of
-from sciprec.precision.assigning.operations import rounds
-from sciprec.precision.assigning.places import Place
-from sciprec.precision.assigning.program import AssignedProgram
+from sciprec.instruments.assigning.matching import program_of
+from sciprec.instruments.assigning.operations import rounds
+from sciprec.instruments.assigning.places import Place
+from sciprec.instruments.assigning.program import AssignedProgram
 from sciprec.precision.lifting.lifting import lift
 from sciprec.precision.rewriting.layout import Row
 

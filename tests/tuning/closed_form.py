@@ -1,5 +1,5 @@
 """The search that set the aims of `tune` for bits, by itself: a closed form with one offset, then
-single groups trimmed. It shares no code with `sciprec.tuning.search`.
+single groups trimmed. It shares no code with `sciprec.tools.tune.search`.
 """
 
 import numpy as np

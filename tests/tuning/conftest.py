@@ -6,5 +6,5 @@ import pytest
 @pytest.fixture(autouse=True)
 def kept_folder(monkeypatch, tmp_path):
     """Where runs are kept."""
-    monkeypatch.setattr("sciprec.tuning.kept_runs._folder", lambda: tmp_path / "tuning")
+    monkeypatch.setattr("sciprec.tools.tune.kept_runs._folder", lambda: tmp_path / "tuning")
     return tmp_path / "tuning"

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from sciprec import tune
-from sciprec.diagnosis.metrics import metric_of
+from sciprec.arrays.metrics import metric_of
 from sciprec.precision import resolve_backend
-from sciprec.tuning.formats import formats_of
-from sciprec.tuning.kernel_problem import KernelProblem
+from sciprec.tools.tune.formats import formats_of
+from sciprec.tools.tune.kernel_problem import KernelProblem
 from tests.random_kernels.generator import random_case
 from tests.random_kernels.trials import kernel_in, kernel_of
 from tests.random_kernels.values import values_of

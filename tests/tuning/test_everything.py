@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from sciprec import Assignment, InputError, lift, study, trace, tune
-from sciprec.precision.assigning.configured import Configured
-from sciprec.precision.assigning.matching import Matching
-from sciprec.precision.assigning.rows import layout_of
+from sciprec.instruments.assigning.configured import Configured
+from sciprec.instruments.assigning.matching import Matching
+from sciprec.instruments.assigning.rows import layout_of
 from tests.diagnosis.model_programs import ROOT
 from tests.precision.test_assignments import arithmetic, is_same, numbers
 from tests.tuning.branching_survey import differences

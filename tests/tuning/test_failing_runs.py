@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from sciprec import InputError, lift, tune
-from sciprec.diagnosis.metrics import METRICS, metric_of
-from sciprec.diagnosis.models.traces import Results
+from sciprec.arrays.metrics import METRICS, metric_of
 from sciprec.precision import resolve_backend
-from sciprec.tuning.formats import formats_of
-from sciprec.tuning.metrics import error_of
-from sciprec.tuning.model_problem import ModelProblem
-from sciprec.tuning.problem import TuningProblem
-from sciprec.tuning.search import cheapest
+from sciprec.tools.trace.models.traces import Results
+from sciprec.tools.tune.formats import formats_of
+from sciprec.tools.tune.metrics import error_of
+from sciprec.tools.tune.model_problem import ModelProblem
+from sciprec.tools.tune.problem import TuningProblem
+from sciprec.tools.tune.search import cheapest
 
 
 def strict(x):
@@ -128,7 +128,7 @@ def test_kept_runs_are_those_of_the_same_sources(monkeypatch):
     assert len(first) > 2 and not choices()
     asked = []
     monkeypatch.setattr(
-        "sciprec.tuning.problem.sources_digest", lambda *p: asked.append(p) or "edited"
+        "sciprec.tools.tune.problem.sources_digest", lambda *p: asked.append(p) or "edited"
     )
     assert choices() == first and {"precision", "tuning"} <= set(asked[0])
 

@@ -9,8 +9,8 @@ import sys
 import numpy as np
 
 from sciprec import tune
-from sciprec.tuning.kept_runs import KeptRuns
-from sciprec.writing.sealed import sealed
+from sciprec.foundation.sealed import sealed
+from sciprec.tools.tune.kept_runs import KeptRuns
 from tests.writing.damaged_stores import known, noted
 
 
@@ -23,7 +23,7 @@ def test_lines_of_another_problem_do_not_count():
 APPEND = """
 import sys
 from pathlib import Path
-from sciprec.tuning import kept_runs
+from sciprec.tools.tune import kept_runs
 kept_runs._folder = lambda: Path(sys.argv[1])
 kept = kept_runs.KeptRuns("c" * 64)
 for number in range(300):

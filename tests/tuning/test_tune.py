@@ -13,12 +13,12 @@ import xarray as xr
 
 import sciprec
 from sciprec import InputError, compare, lift, tune
-from sciprec.diagnosis.metrics import METRICS, metric_of
+from sciprec.arrays.metrics import METRICS, metric_of
 from sciprec.precision import resolve_backend
-from sciprec.tuning.formats import formats_of, stored_bits
-from sciprec.tuning.kernel_problem import KernelProblem
-from sciprec.tuning.problem import TuningProblem
-from sciprec.tuning.search import cheapest
+from sciprec.tools.tune.formats import formats_of, stored_bits
+from sciprec.tools.tune.kernel_problem import KernelProblem
+from sciprec.tools.tune.problem import TuningProblem
+from sciprec.tools.tune.search import cheapest
 from tests.random_kernels.generator import random_case
 from tests.random_kernels.trials import kernel_in
 from tests.random_kernels.trials import kernel_of as kernel_of_case
@@ -287,7 +287,7 @@ def test_a_kernel_is_compiled_once_for_all_choices(after, times, monkeypatch, tm
     from numba.core import event
 
     monkeypatch.setenv("SCIPREC_CACHE_DIR", str(tmp_path))
-    monkeypatch.setattr("sciprec.precision.assigning.configured._VERSIONS_AFTER", after)
+    monkeypatch.setattr("sciprec.instruments.assigning.configured._VERSIONS_AFTER", after)
     kernel = kernel_in(LOOP.format(after), tmp_path)
     with event.install_recorder("numba:compile") as recorded:
         found = tune(kernel, (X,), tolerance=1e-3, unit="operation", check=(X[::-1].copy(),))

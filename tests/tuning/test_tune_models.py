@@ -11,14 +11,14 @@ import pytest
 
 import sciprec
 from sciprec import InputError, lift
-from sciprec.diagnosis.metrics import metric_of
-from sciprec.diagnosis.models.census import handed
-from sciprec.diagnosis.models.traces import Results
-from sciprec.kinds.programs import loaded
+from sciprec.arrays.metrics import metric_of
 from sciprec.precision.formats.backend import resolve_backend
 from sciprec.precision.rewriting.syntax import plain_function
-from sciprec.tuning.formats import formats_of
-from sciprec.tuning.model_problem import PROFILED, ModelProblem
+from sciprec.tools.trace.models.census import handed
+from sciprec.tools.trace.models.traces import Results
+from sciprec.tools.tune.formats import formats_of
+from sciprec.tools.tune.model_problem import PROFILED, ModelProblem
+from sciprec.workbench.kinds.programs import loaded
 from tests.diagnosis.model_programs import ROOT, both, by_kernels, model_of, start, wave
 from tests.oracles.by_line import run_by_line
 from tests.tuning.by_profile import counted_call
@@ -30,7 +30,7 @@ WAVES = ("--plugin", ROOT / "examples/lorenz96.py", "tune", ROOT / "examples/lor
 @pytest.fixture(autouse=True)
 def no_versions(monkeypatch):
     """Kernels have no versions, whose bits test_tune.py and test_assignments.py compare."""
-    monkeypatch.setattr("sciprec.precision.assigning.configured._VERSIONS_AFTER", math.inf)
+    monkeypatch.setattr("sciprec.instruments.assigning.configured._VERSIONS_AFTER", math.inf)
 
 
 def problem_of(program, unit="line", formats=NARROW, **more):

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-from sciprec.output.folders import LOCK
-from sciprec.writing import targets, whole
+from sciprec.foundation import targets, whole
+from sciprec.results.output.folders import LOCK
 from tests.writing.faults import ONCE, Disk, Fault, failing
 from tests.writing.scenes import (
     OUT,

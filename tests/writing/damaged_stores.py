@@ -11,11 +11,11 @@ import numpy as np
 import xarray as xr
 
 from sciprec import Assignment, InputError
-from sciprec.baselines.keeping import fingerprints
-from sciprec.baselines.records import KeptRun, Record, read_record, write_record
-from sciprec.precision.assigning import files
+from sciprec.instruments.assigning import files
 from sciprec.precision.compiled import cache_files
-from sciprec.tuning.kept_runs import KeptRuns
+from sciprec.regression.baselines.keeping import fingerprints
+from sciprec.regression.baselines.records import KeptRun, Record, read_record, write_record
+from sciprec.tools.tune.kept_runs import KeptRuns
 from tests.writing.damages import DAMAGES, lengthened
 
 

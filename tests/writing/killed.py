@@ -14,7 +14,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from sciprec.writing import whole
+from sciprec.foundation import whole
 
 _EVENTS = ("open", "os.", "shutil.")
 """Starts of the names of audit events that a step on files raises."""

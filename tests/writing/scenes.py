@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from sciprec.cli import commands
-from sciprec.output import files
+from sciprec.results.output import files
 
 OUT, TEMPORARY = "out", "temporary"
 _TINY = """

@@ -14,4 +14,4 @@ def stand_ins(patch: pytest.MonkeyPatch) -> None:
     def blank(canvas, buffer, **_):
         buffer.write('<svg viewBox="0 0 1 1"></svg>')
 
-    patch.setattr("sciprec.report.drawing.svg.FigureCanvasSVG.print_svg", blank)
+    patch.setattr("sciprec.drawing.svg.FigureCanvasSVG.print_svg", blank)

@@ -16,11 +16,11 @@ import pytest
 import typer
 import xarray as xr
 
-from sciprec.batch import states
 from sciprec.cli.commands import app
-from sciprec.errors import InputError
-from sciprec.output import netcdf
-from sciprec.writing import whole
+from sciprec.foundation import whole
+from sciprec.foundation.errors import InputError
+from sciprec.results.output import netcdf
+from sciprec.workbench.batch import states
 from tests.writing.checking import tried
 from tests.writing.faults import ERRORS, FROM_THEN_ON, ONCE, Disk, Fault, failing
 from tests.writing.scenes import SCENES, at, command, furnish, staged

@@ -5,7 +5,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sciprec.writing.sealed import SEAL, is_sealed, sealed
+from sciprec.foundation.sealed import SEAL, is_sealed, sealed
 
 PLAIN = st.none() | st.booleans() | st.integers() | st.floats() | st.text()
 JSON = st.recursive(

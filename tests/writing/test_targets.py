@@ -10,10 +10,10 @@ import pytest
 
 import benchmarks as bench
 import sciprec
-from sciprec.errors import InputError
-from sciprec.report.trace_page import write_trace_page
-from sciprec.report.tune_page import write_tune_page
-from sciprec.writing import targets, whole
+from sciprec.foundation import targets, whole
+from sciprec.foundation.errors import InputError
+from sciprec.tools.trace.page import write_trace_page
+from sciprec.tools.tune.page import write_tune_page
 
 SORTS = {name: one for name, one in vars(targets).items() if isinstance(one, targets.Sort)}
 

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from sciprec.output import netcdf
-from sciprec.writing import whole
+from sciprec.foundation import whole
+from sciprec.results.output import netcdf
 
 
 @pytest.fixture

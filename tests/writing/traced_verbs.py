@@ -24,8 +24,8 @@ from typing import Any
 
 import pytest
 
-from sciprec.output import pieces
-from sciprec.writing import whole
+from sciprec.foundation import whole
+from sciprec.results.output import pieces
 from tests.writing import checking, scenes
 from tests.writing.faults import Fault
 from tests.writing.scenes import SCENES, Ended, Stage, at

@@ -22,8 +22,8 @@ from pathlib import Path
 import numpy as np
 import xarray as xr
 
-from sciprec.output import files, pieces
-from sciprec.writing import whole
+from sciprec.foundation import whole
+from sciprec.results.output import files, pieces
 
 MOST = 80
 """Calls of a kind on one file, at the most."""

@@ -14,11 +14,11 @@ from pathlib import Path
 
 import numpy as np
 
-from sciprec.errors import InputError
+from sciprec.foundation.errors import InputError
+from sciprec.foundation.origin import provenance
 from sciprec.precision import lift
 from sciprec.precision.compiled.cache_files import chosen_folder, why_unusable
 from sciprec.precision.rounding import mode
-from sciprec.provenance.origin import provenance
 
 TESTED = ("mlu370", "fp16", "bf16", "float:p=14,round=ru")
 """Arithmetics of the test: two of them use the processor's rounding mode where there is one."""

@@ -6,16 +6,16 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from sciprec.batch import workflow
 from sciprec.cli.settings import Settings, as_words
-from sciprec.errors import InputError, meant
-from sciprec.kinds import load_scenario
-from sciprec.output.folders import alone_in
+from sciprec.foundation import targets
+from sciprec.foundation.errors import InputError, meant
+from sciprec.foundation.whole import temporary_folder
 from sciprec.report.page import render
 from sciprec.report.stored.batch import read_batch
+from sciprec.results.output.folders import alone_in
 from sciprec.scenario.shipped import shipped
-from sciprec.writing import targets
-from sciprec.writing.whole import temporary_folder
+from sciprec.workbench.batch import workflow
+from sciprec.workbench.kinds import load_scenario
 
 
 @dataclass(frozen=True)

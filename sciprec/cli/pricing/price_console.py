@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from sciprec.cli.console import print_listing, say
-from sciprec.display.listing import Listing
+from sciprec.foundation.listing import Listing
 from sciprec.heston.bounds.listing import price_listing
 from sciprec.heston.sensitivities.listing import greek_listing
 

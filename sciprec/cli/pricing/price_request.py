@@ -9,8 +9,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from sciprec.checks.limits import PAYOFF
-from sciprec.errors import InputError
+from sciprec.foundation.errors import InputError
+from sciprec.foundation.limits import PAYOFF
 from sciprec.heston.options.catalogue import payoff_named
 from sciprec.heston.parameters import Model
 from sciprec.heston.payoff_registry import PayoffEntry, payoff_grid

@@ -11,7 +11,7 @@ import typer
 from sciprec.cli.exit_codes import NOT_MET
 from sciprec.cli.options import Backend, Payoff, share_option
 from sciprec.cli.settings import interruptible
-from sciprec.errors import InputError
+from sciprec.foundation.errors import InputError
 
 
 def price(

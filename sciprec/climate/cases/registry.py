@@ -9,11 +9,11 @@ from typing import Any, TypeVar, get_type_hints
 
 import numpy as np
 
-from sciprec.checks.arguments import refused, word
 from sciprec.climate.constants import (
     RADIUS_M,
 )
-from sciprec.errors import InputError
+from sciprec.foundation.arguments import refused, word
+from sciprec.foundation.errors import InputError
 from sciprec.precision.registry import NamedRows
 
 

@@ -11,7 +11,7 @@ from sciprec.climate.constants import RADIUS_M
 from sciprec.climate.diagnostics.budgets import scalar_errors, wind_errors
 from sciprec.climate.transform.grid import GaussianGrid
 from sciprec.climate.transform.legendre import coefficient_orders, legendre_table, slope_table
-from sciprec.errors import InputError
+from sciprec.foundation.errors import InputError
 
 _NAMES = ("orders", "vorticity", "divergence", "height", "orography")
 

@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from sciprec.errors import InputError
+from sciprec.foundation.errors import InputError
 from sciprec.precision.operations.reduce import accumulate
 from sciprec.precision.registry import kernel
 

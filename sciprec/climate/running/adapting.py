@@ -11,9 +11,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from sciprec.adaptation.blocks import Adapted, block, block_size
-from sciprec.adaptation.control import Control
-from sciprec.adaptation.plan import require_variable
 from sciprec.climate.equations.registry import Conversion
 from sciprec.climate.running.drifting import ExactSteps, difference, parts_of
 from sciprec.climate.running.lifted_model import Model
@@ -24,6 +21,9 @@ from sciprec.climate.stepping.schemes import System
 from sciprec.climate.stepping.stored import resolve_stored
 from sciprec.climate.transform.aligned import Pool
 from sciprec.precision import resolve_backend
+from sciprec.tools.adapt.blocks import Adapted, block, block_size
+from sciprec.tools.adapt.control import Control
+from sciprec.tools.adapt.plan import require_variable
 
 
 class AdaptiveSteps:

@@ -17,14 +17,14 @@ from pathlib import Path
 
 import numpy as np
 
-from sciprec.checks.arguments import path
 from sciprec.climate.running.identity import code_behind, state_behind
 from sciprec.climate.running.records import Records
 from sciprec.climate.running.request import Request
 from sciprec.climate.stepping.levels import Level
-from sciprec.errors import InputError
-from sciprec.provenance.definitions import code_digest
-from sciprec.writing import whole
+from sciprec.foundation import whole
+from sciprec.foundation.arguments import path
+from sciprec.foundation.definitions import code_digest
+from sciprec.foundation.errors import InputError
 
 _SEAL_BYTES = hashlib.sha256().digest_size
 _MOST_SHARE_OF_TIME = 0.05

@@ -14,9 +14,9 @@ from sciprec.climate.stepping.levels import Level
 from sciprec.climate.stepping.stored import StoredState
 from sciprec.climate.transform.aligned import Pool
 from sciprec.climate.transform.legendre import coefficient_orders
-from sciprec.monitoring.drift import Drift, Part
-from sciprec.monitoring.summaries import Room
 from sciprec.precision import resolve_backend
+from sciprec.tools.monitor.drift import Drift, Part
+from sciprec.tools.monitor.summaries import Room
 
 
 def true_values(level: Level, room: Room = np.empty) -> np.ndarray:

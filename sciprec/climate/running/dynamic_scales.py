@@ -19,7 +19,7 @@ from sciprec.climate.running.scaled_model import ScaledModel
 from sciprec.climate.running.team import Steps
 from sciprec.climate.stepping.levels import Level
 from sciprec.climate.transform.aligned import Pool
-from sciprec.precision.assigning.scaling import DYNAMIC, reach
+from sciprec.instruments.assigning.scaling import DYNAMIC, reach
 
 
 def scaled_model(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sciprec.climate.running.request import Request
 from sciprec.climate.running.start import initial_state
 from sciprec.climate.transform.grid import GaussianGrid
-from sciprec.provenance.definitions import digest_of, is_own
+from sciprec.foundation.definitions import digest_of, is_own
 
 
 def code_behind(request: Request) -> str:

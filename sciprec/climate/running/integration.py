@@ -8,10 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sciprec.adaptation.blocks import Adapted
-from sciprec.adaptation.plan import Plan as Adaptive
-from sciprec.checks.arguments import refused, whole
-from sciprec.checks.limits import THREADS
+from sciprec.arrays.sums.compensation import Compensation
 from sciprec.climate.running.adapting import AdaptiveSteps
 from sciprec.climate.running.checkpoint import Checkpoints, Restart
 from sciprec.climate.running.dynamic_scales import scaled_model
@@ -25,16 +22,19 @@ from sciprec.climate.running.scaled_in_binary32 import ScaledInFormatModel
 from sciprec.climate.running.scaled_model import ScaledModel
 from sciprec.climate.running.start import initial_state, require_possible_winds
 from sciprec.climate.transform.grid import GaussianGrid, Truncation
-from sciprec.monitoring.observed import Observed
-from sciprec.monitoring.plan import Plan
+from sciprec.foundation.arguments import refused, whole
+from sciprec.foundation.limits import THREADS
+from sciprec.foundation.timing import Timing
+from sciprec.instruments.assigning.assigned_backend import AssignedBackend
+from sciprec.instruments.assigning.scaling import ScaledBackend
 from sciprec.precision import Backend
-from sciprec.precision.assigning.assigned_backend import AssignedBackend
-from sciprec.precision.assigning.scaling import ScaledBackend
 from sciprec.precision.formats.backend import HandedBackend
 from sciprec.precision.formats.stages import Stages
 from sciprec.precision.lifting.fixed_lifting import fixed_point_summary
-from sciprec.precision.sums.compensation import Compensation
-from sciprec.provenance.timing import Timing
+from sciprec.tools.adapt.blocks import Adapted
+from sciprec.tools.adapt.plan import Plan as Adaptive
+from sciprec.tools.monitor.observed import Observed
+from sciprec.tools.monitor.plan import Plan
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from sciprec.arrays.quantization import rounding_into
 from sciprec.climate.constants import Units
 from sciprec.climate.equations.registry import Conversion, columns_of
 from sciprec.climate.equations.share import Share
@@ -33,7 +34,6 @@ from sciprec.climate.transform.spectral import (
 )
 from sciprec.precision import Backend
 from sciprec.precision.operations.meeting import new_counters
-from sciprec.precision.quantization import rounding_into
 
 
 def conversion_of(request: Request, initial) -> Conversion:

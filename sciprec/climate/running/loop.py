@@ -16,8 +16,8 @@ from sciprec.climate.running.records import InMemory, States
 from sciprec.climate.running.request import Request
 from sciprec.climate.running.team import Steps, Team
 from sciprec.climate.transform.compiled import Drawing, kernel_states, restore_kernels
-from sciprec.errors import InputError
-from sciprec.provenance.timing import Sections
+from sciprec.foundation.errors import InputError
+from sciprec.foundation.timing import Sections
 
 _STEPS_BETWEEN_CHECKS = 16
 

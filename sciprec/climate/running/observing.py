@@ -14,10 +14,10 @@ from sciprec.climate.running.team import Steps
 from sciprec.climate.stepping.levels import Addition, Level
 from sciprec.climate.transform.aligned import Pool
 from sciprec.climate.transform.legendre import coefficient_orders
-from sciprec.monitoring.history import OFF, WHOLE, History
-from sciprec.monitoring.observed import Elements, Observed
-from sciprec.monitoring.plan import INCREMENT, Plan
-from sciprec.monitoring.summaries import Limits
+from sciprec.tools.monitor.history import OFF, WHOLE, History
+from sciprec.tools.monitor.observed import Elements, Observed
+from sciprec.tools.monitor.plan import INCREMENT, Plan
+from sciprec.tools.monitor.summaries import Limits
 
 _DRIFT = "drift_"
 """Begins the names of arrays of a checkpoint."""

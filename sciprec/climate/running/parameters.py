@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sciprec.checks.arguments import refused
-from sciprec.checks.limits import PARAMETER
 from sciprec.climate.cases.registry import Case
 from sciprec.climate.equations.registry import EQUATIONS
 from sciprec.climate.stepping.diffusion import DIFFUSION
 from sciprec.climate.stepping.schemes import FILTER
 from sciprec.climate.transform.spectral import FOURIER_STAGES
-from sciprec.errors import InputError, meant
+from sciprec.foundation.arguments import refused
+from sciprec.foundation.errors import InputError, meant
+from sciprec.foundation.limits import PARAMETER
 
 _EXAMPLES = {
     "viscosity": "1.0e5 (m2/s)", "diffusion_m4_per_s": "5.0e15 at T42",

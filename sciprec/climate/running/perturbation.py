@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from sciprec.checks.arguments import whole
-from sciprec.checks.limits import PERTURBATION
+from sciprec.foundation.arguments import whole
+from sciprec.foundation.limits import PERTURBATION
 from sciprec.precision.streams import seed_words, symmetric_uniform
 
 FIELDS = ("temperature", "height", "vorticity")

@@ -8,10 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sciprec.adaptation.plan import Plan as Adaptive
-from sciprec.adaptation.plan import require_variable
-from sciprec.checks.arguments import names, refused, word
-from sciprec.checks.limits import CLIMATE, require_few_states
+from sciprec.arrays.sums.compensation import Compensation, resolve_compensation
 from sciprec.climate import catalogue
 from sciprec.climate.cases.registry import Case, resolve_case
 from sciprec.climate.constants import SECONDS_PER_DAY, SECONDS_PER_HOUR
@@ -25,13 +22,16 @@ from sciprec.climate.stages.staged_transform import require_rest
 from sciprec.climate.stepping.schemes import FILTER, TimeScheme
 from sciprec.climate.stepping.stored import StoredState, as_master_copy, resolve_stored
 from sciprec.climate.transform.grid import Truncation, resolve_truncation
-from sciprec.errors import InputError, meant
-from sciprec.monitoring.plan import Plan, require_known, with_changes
+from sciprec.foundation.arguments import names, refused, word
+from sciprec.foundation.errors import InputError, meant
+from sciprec.foundation.limits import CLIMATE, require_few_states
+from sciprec.instruments.assigning.assigned_backend import AssignedBackend
+from sciprec.instruments.assigning.scaling import DYNAMIC, ScaledBackend
 from sciprec.precision import Backend, resolve_backend
-from sciprec.precision.assigning.assigned_backend import AssignedBackend
-from sciprec.precision.assigning.scaling import DYNAMIC, ScaledBackend
 from sciprec.precision.formats.stages import Stages, require_stages, resolve_stages
-from sciprec.precision.sums.compensation import Compensation, resolve_compensation
+from sciprec.tools.adapt.plan import Plan as Adaptive
+from sciprec.tools.adapt.plan import require_variable
+from sciprec.tools.monitor.plan import Plan, require_known, with_changes
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from sciprec.arrays.quantization import quantize
 from sciprec.climate.running.lifted_model import Model
 from sciprec.climate.running.scaled_model import ScaledModel
 from sciprec.climate.stages.scaled_tendency import MOST_FIELDS, ScaledTendency
@@ -19,10 +20,10 @@ from sciprec.climate.stages.scales import Notes, Place, Scales
 from sciprec.climate.stepping.schemes import STEP_KERNELS
 from sciprec.climate.stepping.stored import StoredState
 from sciprec.climate.transform.aligned import aligned_copy
-from sciprec.precision import Backend, quantize
-from sciprec.precision.assigning import scaled_in_format as in_format
-from sciprec.precision.assigning.scaled import ScalableInFormat, scalable
-from sciprec.precision.assigning.scaling import CLIPPED
+from sciprec.instruments.assigning import scaled_in_format as in_format
+from sciprec.instruments.assigning.scaled import ScalableInFormat, scalable
+from sciprec.instruments.assigning.scaling import CLIPPED
+from sciprec.precision import Backend
 
 
 def model_in_binary32(noting: ScaledModel) -> ScaledInFormatModel | None:

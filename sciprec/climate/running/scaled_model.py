@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from sciprec.arrays.quantization import quantize
 from sciprec.climate.constants import SECONDS_PER_DAY
 from sciprec.climate.equations.registry import Conversion
 from sciprec.climate.running.lifted_model import Model
@@ -23,16 +24,16 @@ from sciprec.climate.stages.scales import HEADROOM, REST, SCALED_STAGES, STATE, 
 from sciprec.climate.stepping.schemes import STEP_KERNELS
 from sciprec.climate.stepping.stored import StoredState
 from sciprec.climate.transform.aligned import Pool
-from sciprec.precision import Backend, quantize
-from sciprec.precision.assigning.origins import own_place
-from sciprec.precision.assigning.scaled import Scalable, largest_of, scalable, spread_of
-from sciprec.precision.assigning.scaling import (
+from sciprec.instruments.assigning.origins import own_place
+from sciprec.instruments.assigning.scaled import Scalable, largest_of, scalable, spread_of
+from sciprec.instruments.assigning.scaling import (
     DYNAMIC,
     KEPT,
     ScaledBackend,
     shifted,
     without_range,
 )
+from sciprec.precision import Backend
 from sciprec.precision.formats.backend import uniform_backend
 
 PROFILE_DAYS = 1.0

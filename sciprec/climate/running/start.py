@@ -12,7 +12,7 @@ from sciprec.climate.cases.registry import require_state
 from sciprec.climate.equations.registry import Conversion
 from sciprec.climate.running.request import Request
 from sciprec.climate.transform.grid import GaussianGrid
-from sciprec.errors import InputError
+from sciprec.foundation.errors import InputError
 
 FASTEST_WIND = 10_000.0
 """m/s; faster than any wind that was ever seen on a planet, and than sound in their air."""

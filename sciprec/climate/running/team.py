@@ -19,8 +19,8 @@ import numpy as np
 from sciprec.climate.equations.share import Share
 from sciprec.climate.stepping.levels import Addition, Level
 from sciprec.climate.stepping.schemes import System, TimeScheme
+from sciprec.foundation.time_steps import step_begins, steps_end
 from sciprec.precision.operations.meeting import abandon, meet_from_python
-from sciprec.provenance.time_steps import step_begins, steps_end
 
 
 @dataclass(frozen=True)

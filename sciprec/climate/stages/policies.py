@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sciprec.precision.assigning.stages import Stage
+from sciprec.instruments.assigning.stages import Stage
 
 _EQUATIONS, _STEPPING = "sciprec/climate/equations", "sciprec/climate/stepping"
 _TRANSFORM = "sciprec/climate/transform"

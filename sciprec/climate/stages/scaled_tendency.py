@@ -19,8 +19,8 @@ from sciprec.climate.transform.grid import Truncation
 from sciprec.climate.transform.legendre_stage import legendre_analysis, legendre_synthesis
 from sciprec.climate.transform.real_fourier import fft_analysis, fft_synthesis
 from sciprec.climate.transform.spectral import GROUP, make_work, rounded
-from sciprec.precision.assigning.scaled import ScalableInFormat
-from sciprec.precision.assigning.scaling import without_range
+from sciprec.instruments.assigning.scaled import ScalableInFormat
+from sciprec.instruments.assigning.scaling import without_range
 from sciprec.precision.compiled.addresses import address_of, call_at
 from sciprec.precision.compiled.disk_cache import kept
 from sciprec.precision.formats.backend import uniform_backend

@@ -11,6 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
+from sciprec.arrays.quantization import rounding_into
 from sciprec.climate.stages.scales import FOURIER, LEGENDRE, Place, Scales
 from sciprec.climate.transform.aligned import Pool, aligned_zeros
 from sciprec.climate.transform.compiled import compiled
@@ -22,11 +23,10 @@ from sciprec.climate.transform.legendre_stage import (
 )
 from sciprec.climate.transform.real_fourier import fft_analysis, fft_synthesis
 from sciprec.climate.transform.spectral import make_tables, make_work, rounded
+from sciprec.instruments.assigning.scaling import KEPT, without_range
 from sciprec.precision import Backend
-from sciprec.precision.assigning.scaling import KEPT, without_range
 from sciprec.precision.compiled.disk_cache import kept as compile_kept
 from sciprec.precision.formats.backend import uniform_backend
-from sciprec.precision.quantization import rounding_into
 
 LS: Place = ("Legendre synthesis", "")
 FS: Place = ("Fourier synthesis", "")

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from sciprec.climate.stages.policies import CLIMATE_STAGES
-from sciprec.precision.assigning.scaling import KEPT, Scaling, within_reach
+from sciprec.instruments.assigning.scaling import KEPT, Scaling, within_reach
 from sciprec.precision.formats.backend import Arithmetic
 from sciprec.precision.rounding.recording import BINS, LEAST_EXPONENT
 

@@ -28,7 +28,7 @@ from sciprec.climate.transform.spectral import (
     rounded,
     tables_in,
 )
-from sciprec.errors import InputError
+from sciprec.foundation.errors import InputError
 from sciprec.precision import Backend
 from sciprec.precision.formats.matrix_unit import MatrixUnit
 from sciprec.precision.formats.stages import STAGES, Stages

@@ -13,15 +13,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import DTypeLike
 
-from sciprec.precision import Backend, quantize
-from sciprec.precision.registry import kernel
-from sciprec.precision.sums.compensation import (
+from sciprec.arrays.quantization import quantize
+from sciprec.arrays.sums.compensation import (
     OFF,
     Compensation,
     add_with_carry,
     add_with_shares,
     due,
 )
+from sciprec.precision import Backend
+from sciprec.precision.registry import kernel
 
 
 def _random(count, seed=3):

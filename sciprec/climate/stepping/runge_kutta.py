@@ -10,7 +10,7 @@ import numpy as np
 
 from sciprec.climate.stepping.levels import Level
 from sciprec.climate.stepping.schemes import TIME_SCHEMES, WORK_ARRAYS, System, TimeScheme
-from sciprec.errors import InputError
+from sciprec.foundation.errors import InputError
 
 _MOST_STAGES = WORK_ARRAYS - 2
 

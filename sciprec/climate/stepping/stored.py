@@ -15,15 +15,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sciprec.checks.arguments import shown
-from sciprec.checks.limits import SCALES
-from sciprec.errors import InputError
+from sciprec.arrays.quantization import rounding_into
+from sciprec.foundation.arguments import shown
+from sciprec.foundation.errors import InputError
+from sciprec.foundation.limits import SCALES
+from sciprec.instruments.assigning.assigned_backend import AssignedBackend
+from sciprec.instruments.assigning.policies import Policy, policy_called
+from sciprec.instruments.assigning.scaling import ScaledBackend
 from sciprec.precision import Backend, resolve_backend
-from sciprec.precision.assigning.assigned_backend import AssignedBackend
-from sciprec.precision.assigning.policies import Policy, policy_called
-from sciprec.precision.assigning.scaling import ScaledBackend
 from sciprec.precision.formats.backend import Arithmetic, handed_as, uniform_backend
-from sciprec.precision.quantization import rounding_into
 
 STATE = "state update"
 MASTER_COPIES = ("shallow_water",)

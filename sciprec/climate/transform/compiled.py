@@ -14,8 +14,8 @@ from zlib import crc32
 import numpy as np
 
 from sciprec.climate.transform.spectral import keeping_sums, suited, with_stages
+from sciprec.instruments.assigning.met import kept_kernel
 from sciprec.precision import Backend, lift, resolve_backend
-from sciprec.precision.assigning.met import kept_kernel
 from sciprec.precision.lifting.lifted import Lifted
 from sciprec.precision.operations.keys import mix
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from sciprec.arrays.sums.compensation import lost_in_sum
 from sciprec.climate.transform.legendre_stage import LANES
 from sciprec.precision.operations.reduce import accumulate, product
 from sciprec.precision.registry import kernel
-from sciprec.precision.sums.compensation import lost_in_sum
 
 
 def _random(*shape):

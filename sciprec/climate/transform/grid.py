@@ -8,10 +8,10 @@ from functools import cached_property
 
 import numpy as np
 
-from sciprec.checks.arguments import shown
 from sciprec.climate.transform import fft
 from sciprec.climate.transform.legendre import gauss_nodes
-from sciprec.errors import InputError, meant
+from sciprec.foundation.arguments import shown
+from sciprec.foundation.errors import InputError, meant
 
 
 @dataclass(frozen=True)

@@ -16,10 +16,10 @@ from collections.abc import Callable
 
 import numpy as np
 
+from sciprec.arrays.sums.compensation import lost_in_sum
 from sciprec.climate.transform.aligned import aligned_zeros
 from sciprec.precision.operations.reduce import accumulate, product
 from sciprec.precision.registry import kernel
-from sciprec.precision.sums.compensation import lost_in_sum
 
 LANES = 16
 """Columns of a block. The loop over them vectorises because its length is known."""

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from sciprec.arrays.quantization import quantize, rounding_into
 from sciprec.climate.transform.aligned import Pool, aligned_copy, aligned_zeros
 from sciprec.climate.transform.fft import is_supported, smallest_length
 from sciprec.climate.transform.fourier import (
@@ -43,11 +44,10 @@ from sciprec.climate.transform.legendre_tables import (
     synthesis_table,
 )
 from sciprec.climate.transform.real_fourier import fft_analysis, fft_synthesis, real_waves
-from sciprec.errors import InputError
-from sciprec.precision import Backend, lift, quantize, resolve_backend
+from sciprec.foundation.errors import InputError
+from sciprec.precision import Backend, lift, resolve_backend
 from sciprec.precision.formats.backend import HandedBackend
 from sciprec.precision.lifting.substitution import substitute
-from sciprec.precision.quantization import rounding_into
 
 GROUP = 8
 """Fields that go through both stages together: what is between stays in the second cache."""

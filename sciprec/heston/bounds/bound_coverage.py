@@ -23,8 +23,8 @@ from typing import Any
 
 import numpy as np
 
-from sciprec.checks.arguments import at_least
-from sciprec.errors import InputError
+from sciprec.foundation.arguments import at_least
+from sciprec.foundation.errors import InputError
 from sciprec.heston.bounds.pricing import price
 from sciprec.heston.bounds.random_cases import RARE, random_case, set_names
 from sciprec.heston.bounds.statistics import quantile

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from sciprec.display.listing import Listing, Summary, counted
+from sciprec.foundation.listing import Listing, Summary, counted
 
 if TYPE_CHECKING:
     from sciprec.heston.bounds.pricing import BoundedResult, PriceResult

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sciprec.errors import InputError
+from sciprec.foundation.errors import InputError
 from sciprec.heston.bounds.budget import rung_work, timed_budget
 from sciprec.heston.bounds.discretisation import MEMORY, StepBias, step_bias
 from sciprec.heston.bounds.levels import Estimator, derived_seed, step_differences

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sciprec.checks.arguments import flag
-from sciprec.display.listing import Shown, Summary
+from sciprec.foundation.arguments import flag
+from sciprec.foundation.listing import Shown, Summary
+from sciprec.foundation.timing import timing_of
 from sciprec.heston.bounds.conditional import integrable
 from sciprec.heston.bounds.interval import Bound
 from sciprec.heston.bounds.levels import Level
@@ -23,10 +24,9 @@ from sciprec.heston.parameters import Model
 from sciprec.heston.payoff_registry import Payoff
 from sciprec.heston.simulation.fixed_counts import added
 from sciprec.heston.simulation.pricing_arguments import Request, tolerance_function
+from sciprec.instruments.assigning.assigned_backend import every_place_met
+from sciprec.instruments.assigning.policies import in_place_of
 from sciprec.precision import Backend
-from sciprec.precision.assigning.assigned_backend import every_place_met
-from sciprec.precision.assigning.policies import in_place_of
-from sciprec.provenance.timing import timing_of
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -124,7 +124,7 @@ class PriceResult(BoundedResult):
 
     def to_dataset(self) -> xr.Dataset:
         """Return an xarray Dataset with dimensions payoff, maturity, strike and backend."""
-        from sciprec import price_dataset
+        from sciprec.results.output.bounded_prices import price_dataset
 
         return price_dataset(self)
 

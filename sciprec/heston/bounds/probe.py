@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from sciprec.errors import InputError
+from sciprec.foundation.errors import InputError
 from sciprec.heston.bounds.controlled import PaymentSampler
 from sciprec.heston.bounds.levels import derived_seed
 from sciprec.heston.bounds.pilot import coarsest_steps

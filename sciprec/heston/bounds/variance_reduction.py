@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from sciprec.checks.arguments import word
-from sciprec.errors import InputError
+from sciprec.foundation.arguments import word
+from sciprec.foundation.errors import InputError
 from sciprec.heston.bounds.conditional import ConditionalSampler, integrable
 from sciprec.heston.bounds.controlled import PaymentSampler
 from sciprec.heston.bounds.levels import derived_seed

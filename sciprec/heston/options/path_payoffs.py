@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sciprec.errors import InputError
+from sciprec.foundation.errors import InputError
 from sciprec.heston.observations import (
     ArithmeticAverage,
     Extremes,

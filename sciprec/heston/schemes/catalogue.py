@@ -1,6 +1,6 @@
 """All path schemes by name; a new one is a module with a decorated kernel, imported here."""
 
-from sciprec.checks.arguments import word
+from sciprec.foundation.arguments import word
 from sciprec.heston.schemes import euler, gamma_expansion, quadratic_exponential
 from sciprec.heston.schemes.registry import PathScheme, registered_schemes
 

@@ -19,7 +19,7 @@ import math
 
 import numpy as np
 
-from sciprec.errors import InputError
+from sciprec.foundation.errors import InputError
 from sciprec.heston.parameters import Model
 from sciprec.heston.schemes.martingale_correction import qe_cumulant, qe_jump_cumulant
 from sciprec.heston.schemes.registry import add_carried, kernel_example, path_scheme

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import DTypeLike
 
+from sciprec.foundation.loading import load_plugins
 from sciprec.heston.parameters import Model
-from sciprec.plugins.loading import load_plugins
 
 
 @dataclass(frozen=True)

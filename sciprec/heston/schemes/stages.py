@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from sciprec.instruments.assigning.assigned_backend import AssignedBackend
+from sciprec.instruments.assigning.stages import Stage
 from sciprec.precision import Backend
-from sciprec.precision.assigning.assigned_backend import AssignedBackend
-from sciprec.precision.assigning.stages import Stage
 from sciprec.precision.formats.backend import Arithmetic, uniform_backend
 
 DRAWS = "draws"

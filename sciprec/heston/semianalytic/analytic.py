@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sciprec.checks.arguments import refused
-from sciprec.checks.limits import PAYOFF
-from sciprec.errors import InputError
+from sciprec.foundation.arguments import refused
+from sciprec.foundation.errors import InputError
+from sciprec.foundation.limits import PAYOFF
 from sciprec.heston.parameters import Model, require_model
 from sciprec.heston.payoff_registry import Payoff, payoffs
 from sciprec.heston.semianalytic.affine import (

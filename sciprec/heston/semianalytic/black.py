@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import erfcx, log_ndtr, ndtr
 
-from sciprec.checks.limits import PAYOFF
-from sciprec.errors import InputError
+from sciprec.foundation.errors import InputError
+from sciprec.foundation.limits import PAYOFF
 
 ITERATIONS = 100
 

@@ -16,7 +16,7 @@ sinh-deformation.
 
 import numpy as np
 
-from sciprec.errors import InputError
+from sciprec.foundation.errors import InputError
 
 TILT = 0.35  # radians by which the contour leans towards faster decay, where it oscillates
 NODES = 48  # first number of nodes

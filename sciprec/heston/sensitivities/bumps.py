@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass, field, replace
 
-from sciprec.errors import InputError
+from sciprec.foundation.errors import InputError
 from sciprec.heston.schemes.catalogue import scheme_named
 from sciprec.heston.schemes.moments import mean_integrated_variance
 from sciprec.heston.schemes.registry import Units

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sciprec.display.listing import Summary
+from sciprec.foundation.listing import Summary
 from sciprec.heston.bounds.pilot import budget_of
 from sciprec.heston.bounds.pricing import BoundedResult, how_made
 from sciprec.heston.bounds.rare import Rare
@@ -22,8 +22,8 @@ from sciprec.heston.sensitivities.greek_sampler import GreekSampler
 from sciprec.heston.sensitivities.listing import greek_summary
 from sciprec.heston.simulation.monitoring import steps_for
 from sciprec.heston.simulation.pricing_arguments import Request, tolerance_function
+from sciprec.instruments.assigning.assigned_backend import every_place_met
 from sciprec.precision import Backend
-from sciprec.precision.assigning.assigned_backend import every_place_met
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -83,7 +83,7 @@ class GreeksResult(BoundedResult):
 
     def to_dataset(self) -> xr.Dataset:
         """Return an xarray Dataset with dimensions payoff, maturity, strike, backend and greek."""
-        from sciprec import greeks_dataset
+        from sciprec.results.output.bounded_prices import greeks_dataset
 
         return greeks_dataset(self)
 

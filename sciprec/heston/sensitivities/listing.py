@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from sciprec.display.listing import Listing, Summary
+from sciprec.foundation.listing import Listing, Summary
 from sciprec.heston.bounds.listing import PARAMETERS, course, parameter, title, within_bound
 
 if TYPE_CHECKING:

@@ -6,7 +6,9 @@ import time
 
 import numpy as np
 
-from sciprec.errors import InputError
+from sciprec.arrays.quantization import quantize
+from sciprec.foundation.errors import InputError
+from sciprec.foundation.time_steps import step_begins, steps_end
 from sciprec.heston.schemes.catalogue import scheme_named
 from sciprec.heston.schemes.registry import Units, state_arrays
 from sciprec.heston.schemes.stages import (
@@ -19,11 +21,10 @@ from sciprec.heston.simulation.fixed_counts import count_kernel
 from sciprec.heston.simulation.fixed_units import fixed_kernel
 from sciprec.heston.simulation.tiles import advance_tiles
 from sciprec.heston.variates.random_numbers import PhiloxVariates, variates_for
-from sciprec.precision import lift, quantize, resolve_backend
-from sciprec.precision.assigning.met import kept_kernel
+from sciprec.instruments.assigning.met import kept_kernel
+from sciprec.precision import lift, resolve_backend
 from sciprec.precision.lifting.lifted import Lifted
 from sciprec.precision.streams import seed_words
-from sciprec.provenance.time_steps import step_begins, steps_end
 
 STREAM_STRIDE = 1_000_003  # a prime: streams of random bits of neighbouring seeds stay apart
 STEP_STRIDE = 2_654_435_761  # another one: so do those of another kernel from a later step on

@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from sciprec.checks.arguments import at_least, refused
-from sciprec.errors import InputError
+from sciprec.foundation.arguments import at_least, refused
+from sciprec.foundation.errors import InputError
 from sciprec.heston.observations import Observation
 from sciprec.heston.parameters import Model
 from sciprec.heston.payoff_registry import Payoff, check_payoffs

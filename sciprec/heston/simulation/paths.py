@@ -17,9 +17,10 @@ from functools import partial
 
 import numpy as np
 
-from sciprec.checks.arguments import at_least, whole
-from sciprec.checks.limits import THREADS
-from sciprec.errors import InputError
+from sciprec.foundation.arguments import at_least, whole
+from sciprec.foundation.errors import InputError
+from sciprec.foundation.limits import THREADS
+from sciprec.foundation.timing import Timing, timing_of
 from sciprec.heston.options.european_payoffs import European
 from sciprec.heston.parameters import Model
 from sciprec.heston.simulation.block import Simulation, lifted
@@ -28,7 +29,6 @@ from sciprec.heston.simulation.pricing_arguments import resolve_residuals
 from sciprec.precision import Backend, resolve_backend
 from sciprec.precision.lifting.fixed_lifting import fixed_point_summary
 from sciprec.precision.registry import kernel
-from sciprec.provenance.timing import Timing, timing_of
 
 GROUP = 256  # paths whose payments are added in one sequential sum
 

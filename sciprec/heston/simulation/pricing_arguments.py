@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from sciprec.checks.arguments import Range, whole, word
-from sciprec.checks.limits import CONFIDENCE, PATHS, THREADS
-from sciprec.errors import InputError
+from sciprec.foundation.arguments import Range, whole, word
+from sciprec.foundation.errors import InputError
+from sciprec.foundation.limits import CONFIDENCE, PATHS, THREADS
 from sciprec.heston.parameters import Model, require_model
 from sciprec.heston.payoff_registry import Payoff, check_payoffs
 from sciprec.heston.schemes.catalogue import scheme_named
 from sciprec.heston.simulation.monitoring import payoff_tuple
+from sciprec.instruments.assigning.policies import require_stages
 from sciprec.precision import Backend, resolve_backend
-from sciprec.precision.assigning.policies import require_stages
 from sciprec.precision.streams import seed_words
 
 _SHARE = Range("a share > 0, at most 1, such as 0.001", above=0, most=1)

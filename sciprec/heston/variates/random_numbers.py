@@ -16,7 +16,7 @@ import math
 
 import numpy as np
 
-from sciprec.checks.arguments import at_least
+from sciprec.foundation.arguments import at_least
 from sciprec.heston.variates.inversion import combined_variates, philox_variates
 from sciprec.precision.streams import seed_words
 

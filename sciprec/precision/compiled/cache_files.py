@@ -16,7 +16,7 @@ import stat
 import warnings
 from pathlib import Path
 
-from sciprec.writing.whole import replacing
+from sciprec.foundation.whole import replacing
 
 _NOWHERE = Path(os.devnull) / "sciprec"
 """A folder in which nothing can be."""

@@ -22,16 +22,18 @@ from numba.core.registry import CPUDispatcher
 from numba.core.runtime import rtsys
 from numba.core.serialize import dumps
 
-from sciprec.interrupts import deferred_interrupts
+from sciprec.foundation.definitions import digest_of
+from sciprec.foundation.interrupts import deferred_interrupts
 from sciprec.precision.compiled import dead_stores as _  # noqa: F401  that they stay
 from sciprec.precision.compiled.cache_files import cache_folder, discard, read, write
 from sciprec.precision.compiled.one_pass_at_a_time import one_pass_at_a_time
 from sciprec.precision.compiled.turns import turn
 from sciprec.precision.compiled.undisturbed import undisturbed
 from sciprec.precision.compiled.wide_vectors import wide_vectors
-from sciprec.provenance.definitions import digest_of
 
 SUFFIXES = ".compiled", ".part"
+ENGINE = "precision", "arrays", "instruments"
+"""Rooms whose sources compiled code may depend on."""
 _PACKAGE = Path(__file__).parents[2]
 _CHECK_BYTES = 32
 _SETTINGS = ("BOUNDSCHECK", "OPT", "LOOP_VECTORIZE", "SLP_VECTORIZE", "DEBUGINFO_DEFAULT")
@@ -57,8 +59,13 @@ def compiler_settings() -> tuple:
 
 
 def engine_digest() -> str:
-    """A hash of the engine's sources, all of `sciprec/precision`."""
-    return sources_digest("precision")
+    """A hash of the engine's sources."""
+    return sources_digest(*ENGINE)
+
+
+def of_engine(function) -> bool:
+    """Whether a function is one of the engine's, and no user's or model's."""
+    return (function.__module__ or "").startswith(tuple(f"sciprec.{room}." for room in ENGINE))
 
 
 def outside_digest(function) -> str:
@@ -66,7 +73,7 @@ def outside_digest(function) -> str:
     the file that it is in, or with what it calls and reads where it is in a notebook; "" for the
     engine's own.
     """
-    if function.__module__.startswith("sciprec.precision."):
+    if of_engine(function):
         return ""
     code = function.__code__
     try:
@@ -124,7 +131,7 @@ class DiskCache(_Cache):
         self.function = function
         module = function.__module__.split(".")
         self._label = f"{module[-1]}.{function.__name__}"
-        self._packages = {"precision"}
+        self._packages = set(ENGINE)
         if module[0] == "sciprec" and len(module) > 2:
             self._packages.add(module[1])
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sciprec.checks.arguments import Range
-from sciprec.errors import InputError
+from sciprec.foundation.arguments import Range
+from sciprec.foundation.errors import InputError
 from sciprec.precision.fixed.profile import Profile
 from sciprec.precision.formats.backend import Arithmetic, Backend
 from sciprec.precision.rewriting.layout import ACCUMULATOR, Row

@@ -11,11 +11,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from sciprec.checks.arguments import names, shown
-from sciprec.display.listing import Shown, Summary, counted
-from sciprec.errors import InputError, meant
-from sciprec.plugins.later import Later
-from sciprec.plugins.loading import load_plugins
+from sciprec.foundation.arguments import names, shown
+from sciprec.foundation.errors import InputError, meant
+from sciprec.foundation.later import BACKEND_MAKERS
+from sciprec.foundation.listing import Shown, Summary, counted
+from sciprec.foundation.loading import load_plugins
 from sciprec.precision.formats.fixed_format import (
     ACCUMULATOR,
     FIXED16,
@@ -313,12 +313,6 @@ _BACKENDS = {
 }
 
 
-MAKERS = Later()
-"""Kind of names, before a colon -> function that makes a backend of one. These stand above formats;
-`sciprec/precision/__init__.py` fills the table.
-"""
-
-
 class Backends(Shown, dict[str, Backend]):
     """Backends by name: a dictionary that is shown as a table."""
 
@@ -379,8 +373,8 @@ def resolve_backend(backend: str | Backend | Format | Arithmetic | MakesBackend)
             "for the Legendre products of a climate run: stages with the key 'legendre' or 'kept', "
             "such as legendre = 'matrix:table=int8,field=fp16'"
         )
-    if kind in MAKERS:
-        return MAKERS[kind](backend)
+    if kind in BACKEND_MAKERS:
+        return BACKEND_MAKERS[kind](backend)
     name, equals, rounding = backend.partition(",round=")
     standard = ALIASES.get(name, name)
     if standard in FORMATS and equals:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sciprec.errors import InputError, meant
+from sciprec.foundation.errors import InputError, meant
 from sciprec.precision.formats.rounding_rules import ROUNDINGS
 
 FIXED_ROUNDINGS = tuple(name for name, rule in ROUNDINGS.items() if rule.mode is not None)

@@ -12,8 +12,8 @@ import math
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from sciprec.checks.arguments import whole, word
-from sciprec.errors import InputError, meant
+from sciprec.foundation.arguments import whole, word
+from sciprec.foundation.errors import InputError, meant
 from sciprec.precision.formats.rounding_rules import ROUNDINGS
 from sciprec.precision.registry import NamedRows
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from sciprec.display.listing import Listing
+from sciprec.foundation.listing import Listing
 from sciprec.precision.formats.fixed_format import FixedFormat
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
-from sciprec.checks.arguments import Range, refused, shown, word
-from sciprec.errors import InputError, meant
+from sciprec.foundation.arguments import Range, refused, shown, word
+from sciprec.foundation.errors import InputError, meant
 from sciprec.precision.formats.float_format import ALIASES, FORMATS, Format
 
 WORD = "matrix"

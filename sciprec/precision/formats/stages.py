@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 
-from sciprec.checks.arguments import shown
-from sciprec.errors import InputError, meant
+from sciprec.foundation.arguments import shown
+from sciprec.foundation.errors import InputError, meant
 from sciprec.precision.formats.backend import Backend, handed_as, resolve_backend
 from sciprec.precision.formats.matrix_unit import MatrixUnit, is_matrix_unit, resolve_matrix_unit
 

@@ -9,9 +9,9 @@ from dataclasses import asdict, dataclass, field, replace
 
 import numpy as np
 
-from sciprec.checks.arguments import whole
-from sciprec.display.listing import Summary
-from sciprec.errors import InputError
+from sciprec.foundation.arguments import whole
+from sciprec.foundation.errors import InputError
+from sciprec.foundation.listing import Summary
 from sciprec.precision.fixed.profile import Profile
 from sciprec.precision.fixed.units import Place, Units, from_ranges
 from sciprec.precision.lifting.compiling import module_of

@@ -16,8 +16,8 @@ import numpy as np
 from numba.core import errors
 from numba.core.serialize import dumps
 
-from sciprec.checks.arguments import whole
-from sciprec.display.listing import Shown, Summary
+from sciprec.foundation.arguments import whole
+from sciprec.foundation.listing import Shown, Summary
 from sciprec.precision.compiled.addresses import address_of
 from sciprec.precision.fixed.profile import Profile, Recorder
 from sciprec.precision.formats.backend import Backend, resolve_backend

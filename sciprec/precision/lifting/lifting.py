@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from sciprec.checks.arguments import flag, shown, whole
+from sciprec.foundation.arguments import flag, shown, whole
 from sciprec.precision.formats.backend import (
     Backend,
     HandedBackend,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from numba import types
 
-from sciprec.display.listing import Listing, Summary
+from sciprec.foundation.listing import Listing, Summary
 from sciprec.precision.formats.listing import in_words
 
 if TYPE_CHECKING:

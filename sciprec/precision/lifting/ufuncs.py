@@ -12,7 +12,7 @@ from numba.core.serialize import dumps
 from numba.np.numpy_support import as_dtype
 from numba.np.ufunc.gufunc import GUFunc
 
-from sciprec.display.listing import Shown, Summary
+from sciprec.foundation.listing import Shown, Summary
 from sciprec.precision.lifting.lifted import Lifted
 from sciprec.precision.rewriting.syntax import LiftError
 from sciprec.precision.rewriting.vectorized import function_of, layout_of, over_arrays, over_loops

@@ -8,7 +8,7 @@ import numpy as np
 from llvmlite import ir
 from numba.core import types
 
-from sciprec.errors import InputError
+from sciprec.foundation.errors import InputError
 from sciprec.precision.formats.backend import Arithmetic, Backend
 from sciprec.precision.formats.literal import round_literal
 from sciprec.precision.operations import keys

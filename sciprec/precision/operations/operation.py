@@ -19,7 +19,7 @@ from types import ModuleType
 
 import numpy as np
 
-from sciprec.errors import InputError
+from sciprec.foundation.errors import InputError
 from sciprec.precision.compiled.lowering import helper
 from sciprec.precision.elementary.bits import ufp
 from sciprec.precision.elementary.directed import (

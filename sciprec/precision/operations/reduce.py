@@ -19,7 +19,7 @@ from numba import njit
 from numba.core import types
 from numba.extending import intrinsic
 
-from sciprec.errors import InputError
+from sciprec.foundation.errors import InputError
 from sciprec.precision.operations.by_type import COMPLEX_BLOCK, sum_block, zeros_for
 from sciprec.precision.registry import kernel
 

@@ -14,7 +14,7 @@ from types import CodeType
 from typing import Any, cast
 from weakref import WeakKeyDictionary
 
-from sciprec.display.notebook import source_name
+from sciprec.foundation.notebook import source_name
 from sciprec.precision.rewriting.syntax import LiftError, parse
 
 _carried: dict[CodeType, str] = {}  # of functions that came from other processes

@@ -15,7 +15,7 @@ from typing import cast
 
 import numpy as np
 
-from sciprec.errors import InputError
+from sciprec.foundation.errors import InputError
 
 _UNKNOWN = object()
 _REMEMBERING = type(functools.lru_cache(len))

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from llvmlite import ir
 
-from sciprec.errors import InputError
+from sciprec.foundation.errors import InputError
 from sciprec.precision.formats.backend import Arithmetic, Backend
 from sciprec.precision.formats.float_format import Format
 from sciprec.precision.formats.rounding_rules import ROUNDINGS

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from sciprec.comparison.wording import number
-from sciprec.output.adapted import history_of
-from sciprec.output.stated import ADAPTIVE
-from sciprec.report.drawing.courses import Course, courses_picture
-from sciprec.report.drawing.rungs import rungs_picture
+from sciprec.drawing.courses import Course, courses_picture
+from sciprec.drawing.rungs import rungs_picture
 from sciprec.report.stored.batch import StoredRun
+from sciprec.results.comparison.wording import number
+from sciprec.results.output.stated import ADAPTIVE
+from sciprec.tools.adapt.adapted import history_of
 
 _FIELDS = {"geopotential": "height"}
 """Fields of files that hold a variable of the state under another name."""

@@ -10,8 +10,8 @@ import numpy as np
 import xarray as xr
 from matplotlib.ticker import MaxNLocator
 
-from sciprec.report.drawing.picture import Picture
-from sciprec.report.drawing.svg import drawn, label_style, legend, short, to_svg
+from sciprec.drawing.picture import Picture
+from sciprec.drawing.svg import drawn, label_style, legend, short, to_svg
 from sciprec.report.sections.fixed_point import idle_roles_of
 from sciprec.report.stored.batch import StoredRun
 

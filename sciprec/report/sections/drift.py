@@ -6,12 +6,12 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from sciprec.comparison.evidence.drift import Drift, drifts, gain
-from sciprec.comparison.rows import growth
-from sciprec.comparison.verdicts import main_row
-from sciprec.comparison.wording import moment, time_unit
-from sciprec.output.stated import BUDGETS
 from sciprec.report.stored.batch import PLAIN, StoredRun
+from sciprec.results.comparison.evidence.drift import Drift, drifts, gain
+from sciprec.results.comparison.rows import growth
+from sciprec.results.comparison.verdicts import main_row
+from sciprec.results.comparison.wording import moment, time_unit
+from sciprec.results.output.stated import BUDGETS
 
 
 def drift_rows(runs: Sequence[StoredRun]) -> list[dict[str, Any]]:

@@ -8,9 +8,9 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from sciprec.comparison.evidence.consistency import TOO_FEW
-from sciprec.comparison.wording import factor, number
 from sciprec.report.stored.batch import StoredRun
+from sciprec.results.comparison.evidence.consistency import TOO_FEW
+from sciprec.results.comparison.wording import factor, number
 
 NOTHING = "–"
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from sciprec.comparison.evidence.consistency import TOO_FEW
-from sciprec.report.drawing.picture import Picture
-from sciprec.report.drawing.svg import drawable, drawn, label_style, legend, short, to_svg
+from sciprec.drawing.picture import Picture
+from sciprec.drawing.svg import drawable, drawn, label_style, legend, short, to_svg
 from sciprec.report.sections.scales import scales_picture
 from sciprec.report.stored.batch import StoredRun
+from sciprec.results.comparison.evidence.consistency import TOO_FEW
 
 TITLES = {
     "variability": "Internal variability",

@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from sciprec.report.drawing.picture import Picture
-from sciprec.report.drawing.svg import COLOURS, drawable, drawn, legend, to_svg
+from sciprec.drawing.picture import Picture
+from sciprec.drawing.svg import COLOURS, drawable, drawn, legend, to_svg
 from sciprec.report.stored.batch import StoredRun
 
 QUIET = "#808080"

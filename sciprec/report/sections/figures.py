@@ -8,17 +8,17 @@ import numpy as np
 import xarray as xr
 from cmcrameri import cm
 
-from sciprec.comparison.rows import growth
-from sciprec.comparison.verdicts import main_row
-from sciprec.comparison.wording import axis_label, moment
-from sciprec.output.stated import DRAWN
-from sciprec.report.drawing.lines import lines_picture
-from sciprec.report.drawing.picture import WIDTH, Picture, Switch
-from sciprec.report.drawing.spectrum import spectrum_picture
-from sciprec.report.drawing.svg import LONGEST_LABEL, drawn, label_style, legend, short, to_svg
+from sciprec.drawing.picture import WIDTH, Picture, Switch
+from sciprec.drawing.svg import LONGEST_LABEL, drawn, label_style, legend, short, to_svg
 from sciprec.report.sections.bounded import bounded_pictures, maturity_rows
 from sciprec.report.sections.sums import accumulation_picture
 from sciprec.report.stored.batch import StoredRun
+from sciprec.report.stored.lines import lines_picture
+from sciprec.report.stored.spectrum import spectrum_picture
+from sciprec.results.comparison.rows import growth
+from sciprec.results.comparison.verdicts import main_row
+from sciprec.results.comparison.wording import axis_label, moment
+from sciprec.results.output.stated import DRAWN
 
 MAP_ROWS, MAP_COLUMNS = 96, 192  # finer maps are reduced by block maximum
 LEAST_OF_MAP = 4  # rows and columns; less is no picture

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sciprec.comparison.evidence.error_growth import law_sentences
-from sciprec.comparison.evidence.growth_laws import Law
-from sciprec.comparison.wording import factor, number
 from sciprec.report.stored.batch import StoredRun
+from sciprec.results.comparison.evidence.error_growth import law_sentences
+from sciprec.results.comparison.evidence.growth_laws import Law
+from sciprec.results.comparison.wording import factor, number
 
 
 @dataclass(frozen=True)

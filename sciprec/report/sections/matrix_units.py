@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from sciprec.comparison.rows import main_row
 from sciprec.cost.matrix_rates import (
     MATRIX_MACHINES,
     LegendreWork,
@@ -21,10 +20,11 @@ from sciprec.cost.matrix_rates import (
     kind_of,
     speed_modelled,
 )
-from sciprec.output.stated import MATRIX_UNITS
 from sciprec.precision.formats.matrix_unit import MatrixUnit, resolve_matrix_unit
 from sciprec.report.sections.drift import drift_rows
 from sciprec.report.stored.batch import StoredRun
+from sciprec.results.comparison.rows import main_row
+from sciprec.results.output.stated import MATRIX_UNITS
 
 _WIND = ("u", "v")
 

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from sciprec.comparison.wording import number
-from sciprec.monitoring.sketches import WITHIN, sketched_error
-from sciprec.monitoring.summaries import digits, relative_error
-from sciprec.output.stated import MONITOR, MONITORED
-from sciprec.report.drawing.heat import error_map
+from sciprec.drawing.heat import error_map
 from sciprec.report.sections.monitored_drift import drift_part
 from sciprec.report.stored.batch import StoredRun
+from sciprec.results.comparison.wording import number
+from sciprec.results.output.stated import MONITOR, MONITORED
+from sciprec.tools.monitor.sketches import WITHIN, sketched_error
+from sciprec.tools.monitor.summaries import digits, relative_error
 
 _STEP = f"{MONITORED}step"
 _SHARES = ("zeros", "subnormals", "nans", "overflows", "saturated")

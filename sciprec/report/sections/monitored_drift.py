@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from sciprec.comparison.wording import number
-from sciprec.output.drifted import estimates_of
-from sciprec.output.stated import MONITOR
-from sciprec.report.drawing.courses import Course, courses_picture
+from sciprec.drawing.courses import Course, courses_picture
+from sciprec.results.comparison.wording import number
+from sciprec.results.output.stated import MONITOR
+from sciprec.tools.monitor.drifted import estimates_of
 
 _Errors = tuple[np.ndarray, Sequence[str], np.ndarray | None]
 

@@ -13,10 +13,10 @@ from typing import Any
 from sciprec.cost.matrix_rates import MATRIX_MACHINES, operations_and_bytes, ridge_of
 from sciprec.cost.peak_rates import MACHINES, roofline
 from sciprec.cost.work import Work
-from sciprec.errors import InputError
-from sciprec.output.stated import STAGE_WORK
+from sciprec.foundation.errors import InputError
 from sciprec.report.sections.matrix_units import works_of
 from sciprec.report.stored.batch import StoredRun
+from sciprec.results.output.stated import STAGE_WORK
 
 
 def rooflines_section(runs: Sequence[StoredRun]) -> dict[str, Any] | None:

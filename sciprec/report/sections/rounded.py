@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sciprec.output.stated import ROUNDED
 from sciprec.report.stored.batch import StoredRun
+from sciprec.results.output.stated import ROUNDED
 
 
 def rounded_in_words(runs: Sequence[StoredRun]) -> str:

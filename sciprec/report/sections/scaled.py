@@ -7,10 +7,10 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from sciprec.comparison.rows import growth
-from sciprec.comparison.verdicts import main_row
-from sciprec.output.stated import SCALED
 from sciprec.report.stored.batch import StoredRun
+from sciprec.results.comparison.rows import growth
+from sciprec.results.comparison.verdicts import main_row
+from sciprec.results.output.stated import SCALED
 
 _SHOWN_CHANGES = 12
 _SAME = 1.25

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from sciprec.report.drawing.picture import Picture
-from sciprec.report.drawing.svg import drawable, drawn, label_style, legend, short, to_svg
+from sciprec.drawing.picture import Picture
+from sciprec.drawing.svg import drawable, drawn, label_style, legend, short, to_svg
 from sciprec.report.stored.batch import StoredRun
 
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sciprec.comparison.rows import Row, main_row
-from sciprec.comparison.wording import factor
 from sciprec.cost.work import stored_bytes
 from sciprec.precision.formats.backend import resolve_backend
 from sciprec.report.stored.batch import PLAIN, StoredRun
 from sciprec.report.stored.shown import main_error
+from sciprec.results.comparison.rows import Row, main_row
+from sciprec.results.comparison.wording import factor
 
 LEAST_GAIN = 3.0
 """A suggestion has to reduce the error by this factor in the run that verifies it."""

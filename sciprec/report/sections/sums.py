@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sciprec.report.drawing.picture import Picture
-from sciprec.report.drawing.svg import drawn, label_style, legend, short, to_svg
+from sciprec.drawing.picture import Picture
+from sciprec.drawing.svg import drawn, label_style, legend, short, to_svg
 from sciprec.report.stored.batch import StoredRun
 
 SUM, ERROR = "parameter", "largest_error_in_u"

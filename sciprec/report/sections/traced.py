@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from sciprec.report.drawing.picture import Picture
-from sciprec.report.drawing.svg import COLOURS, drawn, legend, to_svg
+from sciprec.drawing.picture import Picture
+from sciprec.drawing.svg import COLOURS, drawn, legend, to_svg
 from sciprec.report.stored.batch import StoredRun
-from sciprec.report.trace_page import added_up
+from sciprec.tools.trace.page import added_up
 
 _ATTRIBUTE = "sciprec_trace"
 _MOST_LINES, _MOST_BANDS = 12, 6

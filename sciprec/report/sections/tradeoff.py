@@ -12,11 +12,11 @@ from typing import NamedTuple
 
 from sciprec.cost.peak_rates import MACHINES, roofline
 from sciprec.cost.work import Work, update_work
-from sciprec.errors import InputError
+from sciprec.drawing.picture import Picture
+from sciprec.drawing.svg import drawn, label_style, legend, short, to_svg
+from sciprec.foundation.errors import InputError
+from sciprec.foundation.timing import Timing
 from sciprec.precision.formats.backend import TRUTH, Backend
-from sciprec.provenance.timing import Timing
-from sciprec.report.drawing.picture import Picture
-from sciprec.report.drawing.svg import drawn, label_style, legend, short, to_svg
 from sciprec.report.sections.drift import drift_rows
 from sciprec.report.stored.batch import StoredBatch, StoredRun
 from sciprec.report.stored.evidence import truth_of

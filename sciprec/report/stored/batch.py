@@ -17,9 +17,13 @@ from typing import Any
 
 import xarray as xr
 
-from sciprec.checks.arguments import shown
-from sciprec.checks.limits import SCALES
-from sciprec.checks.stored_objects import (
+from sciprec.cost.work import Work, stored_bytes, update_work
+from sciprec.foundation import whole
+from sciprec.foundation.arguments import shown
+from sciprec.foundation.errors import InputError
+from sciprec.foundation.limits import SCALES
+from sciprec.foundation.sealed import is_sealed, sealed
+from sciprec.foundation.stored_objects import (
     DamagedError,
     Field,
     is_count,
@@ -30,22 +34,26 @@ from sciprec.checks.stored_objects import (
     read_object,
     what_is_wrong,
 )
-from sciprec.comparison.evidence.markets import is_surface
-from sciprec.comparison.rows import Comparison, compare
-from sciprec.comparison.verdicts import Verdict, judge, stopped_early, with_evidence
-from sciprec.cost.work import Work, stored_bytes, update_work
-from sciprec.errors import InputError
-from sciprec.output import files, proven
-from sciprec.output.dataset import PROCESSOR_SECONDS, PROCESSOR_SECONDS_RANGE
-from sciprec.output.folders import MANIFEST
-from sciprec.output.proven import DamagedFileError
-from sciprec.output.stated import INPUTS, MEMBERS, ORIGIN, RUN, SCENARIO, STORED_BITS, TRUTH_CARRIES
+from sciprec.foundation.timing import Timing
 from sciprec.precision.formats.backend import TRUTH
-from sciprec.provenance.timing import Timing
 from sciprec.report.stored.evidence import evidence_of
+from sciprec.results.comparison.evidence.markets import is_surface
+from sciprec.results.comparison.rows import Comparison, compare
+from sciprec.results.comparison.verdicts import Verdict, judge, stopped_early, with_evidence
+from sciprec.results.output import files, proven
+from sciprec.results.output.dataset import PROCESSOR_SECONDS, PROCESSOR_SECONDS_RANGE
+from sciprec.results.output.folders import MANIFEST
+from sciprec.results.output.proven import DamagedFileError
+from sciprec.results.output.stated import (
+    INPUTS,
+    MEMBERS,
+    ORIGIN,
+    RUN,
+    SCENARIO,
+    STORED_BITS,
+    TRUTH_CARRIES,
+)
 from sciprec.scenario.variant import NAMES, OfVariant, Variant
-from sciprec.writing import whole
-from sciprec.writing.sealed import is_sealed, sealed
 
 MANIFEST_VERSION = 3
 """Of the lists that are written; those of version 2 have no seal and no digests of runs."""

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import xarray as xr
 
-from sciprec.comparison.evidence.gathering import Members, evidence
-from sciprec.output import proven
-from sciprec.output.stated import INPUTS, MEMBERS
+from sciprec.results.comparison.evidence.gathering import Members, evidence
+from sciprec.results.output import proven
+from sciprec.results.output.stated import INPUTS, MEMBERS
 
 MOST_BYTES_KEPT = 2**27
 """Of an ensemble's members, which several tests go through, and each arithmetic anew."""
@@ -48,7 +48,7 @@ class StoredMembers(Sequence[xr.Dataset]):
 
 
 def evidence_of(batch: StoredBatch, run: StoredRun) -> dict[str, Any] | None:
-    """What `sciprec.comparison.evidence.gathering.evidence` finds for one run of a batch.
+    """What `sciprec.results.comparison.evidence.gathering.evidence` finds for one run of a batch.
 
     Args:
         batch: with the further members of the scenario's ensemble.

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sciprec.comparison.pointwise.error_metrics import ratio
-from sciprec.comparison.pointwise.statistics import digits_of
-from sciprec.comparison.rows import main_row
 from sciprec.report.stored.batch import StoredRun
+from sciprec.results.comparison.pointwise.error_metrics import ratio
+from sciprec.results.comparison.pointwise.statistics import digits_of
+from sciprec.results.comparison.rows import main_row
 
 
 @dataclass(frozen=True)

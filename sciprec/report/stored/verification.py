@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sciprec.checks.arguments import path as checked_path
-from sciprec.display.listing import Listing, Shown, Summary, counted
-from sciprec.errors import InputError
-from sciprec.output import files
-from sciprec.output.folders import MANIFEST, PAGE
-from sciprec.output.proven import damage_of
+from sciprec.foundation.arguments import path as checked_path
+from sciprec.foundation.errors import InputError
+from sciprec.foundation.listing import Listing, Shown, Summary, counted
 from sciprec.report.stored.batch import digest_of_batch, read_manifest, verified
+from sciprec.results.output import files
+from sciprec.results.output.folders import MANIFEST, PAGE
+from sciprec.results.output.proven import damage_of
 
 VERIFIED, UNVERIFIED, NO_FILE = "verified", "not verified", "no file"
 DAMAGED, MISSING = "damaged", "missing"

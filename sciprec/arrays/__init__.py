@@ -1,0 +1,1 @@
+"""Arrays in an arithmetic: quantised arrays, matrix products, sums, and norms of their errors."""

@@ -1,0 +1,133 @@
+"""Products of a matrix unit: fields scaled and rounded, multiplied from what is kept of a table."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sciprec.arrays.matrix_unit.slicing import Room, ends_of_rows, pairs_of, slices_of
+from sciprec.arrays.matrix_unit.unit_kernels import compiled_for
+from sciprec.arrays.matrix_unit.unit_table import UnitTable, real_scales, rounded_to
+from sciprec.precision.compiled.disk_cache import kept
+from sciprec.precision.formats.matrix_unit import INTEGER_BITS, MatrixUnit
+
+
+@np.errstate(over="ignore", invalid="ignore", under="ignore")
+def unit_product(table: UnitTable, field: np.ndarray, room: Room = np.empty) -> np.ndarray:
+    """Matrices by fields: out[b, n, c] = sum over k of table[b, k, n] field[b, k, c].
+
+    Args:
+        table: of matrices (matrices, rows, columns).
+        field: (matrices, rows, columns of the field) in binary64.
+        room: makes all arrays, such as a pool's.
+
+    Returns:
+        (matrices, columns, columns of the field) in binary64; NaN where a column of the field has
+        a number that is not finite.
+
+    Precision: the field is multiplied by scales of rows in binary64, and each number rounded once
+        to its format over the scale of its column (of its matrix and group; of all matrices where
+        the scale is that of a tensor). Products are exact; sums run over ascending rows from zero
+        in the accumulator. Then in binary64: slices are added, the smallest first, scales multiply,
+        and groups are added in their order. No result depends on other columns of the field.
+    """
+    unit, (whole, groups, rows, columns) = table.unit, table.shape
+    fields = field.shape[2]
+    of_rows = table.along == "rows"
+    lines = room((whole, groups, fields, rows))
+    _take_lines(field, table.scales, of_rows, lines)
+    numbers, scales = _numbers(lines.reshape(-1, rows), unit, fields, room)
+    by_rows = [_by_rows(one, fields, unit, room) for one in numbers]
+    made = _sums(table, by_rows, fields, room)
+    out = room((whole, groups * columns if of_rows else columns, fields))
+    blocks, of_field = made.reshape(whole, groups, fields, columns), scales.reshape(-1, fields)
+    _give_sums(blocks, of_field.reshape(whole, groups, fields), table.scales, of_rows, out)
+    return out
+
+
+@kept(nogil=True, error_model="numpy")
+def _take_lines(field, scales, of_rows, lines):
+    """lines[b, g, c, k] = field in row k of a block, times its scale where channels are rows."""
+    whole, groups, fields, rows = lines.shape
+    for b in range(whole):
+        for g in range(groups):
+            for k in range(rows):
+                factor = scales[b, g, k] if of_rows else 1.0
+                row = k if of_rows else g * rows + k
+                for c in range(fields):
+                    lines[b, g, c, k] = field[b, row, c] * factor
+
+
+@kept(nogil=True, error_model="numpy")
+def _give_sums(sums, of_field, scales, of_rows, out):
+    """out[b, n, c] = sums[b, g, c, n] times their scales: of groups of columns n, or where channels
+    are columns, those of all groups of rows, in order.
+    """
+    whole, groups, fields, columns = sums.shape
+    for b in range(whole):
+        for g in range(groups):
+            for c in range(fields):
+                factor = of_field[b, g, c]
+                for n in range(columns):
+                    made = sums[b, g, c, n] * factor
+                    if of_rows:
+                        out[b, g * columns + n, c] = made
+                    elif g == 0:
+                        out[b, n, c] = made * scales[b, g, n]
+                    else:
+                        out[b, n, c] += made * scales[b, g, n]
+
+
+def _sums(table: UnitTable, numbers: list[np.ndarray], fields: int, room: Room) -> np.ndarray:
+    """Sums of products of all pairs of slices, (blocks, columns of the field, columns)."""
+    unit, (_, _, _, columns) = table.unit, table.shape
+    shape = table.rows.size, fields, columns
+    out, term, total = room(shape, _kind(unit)), room(shape), room(shape)
+    for number, (i, j) in enumerate(pairs_of(unit.slices)):
+        stored = table.slices[i]
+        kernel = compiled_for(stored.kernel, str(unit.accumulate))
+        kernel(numbers[j], table.rows, out, *stored.arrays)
+        made = term if number else total
+        made[...] = out
+        if unit.slices > 1:
+            np.multiply(made, 2.0 ** (-unit.slice_bits * (i + j)), out=made)
+        if number:
+            np.add(total, term, out=total)
+    return total
+
+
+def _kind(unit: MatrixUnit) -> type:
+    """Of the numbers that a kernel multiplies and adds."""
+    return np.int32 if unit.accumulate == "int32" else np.float32
+
+
+def _by_rows(numbers: np.ndarray, fields: int, unit: MatrixUnit, room: Room) -> np.ndarray:
+    """Numbers (blocks fields, rows) as a kernel takes them: (blocks, rows, fields)."""
+    apart = numbers.reshape(-1, fields, numbers.shape[1]).swapaxes(1, 2)
+    made = room(apart.shape, _kind(unit))
+    made[...] = apart
+    return made
+
+
+def _numbers(
+    lines: np.ndarray, unit: MatrixUnit, fields: int, room: Room
+) -> tuple[list[np.ndarray], np.ndarray]:
+    """The slices of the field's columns as lines, which change, and the lines' scales."""
+    ends = room((2, len(lines)))
+    ends_of_rows(lines, *ends)
+    if unit.scale == "tensor":
+        most = room(fields)
+        for end, outermost in zip(ends, (np.max, np.min), strict=True):
+            apart = end.reshape(-1, fields)
+            outermost(apart, axis=0, out=most)
+            apart[...] = most
+    if unit.slices > 1:
+        return slices_of(lines, ends, INTEGER_BITS[unit.field], unit.slices, room)
+    if unit.scaled:
+        highest, lowest = ends
+        np.negative(lowest, out=lowest)
+        np.maximum(highest, lowest, out=highest)
+        scales = real_scales(highest, unit.field, room)
+    else:
+        scales = room(len(lines))
+        scales.fill(1.0)
+    return [rounded_to(lines, scales, unit.field, room)], scales

@@ -1,0 +1,157 @@
+"""Numbers as sums of integers, slice by slice, and what products of them are off by.
+
+x = s (d1 + d2 2^-q + d3 2^-2q + ...),   q bits a slice, s a power of two
+
+Source: Ozaki, Ogita, Oishi and Rump (2012), Error-free transformations of matrix multiplication by
+    using fast routines; with integers: Ootomo, Ozaki and Yokota (2024).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+
+import numpy as np
+
+from sciprec.arrays.integers.fixed_point import LARGEST_EXPONENT, SMALLEST_EXPONENT
+from sciprec.precision.compiled.disk_cache import kept
+
+Room = Callable[..., np.ndarray]
+"""Makes arrays of a shape and a type as `numpy.empty` does, which it is where nothing is given."""
+_LEAST = 2.0**SMALLEST_EXPONENT
+
+
+def sliced(
+    x: np.ndarray, bits: int, slices: int, room: Room = np.empty
+) -> tuple[list[np.ndarray], np.ndarray]:
+    """The slices of the numbers of each row, and the scales of the first.
+
+    Args:
+        x: (rows, n), finite or not.
+        bits: of the integers, sign included.
+        slices: how many.
+        room: makes the arrays.
+
+    Returns:
+        int8 arrays (rows, n), |d1| <= 2^q and |d2|, ... <= 2^(q - 1) with q = bits - 1; scales
+        (rows,), NaN where a number of the row is not finite.
+
+    Precision: every slice is the rest before it rounded to nearest, so that the rest after n slices
+        is at most 2^-(q (n - 1)) / 2 of the scale. Rests are exact, but below 2^-1074.
+    """
+    ends, rest = room((2, len(x))), room(x.shape)
+    ends_of_rows(x, *ends)
+    rest[...] = x
+    return slices_of(rest, ends, bits, slices, room)
+
+
+def slices_of(
+    rest: np.ndarray, ends: np.ndarray, bits: int, slices: int, room: Room
+) -> tuple[list[np.ndarray], np.ndarray]:
+    """`sliced` of rows with these ends or nearer ones; the rows become what is left of them.
+
+    Args:
+        rest: (rows, n), changed.
+        ends: (2, rows), see `ends_of_rows`.
+        bits, slices, room: as there.
+    """
+    scales, fine = (room(len(rest)) for _ in range(2))
+    span = float(1 << (bits - 1))
+    _powers_of_two(ends, span, scales)
+    fine[...] = scales
+    made = [room(rest.shape, np.int8) for _ in range(slices)]
+    for number, digits in enumerate(made):
+        if number:
+            np.multiply(fine, 1.0 / span, out=fine)
+            np.maximum(fine, _LEAST, out=fine)
+        _take_digits(rest, fine, span, digits)
+    return made, scales
+
+
+@kept(nogil=True, error_model="numpy")
+def ends_of_rows(x, highest, lowest):
+    """Of each row (rows, n) the largest number, or 0 where none is above it, and the smallest, or
+    0; both NaN where a number is not finite.
+    """
+    for g in range(x.shape[0]):
+        top, bottom, bad = 0.0, 0.0, 0
+        for i in range(x.shape[1]):
+            value = x[g, i]
+            top = value if value > top else top
+            bottom = value if value < bottom else bottom
+            bad += not abs(value) < np.inf
+        highest[g], lowest[g] = (np.nan, np.nan) if bad else (top, bottom)
+
+
+@kept(nogil=True, error_model="numpy")
+def _powers_of_two(ends, span, scales):
+    """scales = the smallest powers of two over which both ends, rounded, are in [-span, span - 1];
+    1 where both are 0. That is what `adaptive_quantize` takes.
+    """
+    bits = math.frexp(span)[1] - 1
+    for g in range(scales.size):
+        high, low = ends[0, g], ends[1, g]
+        if not high > low:
+            scales[g] = np.nan if high != high else 1.0
+            continue
+        start = math.frexp(max(high, -low))[1] - bits
+        power = start + 1
+        for candidate in (start, start - 1):
+            inside = np.rint(math.ldexp(high, -candidate)) <= span - 1.0
+            if inside and np.rint(math.ldexp(low, -candidate)) >= -span:
+                power = candidate
+        scales[g] = math.ldexp(1.0, min(max(power, SMALLEST_EXPONENT), LARGEST_EXPONENT))
+
+
+@kept(nogil=True, error_model="numpy")
+def _take_digits(rest, scales, span, digits):
+    """digits = rest over the scale, a power of two, rounded; they are taken from the rest. Zeros
+    where a scale is NaN.
+    """
+    for g in range(rest.shape[0]):
+        scale = scales[g]
+        if scale != scale:
+            digits[g, :] = 0
+            continue
+        power = 1 - math.frexp(scale)[1]
+        half = power >> 1
+        first, second = math.ldexp(1.0, half), math.ldexp(1.0, power - half)
+        for i in range(rest.shape[1]):
+            digit = np.rint(rest[g, i] * first * second)
+            digit = min(max(digit, -span), span - 1.0)
+            digits[g, i] = np.int8(digit)
+            rest[g, i] -= digit * scale
+
+
+def pairs_of(slices: int) -> list[tuple[int, int]]:
+    """Which slices of the table and of the field are multiplied, from 0 on: i + j < n, the coarsest
+    last, so that sums begin with the smallest.
+    """
+    return [(total - j, j) for total in range(slices - 1, -1, -1) for j in range(total + 1)]
+
+
+def slice_bound(inner: int, bits: int, slices: int) -> Fraction:
+    """How far the products of pairs i + j <= n + 1 are from the whole product at most, in units of
+    both scales, before the additions in binary64.
+
+    |C - A B| <= K sa sb ((2^q + 1/2) 2^-(n - 1) q + 2^-(2 n - 2) q / 4
+                          + 2^(2 q - 2) sum over p >= n + 2 of (2 n + 1 - p) 2^-(p - 2) q)
+
+    The first terms are what the rests after n slices come to: each is at most 2^-(n - 1) q / 2 of
+    its scale, the numbers 2^q + 1/2. The sum is over the pairs i + j = p that are left out, whose
+    integers are at most 2^(q - 1). As sa (2^q - 1/2) <= 2 max|A|, that is about
+    (n + 3) K 2^-nq max|A| max|B|.
+
+    Args:
+        inner: K, products of a sum.
+        bits: of the integers, sign included: q + 1.
+        slices: n.
+    """
+    q, n = bits - 1, slices
+    unit = Fraction(1, 2**q)
+    rests = (2**q + Fraction(1, 2)) * unit ** (n - 1) + unit ** (2 * n - 2) / 4
+    left_out = sum(
+        ((2 * n + 1 - p) * unit ** (p - 2) for p in range(n + 2, 2 * n + 1)), Fraction(0)
+    )
+    return inner * (rests + Fraction(4**q, 4) * left_out)

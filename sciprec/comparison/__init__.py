@@ -1,6 +1,0 @@
-"""Comparison of a run with its truth: pairing, metrics and verdicts, on datasets only."""
-
-from sciprec.comparison.pointwise.error_metrics import metric, metrics
-from sciprec.comparison.rows import Comparison, Row, compare
-
-__all__ = ["Comparison", "Row", "compare", "metric", "metrics"]

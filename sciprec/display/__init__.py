@@ -1,1 +1,0 @@
-"""What people see of results at a prompt and in a notebook."""

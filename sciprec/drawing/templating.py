@@ -1,0 +1,65 @@
+"""The templates' environment, the same for every page."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+from markupsafe import Markup
+
+from sciprec.foundation.errors import printable
+from sciprec.results.comparison.reasons import place
+from sciprec.results.comparison.wording import digits, duration, gain_in_words, number
+
+
+def template(name: str) -> Template:
+    """One of the templates in `drawing/templates/`, by its path there."""
+    return _environment().get_template(name)
+
+
+def template_of(markup: str) -> Template:
+    """The template that a text is; it may take what is in the others, such as `figure`."""
+    return _environment().from_string(markup)
+
+
+@cache
+def _environment() -> Environment:
+    """An environment in which unknown names are errors and text is escaped, for HTML and for the
+    eye: unseen characters are written out.
+
+    Templates may apply to values: number, seconds, digits, gain, place.
+    """
+    made = Environment(
+        loader=PackageLoader("sciprec.drawing"),
+        autoescape=True,
+        finalize=_seen,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters.update(
+        number=number, seconds=duration, digits=digits, gain=gain_in_words, place=place
+    )
+    return made
+
+
+def _seen(value: Any) -> Any:
+    """A value of a template; of text, not of markup, all characters are seen."""
+    return printable(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def page_style() -> str:
+    """The style sheet that pages contain."""
+    return _text("page.css")
+
+
+def page_script() -> str:
+    """The script that pages contain: sorting of tables, switching between figures."""
+    return _text("page.js")
+
+
+def _text(name: str) -> str:
+    """A file among the templates."""
+    return resources.files("sciprec.drawing").joinpath("templates", name).read_text("utf-8")

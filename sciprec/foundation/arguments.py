@@ -1,0 +1,180 @@
+"""Arguments of public functions: each of its kind and in its range, or a sentence that says so."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sciprec.foundation.errors import InputError, meant
+
+_PLAIN = (bool, int, float, complex, str, bytes, type(None))
+_LONGEST = 80
+
+
+def shown(value: Any) -> str:
+    """A value on one line for a message; of an object that is no plain number or text, its type."""
+    if isinstance(value, (list, tuple, dict, set, *_PLAIN)) or hasattr(value, "dtype"):
+        try:
+            text = " ".join(repr(value).split())
+        except ValueError:  # an integer of thousands of digits
+            text = f"a number of {value.bit_length()} bits"
+        if " object at 0x" not in text:
+            return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+    return f"of type {type(value).__name__}"
+
+
+def refused(name: str, value: Any, accepted: str) -> InputError:
+    """The complaint about an argument."""
+    return InputError(f"{name} is {shown(value)}; accepted: {accepted}")
+
+
+@dataclass(frozen=True)
+class Range:
+    """Real numbers from `least` (or above `above`) to `most`.
+
+    Args:
+        words: what is accepted, for messages and for the keys of scenarios.
+        least, above, most: None where there is none; infinity and NaN never are accepted.
+        unit: that they are counted in; empty where there is none.
+    """
+
+    words: str
+    least: float | None = None
+    above: float | None = None
+    most: float | None = None
+    unit: str = ""
+
+    def number(self, name: str, value: Any) -> float:
+        """The value as a float.
+
+        Raises:
+            InputError: it is no finite number of this range.
+        """
+        number = _as_float(value)
+        low = self.least is not None and number < self.least
+        low |= self.above is not None and number <= self.above
+        if not math.isfinite(number) or low or (self.most is not None and number > self.most):
+            raise refused(name, value, self.words)
+        return number
+
+    def limits(self) -> dict[str, float]:
+        """The same for a key of a scenario."""
+        given = {"ge": self.least, "gt": self.above, "le": self.most}
+        return {name: limit for name, limit in given.items() if limit is not None}
+
+
+def _as_float(value: Any) -> float:
+    """A real number; NaN for everything else."""
+    if isinstance(value, (bool, str, bytes)) or getattr(value, "ndim", 0):
+        return math.nan
+    if getattr(getattr(value, "dtype", None), "kind", "f") not in "fiu":
+        return math.nan
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        return math.nan
+
+
+def whole(name: str, value: Any, least: int, most: float, words: str = "") -> int:
+    """The value as an integer.
+
+    Raises:
+        InputError: it is none from `least` to `most`; floats never are.
+    """
+    kind = getattr(getattr(value, "dtype", None), "kind", "i")
+    fits = hasattr(value, "__index__") and not isinstance(value, bool) and kind in "iu"
+    if not fits or getattr(value, "ndim", 0) or not least <= int(value) <= most:
+        raise refused(name, value, words or f"an integer from {least} to {most}")
+    return int(value)
+
+
+def at_least(name: str, value: Any, least: int) -> int:
+    """The value as an integer.
+
+    Raises:
+        InputError: it is none of at least `least`; floats never are.
+    """
+    return whole(name, value, least, math.inf, f"an integer of at least {least}")
+
+
+def reals(name: str, value: Any, words: str = "real numbers") -> np.ndarray:
+    """The value as an array of floats of at most 8 bytes, integers or truths.
+
+    Raises:
+        InputError: it is none: text, complex numbers, objects, lists of unequal lengths.
+    """
+    try:
+        found = np.asarray(value)
+    except (TypeError, ValueError):
+        found = np.asarray(None)
+    if found.dtype.kind not in "fiub" or found.dtype.itemsize > 8:
+        raise refused(name, value, words)
+    return found
+
+
+def share(text: str) -> float:
+    """The number that a text stands for, in per cent or not: "1%" is 0.01.
+
+    Raises:
+        ValueError: it is none.
+    """
+    written = text.strip()
+    return float(written.removesuffix("%")) / (100.0 if written.endswith("%") else 1.0)
+
+
+def flag(name: str, value: Any) -> bool:
+    """The value as True or False.
+
+    Raises:
+        InputError: it is neither; numbers and texts are none.
+    """
+    if isinstance(value, bool) or type(value).__name__ in ("bool", "bool_"):
+        return bool(value)
+    raise refused(name, value, "True or False")
+
+
+def word(what: str, value: Any, known: Collection[str]) -> str:
+    """The value where it is one of the known names.
+
+    Args:
+        what: such as "scheme".
+
+    Raises:
+        InputError: it is none of them, with the nearest.
+    """
+    if isinstance(value, str) and value in known:
+        return value
+    said = f"unknown {what} {shown(value)}; known: {', '.join(known)}"
+    raise InputError(said + meant(value, known))
+
+
+def names(what: str, value: Any) -> Sequence[str]:
+    """A sequence of names; one name stands for itself.
+
+    Raises:
+        InputError: it is something else.
+    """
+    given = [value] if isinstance(value, str) else value
+    sequence = isinstance(given, (list, tuple, set, frozenset, dict)) or hasattr(given, "__next__")
+    given = list(given) if sequence else []
+    if not given or not all(isinstance(one, str) and one.strip() for one in given):
+        raise refused(what, value, "a name or a sequence of names")
+    return given
+
+
+def path(what: str, value: Any) -> str:
+    """A path as text.
+
+    Raises:
+        InputError: it is no text and no path, or holds a null character.
+    """
+    if isinstance(value, (str, os.PathLike)):
+        text = os.fspath(value)
+        if isinstance(text, str) and "\0" not in text:
+            return text
+    raise refused(what, value, "a path")

@@ -1,0 +1,75 @@
+"""What is imported when it is asked for: public names, and rows by which a lower room uses what
+upper ones have, and names none of them.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Iterator, Mapping
+from types import ModuleType
+from typing import Any
+
+from sciprec.foundation.interrupts import deferred_interrupts
+
+
+def imported(module: str) -> ModuleType:
+    """A module of sciprec, imported whatever an interrupted import has left: a module without the
+    package around it, which would import the package in the middle of itself.
+    """
+    if module in sys.modules:
+        return importlib.import_module(module)
+    with deferred_interrupts():
+        for name in sorted(n for n in list(sys.modules) if n.startswith("sciprec.")):
+            if name.rpartition(".")[0] not in sys.modules:
+                del sys.modules[name]
+        return importlib.import_module(module)
+
+
+def public(name: str, package: str, modules: Mapping[str, str]) -> Any:
+    """A public name of a package, of those that are imported when they are asked for.
+
+    Args:
+        name: the name.
+        package: the package.
+        modules: name -> module that has it.
+
+    Raises:
+        AttributeError: the package has no such name.
+    """
+    if name not in modules:
+        raise AttributeError(f"module '{package}' has no attribute '{name}'")
+    return getattr(imported(modules[name]), name)
+
+
+class Later(Mapping[str, Any]):
+    """Rows by name, of which only their places are known before they are asked for."""
+
+    def __init__(self) -> None:
+        self._places: dict[str, tuple[str, str]] = {}
+
+    def add(self, name: str, module: str, attribute: str) -> None:
+        """A row, which a module will have under this attribute."""
+        self._places[name] = (module, attribute)
+
+    def __getitem__(self, name: str) -> Any:
+        module, attribute = self._places[name]
+        return getattr(imported(module), attribute)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._places
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+
+MODEL_STAGES = Later()
+"""Model -> its stages, for policies of mixed precision. `sciprec/__init__.py` fills both tables,
+which every process imports before any other module of sciprec.
+"""
+BACKEND_MAKERS = Later()
+"""Kind of backend names, the word before a colon -> function that makes a backend of such a name.
+"""

@@ -1,0 +1,110 @@
+"""Modules under the names that older versions gave them: pickles and extensions still import those.
+
+They go with version 0.3.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.abc
+import importlib.machinery
+import sys
+import warnings
+from collections.abc import Mapping, Sequence
+from types import ModuleType
+
+MOVED: Mapping[str, str] = {
+    "errors": "foundation.errors",
+    "interrupts": "foundation.interrupts",
+    "checks": "foundation",
+    "display": "foundation",
+    "plugins": "foundation",
+    "provenance": "foundation",
+    "writing": "foundation",
+    "output": "results.output",
+    "comparison": "results.comparison",
+    "precision.integers": "arrays.integers",
+    "precision.matrix_unit": "arrays.matrix_unit",
+    "precision.sums": "arrays.sums",
+    "precision.quantization": "arrays.quantization",
+    "precision.assigning": "instruments.assigning",
+    "precision.tracing": "instruments.tracing",
+    "diagnosis": "tools.trace",
+    "diagnosis.instrumented": "instruments.noting.instrumented",
+    "diagnosis.noting_program": "instruments.noting.noting_program",
+    "diagnosis.noted_values": "instruments.noting.noted_values",
+    "diagnosis.watched_program": "instruments.watching.watched_program",
+    "diagnosis.watch": "instruments.watching.watch",
+    "diagnosis.memory": "tools.memory.memory",
+    "diagnosis.needed_memory": "tools.trace.needed_memory",
+    "diagnosis.metrics": "arrays.metrics",
+    "diagnosis.enclosing": "tools.bound.enclosing",
+    "monitoring": "tools.monitor",
+    "adaptation": "tools.adapt",
+    "tuning": "tools.tune",
+    "output.adapted": "tools.adapt.adapted",
+    "output.drifted": "tools.monitor.drifted",
+    "output.monitored": "tools.monitor.stored",
+    "studies.traces": "tools.trace.traces",
+    "studies.bounds": "tools.bound.bounds",
+    "studies.monitored": "tools.monitor.monitored",
+    "studies.tuned": "tools.tune.tuned",
+    "studies.inputs": "tools.calls.inputs",
+    "studies.outputs": "tools.calls.outputs",
+    "studies.call_results": "tools.calls.call_results",
+    "studies.kernel_file": "tools.calls.kernel_file",
+    "studies": "workbench.study",
+    "kinds": "workbench.kinds",
+    "models": "workbench.models",
+    "batch": "workbench.batch",
+    "compensation": "machine",
+    "machine.cost": "cost.peak_rates",
+    "machine.matrix_rates": "cost.matrix_rates",
+    "machine.modes": "workbench.batch.modes",
+    "machine.work": "cost.work",
+    "baselines": "regression.baselines",
+    "repetition": "regression.repetition",
+    "report.trace_page": "tools.trace.page",
+    "report.tune_page": "tools.tune.page",
+    "report.monitor_page": "tools.monitor.page",
+    "report.baseline_page": "regression.baselines.page",
+    "report.drawing": "drawing",
+    "report.drawing.lines": "report.stored.lines",
+    "report.drawing.spectrum": "report.stored.spectrum",
+}
+"""Old name -> new name, both without "sciprec."; of several that fit, the longest counts."""
+
+
+def moved_to(module: str) -> str:
+    """Return the name that a module of sciprec has today: the name itself where it never moved."""
+    parts = module.removeprefix("sciprec.").split(".")
+    for count in range(len(parts), 0, -1):
+        if found := MOVED.get(".".join(parts[:count])):
+            return ".".join(["sciprec", found, *parts[count:]])
+    return module
+
+
+class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Finds a module under its older name, warns once, and hands out the module of today."""
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        if not name.startswith("sciprec.") or moved_to(name) == name:
+            return None
+        return importlib.machinery.ModuleSpec(name, self)
+
+    def exec_module(self, module: ModuleType) -> None:
+        old, new = module.__name__, moved_to(module.__name__)
+        warnings.warn(
+            f"the module '{old}' is '{new}' now; the older name goes with version 0.3",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+        sys.modules[old] = importlib.import_module(new)
+
+
+def install() -> None:
+    """Let Python find modules of sciprec under their older names."""
+    if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
+        sys.meta_path.insert(0, _Finder())

@@ -1,0 +1,88 @@
+"""Where a result comes from: versions, processor, SIMD level, state of the source."""
+
+from __future__ import annotations
+
+import functools
+import os
+import platform
+import subprocess
+from datetime import UTC, datetime
+from pathlib import Path
+
+from sciprec.foundation.definitions import version_of
+
+PACKAGES = ("sciprec", "numpy", "numba", "llvmlite", "scipy", "xarray", "dask", "netCDF4")
+_SIMD_LEVELS = ("avx512f", "avx2", "avx", "sse4.2", "neon")
+
+
+def provenance() -> dict[str, str]:
+    """What a reader needs to make the same numbers again, as plain strings."""
+    return {**_machine(), "made_at": datetime.now(UTC).isoformat(timespec="seconds")}
+
+
+@functools.cache
+def _machine() -> dict[str, str]:
+    """Everything that stays the same within one process."""
+    found = {name: version_of(name) for name in PACKAGES}
+    found["python"] = platform.python_version()
+    found["system"] = f"{platform.system()} {platform.machine()}"
+    found["processor"] = processor_name()
+    found["simd"] = simd_level()
+    found["processors"] = str(os.cpu_count() or 1)
+    found["git"] = git_state()
+    return found
+
+
+def processor_name() -> str:
+    """The processor's own name where the system tells it."""
+    table = Path("/proc/cpuinfo")
+    if table.is_file():
+        for line in table.read_text(encoding="utf-8", errors="replace").splitlines():
+            if line.startswith("model name"):
+                return line.split(":", 1)[1].strip()
+    return platform.processor() or platform.machine() or "unknown"
+
+
+def simd_level() -> str:
+    """The widest vector instructions that the compiler may use here."""
+    from numba.core import codegen, config
+
+    given = config.CPU_FEATURES
+    features = (codegen.get_host_cpu_features() if given is None else given).split(",")
+    return next((name for name in _SIMD_LEVELS if f"+{name}" in features), "unknown")
+
+
+def git_state() -> str:
+    """The commit of the source that runs, marked when files differ from it; empty outside git."""
+    source = Path(__file__).resolve().parents[2]
+    return _git(source, *_DESCRIBE) if (source / ".git").exists() else ""
+
+
+def commit_around(folder: str | Path) -> tuple[str, str]:
+    """The commit of the repository that a folder is in, marked when files differ from it.
+
+    Args:
+        folder: that exists.
+
+    Returns:
+        The commit, and why there is none; one of the two is empty.
+    """
+    if found := _git(Path(folder), *_DESCRIBE):
+        return found, ""
+    inside = _git(Path(folder), "rev-parse", "--is-inside-work-tree") == "true"
+    return "", "the repository has no commit" if inside else "it is in no git repository"
+
+
+_DESCRIBE = ("describe", "--always", "--dirty", "--abbrev=12")
+
+
+def _git(folder: Path, *words: str) -> str:
+    """What git says of a folder; empty where it fails."""
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(folder), *words], capture_output=True, text=True, timeout=10,
+            check=False,
+        )  # fmt: skip
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout.strip() if done.returncode == 0 else ""

@@ -1,0 +1,1 @@
+"""Instruments: formats, parts of an error and notes at every operation of a lifted kernel."""

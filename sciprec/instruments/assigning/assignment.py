@@ -1,0 +1,365 @@
+"""Assignments: a format for every operation, line, variable, function or chain of calls."""
+
+from __future__ import annotations
+
+import copy
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from dataclasses import asdict, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sciprec.foundation.arguments import refused, word
+from sciprec.foundation.errors import InputError
+from sciprec.foundation.listing import Listing, Shown, Summary, counted
+from sciprec.instruments.assigning import files, met
+from sciprec.instruments.assigning.assigned_backend import AssignedBackend
+from sciprec.instruments.assigning.lifted import specialised
+from sciprec.instruments.assigning.matching import Matching
+from sciprec.instruments.assigning.places import Place, known_as, read_place, require_different
+from sciprec.instruments.assigning.rows import require_assignable
+from sciprec.instruments.assigning.scaling import ScaledBackend
+from sciprec.instruments.assigning.stages import places_of_stages
+from sciprec.precision.formats.backend import (
+    Arithmetic,
+    Backend,
+    resolve_backend,
+)
+from sciprec.precision.lifting.lifted import Lifted
+from sciprec.precision.rewriting.syntax import plain_function
+
+
+class Assignment(Mapping[Hashable, str], Shown):
+    """Which operations of a computation are in which format.
+
+    An operation in format F takes its operands rounded to F, literals and integers too, and rounds
+    its result to F. Loads, stores, copies, signs, min, max and comparisons round nothing: only an
+    array of a narrower dtype rounds what is stored in it. With rounds="everything" what a line
+    loads, stores, compares, casts or chooses from by min and max has the line's format, too, and
+    arguments have that of the kernel's first line: one format everywhere is then that
+    of `lift`. Sums and products of arrays have the
+    format of the line that calls them.
+
+    It is given wherever a backend is: `sciprec.lift(kernel, assignment)`. As a mapping it gives the
+    names of formats by place.
+
+    Args:
+        formats: place -> format, the name of a floating-point backend of one format or a spec
+            string. Places are, by unit: a line's number (in the kernel's file, or "file.py:12"),
+            "12: a * b" for an operation, "f.x" or "x" for a variable, "f" for a function, "line 9 >
+            line 22 > g" for a chain of calls, "Fourier" for a stage of the models that have it.
+        unit: "line", "operation", "variable", "function", "call" or "stage".
+        default: the format of all that is left out.
+        kernel: whose places these are: its file and the source of its lines are noted, so that a
+            line which has moved is found again, and an edited one is refused.
+        name: a label for tables and files, of up to 100 printable characters.
+        rounds: "operations", or "everything".
+
+    Attributes:
+        unit, default, name, rounds: as given.
+        places: key -> Place.
+
+    Raises:
+        InputError: a place or a format cannot be used.
+    """
+
+    def __init__(
+        self, formats: Mapping[Any, Any], *, unit: str = "line",
+        default: str | Backend = "fp64", kernel: Callable[..., Any] | None = None,
+        name: str = "by hand", rounds: str = files.ROUNDS[0],
+    ) -> None:  # fmt: skip
+        self.rounds = word("rounds", rounds, files.ROUNDS)
+        if not isinstance(formats, Mapping):
+            raise refused("an assignment", formats, "a mapping from places to formats")
+        if isinstance(unit, str) and unit == "stage":
+            self._make_of_stages(formats, _named(default), kernel, name)
+            return
+        formats = {int(k) if isinstance(k, np.integer) else k: f for k, f in formats.items()}
+        places = {key: read_place(unit, key) for key in formats}
+        files.require_label(name)
+        require_different(places)
+        self._make(unit, places, {k: _named(f) for k, f in formats.items()}, _named(default), name)
+        if kernel is not None:
+            self._note(kernel)
+
+    def _make_of_stages(
+        self, formats: Mapping[Any, Any], default: str, kernel: Any, name: str
+    ) -> None:
+        for stage in formats:
+            if not isinstance(stage, str):
+                raise refused("a stage of an assignment", stage, "its name")
+        if kernel is not None:
+            raise InputError(
+                "an assignment by stages is given a kernel; stages are those of sciprec's own "
+                "models: leave it out"
+            )
+        files.require_label(name)
+        given = places_of_stages({stage: _named(f) for stage, f in formats.items()})
+        places = {place.key(): place for place in given}
+        self._make("stage", places, {p.key(): f for p, f in given.items()}, default, name)
+
+    def _make(
+        self, unit: str, places: Mapping[Hashable, Place], formats: Mapping[Hashable, str],
+        default: str, name: str,
+    ) -> None:  # fmt: skip
+        self.unit, self.places, self.default, self.name = unit, dict(places), default, name
+        self._formats = dict(formats)
+        self._known = {f: arithmetic_of(f) for f in {default, *self._formats.values()}}
+
+    @classmethod
+    def of_places(
+        cls, unit: str, formats: Mapping[Place, str], default: str, file: str, name: str,
+        rounds: str = files.ROUNDS[0],
+    ) -> Assignment:  # fmt: skip
+        """An assignment to places as they are.
+
+        Args:
+            file: whose lines are called by their number.
+        """
+        made = cls.__new__(cls)
+        made.rounds = rounds
+        places = {place.key(file): place for place in formats}
+        made._make(unit, places, {p.key(file): f for p, f in formats.items()}, default, name)
+        return made
+
+    def _note(self, kernel: Callable[..., Any]) -> None:
+        """Take over file, function and source of the places in a kernel."""
+        function = plain_function(kernel)
+        if function is None:
+            raise refused("the kernel of an assignment", kernel, "a Python or an @njit function")
+        found = Matching(self, function)
+        found.require_met()
+        self.places = {key: found.noted(key) for key in self.places}
+        require_different(self.places)
+
+    # ---- as a mapping --------------------------------------------------------------------------
+
+    def __getitem__(self, key: Hashable) -> str:
+        return self._formats[key]
+
+    def __iter__(self) -> Iterator[Hashable]:
+        return iter(self._formats)
+
+    def __len__(self) -> int:
+        return len(self._formats)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Assignment) or self.is_policy != other.is_policy:
+            return False
+        return self.digest == other.digest
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+    def arithmetic(self, key: Hashable = None) -> Arithmetic:
+        """The arithmetic of a place, or that of all that is left out."""
+        return self._known[self.default if key is None else self._formats[key]]
+
+    @property
+    def everything(self) -> bool:
+        """Whether loads, arguments and comparisons have formats, too."""
+        return self.rounds != files.ROUNDS[0]
+
+    @property
+    def arithmetics(self) -> tuple[Arithmetic, ...]:
+        """Every arithmetic that it names, the default first."""
+        others = [self._known[f] for f in self._formats.values()]
+        return tuple(dict.fromkeys([self._known[self.default], *others]))
+
+    # ---- as plain data -------------------------------------------------------------------------
+
+    def as_dict(self) -> dict[str, Any]:
+        """As plain data: what a file holds."""
+        rows = [
+            {"format": self._formats[key], **_said(place)} for key, place in self.places.items()
+        ]
+        more = {"rounds": self.rounds} if self.everything else {}
+        return {
+            "schema": 1, "name": self.name, "unit": self.unit, "default": self.default, **more,
+            "format": rows,
+        }  # fmt: skip
+
+    @cached_property
+    def digest(self) -> str:
+        """Twelve hexadecimal digits that depend on everything but the name."""
+        return files.digest_of(self.as_dict())
+
+    def named(self, name: str) -> Assignment:
+        """The same assignment under another name."""
+        files.require_label(name)
+        made = copy.copy(self)
+        made.name = name
+        return made
+
+    def save(self, path: str | Path) -> Path:
+        """Write it as TOML; `sciprec.Assignment.load` and "assignment:PATH" read it.
+
+        Raises:
+            InputError: it is for no known kernel, or the file cannot be written.
+        """
+        if any(p.has_numbers_alone for p in self.places.values()):
+            raise InputError(
+                "the assignment does not know whose lines it names; make it for a kernel, as in "
+                "sciprec.Assignment(formats, kernel=kernel), so that the file can find them again"
+            )
+        return files.write(path, self.as_dict())
+
+    @classmethod
+    def load(cls, path: str | Path) -> Assignment:
+        """An assignment from a file.
+
+        Raises:
+            InputError: it cannot be read, with what is wrong in it.
+        """
+        read = files.read(path)
+        try:
+            return cls._of(read)
+        except InputError as error:
+            raise InputError(f"{path}: {error}") from None
+
+    @classmethod
+    def _of(cls, read: files.Read) -> Assignment:
+        return cls.of_places(
+            read.unit, read.formats, read.default, read.file, read.name, read.rounds
+        )
+
+    @classmethod
+    def called(cls, name: str) -> Assignment:
+        """The assignment "assignment:PATH" of a file, or "assignment:NAME@DIGEST" that was given
+        as a backend before.
+
+        Raises:
+            InputError: there is none.
+        """
+        path = name.partition(":")[2]
+        label, at, digest = path.rpartition("@")
+        if not at or Path(path).exists():
+            return cls.load(path)
+        found = files.kept(digest)
+        if found is None:
+            raise InputError(
+                f"the arithmetic '{name}' is not known here; give the file of the assignment, as "
+                "in 'assignment:mix.toml'"
+            )
+        return cls._of(replace(found, name=label))
+
+    # ---- as a backend --------------------------------------------------------------------------
+
+    def as_backend(self) -> AssignedBackend:
+        """The backend whose kernels compute so."""
+        files.keep(self.digest, self.as_dict())
+        fp64 = resolve_backend("fp64")
+        places = {(key if p.unit != "stage" else p.variable): self._formats[key]
+                  for key, p in self.places.items()}  # fmt: skip
+        counts = Counter(places.values())
+        said = [f"{counted(n, self.unit)} in {fmt}" for fmt, n in counts.most_common()]
+        about = ", ".join([*said, f"{'all else' if said else 'everything'} in {self.default}"])
+        about += "; loads, arguments and comparisons too" if self.everything else ""
+        label = f"assignment:{self.name.replace(' ', '-')}@{self.digest}"
+        name = self.name if self.is_policy else label
+        return AssignedBackend(
+            name, fp64.storage, fp64.compute, fp64.accumulate, fp64.matmul, about=about, maker=self
+        )
+
+    @property
+    def carrier(self) -> np.dtype:
+        """The dtype of a model's arrays."""
+        return np.dtype(np.float64)
+
+    @property
+    def widest(self) -> Arithmetic:
+        """The arithmetic with the most significand bits, the default before others."""
+        return max(self.arithmetics, key=lambda one: one.format.significand_bits)
+
+    @property
+    def is_policy(self) -> bool:
+        """Whether it is a policy, which says of a model's own numbers, too, in which format they
+        are; else operations alone round.
+        """
+        return self.name.startswith("policy:")
+
+    def of_stage(self, stage: str) -> Arithmetic | None:
+        """The arithmetic that a policy gives to numbers which a model gives to kernels: those of a
+        stage; None of what is no policy.
+        """
+        if not self.is_policy:
+            return None
+        keys = [key for key, place in self.places.items() if place.variable == stage]
+        self.note_met(keys)
+        return self.arithmetic(keys[0] if keys else None)
+
+    def lifted(
+        self, kernel: Callable[..., Any], backend: Backend, trust_inputs: bool
+    ) -> Lifted:
+        """A kernel compiled for this assignment; see `sciprec.lift`."""
+        return specialised(kernel, backend, self)
+
+    def rounding(self, backend: Backend) -> Callable[[np.ndarray, np.ndarray], None]:
+        """A function (values, out): arrays are stored as they are."""
+
+        def copied(values: np.ndarray, out: np.ndarray) -> None:
+            out[...] = values
+
+        return copied
+
+    def note_met(self, keys: Iterable[Hashable]) -> None:
+        """Note places that a kernel has."""
+        met.note(self.digest, [self.places[key] for key in keys])
+
+    @property
+    def unmet(self) -> list[Place]:
+        """Places that no kernel of this run has; outside of one, none of this process."""
+        known = met.met_places(self.digest)
+        return [place for place in self.places.values() if place not in known]
+
+    def _summary(self) -> Summary:
+        rows = [(str(key), fmt, self.places[key].source) for key, fmt in self._formats.items()]
+        rows.append(("all else", self.default, ""))
+        listing = Listing((self.unit, "format", "source"), (), rows)
+        of = ", loads, arguments and comparisons too" if self.everything else ""
+        return Summary(f"Assignment of {counted(len(self), self.unit)}{of}", listing)
+
+
+def arithmetic_of(name: str) -> Arithmetic:
+    """The arithmetic that an operation may be given by this name.
+
+    Raises:
+        InputError: there is none, with what is accepted.
+    """
+    backend = resolve_backend(name)
+    by_place = isinstance(backend, (AssignedBackend, ScaledBackend))
+    if by_place or len(set(backend.roles)) > 1 or backend.noise is not None or backend.fixed:
+        raise InputError(
+            f"format '{name}' is no single floating-point arithmetic; an assignment takes formats "
+            "such as 'fp32', 'bf16' or 'float:p=12'"
+        )
+    require_assignable(backend.compute, name)
+    return backend.compute
+
+
+def _named(given: Any) -> str:
+    name = given if isinstance(given, str) else resolve_backend(given).name
+    arithmetic_of(name)
+    return name
+
+
+def _said(place: Place) -> dict[str, Any]:
+    """What a place has, as plain data."""
+    nothing = asdict(Place(place.unit))
+    said = {k: v for k, v in asdict(place).items() if v != nothing[k]}
+    if place.calls:
+        said["calls"] = [{k: v for k, v in call.items() if v != 0} for call in said["calls"]]
+    return said
+
+
+def file_of(kernel) -> str:
+    """The file of a kernel as assignments know it."""
+    return known_as(kernel.__code__.co_filename)
+
+
+def backend_called(name: str) -> AssignedBackend:
+    """The backend of `Assignment.called`."""
+    return Assignment.called(name).as_backend()

@@ -1,0 +1,256 @@
+"""Techniques that read the format of an operation from its row: one compilation for all formats.
+
+An operation takes its operands rounded to its format, evaluates in binary64, and rounds once.
+"""
+
+from __future__ import annotations
+
+from llvmlite import ir
+
+from sciprec.instruments.assigning import rows
+from sciprec.precision.formats.backend import Arithmetic
+from sciprec.precision.formats.float_format import FORMATS
+from sciprec.precision.rounding.fixed_rounding import constant_at, word_at
+from sciprec.precision.rounding.native import Native
+from sciprec.precision.rounding.sticky import Sticky, odd, two_sum
+from sciprec.precision.rounding.words import BIT, F64, I64, V64, call, jammed, routine
+
+MOST_INLINED = 24
+"""Roundings of any kind that are put into a function as they are."""
+BINARY64 = Arithmetic(FORMATS["binary64"])
+
+
+class ByRow(Native):
+    """Rounding to nearest with at most 25 bits, and binary64: products, quotients, sums and roots
+    of binary64 may be rounded once more (Figueroa 1995).
+    """
+
+    placed, layout = True, rows.NEAREST
+
+    def __init__(self) -> None:
+        super().__init__(BINARY64, F64, F64, None)
+
+    # ---- operands ------------------------------------------------------------------------------
+
+    def taken(self, b, x, row):
+        """An operand in the row's format; results of operations with this row are in it."""
+        if _number(row) in getattr(x, "rounded_in", ()):
+            return x
+        return self.from_binary64(b, x, row=row)
+
+    def negated(self, b, x, row=None):
+        """-x."""
+        return _like(x, b.fneg(x))
+
+    def magnitude(self, b, x, row=None):
+        """|x|."""
+        return _like(x, call(b, "fabs", x))
+
+    # ---- operations ----------------------------------------------------------------------------
+
+    def add(self, b, x, y, row):
+        """x + y, rounded once; so are the operations below."""
+        return super().add(b, self.taken(b, x, row), self.taken(b, y, row), row=row)
+
+    def sub(self, b, x, y, row):
+        """x - y."""
+        return self.add(b, x, self.negated(b, self.taken(b, y, row)), row)
+
+    def accumulate(self, b, total, term, row):
+        """A sum that goes on."""
+        return self.add(b, total, term, row)
+
+    def mul(self, b, x, y, row):
+        """x y."""
+        return super().mul(b, self.taken(b, x, row), self.taken(b, y, row), row=row)
+
+    def div(self, b, x, y, row):
+        """x / y."""
+        return super().div(b, self.taken(b, x, row), self.taken(b, y, row), row=row)
+
+    def sqrt(self, b, x, row):
+        """The square root of x."""
+        return super().sqrt(b, self.taken(b, x, row), row=row)
+
+    def fma(self, b, x, y, z, row):
+        """x y + z: rounded to odd in binary64 first."""
+        x, y, z = (self.taken(b, v, row) for v in (x, y, z))
+        r, error = Sticky.fused(b, x, y, z, exact_product=True)
+        return self._of_odd(b, call(b, "fma", x, y, z), r, error, row)
+
+    def sum_of_binary64(self, b, x, y, row):
+        """x + y of any binary64 numbers."""
+        return self._of_odd(b, b.fadd(x, y), *two_sum(b, x, y), row)
+
+    def _of_odd(self, b, plain, r, error, row):
+        """r + error rounded once; `plain` in binary64."""
+        finite = b.fcmp_ordered("ord", error, error)
+        exact = b.select(finite, odd(b, r, error), plain)
+        return self.round(b, b.select(self.is_binary64(b, row), plain, exact), row=row)
+
+    def from_integer(self, b, i, signed: bool, row):
+        """Any 64-bit integer, rounded once."""
+        plain = (b.sitofp if signed else b.uitofp)(i, F64)
+        value = b.select(self.is_binary64(b, row), plain, jammed(b, i, signed))
+        return self.round(b, value, row=row)
+
+    # ---- rounding ------------------------------------------------------------------------------
+
+    def is_binary64(self, b, row):
+        """Whether the row's format is binary64."""
+        return b.fcmp_ordered("==", constant_at(b, row, rows.SCALE), V64.constant(0.0))
+
+    def is_of_class(self, b, row, number: float):
+        """Whether functions are evaluated in this way."""
+        return b.fcmp_ordered("==", constant_at(b, row, rows.CLASS), V64.constant(number))
+
+    def round(self, b, r, row):
+        """A result of binary64 in the row's format."""
+        return _marked(self.finish(b, r, row), row)
+
+    def finish(self, b, r, row):
+        """By adding and subtracting 1.5 * 2^k, whose spacing is the format's at r."""
+        scale, least = constant_at(b, row, rows.SCALE), constant_at(b, row, rows.LEAST)
+        power = V64.masked(b, r, V64.exponent)
+        power = b.select(b.fcmp_ordered(">", power, least), power, least)
+        rounded = call(b, "fma", power, b.fneg(scale), call(b, "fma", power, scale, r))
+        beyond = b.fcmp_ordered(">=", call(b, "fabs", r), constant_at(b, row, rows.EDGE))
+        rounded = b.select(beyond, constant_at(b, row, rows.LIMIT), rounded)
+        return V64.with_sign(b, rounded, V64.sign_word(b, r))
+
+
+class ByAnyRow(ByRow):
+    """Every rounding up to 52 bits, and binary64: from a result and the sign of its error."""
+
+    layout = rows.ANY
+
+    def add(self, b, x, y, row):
+        x, y = self.taken(b, x, row), self.taken(b, y, row)
+        return self.sum_of_binary64(b, x, y, row)
+
+    def mul(self, b, x, y, row):
+        x, y = self.taken(b, x, row), self.taken(b, y, row)
+        r = b.fmul(x, y)
+        return self._rounded(b, r, call(b, "fma", x, y, b.fneg(r)), row)
+
+    def div(self, b, x, y, row):
+        x, y = self.taken(b, x, row), self.taken(b, y, row)
+        r = b.fdiv(x, y)
+        rest = call(b, "fma", b.fneg(r), y, x)
+        error = V64.to_float(b, b.xor(V64.to_word(b, rest), V64.sign_word(b, y)))
+        return self._rounded(b, r, error, row)
+
+    def sqrt(self, b, x, row):
+        x = self.taken(b, x, row)
+        r = call(b, "sqrt", x)
+        return self._rounded(b, r, call(b, "fma", b.fneg(r), r, x), row)
+
+    def fma(self, b, x, y, z, row):
+        x, y, z = (self.taken(b, v, row) for v in (x, y, z))
+        r, error = Sticky.fused(b, x, y, z, exact_product=False)
+        rounded = self._signed_zero(b, self._rounded(b, r, error, row), r, b.fmul(x, y), z, row)
+        plain = call(b, "fma", x, y, z)
+        return _marked(b.select(self.is_binary64(b, row), plain, rounded), row)
+
+    def sum_of_binary64(self, b, x, y, row):
+        r, error = two_sum(b, x, y)
+        return self._signed_zero(b, self._rounded(b, r, error, row), r, x, y, row)
+
+    def from_integer(self, b, i, signed: bool, row):
+        convert = b.sitofp if signed else b.uitofp
+        high = convert(b.and_(i, ir.Constant(I64, ~0x7FF)), F64)
+        low = b.uitofp(b.and_(i, ir.Constant(I64, 0x7FF)), F64)
+        return self._rounded(b, *two_sum(b, high, low), row)
+
+    def round(self, b, r, row):
+        return self._rounded(b, r, None, row)
+
+    def _rounded(self, b, r, error, row):
+        """r + error rounded once, where r is its nearest number in binary64. The code is long: the
+        first roundings of a function are put where they are, so that its loops vectorise, further
+        ones call a routine, so that the compiler comes to an end.
+        """
+        error = V64.constant(0.0) if error is None else error
+        count = b.function.roundings = getattr(b.function, "roundings", 0) + 1
+        if count <= MOST_INLINED:
+            return _marked(self._by_rule(b, r, error, row), row)
+        kinds = (F64, F64, I64)
+        rounded = routine(b.module, "sciprec.rounded_by_rule", F64, kinds, self._by_rule)
+        return _marked(b.call(rounded, (r, error, row)), row)
+
+    def _by_rule(self, b, r, error, row):
+        """As `Sticky.finish`, the format read from the row."""
+        sign, size = V64.sign_word(b, r), call(b, "fabs", r)
+        inexact = b.fcmp_ordered("!=", error, V64.constant(0.0))
+        opposite = b.icmp_unsigned("!=", V64.sign_word(b, error), sign)
+        below = b.and_(inexact, opposite)
+        size = V64.to_float(b, b.sub(V64.to_word(b, size), b.zext(below, I64)))
+        least = constant_at(b, row, rows.LEAST)
+        power = V64.masked(b, size, V64.exponent)
+        for condition, end in ((">", least), ("<", V64.constant(2.0**900))):
+            power = b.select(b.fcmp_ordered(condition, power, end), power, end)
+        spacing = b.fmul(power, constant_at(b, row, rows.SPACING))
+        y = b.fmul(size, V64.inverse(b, spacing))
+        kept = call(b, "floor", y)
+        rule = b.load(word_at(b, row, rows.RULE, I64))
+        up = self._goes_up(b, rule, kept, b.fsub(y, kept), inexact, sign)
+        rounded = b.fmul(b.fadd(kept, b.uitofp(up, F64)), spacing)
+        tiny = b.fcmp_ordered("<", rounded, constant_at(b, row, rows.FLUSH))
+        rounded = b.select(tiny, V64.constant(0.0), rounded)
+        largest, above = constant_at(b, row, rows.LARGEST), constant_at(b, row, rows.LIMIT)
+        outward = constant_at(b, row, rows.INFINITE)
+        other = b.select(b.fcmp_ordered("==", above, largest), outward, largest)
+        negative = b.icmp_unsigned("!=", sign, V64.word(0))
+        differs = b.and_(_bit(b, rule, rows.BELOW_IS_OTHER), negative)
+        limit = _limit(b, size, b.select(differs, other, above), row)
+        rounded = b.select(b.fcmp_ordered(">", rounded, largest), limit, rounded)
+        rounded = b.select(b.fcmp_ordered("==", size, V64.constant(float("inf"))), limit, rounded)
+        rounded = b.select(b.fcmp_unordered("uno", r, r), r, V64.with_sign(b, rounded, sign))
+        return b.select(self.is_binary64(b, row), r, rounded)
+
+    def _goes_up(self, b, rule, kept, rest, inexact, sign):
+        """Whether the row's rule moves what lies between neighbours to the larger one."""
+        lost = Sticky._lost(b, kept, rest, inexact, sign)
+        case = ir.Constant(I64, 0)
+        for bit, name in enumerate(("some", "more", "tie", "odd", "negative")):
+            given = b.zext(getattr(lost, name).value, I64)
+            case = b.or_(case, b.shl(given, ir.Constant(I64, bit)))
+        return b.trunc(b.lshr(rule, case), BIT)
+
+    def _signed_zero(self, b, rounded, r, x, y, row):
+        """An exact zero sum of the numbers x and y, -0 where the rounding is downward."""
+        rule = b.load(word_at(b, row, rows.RULE, I64))
+        zero = V64.to_float(b, b.or_(V64.sign_word(b, x), V64.sign_word(b, y)))
+        wanted = b.and_(_bit(b, rule, rows.NEGATIVE_ZERO),
+                        b.fcmp_ordered("==", r, V64.constant(0.0)))  # fmt: skip
+        return _marked(b.select(wanted, zero, rounded), row)
+
+
+def _limit(b, size, limit, row):
+    """What a result beyond the range becomes; an infinite one what the format makes of that."""
+    infinite = b.fcmp_ordered("==", size, V64.constant(float("inf")))
+    return b.select(infinite, constant_at(b, row, rows.INFINITE), limit)
+
+
+def _bit(b, word, number: int):
+    return b.trunc(b.lshr(word, ir.Constant(I64, number)), BIT)
+
+
+def _number(row) -> tuple | int:
+    """What a row is known by in the function that is compiled."""
+    number = getattr(row, "number", None)
+    return id(row) if number is None else (number,)
+
+
+def _marked(value, row):
+    """A value that is known to be in the row's format."""
+    value.rounded_in = (_number(row),)
+    return value
+
+
+def _like(x, value):
+    """A value that is in the same formats as x."""
+    known = getattr(x, "rounded_in", None)
+    if known is not None:
+        value.rounded_in = known
+    return value

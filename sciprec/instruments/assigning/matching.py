@@ -1,0 +1,207 @@
+"""What an assignment means for a kernel: the arithmetic of every row of its program."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import replace
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sciprec.foundation.errors import InputError, meant
+from sciprec.instruments.assigning.origins import Origin, ProgramWithOrigins, own_place
+from sciprec.instruments.assigning.places import Call, Place, is_in, joined, known_as, place_of
+from sciprec.instruments.assigning.program import AssignedProgram
+from sciprec.instruments.assigning.rows import NEAREST
+from sciprec.precision.formats.backend import Arithmetic
+
+if TYPE_CHECKING:
+    from sciprec.instruments.assigning.assignment import Assignment
+
+
+@lru_cache(maxsize=64)
+def program_of(kernel, everything: bool = False) -> AssignedProgram:
+    """The (shared) program of a kernel, whose rows are numbered; see `AssignedProgram`."""
+    program = AssignedProgram(kernel, NEAREST, everything=everything)
+    program.text()
+    return program
+
+
+class Matching:
+    """The places of an assignment in a kernel.
+
+    Args:
+        assignment: what gives formats.
+        kernel: the plain Python function.
+        program: whose rows get formats; left out, that of `program_of`.
+
+    Attributes:
+        arithmetics: of the program's rows, in their order.
+        met: keys of the assignment whose places the kernel has.
+
+    Raises:
+        InputError: a line was edited, or two places of one row have different formats.
+    """
+
+    def __init__(
+        self, assignment: Assignment, kernel, program: ProgramWithOrigins | None = None
+    ) -> None:
+        self.assignment, self.kernel = assignment, kernel
+        self.program = (
+            program_of(kernel, assignment.everything) if program is None else program
+        )
+        rows = self.program.layout.rows
+        self._origins = [own_place(self.program, row) for row in rows]
+        self._files = {o.file for o in self._origins}
+        self._own = kernel.__code__.co_filename
+        self._places = {key: self._moved(self._found(p)) for key, p in assignment.places.items()}
+        self._rows: dict[Hashable, int] = {}
+        self.arithmetics: list[Arithmetic] = [assignment.arithmetic()] * len(rows)
+        self._give()
+
+    @property
+    def met(self) -> list[Hashable]:
+        """Keys of the assignment whose places the kernel has."""
+        return list(self._rows)
+
+    def _give(self) -> None:
+        given: dict[int, Hashable] = {}
+        by_line: dict[int, list[Hashable]] = {}
+        for key, place in self._places.items():
+            by_line.setdefault(place.line, []).append(key)
+        for number, (row, origin) in enumerate(
+            zip(self.program.layout.rows, self._origins, strict=True)
+        ):
+            for key in (*by_line.get(origin.line, ()), *by_line.get(0, ())):
+                if not self._places[key].holds(self.program, row, origin):
+                    continue
+                other = given.setdefault(number, key)
+                if self.assignment[other] != self.assignment[key]:
+                    raise InputError(
+                        f"{self._places[key]} is in '{self.assignment[key]}' and, as "
+                        f"{other!r}, in '{self.assignment[other]}'; give it one format"
+                    )
+                self._rows.setdefault(key, number)
+                self.arithmetics[number] = self.assignment.arithmetic(key)
+
+    def _moved(self, place: Place) -> Place:
+        """A place where its line is now, or those of its calls are."""
+        if place.calls:
+            function = place.text.rpartition(" > ")[2]
+            return replace(place, text=joined([self._line_now(c) for c in place.calls], function))
+        return replace(place, line=self._line_now(place)) if place.source else place
+
+    def _line_now(self, place: Place | Call) -> int:
+        """The number that a line has now, of its text and its function."""
+        there = self._of_function(place)
+        if not there:
+            return place.line
+        found = {o.line: o for o in there if o.source == place.source}
+        file = known_as(place.file)
+        if not found:
+            now = next((o.source for o in there if o.line == place.line), "")
+            reads = f"reads `{now}` now" if now else "has no operation now"
+            raise InputError(
+                f"line {place.line} of '{place.function}' ({file}) {reads}; the assignment "
+                f"was made for `{place.source}`: make it again, or edit its file"
+            )
+        same = (place.twin or 1, place.twins or 1)
+        fitting = [line for line, o in found.items() if (o.twin, o.twins) == same]
+        if place.line in fitting:
+            return place.line
+        if len(fitting) == 1:
+            return fitting[0]
+        listed = ", ".join(map(str, sorted(found)))
+        raise InputError(
+            f"line {place.line} of '{place.function}' ({file}), `{place.source}`, was number "
+            f"{same[0]} of {same[1]} that read so; lines {listed} do now, and which of them it is "
+            "cannot be told: make the assignment again"
+        )
+
+    def _found(self, place: Place) -> Place:
+        """A place in the one file of the kernel's that it is in: numbers alone are lines of the
+        kernel's own file, and of a line whose source is known a file of that name is enough.
+        """
+        if not place.file:
+            return replace(place, file=self._own) if place.unit in ("line", "operation") else place
+        found = {file for file in self._files if place.is_in(file)}
+        if not found and place.source:
+            name = Path(place.file).name
+            found = {file for file in self._files if Path(file).name == name}
+        if len(found) > 1 and place.unit != "stage":
+            listed = ", ".join(sorted(map(known_as, found)))
+            raise InputError(
+                f"{place} may be in several files of the kernel's, {listed}; give more of its path"
+            )
+        return replace(place, file=found.pop()) if len(found) == 1 else place
+
+    def _of_function(self, place: Place | Call) -> list[Origin]:
+        """What stands in a place's function, calls where it is one."""
+        known = self._calls if isinstance(place, Call) else self._origins
+        return [o for o in known if o.function == place.function and is_in(o.file, place.file)]
+
+    @cached_property
+    def _calls(self) -> list[Origin]:
+        """The lines of calls."""
+        sites = dict.fromkeys(site for row in self.program.layout.rows for site in row.calls)
+        return [self.program.origins[site] for site in sites if site in self.program.origins]
+
+    def noted(self, key: Hashable) -> Place:
+        """A place with its file, function and source."""
+        row = self._rows[key]
+        known = place_of(self.program, self.program.layout.rows[row], self.assignment.unit)
+        if self.assignment.unit == "operation":
+            return replace(self._places[key], function=known.function, file=known.file,
+                           source=known.source, twin=known.twin, twins=known.twins)  # fmt: skip
+        if self.assignment.unit == "variable" and not self._places[key].function:
+            return replace(self._places[key], file=known.file)
+        return known
+
+    def require_met(self) -> None:
+        """Make sure that the kernel has every place.
+
+        Raises:
+            InputError: one that it does not have, with the nearest.
+        """
+        for key, place in self._places.items():
+            if key in self._rows:
+                continue
+            raise InputError(
+                f"kernel '{self.kernel.__name__}' "
+                f"({known_as(self._own)}) has no operation in {place}{self._elsewhere(place)}; "
+                f"{self._nearest(key, place)}"
+            )
+
+    def _elsewhere(self, place: Place) -> str:
+        """The file of a place, where the kernel has nothing in it."""
+        has = not place.file or any(place.is_in(file) for file in self._files | {self._own})
+        return "" if has else f" in a file '{place.file}'"
+
+    @property
+    def every(self) -> list[Place]:
+        """All places of the kernel, of the assignment's unit."""
+        unit, rows = self.assignment.unit, self.program.layout.rows
+        return list(dict.fromkeys(place_of(self.program, row, unit) for row in rows))
+
+    def _nearest(self, key: Hashable, place: Place) -> str:
+        if self.assignment.unit == "line":
+            if not self.every:
+                return "it has no operation on floating-point numbers"
+            return nearest_line(place, self.every)
+        names = [str(p.key(known_as(self._own))) for p in self.every]
+        listed = ", ".join([*names[:8], *(["..."] if names[8:] else [])])
+        return f"it has {listed}{meant(str(key), names)}"
+
+
+def nearest_line(place: Place, every: Sequence[Place]) -> str:
+    """Words on the line that is nearest to one where there is no operation: of its function, or, if
+    there is no such function, on that of the nearest name.
+    """
+    own = [p for p in every if p.function == place.function and place.is_in(p.file)]
+    if place.function and not own:
+        names = sorted({p.function for p in every})
+        listed = ", ".join([*names[:8], *(["..."] if names[8:] else [])])
+        return f"functions with one are {listed}{meant(place.function, names)}"
+    near = own or [p for p in every if place.is_in(p.file)] or every
+    nearest = min(near, key=lambda p: abs(p.line - place.line))
+    return f"the nearest line with one is {nearest.line}"

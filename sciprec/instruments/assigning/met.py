@@ -1,0 +1,82 @@
+"""Which places of assignments kernels have: those of a run, and of this process so far."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+if TYPE_CHECKING:
+    from sciprec.instruments.assigning.matching import Matching
+    from sciprec.instruments.assigning.places import Place
+    from sciprec.precision.lifting.lifted import Lifted
+
+
+
+class _Met(dict[str, set["Place"]]):
+    """Digest of an assignment -> its places.
+
+    Attributes:
+        kernels: digest -> what the assignment means for the kernels that were compiled for it.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.kernels: dict[str, list[Matching]] = {}
+
+
+_ever = _Met()
+_runs: list[_Met] = []
+"""Of every run that goes on, in whatever thread its kernels are lifted."""
+_own: ContextVar[_Met | None] = ContextVar("places met in this run", default=None)
+_of_kernels: WeakKeyDictionary[Lifted, tuple[str, Matching]] = WeakKeyDictionary()
+
+
+@contextmanager
+def one_run() -> Iterator[None]:
+    """Places that are met inside count, and none from before."""
+    met = _Met()
+    _runs.append(met)
+    before = _own.set(met)
+    try:
+        yield
+    finally:
+        _own.reset(before)
+        _runs[:] = [one for one in _runs if one is not met]
+
+
+def note(digest: str, places: Iterable[Place]) -> None:
+    """Note places of an assignment that a kernel has."""
+    found = list(places)
+    for met in (_ever, *_runs):
+        met.setdefault(digest, set()).update(found)
+
+
+def met_places(digest: str) -> set[Place]:
+    """The places of an assignment that kernels of this run have, or, outside of one, ever had."""
+    own = _own.get()
+    return (_ever if own is None else own).get(digest, set())
+
+
+def kernels_of(digest: str) -> list[Matching]:
+    """What an assignment means for the kernels of this run; none outside of one."""
+    own = _own.get()
+    return [] if own is None else own.kernels.get(digest, [])
+
+
+def note_kernel(kernel: Lifted, digest: str, matching: Matching) -> None:
+    """Note what a kernel has that is compiled for an assignment, and may be kept."""
+    _of_kernels[kernel] = digest, matching
+    kept_kernel(kernel)
+
+
+def kept_kernel(kernel: Lifted) -> Lifted:
+    """A kernel that is kept from run to run: its places are noted as when it was compiled."""
+    if kernel in _of_kernels:
+        digest, matching = _of_kernels[kernel]
+        note(digest, [matching.assignment.places[key] for key in matching.met])
+        for run in _runs:
+            run.kernels.setdefault(digest, []).append(matching)
+    return kernel

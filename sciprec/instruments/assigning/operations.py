@@ -1,0 +1,335 @@
+"""The operations of kernels whose operations have formats of their own: binary64's, each operand
+rounded to the operation's format, and its result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache, partial
+
+from llvmlite import ir
+from numba.core import types
+from numba.extending import intrinsic
+
+from sciprec.instruments.assigning import rows
+from sciprec.instruments.assigning.by_row import BINARY64, ByAnyRow, ByRow
+from sciprec.instruments.assigning.in_format import InFormat
+from sciprec.precision.formats.backend import Arithmetic, Backend, resolve_backend
+from sciprec.precision.operations import arrays, boundaries, keys
+from sciprec.precision.operations.intrinsics import Operations
+from sciprec.precision.operations.number_types import (
+    call_inlined,
+    identity,
+    is_complex,
+    is_inexact,
+)
+from sciprec.precision.operations.operation import OPERATIONS, Operation
+from sciprec.precision.rounding.fixed_rounding import word_at
+from sciprec.precision.rounding.native import Native
+from sciprec.precision.rounding.technique import rounder
+from sciprec.precision.rounding.variant import FLOATS, Variant
+from sciprec.precision.rounding.words import F64, I64, V64, call
+
+COPIES = frozenset(
+    {"neg", "pos", "abs", "fabs", "sign", "cast"}
+    | {row.name for row in OPERATIONS.values() if row.exact is not None}
+)
+"""Operations that round nothing: signs, copies, and what gives one of its operands."""
+NUMBERS, ELEMENTS, LITERALS = "narrowed", "narrowed_elements", "narrowed_literal"
+"""Operations that give a number as it is in a format; the elements of an array; a literal, which is
+not counted.
+"""
+_NARROWING = (NUMBERS, ELEMENTS, LITERALS)
+_ACCUMULATING = ("accumulate", "product")
+_OF_COMPLEX = ("rect", "polar", "angle")
+_TECHNIQUES: dict[str, type[ByRow]] = {rows.NEAREST: ByRow, rows.ANY: ByAnyRow}
+
+
+def rounds(operation: str) -> bool:
+    """Whether an operation, by its name in a program, has a format."""
+    stem = operation.partition("(")[0]
+    if stem.startswith("i") and stem[1:] in OPERATIONS or stem in ("ipower_of", "power_of"):
+        stem = "power" if "power" in stem else stem[1:]
+    if stem in ("power", "times", "over", *_NARROWING, *_ACCUMULATING, *_OF_COMPLEX):
+        return True
+    return stem in OPERATIONS and stem not in COPIES
+
+
+class AssignedOperations(Operations):
+    """Operations of binary64 in a format of their own; the base of the two here.
+
+    Args:
+        technique: of every operation.
+        variant: what operations do with rows of a table.
+        backend: of the variables that numbers are in; left out, binary64.
+    """
+
+    def __init__(
+        self, technique: Native, variant: Variant, backend: Backend | None = None
+    ) -> None:
+        self._technique = technique
+        super().__init__(backend or resolve_backend("fp64"), 0, variant)
+        self.storage = rounder(BINARY64, F64, 0)
+
+    def _rounder(self, arithmetic: Arithmetic, others: tuple = ()) -> Native:
+        return self._technique
+
+    @property
+    def careful(self) -> AssignedOperations:
+        """What operations on arrays use: themselves."""
+        return self
+
+    def draw(self, b, role: Native, key, salt: int = 0) -> dict:
+        """The address of the operation's row, for its operands too."""
+        return {"row": key} if role.placed else {}
+
+    def emit(self, name: str, role: Native) -> Callable:
+        """An operation, its operands rounded; what gives an operand takes it as it is."""
+        made = self._emitted(name, role)
+        if name in COPIES:
+            return _Copying(made)
+
+        def emitted(context, b, values, key):
+            place = self.draw(b, role, key)
+            return made(context, b, [role.taken(b, x, **place) for x in values], key)
+
+        return emitted
+
+    def _scalar(self, emit, kinds, key, places: bool):
+        role = self.storage if isinstance(emit, _Copying) else self.compute
+
+        def codegen(context, b, signature, args):
+            word, values = keys.split(key, args)
+            operands = [
+                value if kind == self.carrier else self.rounded(b, kind, value, role, word, 0)
+                for kind, value in zip(kinds, values, strict=True)
+            ]
+            return emit(context, b, operands, word)
+
+        return self.carrier(*keys.join(key, kinds)), codegen
+
+    def _make(self, name: str):
+        if name == NUMBERS:
+            return boundaries.enter(self, self.narrowed_number)
+        if name == LITERALS:
+            return boundaries.enter(self, partial(AssignedOperations.narrowed_number, self))
+        if name == ELEMENTS:
+            return self._narrowed_elements()
+        if name == "product":
+            return self._operation(2, self.emit("mul", self.matmul_role), None, name)
+        if name == "accumulate":
+            return self._operation(2, self.emit("add", self.accumulate_role), None, name)
+        return super()._make(name)
+
+    def narrowed_number(self, b, kind, value, key):
+        """A number in the format."""
+        return self.rounded(b, kind, value, self.compute, key, 0)
+
+    def _narrowed_elements(self):
+        """A new array of the elements, each in the format; what is no array as it is."""
+        of_numbers = getattr(self, NUMBERS)
+
+        def resolve(typingctx, key, x):
+            kind = types.unliteral(x)
+            if not isinstance(kind, types.Array) or not is_inexact(kind.dtype):
+                return identity(x, key)
+            gives = "complex" if is_complex(kind.dtype) else "real"
+            return arrays.elementwise(self, of_numbers, [kind], key, gives)
+
+        return self.intrinsic(1, resolve)
+
+    def repeated(self, b, x, exponent: int, key):
+        """x^exponent by repeated squaring, of a rounded x."""
+        return super().repeated(
+            b, self.compute.taken(b, x, **self.draw(b, self.compute, key)), exponent, key
+        )
+
+    def _modulus(self, context, b, role, values, key):
+        """Python's x % y: the exact remainder, or its sum with y, rounded once."""
+        (x, y), place, zero = values, self.draw(b, role, key), V64.constant(0.0)
+        rest = b.frem(x, y)
+        other = b.xor(b.fcmp_ordered("<", rest, zero), b.fcmp_ordered("<", y, zero))
+        moved = role.sum_of_binary64(b, rest, y, **place)
+        result = b.select(other, moved, role.from_binary64(b, rest, **place))
+        signed_zero = call(b, "copysign", zero, y)
+        return b.select(b.fcmp_ordered("==", rest, zero), signed_zero, result)
+
+
+class _Copying:
+    """The code of an operation that rounds nothing."""
+
+    def __init__(self, emit: Callable) -> None:
+        self._emit = emit
+
+    def __call__(self, context, b, values, key):
+        return self._emit(context, b, values, key)
+
+
+class OperationsByRow(AssignedOperations):
+    """Operations that read their format from a row at run time.
+
+    Args:
+        layout: of the rows, see `rows`.
+        formats: of versions that read none; their operations are `version_1`, `version_2`, ...
+        counts: "plain" where every operation counts in its row how often it is executed, "atomic"
+            where several threads do, else "".
+    """
+
+    _counts = ""
+
+    def __init__(
+        self, layout: str, formats: tuple[Arithmetic, ...] = (), counts: str = ""
+    ) -> None:
+        self._counts = counts
+        variant = Variant(f"by row, {layout}", rows.ROW_BYTES)
+        super().__init__(_TECHNIQUES[layout](), variant)
+
+        for number, arithmetic in enumerate(formats, 1):
+            setattr(self, f"version_{number}", in_format(arithmetic))
+
+    @property
+    def version(self):
+        """version(key): the version of the function whose rows begin there, 0 for none."""
+
+        @intrinsic
+        def version(typingctx, key):
+            def codegen(context, b, signature, args):
+                return b.load(word_at(b, args[0], rows.VERSION, I64))
+
+            return types.int64(types.int64), codegen
+
+        return version
+
+    def emit(self, name: str, role: Native) -> Callable:
+        """An operation, its operands rounded; it is counted."""
+        made = super().emit(name, role)
+        if not self._counts or not rounds(name):
+            return made
+
+        def counted(context, b, values, key):
+            self._count(b, key, 1)
+            return made(context, b, values, key)
+
+        return counted
+
+    def narrowed_number(self, b, kind, value, key):
+        """A number in the format; it is counted."""
+        if self._counts:
+            self._count(b, key, 1)
+        return super().narrowed_number(b, kind, value, key)
+
+    def repeated(self, b, x, exponent: int, key):
+        """x^exponent by repeated squaring, of a rounded x; its products are counted."""
+        size = abs(exponent)
+        if self._counts and size:
+            self._count(b, key, size.bit_length() + size.bit_count() - 2 + (exponent < 0))
+        return super().repeated(b, x, exponent, key)
+
+    def _count(self, b, row, runs: int) -> None:
+        place, more = word_at(b, row, rows.COUNT, I64), ir.Constant(I64, runs)
+        if self._counts == "atomic":
+            b.atomic_rmw("add", place, more, "monotonic")
+        else:
+            b.store(b.add(b.load(place), more), place)
+
+    def _emitted(self, name: str, role: Native) -> Callable:
+        if name == "mod":
+            return lambda c, b, v, key: self._modulus(c, b, role, v, key)
+        return super()._emitted(name, role)
+
+    def _elementary(self, context, b, name, values, role, key):
+        row, kinds = OPERATIONS[name], (types.float64,) * len(values)
+
+        def evaluated(way: int):
+            if way == 0 and row.platform is not None:
+                return self._native(context, b, row.platform, values, types.float64)
+            function = (row.evaluate, row.narrow, row.directed)[way]
+            return call_inlined(context, b, function, kinds, values)
+
+        return role.from_binary64(b, self._by_class(b, key, evaluated), row=key)
+
+    def of_bits(self, context, b, row: Operation, value, role: Native, key):
+        """A function of a 32-bit integer, as the row's format wants it."""
+        if self._counts:
+            self._count(b, key, 1)
+
+        def evaluated(way: int):
+            function = (row.evaluate, row.narrow, row.narrow)[way]
+            return call_inlined(context, b, function, (types.int64,), [value])
+
+        return role.from_binary64(b, self._by_class(b, key, evaluated), row=key)
+
+    def _by_class(self, b, row, evaluated: Callable[[int], ir.Value]):
+        """What `evaluated` gives in the way that the row's format wants."""
+        ways = (rows.WIDE, rows.NARROW, rows.DIRECTED)
+        ways = ways if self.compute.layout == rows.ANY else ways[:2]
+        after, found = b.append_basic_block("evaluated"), []
+        for number, way in enumerate(ways):
+            last = number == len(ways) - 1
+            if not last:
+                here, other = b.append_basic_block("way"), b.append_basic_block("others")
+                b.cbranch(self.compute.is_of_class(b, row, way), here, other)
+                b.position_at_end(here)
+            value = evaluated(number)
+            found.append((value, b.block))
+            b.branch(after)
+            if not last:
+                b.position_at_end(other)
+        b.position_at_end(after)
+        merged = b.phi(F64)
+        for value, block in found:
+            merged.add_incoming(value, block)
+        return merged
+
+
+class OperationsInFormat(AssignedOperations):
+    """Operations in one format that is known.
+
+    Args:
+        arithmetic: theirs.
+    """
+
+    def __init__(self, arithmetic: Arithmetic) -> None:
+        super().__init__(InFormat(arithmetic), FLOATS)
+
+    def _emitted(self, name: str, role: Native) -> Callable:
+        if name == "mod" and role.arithmetic.native is None:
+            return lambda c, b, v, key: self._modulus(c, b, role, v, key)
+        return super()._emitted(name, role)
+
+
+@lru_cache(maxsize=64)
+def by_row(
+    layout: str, formats: tuple[Arithmetic, ...] = (), counts: str = ""
+) -> OperationsByRow:
+    """The (shared) operations that read rows of a layout; see `OperationsByRow`."""
+    return OperationsByRow(layout, formats, counts)
+
+
+@lru_cache(maxsize=64)
+def in_format(arithmetic: Arithmetic) -> OperationsInFormat:
+    """The (shared) operations in a format."""
+    return OperationsInFormat(arithmetic)
+
+
+class OperationsInFormats:
+    """Operations in several formats that are known: those of the first one, and `in_1`, `in_2`, ...
+    those of the others.
+
+    Args:
+        arithmetics: binary64 first.
+    """
+
+    def __init__(self, arithmetics: tuple[Arithmetic, ...]) -> None:
+        self._first = in_format(arithmetics[0])
+        for number, arithmetic in enumerate(arithmetics[1:], 1):
+            setattr(self, f"in_{number}", in_format(arithmetic))
+
+    def __getattr__(self, name: str):
+        return getattr(self._first, name)
+
+
+@lru_cache(maxsize=64)
+def in_formats(arithmetics: tuple[Arithmetic, ...]) -> OperationsInFormats:
+    """The (shared) operations in some formats."""
+    return OperationsInFormats(arithmetics)

@@ -1,0 +1,251 @@
+"""Programs with rows whose functions are there once more for some formats, as they are compiled
+where these are known.
+
+Where all rows of a function and of what it calls say such a format, a run takes that version: in a
+search most functions are in one format most of the time. Operations on what looks like integers
+read their rows in versions, too, and do not count: they hardly ever round.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from sciprec.instruments.assigning.operations import rounds
+from sciprec.instruments.assigning.program import AssignedProgram
+from sciprec.precision.formats.backend import Arithmetic
+from sciprec.precision.rewriting.syntax import name
+
+_OF_INTEGERS = frozenset({"add", "sub", "mul", "floordiv", "mod", "min", "max", "neg"})
+
+
+class VersionedProgram(AssignedProgram):
+    """A program with rows, and versions of its functions in some formats.
+
+    Args:
+        kernel: the plain Python function.
+        layout, unit: see `AssignedProgram`.
+        formats: of the versions; none where a kernel takes several threads.
+        everything: see `AssignedProgram`.
+    """
+
+    def __init__(
+        self, kernel, layout: str, unit: str, formats: Sequence[Arithmetic],
+        everything: bool = False,
+    ) -> None:  # fmt: skip
+        super().__init__(kernel, layout, unit, everything=everything)
+        self._text = ""
+        self._versions: dict[tuple[str, int], str] = {}
+        self.formats = () if self.parallel else tuple(formats)
+        self._trees = {tree.name: tree for tree, _ in self._definitions}
+        self._numbers = {name: _Integers(tree, self) for name, tree in self._trees.items()}
+        self._with_versions = {f for f, tree in self._trees.items() if self._looks(tree)}
+        given, self._definitions = self._definitions, []
+        for number in range(1, len(self.formats) + 1):
+            _Version(self, number).define_all()
+        for tree, parallel in given:
+            if self.formats and tree.name in self._with_versions:
+                choices = [self._choice(tree, n + 1) for n in range(len(self.formats))]
+                tree.body = [*choices, *tree.body]
+            self.add_definition(tree, parallel)
+
+    def text(self) -> str:
+        """The generated module; made once, since each time the entry's rows are added."""
+        if not self._text:
+            self._text = super().text()
+        return self._text
+
+    def _arithmetic(self) -> str:
+        place = "'sciprec.instruments.assigning.operations', 'by_row'"
+        return f"sp_imported({place})({self.row_layout!r}, {self.formats!r})"
+
+    def named_functions(self) -> list:
+        """What the generated module depends on and names by a row of a table only."""
+        return super().named_functions() + [a.rule.up for a in self.formats]
+
+    def _looks(self, tree: ast.FunctionDef) -> bool:
+        """Whether a function looks for a version of itself: one with loops, and with rows of its
+        own, so that its first row is that of no other function.
+        """
+        kinds = {type(node) for node in ast.walk(tree)}
+        plain = not tree.args.vararg and not kinds & {ast.Yield, ast.YieldFrom}
+        return plain and bool(kinds & {ast.For, ast.While}) and bool(self.frame(tree.name).rows)
+
+    def version_of(self, function: str, number: int) -> str:
+        """The generated name of a function's version."""
+        key = function, number
+        if key not in self._versions:
+            self._versions[key] = self.unique(f"{function.removeprefix('sp_')}_in_{number}")
+        return self._versions[key]
+
+    def _choice(self, tree: ast.FunctionDef, number: int) -> ast.If:
+        """Call a version where the function's first row says so."""
+        given: list[ast.expr] = [name(a.arg) for a in tree.args.args]
+        asked = ast.Call(name(self.operation("version")), [name("sp_key")], [])
+        test = ast.Compare(asked, [ast.Eq()], [ast.Constant(number)])
+        return ast.If(
+            test, [ast.Return(ast.Call(name(self.version_of(tree.name, number)), given, []))], []
+        )
+
+    @property
+    def spans(self) -> np.ndarray:
+        """(functions along chains of calls, 2): the first row of each that looks for a version, and
+        the row after its last one, those of what it calls among them.
+        """
+        found: list[tuple[int, int]] = []
+
+        def collect(function: str, base: int) -> None:
+            if function in self._with_versions:
+                found.append((base, base + (self.layout.size_of(function) or 0)))
+            for called, _, constant in self.frame(function).calls:
+                collect(called, base + self.layout.constants[constant])
+
+        collect("sp_entry", 0)
+        return np.array(found, np.int64).reshape(-1, 2)
+
+    @property
+    def counted(self) -> np.ndarray:
+        """(rows,), truths: rows that versions do not read."""
+        found: list[bool] = []
+
+        def collect(function: str) -> None:
+            known = self._numbers.get(function)
+            found.extend(
+                known is None or number in known.places
+                for number in range(len(self.frame(function).rows))
+            )
+            for called, *_ in self.frame(function).calls:
+                collect(called)
+
+        collect("sp_entry")
+        return np.array(found, bool)
+
+
+class _Integers:
+    """What of a function looks as if it were made of integers alone.
+
+    Args:
+        tree: as it is generated.
+        program: that it is part of.
+
+    Attributes:
+        places: numbers of rows with an operation that rounds and does not look so.
+    """
+
+    def __init__(self, tree: ast.FunctionDef, program: AssignedProgram) -> None:
+        self._operations = program._operations
+        given: dict[str, list[ast.expr]] = {}
+        indices: set[str] = set()
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+                given.setdefault(node.targets[0].id, []).append(node.value)
+            if isinstance(node, ast.For) and _called(node.iter) in ("range", "sp_prange"):
+                ends = [*node.iter.args, node.target]  # type: ignore[attr-defined]
+                indices.update(name for end in ends for name in self._indices(end))
+            if isinstance(node, ast.Subscript):
+                indices.update(self._indices(node.slice))
+        self._names, before = indices | given.keys(), -1
+        while before != len(self._names):
+            before = len(self._names)
+            self._names -= {
+                name for name, values in given.items()
+                if name not in indices and not all(map(self.look_so, values))
+            }  # fmt: skip
+        self.places = {
+            place for node in ast.walk(tree) if (place := self.place_of(node)) is not None
+        }
+
+    def _indices(self, node: ast.AST | None) -> Iterator[str]:
+        """The names in an index, of which it is made by operations on integers."""
+        if isinstance(node, ast.Name):
+            yield node.id
+        elif isinstance(node, ast.Tuple):
+            for item in node.elts:
+                yield from self._indices(item)
+        elif isinstance(node, ast.Slice):
+            for end in (node.lower, node.upper, node.step):
+                yield from self._indices(end)
+        elif isinstance(node, ast.Call) and self._stem(node) in _OF_INTEGERS:
+            for operand in node.args[2:]:
+                yield from self._indices(operand)
+
+    def _stem(self, node: ast.Call) -> str:
+        return self._operations.get(_called(node), "").removeprefix("i")
+
+    def look_so(self, node: ast.expr) -> bool:
+        """Whether an expression looks like an integer."""
+        if isinstance(node, ast.Constant):
+            return type(node.value) is int
+        if isinstance(node, ast.Name):
+            return node.id in self._names
+        if isinstance(node, ast.Attribute):
+            return node.attr in ("size", "ndim")
+        if isinstance(node, ast.Subscript):
+            return isinstance(node.value, ast.Attribute) and node.value.attr == "shape"
+        if not isinstance(node, ast.Call):
+            return False
+        if isinstance(node.func, ast.Attribute):
+            return node.func.attr == "int64"
+        return _called(node) == "len" or (
+            self._stem(node) in _OF_INTEGERS and all(map(self.look_so, node.args[2:]))
+        )
+
+    def place_of(self, node: ast.AST) -> int | None:
+        """The row, in the function, of an operation that may round numbers; None of others."""
+        if not isinstance(node, ast.Call) or not rounds(self._operations.get(_called(node), "")):
+            return None
+        keyed = len(node.args) > 2 and isinstance(node.args[0], ast.Name)
+        if not keyed or node.args[0].id != "sp_key" or not isinstance(node.args[1], ast.Constant):  # type: ignore[attr-defined]
+            return None
+        return None if all(map(self.look_so, node.args[2:])) else node.args[1].value
+
+
+class _Version(ast.NodeTransformer):
+    """Makes the functions of a program in one format.
+
+    Args:
+        program: that gets them.
+        number: of the format, from 1.
+    """
+
+    def __init__(self, program: VersionedProgram, number: int) -> None:
+        self.program, self.number = program, number
+
+    def define_all(self) -> None:
+        """All functions."""
+        for function, tree in self.program._trees.items():
+            self._integers = self.program._numbers[function]
+            made = self.visit(copy.deepcopy(tree))
+            if function in self.program._entered:
+                self.program._entered.add(made.name)
+            self.program.add_definition(ast.fix_missing_locations(made))
+
+    def visit_FunctionDef(self, node: ast.FunctionDef):
+        """The function under its other name."""
+        if node.name in self.program._trees:
+            node.name = self.program.version_of(node.name, self.number)
+        return self.generic_visit(node)
+
+    def visit_Name(self, node: ast.Name):
+        """Other functions, which have versions of the same format."""
+        known = node.id in self.program._trees
+        return name(self.program.version_of(node.id, self.number)) if known else node
+
+    def visit_Call(self, node: ast.Call):
+        """An operation in the format, without its row."""
+        place = self._integers.place_of(node)
+        if place is not None:
+            known = node.func.id  # type: ignore[attr-defined]
+            made = f"{known}_in_{self.number}"
+            operation = self.program._operations[known]
+            self.program._operations[made] = f"version_{self.number}.{operation}"
+            node = ast.Call(name(made), node.args[2:], [])
+        return self.generic_visit(node)
+
+
+def _called(node: ast.AST) -> str:
+    """The name that an expression calls, "" where it calls none."""
+    return node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""

@@ -1,0 +1,264 @@
+"""What a kernel with notes calls: values of its variables and lines, kept pass by pass.
+
+One recording of the process is under way at a time. Values are copied, and nothing else is done
+with them here: a lifted kernel may run in another rounding mode of the processor.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import numpy as np
+from numba import njit
+from numba.core import types
+from numba.extending import overload
+
+from sciprec.instruments.observing.watch import reached
+
+MOST_PLACES = 64
+"""How many variables and lines can be noted."""
+MOST_VALUES = 1 << 26
+"""Numbers of a recording: half a gigabyte."""
+_ROOM = 4096
+_STEP, _EVERY, _DUE, _OUTSIDE, _FILLED = range(5)
+"""Words of the table: the step; of passes each so many is noted; whether the present step is, and
+has not ended; whether it is outside of loops; then for each place how many values lie in its room,
+and for each place the number of axes of its array and their lengths.
+"""
+_MOST_AXES = 7
+_SHAPES = _FILLED + MOST_PLACES
+_TABLE = np.zeros(_SHAPES + MOST_PLACES * (1 + _MOST_AXES), np.int64)
+_VALUES = np.zeros(MOST_PLACES * _ROOM)
+_table, _values = reached(_TABLE), reached(_VALUES)
+
+
+@dataclass
+class Recording:
+    """What was noted in a run.
+
+    Attributes:
+        steps: numbers of the steps that were noted: passes of the kernel's outermost loops from 1
+            on; what is before, between and after loops is a step, too.
+        passes: which of them are passes of a loop.
+        chunks: (place, step) -> values in the order in which they were given.
+        shapes: place -> the shape of the array whose content they are; of others none.
+        count: how many values there are; beyond `MOST_VALUES` none is kept.
+    """
+
+    steps: list[int] = field(default_factory=list)
+    passes: list[bool] = field(default_factory=list)
+    chunks: dict[tuple[int, int], list[np.ndarray]] = field(default_factory=dict)
+    shapes: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    count: int = 0
+
+    def values(self, place: int, step: int) -> np.ndarray:
+        """Those of a place in a step; empty where it gave none."""
+        found = self.chunks.get((place, step), [])
+        return np.concatenate(found) if found else np.empty(0)
+
+    def begin(self) -> None:
+        """A kernel begins; what an earlier one of this recording noted is forgotten."""
+        for kept in (self.steps, self.passes, self.chunks, self.shapes):
+            kept.clear()
+        self.count = 0
+        _TABLE[_FILLED:] = 0
+
+    def take(self, place: int) -> None:
+        """Keep what lies in the room of a place, which is empty then."""
+        number = int(_TABLE[_FILLED + place])
+        _TABLE[_FILLED + place] = 0
+        self.count += number
+        if number and self.count <= MOST_VALUES:
+            key = place, int(_TABLE[_STEP])
+            first, shape = place * _ROOM, _SHAPES + place * (1 + _MOST_AXES)
+            self.chunks.setdefault(key, []).append(_VALUES[first : first + number].copy())
+            if axes := int(_TABLE[shape]):
+                self.shapes[place] = tuple(_TABLE[shape + 1 : shape + 1 + axes].tolist())
+
+    def end_step(self) -> None:
+        """Keep what lies in all rooms."""
+        self.steps.append(int(_TABLE[_STEP]))
+        self.passes.append(not _TABLE[_OUTSIDE])
+        for place in np.flatnonzero(_TABLE[_FILLED:_SHAPES]).tolist():
+            self.take(place)
+
+
+_under_way: list[Recording] = []
+_BEGUN, _FULL, _ENDED = range(3)
+
+
+@ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64)
+def _told(event, place):
+    """What a kernel tells the recording."""
+    if _under_way:
+        recording = _under_way[-1]
+        if event == _BEGUN:
+            recording.begin()
+        elif event == _FULL:
+            recording.take(place)
+        else:
+            recording.end_step()
+
+
+@contextmanager
+def recording(every: int):
+    """Record what kernels with notes give that run inside; gives the Recording.
+
+    Args:
+        every: of passes of outermost loops each so many is noted.
+    """
+    _TABLE[:] = 0
+    _TABLE[_EVERY] = every
+    made = Recording()
+    _under_way.append(made)
+    try:
+        yield made
+    finally:
+        _under_way.remove(made)
+
+
+# ---- calls in a kernel -------------------------------------------------------------------------
+
+
+@njit
+def begun():
+    """The kernel begins."""
+    table = _table()
+    table[_STEP] = 0
+    table[_DUE] = 1
+    table[_OUTSIDE] = 1
+    _told(_BEGUN, 0)
+
+
+@njit
+def is_noted():
+    """Whether the present step is, and has not ended."""
+    return _table()[_DUE] != 0
+
+
+@njit
+def next_step(outside):
+    """A step ends, and the next one begins: a pass of an outermost loop, or what is outside (1)."""
+    end()
+    table = _table()
+    table[_STEP] += 1
+    table[_OUTSIDE] = outside
+    table[_DUE] = 1 if outside != 0 or table[_STEP] % table[_EVERY] == 0 else 0
+
+
+@njit
+def end():
+    """A step ends, unless it has."""
+    table = _table()
+    if table[_DUE] != 0:
+        _told(_ENDED, 0)
+        table[_DUE] = 0
+
+
+@njit
+def _put(value, place):
+    """Note a number."""
+    table = _table()
+    if table[_FILLED + place] == _ROOM:
+        _told(_FULL, place)
+    number = table[_FILLED + place]
+    _values()[place * _ROOM + number] = value
+    table[_FILLED + place] = number + 1
+
+
+def given(x, place):
+    """A value that is given to a variable or by a line, noted if the step is: a number, or all
+    numbers of an array or a tuple.
+    """
+    raise NotImplementedError
+
+
+@overload(given)
+def _given(x, place):
+    if isinstance(x, (types.Float, types.Complex)):
+
+        def note(x, place):
+            if is_noted():
+                _put_number(x, place)
+            return x
+
+        return note
+    if _holds_floats(x):
+
+        def note_all(x, place):
+            if is_noted():
+                _put_all(x, place)
+            return x
+
+        return note_all
+    if isinstance(x, types.BaseTuple) and len(x):
+
+        def note_items(x, place):
+            given(x[0], place)
+            given(x[1:], place)
+            return x
+
+        return note_items
+    return lambda x, place: x
+
+
+def number(x, place):
+    """The same of a variable that is a number; an array is noted when the step ends."""
+    raise NotImplementedError
+
+
+@overload(number)
+def _number(x, place):
+    if isinstance(x, (types.Float, types.Complex)):
+        return lambda x, place: given(x, place)
+    return lambda x, place: x
+
+
+def content(x, place):
+    """What a variable holds when a step ends, if it is an array."""
+    raise NotImplementedError
+
+
+@overload(content)
+def _content(x, place):
+    if not _holds_floats(x):
+        return lambda x, place: None
+    if isinstance(x.dtype, types.Complex):
+        return lambda x, place: _put_all(x, place)
+
+    def note(x, place):
+        table, first = _table(), _SHAPES + place * (1 + _MOST_AXES)
+        table[first] = x.ndim
+        for axis in range(x.ndim):
+            table[first + 1 + axis] = x.shape[axis]
+        _put_all(x, place)
+
+    return note
+
+
+def _holds_floats(x) -> bool:
+    return isinstance(x, types.Array) and isinstance(x.dtype, (types.Float, types.Complex))
+
+
+def _put_number(x, place):
+    raise NotImplementedError
+
+
+@overload(_put_number)
+def _put_parts(x, place):
+    if isinstance(x, types.Complex):
+
+        def both(x, place):
+            _put(x.real, place)
+            _put(x.imag, place)
+
+        return both
+    return lambda x, place: _put(np.float64(x), place)
+
+
+@njit
+def _put_all(x, place):
+    for value in x.flat:
+        _put_number(value, place)

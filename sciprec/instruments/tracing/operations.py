@@ -1,0 +1,450 @@
+"""The operations of a backend on numbers with a companion."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from functools import lru_cache
+
+from llvmlite import ir
+from numba.core import types
+from numba.core.errors import TypingError
+
+from sciprec.instruments.tracing.enclosure import Enclosure
+from sciprec.instruments.tracing.numbers import CompanionDtype, CompanionNumber, require_unwatched
+from sciprec.instruments.tracing.parts import Parts, PartsByStep, PartsOfWider
+from sciprec.instruments.tracing.technique import SEEN_BITS, Companion, row_bytes, two_sum
+from sciprec.instruments.tracing.twin import Twin
+from sciprec.precision.elementary import slopes
+from sciprec.precision.elementary.residuals import RESIDUALS
+from sciprec.precision.formats.backend import Arithmetic, Backend
+from sciprec.precision.operations import arrays, boundaries, keys, stores
+from sciprec.precision.operations.intrinsics import Operations
+from sciprec.precision.operations.number_types import (
+    call_inlined,
+    identity,
+    is_float,
+    is_narrow,
+    is_number,
+    is_numeric_array,
+    is_whole,
+)
+from sciprec.precision.operations.operation import OPERATIONS, Operation
+from sciprec.precision.rounding.technique import rounder
+from sciprec.precision.rounding.variant import Variant
+from sciprec.precision.rounding.words import F32, F64, I64, V64, call
+
+TECHNIQUES: dict[str, type[Companion]] = {
+    "parts": Parts, "by step": PartsByStep, "wider": PartsOfWider, "twin": Twin,
+    "enclosure": Enclosure,
+}  # fmt: skip
+UNSEEN = 2.0**-1000
+"""Below this size residuals, whose terms underflow, are noise."""
+COMPARISONS = {
+    "lt": operator.lt, "le": operator.le, "gt": operator.gt, "ge": operator.ge,
+    "eq": operator.eq, "ne": operator.ne,
+}  # fmt: skip
+PASS, OUTERMOST_PASS, END = "pass_of_loop", "pass_of_outermost_loop", "end_of_outermost_loop"
+DECISIONS = (*COMPARISONS, "to_integer", "classified")
+"""Operations that follow the tested run, and round nothing."""
+LOOPS = (PASS, OUTERMOST_PASS, END)
+"""Places in loops, which round nothing either."""
+_LARGEST = ("max", "maximum", "fmax")
+_SIGNS = {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}
+
+
+class TracedOperations(Operations):
+    """The operations of a backend whose numbers have companions.
+
+    Args:
+        backend: the arithmetic of tested values.
+        technique: which companion, of `TECHNIQUES`.
+        lanes: how many binary64 numbers are beside a value.
+    """
+
+    def __init__(self, backend: Backend, technique: str, lanes: int):
+        self.technique, self.lanes = TECHNIQUES[technique], lanes
+        super().__init__(backend, 0, Variant(technique, row_bytes(self.technique, lanes)))
+        self.carrier = self.dtype_of(self.kind == F32)
+
+    def _rounder(self, arithmetic: Arithmetic, others: tuple = ()) -> Companion:
+        return self.technique(rounder(arithmetic, self.kind, 0, others), self.lanes)
+
+    @property
+    def careful(self) -> TracedOperations:
+        """What operations on arrays use: themselves."""
+        return self
+
+    def dtype_of(self, narrow: bool) -> types.Type:
+        """The type of an array's elements that stand for binary32 or binary64 numbers."""
+        kinds = self.technique is Twin, self.technique is Enclosure
+        return CompanionNumber(CompanionDtype(self.lanes, narrow, *kinds))
+
+    # ---- numbers that enter --------------------------------------------------------------------
+
+    def rounded(self, b, kind, value, role: Companion, key, salt: int):
+        """A number of any real type in the role's format; one with a companion is in it already,
+        unless its type says that it is raw, or roles differ in format.
+        """
+        if isinstance(kind, CompanionNumber):
+            if not (kind.of.raw or self.backend.mixed):
+                return value
+            return role.rounded(b, value, **self.draw(b, role, key, salt))
+        return super().rounded(b, kind, value, role, key, salt)
+
+    def _make(self, name: str):
+        if name in COMPARISONS:
+            return self._comparison(name)
+        if name in LOOPS:
+            return self._loop(name)
+        if name == "classified":
+            return self._classified()
+        if name == "product":
+            return self._operation(2, self.emit("mul", self.matmul_role), None, name)
+        if name == "trusted":
+            return boundaries.enter(_AsTheyAre(self))
+        if name in ("leave", "stored"):
+            return self._leave()
+        if name == "filling":
+            return self._filling()
+        return super()._make(name)
+
+    def emit_of_sum(self, name: str) -> Callable:
+        """An operation of a sum of products that a loop forms."""
+        if name == "product":
+            return self.emit("mul", self.matmul_role)
+        return self.emit("add" if name == "accumulate" else "sub", self.accumulate_role)
+
+    def literal(self, text: str):
+        """literal(): a number of the source, rounded where it stands."""
+        value = float.fromhex(text)
+
+        def resolve(typingctx, key, nothing):
+            def codegen(context, b, signature, args):
+                held = ir.Constant(F64, value)
+                return self.compute.from_binary64(b, held, **self.draw(b, self.compute, args[0]))
+
+            return self.carrier(key, nothing), codegen
+
+        return self.intrinsic(1, resolve)
+
+    def _filling(self):
+        """What np.full fills with: numbers beside binary64 values for floats."""
+        wide = self.dtype_of(False)
+
+        def resolve(typingctx, key, x):
+            kind = types.unliteral(x)
+            if not is_float(kind):
+                return identity(x, key)
+
+            def codegen(context, b, signature, args):
+                return context.cast(b, args[-1], kind, wide)
+
+            return wide(*keys.join(key, [x])), codegen
+
+        return self.intrinsic(1, resolve)
+
+    def _leave(self):
+        """leave(target, value): what is stored into an array, narrowed where that is narrower."""
+
+        def resolve(typingctx, key, target, x):
+            kind = types.unliteral(x)
+            dtype = target if is_float(target) else getattr(target, "dtype", None)
+            if dtype is not None and not is_float(dtype) or not is_number(kind):
+                if is_numeric_array(kind) and (dtype is None or is_float(dtype)):
+                    return arrays.stored(self, target, kind, key)
+                return identity(x, key, before=[target])
+            narrows = dtype is not None and is_narrow(dtype) and not is_narrow(self.carrier)
+            narrow = stores.narrowing(self, dtype)
+
+            def codegen(context, b, signature, args):
+                row, (_, value) = keys.split(key, args)
+                role, draw = self.storage, self.draw(b, self.storage, row)
+                if self.backend.mixed:
+                    value = self.rounded(b, kind, value, role, row, 0)
+                else:
+                    value = self._operand(b, kind, value, row, 0)
+                if narrows:
+                    tested = role.value(b, value)
+                    fewer = b.fptrunc(tested, F32) if narrow is None else None
+                    rounded = b.fpext(fewer, F64) if fewer else narrow.from_binary64(b, tested)
+                    value = role.rerounded(b, value, rounded, draw["row"])
+                return role.settled(b, value)
+
+            return self.carrier(*keys.join(key, [target, x])), codegen
+
+        return self.intrinsic(2, resolve)
+
+    # ---- operations ----------------------------------------------------------------------------
+
+    def _scalar(self, emit, kinds, key, places: bool, made_by=None):
+        """An operation on numbers; integers among them were rounded when they became operands."""
+        return super()._scalar(emit, kinds, key, False, made_by)
+
+    def _emitted(self, name: str, role: Companion) -> Callable:
+        row = OPERATIONS[name]
+        if row.evaluate is not None:
+            return lambda c, b, v, key: self._elementary(c, b, name, v, role, key)
+        if row.toward:
+            return lambda c, b, v, key: self._toward(b, row.toward, role, v[0], key)
+        if name == "copysign":
+            return lambda c, b, v, key: self._with_sign_of(b, *v, self.draw(b, role, key)["row"])
+        if name == "sign":
+            return lambda c, b, v, key: self._sign_noted(b, role, v[0], key)
+        if row.exact is not None:
+            return lambda c, b, v, key: self._chosen(c, b, row, role, v, key)
+        if name in ("mod", "fmod"):
+            return lambda c, b, v, key: self._remainder(c, b, name, role, v, key)
+        if name == "floordiv":
+            return lambda c, b, v, key: self._quotient(c, b, row.whole, role, v, key)
+        return super()._emitted(name, role)
+
+    def _reround(self, b, role: Companion, value, key):
+        """A number of another format of the backend."""
+        return role.rounded(b, value, **self.draw(b, role, key))
+
+    def one(self, b):
+        """The number one, without error."""
+        return self.compute.exactly(b, V64.constant(1.0))
+
+    def _by_plain(self, context, b, name: str, tested):
+        """An operation on tested values as in a program without companions; in binary64."""
+        plain = Operations(self.backend, 0)
+        narrow = [b.fptrunc(v, F32) if plain.kind == F32 else v for v in tested]
+        made = plain._emitted(name, plain.compute)(context, b, narrow, None)
+        return b.fpext(made, F64) if plain.kind == F32 else made
+
+    def _toward(self, b, function: str, role, x, key):
+        """A whole number beside x."""
+        value = call(b, function, role.value(b, x))
+        row = self.draw(b, role, key)["row"]
+        role.stepped(b, lambda v: call(b, function, v), x, value, row)
+        return self._stepped(b, role, value, key)
+
+    def _stepped(self, b, role, value, key):
+        """A function that is constant between steps: it follows the tested run, without error."""
+        return role.from_binary64(b, value, **self.draw(b, role, key))
+
+    def _sign(self, b, role, x):
+        value, one = role.value(b, x), V64.constant(1.0)
+        signed = call(b, "copysign", one, value)
+        moved = b.select(b.fcmp_ordered("!=", value, V64.constant(0.0)), signed, value)
+        return role.exactly(b, moved)
+
+    def _sign_noted(self, b, role, x, key):
+        role.signed(b, x, self.draw(b, role, key)["row"])
+        return self._sign(b, role, x)
+
+    def _with_sign_of(self, b, x, y, row):
+        role = self.compute
+        role.signed(b, y, row, of_zero=True)
+        size, sign = role.magnitude(b, x), role.value(b, y)
+        negative = b.icmp_signed("<", b.bitcast(sign, I64), ir.Constant(I64, 0))
+        return b.select(negative, role.negated(b, size), size)
+
+    def _chosen(self, context, b, operation: Operation, role, values, key):
+        """The smaller or the larger one of two operands."""
+        tested = [role.value(b, v) for v in values]
+        chosen = self._native(context, b, operation.exact, tested, types.float64)
+        first = b.icmp_unsigned("==", b.bitcast(chosen, I64), b.bitcast(tested[0], I64))
+        less = b.fcmp_ordered("<", *tested)
+        role.compared(b, "<", *values, less, self.draw(b, role, key)["row"])
+        sign = 1.0 if operation.name in _LARGEST else -1.0
+        return role.with_value(b, role.chosen(b, *values, first, sign), chosen)
+
+    def _remainder(self, context, b, name, role, values, key):
+        """x - q y with the integer q of the tested run, rounded once."""
+        x, y = (role.value(b, v) for v in values)
+        exact = b.frem(x, y)
+        zero, row = V64.constant(0.0), self.draw(b, role, key)["row"]
+        if name == "fmod":
+            made = self._of_quotient(b, role, values, exact, zero, True, row)
+            rounded = self._by_plain(context, b, "fmod", (x, y))
+            return role.rerounded(b, made, rounded, row, values)
+        other = b.xor(b.fcmp_ordered("<", exact, zero), b.fcmp_ordered("<", y, zero))
+        other = b.and_(other, b.fcmp_ordered("!=", exact, zero))
+        rounded = self._by_plain(context, b, "mod", (x, y))
+        total, missing = two_sum(b, exact, b.select(other, y, zero))
+        made = self._of_quotient(b, role, values, total, missing, False, row)
+        return role.rerounded(b, made, rounded, row, values)
+
+    def _of_quotient(self, b, role, values, rest, missing, of_dividend: bool, row):
+        """x - q y, where rest + missing is that of tested values."""
+        x, y = (role.value(b, v) for v in values)
+        q = call(b, "roundeven", b.fdiv(b.fsub(x, rest), y))
+        return role.remainder(b, values, rest, missing, q, of_dividend, row)
+
+    def _quotient(self, context, b, function, role, values, key):
+        tested = [role.value(b, v) for v in values]
+        quotient = self._native(context, b, function, tested, types.float64)
+        role.divided(b, values, quotient, self.draw(b, role, key)["row"])
+        return self._stepped(b, role, quotient, key)
+
+    def _elementary(self, context, b, name, values, role, key):
+        """Evaluated as ever and rounded once; errors of operands go through it along secants."""
+        row = OPERATIONS[name]
+        tested = [role.value(b, v) for v in values]
+        rounded = self._by_plain(context, b, name, tested)
+        function = _Function(context, b, row, role.format.significand_bits)
+        near = function.value(*tested) if function.is_seen else rounded
+        made = role.of_function(b, values, tested, near, function)
+        rest = function.rest(tested, near)
+        return role.rerounded(b, made, rounded, self.draw(b, role, key)["row"], values, rest)
+
+    # ---- decisions -----------------------------------------------------------------------------
+
+    def _comparison(self, name: str):
+        """A comparison of tested values; of other things Numba's own."""
+        native = COMPARISONS[name]
+
+        def resolve(typingctx, key, x, y):
+            kinds = [types.unliteral(k) for k in (x, y)]
+            if any(is_numeric_array(k) for k in kinds) and any(
+                is_float(getattr(k, "dtype", k)) for k in kinds
+            ):
+                return arrays.compared(self, made, kinds, key)
+            if not any(is_float(k) for k in kinds):
+                return self._pass_to(typingctx, native, (x, y), key)
+            if not all(is_float(k) or is_whole(k) for k in kinds):
+                raise TypingError(f"a comparison of {x} and {y} is given; it takes numbers")
+
+            def codegen(context, b, signature, args):
+                tested = [
+                    b.extract_value(v, 0) if isinstance(k, CompanionNumber)
+                    else context.cast(b, v, k, types.float64)
+                    for k, v in zip(kinds, args[1:], strict=True)
+                ]  # fmt: skip
+                compared = b.fcmp_unordered if name == "ne" else b.fcmp_ordered
+                made, numbers = compared(_SIGNS[name], *tested), []
+                for kind, given, value in zip(kinds, args[1:], tested, strict=True):
+                    with_one = isinstance(kind, CompanionNumber)
+                    numbers.append(given if with_one else self.compute.exactly(b, value))
+                return self.compute.compared(b, _SIGNS[name], *numbers, made, args[0])
+
+            return types.boolean(*keys.join(key, kinds)), codegen
+
+        made = self.intrinsic(2, resolve)
+        return made
+
+    def to_integer(self, function: str):
+        """to_integer(x): x, which is about to become an integer by a function of LLVM's."""
+
+        def resolve(typingctx, key, x):
+            kind = types.unliteral(x)
+            if not isinstance(kind, CompanionNumber):
+                return identity(x, key)
+
+            def codegen(context, b, signature, args):
+                role, value = self.compute, self.compute.value(b, args[1])
+                made = call(b, function, value)
+                role.stepped(b, lambda v: call(b, function, v), args[1], made, args[0])
+                return args[1]
+
+            return kind(key, kind), codegen
+
+        return self.intrinsic(1, resolve)
+
+    def _classified(self):
+        """classified(x): x, which is about to be asked whether it is finite, infinite or NaN."""
+
+        def resolve(typingctx, key, x):
+            kind = types.unliteral(x)
+            if isinstance(getattr(kind, "dtype", None), CompanionNumber):
+                require_unwatched(kind.dtype, "a question for NaN or infinity of an array")
+            if not isinstance(kind, CompanionNumber):
+                return identity(x, key)
+
+            def codegen(context, b, signature, args):
+                self.compute.classified(b, args[1], args[0])
+                return args[1]
+
+            return kind(key, kind), codegen
+
+        return self.intrinsic(1, resolve)
+
+    def _loop(self, name: str):
+        """pass_of_loop(index): a loop begins a pass; end_of_outermost_loop(0): it has ended."""
+
+        def resolve(typingctx, key, index):
+            def codegen(context, b, signature, args):
+                if name == END:
+                    self.compute.ended(b, args[0])
+                else:
+                    self.compute.passed(b, args[1], args[0], name == OUTERMOST_PASS)
+                return ir.Constant(I64, 0)
+
+            return types.int64(key, types.int64), codegen
+
+        return self.intrinsic(1, resolve)
+
+
+class _AsTheyAre:
+    """Operations that take numbers with companions as they are, in whichever role's format: those
+    of arrays are in the storage's already, and sums in their own.
+    """
+
+    def __init__(self, operations: TracedOperations):
+        self._operations = operations
+
+    def __getattr__(self, name: str):
+        return getattr(self._operations, name)
+
+    def rounded(self, b, kind, value, role: Companion, key, salt: int):
+        """Plain numbers and raw ones are rounded as ever."""
+        if isinstance(kind, CompanionNumber) and not kind.of.raw:
+            return value
+        return self._operations.rounded(b, kind, value, role, key, salt)
+
+
+def sees(row: Operation, bits: int) -> bool:
+    """Whether an elementary function's own rounding to a format of so many bits is seen."""
+    return bits <= SEEN_BITS or row.evaluate in RESIDUALS
+
+
+class _Function:
+    """An elementary function and its slopes, on binary64 numbers where code is emitted.
+
+    Args:
+        bits: of the format that its values are rounded to.
+    """
+
+    def __init__(self, context, b, row: Operation, bits: int):
+        self.context, self.b, self.evaluate = context, b, row.evaluate
+        self.residual = RESIDUALS.get(row.evaluate) if bits > SEEN_BITS else None
+        self.is_seen = sees(row, bits)
+        self.derivatives = slopes.DERIVATIVES.get(row.evaluate, (None,) * row.arity)
+
+    def called(self, function, *values):
+        """A jitted function of binary64 numbers."""
+        kinds = (types.float64,) * len(values)
+        return call_inlined(self.context, self.b, function, kinds, values)
+
+    def value(self, *operands):
+        """Its value."""
+        return self.called(self.evaluate, *operands)
+
+    def rest(self, operands, value):
+        """By how much a value in binary64 misses the function; nothing that matters in narrow
+        formats, nor where the value is so small that its residual may be no number of binary64.
+        """
+        if self.residual is None:
+            return None
+        found, b = self.called(self.residual, *operands, value), self.b
+        tiny = b.fcmp_ordered("<", call(b, "fabs", value), V64.constant(UNSEEN))
+        return b.select(tiny, V64.constant(0.0), found)
+
+    def slope(self, x, error, near):
+        """The slope between x and x - error, where it is `near` at x."""
+        return self.called(slopes.secant(self.evaluate, self.derivatives[0]), x, error, near)
+
+    def slope_along(self, first: bool, x, error, other):
+        """The same along the first operand or the second, the other one fixed."""
+        derivative = self.derivatives[0 if first else 1]
+        secant = slopes.secant_along(self.evaluate, derivative, first)
+        return self.called(secant, x, error, other)
+
+
+@lru_cache(maxsize=64)
+def traced_operations(backend: Backend, technique: str, lanes: int) -> TracedOperations:
+    """The (shared) operations of a backend on numbers with a companion."""
+    return TracedOperations(backend, technique, lanes)

@@ -1,0 +1,290 @@
+"""Programs whose numbers have companions: a kernel lifted as ever, a row for every rounding."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+
+import numpy as np
+from numba import prange
+
+from sciprec.instruments.assigning.origins import OriginRewriter, ProgramWithOrigins
+from sciprec.instruments.tracing.carried import carrying
+from sciprec.instruments.tracing.operations import END, OUTERMOST_PASS, PASS, TECHNIQUES
+from sciprec.instruments.tracing.technique import row_bytes
+from sciprec.precision.formats.backend import Backend
+from sciprec.precision.library import searching
+from sciprec.precision.rewriting.calls import call_kernel
+from sciprec.precision.rewriting.own_names import as_written
+from sciprec.precision.rewriting.syntax import name, static_value
+from sciprec.precision.rounding.variant import Variant
+
+_IMPORTS = """
+from sciprec.instruments.tracing.nested import array_of as sp_array_of
+from sciprec.instruments.tracing.numbers import CompanionDtype as sp_dtype
+from sciprec.instruments.tracing.numbers import adopt as sp_adopt
+from sciprec.instruments.tracing.numbers import constant_array as sp_constant_array
+from sciprec.instruments.tracing.numbers import followed as sp_followed
+from sciprec.instruments.tracing.numbers import release as sp_release
+from sciprec.instruments.tracing.numbers import tested as sp_tested
+from sciprec.instruments.tracing.numbers import type_of as sp_type_of
+
+sp_wide, sp_narrow = sp_dtype({lanes}, False, {kinds}), sp_dtype({lanes}, True, {kinds})
+sp_carrier = sp_dtype({lanes}, {narrow}, {kinds})
+"""
+_MAKERS = ("zeros", "ones", "empty")
+_OF_TESTED_VALUES = ("sp_number_of_steps", "sp_index_of_rank", "sp_fraction_of_rank")
+"""Arithmetic of indices: it follows the tested run."""
+_TO_INTEGER = {"int": "trunc", "math.trunc": "trunc", "math.floor": "floor", "math.ceil": "ceil"}
+_CLASSIFIES = ("isnan", "isinf", "isfinite")
+_SEARCHES = {"left": searching.search_left, "right": searching.search_right}
+_COMPARISONS = {
+    ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge", ast.Eq: "eq", ast.NotEq: "ne",
+}  # fmt: skip
+_USERS = (ast.BinOp, ast.Compare, ast.Call, ast.AugAssign)
+"""Operations, on whose lines their literals are converted."""
+
+
+class _Pass(ast.Expr):
+    """The beginning of a loop's pass, put before its body."""
+
+    def __init__(self, loop: ast.For | ast.While | None = None, outermost: bool = False):
+        super().__init__(ast.Constant(None))
+        self.loop, self.outermost = loop, outermost
+
+
+class _TracedRewriter(OriginRewriter):
+    """Rewrites a kernel as ever; literals have rows, comparisons are operations, and so are the
+    passes of loops.
+
+    Attributes:
+        using: the operation that the node is an operand of, or None.
+    """
+
+    using: ast.AST | None = None
+
+    def __init__(self, program, function, tree: ast.FunctionDef, namespace: dict):
+        super().__init__(program, function, tree, namespace)
+        self.carrying = carrying(tree)
+
+    def visit(self, node):
+        """Any node; literals are booked on the operation that uses them."""
+        if isinstance(node, _Pass):
+            return self._pass(node)
+        around = self.using
+        if isinstance(node, ast.stmt):
+            self.using = None
+        if isinstance(node, _USERS):
+            self.using = node
+        made, self.using = super().visit(node), around
+        return made
+
+    def begin(self, node: ast.stmt) -> None:
+        """Note what a statement gives a value, and whether that feeds back into it."""
+        super().begin(node)
+        self.carries = not isinstance(node, ast.Return) and id(node) in self.carrying
+
+    def _pass(self, node: _Pass) -> ast.Expr:
+        loop, index = node.loop, ast.Constant(-1)
+        counts = isinstance(loop, ast.For) and isinstance(loop.target, ast.Name)
+        if counts and _is_range(loop.iter):
+            index = name(loop.target.id)
+        noted = self.op(OUTERMOST_PASS if node.outermost else PASS, loop, index)
+        site = self.program.passes[self.loops[-1]] = len(self.program.sites) - 1
+        if isinstance(index, ast.Name):
+            self.program.loop_variables[site] = as_written(index.id)
+        return ast.Expr(noted)
+
+    def _looped(self, node, rewritten):
+        """A loop whose passes are noted, of the kernel itself also where it ends. A parallel one is
+        rewritten into a serial one, by a rewriter of its own.
+        """
+        parallel = self.is_parallel(node)
+        around, outermost = self.loops, not self.loops and self.function is self.program.kernel
+        if self.parallel and not self.loops:
+            around, outermost = self.program.around
+        self.loops = (*around, len(self.program.passes))
+        if parallel:
+            self.program.around = around, outermost
+        else:
+            self.program.passes.append(-1)
+            node.body.insert(0, _Pass(node, outermost))
+        made, self.loops = rewritten(node), around
+        made = made if isinstance(made, list) else [made]
+        ends = outermost and not self.parallel
+        return [*made, ast.Expr(self.op(END, node, ast.Constant(0)))] if ends else made
+
+    def is_parallel(self, node) -> bool:
+        """Whether a loop is one over `prange` that becomes parallel."""
+        called = node.iter.func if isinstance(getattr(node, "iter", None), ast.Call) else None
+        known = static_value(called, self.namespace, self.local) if called else None
+        return known is prange and not (self.parallel or self.serial)
+
+    def visit_For(self, node):
+        """A loop over a range or an array."""
+        return self._looped(node, super().visit_For)
+
+    def visit_While(self, node):
+        """A loop with a condition."""
+        return self._looped(node, super().visit_While)
+
+    def visit_Call(self, node):
+        """A call; int(x), math.floor(x) and the like are decisions, a search is made of some."""
+        called = static_value(node.func, self.namespace, self.local)
+        if called is np.searchsorted:
+            return self._search(node)
+        if called is np.digitize:
+            return call_kernel(self, searching.digitize, node, [self.seen(a) for a in node.args])
+        made = super().visit_Call(node)
+        function = getattr(made, "func", None)
+        by = _TO_INTEGER.get(ast.unparse(function)) if function is not None else None
+        if by and made.args:
+            made.args[0] = self.op(f"to_integer({by!r})", node, made.args[0])
+        elif by is None and function is not None and made.args:
+            if ast.unparse(function).removeprefix("np.").removeprefix("math.") in _CLASSIFIES:
+                made.args[0] = self.op("classified", node, made.args[0])
+        return made
+
+    def _search(self, node: ast.Call) -> ast.expr:
+        """np.searchsorted, whose comparisons are seen one by one."""
+        given = dict(zip(("a", "v", "side"), node.args, strict=False))
+        given |= {k.arg: k.value for k in node.keywords}
+        side = getattr(given.pop("side", ast.Constant("left")), "value", None)
+        if side not in _SEARCHES or set(given) != {"a", "v"}:
+            self.refuse(node, "np.searchsorted with these arguments", "it takes (a, v, side), the "
+                        "side one of 'left' and 'right'")  # fmt: skip
+        plain = ast.copy_location(ast.Call(node.func, [], []), node)
+        return call_kernel(self, _SEARCHES[side], plain, [self.seen(given[k]) for k in ("a", "v")])
+
+    def literal(self, value: float) -> ast.expr:
+        """A floating-point constant, rounded where the operation begins that uses it."""
+        return self.op(f"literal({float(value).hex()!r})", self.at or self.tree, ast.Constant(0))
+
+    def add_site(self, node, operation: str) -> int:
+        """The number of a new site; a literal has the line of the operation that uses it."""
+        number = super().add_site(node, operation)
+        if operation.startswith("literal(") and self.using is not None:
+            line = self.first + self.using.lineno - 1
+            self.program.sites[number] = replace(self.program.sites[number], line=line)
+            self.program.note_origin(number, self)
+        return number
+
+    def visit_Compare(self, node):
+        """A comparison, an operation but where Numba decides by types."""
+        operation = _COMPARISONS.get(type(node.ops[0])) if len(node.ops) == 1 else None
+        if operation is None:
+            return super().visit_Compare(node)
+        right = node.comparators[0]
+        if any(map(_decides_types, (node.left, right))):
+            return super().visit_Compare(node)
+        return self.op(operation, node, self.visit(node.left), self.visit(right))
+
+
+class _Dtypes(ast.NodeTransformer):
+    """Puts the dtypes of numbers with companions where arrays of floats are made."""
+
+    def visit_Call(self, node):
+        """What makes an array, asks for a type, or computes an index."""
+        self.generic_visit(node)
+        called = getattr(node.func, "id", "")
+        if called in _OF_TESTED_VALUES:
+            node.args = [ast.Call(name("sp_followed"), [x], []) for x in node.args]
+        if called == "type":
+            return ast.Call(name("sp_type_of"), node.args, [])
+        if called == "isinstance":
+            value, kinds = node.args
+            kinds.elts = [name("float") if _is_dtype(k) else k for k in kinds.elts]
+            return ast.Call(node.func, [ast.Call(name("sp_tested"), [value], []), kinds], [])
+        made = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+        if made in _MAKERS and len(node.args) == 1 and _is_numpy(node.func.value):
+            if not any(k.arg == "dtype" for k in node.keywords):
+                node.args.append(name("sp_wide"))
+        return node
+
+    def visit_Attribute(self, node):
+        """NumPy's dtypes of floats."""
+        self.generic_visit(node)
+        if _is_numpy(node.value) and node.attr in ("float64", "float32"):
+            return name("sp_wide" if node.attr == "float64" else "sp_narrow")
+        return node
+
+
+def _is_dtype(node) -> bool:
+    return isinstance(node, ast.Name) and node.id in ("sp_wide", "sp_narrow")
+
+
+def _is_numpy(node) -> bool:
+    return isinstance(node, ast.Name) and node.id == "np"
+
+
+def _decides_types(node) -> bool:
+    """Whether Numba knows an operand when it compiles, and leaves out the other branch."""
+    if isinstance(node, ast.Attribute):
+        return node.attr in ("ndim", "dtype", "shape")
+    return isinstance(node, ast.Constant) and not isinstance(node.value, (int, float))
+
+
+def _is_range(iterated: ast.expr) -> bool:
+    """Whether a loop's variable is a whole number."""
+    called = iterated.func if isinstance(iterated, ast.Call) else None
+    return getattr(called, "id", getattr(called, "attr", "")) in ("range", "prange")
+
+
+class TracedProgram(ProgramWithOrigins):
+    """A program of numbers with companions.
+
+    Args:
+        kernel: the plain Python function.
+        backend: the arithmetic of tested values.
+        technique: which companion, see `tracing.operations`.
+        lanes: how many numbers are beside a value.
+
+    Attributes:
+        passes: number of a loop -> the site where its passes begin.
+        loop_variables: such a site -> the loop's variable, where that is a whole number.
+    """
+
+    rewriter, with_rows = _TracedRewriter, "a trace"
+
+    def __init__(self, kernel, backend: Backend, technique: str, lanes: int):
+        self.technique, self.lanes = technique, lanes
+        self.passes: list[int] = []
+        self.loop_variables: dict[int, str] = {}
+        self.around: tuple[tuple[int, ...], bool] = (), True
+        narrow = backend.carrier == np.float32
+        kinds = f"{technique == 'twin'}, {technique == 'enclosure'}"
+        self.imports = _IMPORTS.format(lanes=lanes, narrow=narrow, kinds=kinds)
+        variant = Variant(technique, row_bytes(TECHNIQUES[technique], lanes))
+        super().__init__(kernel, backend, "auto", True, variant)
+
+    def _arithmetic(self) -> str:
+        maker = "'sciprec.instruments.tracing.operations', 'traced_operations'"
+        return f"sp_imported({maker})({self.backend!r}, {self.technique!r}, {self.lanes})"
+
+    def array_text(self, text: str) -> str:
+        """With nothing beside its numbers yet."""
+        return f"sp_constant_array({text}, sp_wide)"
+
+    def array_read(self, identifier: str) -> ast.expr:
+        """As an array of such numbers."""
+        return ast.Call(name("sp_adopt"), [name(identifier)], [])
+
+    def held_array(self, value: np.ndarray) -> np.ndarray:
+        """As it was given: its elements are rounded where they are read."""
+        return value
+
+    def given(self, parameter: str) -> str:
+        """A `CompanionArray` as an array."""
+        return f"sp_adopt({parameter})"
+
+    def given_back(self, result: str) -> str:
+        """Numbers as tuples, arrays with a further axis."""
+        return f"sp_release({result})"
+
+    def place_of_sum(self, label: str, at: ast.AST, operation: str) -> str:
+        """Operations of sums that loops form have a row each."""
+        return f"{label}: {operation} in {at.lineno}, {at.col_offset}"
+
+    def add_definition(self, tree: ast.FunctionDef, parallel: bool = False) -> None:
+        """A finished function, its new arrays of numbers with companions."""
+        super().add_definition(_Dtypes().visit(tree), parallel)

@@ -1,0 +1,51 @@
+"""The table of one run of a traced program: what its rows are told, and what they noted."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sciprec.instruments.tracing import rows
+from sciprec.instruments.tracing.operations import TECHNIQUES
+from sciprec.instruments.tracing.program import TracedProgram
+
+
+class Table:
+    """Rows of a program, and the header that they share.
+
+    Args:
+        program: whose rows they are.
+
+    Attributes:
+        words: (rows, words), integers; names of words are those of `rows`.
+        numbers: the same memory as binary64 numbers.
+        masks: (rows, lanes), which lanes a row's rounding goes to; 1.0 in lane 0.
+        header: what all rows share.
+    """
+
+    def __init__(self, program: TracedProgram):
+        count, own = len(program.layout.rows), TECHNIQUES[program.technique].words
+        self.lanes = program.lanes
+        self.header = np.zeros(rows.HEADER_WORDS, np.int64)
+        self.header[rows.STOP] = np.iinfo(np.int64).max
+        self.header[rows.HEALED_STEP] = -1
+        self.words = np.zeros((count, own + program.lanes), np.int64)
+        self.words[:, rows.HEADER] = self.header.ctypes.data
+        self.numbers = self.words.view(np.float64)
+        self.masks = self.numbers[:, own:]
+        self.masks[:, 0] = 1.0
+        self.of_steps(np.zeros((1, program.lanes)))
+
+    def begin(self) -> None:
+        """Set the header to the beginning of a run; notes of rows stay."""
+        self.header[[rows.CLOCK, rows.STEP]] = 0
+        self.header[rows.MASK] = self.header[rows.MASKS]
+
+    @property
+    def address(self) -> int:
+        """Where a kernel finds it."""
+        return self.words.ctypes.data
+
+    def of_steps(self, masks: np.ndarray) -> None:
+        """Give the mask of every step: (steps, lanes), step 0 before the first outermost loop."""
+        self._of_steps = np.ascontiguousarray(masks, np.float64)
+        self.header[rows.MASKS] = self._of_steps.ctypes.data

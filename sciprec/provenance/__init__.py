@@ -1,1 +1,0 @@
-"""Where a result comes from: the code behind it, the machine, time steps and the time they took."""

@@ -1,0 +1,244 @@
+"""What the runs of a request give, computed or taken from a batch; their noise, time and memory."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import xarray as xr
+
+from sciprec.foundation.errors import InputError
+from sciprec.foundation.whole import temporary_folder
+from sciprec.regression.baselines.keeping import (
+    Fingerprint,
+    fingerprints,
+    kept_values,
+    relative_error,
+)
+from sciprec.regression.baselines.noise import Kept, has_ensemble, noise_runs, spread
+from sciprec.regression.baselines.pace import REPEATS, ratios_of, reference_seconds
+from sciprec.regression.baselines.requests import Request, differing, name_of
+from sciprec.regression.baselines.room import reference_room, room_of
+from sciprec.results.comparison.verdicts import stopped_early
+from sciprec.results.output import files
+from sciprec.results.output.dataset import PROCESSOR_SECONDS
+from sciprec.results.output.stated import SCENARIO
+from sciprec.workbench.batch.perform import perform
+from sciprec.workbench.batch.plan import Outcome, Run
+from sciprec.workbench.batch.workflow import completed
+
+
+@dataclass(frozen=True)
+class Given:
+    """What a run has given.
+
+    Args:
+        values, known: what a baseline keeps of it.
+        failure: empty, or why it failed.
+        errors: by variable, relative l2 errors of the kept values against fp64's.
+        seconds: processor seconds of it and of the runs beside it; 0 where they are not known.
+        pace: median and least of these, as ratios to a reference kernel.
+        room: likewise, of the bytes that it takes.
+    """
+
+    values: xr.Dataset | None = None
+    known: Mapping[str, Fingerprint] = field(default_factory=dict)
+    failure: str = ""
+    errors: Mapping[str, float] = field(default_factory=dict)
+    seconds: tuple[float, ...] = ()
+    pace: Mapping[str, float] = field(default_factory=dict)
+    room: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class How:
+    """How runs are computed.
+
+    Args:
+        threads: how many runs at a time; None: one a processor.
+        told: callbacks of `execute`: on_done, on_days, on_compiling.
+        on_plan: called with all runs, before anything is computed.
+        say: told what of a benchmark is being measured.
+    """
+
+    threads: int | None = None
+    told: Mapping[str, Callable[..., None]] = field(default_factory=dict)
+    on_plan: Callable[[Sequence[Run]], None] = lambda runs: None
+    say: Callable[[str], None] = lambda text: None
+
+
+ROUNDS = 3
+"""Of a benchmark, and of a run whose memory is told."""
+Answers = tuple[dict[str, Given], dict[str, tuple[dict[str, dict[str, float]], str]]]
+"""What each run has given; and for each the spread of its noise, and of what that is."""
+PLAIN = How()
+"""One run a processor, and nobody is told."""
+
+
+def answers(
+    request: Request, batch: Path | None, how: How, *, place: Path | None = None,
+    noisy: bool = False, timed: bool = False, weighed: bool = False,
+) -> Answers:  # fmt: skip
+    """What the runs of a request give, by name.
+
+    Args:
+        request: what is asked.
+        batch: a folder that has its runs, or None: they are computed.
+        how: they are.
+        place: a folder for the files of runs, those that are in it already are kept; None: a
+            temporary one.
+        noisy: whether the runs that tell their noise are computed, too.
+        timed: whether each is computed so often that its time is known.
+        weighed: whether each is computed again, alone, so that its memory is known.
+
+    Returns:
+        What each run has given; and for each the spread of its noise, and of what that is.
+
+    Raises:
+        InputError: the folder has not all the runs, or those of something else.
+    """
+    if request.timings is not None:
+        return _only_timed(request.timings, how)
+    noises = {run.file: noise_runs(run, request.perturbed) if noisy else [] for run in request.runs}
+    todo = [] if batch is not None else list(request.runs)
+    todo += [one for some in noises.values() for one in some]
+    again = {
+        run.file: [replace(run, file=f"again{k}__{run.file}") for k in range(1, REPEATS)]
+        if timed else noises[run.file] for run in request.runs
+    }  # fmt: skip
+    todo += [one for some in again.values() for one in some] if timed else []
+    given = {
+        name_of(run): stored_run(batch, run, request.asked[name_of(run)])
+        for run in (request.runs if batch is not None else ())
+    }
+    with contextlib.ExitStack() as held:
+        place = place or held.enter_context(temporary_folder("baseline"))
+        held.enter_context(request.around())
+        how.on_plan(todo)
+        done = completed(todo, place, threads=how.threads, **how.told)
+        outcomes = {outcome.file: outcome for outcome in done}
+        if batch is None:
+            given = {name_of(run): _given(place, outcomes[run.file]) for run in request.runs}
+        reference, bytes_taken = reference_seconds(), reference_room()
+        for run in request.runs if batch is None else ():
+            one, others = given[name_of(run)], again[run.file]
+            beside = [_given(place, outcomes[other.file]).seconds for other in others]
+            seconds = (*one.seconds, *(s for some in beside for s in some))
+            known = (noisy or weighed) and one.values is not None and bytes_taken > 0.0
+            room = ratios_of(_bytes_alone(run, place), bytes_taken) if known else {}
+            given[name_of(run)] = replace(
+                one, seconds=seconds, pace=ratios_of(seconds, reference), room=room
+            )
+        noise = {
+            name_of(run): _noise(run, given[name_of(run)], place, outcomes, noises[run.file])
+            for run in (request.runs if noisy else ())
+        }
+    return _with_errors(request.runs, given), noise
+
+
+def _only_timed(
+    timings: Callable[[Callable[[str], None]], Mapping[str, float]], how: How
+) -> Answers:
+    """What is measured several times, each time beside the reference kernel."""
+    found: dict[str, list[float]] = {}
+    for k in range(1, ROUNDS + 1):
+        how.say(f"round {k} of {ROUNDS}")
+        seconds, reference = timings(how.say), reference_seconds()
+        for name, one in seconds.items():
+            found.setdefault(name, []).append(max(one, 0.0) / reference)
+    given = {
+        name: Given(seconds=tuple(some), pace=ratios_of(some, 1.0)) for name, some in found.items()
+    }
+    return given, {name: ({}, "") for name in given}
+
+
+def _bytes_alone(run: Run, folder: Path) -> list[float]:
+    """The memory of a run, each time that it is made alone."""
+    alone = [replace(run, file=f"alone{k}__{run.file}") for k in range(ROUNDS)]
+    return [room_of(partial(perform, one, str(folder))) for one in alone]
+
+
+def stored_run(batch: Path, run: Run, asked: Mapping[str, Any]) -> Given:
+    """What a batch's folder holds of a run.
+
+    Raises:
+        InputError: the file is of another scenario, or of another kernel or inputs.
+    """
+    if not batch.is_dir():
+        raise InputError(f"there is no folder '{batch}'; give one that `sciprec run --out` wrote")
+    path = batch / run.file
+    if not path.exists():
+        return Given(failure=f"there is no '{run.file}' in the batch's folder")
+    dataset = files.read(path)
+    said = json.loads(dataset.attrs.get(SCENARIO, "{}"))
+    wanted = asked["scenario"]
+    other = differing({"": said}, {"": wanted}, missing=False)
+    if other:
+        raise InputError(
+            f"'{path}' is of another scenario than the baseline: {'; '.join(other[:3])}; give the "
+            "folder of a batch of the same scenario"
+        )
+    identity = getattr(run.scenario.table, "identity", "")
+    if identity != said[run.scenario.kind].get("identity", ""):
+        raise InputError(
+            f"'{path}' was made by another source of the kernel than there is now, or from other "
+            "inputs; make the study again"
+        )
+    return _of_dataset(dataset, stopped_early(dataset.attrs))
+
+
+def _given(folder: Path, outcome: Outcome) -> Given:
+    """What a run has left."""
+    if outcome.failure and not outcome.partial:
+        return Given(failure=outcome.failure)
+    return _of_dataset(files.read(folder / outcome.file), outcome.failure)
+
+
+def _of_dataset(dataset: xr.Dataset, failure: str) -> Given:
+    seconds = float(dataset.attrs.get(PROCESSOR_SECONDS, 0.0))
+    return Given(kept_values(dataset), fingerprints(dataset), failure, seconds=(seconds,))
+
+
+def _noise(
+    run: Run, given: Given, folder: Path, outcomes: Mapping[str, Outcome], others: Sequence[Run]
+) -> tuple[dict[str, dict[str, float]], str]:
+    """The spread of a run's noise, and of what that is."""
+    if given.values is None:
+        return {}, ""
+    some = [_given(folder, outcomes[one.file]) for one in others]
+    ended: list[Kept] = [(one.values, one.known) for one in some if one.values is not None]
+    words = "members of its ensemble" if has_ensemble(run) else (
+        "runs whose inputs are one unit of the format apart")  # fmt: skip
+    lost = next((one.failure for one in some if one.values is None), "")
+    if not ended:
+        return {}, f"not known ({lost}): only the same bits are the same"
+    said = f"{len(ended)} {words}"
+    return spread([(given.values, given.known), *ended]), said
+
+
+def _with_errors(runs: Sequence[Run], given: Mapping[str, Given]) -> dict[str, Given]:
+    """What runs have given, with errors against the truth of their member."""
+    truths = {run.member: given[name_of(run)].values for run in runs if run.is_truth}
+    return {
+        name_of(run): _against(truths.get(run.member), given[name_of(run)], run) for run in runs
+    }
+
+
+def _against(truth: xr.Dataset | None, one: Given, run: Run) -> Given:
+    if truth is None or one.values is None or run.is_truth:
+        return one
+    alike = _alike(truth, one.values)
+    errors = {name: relative_error(truth, one.values, name) for name in alike}
+    return replace(one, errors=errors)
+
+
+def _alike(one: xr.Dataset, other: xr.Dataset) -> Iterator[str]:
+    """Names of variables that are of one shape in both."""
+    for name in one.data_vars:
+        if name in other and one[name].shape == other[name].shape:
+            yield str(name)

@@ -1,0 +1,43 @@
+"""Benchmarks as what a baseline is asked of: how long each of their rows takes, nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import ModuleType
+
+from sciprec.foundation.definitions import code_digest
+from sciprec.foundation.errors import InputError
+from sciprec.regression.baselines.requests import Request
+
+
+def bench_request(name: str) -> Request:
+    """The seconds of a benchmark's rows.
+
+    Args:
+        name: as of `python -m benchmarks`.
+
+    Raises:
+        InputError: it is unknown, or this sciprec has no benchmarks.
+    """
+    benchmark = _benchmark(name)
+
+    def timings(say: Callable[[str], None]) -> dict[str, float]:
+        return dict(benchmark.timings(benchmark.measure(say=say)))
+
+    asked = {"bench": {"name": name}}
+    subject = {"kind": "bench", "bench": name}
+    return Request(f"bench_{name}", subject, asked, code_digest(), (), _no_runs, timings=timings)
+
+
+def _benchmark(name: str) -> ModuleType:
+    try:
+        from benchmarks import benchmark_named
+    except ImportError:
+        raise InputError(
+            "benchmarks are no part of an installed sciprec; run this in a checkout of its source"
+        ) from None
+    return benchmark_named(name)
+
+
+def _no_runs(run: object, sample: int) -> object:
+    raise AssertionError("a benchmark has no runs")

@@ -1,0 +1,235 @@
+"""Verdicts: what a run gives today, against what a baseline holds of it.
+
+    identical   the same bits in all values
+    noise       other bits, no farther apart than runs whose inputs differ by a unit of the format
+    changed     farther apart than that
+    slower      the run takes longer beside a reference kernel, where that is asked
+    larger      likewise, more memory
+    pattern     other NaN or infinities, another shape or axis, a variable or run that is missing
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import xarray as xr
+
+from sciprec.regression.baselines.answering import Given
+from sciprec.regression.baselines.keeping import METRICS, Fingerprint, difference, differences
+from sciprec.regression.baselines.pace import growth
+from sciprec.regression.baselines.records import KeptRun, Record
+from sciprec.results.comparison.reasons import place
+from sciprec.results.comparison.wording import number
+
+VERDICTS = ("identical", "noise", "slower", "larger", "changed", "pattern")
+"""From the best to the worst."""
+FAILING = ("slower", "larger", "changed", "pattern")
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A metric of a variable.
+
+    Args:
+        name: one of METRICS.
+        apart: how far run and baseline are apart.
+        noise: the spread of the noise.
+        verdict: identical | noise | changed.
+    """
+
+    name: str
+    apart: float
+    noise: float
+    verdict: str
+
+
+@dataclass(frozen=True)
+class Row:
+    """A variable of a run.
+
+    Args:
+        run, variable: names; an empty variable stands for the whole run.
+        verdict: of VERDICTS, the worst of its metrics.
+        reason: in words.
+        metrics: those that were compared; none of a pattern.
+        units: of the variable.
+        where: the place of the largest difference, in words.
+        error_then, error_now: relative l2 errors against fp64 of the kept values; NaN without.
+    """
+
+    run: str
+    variable: str
+    verdict: str
+    reason: str
+    metrics: tuple[Metric, ...] = ()
+    units: str = ""
+    where: str = ""
+    error_then: float = math.nan
+    error_now: float = math.nan
+
+
+def slower_row(kept: KeptRun, given: Given, factor: float | None) -> Row | None:
+    """A row for a run that takes so many times longer than it did; None where it does not.
+
+    Args:
+        kept, given: the run then and now.
+        factor: None: what is only timed is told, and never slower.
+    """
+    found = growth(kept.pace, given.pace)
+    only_timed = not kept.values and not kept.failure
+    if found is None or not (only_timed or (factor is not None and found > factor)):
+        return None
+    slower = factor is not None and found > factor
+    return Row(kept.name, "", "slower" if slower else "noise", (
+        f"it takes {number(found)} times as long{' or more' if slower else ''}, beside a reference "
+        f"kernel: {_medians(kept.pace, given.pace)} times its time (medians of "
+        f"{len(given.seconds)} runs and of the baseline's)"
+    ))  # fmt: skip
+
+
+def larger_row(kept: KeptRun, given: Given, factor: float) -> Row | None:
+    """A row for a run that takes so many times more memory than it did; None where it does not."""
+    found = growth(kept.room, given.room)
+    if found is None or found <= factor:
+        return None
+    return Row(kept.name, "", "larger", (
+        f"it takes {number(found)} times as much memory or more, beside a reference kernel: "
+        f"{_medians(kept.room, given.room)} times its memory (medians)"
+    ))  # fmt: skip
+
+
+def _medians(then: Mapping[str, float], now: Mapping[str, float]) -> str:
+    return f"{number(now['median'])}, was {number(then['median'])}"
+
+
+def beyond(metric: Metric) -> float:
+    """How far a metric is beyond its noise."""
+    if metric.apart <= metric.noise:
+        return metric.apart / metric.noise if metric.noise else 0.0
+    return metric.apart / metric.noise if metric.noise else math.inf
+
+
+def rows_of(record: Record, kept: KeptRun, given: Given | None) -> list[Row]:
+    """A run against what a baseline holds of it."""
+    if given is None:
+        return [Row(kept.name, "", "pattern", "the run is missing")]
+    rows = []
+    if kept.failure or given.failure:
+        same = kept.failure == given.failure
+        was, is_now = (one or "it ended well" for one in (kept.failure, given.failure))
+        said = f"it failed as before: {was}" if same else f"then: {was}; now: {is_now}"
+        rows.append(Row(kept.name, "", "identical" if same else "pattern", said))
+    if given.values is None or not kept.values:
+        return rows
+    then = record.values_of(kept)
+    names = [str(name) for name in then.data_vars]
+    axes = [name for name in kept.variables if name not in names]
+    for axis in axes:
+        if axis not in given.known:
+            rows.append(Row(kept.name, axis, "pattern", "the axis is missing"))
+        elif given.known[axis].digest != kept.variables[axis].digest:
+            said = _shape_words(kept.variables[axis], given.known[axis]) or "it has other values"
+            rows.append(Row(kept.name, axis, "pattern", f"axis '{axis}': {said}"))
+    for name in names:
+        rows.append(_row(kept, then, given, name))
+    new = [str(name) for name in given.values.data_vars if name not in then]
+    return rows + [Row(kept.name, n, "pattern", "the baseline has no such variable") for n in new]
+
+
+def _row(kept: KeptRun, then: xr.Dataset, given: Given, name: str) -> Row:
+    """A variable of a run against what a baseline holds of it."""
+    units = str(then[name].attrs.get("units", ""))
+    errors = {
+        "error_then": kept.errors.get(name, math.nan), "error_now": given.errors.get(name, math.nan)
+    }  # fmt: skip
+    if name not in given.known:
+        return Row(kept.name, name, "pattern", "the variable is missing", units=units)
+    old, new = kept.variables[name], given.known[name]
+    if said := _shape_words(old, new) or _pattern_words(old, new):
+        return Row(kept.name, name, "pattern", said, (), units, _first_other(then, given, name),
+                   **errors)  # fmt: skip
+    if old.digest == new.digest:
+        metrics = tuple(Metric(m, 0.0, _noise(kept, name, m), "identical") for m in METRICS)
+        return Row(kept.name, name, "identical", "the same bits", metrics, units, **errors)
+    apart = differences(then, given.values, kept.variables, given.known, name)
+    metrics = tuple(
+        Metric(m, apart[m], _noise(kept, name, m),
+               "noise" if apart[m] <= _noise(kept, name, m) else "changed")
+        for m in METRICS
+    )  # fmt: skip
+    where = _largest(then, given.values, name)
+    said = _words(metrics, units, where, kept)
+    verdict = "changed" if any(m.verdict == "changed" for m in metrics) else "noise"
+    return Row(kept.name, name, verdict, said, metrics, units, where, **errors)
+
+
+def _noise(kept: KeptRun, name: str, metric: str) -> float:
+    return float(kept.noise.get(name, {}).get(metric, 0.0))
+
+
+def _words(metrics: tuple[Metric, ...], units: str, where: str, kept: KeptRun) -> str:
+    """Why other bits are noise or not."""
+    worst = max(metrics, key=beyond)
+    unit = "" if units in ("", "1") else f" {units}"
+    apart = f"{METRICS[worst.name]} {number(worst.apart)}{unit}"
+    largest = next(metric for metric in metrics if metric.name == "largest")
+    at = f"; the largest is {number(largest.apart)}{unit} at {where}" if where else ""
+    if kept.noise_of.startswith("not known"):
+        return f"{apart}, and the noise is {kept.noise_of}{at}"
+    how = "is within" if worst.verdict == "noise" else "is beyond"
+    return f"{apart} {how} {number(worst.noise)}{unit}, the spread of {kept.noise_of}{at}"
+
+
+def _shape_words(old: Fingerprint, new: Fingerprint) -> str:
+    """How shapes differ; empty where they do not."""
+    if (old.shape, old.dims) == (new.shape, new.dims):
+        return ""
+    was, now = (
+        " x ".join(f"{n} {d}" for n, d in zip(one.shape, one.dims, strict=True)) or "one number"
+        for one in (old, new)
+    )
+    return f"its shape was {was} and is {now}"
+
+
+def _pattern_words(old: Fingerprint, new: Fingerprint) -> str:
+    """How the pattern of non-finite values differs; empty where it does not."""
+    if old.pattern == new.pattern:
+        return ""
+    said = [
+        f"{getattr(old, kind)} {words} then, {getattr(new, kind)} now"
+        for kind, words in (("nan", "NaN"), ("above", "infinite"), ("below", "minus infinite"))
+        if getattr(old, kind) != getattr(new, kind)
+    ]
+    return "; ".join(said) or "values that are not finite are in other places"
+
+
+def _largest(then: xr.Dataset, now: xr.Dataset, name: str) -> str:
+    """Where the kept values are farthest apart, in words."""
+    apart = np.abs(difference(then, now, name))
+    if not apart.any():
+        return ""
+    flat = int(np.argmax(apart))
+    was, is_now = (one[name].values.ravel()[flat].item() for one in (then, now))
+    at = _place(then[name], flat)
+    return f"{at or 'the only one'} ({was!r} then, {is_now!r} now)"
+
+
+def _first_other(then: xr.Dataset, given: Given, name: str) -> str:
+    """Where the first kept value is that is finite in one alone, in words."""
+    if then[name].shape != given.values[name].shape:
+        return ""
+    one, two = (np.isfinite(np.asarray(d[name].values, float)) for d in (then, given.values))
+    return _place(then[name], int(np.argmax(one != two))) if (one != two).any() else ""
+
+
+def _place(variable: xr.DataArray, flat: int) -> str:
+    """An element of a variable in words."""
+    index = np.unravel_index(flat, variable.shape)
+    at = {
+        str(dim): variable[dim].values[k].item() if dim in variable.coords else int(k)
+        for dim, k in zip(variable.dims, index, strict=True)
+    }
+    return place({"at": at})

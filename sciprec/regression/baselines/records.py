@@ -1,0 +1,248 @@
+"""The files of a baseline: `baseline.json`, sealed by a digest, and netCDF with the kept values.
+
+    baselines/NAME/baseline.json    what was asked, by what it was made, noise, history
+    baselines/NAME/fp16.nc          kept values of a run, compressed
+
+All of a baseline appears at once, or not at all.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import xarray as xr
+
+from sciprec.foundation import whole
+from sciprec.foundation.errors import InputError, meant
+from sciprec.foundation.sealed import is_sealed, sealed
+from sciprec.regression.baselines.keeping import Fingerprint
+from sciprec.results.output import files
+
+SCHEMA = 1
+FOLDER = "baselines"
+RECORD = "baseline.json"
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,99}")
+
+
+@dataclass(frozen=True)
+class KeptRun:
+    """What a baseline holds of a run.
+
+    Args:
+        name: its label, with the member.
+        file: of the batch's folder that it is in, where there is such.
+        values: name of the netCDF file beside the record; empty where the run left nothing.
+        sealed: SHA-256 of that file.
+        failure: empty, or why the run failed.
+        variables: fingerprints, those of axes too.
+        noise: by variable, the spread of each metric.
+        noise_of: of what that is the spread, in words.
+        errors: by variable, the relative l2 error of the kept values against fp64's; empty for
+            fp64 itself.
+        pace: median and least of the processor seconds of this run and those of its noise, as
+            ratios to a reference kernel; empty where these are not known.
+        room: median and least of the bytes that this run takes, likewise.
+    """
+
+    name: str
+    file: str
+    values: str = ""
+    sealed: str = ""
+    failure: str = ""
+    variables: Mapping[str, Fingerprint] = field(default_factory=dict)
+    noise: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    noise_of: str = ""
+    errors: Mapping[str, float] = field(default_factory=dict)
+    pace: Mapping[str, float] = field(default_factory=dict)
+    room: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Record:
+    """A baseline.
+
+    Args:
+        name: of its folder.
+        key: digest of what was asked, the source of kernels included.
+        subject, asked, source: as of the request.
+        runs: in the order of the plan.
+        made_by: commit, processor, SIMD level, versions.
+        history: what was saved and blessed, the last one last: at, commit, reason, found, errors.
+        folder: where it lies.
+    """
+
+    name: str
+    key: str
+    subject: Mapping[str, Any]
+    asked: Mapping[str, Any]
+    source: str
+    runs: tuple[KeptRun, ...]
+    made_by: Mapping[str, str]
+    history: tuple[Mapping[str, Any], ...]
+    folder: Path = Path(FOLDER)
+
+    def values_of(self, run: KeptRun) -> xr.Dataset | None:
+        """The kept values of a run; None where it left nothing.
+
+        Raises:
+            InputError: the file is not the one that was saved.
+        """
+        if not run.values:
+            return None
+        path = self.folder / self.name / run.values
+        if not path.is_file() or _sha(path) != run.sealed:
+            was = "was changed after it was saved" if path.is_file() else "is missing"
+            raise InputError(
+                f"baseline '{self.name}': the file '{path}' {was}; get it back from version "
+                "control, or remove the folder and save it anew"
+            )
+        return files.read(path)
+
+
+def write_record(record: Record, values: Mapping[str, xr.Dataset]) -> Path:
+    """Write a baseline in place of the one of its name, if there is one.
+
+    Args:
+        record: without seals.
+        values: by name of a run, what is kept.
+
+    Raises:
+        InputError: it cannot be written; what was there is as it was.
+    """
+    target = record.folder / record.name
+    try:
+        record.folder.mkdir(parents=True, exist_ok=True)
+        whole.tidy(record.folder, record.name)
+        with whole.replacing(target, lasting=True) as part:
+            part.mkdir()
+            runs: list[dict[str, Any]] = []
+            for run in record.runs:
+                digest, stem = "", ""
+                if run.name in values:
+                    stem = _file_name(run.name, [one["values"] for one in runs])
+                    digest = _sha(files.write(values[run.name], part / stem))
+                runs.append(asdict(run) | {"values": stem, "sealed": digest})
+            for run, made in zip(record.runs, runs, strict=True):
+                made["variables"] = {n: v.as_dict() for n, v in run.variables.items()}
+            content = {
+                "schema": SCHEMA, "name": record.name, "key": record.key,
+                "subject": dict(record.subject), "asked": dict(record.asked),
+                "source": record.source, "runs": runs, "made_by": dict(record.made_by),
+                "history": [dict(one) for one in record.history],
+            }  # fmt: skip
+            text = json.dumps(sealed(content), indent=1) + "\n"
+            (part / RECORD).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InputError(
+            f"the baseline '{target}' cannot be written ({error.strerror or error}); give a "
+            "folder that you may write into with --folder"
+        ) from None
+    return target
+
+
+def read_record(name: str, folder: str | Path = FOLDER) -> Record:
+    """Read a baseline.
+
+    Raises:
+        InputError: there is none of this name, it was edited by hand, or another version wrote it.
+    """
+    folder = Path(folder)
+    whole.put_back(folder)
+    path = folder / name / RECORD
+    if not _NAME.fullmatch(name) or not path.is_file():
+        known = record_names(folder)
+        raise InputError(
+            f"there is no baseline '{name}' in '{folder}'; there: {', '.join(known) or 'none'}"
+            f"{meant(name, known)}"
+        )
+    content = _content(path)
+    if content.get("schema") != SCHEMA:
+        raise InputError(
+            f"'{path}' has schema {content.get('schema')!r}, and this sciprec reads {SCHEMA}; "
+            "check with the sciprec that wrote it, then remove the folder and save it anew with "
+            "this one"
+        )
+    if not is_sealed(content):
+        raise InputError(
+            f"'{path}' was edited by hand, or merged: its seal does not fit; get it back from "
+            f"version control, or remove its folder and save it anew (numbers change with `sciprec "
+            f"baseline bless {name} --reason ...`)"
+        )
+    runs = tuple(_kept_run(run) for run in content["runs"])
+    known = {n: content[n] for n in ("key", "subject", "asked", "source", "made_by")}
+    return Record(name, **known, runs=runs, history=tuple(content["history"]), folder=folder)
+
+
+def record_names(folder: str | Path = FOLDER) -> list[str]:
+    """Names of the baselines in a folder."""
+    if not os.path.isdir(folder):
+        return []
+    whole.put_back(Path(folder))
+    return sorted(path.parent.name for path in Path(folder).glob(f"[!.]*/{RECORD}"))
+
+
+def require_name(name: str) -> None:
+    """Make sure that a name may be a baseline's.
+
+    Raises:
+        InputError: it may not.
+    """
+    if not _NAME.fullmatch(name):
+        raise InputError(
+            f"a baseline cannot be called '{name}'; accepted: letters, digits, '.', '_', '+' and "
+            "'-', beginning with a letter or digit, at most 100"
+        )
+
+
+def require_new(name: str, folder: str | Path) -> None:
+    """Make sure that there is no baseline of a name.
+
+    Raises:
+        InputError: there is one.
+    """
+    whole.put_back(Path(folder))
+    if (Path(folder) / name).exists():
+        raise InputError(
+            f"there is a '{name}' in '{folder}' already; accept other numbers with `sciprec "
+            f"baseline bless {name} --reason ...`, or give another name with --name"
+        )
+
+
+def _content(path: Path) -> dict[str, Any]:
+    """The JSON of a record."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        if isinstance(content, dict):
+            return content
+        why = "it holds no object"
+    except (OSError, ValueError) as error:
+        why = str(error)
+    raise InputError(
+        f"'{path}' cannot be read as a baseline ({why:.120}); get it back from version control, or "
+        "remove its folder and save it anew"
+    )
+
+
+def _kept_run(stored: Mapping[str, Any]) -> KeptRun:
+    known = {name: Fingerprint.read(one) for name, one in stored["variables"].items()}
+    return KeptRun(**{**stored, "variables": known})
+
+
+def _file_name(name: str, taken: Sequence[str]) -> str:
+    """The name of a netCDF file, told apart from others."""
+    stem = re.sub(r"[^A-Za-z0-9.+]+", "-", name).strip("-.") or "run"
+    found, count = f"{stem}.nc", 1
+    while found in taken:
+        found, count = f"{stem}-{count}.nc", count + 1
+    return found
+
+
+def _sha(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()

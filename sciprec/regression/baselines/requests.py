@@ -1,0 +1,154 @@
+"""What a baseline is asked of, as plain data with a digest, and the runs that answer it."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sciprec.precision.formats.backend import backend_names
+from sciprec.regression.baselines.noise import perturbed_inputs
+from sciprec.results.output.files import NETCDF, suffix_of
+from sciprec.scenario.changes import changed
+from sciprec.scenario.loading import Scenario
+from sciprec.workbench.batch.plan import Run
+from sciprec.workbench.batch.resume import asked_of
+from sciprec.workbench.batch.workflow import planned
+from sciprec.workbench.kinds import kind_of, load_scenario, parse_scenario
+from sciprec.workbench.kinds.files import read_scenario
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is asked: runs, and how to ask for them again.
+
+    Args:
+        name: of the baseline, as of the files of its runs.
+        subject: how it was asked, as plain data.
+        asked: what decides its results beside code, as plain data: by run, named by its label (and
+            member), the scenario or inputs and the arithmetic.
+        source: a digest of the code behind it that is not sciprec's.
+        runs: those whose results are kept.
+        perturbed: (run, sample) -> the run with its inputs moved by one unit of its format.
+        around: entered while the runs are computed.
+        timings: of what is only timed, and has no runs: told what is being measured, it gives
+            seconds by name.
+    """
+
+    name: str
+    subject: Mapping[str, Any]
+    asked: Mapping[str, Any]
+    source: str
+    runs: tuple[Run, ...]
+    perturbed: Callable[[Run, int], Run]
+    around: Callable[[], contextlib.AbstractContextManager[Any]] = contextlib.nullcontext
+    timings: Callable[[Callable[[str], None]], Mapping[str, float]] | None = None
+
+    @property
+    def key(self) -> str:
+        """What is asked, as 64 hexadecimal digits."""
+        text = json.dumps([self.asked, self.source], sort_keys=True, default=repr)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+
+def scenario_request(
+    given: str | Path | Scenario, backends: Sequence[str] = (),
+    changes: Mapping[str, Any] | None = None,
+) -> Request:  # fmt: skip
+    """A scenario in its arithmetics, the undisturbed members.
+
+    Args:
+        given: a file, or a loaded scenario.
+        backends: names that replace those of the scenario.
+        changes: values in place of the file's, by dotted key.
+
+    Raises:
+        InputError: it cannot be read, or its model does not take it.
+    """
+    origin = f"scenario '{given.name}'" if isinstance(given, Scenario) else str(given)
+    if changes:
+        content = given.model_dump(mode="json") if isinstance(given, Scenario) else (
+            read_scenario(given))  # fmt: skip
+        scenario = parse_scenario(changed(content, changes), origin)
+    else:
+        scenario = given if isinstance(given, Scenario) else load_scenario(given)
+    names = backend_names(list(backends)) if backends else None
+    every = planned([scenario], names, suffix_of(NETCDF))
+    runs = tuple(run for run in every if run.member == 0)
+    subject = {
+        "kind": "scenario",
+        "file": "" if isinstance(given, Scenario) else Path(given).as_posix(),
+        "plugin": kind_of(scenario).file and Path(kind_of(scenario).file).name,
+        "backends": list(names or ()),
+        "changes": dict(changes or {}),
+        "scenario": scenario.model_dump(mode="json"),
+    }
+    return Request(
+        scenario.name, subject, plain_asked(runs), runs[0].code, runs, perturbed_inputs
+    )
+
+
+def plain_asked(runs: Sequence[Run]) -> dict[str, Any]:
+    """What is asked of runs, by their names, as JSON holds it."""
+    asked = {name_of(run): asked_of(run) for run in runs}
+    for one in asked.values():
+        one["scenario"] = {k: v for k, v in one["scenario"].items() if k not in _WORDS}
+    return as_json(asked)
+
+
+def as_json(content: Any) -> Any:
+    """Plain data as JSON gives them back."""
+    return json.loads(json.dumps(content, default=repr))
+
+
+def name_of(run: Run) -> str:
+    """What a run is called in a baseline: "fp16", "fp16+carry, member 3"."""
+    return run.label + (f", member {run.member}" if run.member else "")
+
+
+def differing(
+    then: Mapping[str, Any], now: Mapping[str, Any], *, missing: bool = True
+) -> list[str]:
+    """In what two requests differ, a phrase for each key.
+
+    Args:
+        then, now: what is asked of each run.
+        missing: whether a key that one of them does not have counts.
+    """
+    one, two = dict(_leaves(then)), dict(_leaves(now))
+    found = [
+        f"{words} is {'new' if run not in then else 'missing'}"
+        for run, words in sorted(one.keys() ^ two.keys()) if words == f"the run '{run}'"
+    ]  # fmt: skip
+    shared = then.keys() & now.keys()
+    for key in sorted(key for key in one.keys() | two.keys() if key[0] in shared):
+        both = key in one and key in two
+        if (both or missing) and one.get(key, _MISSING) != two.get(key, _MISSING):
+            was, is_now = (repr(each[key]) if key in each else "missing" for each in (one, two))
+            found.append(f"{key[-1]} was {was:.80} and is {is_now:.80}")
+    return list(dict.fromkeys(found))
+
+
+_MISSING = object()
+_WORDS = ("name", "title", "source")
+"""Keys of a scenario that are words for people."""
+
+
+def _leaves(runs: Mapping[str, Any]) -> Iterator[tuple[tuple[str, str], Any]]:
+    """The leaves of what is asked of runs, under the name of the run and a dotted key."""
+    for run, asked in runs.items():
+        yield (run, f"the run '{run}'"), "there"
+        for key, value in _dotted(asked, ""):
+            yield (run, key), value
+
+
+def _dotted(tree: Any, prefix: str) -> Iterator[tuple[str, Any]]:
+    if isinstance(tree, Mapping) and tree:
+        for key, value in tree.items():
+            yield from _dotted(value, f"{prefix}.{key}" if prefix else key)
+    else:
+        yield prefix, tree

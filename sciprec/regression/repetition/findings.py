@@ -1,0 +1,138 @@
+"""The answer: whether runs that were made again left the same bits, and what that depends on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from sciprec.foundation.listing import Listing, Shown, Summary, counted
+from sciprec.regression.repetition.circumstances import ASPECTS, Circumstance
+from sciprec.regression.repetition.leavings import Difference
+
+IDENTICAL = "identical"
+
+
+@dataclass(frozen=True)
+class Place:
+    """A line of source that explains a difference.
+
+    Args:
+        file, line, text: of the source.
+        reason: in words.
+    """
+
+    file: str
+    line: int
+    text: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.file}, line {self.line}: {self.text} ({self.reason})"
+
+
+@dataclass(frozen=True)
+class Made:
+    """A run, and how it compares with the first one.
+
+    Args:
+        circumstance: in what it was another one.
+        difference: where it differs first; None where it does not.
+        counted: whether a difference says something about the circumstance; not where runs like the
+            first one differ already.
+    """
+
+    circumstance: Circumstance
+    difference: Difference | None
+    counted: bool = True
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something that results depend on.
+
+    Args:
+        aspect: of ASPECTS.
+        ways: of WAYS.
+        words: of the circumstances, for people.
+        difference: the first one; None where a check of memory alone found it.
+        places: lines of source that explain it; empty where none was found.
+    """
+
+    aspect: str
+    ways: tuple[str, ...]
+    words: str
+    difference: Difference | None
+    places: tuple[Place, ...] = ()
+
+    def sentences(self) -> list[str]:
+        """What differs, and the lines that explain it."""
+        where = f": {self.difference.words}" if self.difference else ""
+        said = f"differs {self.aspect} ({self.words}){where}"
+        return [said, *(f"  {place}" for place in self.places)]
+
+
+@dataclass(frozen=True, repr=False)
+class Repetition(Shown):
+    """What came of runs that were made again.
+
+    Args:
+        target: what was run.
+        made: the runs, the first one first.
+        findings: what the results depend on; empty where all bits are the same.
+        notes: what was not varied or counted.
+    """
+
+    target: str
+    made: tuple[Made, ...]
+    findings: tuple[Finding, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def identical(self) -> bool:
+        """Whether nothing was found."""
+        return not self.findings
+
+    @property
+    def answer(self) -> str:
+        """In three or four words; of several findings that which may explain the others."""
+        found = {one.aspect for one in self.findings}
+        return next((f"differs {one}" for one in ASPECTS if one in found), IDENTICAL)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything as plain data."""
+        return {
+            "target": self.target,
+            "answer": self.answer,
+            "runs": [
+                {"run": n, "other": one.circumstance.words, "counted": one.counted,
+                 "difference": one.difference and asdict(one.difference)}
+                for n, one in enumerate(self.made, 1)
+            ],
+            "findings": [asdict(one) for one in self.findings],
+            "notes": list(self.notes),
+        }  # fmt: skip
+
+    def sentences(self) -> list[str]:
+        """What was found, then the notes."""
+        found = sorted(self.findings, key=lambda one: ASPECTS.index(one.aspect))
+        return [line for one in found for line in one.sentences()] + list(self.notes)
+
+    def _summary(self) -> Summary:
+        title = f"{self.target}: {self.answer} ({counted(len(self.made), 'run')})"
+        return Summary(title, runs_listing(self.made), tuple(self.sentences()))
+
+
+def runs_listing(made: Sequence[Made]) -> Listing:
+    """One line per run."""
+    rows = [
+        (str(n), one.circumstance.words, "–" if n == 1 else _found(one))
+        for n, one in enumerate(made, 1)
+    ]
+    return Listing(("run", "what is other", "result"), (), rows)
+
+
+def _found(one: Made) -> str:
+    if one.difference is None:
+        return "identical"
+    return one.difference.words if one.counted else f"(differs) {one.difference.words}"

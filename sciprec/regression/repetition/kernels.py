@@ -1,0 +1,315 @@
+"""A kernel of a user's file, called again and again in processes of its own."""
+
+from __future__ import annotations
+
+import itertools
+import pickle
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import sciprec
+from sciprec.foundation.arguments import at_least
+from sciprec.foundation.errors import InputError, meant
+from sciprec.foundation.whole import temporary_folder
+from sciprec.precision.formats.backend import TRUTH, resolve_backend
+from sciprec.precision.rewriting.syntax import LiftError, plain_function
+from sciprec.regression.repetition.circumstances import (
+    A_THIRD_ORDER,
+    BEYOND,
+    ELSEWHERE,
+    FIRST,
+    MEMORY,
+    MOST_THREADS,
+    OTHER_BLOCKS,
+    STRICTLY,
+    Call,
+    Circumstance,
+    Process,
+    filled,
+    fills_memory,
+    to_be_made,
+)
+from sciprec.regression.repetition.findings import Finding, Place, Repetition
+from sciprec.regression.repetition.judging import Ended, Told, judged, nobody
+from sciprec.regression.repetition.kernel_process import Asked
+from sciprec.regression.repetition.parallel_loops import option
+from sciprec.regression.repetition.sources import behind_kernel
+from sciprec.regression.repetition.suspects import explained
+from sciprec.tools.calls.call_results import given_arrays
+from sciprec.tools.calls.inputs import inputs_of
+from sciprec.tools.calls.kernel_file import WHAT, kernel_named, names_function
+from sciprec.tools.memory.memory import (
+    OUT_OF_BOUNDS,
+    UNINITIALISED,
+    MemoryFinding,
+    check_memory,
+)
+
+LEAST_RUNS = 2
+UNFILLED = (
+    "memory was not filled: the allocator of this platform cannot (that of glibc and macOS can)"
+)
+_OWN_FORM = "as it is"
+_CHUNK = 3
+
+
+def repeat_kernel(
+    named: str, inputs: str, *, backend: str | None = None, runs: int | None = None,
+    blocks: Mapping[str, Sequence[int]] = {}, plugins: Sequence[str] = (),
+    told: Told = nobody,
+) -> Repetition:  # fmt: skip
+    """Call a kernel again and again, and compare the bits of what it leaves.
+
+    Args:
+        named: FILE.py:FUNCTION.
+        inputs: its arguments, as for `sciprec trace`.
+        backend: the arithmetic that it is lifted into; None: the user's own form as it is.
+        runs: calls; None: as many as there are circumstances.
+        blocks: integer arguments that no result may depend on, each with other values for it.
+        plugins: files that register formats.
+        told: of each run.
+
+    Raises:
+        InputError: the kernel, its arguments or the arithmetic cannot be used, or the first call
+            fails.
+    """
+    if runs is not None:
+        at_least("--runs", runs, LEAST_RUNS)
+    function = kernel_named(named)
+    name = function.__name__
+    if backend is not None:
+        resolve_backend(backend)
+    values = inputs_of(plain_function(function), inputs).values
+    _require_apart(name, values)
+    _require_blocks(name, values, blocks)
+    scopes = behind_kernel(function)
+    every = _circumstances(function, backend, values, blocks)
+    if backend is None and any(option(f, s, "fastmath") for s in scopes for f in s.functions()):
+        every.insert(len(blocks), STRICTLY)
+    asked = to_be_made(every, len(every) + 2 if runs is None else runs)
+    with temporary_folder("repeat") as place:
+        there = _Processes(named, inputs, backend, _pickled(name, values), plugins, place)
+        made, found = judged(asked, there.run, told)
+    found = [replace(one, places=explained(one.ways, scopes, blocks)) for one in found]
+    found, note = _with_memory(found, function, backend or TRUTH, dict(values))
+    notes = [note, *([] if fills_memory() else [UNFILLED]), _not_asked(every, asked)]
+    target = f"kernel '{name}' {_OWN_FORM if backend is None else f'in {backend}'}"
+    return Repetition(target, tuple(made), tuple(found), tuple(filter(None, notes)))
+
+
+def _not_asked(every: Sequence[Circumstance], asked: Sequence[Circumstance]) -> str:
+    """What was not varied, for want of runs."""
+    left = [c.words for c in every if c not in asked]
+    return f"not tried with {len(asked)} runs: {'; '.join(left)}" if left else ""
+
+
+def _circumstances(
+    kernel: Any, backend: str | None, values: Mapping[str, Any], blocks: Mapping[str, Sequence[int]]
+) -> list[Circumstance]:
+    """In what calls are other ones, the likeliest faults first."""
+    options = getattr(kernel, "targetoptions", {})
+    parallel = backend is not None or options.get("parallel")
+    two = Process(threads=2)
+    found = [
+        Circumstance(("block size",), f"{name} = {number}", Process(),
+                     Call(arguments=((name, number),)), later=True)
+        for name, numbers in blocks.items() for number in numbers
+    ]  # fmt: skip
+    found += [
+        Circumstance(("threads",), "2 threads", two, Call(2)),
+        Circumstance(("a second call",), "a second call in a process", later=True),
+    ]
+    found += [ELSEWHERE, *filled()]
+    if parallel:
+        found.append(
+            Circumstance(("chunks",), f"prange in chunks of {_CHUNK}", Process(),
+                         Call(chunk=_CHUNK), later=True)
+        )  # fmt: skip
+    if backend is None:
+        found += [OTHER_BLOCKS, A_THIRD_ORDER]
+    if parallel:
+        found += [
+            Circumstance(("threads",), f"{count} threads", two, Call(count), later=True)
+            for count in range(3, MOST_THREADS + 1)
+        ]
+    return found
+
+
+def _require_apart(kernel: str, values: Mapping[str, Any]) -> None:
+    """Refuse arrays that share memory, which they would not in another process."""
+    arrays = [(n, a) for n, (_, a) in given_arrays(values).items()]
+    for (one, a), (other, b) in itertools.combinations(arrays, 2):
+        if np.shares_memory(a, b):
+            raise InputError(
+                f"the arguments '{one}' and '{other}' of kernel '{kernel}' share memory, which "
+                "they would not in the other processes that runs are made in; give copies"
+            )
+
+
+def _pickled(kernel: str, values: Mapping[str, Any]) -> bytes:
+    """Arguments as other processes get them."""
+    try:
+        return pickle.dumps(dict(values))
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        raise InputError(
+            f"the arguments of kernel '{kernel}' cannot be given to other processes ({error}); "
+            "functions among them are defined with `def` at the top of the file"
+        ) from None
+
+
+def _require_blocks(
+    kernel: str, values: Mapping[str, Any], blocks: Mapping[str, Sequence[int]]
+) -> None:
+    for name in blocks:
+        if name not in values:
+            raise InputError(
+                f"--block-size is given for '{name}', which is no argument of kernel '{kernel}'; "
+                f"its arguments: {', '.join(values)}{meant(name, values)}"
+            )
+        if not isinstance(values[name], int) or isinstance(values[name], bool):
+            raise InputError(
+                f"--block-size is given for '{name}' of kernel '{kernel}', which is no integer; "
+                "name an argument that says how many at a time"
+            )
+
+
+@dataclass
+class _Processes:
+    """Processes that call one kernel.
+
+    Args:
+        named, inputs: as on the command line.
+        backend: the arithmetic; None: the kernel as it is.
+        arguments: by parameter, pickled.
+        plugins: files that register formats.
+        place: an empty folder.
+        patience: how long a process may take, in seconds; None while that is not known.
+    """
+
+    named: str
+    inputs: str
+    backend: str | None
+    arguments: bytes
+    plugins: Sequence[str]
+    place: Path
+    patience: float | None = None
+    started: int = 0
+
+    def run(self, asked: Sequence[Circumstance]) -> Iterator[tuple[int, Ended]]:
+        """What the calls leave, process by process."""
+        groups: list[list[int]] = []
+        for n, one in enumerate(asked):
+            joined = [g for g in groups if one.later and asked[g[0]].process == one.process]
+            if joined:
+                joined[0].append(n)
+            else:
+                groups.append([n])
+        for group in groups:
+            circumstances = [asked[n] for n in group]
+            ended = self._process(circumstances)
+            if FIRST in circumstances and isinstance(ended[0], str):
+                kernel = self.named.rpartition(":")[2]
+                raise InputError(
+                    f"kernel '{kernel}' on {self.inputs} ends with {ended[0]}; give inputs that it "
+                    "takes"
+                )
+            yield from zip(group, ended, strict=True)
+
+    def _process(self, calls: Sequence[Circumstance]) -> list[Ended]:
+        """One process: each call's arrays, or how it ended."""
+        self.started += 1
+        request, answer = (self.place / f"{self.started}.{what}" for what in ("asked", "left"))
+        process = calls[0].process
+        file, _, function = self.named.rpartition(":")
+        others = [self.inputs.rpartition(":")[0]] if names_function(self.inputs) else []
+        request.write_bytes(pickle.dumps(Asked(
+            file, function, WHAT, tuple(others), tuple(self.plugins),
+            self.arguments, self.backend, others_first=process.hash_seed != 0,
+            filling=process.filling, strict=process.strict, calls=tuple(one.call for one in calls),
+        )))  # fmt: skip
+        words = [sys.executable, "-P", "-m", "sciprec.regression.repetition.kernel_process"]
+        begun = time.perf_counter()
+        try:
+            done = subprocess.run(
+                [*words, str(request), str(answer)], env=self._environment(process),
+                capture_output=True, text=True, errors="replace", timeout=self.patience,
+            )  # fmt: skip
+        except subprocess.TimeoutExpired:
+            return [f"no end within {self.patience:.0f} s"] * len(calls)
+        self.patience = self.patience or patience(time.perf_counter() - begun)
+        if not answer.exists():
+            return [_died(done.returncode, done.stderr)] * len(calls)
+        found = pickle.loads(answer.read_bytes())
+        if isinstance(found, str):
+            raise InputError(found)
+        return found
+
+    def _environment(self, process: Process) -> dict[str, str]:
+        """The environment of a process, which finds this package and keeps what it compiles."""
+        cold = {"NUMBA_CACHE_DIR": str(self.place / f"cold{self.started}")}
+        if self.backend is not None:
+            cold["SCIPREC_CACHE_DIR"] = str(self.place / f"cold{self.started}")
+        warm = {"NUMBA_CACHE_DIR": str(self.place / "compiled")}
+        found = process.environment(warm, cold, of_numba=MOST_THREADS)
+        here = str(Path(sciprec.__file__).parents[1])
+        path = found.get("PYTHONPATH")
+        return found | {"PYTHONPATH": f"{here}:{path}" if path else here}
+
+
+def patience(seconds: float) -> float:
+    """How long a run may take that is made as the first one, which took some seconds: numbers that
+    were never written may be the bounds of a loop.
+    """
+    return 120.0 + 20.0 * seconds
+
+
+def _died(code: int, said: str) -> str:
+    """How a process ended that left no answer."""
+    if code < 0:
+        return f"the end of its process by {signal.Signals(-code).name}"
+    last = said.strip().splitlines()[-1:] or ["nothing said"]
+    return f"the end of its process with code {code}: {last[0]:.200}"
+
+
+def _with_memory(
+    found: Sequence[Finding], kernel: Any, backend: str, values: Mapping[str, Any]
+) -> tuple[list[Finding], str]:
+    """The findings with those of `check_memory`, and a sentence where it does not take the kernel.
+
+    Every number that it puts into arrays without values is in the engine's own run; a filled
+    process sees what the kernel as it is makes of it.
+    """
+    try:
+        report = check_memory(kernel, backend, values)
+    except (LiftError, InputError, MemoryError) as error:
+        return list(found), f"check_memory does not take the kernel: {error}"
+    if report.clean:
+        return list(found), ""
+    known = next((one for one in found if one.aspect == MEMORY), None)
+    words = known.words if known else "as check_memory finds"
+    mine = []
+    for aspect, way, kind in ((BEYOND, "index", OUT_OF_BOUNDS), (MEMORY, "memory", UNINITIALISED)):
+        places = tuple(_place(one) for one in report.findings if one.kind == kind)
+        if places:  # what lies beyond an array is memory, too: the first of both has the runs
+            difference = known.difference if known else None
+            mine.append(Finding(aspect, (way,), words, difference, places))
+            known, words = None, "as check_memory finds"
+    return [*mine, *(one for one in found if one.aspect != MEMORY)], ""
+
+
+def _place(finding: MemoryFinding) -> Place:
+    """The line that reads an element that was never written, or one that is none of the array's;
+    where the former is not known the line that made the array.
+    """
+    if finding.kind == OUT_OF_BOUNDS or not finding.read_line:
+        return Place(finding.file, finding.line, finding.text, finding.message)
+    made = f"line {finding.line} makes it: {finding.text}"
+    return Place(finding.file, finding.read_line, finding.read_text, f"{finding.message}; {made}")

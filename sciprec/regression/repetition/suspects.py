@@ -1,0 +1,39 @@
+"""Lines of source that explain why runs differ: the first that the rules find."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from sciprec.regression.repetition import by_chance, by_order, by_threads
+from sciprec.regression.repetition.findings import Place
+from sciprec.regression.repetition.rules import RULES
+from sciprec.regression.repetition.sources import Scope
+
+MOST = 3
+"""Places that are named."""
+_REGISTERED = (by_chance, by_threads, by_order)
+"""Modules of rules."""
+
+
+def explained(
+    ways: Iterable[str], scopes: Sequence[Scope], blocks: Iterable[str] = ()
+) -> tuple[Place, ...]:
+    """The lines that explain that runs differ in some ways.
+
+    Args:
+        ways: of WAYS.
+        scopes: the source behind the runs.
+        blocks: names of arguments that say how many at a time.
+    """
+    asked, sized = set(ways), tuple(blocks)
+    found: dict[tuple[str, int], Place] = {}
+    for rule in sorted(RULES, key=lambda one: one.last):
+        if not asked & rule.ways or (rule.last and found):
+            continue
+        for scope in scopes:
+            for line, reason in rule.seen(replace(scope, blocks=sized)):
+                at = Path(scope.file).name
+                found.setdefault((scope.file, line), Place(at, line, scope.text(line), reason))
+    return tuple(found.values())[:MOST]

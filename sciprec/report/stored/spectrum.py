@@ -1,0 +1,67 @@
+"""The figure of any variable by scale: its power spectrum, and that of its error."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import xarray as xr
+
+from sciprec.drawing.picture import Picture
+from sciprec.drawing.svg import drawable, drawn, label_style, legend, short, to_svg
+from sciprec.report.stored.batch import StoredRun
+
+
+def power_spectrum(values: np.ndarray) -> np.ndarray:
+    """Mean power by wavenumber along the last axis (n // 2 + 1,): sum is the mean of squares.
+
+    Args:
+        values: (..., n), equally spaced along the last axis, which is taken as periodic.
+    """
+    n = values.shape[-1]
+    power = np.abs(np.fft.rfft(values, axis=-1) / n) ** 2
+    power[..., 1 : (n + 1) // 2] *= 2.0  # the negative wavenumbers
+    return power.reshape(-1, power.shape[-1]).mean(axis=0)
+
+
+def spectrum_picture(
+    done: Sequence[StoredRun], variable: str, order: Sequence[str], name: str
+) -> Picture:
+    """Power of a variable by wavenumber along its last axis, and that of the errors beside it.
+
+    Args:
+        done: the runs of the scenario, the truth first.
+        variable: its name.
+        order: all labels of the batch; a label keeps its colour on the whole page.
+        name: unique on the page, for identifiers.
+    """
+    truth = done[0].dataset[variable]
+    axis, times = str(truth.dims[-1]), "time" in truth.dims
+    golden = _second_half(truth)
+    with drawn(name, 3.2) as figure:
+        left, right = figure.subplots(1, 2, sharex=True)
+        for run in done:
+            actual = _second_half(run.dataset[variable])
+            if actual.shape != golden.shape or not np.isfinite(actual).all():
+                continue
+            if run.is_truth:
+                look = {"color": "#808080", "linewidth": 4, "alpha": 0.5}
+            else:
+                look = label_style(run.label, order) | {"marker": ""}
+                power = power_spectrum(actual - golden)
+                right.loglog(np.arange(1, power.size), drawable(power[1:]), **look)
+            power = power_spectrum(actual)
+            left.loglog(np.arange(1, power.size), drawable(power[1:]), label=short(run.label),
+                        **look)  # fmt: skip
+        left.set(xlabel=f"wavenumber along {axis}", title=f"power of {variable}")
+        right.set(xlabel=f"wavenumber along {axis}", title="power of its error")
+        legend(figure)
+        svg = to_svg(figure, f"Power of {variable} and of its error, by wavenumber along {axis}")
+    mean = ", mean over the second half of the stored times" if times else ""
+    return Picture(svg, f"Squared amplitudes by wavenumber along {axis}{mean}; grey: fp64.")
+
+
+def _second_half(values: xr.DataArray) -> np.ndarray:
+    """The values at the later half of the times, where there are times."""
+    count = values.sizes.get("time", 1)
+    return values.isel({"time": slice(count // 2, None)}, missing_dims="ignore").values

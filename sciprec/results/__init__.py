@@ -1,0 +1,1 @@
+"""Results: labelled datasets and their files, and their comparison with the truth."""

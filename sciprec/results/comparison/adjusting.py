@@ -1,0 +1,189 @@
+"""Two datasets made comparable: parts of them selected, names and units made those of the truth."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from sciprec.foundation.arguments import Range, names, refused
+from sciprec.foundation.errors import InputError, meant
+from sciprec.results.comparison.coordinates import left_out, with_coordinates_of
+from sciprec.results.comparison.pointwise.pairing import compared_names, converted
+from sciprec.results.comparison.selecting import RANGE, Nearness, selected
+from sciprec.results.output.stated import without_history
+
+Places = int | float | str | slice | Sequence[int | float | str]
+"""What is selected along an axis: a value, "#3" for a place, "2..5" for a range, or several."""
+_TOLERANCE = Range("a number from 0 up", least=0.0)
+
+
+@dataclass(frozen=True)
+class Adjustments:
+    """What is done to two datasets before they are compared.
+
+    Args:
+        select: by axis, the values and places that are compared, as words.
+        rename: names of the run, and what they are called in the truth.
+        ignore: variables that are not compared.
+        coords_atol, coords_rtol: how far coordinates may be apart that count as the same.
+    """
+
+    select: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    rename: Mapping[str, str] = field(default_factory=dict)
+    ignore: tuple[str, ...] = ()
+    coords_atol: float = 0.0
+    coords_rtol: float = 0.0
+
+    @classmethod
+    def read(
+        cls, *, select: Mapping[str, Places] | Iterable[str] = (),
+        rename: Mapping[str, str] | Iterable[str] = (), ignore: str | Iterable[str] = (),
+        coords_atol: float = 0.0, coords_rtol: float = 0.0,
+    ) -> Adjustments:  # fmt: skip
+        """Adjustments as given in Python, or as `NAME=VALUE`s on a command line.
+
+        Raises:
+            InputError: something is no such thing.
+        """
+        selected = {axis: _words(axis, given) for axis, given in _pairs("select", select).items()}
+        renamed = {str(a): str(b) for a, b in _pairs("rename", rename).items()}
+        twice = {b for b in renamed.values() if list(renamed.values()).count(b) > 1}
+        if twice:
+            raise InputError(f"rename gives several variables the name '{min(twice)}'; give one")
+        return cls(
+            selected, renamed, tuple(names("ignore", ignore)) if ignore else (),
+            _TOLERANCE.number("coords-atol", coords_atol),
+            _TOLERANCE.number("coords-rtol", coords_rtol),
+        )  # fmt: skip
+
+    @property
+    def named(self) -> frozenset[str]:
+        """All names that something is said about."""
+        return frozenset((*self.select, *self.rename, *self.ignore))
+
+    def about(self, truth: xr.Dataset, run: xr.Dataset) -> Adjustments:
+        """What is said of names that two datasets have, which are some of many."""
+        there = {str(name) for one in (truth, run) for name in (*one.variables, *one.sizes)}
+        new = {b for a, b in self.rename.items() if a in there}
+        return replace(
+            self, select={a: w for a, w in self.select.items() if a in there | new},
+            rename={a: b for a, b in self.rename.items() if a in run.variables or a in run.sizes},
+            ignore=tuple(name for name in self.ignore if name in there | new),
+        )  # fmt: skip
+
+    def adjusted(
+        self, truth: xr.Dataset, run: xr.Dataset, check: Callable[[xr.Dataset, xr.Dataset], Any]
+    ) -> tuple[xr.Dataset, xr.Dataset, tuple[str, ...]]:
+        """Both datasets, still read when they are asked for, and sentences of what was done.
+
+        Args:
+            truth, run: the run has its new names already.
+            check: called with what is left of both before values are read.
+
+        Raises:
+            InputError: a name, or what is selected, is not there.
+        """
+        notes = [f"'{a}' of the second is compared as '{b}'" for a, b in self.rename.items()]
+        near = Nearness(self.coords_atol, self.coords_rtol)
+        truth, run = (
+            selected(one, other, self.select, near) for one, other in ((truth, run), (run, truth))
+        )
+        notes += [f"of '{a}' only {', '.join(w)} is compared" for a, w in self.select.items()]
+        truth, run = self._without_ignored(truth, run)
+        notes += [f"'{name}' is not compared" for name in self.ignore]
+        truth, run = without_history(truth), without_history(run)
+        check(truth, run)
+        run, said = with_coordinates_of(truth, run, near)
+        for name in compared_names(truth):
+            other = converted(truth, run, name)
+            if other is not None and other.changes:
+                said.append(f"'{name}' of the second is converted {other}")
+        return truth, run, (*notes, *said, *left_out(truth, run))
+
+    def renamed(self, run: xr.Dataset) -> xr.Dataset:
+        """The run with the truth's names.
+
+        Raises:
+            InputError: a name is not there, or is taken.
+        """
+        known = [str(name) for name in (*run.variables, *run.sizes)]
+        for name, new in self.rename.items():
+            if name not in known:
+                raise InputError(
+                    f"rename is given '{name}', which the second does not have; it has "
+                    f"{', '.join(dict.fromkeys(known))}{meant(name, known)}"
+                )
+            if new in known and new not in self.rename:
+                raise InputError(
+                    f"rename calls '{name}' '{new}', and the second has a '{new}' already; leave "
+                    "it out, or rename that, too"
+                )
+        return run.rename(self.rename) if self.rename else run
+
+    def _without_ignored(
+        self, truth: xr.Dataset, run: xr.Dataset
+    ) -> tuple[xr.Dataset, xr.Dataset]:
+        known = [str(name) for name in dict.fromkeys((*truth.data_vars, *run.data_vars))]
+        beside = {str(n) for one in (truth, run) for n in one.coords if n not in one.sizes}
+        for name in self.ignore:
+            if name not in known and name not in beside:
+                raise InputError(
+                    f"ignore names the variable '{name}', which neither has; there are "
+                    f"{', '.join(known)}{meant(name, known)}"
+                )
+        dropped = list(self.ignore)
+        return truth.drop_vars(dropped, errors="ignore"), run.drop_vars(dropped, errors="ignore")
+
+
+def _pairs(option: str, given: Any) -> dict[str, Any]:
+    """Values by name, from a mapping or `NAME=VALUE`s."""
+    if isinstance(given, Mapping):
+        return {str(name): value for name, value in given.items()}
+    if isinstance(given, str):
+        given = [given]
+    if not isinstance(given, (list, tuple)):
+        raise refused(option, given, "a mapping by name, or texts NAME=VALUE")
+    found: dict[str, Any] = {}
+    for one in given:
+        name, equals, value = str(one).partition("=")
+        if not (name.strip() and value.strip()):
+            raise InputError(
+                f"--{option} is given '{one}'; it takes a name and what belongs to it, as in "
+                f"--{option} {'time=2.5' if option == 'select' else 't2m=temperature'}"
+            )
+        name, value = name.strip(), value.strip()
+        found[name] = f"{found[name]},{value}" if name in found and option == "select" else value
+    return found
+
+
+def _words(axis: str, given: Any) -> tuple[str, ...]:
+    """What is selected along an axis, as words."""
+    if isinstance(given, str):
+        given = [one.strip() for one in given.split(",")]
+    elif isinstance(given, slice) or not isinstance(given, (list, tuple, np.ndarray)):
+        given = [given]
+    words = []
+    for one in given:
+        if isinstance(one, slice):
+            ends = ("" if end is None else str(end) for end in (one.start, one.stop))
+            words.append(RANGE.join(ends))
+        elif isinstance(one, (str, int, float, np.integer, np.floating)):
+            words.append(str(one))
+        else:
+            raise refused(f"select['{axis}']", one, 'a number, "#0", a slice, or several of these')
+    for word in words:
+        if not word or (word.startswith("#") and not re.fullmatch(r"#-?\d+", word)):
+            raise InputError(
+                f"select is given {axis}={word}; it takes values, as in {axis}=2.5, several, as in "
+                f"{axis}=1,2, a range, as in {axis}=1..4, or places, as in {axis}=#0"
+            )
+    return tuple(words)
+
+
+NOTHING = Adjustments()
+"""Both as they are, but for units and the order of points."""

@@ -1,0 +1,220 @@
+"""The run on the truth's points: coordinates converted, put in order, and taken within a tolerance.
+
+What is not compared after that is told.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from sciprec.results.comparison.inputs import NAMELESS
+from sciprec.results.comparison.pointwise.blocks import blocks_of
+from sciprec.results.comparison.pointwise.conversions import Conversion, Converted
+from sciprec.results.comparison.pointwise.pairing import compared_names, converted
+from sciprec.results.comparison.pointwise.points import (
+    NUMBERS,
+    aligned,
+    both_coordinates,
+    same_values,
+    shared_coordinates,
+)
+from sciprec.results.comparison.pointwise.units import same_units
+from sciprec.results.comparison.selecting import Nearness
+from sciprec.results.output.stated import is_compared
+
+_CONVERTED = 4.0 * float(np.finfo(float).eps)
+"""How far converted coordinates may be apart, relative to the largest, by rounding alone."""
+_TURN = 360.0
+_MOST_NAMED = 4
+
+
+def with_coordinates_of(
+    truth: xr.Dataset, run: xr.Dataset, near: Nearness
+) -> tuple[xr.Dataset, list[str]]:
+    """The run with the truth's values along axes, and of coordinates beside them, where its own are
+    in other units, turns of a circle away, or no farther from them than the tolerance.
+
+    Raises:
+        InputError: times are dates of different calendars.
+    """
+    notes = []
+    for axis in map(str, truth.sizes):
+        if axis in run.sizes and axis in truth.coords and axis in run.coords:
+            run, said = _with_axis_of(truth, run, axis, near)
+            notes += said
+    run = aligned(truth, run)
+    for name in list(shared_coordinates(truth, run)):
+        run, said = _with_coordinate_of(truth, run, name, near)
+        notes += said
+    return run, notes
+
+
+def _with_axis_of(
+    truth: xr.Dataset, run: xr.Dataset, axis: str, near: Nearness
+) -> tuple[xr.Dataset, list[str]]:
+    run, rounding, notes = _in_units_of(truth, run, axis)
+    wanted, given = np.asarray(truth[axis].values), np.asarray(run[axis].values)
+    if axis == "time" and given.size < wanted.size:
+        wanted = wanted[: given.size]
+    if wanted.shape != given.shape or same_values(wanted, given):
+        return run, notes
+    if any(one.dtype.kind not in "fiu" for one in (wanted, given)):
+        return run, notes
+    places = _places_of(wanted, given, near, rounding)
+    turned = False
+    if places is None and is_longitude(truth, axis) and is_longitude(run, axis):
+        given = _turned(given.astype(float), wanted.astype(float), near)
+        places = _places_of(wanted, given, near, _CONVERTED * _TURN)
+        turned = True
+    if places is None:
+        return run, notes
+    apart = float(np.nanmax(np.abs(given[places].astype(float) - wanted), initial=0.0))
+    attributes = run[axis].attrs
+    run = run.isel({axis: places})
+    run = run.assign_coords({axis: (axis, wanted, attributes)})
+    if turned:
+        notes.append(f"the values of '{axis}' of the second are taken as those of the first, turns "
+                     "of 360 degrees away")  # fmt: skip
+    if apart > _CONVERTED * _TURN * turned and not rounding:
+        notes.append(f"the values of '{axis}' are up to {apart:.2g} apart")
+    return run, notes
+
+
+def is_longitude(dataset: xr.Dataset, name: str) -> bool:
+    """Whether a coordinate is in degrees around a circle."""
+    units = str(dataset[name].attrs.get("units", "")).strip()
+    if same_units(units, "degrees_east"):
+        return True
+    return name.lower() in ("lon", "longitude") and (not units or same_units(units, "degrees"))
+
+
+def _turned(given: np.ndarray, wanted: np.ndarray, near: Nearness) -> np.ndarray:
+    """Longitudes, by whole turns from the least of the truth's on."""
+    least = float(np.nanmin(wanted, initial=np.inf))
+    room = float(near.of(_TURN)) + _CONVERTED * _TURN
+    with np.errstate(invalid="ignore"):
+        return given - _TURN * np.floor((given - least + room) / _TURN)
+
+
+def _places_of(
+    wanted: np.ndarray, given: np.ndarray, near: Nearness, rounding: float
+) -> np.ndarray | None:
+    """Where the run has the truth's values along an axis, within the tolerance; None where it has
+    not.
+    """
+    ordered, found = np.argsort(wanted, kind="stable"), np.argsort(given, kind="stable")
+    if not _are_near(wanted[ordered], given[found], near, rounding):
+        return None
+    places = np.empty_like(ordered)
+    places[ordered] = found
+    return places
+
+
+def _are_near(wanted: np.ndarray, given: np.ndarray, near: Nearness, rounding: float) -> bool:
+    """Whether values are no farther apart than the tolerance, a NaN being like any other."""
+    a, b = wanted.astype(float), given.astype(float)
+    with np.errstate(invalid="ignore"):
+        alike = np.abs(a - b) <= near.of(a) + rounding
+    return bool(np.all(alike | (a == b) | (np.isnan(a) & np.isnan(b))))
+
+
+def _in_units_of(
+    truth: xr.Dataset, run: xr.Dataset, axis: str
+) -> tuple[xr.Dataset, float, list[str]]:
+    """The run with an axis in the truth's units, where these are others that it can be converted
+    from; and how far that rounds its values.
+    """
+    linear = converted(truth, run, axis)
+    if linear is None:
+        return run, 0.0, []
+    given = np.asarray(run[axis].values)
+    made = linear(given)
+    largest = max(float(np.nanmax(np.abs(one), initial=0.0)) for one in (made, truth[axis].values))
+    rounding = _CONVERTED * (largest + abs(float(linear.offset)))
+    run = run.assign_coords({axis: (axis, made, _in_the_units_of(truth[axis], run[axis]))})
+    return run, rounding, _told(axis, linear)
+
+
+def _in_the_units_of(truth: xr.DataArray, run: xr.DataArray) -> dict[str, Any]:
+    """The run's attributes but for those that say what its numbers mean, which are the truth's."""
+    meaning = ("units", "calendar")
+    kept = {name: value for name, value in run.attrs.items() if name not in meaning}
+    return kept | {name: truth.attrs[name] for name in meaning if name in truth.attrs}
+
+
+def _told(name: str, linear: Conversion | None) -> list[str]:
+    """That a coordinate was converted."""
+    if linear is None or not linear.changes:
+        return []
+    return [f"the values of '{name}' of the second are converted {linear}"]
+
+
+def _with_coordinate_of(
+    truth: xr.Dataset, run: xr.Dataset, name: str, near: Nearness
+) -> tuple[xr.Dataset, list[str]]:
+    """The run with a coordinate of the truth's that is beside the axes, where its own is near it;
+    of single numbers what they are is told.
+    """
+    linear = converted(truth, run, name)
+    mine, theirs = both_coordinates(truth, run, name)
+    if mine.shape != theirs.shape:
+        return run, []
+    values = theirs if linear is None else Converted(theirs, linear)
+    turns = is_longitude(truth, name) and is_longitude(run, name)
+    rounding = _CONVERTED * _TURN * turns
+    rounding += 0.0 if linear is None else _CONVERTED * abs(float(linear.offset))
+    same = near_too = True
+    for block in blocks_of(mine, values, np.ones(()), None):
+        wanted, given = block.golden, block.actual
+        if same_values(wanted, given):
+            continue
+        same = False
+        if turns:
+            given = given + _TURN * np.round((wanted - given) / _TURN)
+        relative = 0.0 if linear is None else _CONVERTED
+        there = Nearness(near.atol, near.rtol + relative)
+        near_too = near_too and _are_near(wanted, given, there, rounding)
+    if same and linear is None:
+        return run, []
+    if near_too:
+        made = (mine.dims, mine.data, _in_the_units_of(mine, theirs))
+        return run.assign_coords({name: made}), _told(name, linear)
+    if not mine.ndim:
+        one, two = (np.asarray(x).item() for x in (mine, values))
+        return run, [f"the coordinate '{name}' is {one} in the first and {two} in the second"]
+    return run, []
+
+
+def left_out(truth: xr.Dataset, run: xr.Dataset) -> list[str]:
+    """Sentences about what two datasets hold that is not compared."""
+    notes = []
+    names = set(compared_names(truth))
+    bounds = {v.attrs.get("bounds") for one in (truth, run) for v in one.variables.values()}
+    more = [name for name in compared_names(run) if name not in truth.variables]
+    if more:
+        notes.append(f"only the second has {_listed(more)}")
+    texts = [
+        str(name) for name, variable in truth.data_vars.items()
+        if variable.dtype.kind not in NUMBERS and name not in names and name not in bounds
+        and is_compared(str(name), truth.attrs)
+    ]  # fmt: skip
+    if texts:
+        notes.append(f"no numbers, and not compared: {_listed(texts)}")
+    if not any(one.attrs.get(NAMELESS) for one in (truth, run)):
+        both = [str(axis) for axis in truth.sizes if axis in run.sizes]
+        for there, other, which in ((truth, run, "first"), (run, truth, "second")):
+            alone = [a for a in both if a in there.coords and a not in other.coords]
+            notes += [f"the axis '{axis}' has values in the {which} only" for axis in alone]
+    times = [one.sizes.get("time", 0) for one in (truth, run)]
+    if 0 < times[1] < times[0]:
+        notes.append(f"the second ends early: {times[1]} of {times[0]} times are compared")
+    return notes
+
+
+def _listed(names: list[str]) -> str:
+    more = len(names) - _MOST_NAMED
+    shown = ", ".join(f"'{name}'" for name in names[:_MOST_NAMED])
+    return f"{shown} and {more} more" if more > 0 else shown

@@ -1,0 +1,326 @@
+"""Pairs of values: which variables of two datasets can be compared, point by point."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+import xarray as xr
+
+from sciprec.foundation.errors import InputError
+from sciprec.results.comparison.pointwise.attributes import json_attribute
+from sciprec.results.comparison.pointwise.blocks import Block, blocks_of
+from sciprec.results.comparison.pointwise.conversions import Conversion, Converted, conversion
+from sciprec.results.comparison.pointwise.number_format import NumberFormat, number_format
+from sciprec.results.comparison.pointwise.one_pass import INF
+from sciprec.results.comparison.pointwise.packing import Packing, packing_of
+from sciprec.results.comparison.pointwise.points import (
+    NUMBERS,
+    advice,
+    aligned,
+    axis_difference,
+    coordinate_differences,
+)
+from sciprec.results.comparison.pointwise.statistics import Statistics, statistics_of
+from sciprec.results.comparison.pointwise.tally import Tally
+from sciprec.results.comparison.pointwise.times import are_times, same_times, time_conversion
+from sciprec.results.output.stated import FREE_LENGTHS, is_compared, without_history
+
+MOST_DIFFERENCES = 4  # named in a message
+_FREE = (
+    "backends", "compensation", "stages", "scaling", "scales", "scale_factors", "unclipped",
+    "policy", "narrow", "wide", "allow", "deny", "adaptive", "monitor", "trace", "tolerance",
+    "ensemble", "title", "source", "name",
+)  # fmt: skip
+"""Keys of scenarios that choose arithmetics, and what is seen, judged and written of runs."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One variable in truth and in the run, on the same points.
+
+    Args:
+        name, units: of the variable; of dates that of their differences.
+        truth, run: arrays of one shape, in memory or read block by block (DataArrays, and converted
+            ones).
+        weights: non-negative, broadcastable to that shape (areas of grid cells), or 1.
+        scale: None, or the statistical standard error of the golden values.
+        dims: names of the axes.
+        number_format: of the run's values.
+        coordinates: values along axes that have some.
+        packing: of the truth's values in their file, and of the run's in its own, in the truth's
+            units; None where they are kept as they are.
+    """
+
+    name: str
+    units: str
+    truth: np.ndarray | xr.DataArray
+    run: np.ndarray | xr.DataArray | Converted
+    weights: np.ndarray
+    scale: np.ndarray | None = None
+    dims: tuple[str, ...] = ()
+    number_format: NumberFormat = field(default_factory=lambda: number_format({}))
+    coordinates: Mapping[str, np.ndarray] = field(default_factory=dict)
+    packing: tuple[Packing | None, Packing | None] = (None, None)
+
+    def blocks(self) -> Iterator[Block]:
+        """Both, their weights and scales, block by block: memory does not depend on the size."""
+        return blocks_of(self.truth, self.run, self.weights, self.scale, self.name)
+
+    @cached_property
+    def tally(self) -> Tally:
+        """All counts and sums, in one pass over the blocks."""
+        weighted = self.weights.size > 1
+        tally = Tally(np.shape(self.truth), self.number_format, weighted=weighted)
+        for block in self.blocks():
+            weights = block.weights if weighted else None
+            tally.add(block.golden, block.actual, weights, block.start)
+        return tally
+
+    @cached_property
+    def statistics(self) -> Statistics:
+        """The numbers of the tally."""
+        return statistics_of(self.tally, self.dims, self.coordinates)
+
+    @cached_property
+    def golden(self) -> np.ndarray:
+        """The truth, all of it in memory, as binary64."""
+        return np.ascontiguousarray(self.truth, np.float64).reshape(np.shape(self.truth))
+
+    @cached_property
+    def actual(self) -> np.ndarray:
+        """The run, all of it in memory, as binary64."""
+        return np.ascontiguousarray(self.run, np.float64).reshape(np.shape(self.run))
+
+    @cached_property
+    def finite(self) -> np.ndarray:
+        """Where both values are finite: the points that statistics are over."""
+        return np.isfinite(self.golden) & np.isfinite(self.actual)
+
+    @cached_property
+    def difference(self) -> np.ndarray:
+        """actual - golden on the finite points, flat."""
+        with np.errstate(over="ignore"):
+            return self.actual[self.finite] - self.golden[self.finite]
+
+    @cached_property
+    def reference(self) -> np.ndarray:
+        """golden on the finite points, flat."""
+        return self.golden[self.finite]
+
+    @cached_property
+    def weight(self) -> np.ndarray:
+        """Weights on the finite points, flat."""
+        return np.broadcast_to(self.weights, self.golden.shape)[self.finite]
+
+    @property
+    def identical(self) -> bool:
+        """Whether every value agrees bit for bit; any NaN equals any other."""
+        return not self.tally.differing[0]
+
+    @property
+    def nonfinite(self) -> tuple[int, int]:
+        """Points where truth, and where run, is not finite."""
+        matrix = self.tally.matrix
+        return int(matrix[INF:].sum()), int(matrix[:, INF:].sum())
+
+    @property
+    def changed_nonfinite(self) -> int:
+        """Points where one value is finite and the other is not, or the two non-finites differ."""
+        matrix = self.tally.matrix
+        return int(matrix.sum() - matrix[:INF, :INF].sum() - np.trace(matrix[INF:, INF:]))
+
+    def at(self, index: int) -> Pair:
+        """The pair at one position along the first axis."""
+        full = np.broadcast_to(self.weights, np.shape(self.truth))
+        scale = None if self.scale is None else self.scale[index]
+        return replace(
+            self, truth=self.truth[index], run=self.run[index], weights=full[index], scale=scale,
+            dims=self.dims[1:],
+        )  # fmt: skip
+
+
+def pair(golden: xr.Dataset, actual: xr.Dataset) -> Iterator[Pair]:
+    """Pair the variables of two runs by name, after checking that they lie on the same points.
+
+    Points in another order, such as latitudes from north to south, are put into the truth's, and
+    values in other units into the truth's. A run that stopped early is paired over the times that
+    it has. How runs went, what was watched of them above all, may differ.
+
+    Raises:
+        InputError: variables or coordinates differ; all differing ones are named.
+    """
+    golden, actual = without_history(golden), without_history(actual)
+    if others := other_shapes(golden, actual):
+        golden, actual = golden.drop_vars(others), actual.drop_vars(others)
+        if not compared_names(golden):
+            raise InputError("; ".join(shape_phrases(others)) + ": nothing can be compared")
+    names = compared_names(golden)
+    actual = aligned(golden, actual)
+    differing = _differences(golden, actual, names)
+    if differing:
+        more = len(differing) - MOST_DIFFERENCES
+        shown = differing[:MOST_DIFFERENCES] + ([f"and {more} more"] if more > 0 else [])
+        of_scenarios = all("sciprec_scenario" in one.attrs for one in (golden, actual))
+        end = "; compare a run with the truth of the same scenario" if of_scenarios else ""
+        missing = any(
+            name not in actual or set(golden[name].dims) != set(actual[name].dims)
+            for name in names
+        )
+        end += advice(golden, actual, missing)
+        raise InputError("these runs are not comparable: " + "; ".join(shown) + end)
+    for name in names:
+        yield _pair_of(golden, actual, name)
+
+
+def other_shapes(
+    golden: xr.Dataset, actual: xr.Dataset
+) -> dict[str, tuple[tuple[int, ...], tuple[int, ...]]]:
+    """Shapes in truth and in run of the variables that have another one there, where both files
+    say that they may.
+    """
+    if not all(one.attrs.get(FREE_LENGTHS) for one in (golden, actual)):
+        return {}
+    return {
+        name: (golden[name].shape, actual[name].shape)
+        for name in compared_names(golden)
+        if name in actual and golden[name].shape != actual[name].shape
+    }
+
+
+def shape_phrases(others: Mapping[str, tuple[tuple[int, ...], tuple[int, ...]]]) -> list[str]:
+    """A phrase for each variable of another shape: "history has 12 values, and 13 in the truth"."""
+    words = []
+    for name, (truth, run) in others.items():
+        if len(truth) == len(run) == 1:
+            words.append(f"{name} has {run[0]} values, and {truth[0]} in the truth")
+        else:
+            words.append(f"{name} has the shape {run}, and {truth} in the truth")
+    return words
+
+
+def compared_names(dataset: xr.Dataset) -> list[str]:
+    """Numeric variables that hold results: no cell bounds, nothing that no arithmetic changes."""
+    bounds = {v.attrs.get("bounds") for v in dataset.variables.values()}
+    about = dataset.attrs
+    return [
+        str(name)
+        for name, variable in dataset.data_vars.items()
+        if variable.dtype.kind in NUMBERS and name not in bounds and is_compared(str(name), about)
+    ]
+
+
+def _pair_of(golden: xr.Dataset, actual: xr.Dataset, name: str) -> Pair:
+    """One pair, cut to the times that the run has."""
+    truth, run = golden[name], actual[name]
+    if "time" in truth.dims:
+        truth = truth.isel(time=slice(0, run.sizes["time"]))
+    weights = np.ones(())
+    area = golden.get("cell_area")
+    if area is not None and area.dtype.kind in NUMBERS and set(area.dims) <= set(truth.dims):
+        kept = [d for d in truth.dims if d in area.dims]
+        weights = area.transpose(*kept).values
+        weights = weights.reshape([truth.sizes[d] if d in kept else 1 for d in truth.dims])
+    error = str(truth.attrs.get("ancillary_variables", ""))
+    known = (
+        error.endswith("standard_error") and error in golden
+        and golden[error].dtype.kind in NUMBERS
+    )  # fmt: skip
+    other = converted(golden, actual, name)
+    values = run.transpose(*truth.dims)
+    scale = golden[error].values.astype(np.float64) if known else None
+    packed = packing_of(run) if other is None else None
+    kept_in = number_format(actual.attrs, run.dtype) if packed is None else packed.number_format
+    return Pair(
+        name, str(truth.attrs.get("units", "")).partition(" since ")[0], truth,
+        values if other is None else Converted(values, other), weights, scale,
+        tuple(str(d) for d in truth.dims), kept_in,
+        {str(d): truth[d].values for d in truth.dims if d in truth.coords},
+        (packing_of(truth), packed),
+    )  # fmt: skip
+
+
+def _differences(golden: xr.Dataset, actual: xr.Dataset, names: list[str]) -> list[str]:
+    """What keeps two datasets from being compared, one phrase each."""
+    found = _scenario_differences(golden, actual)
+    missing = [name for name in names if name not in actual]
+    if missing:
+        found.append(f"variables missing from the second: {', '.join(missing)}")
+    if not names:
+        found.append("the first holds no numeric variable")
+    for name in names:
+        if name in actual and set(golden[name].dims) != set(actual[name].dims):
+            found.append(f"'{name}' has axes {golden[name].dims} and {actual[name].dims}")
+        elif name in actual and actual[name].dtype.kind not in NUMBERS:
+            found.append(f"'{name}' of the second holds no numbers")
+        elif name in actual:
+            found += _units_difference(golden, actual, name)
+    axes = len(found)
+    for axis in golden.sizes:
+        if axis in actual.sizes:
+            phrase = axis_difference(golden, actual, str(axis))
+            found += [phrase] * bool(phrase) + _units_difference(golden, actual, str(axis))
+    if len(found) == axes:
+        found += [phrase for _, phrase in coordinate_differences(golden, actual)]
+    return found
+
+
+def converted(golden: xr.Dataset, actual: xr.Dataset, name: str) -> Conversion | None:
+    """How a variable of the run comes into the truth's units; None where it is in them, where one
+    of the two states none, or where that is not known.
+
+    Raises:
+        InputError: both are times, of calendars with other days.
+    """
+    if not _in_other_units(golden, actual, name):
+        return None
+    one, two = golden.variables[name].attrs, actual.variables[name].attrs
+    if are_times(str(one["units"]), str(two["units"])):
+        return time_conversion(two, one, actual[name], f"the times '{name}'")
+    return conversion(str(two["units"]).strip(), str(one["units"]).strip(), two)
+
+
+def _in_other_units(golden: xr.Dataset, actual: xr.Dataset, name: str) -> bool:
+    """Whether both state units of a variable, and these are not the same."""
+    both = [data.variables[name] for data in (golden, actual) if name in data.variables]
+    if len(both) < 2 or any(variable.dtype.kind not in NUMBERS for variable in both):
+        return False
+    one, two = (variable.attrs for variable in both)
+    stated = all(str(about.get("units", "")).strip() for about in (one, two))
+    return stated and not same_times(one, two)
+
+
+def _units_difference(golden: xr.Dataset, actual: xr.Dataset, name: str) -> list[str]:
+    """That a variable or axis is in units that nothing is known to convert; of an axis, whose
+    values are the same, in any other ones.
+    """
+    if not _in_other_units(golden, actual, name):
+        return []
+    if name not in golden.sizes and converted(golden, actual, name) is not None:
+        return []
+    one, two = (data.variables[name].attrs["units"] for data in (golden, actual))
+    return [f"'{name}' is in '{one}' and in '{two}': convert one of them first"]
+
+
+def _scenario_differences(golden: xr.Dataset, actual: xr.Dataset) -> list[str]:
+    """Keys of the stored scenarios that differ, except those that change no result in itself."""
+    if not all("sciprec_scenario" in d.attrs for d in (golden, actual)):
+        return []
+    one, two = (dict(_flat(json_attribute(d.attrs, "sciprec_scenario"))) for d in (golden, actual))
+    keys = sorted(k for k in one.keys() | two.keys() if k.split(".")[0] not in _FREE)
+    return [
+        f"scenario key '{k}' is {one.get(k)!r} and {two.get(k)!r}"
+        for k in keys
+        if one.get(k) != two.get(k)
+    ]
+
+
+def _flat(tree: dict, prefix: str = "") -> Iterator[tuple[str, object]]:
+    """The leaves of nested dictionaries under dotted keys."""
+    for key, value in tree.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", value

@@ -1,0 +1,157 @@
+"""Whether two datasets lie on the same points: values along axes, and coordinates beside these."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import xarray as xr
+
+from sciprec.results.comparison.pointwise.blocks import blocks_of
+from sciprec.results.comparison.pointwise.times import same_times
+
+_OF_GRIDS = {"lat", "lon", "latitude", "longitude", "x", "y", "rlat", "rlon", "cell", "ncells",
+             "lev", "level", "plev", "height", "depth", "nlat", "nlon", "xc", "yc", "nav_lat",
+             "nav_lon", "xlat", "xlong", "tlat", "tlong", "ulat", "ulong"}  # fmt: skip
+"""Names of the axes and coordinates of grids."""
+NUMBERS = "fiub"
+"""Kinds of what is compared as numbers; truth values are 0 and 1."""
+
+
+def same_values(one: np.ndarray, other: np.ndarray) -> bool:
+    """Whether arrays of one shape hold the same, a NaN being like any other."""
+    if one.dtype.kind == "f" and other.dtype.kind == "f":
+        return np.array_equal(one, other, equal_nan=True)
+    if (one.dtype.kind == "V") != (other.dtype.kind == "V"):  # records, which numbers never equal
+        return False
+    return np.array_equal(one, other)
+
+
+def aligned(golden: xr.Dataset, actual: xr.Dataset) -> xr.Dataset:
+    """The run with its coordinates in the order of the truth's, where they are the same ones."""
+    for axis in set(golden.sizes) & set(actual.sizes):
+        if not (axis in golden.coords and axis in actual.coords):
+            continue
+        wanted, given = golden[axis].values, actual[axis].values
+        if wanted.shape != given.shape or same_values(wanted, given):
+            continue
+        try:
+            order, found = np.argsort(wanted), np.argsort(given)
+        except TypeError:  # names among numbers have no order
+            continue
+        if same_values(wanted[order], given[found]):
+            places = np.empty_like(order)
+            places[order] = found
+            actual = actual.isel({axis: places})
+    return actual
+
+
+def axis_difference(golden: xr.Dataset, actual: xr.Dataset, axis: str) -> str:
+    """How an axis differs, or nothing; an early end of `time` is no difference."""
+    one, two = golden.sizes[axis], actual.sizes[axis]
+    if one != two and not (axis == "time" and 0 < two < one):
+        return f"axis '{axis}' has {one} and {two} points"
+    if axis in golden.coords and axis in actual.coords:
+        wanted, given = golden[axis].values[:two], actual[axis].values
+        if not same_values(wanted, given):
+            return f"the values of axis '{axis}' differ{_by_up_to(wanted, given)}"
+    return ""
+
+
+def _by_up_to(wanted: np.ndarray, given: np.ndarray) -> str:
+    if any(one.dtype.kind not in NUMBERS for one in (wanted, given)):
+        return ""
+    apart = _distance(wanted, given)
+    return f" by up to {apart:.2g}" if np.isfinite(apart) else ""
+
+
+def _distance(wanted: np.ndarray, given: np.ndarray) -> float:
+    with np.errstate(all="ignore"):
+        return float(np.max(np.abs(wanted.astype(float) - given.astype(float)), initial=0.0))
+
+
+def shared_coordinates(golden: xr.Dataset, actual: xr.Dataset) -> Iterator[str]:
+    """Names of coordinates of numbers that both have beside the values of their axes, such as the
+    latitudes of a curvilinear grid.
+    """
+    for name, mine in golden.coords.items():
+        theirs = actual.coords.get(name)
+        if theirs is None or name in golden.sizes or name in actual.sizes:
+            continue
+        if all(one.dtype.kind in NUMBERS for one in (mine, theirs)) and (
+            set(mine.dims) == set(theirs.dims)
+        ):
+            yield str(name)
+
+
+def both_coordinates(
+    golden: xr.Dataset, actual: xr.Dataset, name: str
+) -> tuple[xr.DataArray, xr.DataArray]:
+    """A coordinate of both on the same axes, as far as both have these."""
+    mine, theirs = golden[name], actual[name]
+    if "time" in mine.dims:
+        mine = mine.isel(time=slice(0, theirs.sizes["time"]))
+    return mine, theirs.transpose(*mine.dims)
+
+
+def coordinate_differences(golden: xr.Dataset, actual: xr.Dataset) -> Iterator[tuple[str, str]]:
+    """Coordinates beside the axes that differ, each with a phrase; of single numbers none.
+
+    The axes are the same ones already.
+    """
+    for name in shared_coordinates(golden, actual):
+        mine, theirs = both_coordinates(golden, actual, name)
+        if not mine.ndim:
+            continue
+        if not same_times(mine.attrs, theirs.attrs) and all(
+            "units" in one.attrs for one in (mine, theirs)
+        ):
+            units = (one.attrs["units"] for one in (mine, theirs))
+            yield name, "'{}' is in '{}' and in '{}'".format(name, *units)
+            continue
+        blocks = list(_apart(mine, theirs))
+        if blocks:
+            by = f" by up to {max(blocks):.2g}" if np.isfinite(max(blocks)) else ""
+            yield name, f"the values of the coordinate '{name}' differ{by}"
+
+
+def _apart(mine: xr.DataArray, theirs: xr.DataArray) -> Iterator[float]:
+    """How far values are apart at most, of each block that differs."""
+    for block in blocks_of(mine, theirs, np.ones(()), None):
+        if not same_values(block.golden, block.actual):
+            yield _distance(block.golden, block.actual)
+
+
+def advice(golden: xr.Dataset, actual: xr.Dataset, missing: bool) -> str:
+    """What to do about axes, coordinates or variables that are not the same, as ends of a sentence.
+
+    Args:
+        golden, actual: the datasets.
+        missing: whether the second lacks variables or axes of the first.
+    """
+    said = ""
+    if missing:
+        said += (
+            "; --rename THEIRS=OURS pairs what has another name, --ignore NAME leaves a variable "
+            "out, --select AXIS=VALUE takes a part"
+        )
+    axes = [
+        str(axis) for axis in golden.sizes
+        if axis in actual.sizes and axis_difference(golden, actual, str(axis))
+    ]  # fmt: skip
+    others = [] if axes else [name for name, _ in coordinate_differences(golden, actual)]
+    if {name.lower() for name in (*axes, *others)} & _OF_GRIDS:
+        said += (
+            "; values on other grids are not comparable point by point: put one of them onto the "
+            "other's grid first, for instance with `cdo remapcon,GOLDEN ACTUAL regridded.nc`, or "
+            "in Python with xesmf.Regridder, or give --coords-atol where the points are meant to "
+            "be the same"
+        )
+    elif axes:
+        said += (
+            f"; --select {axes[0]}=... takes the part that both have, --coords-atol says how far "
+            "values may be apart that are meant to be the same"
+        )
+    if others:
+        said += f"; --ignore {others[0]} leaves the coordinate out"
+    return said

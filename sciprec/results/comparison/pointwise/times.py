@@ -1,0 +1,136 @@
+"""Times that count from a date, in one unit, date and calendar or another."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from sciprec.foundation.errors import InputError
+from sciprec.results.comparison.pointwise.conversions import Conversion, conversion
+from sciprec.results.comparison.pointwise.units import same_units
+
+_SPELT = {"gregorian": "standard", "365_day": "noleap", "366_day": "all_leap"}
+"""Calendars with two names in the CF conventions, section 4.4.1."""
+_ALIKE = {"standard", "proleptic_gregorian"}
+"""Calendars with the same days since 1582-10-15."""
+_COMMON = (1582, 10, 15)
+_LATE = (2000, 1, 1)
+"""A date that counts alike in both of them."""
+_DATES = "M"
+_MEANING = ("units", "calendar", "dtype")
+"""Attributes of numbers that stand for dates or durations, which the values have already."""
+
+
+def in_numbers(dataset: xr.Dataset) -> xr.Dataset:
+    """The dataset with dates and durations as numbers, with the attributes that files have: units,
+    and the calendar; as it is where there are none.
+    """
+    from xarray.coders import CFDatetimeCoder, CFTimedeltaCoder
+
+    found = {}
+    for name, variable in dataset.variables.items():
+        kind = variable.dtype.kind
+        spans = kind == "m"
+        if spans or kind == _DATES or (kind == "O" and _holds_dates(variable)):
+            plain = variable.copy(deep=False)
+            plain.attrs = {n: v for n, v in variable.attrs.items() if n not in _MEANING}
+            coder = CFTimedeltaCoder() if spans else CFDatetimeCoder()
+            found[name] = coder.encode(plain, name=name)
+    if not found:
+        return dataset
+    coordinates = {name: one for name, one in found.items() if name in dataset.coords}
+    others = {name: one for name, one in found.items() if name not in coordinates}
+    return dataset.assign_coords(coordinates).assign(others)
+
+
+def _holds_dates(variable: xr.Variable) -> bool:
+    import cftime
+
+    first = next((one for one in np.asarray(variable.values).flat if one is not None), None)
+    return isinstance(first, cftime.datetime)
+
+
+def are_times(*units: str) -> bool:
+    """Whether all units count from a date."""
+    return all(" since " in one for one in units)
+
+
+def same_times(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Whether variables are in the same units and, if these count from a date, in a calendar of the
+    same name.
+    """
+    units = [str(about.get("units", "")).strip() for about in (one, other)]
+    if not same_units(*units):
+        return False
+    return not are_times(*units) or _calendar(one) == _calendar(other)
+
+
+def time_conversion(
+    given: Mapping[str, Any], wanted: Mapping[str, Any], values: Any, what: str
+) -> Conversion | None:
+    """How times since one date become times since another one; None where a unit is not known.
+
+    Args:
+        given, wanted: attributes of the variables: units, and the calendar.
+        values: the times that are given.
+        what: the times are called in a message.
+
+    Raises:
+        InputError: they are dates of different calendars.
+    """
+    calendars = _calendar(given), _calendar(wanted)
+    units = str(given["units"]).strip(), str(wanted["units"]).strip()
+    linear = conversion(*(one.split(" since ", 1)[0].strip() for one in units))
+    try:
+        alike = calendars[0] == calendars[1] or _all_late(values, units[0], calendars)
+        dates = _one_date(units, calendars) if alike and linear is not None else None
+    except (ValueError, OverflowError):  # a unit, date or calendar that cftime does not know
+        return None
+    if not alike:
+        raise InputError(
+            f"{what} are '{units[1]}' in the calendar '{calendars[1]}', and '{units[0]}' in the "
+            f"calendar '{calendars[0]}', whose days are other ones: convert one of them first, for "
+            "instance with xarray's convert_calendar"
+        )
+    if linear is None or dates is None:
+        return None
+    return Conversion(*units, linear.factor, dates[1] - dates[0] * linear.factor)
+
+
+def _one_date(
+    units: tuple[str, str], calendars: tuple[str, str]
+) -> tuple[Fraction, Fraction]:
+    """A date in both of two units."""
+    import cftime
+
+    anchor = cftime.num2date(0, units[0], calendars[0])
+    if calendars[0] != calendars[1]:
+        anchor = cftime.datetime(*_LATE, calendar=calendars[0])
+    there = cftime.datetime(*anchor.timetuple()[:6], anchor.microsecond, calendar=calendars[1])
+    dates = zip((anchor, there), units, calendars, strict=True)
+    mine, theirs = (Fraction(float(cftime.date2num(*one))) for one in dates)
+    return mine, theirs
+
+
+def _all_late(values: Any, units: str, calendars: tuple[str, str]) -> bool:
+    """Whether two calendars have the same days at all of some times."""
+    import cftime
+
+    numbers = np.asarray(values)
+    numbers = numbers[np.isfinite(numbers)]
+    if not set(calendars) <= _ALIKE:
+        return False
+    if not numbers.size:
+        return True
+    first = cftime.num2date(float(numbers.min()), units, calendars[0])
+    return bool(first >= cftime.datetime(*_COMMON, calendar=calendars[0]))
+
+
+def _calendar(about: Mapping[str, Any]) -> str:
+    """The calendar's first name; that of the conventions where none is stated."""
+    name = str(about.get("calendar", "standard")).strip().lower()
+    return _SPELT.get(name, name)

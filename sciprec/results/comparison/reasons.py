@@ -1,0 +1,109 @@
+"""Why a variable counts as identical, noise, changed or broken: one sentence each."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from sciprec.results.comparison.wording import number
+
+if TYPE_CHECKING:
+    from sciprec.results.comparison.pointwise.packing import Packing
+    from sciprec.results.comparison.pointwise.pairing import Pair
+    from sciprec.results.comparison.rows import Row
+
+
+def reason(row: Row) -> str:
+    """The sentence of a row, with the numbers that decided."""
+    if row.severity == "identical":
+        return "every value has the same bits"
+    if row.severity == "empty":
+        said = "none of them is finite in both" if row.points else "there are none"
+        return f"{row.points} values, {said}: nothing was compared"
+    if row.severity == "broken":
+        counted = f"{row.changed_nonfinite} of {row.points} values"
+        return f"{counted} are finite in one and not in the other{_first_change(row)}"
+    calls = _calls(row)
+    if row.severity == "noise":
+        met = [said for said, good in calls if good]
+        return " and ".join(met) if met else "nothing was asked for"
+    missed = " and ".join(said for said, good in calls if not good)
+    return f"{missed}{_largest(row)}"
+
+
+def packing_notes(one: Pair) -> tuple[str, ...]:
+    """How the largest error stands to the steps in which a file packs a variable, and whether
+    numbers wrapped around there: a sentence for each packing.
+    """
+    error, unit = one.statistics.absolute["max"], _unit(one.units)
+    files: dict[Packing, list[str]] = {}
+    for packing, which in zip(one.packing, ("first", "second"), strict=True):
+        if packing is not None:
+            files.setdefault(packing, []).append(which)
+    said = []
+    for packing, which in files.items():
+        phrase = (
+            f"'{one.name}' is packed in the {' and '.join(which)} as {packing.dtype}, in steps of "
+            f"{number(packing.step)}{unit}; the largest error is "
+            f"{number(error / packing.step)} steps"
+        )
+        least, largest = (f"{end:.6g}" for end in packing.ends)
+        if packing.wrapped(error):
+            phrase += (
+                f", whole turns of {packing.dtype}: values beyond what it holds ({least} to "
+                f"{largest}{unit}) wrapped around when the file was written"
+            )
+        said.append(phrase)
+    return tuple(said)
+
+
+def place(where: dict[str, Any]) -> str:
+    """A place in words: "time 2, lat -45.5"."""
+    return ", ".join(
+        f"{name} {value:.6g}" if isinstance(value, float) else f"{name} {value}"
+        for name, value in where["at"].items()
+    )
+
+
+def _calls(row: Row) -> list[tuple[str, bool]]:
+    """What was asked for, and whether it holds; of rtol and atol, the one that decides."""
+    limits, errors = row.limits, row.errors
+    units = _unit(row.units)
+    found = []
+    if not math.isnan(limits.rtol):
+        relative = errors["relative_l2"] <= limits.rtol
+        if not relative and errors["max_abs"] <= limits.atol:
+            size = f"{number(errors['max_abs'])}{units}"
+            found.append((f"largest error {size} is within {number(limits.atol)}{units}", True))
+        else:
+            how = "is within" if relative else "is above"
+            size = number(errors["relative_l2"])
+            found.append((f"relative l2 error {size} {how} {number(limits.rtol)}", relative))
+    if not math.isnan(limits.max_ulp):
+        close = errors["max_ulp"] <= limits.max_ulp
+        how = "are within" if close else "are above"
+        size = number(errors["max_ulp"])
+        found.append((f"errors of up to {size} ulps {how} {number(limits.max_ulp)}", close))
+    return found
+
+
+def _unit(units: str) -> str:
+    """Units behind a number."""
+    return "" if units in ("", "1") else f" {units}"
+
+
+def _largest(row: Row) -> str:
+    """Where the largest error is."""
+    if row.statistics is None or not row.statistics.worst:
+        return ""
+    units = _unit(row.units)
+    worst = row.statistics.worst[0]
+    at = f" at {place(worst)}" if worst["at"] else ""
+    return f"; largest error {number(worst['error'])}{units}{at}"
+
+
+def _first_change(row: Row) -> str:
+    """Where the pattern changes first."""
+    if row.statistics is None or row.statistics.first_change is None:
+        return ""
+    return f", first at {place(row.statistics.first_change)}"

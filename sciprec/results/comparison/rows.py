@@ -1,0 +1,352 @@
+"""One run against its truth: a row of metrics per variable, and whether each is within bounds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from sciprec.foundation.errors import InputError
+from sciprec.foundation.listing import Shown, Summary
+from sciprec.results.comparison.adjusting import Adjustments, Places
+from sciprec.results.comparison.evidence.error_growth import (
+    error_growth,
+    errors_along,
+    growth_as_dict,
+)
+from sciprec.results.comparison.evidence.growth_laws import Growth
+from sciprec.results.comparison.folder_pairs import files_of_both, two_folders
+from sciprec.results.comparison.inputs import Source, groups_of, opened, require_end, with_axes_of
+from sciprec.results.comparison.listing import summary
+from sciprec.results.comparison.pointwise.attributes import stated_tolerances, steps_attribute
+from sciprec.results.comparison.pointwise.error_metrics import metrics, refined
+from sciprec.results.comparison.pointwise.number_format import NumberFormat
+from sciprec.results.comparison.pointwise.pairing import Pair, other_shapes, pair, shape_phrases
+from sciprec.results.comparison.pointwise.statistics import Statistics
+from sciprec.results.comparison.reasons import packing_notes
+from sciprec.results.comparison.tolerances import OF_FILE, WITHIN, Given, Limits, Tolerances
+from sciprec.results.output.stated import primary_name
+
+SETTLED = ("identical", "empty")
+"""Severities that no tolerance changes."""
+METRICS_VERSION = 1
+"""Of the plain data that `as_dict` gives and `stored_metrics` reads."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """The comparison of one variable.
+
+    Args:
+        variable, units: of the variable.
+        points: how many values were compared, finite or not.
+        errors: metric name -> value over the finite points; NaN over none.
+        nonfinite_golden, nonfinite_actual: NaN and infinities in either.
+        changed_nonfinite: points where finite became non-finite, or the other way round.
+        severity: identical | noise (within the tolerance) | changed (beyond) | broken | empty (no
+            value is finite in both, and nothing was compared).
+        limits: the tolerances as numbers.
+        number_format: of the run.
+        statistics: all numbers of the errors; None where only stored metrics are known.
+    """
+
+    variable: str
+    units: str
+    points: int
+    errors: dict[str, float]
+    nonfinite_golden: int
+    nonfinite_actual: int
+    changed_nonfinite: int
+    severity: str
+    limits: Limits = Limits()
+    number_format: NumberFormat | None = None
+    statistics: Statistics | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, repr=False)
+class Comparison(Shown):
+    """What a run is against its truth.
+
+    Args:
+        rows: one for each variable.
+        tolerances: as given.
+        growth: the laws of error growth fitted to the main variable, or None without steps.
+        steps: of the run; 1 where it makes none.
+        main: the variable that summaries show first; empty: by its name.
+        notes: what was selected, renamed, left out and converted.
+        missing: of two folders the files that only the truth has.
+        unlike: a phrase for each variable that has another shape in the truth, and is not compared.
+    """
+
+    rows: tuple[Row, ...]
+    tolerances: Tolerances = field(default_factory=Tolerances)
+    growth: Growth | None = None
+    steps: int = 1
+    main: str = ""
+    notes: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    unlike: tuple[str, ...] = ()
+
+    @property
+    def within(self) -> bool:
+        """Whether no variable changed beyond the tolerance, none broke or has another shape, no
+        file is missing, and something was compared.
+        """
+        if self.of_nothing or self.missing or self.unlike:
+            return False
+        return all(row.severity in WITHIN for row in self.rows)
+
+    @property
+    def of_nothing(self) -> bool:
+        """Whether no value of any variable is finite in both."""
+        return bool(self.rows) and all(row.severity == "empty" for row in self.rows)
+
+    def row(self, variable: str) -> Row:
+        """The row of a variable.
+
+        Raises:
+            KeyError: the variable was not compared.
+        """
+        found = next((r for r in self.rows if r.variable == variable), None)
+        if found is None:
+            known = ", ".join(r.variable for r in self.rows)
+            raise KeyError(f"no variable '{variable}' was compared; compared: {known}")
+        return found
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data for JSON, which can be judged again under other tolerances without the files.
+
+        Numbers that are not finite become None.
+        """
+        return _plain({
+            "metrics_version": METRICS_VERSION,
+            "within": self.within,
+            "tolerances": vars(self.tolerances),
+            "steps": self.steps,
+            "main": self.main,
+            "notes": list(self.notes),
+            "missing": list(self.missing),
+            "unlike": list(self.unlike),
+            "growth": growth_as_dict(self.growth),
+            "variables": [_row_as_dict(row) for row in self.rows],
+        })  # fmt: skip
+
+    def _summary(self) -> Summary:
+        return summary(self)
+
+
+def compare(
+    golden: Source, actual: Source, *, rtol: Given = (), atol: Given = (), max_ulp: Given = (),
+    select: Mapping[str, Places] | Iterable[str] = (),
+    rename: Mapping[str, str] | Iterable[str] = (), ignore: str | Iterable[str] = (),
+    coords_atol: float = 0.0, coords_rtol: float = 0.0,
+) -> Comparison:  # fmt: skip
+    """Compare a run with its truth.
+
+    Args:
+        golden, actual: datasets, arrays, or paths of netCDF, Zarr, .npy or .npz files; or two
+            folders, whose files are compared by name.
+        rtol: the largest relative l2 error that counts as noise: a number, `"0.1%"`, `"8u"`
+            (multiples of the unit roundoff of the run's format), `"auto"` (what rounding leads to
+            expect after the run's steps), or one of these by variable. Without tolerances only the
+            same bits are the same, and zeros of either sign.
+        atol: the largest error that counts as noise, in the variable's units; either is enough.
+        max_ulp: the largest error in units in the last place; it has to hold, too.
+        select: by axis what is compared: a value of it, several, a slice of values with both its
+            ends, or a text as on the command line, as `{"time": "#-1"}` for the last place. An axis
+            of which one value is selected is none any more.
+        rename: names of variables and axes of the run, and what they are called in the truth.
+        ignore: variables, or coordinates beside axes, that are not compared; of folders also files.
+        coords_atol, coords_rtol: how far coordinates may be apart that count as the same, in the
+            units of the truth's, and relative to them.
+
+    Returns:
+        A Comparison: one row of errors per variable in `rows`, and `within`: whether all of them
+        are within the tolerances. Statistics are over the points that are finite in both. Values in
+        other units are converted into the truth's, and a note says so. Of two folders variables are
+        called "FILE: NAME", and `missing` are the files that the run has not.
+
+    Raises:
+        InputError: a file cannot be read, a tolerance or an adjustment is none, or the two are not
+            on the same points.
+    """
+    tolerances = Tolerances.read(rtol=rtol, atol=atol, max_ulp=max_ulp)
+    adjustments = Adjustments.read(
+        select=select, rename=rename, ignore=ignore, coords_atol=coords_atol,
+        coords_rtol=coords_rtol,
+    )  # fmt: skip
+    folders = two_folders(golden, actual)
+    if folders is not None:
+        return _compared_folders(*folders, tolerances, adjustments)
+    return _compared(golden, actual, tolerances, adjustments)
+
+
+def _compared(
+    golden: Source, actual: Source, tolerances: Tolerances, adjustments: Adjustments,
+    used: set[str] | None = None,
+) -> Comparison:  # fmt: skip
+    """The comparison of two files or objects.
+
+    Args:
+        used: gets the names that adjustments are about, where they need not be in these files.
+    """
+    with opened(golden) as truth, opened(actual) as run:
+        if used is not None:
+            adjustments = adjustments.about(truth, run)
+            used |= adjustments.named
+        run = adjustments.renamed(run)
+        truth = with_axes_of(truth, run)
+        run = with_axes_of(run, truth)
+        truth, run, notes = adjustments.adjusted(
+            truth, run, lambda *left: [*map(require_end, (golden, actual), left)]
+        )
+        notes += tuple(
+            f"what is in the group '{name}' of the {which} is not compared"
+            for source, which in ((golden, "first"), (actual, "second"))
+            for name in groups_of(source)
+        )
+        stated, steps = stated_tolerances(truth.attrs), steps_attribute(run.attrs)
+        rows: tuple[Row, ...] = ()
+        for one in pair(truth, run):
+            rows += (_row(one, stated),)
+            notes += packing_notes(one)
+        names = [row.variable for row in rows]
+        shown = primary_name(names, truth.attrs) if names else ""
+        unlike = tuple(shape_phrases(other_shapes(truth, run)))
+        found = Comparison(rows, steps=steps, main=shown, notes=notes, unlike=unlike)
+        found = judged(found, tolerances)
+        main = main_row(found)
+        if main.severity in SETTLED:
+            return found
+        return replace(found, growth=error_growth(truth, run, main.variable))
+
+
+def _compared_folders(
+    golden: Path, actual: Path, tolerances: Tolerances, adjustments: Adjustments
+) -> Comparison:
+    """All files that two folders have, as one comparison.
+
+    Raises:
+        InputError: as `compare`, with the file; or they have no file in common.
+    """
+    both, missing, more = files_of_both(golden, actual)
+    used = set(adjustments.ignore) & {*both, *missing, *more}
+    both, missing, more = ([n for n in one if n not in used] for one in (both, missing, more))
+    if not both:
+        raise InputError(
+            f"ignore names all files that are in both folders, {', '.join(sorted(used))}; leave "
+            "one of them"
+        )
+    rows: list[Row] = []
+    notes = {f"'{name}' is not compared": None for name in sorted(used)}
+    for name in both:
+        try:
+            found = _compared(golden / name, actual / name, Tolerances(), adjustments, used)
+        except InputError as error:
+            raise InputError(f"{name}: {error} (--ignore {name} leaves the file out)") from None
+        named = (replace(row, variable=f"{name}{OF_FILE}{row.variable}") for row in found.rows)
+        rows += [_judged_row(row, tolerances, found.steps) for row in named]
+        notes |= dict.fromkeys(f"{name}: {note}" for note in found.notes)
+    tolerances.check_names(row.variable for row in rows)
+    if unknown := sorted(adjustments.named - used):
+        raise InputError(
+            f"select, rename or ignore names '{unknown[0]}', which no file has that is in both "
+            f"folders; these have {', '.join(dict.fromkeys(row.variable for row in rows))}"
+        )
+    said = [f"'{name}' is in the second folder only" for name in more]
+    return Comparison(tuple(rows), tolerances, notes=(*notes, *said), missing=tuple(missing))
+
+
+def judged(comparison: Comparison, tolerances: Tolerances) -> Comparison:
+    """The same comparison under other tolerances.
+
+    Raises:
+        InputError: a tolerance names a variable that was not compared.
+    """
+    tolerances.check_names(row.variable for row in comparison.rows)
+    rows = tuple(_judged_row(row, tolerances, comparison.steps) for row in comparison.rows)
+    return replace(comparison, rows=rows, tolerances=tolerances)
+
+
+def main_row(comparison: Comparison) -> Row:
+    """The row that summaries show first."""
+    names = [row.variable for row in comparison.rows]
+    return comparison.row(comparison.main or primary_name(names, {}))
+
+
+def growth(golden: xr.Dataset, actual: xr.Dataset, variable: str) -> tuple[np.ndarray, np.ndarray]:
+    """The relative l2 error of a variable at each time.
+
+    Returns:
+        Times as stored (nt,) and errors (nt,); NaN where nothing finite was left.
+    """
+    one = next(p for p in pair(golden, actual) if p.name == variable)
+    return np.asarray(actual["time"].values, float), errors_along(one)
+
+
+def error_at_end(golden: xr.Dataset, actual: xr.Dataset, tolerance: Mapping[str, Any]) -> float:
+    """The error of a variable over time at the last stored time alone.
+
+    Args:
+        golden, actual: with the same times.
+        tolerance: has variable, metric and at_most.
+    """
+    ends = (data.isel(time=[-1]) for data in (golden, actual))
+    one = next(p for p in pair(*ends) if p.name == tolerance["variable"])
+    return _errors(one, [tolerance])[tolerance["metric"]]
+
+
+def _row(one: Pair, stated: list[dict[str, Any]]) -> Row:
+    """Metrics and counts of one pair."""
+    errors = _errors(one, stated)
+    severity = (
+        "broken" if one.changed_nonfinite else "empty" if not one.tally.finite
+        else "identical" if one.identical else "changed"
+    )  # fmt: skip
+    return Row(
+        one.name, one.units, one.statistics.points, errors, *one.nonfinite, one.changed_nonfinite,
+        severity, number_format=one.number_format, statistics=one.statistics,
+    )  # fmt: skip
+
+
+def _errors(one: Pair, stated: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    """All metrics of a pair; percentiles are exact where a stated tolerance is near."""
+    errors = {name: m.compute(one) for name, m in metrics().items()}
+    for tolerance in stated:
+        if tolerance["variable"] == one.name:
+            name = tolerance["metric"]
+            exact = refined(name, one, tolerance["at_most"])
+            errors[name] = errors[name] if exact is None else exact
+    return errors
+
+
+def _judged_row(row: Row, tolerances: Tolerances, steps: int) -> Row:
+    """A row under other tolerances."""
+    limits = tolerances.limits(row.variable, row.number_format, steps)
+    severity = row.severity
+    if severity not in SETTLED:
+        severity = limits.severity(row.errors, changed_nonfinite=row.changed_nonfinite)
+    return replace(row, limits=limits, severity=severity)
+
+
+def _row_as_dict(row: Row) -> dict[str, Any]:
+    """A row as plain data."""
+    nested = {name: vars(getattr(row, name)) if getattr(row, name) is not None else None
+              for name in ("limits", "number_format", "statistics")}  # fmt: skip
+    return vars(row) | nested
+
+
+def _plain(value: Any) -> Any:
+    """Data that JSON can hold."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(one) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(one) for one in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value

@@ -1,0 +1,251 @@
+"""Verdicts: whether an arithmetic is good enough for a scenario, with the reason."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from sciprec.arrays.metrics import worst_element
+from sciprec.foundation.errors import InputError
+from sciprec.precision.formats.backend import TRUTH
+from sciprec.results.comparison.pointwise.error_metrics import metrics
+from sciprec.results.comparison.pointwise.pairing import pair
+from sciprec.results.comparison.rows import SETTLED, Comparison, error_at_end, main_row
+from sciprec.results.comparison.wording import factor, moment, times
+from sciprec.results.output.stated import ELEMENTS
+
+STATUSES = ("truth", "identical", "good", "unjudged", "beyond", "broken", "failed")
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a comparison comes to.
+
+    Args:
+        status: truth | identical | good (within every tolerance) | unjudged (the scenario states
+            none) | beyond (some tolerance is missed) | broken (NaN or infinities in other places) |
+            failed (nothing to compare, or stopped early).
+        sentence: the reason, with the numbers and everything else that was found.
+        margin: error / tolerance of the closest call; NaN without one.
+        decisive: the part of the sentence that the status rests on; empty where that is all of it.
+    """
+
+    status: str
+    sentence: str
+    margin: float = math.nan
+    decisive: str = ""
+
+    @property
+    def short(self) -> str:
+        """The reason without what decides nothing."""
+        return self.decisive or self.sentence
+
+    @property
+    def acceptable(self) -> bool:
+        """Whether nothing speaks against the arithmetic."""
+        return self.status in ("truth", "identical", "good", "unjudged")
+
+
+def judge(
+    golden: xr.Dataset,
+    actual: xr.Dataset,
+    comparison: Comparison,
+    evidence: Mapping[str, Any] | None = None,
+) -> Verdict:
+    """Judge a run by the tolerances that its scenario states, and by what else was measured.
+
+    Args:
+        golden, actual: truth and run.
+        comparison: of the two.
+        evidence: what `evidence.gathering.evidence` has found; left out, the pointwise errors
+            alone are judged.
+
+    Returns:
+        A Verdict. Evidence makes a run "beyond" where an ensemble tells it from fp64 or where its
+        rounding causes arbitrage beyond the bounds of its prices; it makes an unjudged one "good"
+        where an ensemble cannot tell it from fp64. Ensembles whose members differ by one ulp are
+        mentioned, and decide nothing: any arithmetic of fewer bits is told from them at first.
+    """
+    return with_evidence(_judge_points(golden, actual, comparison), evidence)
+
+
+def stopped_early(attributes: Mapping[str, Any]) -> str:
+    """Why a run is a failed one that ended before its time, whatever its last errors were.
+
+    Args:
+        attributes: of its dataset.
+
+    Returns:
+        A phrase; empty for a run that came to its end.
+    """
+    said = str(attributes.get("blow_up", ""))
+    return f"stopped early: {said}" if said else ""
+
+
+def with_evidence(verdict: Verdict, evidence: Mapping[str, Any] | None) -> Verdict:
+    """The verdict on the pointwise errors with what else was found, as `judge` describes."""
+    if evidence is None or verdict.status not in ("good", "unjudged", "beyond"):
+        return verdict
+    status, said = verdict.status, [verdict.sentence]
+    answers = [evidence.get(name) or {} for name in ("consistency", "distributions")]
+    told = next((a for a in answers if a.get("answer") == "no"), None)
+    alike = next((a for a in answers if a.get("answer") == "yes"), None)
+    decides = not any(a.get("note") for a in answers)
+    if told is not None:
+        said.append(f"statistically distinguishable from fp64: {told['reason']}")
+        status = "beyond" if decides else status
+    elif alike is not None:
+        said.append(f"statistically indistinguishable from fp64: {alike['reason']}")
+        status = "good" if decides and status == "unjudged" else status
+    elif evidence.get("perturbation") is not None:
+        said.append("whether it is statistically indistinguishable from fp64: not enough members")
+    violations = (evidence.get("arbitrage") or {}).get("beyond_bounds") or 0
+    decisive = list(said)
+    if violations:
+        status = "beyond"
+        decisive.append(evidence["arbitrage"]["sentence"])
+    for name in ("variability", "prices", "arbitrage", "budget"):
+        part = evidence.get(name) or {}
+        if part and part.get("applies", True) and _tells(name, part):
+            said.append(part["sentence"])
+    return replace(verdict, status=status, sentence="; ".join(said), decisive="; ".join(decisive))
+
+
+def _tells(name: str, part: Mapping[str, Any]) -> bool:
+    """Whether a part says something that a verdict needs."""
+    if name == "arbitrage":
+        return bool(part["caused"])
+    return name != "budget" or part["below_by"] is not None
+
+
+def _is_truth(run: xr.Dataset) -> bool:
+    """Whether a run is what others are compared with: fp64, transforms and all."""
+    return run.attrs.get("sciprec_backend") == TRUTH and "sciprec_stages" not in run.attrs
+
+
+def _judge_points(golden: xr.Dataset, actual: xr.Dataset, comparison: Comparison) -> Verdict:
+    """Judge a run by its pointwise errors; say which results have another length, and which wrong
+    element the norm of its result hides.
+    """
+    verdict = _judge_rows(golden, actual, comparison)
+    more = list(comparison.unlike)
+    if actual.attrs.get(ELEMENTS) and verdict.status in ("good", "unjudged"):
+        more += _hidden(golden, actual, comparison)
+    return replace(verdict, sentence="; ".join((verdict.sentence, *more))) if more else verdict
+
+
+def _hidden(golden: xr.Dataset, actual: xr.Dataset, comparison: Comparison) -> list[str]:
+    """The element of all results that is furthest off where the norm of its result hides that, in
+    words.
+    """
+    found = []
+    for one in pair(golden, actual):
+        with np.errstate(over="ignore", invalid="ignore"):
+            worst = worst_element(one.name, one.actual, one.actual - one.golden)
+        if worst and worst.is_far(comparison.row(one.name).errors["relative_l2"]):
+            found.append(worst)
+    if not found:
+        return []
+    worst = max(found, key=lambda one: one.relative)
+    return [f"the norm hides that {worst}"]
+
+
+def _judge_rows(golden: xr.Dataset, actual: xr.Dataset, comparison: Comparison) -> Verdict:
+    """The verdict on the results that were compared."""
+    if stopped := stopped_early(actual.attrs):
+        return Verdict("failed", stopped)
+    if lost := main_row(comparison).nonfinite_golden:
+        row = main_row(comparison)
+        counted = f"{lost} of {row.points} values of {row.variable} are not finite"
+        if _is_truth(actual):
+            return Verdict("broken", f"{counted} in the truth itself", math.inf)
+        return Verdict("failed", f"nothing can be compared: {counted} in the fp64 truth")
+    if _is_truth(actual):
+        return Verdict("truth", "the truth that the others are compared with")
+    changed = [r for r in comparison.rows if r.changed_nonfinite]
+    if changed:
+        row = changed[0]
+        counted = f"{row.changed_nonfinite} of {row.points} values of {row.variable}"
+        return Verdict("broken", f"{counted} are finite in one run and not in the other", math.inf)
+    bounds = _call_of_bounds(actual) if {"bound", "tolerance"} <= set(actual.data_vars) else None
+    if all(row.severity in SETTLED for row in comparison.rows) and not comparison.unlike:
+        same = "every stored value has the same bits as fp64"
+        if bounds is None or bounds[0] <= 1.0:
+            return Verdict("identical", same)
+        return Verdict("beyond", f"{bounds[1]}; {same}", bounds[0])
+    tolerances = json.loads(golden.attrs.get("sciprec_scenario", "{}")).get("tolerance", [])
+    compared = {row.variable for row in comparison.rows}
+    unlike = set(golden.data_vars) - compared if comparison.unlike else set()
+    calls = [
+        _call(golden, actual, comparison, t) for t in tolerances if t["variable"] not in unlike
+    ]
+    if bounds is not None:
+        calls.append(bounds)
+    if not calls:
+        row = main_row(comparison)
+        digits = row.errors["decimal_digits"]
+        over = " over all stored times" if "time" in golden[row.variable].dims else ""
+        said = f"{row.variable} agrees with fp64 to {digits:.1f} decimal digits{over}"
+        return Verdict("unjudged", said)
+    margin, reason = max(calls)
+    return Verdict("good" if margin <= 1.0 else "beyond", reason, margin)
+
+
+def _call(
+    golden: xr.Dataset, actual: xr.Dataset, comparison: Comparison, tolerance: dict
+) -> tuple[float, str]:
+    """Error / tolerance, and the sentence that says so.
+
+    Raises:
+        InputError: the file does not hold the variable.
+    """
+    try:
+        row = comparison.row(tolerance["variable"])
+    except KeyError as error:
+        raise InputError(
+            f"the scenario has a tolerance that cannot be held against this file: {error.args[0]}; "
+            "run it again with another tolerance"
+        ) from None
+    metric = metrics()[tolerance["metric"]]
+    error, when, limit = row.errors[metric.name], "", tolerance["at_most"]
+    if "time" in golden[row.variable].dims:
+        when = " over all stored times"
+        if tolerance.get("times", "last") == "last":
+            error = error_at_end(golden, actual, tolerance)
+            when = f" at {moment(float(golden['time'][-1]), golden['time'].attrs)}"
+    units = f" {row.units}" if metric.absolute and row.units != "1" else ""
+    if row.severity == "empty":
+        said = f"{row.variable}: no value is finite in both runs, so that there is nothing to hold"
+        return math.inf, f"{said} against the tolerance {limit:.2g}{units} ({tolerance['reason']})"
+    margin = abs(error) / limit if limit else (0.0 if error == 0.0 else math.inf)
+    if math.isnan(margin):
+        margin = math.inf
+    if error == 0.0:
+        against = "no error at all"
+    elif margin <= 1.0:
+        against = times(1.0 / margin, "below")
+    else:
+        against = times(margin, "above") if math.isfinite(margin) else "far above"
+    said = f"{row.variable}: {metric.title} {error:.2g}{units}{when}, {against}"
+    return margin, f"{said} the tolerance {limit:.2g}{units} ({tolerance['reason']})"
+
+
+def _call_of_bounds(actual: xr.Dataset) -> tuple[float, str]:
+    """Largest bound / tolerance of prices that were to meet one, and the sentence."""
+    bound, limit = actual["bound"].values, actual["tolerance"].values
+    with np.errstate(divide="ignore", invalid="ignore"):
+        shares = np.where(bound == 0.0, 0.0, bound / limit)
+    shares = np.where(np.isnan(shares), math.inf, shares)
+    margin, widest = float(np.max(shares)), limit.flat[np.argmax(shares)]
+    met = int(np.count_nonzero(shares <= 1.0))
+    counted = f"{met} of {bound.size}" if met < bound.size else "all"
+    said = f"{counted} prices have bounds within the tolerance that they were computed to"
+    if math.isfinite(margin):
+        return margin, f"{said}, the widest being {factor(margin)} of it"
+    return margin, f"{said}, the widest being {'of a price of zero' if widest == 0 else 'infinite'}"

@@ -1,0 +1,126 @@
+"""The datasets of prices and greeks with their bounds."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, fields
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from sciprec.results.output.dataset import fixed_point_attributes
+from sciprec.results.output.variables import describe
+
+DIMENSIONS = ("payoff", "maturity", "strike", "backend")
+PRICED = (
+    "price",
+    "bound",
+    "statistical",
+    "discretisation",
+    "rounding",
+    "rounding_error",
+    "tolerance",
+)
+DERIVED = (
+    "value",
+    "bound",
+    "statistical",
+    "discretisation",
+    "rounding",
+    "difference",
+    "tolerance",
+)
+
+
+def price_dataset(result: Any) -> xr.Dataset:
+    """The dataset of a result of `sciprec.heston.price`.
+
+    Args:
+        result: has payoffs (frozen classes with name and maturity, and strike where they have
+            one) and a number or an array (n_payoffs,) for each of PRICED.
+
+    Returns:
+        Dimensions payoff, maturity, strike and backend, NaN where nothing was priced; a payoff
+        without a strike is at the strike NaN. The run's own numbers and the levels' table (JSON)
+        are attributes.
+    """
+    return _dataset(result, PRICED, {}, {"extrapolation": ", ".join(result.extrapolation)})
+
+
+def greeks_dataset(result: Any) -> xr.Dataset:
+    """The dataset of a result of `sciprec.heston.greeks`.
+
+    Args:
+        result: as for price_dataset, with greeks (their names) and an array (n_greeks,) or
+            (n_payoffs, n_greeks) for each of DERIVED.
+
+    Returns:
+        As price_dataset, with the further dimension greek.
+    """
+    bumps = json.dumps(asdict(result.bumps))
+    return _dataset(result, DERIVED, {"greek": list(result.greeks)}, {"bumps": bumps})
+
+
+def _dataset(result: Any, parts: tuple, further: dict, more: dict) -> xr.Dataset:
+    """The dataset of some arrays of a result, each (n_payoffs, *lengths of further axes)."""
+    rows = [(_label(p), p.maturity, getattr(p, "strike", np.nan)) for p in result.payoffs]
+    axes = [_distinct(axis) for axis in zip(*rows, strict=True)]
+    behind = tuple(len(axis) for axis in further.values())
+    shape = (*(len(axis) for axis in axes), 1, *behind)
+    places = [tuple(axes[d].index(row[d]) for d in range(3)) + (0,) for row in _comparable(rows)]
+    grids = {name: np.full(shape, np.nan) for name in parts}
+    for name, grid in grids.items():
+        values = np.reshape(getattr(result, name), (len(rows), *behind))
+        for place, value in zip(places, values, strict=True):
+            grid[place] = value
+    names, maturities, strikes = axes
+    coordinates = {
+        "payoff": list(names),
+        "maturity": np.array(maturities, float),
+        "strike": np.array([np.nan if s is None else s for s in strikes], float),
+        "backend": [result.backend],
+    }
+    dimensions = (*DIMENSIONS, *further)
+    dataset = xr.Dataset(
+        {name: (dimensions, grid) for name, grid in grids.items()}, coords=coordinates | further
+    )
+    for name in dataset.variables:
+        dataset[name].attrs = describe(str(name)).as_attributes()
+    dataset.attrs = _attributes(result) | more
+    return dataset
+
+
+def _attributes(result: Any) -> dict:
+    """The run's own numbers as attributes of a netCDF file."""
+    return {
+        "confidence": result.confidence,
+        "n_paths": result.n_paths,
+        "n_steps": result.n_steps,
+        "wall_seconds": result.seconds,
+        "scheme": result.scheme,
+        "seed": str(result.seed),
+        "tolerance_met": int(result.met),
+        "variance_reduction": result.variance_reduction,
+        "sentences": " ".join(f"{sentence}." for sentence in result.sentences),
+        "levels": json.dumps([asdict(level) for level in result.levels]),
+    } | fixed_point_attributes(result.fixed_point)
+
+
+def _label(payoff: Any) -> str:
+    """A payoff's name, with what tells it from others beside strike and maturity."""
+    told = {"strike", "maturity", "kind", "direction", "knock"}
+    more = {f.name: getattr(payoff, f.name) for f in fields(payoff) if f.name not in told}
+    given = ", ".join(f"{key}={value:g}" for key, value in more.items() if value is not None)
+    return payoff.name + (f" ({given})" if given else "")
+
+
+def _comparable(rows: list) -> list:
+    """The rows with None in place of NaN, which equals nothing."""
+    return [tuple(None if value != value else value for value in row) for row in rows]
+
+
+def _distinct(axis: tuple) -> list:
+    """The distinct values of an axis, in order; None for NaN comes last."""
+    values = {None if value != value else value for value in axis}
+    return sorted(values, key=lambda value: (value is None, value if value is not None else 0))

@@ -1,0 +1,103 @@
+"""Files of runs that are read only as far as they hold what was written, and how to make the others
+again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import xarray as xr
+
+from sciprec.foundation.errors import InputError
+from sciprec.results.output import digests, files
+from sciprec.results.output.folders import MANIFEST
+from sciprec.results.output.netcdf import require_written
+from sciprec.results.output.pieces import is_large
+
+
+def available(
+    path: str | Path, expected: str = "",
+    held: Callable[[files.Verified], files.Verified] = lambda seen: seen,
+) -> xr.Dataset:  # fmt: skip
+    """The dataset of a run's file, as `files.available`, which holds what was written.
+
+    Args:
+        path: of a netCDF file or Zarr store.
+        expected: digest of its run, as a list of runs has it; empty where that is not known.
+        held: holds what was seen of the file against what else is known of it.
+
+    Raises:
+        InputError: the file is missing, cannot be read, or is damaged; how to make it again.
+    """
+    path = Path(path)
+
+    def look(dataset: xr.Dataset) -> None:
+        _require_whole(held(files.seen_of(path, dataset, expected)))
+
+    try:
+        return files.available(path, look)
+    except DamagedFileError:
+        raise
+    except Exception:  # the libraries raise anything for damaged bytes
+        _require_whole(files.verify(path, expected))
+        raise
+
+
+UNKNOWN_WAY = "run its scenario again"
+"""Where no list of runs beside a file says by which command."""
+
+
+@contextlib.contextmanager
+def opened(path: str | Path) -> Iterator[xr.Dataset]:
+    """A file or store whose values are read when they are asked for, as `files.opened`; one with
+    digests has been read once before, and holds what was written.
+
+    Raises:
+        InputError: as `available`; of files without digests as `files.opened`.
+    """
+    path = Path(path)
+    with contextlib.ExitStack() as stack:
+        try:
+            dataset = stack.enter_context(files.opened(path))
+        except InputError as error:
+            again = way_back(path)
+            raise InputError(f"{error}; {again}" if again != UNKNOWN_WAY else str(error)) from None
+        if digests.is_sealed(dataset):
+            require_written(dataset, path)
+            if not is_large(dataset):
+                with contextlib.suppress(Exception):  # damaged bytes, which are looked for below
+                    dataset.load()
+            _require_whole(files.seen_of(path, dataset))
+        yield dataset
+
+
+class DamagedFileError(InputError):
+    """A run's file does not hold what was written; the message says how to make it again."""
+
+
+def _require_whole(seen: files.Verified) -> None:
+    """
+    Raises:
+        DamagedFileError: the file is damaged or missing.
+    """
+    if seen.damage:
+        raise DamagedFileError(f"{damage_of(seen)}; {way_back(seen.path)}")
+
+
+def damage_of(seen: files.Verified) -> str:
+    """What is wrong with a file, as a sentence without its end."""
+    if seen.damage == files.MISSING:
+        return f"'{seen.path}' {seen.damage}"
+    return f"'{seen.path}' is damaged: it {seen.damage}"
+
+
+def way_back(path: Path) -> str:
+    """What to do to get a run's file again."""
+    with contextlib.suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
+        content = json.loads((path.parent / MANIFEST).read_text(encoding="utf-8"))
+        if any(entry["file"] == path.name for entry in content["runs"]):
+            return f"make it again with `{content['command']}`"
+    return UNKNOWN_WAY

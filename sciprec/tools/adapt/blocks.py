@@ -1,0 +1,100 @@
+"""A block of steps, made again on wider rungs until it stays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+import numpy as np
+
+from sciprec.tools.adapt.control import Control
+from sciprec.tools.adapt.plan import Plan
+
+S = TypeVar("S")
+
+
+class Rungs(Protocol[S]):
+    """A model on the rungs of a ladder; S is its state."""
+
+    def copied(self, state: S) -> S:
+        """A state of its own with the same values."""
+
+    def advanced(self, state: S, rung: int, before: int, count: int) -> None:
+        """Make so many steps after those before on a rung; the state is changed in place."""
+
+    def exact(self, state: S, before: int) -> S:
+        """The state that one step in fp64 makes of a state, which stays as it is."""
+
+    def apart(self, state: S, exact: S) -> np.ndarray:
+        """The judged variable of a state less that of another one, flat, binary64."""
+
+    def judged(self, state: S) -> np.ndarray:
+        """The judged variable of a state, flat, binary64."""
+
+
+@dataclass(frozen=True)
+class Adapted:
+    """What an adaptive run has done.
+
+    Args:
+        plan: what was asked for.
+        variable: that was judged.
+        history: (blocks, columns) of `control.COLUMNS`, repeated ones included.
+        ended: empty, or a sentence: the widest rung has left the tolerance.
+    """
+
+    plan: Plan
+    variable: str
+    history: np.ndarray
+    ended: str = ""
+
+
+def block_size(plan: Plan, before: int, stop: int) -> int:
+    """How many steps the block after so many has: it ends at multiples of those of a block, and
+    where the model stops for something else.
+    """
+    return min(plan.every - before % plan.every, stop - before)
+
+
+def block(rungs: Rungs[S], control: Control, state: S, before: int, count: int) -> S:
+    """The state after a block that stays.
+
+    Args:
+        rungs: the model.
+        control: of the run.
+        state: at the beginning of the block; it stays as it is.
+        before: steps before it.
+        count: its steps, at least one.
+    """
+    if before == 0 and not control.history:
+        exact = rungs.exact(state, 0)
+        tried = _differences(rungs, state, exact, 0, range(len(control.plan.ladder)))
+        control.begin(tried, rungs.judged(state))
+    while True:
+        made, rung, last = rungs.copied(state), control.rung, before + count - 1
+        if count > 1:
+            rungs.advanced(made, rung, before, count - 1)
+        exact = rungs.exact(made, last)
+        tried = _differences(rungs, made, exact, last, range(rung))
+        rungs.advanced(made, rung, last, 1)
+        tried[rung] = _apart(rungs, made, exact)
+        if control.keep(before, count, tried, rungs.judged(made)):
+            return made
+
+
+def _differences(
+    rungs: Rungs[S], state: S, exact: S, before: int, tried: Iterable[int]
+) -> dict[int, np.ndarray]:
+    """What the next step would add on some rungs."""
+    found = {}
+    for rung in tried:
+        made = rungs.copied(state)
+        rungs.advanced(made, rung, before, 1)
+        found[rung] = _apart(rungs, made, exact)
+    return found
+
+
+def _apart(rungs: Rungs[S], state: S, exact: S) -> np.ndarray:
+    with np.errstate(invalid="ignore", over="ignore"):
+        return rungs.apart(state, exact)

@@ -1,0 +1,133 @@
+"""What an adaptive run is to keep: a tolerance, by a ladder of arithmetics from narrow to wide."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sciprec.foundation.arguments import Range, names, refused, whole
+from sciprec.foundation.errors import InputError, meant
+from sciprec.precision.formats.backend import Backend, HandedBackend, resolve_backend
+from sciprec.precision.formats.float_format import Format
+
+EVERY = 36
+"""Steps of a block where nothing is said."""
+TOLERANCE = Range("a number above 0 and below 1, such as 1e-3", above=0.0, most=1.0)
+_EXAMPLE = 'such as ["fp16", "mlu370", "fp32"]'
+_KEYS = ("tolerance", "ladder", "every", "variable")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What an adaptive run is to keep.
+
+    Args:
+        tolerance: the relative l2 error against fp64 that a variable may have at the end.
+        ladder: names of arithmetics, from narrow to wide.
+        every: steps of a block.
+        variable: of the state; empty: the first one of the climate's, all of a user's model.
+    """
+
+    tolerance: float
+    ladder: tuple[str, ...]
+    every: int = EVERY
+    variable: str = ""
+
+    @property
+    def widest(self) -> str:
+        """The last rung of the ladder."""
+        return self.ladder[-1]
+
+
+def checked_plan(
+    tolerance: Any, ladder: Sequence[str], every: Any = EVERY, variable: str | None = None
+) -> Plan:
+    """A plan, as far as it can be checked without a model.
+
+    Raises:
+        InputError: a tolerance, a ladder or a number of steps is none.
+    """
+    most = TOLERANCE.number("tolerance", tolerance)
+    if most >= 1.0:
+        raise refused("tolerance", tolerance, TOLERANCE.words)
+    steps = whole("every", every, 1, 2**31, "a whole number of steps from 1")
+    if variable is not None and not isinstance(variable, str):
+        raise refused("variable", variable, 'the name of a variable of the state, "vorticity"')
+    return Plan(most, checked_ladder(ladder), steps, variable or "")
+
+
+def checked_ladder(given: Sequence[str]) -> tuple[str, ...]:
+    """The names of a ladder's arithmetics, as the table has them.
+
+    Raises:
+        InputError: fewer than two, one that is unknown or no float that is rounded alike each time,
+            or one that is no wider than the one before it.
+    """
+    ladder = [resolve_backend(name) for name in names("ladder", given)] if given else []
+    if len(ladder) < 2:
+        given = list(given) if isinstance(given, tuple) else given
+        raise refused("ladder", given, f"two arithmetics or more from narrow to wide, {_EXAMPLE}")
+    for rung in ladder:
+        if rung.fixed or rung.random or isinstance(rung, HandedBackend):
+            raise InputError(
+                f"ladder names '{rung.name}'; accepted: floats that are rounded alike each time, "
+                f"{_EXAMPLE}"
+            )
+    for before, rung in zip(ladder, ladder[1:], strict=False):
+        if not _is_wider(rung, before):
+            raise InputError(
+                f"ladder names '{rung.name}' after '{before.name}', and it is no wider; give "
+                f"arithmetics from narrow to wide, {_EXAMPLE}"
+            )
+    return tuple(rung.name for rung in ladder)
+
+
+def _is_wider(backend: Backend, other: Backend) -> bool:
+    """Whether a significand has more bits; where it has as many, whether the range holds that of
+    the other at both its ends, and is a larger one.
+    """
+    one, two = backend.compute.format, other.compute.format
+    assert isinstance(one, Format)
+    assert isinstance(two, Format)
+    if one.significand_bits != two.significand_bits:
+        return one.significand_bits > two.significand_bits
+    ends = one.max_finite, -one.min_positive, two.max_finite, -two.min_positive
+    return ends[:2] != ends[2:] and ends[0] >= ends[2] and ends[1] >= ends[3]
+
+
+def plan_from(given: Plan | Mapping[str, Any] | None) -> Plan | None:
+    """A plan from what a user gives; None where the arithmetic stays as it is.
+
+    Raises:
+        InputError: as `checked_plan`, or it is neither, or a table with other keys.
+    """
+    if given is None or isinstance(given, Plan):
+        return given
+    example = '{"tolerance": 1e-3, "ladder": ["fp16", "mlu370", "fp32"]}'
+    if not isinstance(given, Mapping):
+        raise refused("adaptive", given, f"a table such as {example}")
+    for name in given:
+        if name not in _KEYS:
+            raise InputError(
+                f"adaptive has the unknown key {name!r}; known: {', '.join(_KEYS)}"
+                f"{meant(name, _KEYS)}"
+            )
+    for name in _KEYS[:2]:
+        if name not in given:
+            raise InputError(f"adaptive has no key '{name}'; give a table such as {example}")
+    return checked_plan(**given)
+
+
+def require_variable(plan: Plan, known: Sequence[str]) -> str:
+    """The variable that is judged; the first one where none is named.
+
+    Raises:
+        InputError: the model does not have it.
+    """
+    if plan.variable and plan.variable not in known:
+        raise InputError(
+            f"adaptive names the variable {plan.variable!r}; known: {', '.join(known)}"
+            f"{meant(plan.variable, known)}"
+        )
+    return plan.variable or known[0]

@@ -1,0 +1,1 @@
+"""`bound`: a proven bound of a kernel's rounding error."""

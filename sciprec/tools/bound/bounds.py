@@ -1,0 +1,246 @@
+"""`bound`: a proven bound of a kernel's rounding error, of one call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from sciprec.arrays.metrics import METRICS, error_by, worst_element
+from sciprec.foundation.arguments import word
+from sciprec.foundation.listing import Listing, Shown, Summary, counted
+from sciprec.precision.formats.backend import Backend, resolve_backend
+from sciprec.precision.lifting.lifted import Lifted
+from sciprec.precision.rewriting.syntax import LiftError, plain_function
+from sciprec.tools.bound.enclosing import Place, lost_places, undecided_places
+from sciprec.tools.trace.attribution import (
+    Result,
+    arithmetics_of,
+    require_apart,
+    require_traceable,
+)
+from sciprec.tools.trace.needed_memory import require_memory_of_kernel
+from sciprec.tools.trace.problem import Problem, bound_arguments
+
+LANES = 2
+SLACK = 1.0 + 2.0**-50
+"""What adding a midpoint to a radius may round."""
+BITS_OF_FP64 = 53
+"""An arithmetic of so many bits errs as fp64 does, and cannot be judged by it."""
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Bound(Shown):
+    """How far the results of a call may be from exact arithmetic's.
+
+    Attributes:
+        kernel, backend: what was run.
+        results: output -> its tested values, those of `lift`.
+        bounds: output -> a bound of |tested - exact| for every element, infinite where there is
+            none: everywhere, where a decision is open.
+        largest: output -> the largest of them.
+        metric: by which `relative` is.
+        relative: output -> its bounds by the metric, tested values in the place of exact ones: the
+            l2 norm of bounds over that of values, unless another one is asked for.
+        undecided: places where the run decided (a comparison, min, max, int, floor, a remainder)
+            and exact values may decide otherwise, by time.
+        lost: places where an operation's result has no bound, though its operands have: overflow,
+            a divisor or a root's operand that may be zero or negative, a function without a rule.
+        verdict: what there is to know, in a sentence.
+    """
+
+    kernel: str
+    backend: str
+    results: Mapping[str, np.ndarray]
+    bounds: Mapping[str, np.ndarray]
+    largest: Mapping[str, float]
+    metric: str
+    relative: Mapping[str, float]
+    undecided: tuple[Place, ...]
+    lost: tuple[Place, ...]
+    verdict: str
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything as plain data; arrays as nested lists."""
+        arrays = {
+            name: {key: value.tolist() for key, value in getattr(self, name).items()}
+            for name in ("results", "bounds")
+        }
+        places = {name: [asdict(p) for p in getattr(self, name)] for name in ("undecided", "lost")}
+        return {
+            "kernel": self.kernel, "backend": self.backend, **arrays,
+            "largest": dict(self.largest), "metric": self.metric, "relative": dict(self.relative),
+            **places, "verdict": self.verdict,
+        }  # fmt: skip
+
+    def _summary(self) -> Summary:
+        rows = [
+            (name, f"{array.size:,}", f"{self.largest[name]:.3g}", f"{self.relative[name]:.2g}")
+            for name, array in self.bounds.items()
+        ]
+        notes = [f"open decision in {p}" for p in self.undecided]
+        notes += [f"no bound of what is made in {p}" for p in self.lost]
+        by = "relative" if self.metric == "relative_l2" else self.metric
+        heads = ("numbers", "largest bound", by)
+        return Summary(self.verdict, Listing(("output",), heads, rows), tuple(notes))
+
+
+def bound(
+    kernel: Callable[..., Any],
+    backend: str | Backend,
+    args: Sequence[Any] | Mapping[str, Any],
+    *,
+    output: str | Iterable[str] | None = None,
+    metric: str = "relative_l2",
+) -> Bound:
+    """Bound the rounding error of one call of a kernel, rigorously.
+
+    Exact is real arithmetic from the given binary64 numbers and literals along the path of the
+    tested run. Beside every number runs an interval of the exact value; where the run decides and
+    the interval does not confirm it, there is no bound, and the line is named.
+
+    Args:
+        kernel: a Python function in Numba's subset, an `@njit` function, or what `lift` gave.
+        backend: a floating-point arithmetic without random bits, by name, spec string or Backend,
+            or an Assignment of several.
+        args: a tuple of its arguments, or a mapping by parameter name. They are not written.
+        output: which results are wanted: names of arguments that the kernel writes (`NAME_0`, ...
+            of those in a tuple), or "return" (`return_0`, ... of several); left out, all.
+        metric: by which `relative` is: "relative_l2", "relative_max" (the largest bound over the
+            largest value), "max_relative" (number by number), "max_abs" or "rms".
+
+    Returns:
+        A Bound: for every element of the results a number that |tested - exact| does not exceed.
+
+    Raises:
+        InputError: an argument cannot be used, or the backend has no rounding error of this kind.
+        LiftError: the kernel cannot be lifted, or decides by what an interval cannot follow.
+
+    Precision:
+        Tested values are those of `lift`, bit for bit. The error of `+ - *` and `fma` is known
+        exactly, and what is not known of it is the rounding of errors, about 1e-14 of them an
+        operation; `/` and `sqrt` likewise. Elementary functions are known to 2^-49 of their value.
+
+    Source:
+        Running error analysis: Wilkinson (1986); Higham (2002), section 3.3. Interval arithmetic:
+        Moore (1966); by midpoint and radius in rounding to nearest: Rump (1999).
+
+    Differs from the source:
+        Local errors have their sign and value, not a bound of their size.
+    """
+    function = kernel.kernel if isinstance(kernel, Lifted) else plain_function(kernel)
+    if function is None:
+        raise LiftError(
+            f"the kernel is a {type(kernel).__name__}; bound takes a Python function or an @njit "
+            "function: define the kernel with `def`"
+        )
+    word("metric", metric, METRICS)
+    arithmetic = resolve_backend(backend)
+    require_traceable(arithmetic, "bound", function)
+    given = bound_arguments(function, args)
+    require_memory_of_kernel(function.__name__, given, LANES)
+    require_apart(function.__name__, given, "bound")
+    problem = Problem(function, arithmetic, given, output, LANES)
+    table = problem.table("enclosure")
+    found = problem.run("enclosure", table)
+    program = problem.kernel("enclosure").program
+    undecided, lost = undecided_places(program, table), lost_places(program, table)
+    bounds = {r.name: _bounds(r, bool(undecided)) for r in found}
+    results = {r.name: r.tested for r in found}
+    relative = {r.name: _by(metric, bounds[r.name], r.tested) for r in found}
+    largest = {name: float(np.max(array, initial=0.0)) for name, array in bounds.items()}
+    error = f"the error of '{function.__name__}' in {arithmetic.name}"
+    if undecided:
+        verdict = f"No bound of {error}: {_open(undecided)}"
+    elif not any(r.written for r in found):
+        stores = f"stores nothing into {' or '.join(bounds)}, and exact values decide likewise"
+        verdict = f"No error: '{function.__name__}' in {arithmetic.name} {stores}"
+    elif not any(largest.values()):
+        verdict = f"'{function.__name__}' makes no error in {arithmetic.name}"
+    else:
+        verdict = _verdict(error, results, bounds, metric, relative, lost, _instead(arithmetic))
+    return Bound(
+        function.__name__, arithmetic.name, results, bounds, largest, metric, relative, undecided,
+        lost, verdict,
+    )  # fmt: skip
+
+
+def _bounds(result: Result, is_open: bool) -> np.ndarray:
+    """|mid| + radius, rounded up; infinite where there is none."""
+    middle, radius = abs(result.beside[..., 0]), abs(result.beside[..., 1])
+    with np.errstate(all="ignore"):
+        both = middle + radius
+        both = np.where(both == 0.0, 0.0, both * SLACK + 2.0**-1074)
+    known = np.isfinite(both) & np.isfinite(result.tested)
+    return np.where(known, both, np.inf) if not is_open else np.full(both.shape, np.inf)
+
+
+def _by(metric: str, bounds: np.ndarray, tested: np.ndarray) -> float:
+    """What a metric gives of bounds; infinite where one is, or no value has a size."""
+    scale, most = (float(np.max(abs(a), initial=0.0)) for a in (tested, bounds))
+    if most == 0.0:
+        return 0.0
+    if not (most < np.inf and scale < np.inf):
+        return np.inf
+    if metric != "relative_l2":
+        with np.errstate(all="ignore"):
+            return error_by(metric, bounds, tested)
+    if scale == 0.0:
+        return np.inf
+    ratio = np.linalg.norm(bounds / most) / np.linalg.norm(tested / scale)
+    with np.errstate(all="ignore"):
+        return float(ratio * (np.float64(most) / scale))
+
+
+def _open(undecided: tuple[Place, ...]) -> str:
+    """Which decisions are open, in words."""
+    more = len(undecided) - 1
+    also = f" (and in {counted(more, 'more line')})" if more else ""
+    return f"exact values may decide otherwise in {undecided[0]}{also}"
+
+
+def _instead(arithmetic: Backend) -> str:
+    """What to do where a bound has become useless."""
+    if arithmetics_of(arithmetic)[0].format.significand_bits < BITS_OF_FP64:
+        return "watch how it drifts from fp64 with sciprec.monitor instead"
+    return "estimate its error with sciprec.trace instead"
+
+
+def _verdict(error: str, results, bounds, metric: str, relative, lost, instead: str) -> str:
+    """What there is to know of bounds without an open decision, in a sentence."""
+    infinite = sum(int(np.isinf(array).sum()) for array in bounds.values())
+    count = sum(array.size for array in bounds.values())
+    where = f", first in {lost[0]}" if lost else ""
+    if infinite == count:
+        return f"No bound of {error}: no result has one{where}"
+    most = max(float(a[np.isfinite(a)].max(initial=0.0)) for a in bounds.values())
+    at_most = f"T{error[1:]} is at most {most:.3g}"
+    if infinite:
+        none = f"{infinite:,} of {counted(count, 'number')} have none"
+        return f"{at_most} where it has a bound; {none}{where}"
+    norms = {name: _by("relative_l2", bounds[name], tested) for name, tested in results.items()}
+    worst = max(norms, key=lambda n: norms[n])
+    if not np.any(results[worst]):
+        return f"{at_most}; {worst} is 0"
+    if norms[worst] > 1.0:
+        return (
+            f"The bound of {error} has become useless: that of {worst} is {norms[worst]:.3g} "
+            f"times the result; {instead}"
+        )
+    if metric != "relative_l2":
+        worst = max(relative, key=lambda n: relative[n])
+        return f"{at_most}; {metric} of {worst}: {relative[worst]:.3g}"
+    return f"{at_most}, {relative[worst]:.2g} of {worst}{_hidden(results, bounds, norms)}"
+
+
+def _hidden(results, bounds, relative) -> str:
+    """The element whose bound is as large as itself where the norm of its result hides that."""
+    found = [worst_element(n, t, -np.copysign(bounds[n], t)) for n, t in results.items()]
+    far = [w for w, n in zip(found, results, strict=True) if w and w.is_far(relative[n])]
+    if not far:
+        return ""
+    first = max(far, key=lambda w: w.relative)
+    by = abs(first.found - first.truth)
+    return f"; {first.name} is {first.found:.6g}, and may be wrong by {by:.3g}"

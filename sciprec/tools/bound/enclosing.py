@@ -1,0 +1,63 @@
+"""Where a run with intervals beside its numbers could not confirm a decision, or lost a bound."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sciprec.instruments.assigning.origins import own_place
+from sciprec.instruments.tracing import rows
+from sciprec.instruments.tracing.program import TracedProgram
+from sciprec.instruments.tracing.table import Table
+
+
+@dataclass(frozen=True)
+class Place:
+    """A line of the kernel where something happened.
+
+    Attributes:
+        function, file, line, source: the line.
+        calls: lines of the calls that lead there, the kernel's first.
+        count: how often it happened.
+    """
+
+    function: str
+    file: str
+    line: int
+    source: str
+    calls: tuple[int, ...]
+    count: int
+
+    def __str__(self) -> str:
+        called = "".join(f", called in line {n}" for n in reversed(self.calls))
+        return f"line {self.line}{called}: {self.source}"
+
+
+def undecided_places(program: TracedProgram, table: Table) -> tuple[Place, ...]:
+    """Where the run decided and the interval did not confirm it, by time."""
+    return _places(program, table, rows.OTHERWISE)
+
+
+def lost_places(program: TracedProgram, table: Table) -> tuple[Place, ...]:
+    """Where operands had a bound and the result has none, by time."""
+    return _places(program, table, rows.NO_NUMBER)
+
+
+def _places(program: TracedProgram, table: Table, word: int) -> tuple[Place, ...]:
+    counts, clocks = table.words[:, word], table.words[:, word + 1]
+    found: dict[tuple, list[int]] = {}
+    for number in sorted(np.flatnonzero(counts).tolist(), key=lambda n: clocks[n]):
+        at = own_place(program, program.layout.rows[number])
+        found.setdefault((at.file, at.line), []).append(number)
+    return tuple(
+        _place(program, numbers[0], int(counts[numbers].sum())) for numbers in found.values()
+    )
+
+
+def _place(program: TracedProgram, number: int, count: int) -> Place:
+    row = program.layout.rows[number]
+    at = own_place(program, row)
+    calls = [program.origins[c] for c in row.calls if c in program.origins]
+    lines = tuple(c.line for c in calls if not c.of_engine and c.line != at.line)
+    return Place(at.function, at.file, at.line, at.source, lines, count)

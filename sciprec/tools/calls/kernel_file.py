@@ -1,0 +1,106 @@
+"""Kernels and functions of Python files, named as on the command line: `FILE.py:FUNCTION`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from sciprec.foundation.errors import InputError, meant
+from sciprec.foundation.loading import beside, loaded_file
+from sciprec.precision.rewriting.syntax import plain_function
+
+WHAT = "kernel file"
+"""What such a file is called in messages."""
+
+
+def names_function(text: str) -> bool:
+    """Whether a text names a function of a Python file."""
+    file, _, function = text.rpartition(":")
+    return file.endswith(".py") and bool(function)
+
+
+def is_kernel(text: str) -> bool:
+    """Whether a text names a kernel, where it might name a scenario, too.
+
+    Raises:
+        InputError: it names a Python file without a function, or leaves out the file's ending.
+    """
+    if names_function(text):
+        return True
+    if text.endswith(".py"):
+        known = _own_functions(loaded_file(text, WHAT, registers=False))
+        raise InputError(
+            f"'{text}' is a Python file without a function; name one of it, as in "
+            f"{text}:{next(iter(known), 'function')}; its functions: {', '.join(known) or 'none'}"
+        )
+    file, _, function = text.rpartition(":")
+    if function and not Path(text).exists() and Path(f"{file}.py").is_file():
+        raise InputError(
+            f"'{text}' names no Python file; a kernel is FILE.py:FUNCTION; did you mean "
+            f"'{file}.py:{function}'?"
+        )
+    return False
+
+
+def kernel_named(text: str) -> Callable[..., Any]:
+    """The kernel that `FILE.py:FUNCTION` names.
+
+    Raises:
+        InputError: it names none, or the file cannot be imported.
+    """
+    if not names_function(text):
+        raise InputError(
+            f"the kernel is '{text}'; accepted: a Python file and a function of it, as in "
+            "mykernel.py:function"
+        )
+    found = _member(text)
+    if plain_function(found) is None:
+        raise InputError(
+            f"'{text}' is a {type(found).__name__}; give a Python function or an @njit function"
+        )
+    return found
+
+
+def made_by(text: str) -> Any:
+    """What the function that `FILE.py:FUNCTION` names returns when it is called.
+
+    Raises:
+        InputError: it names none, or the call fails.
+    """
+    function = _member(text)
+    file, _, name = text.rpartition(":")
+    if not callable(function):
+        kind = type(function).__name__
+        raise InputError(f"'{text}' is a {kind}; name a function without arguments")
+    try:
+        with beside(Path(file)):
+            return function()
+    except Exception as error:
+        raise InputError(
+            f"the function '{name}' of '{file}', which makes inputs, failed with "
+            f"{type(error).__name__}: {error}; it is called without arguments: correct it"
+        ) from None
+
+
+def _own_functions(module: Any) -> list[str]:
+    """Names of the public functions that a file defines itself, without those that it imports."""
+    functions = {name: plain_function(value) for name, value in vars(module).items()}
+    return [
+        name for name, function in functions.items()
+        if not name.startswith("_") and function is not None
+        and function.__module__ == module.__name__
+    ]  # fmt: skip
+
+
+def _member(text: str) -> Any:
+    """What a file defines under a name."""
+    file, _, name = text.rpartition(":")
+    module = loaded_file(file, WHAT, registers=False)
+    if not hasattr(module, name):
+        known = _own_functions(module)
+        raise InputError(
+            f"'{file}' defines no '{name}'; its functions: {', '.join(known) or 'none'}"
+            f"{meant(name, known)}"
+        )
+    return getattr(module, name)

@@ -1,0 +1,72 @@
+"""The page of a kernel that was watched: alerts, errors over steps, summaries; without scripts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sciprec.drawing.heat import error_map
+from sciprec.drawing.picture import Picture
+from sciprec.drawing.svg import COLOURS, drawn, legend, short, to_svg
+from sciprec.drawing.templating import page_style, template
+from sciprec.tools.monitor.summaries import BINS, LEAST_EXPONENT
+
+if TYPE_CHECKING:
+    from sciprec.tools.monitor.monitored import Monitored
+
+
+def monitor_page(watched: Monitored) -> str:
+    """The page as text; the same run gives the same bytes."""
+    listed = watched._summary()
+    heat = exponents = None
+    if watched.history is not None and watched.steps.size:
+        errors = watched.history.errors
+        if errors is not None:
+            beside = f"Of passes of outermost loops every {watched.every}th was watched."
+            if watched.every == 1:
+                beside = "Every pass of outermost loops was watched."
+            heat = error_map(
+                watched.watch, watched.steps, errors.T, "step", "errors", beside
+            )
+        exponents = exponents_picture(watched.watch, watched.history.exponents, "exponents")
+    return template("monitor.html").render(
+        style=page_style(),
+        title=f"'{watched.kernel}' in {watched.backend}, watched",
+        verdict=listed.title,
+        heads=() if listed.listing is None else listed.listing.heads,
+        rows=() if listed.listing is None else listed.listing.rows,
+        notes=listed.notes,
+        heat=heat,
+        exponents=exponents,
+    )
+
+
+def exponents_picture(names: Any, counts: np.ndarray, name: str) -> Picture | None:
+    """How often each exponent was met, variable by variable.
+
+    Args:
+        names: of the variables.
+        counts: (variables, BINS).
+        name: of the figure, unique on the page.
+    """
+    met = np.flatnonzero(counts.any(axis=0))
+    if not met.size:
+        return None
+    first, last = max(met[0] - 1, 0), min(met[-1] + 1, BINS - 1)
+    along = np.arange(first, last + 1) + LEAST_EXPONENT
+    with drawn(name, 2.6) as figure:
+        axes = figure.add_subplot()
+        for number, one in enumerate(names):
+            share = counts[number] / max(counts[number].sum(), 1)
+            axes.step(along, share[first : last + 1], where="mid", label=short(one),
+                      color=COLOURS[number % len(COLOURS)],
+                      linestyle=("-", "--", ":")[number // len(COLOURS) % 3])  # fmt: skip
+        axes.set(xlabel="exponent floor(log2 |x|)", ylabel="share of values")
+        legend(figure)
+        svg = to_svg(figure, "Shares of values by exponent")
+    return Picture(
+        svg,
+        "Values other than zero by exponent, over all watched steps; "
+        f"{LEAST_EXPONENT} and {LEAST_EXPONENT + BINS - 1} stand for all beyond, too.",
+    )

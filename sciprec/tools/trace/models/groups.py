@@ -1,0 +1,225 @@
+"""What the error of a model is split by: groups of operations of all its kernels."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import linecache
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from sciprec.foundation.listing import counted
+from sciprec.tools.trace.models.census import Census, Lifting, Place
+from sciprec.tools.trace.models.notes import Notes
+from sciprec.tools.trace.models.steps import NO_STEP, Steps
+from sciprec.tools.trace.origins import Group, groups_of
+
+BETWEEN = "float32 arrays"
+"""What the model's own arrays of binary32 numbers round between kernels."""
+STEP, ALL_LINES, ARGUMENTS = "step", "all lines", "arguments of calls of several steps"
+_INSIDE = {"arguments": "argument", "roundings": "rounding"}
+
+
+@dataclass(frozen=True)
+class Joint:
+    """A group of operations of several kernels.
+
+    Args:
+        group: what it is called, and its place.
+        rows: kernel -> numbers of its rows.
+        arguments: (kernel, name) of the arguments whose conversion it is.
+        places: where the model rounds arrays between kernels.
+        steps: the first step and the one after the last whose roundings they are, of all
+            operations; None where that does not matter.
+    """
+
+    group: Group
+    rows: dict[Any, list[int]] = field(default_factory=dict)
+    arguments: list[tuple] = field(default_factory=list)
+    places: list[Place] = field(default_factory=list)
+    steps: tuple[int, int] | None = None
+
+    @property
+    def count_of_steps(self) -> int:
+        """How many steps it is of; 0 where it is of none, or of all."""
+        first, end = self.steps or (NO_STEP, NO_STEP)
+        return end - first if first != NO_STEP else 0
+
+    @property
+    def is_of_steps(self) -> bool:
+        """Whether it is of steps, or what belongs to none."""
+        return self.steps is not None or self.group.name == ARGUMENTS
+
+
+def _of_callers(group: Group, callers: Sequence[Place], kernel: Lifting) -> Group:
+    """A group of a kernel of the engine as one of the first user's line that calls it."""
+    (file, function, line), more = callers[0], len(callers) - 1
+    text = linecache.getline(file, line).strip()
+    also = f" and {counted(more, 'more line')}" if more else ""
+    source, name = f"{text}{also}: {group.source}", group.name
+    if group.argument:
+        parameters = list(inspect.signature(kernel.kernel).parameters)
+        source = f"argument {_given(text, parameters, group.argument)}{also}"
+    elif name == f"line {group.line}":
+        name = f"line {line}"
+    return replace(group, function=function, file=file, line=line, source=source, name=name)
+
+
+def _given(text: str, parameters: Sequence[str], argument: str) -> str:
+    """What a line gives a kernel's argument, as it is written; the argument's name if that cannot
+    be said.
+    """
+    try:
+        calls = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)]
+    except SyntaxError:
+        return argument
+    place = parameters.index(argument)
+    if not calls or len(calls[0].args) <= place:
+        return argument
+    return f"{ast.unparse(calls[0].args[place])} of {text}"
+
+
+class ModelGroups:
+    """The groups of a model's operations that round.
+
+    Args:
+        census: an ordinary run.
+        notes: of a run with exact values.
+        lanes: how many numbers are beside a value.
+    """
+
+    def __init__(self, census: Census, notes: Notes, lanes: int) -> None:
+        self._census, self._notes, self._lanes = census, notes, lanes
+        self._known: dict[str, dict[tuple, Joint]] = {}
+
+    def by(self, by: str) -> dict[tuple, Joint]:
+        """What operations of all kernels belong to, by what tells groups apart, by place."""
+        if by not in self._known:
+            self._known[by] = self._made(by)
+        return self._known[by]
+
+    def _made(self, by: str) -> dict[tuple, Joint]:
+        found: dict[tuple, Joint] = {}
+        for kernel in self._census.kernels:
+            traced = kernel.traced("parts", self._lanes)
+            for group in groups_of(traced.program, by):
+                if not (group.argument or self._notes.rounds(kernel, group.rows)):
+                    continue
+                if by == "function" and not group.argument:
+                    group = replace(group, name=ALL_LINES, source=ALL_LINES)
+                if group.argument and by == "function":
+                    key: tuple = ("arguments", group.file, group.function)
+                    group = replace(group, name="arguments", source="conversion of arguments")
+                elif group.argument:
+                    key = ("argument", group.file, group.function, group.argument)
+                else:
+                    if by == "call" and group.name != kernel.name:
+                        group = replace(group, name=f"{kernel.name} > {group.name}")
+                    key = (by, group.file, group.function)
+                    key = key if by == "function" else (*key, group.name)
+                joint = found.setdefault(key, Joint(group))
+                joint.rows.setdefault(kernel, []).extend(group.rows)
+                if group.argument:
+                    joint.arguments.append((kernel, group.argument))
+        for place in self._census.roundings:
+            file, function, line = place
+            source = linecache.getline(file, line).strip()
+            one = Group(function, file, line, source, f"line {line}", ())
+            key = "rounding", file, function, line
+            if by == "function":
+                one = replace(one, name="roundings", source="rounding of arrays between kernels")
+                key = "roundings", file, function
+            found.setdefault(key, Joint(one)).places.append(place)
+        ordered = sorted(found.items(), key=lambda item: _place(item[1].group))
+        return {key: self._named(joint) for key, joint in ordered}
+
+    def _named(self, joint: Joint) -> Joint:
+        """A group; of a kernel of the engine as one of the user's line that makes use of it."""
+        kernel = next(iter(joint.rows), None)
+        callers = [*self._census.callers.get(kernel, ())]
+        return replace(joint, group=_of_callers(joint.group, callers, kernel)) if callers else joint
+
+    def silent(self) -> dict[tuple, Joint]:
+        """What of each function rounds nothing in an ordinary run."""
+        found: dict[tuple, Joint] = {}
+        for kernel in self._census.kernels:
+            traced = kernel.traced("parts", self._lanes)
+            for group in groups_of(traced.program, "line"):
+                if group.argument or self._notes.rounds(kernel, group.rows):
+                    continue
+                key = "silent", group.file, group.function
+                one = replace(group, name=ALL_LINES, source=ALL_LINES)
+                found.setdefault(key, Joint(one)).rows.setdefault(kernel, []).extend(group.rows)
+        return found
+
+    def inside(self, key: tuple, by: str) -> list[tuple[tuple, Joint]]:
+        """What is in a function, in its order."""
+        what = _INSIDE.get(key[0], by)
+        return [(k, j) for k, j in self.by(by).items() if k[:3] == (what, *key[1:])]
+
+
+def of_steps(known: Steps, count: int) -> dict[tuple, Joint]:
+    """At most so many rows of time steps; before them what belongs to none, and what arguments of
+    calls of several steps lose.
+    """
+    outside = _joint_of_steps("what belongs to no step", NO_STEP, NO_STEP + 1)
+    found: dict[tuple, Joint] = {("no step",): outside}
+    if known.inside.any():
+        found["arguments",] = Joint(Group("", "", 0, ARGUMENTS, ARGUMENTS, ()))
+    whole = _steps_from(1, known.count + 1)
+    return found | (pieces_of_steps(whole, count) or {("step", 1, known.count + 1): whole})
+
+
+def pieces_of_steps(joint: Joint, count: int) -> dict[tuple, Joint]:
+    """At most so many rows in the place of one of several steps; empty for a single step."""
+    first, end = joint.steps or (0, 0)
+    number = min(count, end - first)
+    borders = [first + (end - first) * n // max(number, 1) for n in range(number + 1)]
+    if len(borders) < 3:
+        return {}
+    pairs = zip(borders, borders[1:], strict=False)
+    return {("step", *pair): _steps_from(*pair) for pair in pairs}
+
+
+def _steps_from(first: int, end: int) -> Joint:
+    name = f"step {first}" if end == first + 1 else f"steps {first} to {end - 1}"
+    return _joint_of_steps(name, first, end)
+
+
+def _joint_of_steps(name: str, first: int, end: int) -> Joint:
+    return Joint(Group("", "", first, name, name, ()), steps=(first, end))
+
+
+def pieces(inside: Sequence[tuple[tuple, Joint]], count: int) -> dict[tuple, tuple[list, Joint]]:
+    """At most so many pieces of consecutive groups of a function, with what is in them."""
+    size = -(-len(inside) // count)
+    found: dict[tuple, tuple[list, Joint]] = {}
+    for begin in range(0, len(inside), size):
+        some = list(inside[begin : begin + size])
+        if len(some) == 1:
+            found[some[0][0]] = [], some[0][1]
+            continue
+        first, last = some[0][1].group, some[-1][1].group
+        name = f"{first.name} to {last.name}"
+        if first.name.startswith("line "):
+            name = f"lines {first.line} to {last.line}"
+        whole = joined([j for _, j in some], replace(first, name=name, source=name))
+        found["piece", some[0][0], some[-1][0]] = some, whole
+    return found
+
+
+def joined(some: Sequence[Joint], group: Group) -> Joint:
+    """Several groups as one."""
+    joint = Joint(group)
+    for one in some:
+        for kernel, numbers in one.rows.items():
+            joint.rows.setdefault(kernel, []).extend(numbers)
+        joint.arguments.extend(one.arguments)
+        joint.places.extend(one.places)
+    return joint
+
+
+def _place(group: Group) -> tuple:
+    """Where a group stands; the lines of a function stand together."""
+    return group.file, group.function, group.line, group.name

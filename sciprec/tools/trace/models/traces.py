@@ -1,0 +1,456 @@
+"""`trace_program`: where the error of a whole model arises, kernel by kernel and line by line.
+
+A model calls many kernels and does things between them. All its kernels share the parts of one
+table; a run follows some groups of their operations, functions first, then the lines of those
+functions in which much of the error arises.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any
+
+import numpy as np
+
+from sciprec.foundation.arguments import refused, whole, word
+from sciprec.foundation.listing import Listing, Shown, Summary, counted
+from sciprec.instruments.assigning.assigned_backend import every_place_met
+from sciprec.precision.formats.backend import Backend, resolve_backend
+from sciprec.tools.trace.attribution import require_traceable
+from sciprec.tools.trace.examination import Event, Step
+from sciprec.tools.trace.families import grouped, large_parts
+from sciprec.tools.trace.findings import Findings
+from sciprec.tools.trace.growth import Growth
+from sciprec.tools.trace.lines import LANES, UNKNOWN, Line, LineGroup
+from sciprec.tools.trace.losses import LOSING, Outcome
+from sciprec.tools.trace.models.census import Census
+from sciprec.tools.trace.models.events import ModelEvents
+from sciprec.tools.trace.models.groups import BETWEEN, STEP, joined
+from sciprec.tools.trace.models.inputs import MANY, MOST_OPERATIONS, SAMPLES, ModelInputs
+from sciprec.tools.trace.models.splitting import APART, Splitting
+from sciprec.tools.trace.models.steps import IN_WORDS
+from sciprec.tools.trace.needed_memory import require_memory
+from sciprec.tools.trace.origins import BY, Group
+from sciprec.tools.trace.problem import chosen_names
+from sciprec.tools.trace.splitting import norm, share
+from sciprec.tools.trace.verification import (
+    Verification,
+    can_be_wider,
+    require_narrower,
+    verified,
+)
+
+_RUNS, _MOST_LARGE, _LONG = 3, 12, 60.0
+"""How many times the functions are followed, with what is in hot ones; how many groups are usually
+large; seconds from which a trace is long."""
+MOST_BANDS = 4
+"""Lines that a page follows step by step, beside all others together."""
+
+
+@dataclass(frozen=True, repr=False)
+class ModelTrace(Shown):
+    """Where the error of a model's results arises.
+
+    Attributes:
+        model, backend, by: what was traced, and how hot functions are split.
+        lines: functions and, of hot ones, their lines; conversions of arguments; what is rounded
+            between kernels. In the order of the source.
+        outputs: name -> relative l2 error of that result.
+        times: of the stored states of results that have a time axis; empty without one.
+        growth: name of a line -> rms of its part at these times, results over their norms.
+        until: the time whose state is traced; None without a time axis.
+        shortened: whether later states were left out, since parts cancel there.
+        sizes: sum of the sizes of all parts over the size of their sum; 0 where they cancel to
+            below 2^-24 of that, and the error counts as none.
+        elements: how many numbers the results have.
+        left_out: how many of them are not finite.
+        closure: |sum of parts - (tested - twin)| / |error|.
+        events: NaN, infinities, saturation, underflow to zero, and branches that exact values would
+            have decided otherwise, by line.
+        unknown: lines with functions of yours in more than 30 bits whose own rounding is not seen.
+            It counts as exact; a row "unknown" among the lines says so.
+        steps, steps_are: how many time steps the run has, and how they are known, in words.
+        passes: how often the model was run with its error in parts.
+        calls: of kernels in a run.
+        operations: of kernels in a run.
+        groups: lines with a part of at least 2 % of the error, those that go together in one.
+        inputs: over how many inputs these were found, the model's own and perturbed ones.
+        inputs_until: of these runs, of what they leave until this time step; 0: of all of them.
+        verdict: what there is to know, in a sentence.
+    """
+
+    model: str
+    backend: str
+    by: str
+    lines: tuple[Line, ...]
+    outputs: Mapping[str, float]
+    times: tuple[float, ...]
+    growth: Mapping[str, tuple[float, ...]]
+    until: float | None
+    shortened: bool
+    sizes: float
+    elements: int
+    left_out: int
+    closure: float
+    events: tuple[Event, ...]
+    unknown: tuple[str, ...]
+    steps: int
+    steps_are: str
+    passes: int
+    calls: int
+    operations: int
+    groups: tuple[LineGroup, ...]
+    inputs: int
+    inputs_until: int
+    verdict: str
+    _work: _Work = field(repr=False, compare=False)
+
+    @property
+    def ranked(self) -> list[Line]:
+        """The lines, the largest part first."""
+        return sorted(self.lines, key=lambda n: -abs(n.share))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything as plain data."""
+        kept = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "_work"}
+        listed = ("lines", "groups", "events")
+        return kept | {name: [asdict(one) for one in kept[name]] for name in listed}
+
+    def by_step(self) -> Growth | None:
+        """When the error arose, by the largest lines and all others: shares of the error by time
+        step, or of several where they are many. Runs the model some ten times more. None where
+        the error is split by step anyway, or counts as none.
+        """
+        return self._work.by_step()
+
+    @property
+    def can_be_wider(self) -> bool:
+        """Whether binary64 is wider than the arithmetic, so that `verify` can be asked for."""
+        return can_be_wider(self._work.split.backend)
+
+    def verify(self, top: int = 3) -> Verification:
+        """Run the model with the largest groups computed wider, in binary64: their results stay
+        so in arrays, too, until another operation rounds.
+
+        Args:
+            top: how many groups, each by itself.
+
+        Returns:
+            What was predicted and measured to be left of the error, pooled over the inputs of the
+            groups; where they differ by more than 15 %, what makes most of the difference.
+        """
+        whole("top", top, 1, 1000, "a whole number from 1")
+        return self._work.verify(top)
+
+    def _summary(self) -> Summary:
+        rows = [
+            (n.function, str(n.line if n.file else ""), self._text(n), n.percent, f"{n.rms:.2g}",
+             str(n.group or "–"))
+            for n in (self.lines if self.by == STEP else self.ranked)
+            if n.share or n.rms or n.name == UNKNOWN
+        ]
+        errors = ", ".join(f"{name} {error:.2g}" for name, error in self.outputs.items())
+        notes = [f"relative l2 error: {errors}" + self._when]
+        if self.shortened:
+            notes.append(
+                f"later states are left out: parts are more than {APART:g} times as large as "
+                "their sum there, beyond what can be told apart"
+            )
+        elif self.sizes > APART:
+            advice = "they cancel, and no share says much by itself"
+            if self.times:
+                advice = "beyond what can be told apart; shorten the run"
+            notes.append(f"parts are {self.sizes:.0f} times as large as their sum: {advice}")
+        if self.left_out:
+            some = counted(self.left_out, "number")
+            notes.append(f"{some} of {self.elements:,} left out: not finite")
+        notes += [_said(kind, self.events) for kind in dict.fromkeys(e.kind for e in self.events)]
+        if self.groups:
+            notes.append(f"groups over {self.grouped_over}")
+        if self.by == STEP:
+            notes.append(f"{self.steps:,} steps: {self.steps_are}")
+        notes.append(
+            f"{self.passes} passes of {_rounded_count(self.operations)} operations in "
+            f"{self.calls:,} calls of kernels; closure {self.closure:.1g}"
+        )
+        listing = Listing(("function", "line", "source"), ("share", "rms of part", "group"), rows,
+                          droppable=("rms of part", "group"))  # fmt: skip
+        return Summary(self.verdict, listing, tuple(notes))
+
+    @property
+    def grouped_over(self) -> str:
+        """What groups were found over, in words."""
+        inputs = counted(self.inputs, "input")
+        if not self.inputs_until:
+            return inputs
+        return f"{inputs}, until step {self.inputs_until:,} of {self.steps:,}"
+
+    def _text(self, line: Line) -> str:
+        """What a row is of: the text of a line, else what it is called."""
+        plain = self.by in ("line", "function", STEP)
+        return line.source if plain or line.name.startswith("line ") else line.name
+
+    @property
+    def _when(self) -> str:
+        return "" if self.until is None else f" at time {self.until:g}"
+
+
+def _said(kind: str, events: Sequence[Event]) -> str:
+    """How often something happened, where first, and where most often."""
+    some = [event for event in events if event.kind == kind]
+    total, first = sum(event.count for event in some), some[0]
+    what = "decided otherwise by exact values" if kind == "branch" else kind
+    times = "once" if total == 1 else f"{total:,} times"
+    said = f"{what}: {times}, first in {first.place}: {first.source}"
+    most = max(some, key=lambda event: event.count)
+    if most is not first:
+        said += f"; most in line {most.line} of '{most.function}': {most.source}"
+    return f"{said}; the cause is {first.cause}" if first.cause else said
+
+
+def called(line: Line | Group) -> str:
+    """A line, or another part of a model's error, with its function."""
+    if not line.function:
+        return line.name
+    if line.source == BETWEEN:
+        return "the model's own float32 arrays"
+    what = {"arguments": "arguments", "roundings": "arrays between kernels"}.get(
+        line.name, line.source if line.source.startswith("argument ") else line.name
+    )
+    return f"{what} in '{line.function}'"
+
+
+@dataclass(frozen=True)
+class Results:
+    """What a program gives: numbers by name.
+
+    Args:
+        values: name -> array; of `timed` ones the first axis is time.
+        timed: names of those.
+        times: of the stored states.
+    """
+
+    values: Mapping[str, np.ndarray]
+    timed: tuple[str, ...] = ()
+    times: tuple[float, ...] = ()
+
+
+def trace_program(
+    program: Callable[[Backend], Results],
+    backend: str | Backend,
+    *,
+    model: str,
+    output: str | Iterable[str] | None = None,
+    by: str = "line",
+    lanes: int = LANES,
+    samples: int | None = None,
+    on_estimate: Callable[[str], None] | None = None,
+) -> ModelTrace:
+    """Split the error of a model's results by where it arose.
+
+    Args:
+        program: runs the model in a backend, from its initial state on, and gives its results; all
+            kernels are lifted to that very backend.
+        backend: a floating-point arithmetic without random bits.
+        model: its name.
+        output: names of the results that count; left out, all.
+        by: what hot functions are split by: "line", "operation", "variable"; "function": by none;
+            "step": by consecutive calls of kernels, a twelfth of the run each.
+        lanes: numbers beside each value: lanes - 2 groups are followed in one run; 4, 8, 16 or 32.
+        samples: inputs over which parts of lines are correlated, the model's own and perturbed
+            ones, each a run or a few; left out, 16, of which the beginning alone is run where all
+            together would take more than 3 10^9 operations. With 1 and results of fewer than 1000
+            numbers every line is a group by itself.
+        on_estimate: called with a sentence, after the second run, of how long a trace will take
+            that is no matter of seconds.
+
+    Raises:
+        InputError: an argument cannot be used; rounded numbers decide what the model does between
+            kernels; no arithmetic of this kind.
+        LiftError: a kernel cannot be traced.
+    """
+    arithmetic = resolve_backend(backend)
+    require_traceable(arithmetic)
+    word("by", by, BY)
+    if whole("lanes", lanes, 4, 32, "4, 8, 16 or 32") not in (4, 8, 16, 32):
+        raise refused("lanes", lanes, "4, 8, 16 or 32")
+    if samples is not None:
+        whole("samples", samples, 1, 10_000, "a whole number from 1")
+    with every_place_met(arithmetic):
+        census = Census(program, arithmetic)
+    require_memory(model, census.arrays.most, lanes, census.arrays.numbers)
+    wanted = chosen_names(tuple(census.results.values), output)
+
+    def timed(seconds: float) -> None:
+        said = estimate(model, split, samples, seconds)
+        if said and on_estimate is not None:
+            on_estimate(said)
+
+    split = Splitting(program, arithmetic, wanted, lanes, census, timed)
+    split.split(by)
+    return _Work(split, model, by, samples).trace()
+
+
+def estimate(model: str, split: Splitting, samples: int | None, seconds: float) -> str:
+    """How long a trace will take, in a sentence; "" of a matter of seconds.
+
+    Args:
+        model: its name.
+        split: its runs so far, two.
+        samples: inputs to pool over; None for as many as are needed.
+        seconds: of one run.
+    """
+    every = split.lanes - 2
+    own = _RUNS * -(-len(split.groups) // every)
+    more = ((samples or SAMPLES) - 1) * -(-min(len(split.groups), _MOST_LARGE) // every)
+    if samples is None:
+        more = min(more, -(-MOST_OPERATIONS // max(split.notes.operations(), 1)))
+    total = seconds * (own + more)
+    if total < _LONG:
+        return ""
+    long = f"{total / 60.0:.0f} minutes" if total > 2 * _LONG else f"{total:.0f} seconds"
+    return (
+        f"a run of '{model}' with its error in parts takes {seconds:.2g} s, and some {own + more} "
+        f"are made: about {long}"
+    )
+
+
+class _Work:
+    """The runs of one trace, and what they say.
+
+    Args:
+        split: those of the model's own input.
+        model: its name.
+        by: what hot functions are split by.
+        samples: inputs to pool over; None for as many as are needed.
+    """
+
+    def __init__(self, split: Splitting, model: str, by: str, samples: int | None) -> None:
+        self.split, self.model, self.by = split, model, by
+        results, outputs = split.results, split.outputs
+        timed = any(n in results.timed for n in outputs)
+        self.times = tuple(results.times) if timed else ()
+        self.chosen = split.last_usable(len(self.times))
+        self.error = split.at(split.errors, self.chosen)
+        keys = [key for key, _ in split.all_groups()]
+        self.parts = [split.at(split.parts[key], self.chosen) for key in keys]
+        self.inputs = ModelInputs(split, self.chosen)
+        enough = self.error.size >= MANY
+        self.cancels = split.cancels(self.chosen)
+        self.events = ModelEvents(split.program, split.census, split.notes, split.steps).found()
+        grows = [] if by == STEP or self.cancels else [None, *self.parts[1:]]
+        chosen = large_parts(grows, self.error)
+        gram = self.inputs.products(chosen, samples)
+        self.lines, self.groups = grouped(
+            self._lines(), chosen, gram, enough or self.inputs.inputs > 1, self.inputs.evidence
+        )
+
+    def _lines(self) -> list[Line]:
+        """What is known of every line but its group."""
+        split, lines = self.split, []
+        for part, (key, joint) in zip(self.parts, split.all_groups(), strict=True):
+            group = joint.group
+            lines.append(Line(
+                group.function, group.file, group.line, group.source, group.name,
+                share=0.0 if self.cancels else share(part, self.error), rms=_rms(part),
+                runs=joint.count_of_steps or split.notes.runs(joint.rows),
+                bits_lost=split.notes.bits_lost(joint.rows),
+                shares={n: split.share_of(key, self.chosen, n) for n in split.outputs},
+            ))  # fmt: skip
+        return lines
+
+    def _growth(self) -> dict[str, tuple[float, ...]]:
+        """Name of a line -> the size of its part at all stored times."""
+        split, found = self.split, {}
+        for line, (key, _) in zip(self.lines, split.all_groups(), strict=True):
+            over_time = (split.at(split.parts[key], n) for n in range(len(self.times)))
+            found[f"{line.function}: {line.name}"] = tuple(map(_rms, over_time))
+        return found
+
+    def by_step(self) -> Growth | None:
+        """When the error arose, by line; None where it is split by step anyway."""
+        split, error = self.split, self.error
+        if self.by == STEP or self.cancels or split.steps.count < 2 or not norm(error):
+            return None
+        known = split.all_groups()[1:]
+        order = sorted(range(len(known)), key=lambda n: -norm(self.parts[n + 1]))
+        wanted = {called(self.lines[n + 1]): known[n][1] for n in order[:MOST_BANDS]}
+        if rest := [known[n][1] for n in order[MOST_BANDS:]]:
+            wanted["all others"] = joined(rest, rest[0].group)
+        shares, before = {}, {}
+        steps: tuple[Step, ...] = ()
+        for name, joint in wanted.items():
+            found = split.step_by_step(joint)
+            parts = {key: split.at(part, self.chosen) for key, (_, part) in found.items()}
+            by = {key: share(part, error) for key, part in parts.items()}
+            shares[name] = np.array([by[key] for key in by if key[0] == STEP])
+            before[name] = sum(by[key] for key in by if key[0] != STEP)
+            spans = (j.steps for key, (j, _) in found.items() if key[0] == STEP and j.steps)
+            steps = tuple(Step(first, end - 1, None) for first, end in spans)
+        return Growth(steps, shares, before, "time step")
+
+    def _until(self) -> int:
+        """The last time step of the runs of perturbed inputs; 0 where all steps are made."""
+        steps, found = self.split.steps, self.inputs.beginning
+        if found is None:
+            return 0
+        last, ticks = found[1] - 1, int(steps.ticks[found[1] - 1])
+        return steps.at(last, ticks)
+
+    def trace(self) -> ModelTrace:
+        """What the runs say."""
+        split, times, chosen, error = self.split, self.times, self.chosen, self.error
+        results, outputs, backend = split.results, split.outputs, split.backend
+        known, size = split.at(split.known, chosen), norm(error)
+        total, sizes = sum(self.parts, np.zeros_like(error)), sum(map(norm, self.parts))
+        shapes = {n: np.shape(results.values[n])[n in results.timed :] for n in outputs}
+        elements = sum(map(math.prod, shapes.values()))
+        left_out, relative = elements - error.size, {
+            n: norm(split.at(split.errors, chosen, (n,))) for n in outputs
+        }  # fmt: skip
+        counts = size and not self.cancels
+        lines, groups, unknown = tuple(self.lines), tuple(self.groups), split.notes.unseen()
+        if unknown:
+            source = f"own rounding of functions in {', '.join(unknown)}"
+            nothing = dict.fromkeys(outputs, 0.0)
+            lines += (Line(self.model, "", 0, source, UNKNOWN, 0.0, 0.0, nothing),)
+        ranges = tuple(e for e in self.events if e.kind != "branch")
+        findings = Findings(
+            self.model, backend, self.by, Outcome(elements, lost=left_out, relative=relative),
+            lines, groups, ranges, next((e for e in ranges if e.kind in LOSING), None),
+            called=called, few=0.0, cancels=self.cancels,
+        )  # fmt: skip
+        return ModelTrace(
+            model=self.model, backend=backend.name, by=self.by, lines=lines, outputs=relative,
+            times=times, growth=self._growth(), until=times[chosen] if times else None,
+            shortened=bool(times) and chosen % len(times) != len(times) - 1,
+            sizes=sizes / size if counts else 0.0, elements=elements, left_out=left_out,
+            closure=norm(total - known) / size if counts else 0.0, events=self.events,
+            unknown=unknown, steps=split.steps.count, steps_are=IN_WORDS[split.steps.kind],
+            passes=split.passes, calls=split.census.calls,
+            operations=split.notes.operations(),
+            groups=groups, inputs=self.inputs.inputs,
+            inputs_until=self._until(), verdict=findings.sentence(), _work=self,
+        )  # fmt: skip
+
+    def verify(self, top: int) -> Verification:
+        """See `ModelTrace.verify`."""
+        require_narrower(self.split.backend)
+        self.inputs.run_whole(self.groups[:top])
+        checks = verified(self.inputs, self.groups[:top], called)
+        inputs = self.inputs.pooled
+        return Verification(self.model, self.split.backend.name, checks, inputs)
+
+
+def _rms(x: np.ndarray) -> float:
+    return norm(x) / max(x.size, 1) ** 0.5
+
+
+def _rounded_count(count: int) -> str:
+    """A number of two digits, in words where it is large."""
+    for size, word_ in ((10**9, " billion"), (10**6, " million")):
+        if count >= size:
+            return f"{count / size:.2g}{word_}"
+    return f"{count:,}"

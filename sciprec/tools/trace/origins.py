@@ -1,0 +1,95 @@
+"""Whose rounding a row of a traced program is: by line, operation, variable, function, call."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sciprec.instruments.assigning.origins import Origin, chain_of, key_of, own_place
+from sciprec.instruments.tracing.operations import DECISIONS, LOOPS, sees
+from sciprec.instruments.tracing.program import TracedProgram
+from sciprec.precision.operations.operation import OPERATIONS
+
+BY = ("line", "operation", "variable", "function", "call", "step")
+NEVER_ROUND = (*DECISIONS, *LOOPS, "prange", "call")
+
+
+@dataclass(frozen=True)
+class Group:
+    """Rows whose roundings are one part of the error.
+
+    Args:
+        function, file, line, source: the first place in the source that belongs to it; of an
+            argument the kernel's definition.
+        name: what the group is called: a line, an operation, a variable, a function, a call.
+        rows: numbers of the rows.
+        argument: the parameter whose conversion it is, or "".
+        carried: whether it feeds back into itself through a loop's passes.
+        steps: the first step of a run and the one after the last whose roundings they are, of all
+            rows; None where that does not matter.
+    """
+
+    function: str
+    file: str
+    line: int
+    source: str
+    name: str
+    rows: tuple[int, ...]
+    argument: str = ""
+    carried: bool = False
+    steps: tuple[int, int] | None = None
+
+
+def groups_of(program: TracedProgram, by: str) -> list[Group]:
+    """The arguments of a kernel, then its places in the order of the source; where roles differ in
+    format also what is returned, which is rounded to the storage.
+    """
+    names = list(program.signature.parameters)
+    arguments: dict[str, list[int]] = {name: [] for name in names}
+    returned: list[int] = []
+    found: dict[tuple, list[int]] = {}
+    first: dict[tuple, Origin] = {}
+    carried: set[tuple] = set()
+    for number, row in enumerate(program.layout.rows):
+        site = program.sites[row.site]
+        if row.site not in program.origins:  # where the kernel is entered
+            if site.text in arguments:
+                arguments[site.text].append(number)
+            elif site.operation == "returned":
+                returned.append(number)
+            continue
+        if site.operation.partition("(")[0] in NEVER_ROUND:
+            continue
+        origin = own_place(program, row)
+        key = key_of(program, row, origin, by)
+        found.setdefault(key, []).append(number)
+        first.setdefault(key, origin)
+        if any(o.carried and not o.of_engine for o in chain_of(program, row)):
+            carried.add(key)
+    kernel = program.kernel
+    file, line = kernel.__code__.co_filename, kernel.__code__.co_firstlineno
+    made = [
+        Group(
+            kernel.__name__, file, line, f"argument {name}", f"argument {name}", tuple(rows), name
+        )
+        for name, rows in arguments.items()
+    ]
+    ordered = sorted(found, key=lambda k: (first[k].file, first[k].line, str(k)))
+    for key in ordered:
+        at = first[key]
+        made.append(
+            Group(at.function, at.file, at.line, at.source, str(key[-1]), tuple(found[key]),
+                  carried=key in carried)
+        )  # fmt: skip
+    if returned:
+        rows = tuple(returned)
+        made.append(Group(kernel.__name__, file, line, "results returned", "results", rows))
+    return made
+
+
+def is_unseen(program: TracedProgram, group: Group, bits: int) -> bool:
+    """Whether a group has functions whose own rounding to a format of so many bits is not seen."""
+    for number in group.rows:
+        operation = OPERATIONS.get(program.sites[program.layout.rows[number].site].operation)
+        if operation is not None and operation.evaluate is not None and not sees(operation, bits):
+            return True
+    return False

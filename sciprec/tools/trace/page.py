@@ -1,0 +1,253 @@
+"""The page of a trace: the source with heat by line, self-contained, without scripts."""
+
+from __future__ import annotations
+
+import ast
+import linecache
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from textwrap import dedent
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sciprec.arrays.metrics import TITLES
+from sciprec.drawing.picture import Picture
+from sciprec.drawing.svg import COLOURS, INK, drawn, legend, to_svg
+from sciprec.drawing.templating import page_style, template
+from sciprec.foundation import targets
+from sciprec.foundation.arguments import path as checked_path
+from sciprec.foundation.arguments import whole
+from sciprec.foundation.listing import counted
+from sciprec.instruments.assigning.origins import Source
+from sciprec.tools.trace.findings import called
+from sciprec.tools.trace.growth import Growth
+from sciprec.tools.trace.lines import UNKNOWN
+
+if TYPE_CHECKING:
+    from sciprec.tools.trace.examination import Event
+    from sciprec.tools.trace.lines import Line
+    from sciprec.tools.trace.models.traces import ModelTrace
+    from sciprec.tools.trace.traces import Trace
+    from sciprec.tools.trace.verification import Verification
+
+_MOST_EVENTS = 5
+_LEVELS = (0.01, 0.05, 0.2, 0.5)
+"""Sizes of shares from which a line is warmer."""
+
+
+def trace_page(
+    trace: Trace, sources: Sequence[Source], grown: Growth | None, verified: Verification | None
+) -> str:
+    """The page as text; the same trace gives the same bytes.
+
+    Args:
+        trace: by line, or by something else: then no line is warm.
+        sources: of the kernel and what it calls.
+        grown: when the error arose; None where there is no loop.
+        verified: what its shares predict, run; None where that was not asked for.
+    """
+    notes = []
+    notes += [f"{note}." for note in trace.outcome.notes()]
+    notes.append(f"{added_up(trace.closure)}; the kernel was run {trace.passes} times.")
+    shown = [line for line in trace.lines if _is_shown(trace, line)]
+    return _rendered(
+        trace,
+        f"The error of '{trace.kernel}' in {trace.backend}",
+        notes=notes,
+        metric=TITLES[trace.metric],
+        events=_most(list(trace.events)),
+        branches=trace.branches,
+        sources=[_listing(shown, source) for source in sources],
+        others=[
+            _row(line, f"{UNKNOWN}: {line.source}" if line.name == UNKNOWN else line.name)
+            for line in _others(trace)
+        ],
+        others_title="Other parts" if sources else f"By {trace.by}",
+        groups=_groups(trace, called),
+        pooled=counted(trace.inputs, "input")
+        + " (the given ones and perturbed ones)" * (trace.inputs > 1),
+        verified=verified,
+        picture=_picture(grown) if grown is not None else None,
+    )
+
+
+def model_trace_page(
+    trace: ModelTrace, verified: Verification | None, grown: Growth | None = None
+) -> str:
+    """The page of a model's trace: its functions, and the source of those that are hot.
+
+    Args:
+        trace: of a model.
+        grown: when the error arose; None where that was not asked for.
+        verified: what its shares predict, run; None where that was not asked for.
+    """
+    from sciprec.tools.trace.models.traces import called as of_model
+
+    notes = [
+        f"{added_up(trace.closure)}; the model was run {trace.passes} times, "
+        f"{trace.calls:,} calls of kernels each."
+    ]
+    if trace.by == "step":
+        notes.append(f"{trace.steps:,} steps: {trace.steps_are}.")
+    if trace.until is not None:
+        notes.insert(0, f"Results at time {trace.until:g}.")
+    if trace.shortened:
+        notes.append("Later states are left out: parts cancel there beyond what can be told apart.")
+    lines = [line for line in trace.lines if line.name.startswith("line ")]
+    hot = [line for line in trace.ranked if line in lines and abs(line.share) >= _LEVELS[0]]
+    sources = {_function_of(line): None for line in hot}  # the warmest function first
+    order = trace.lines if trace.by == "step" else trace.ranked
+    shown = [line for line in order if line.share or line.name == UNKNOWN]
+    others = [line for line in shown if line not in lines]
+    return _rendered(
+        trace,
+        f"The error of '{trace.model}' in {trace.backend}",
+        notes=notes,
+        metric=TITLES["relative_l2"],
+        events=_most([event for event in trace.events if event.kind != "branch"]),
+        branches=_most([event for event in trace.events if event.kind == "branch"]),
+        sources=[_listing(lines, source) for source in sources if source is not None],
+        others=[
+            _row(line, f"{UNKNOWN if line.name == UNKNOWN else line.function}: {line.source}"
+                 if line.function else line.name)
+            for line in others
+        ],
+        others_title="Other parts" if sources else f"By {trace.by}",
+        groups=_groups(trace, of_model),
+        pooled=trace.grouped_over + " (the model's own and perturbed ones)" * (trace.inputs > 1),
+        verified=verified,
+        picture=_picture(grown) if grown is not None else None,
+    )
+
+
+def write_trace_page(trace: ModelTrace, path: str | Path, verify: int = 3) -> Path:
+    """Write the page of a model's trace.
+
+    Args:
+        trace: of a model.
+        path: of the file.
+        verify: how many of its groups are computed wider, each in a run or more.
+
+    Raises:
+        InputError: it cannot be written, or what is there is no page of sciprec.
+    """
+    free = targets.require_free(checked_path("the page", path), targets.PAGE)
+    whole("verify", verify, 0, 1000, "a whole number, 0 for none")
+    done = trace.verify(verify) if verify and trace.groups and trace.can_be_wider else None
+    return targets.write(free, model_trace_page(trace, done, trace.by_step()), targets.PAGE)
+
+
+def _groups(trace: Trace | ModelTrace, name: Callable[[Line], str]) -> list[dict[str, Any]]:
+    """What the page says of every group."""
+    return [
+        {"number": g.number, "lines": ", ".join(map(name, g.lines)), "share": g.share,
+         "correlation": g.correlation, "left": g.left}
+        for g in trace.groups
+    ]  # fmt: skip
+
+
+def _rendered(trace: Trace | ModelTrace, title: str, **context: Any) -> str:
+    return template("trace.html").render(
+        style=page_style(), title=title, verdict=trace.verdict, outputs=trace.outputs, **context
+    )
+
+
+def _most(events: list[Event]) -> list[Event]:
+    """The first of every kind, and those that happened most often."""
+    first = {event.kind: event for event in reversed(events)}
+    kept = [event for event in events if event is first[event.kind]]
+    others = sorted((e for e in events if e not in kept), key=lambda event: -event.count)
+    return kept + others[: max(_MOST_EVENTS - len(kept), 0)]
+
+
+def _function_of(line: Line) -> Source | None:
+    """The function that a line is of, from its file; None where that cannot be read."""
+    texts = linecache.getlines(line.file)
+    try:
+        tree = ast.parse("".join(texts))
+    except SyntaxError:
+        return None
+    for node in ast.walk(tree):
+        inside = isinstance(node, ast.FunctionDef) and node.lineno <= line.line <= node.end_lineno
+        if inside and node.name == line.function:
+            own = tuple(text.rstrip("\n") for text in texts[node.lineno - 1 : node.end_lineno])
+            return Source(line.function, line.file, node.lineno, own)
+    return None
+
+
+def _others(trace: Trace) -> list[Line]:
+    """What has a share and is no line of the source; steps in their order, else the largest
+    first.
+    """
+    order = trace.lines if trace.by == "step" else trace.ranked
+    shown = [line for line in order if line.share or line.name == UNKNOWN]
+    return [line for line in shown if not _is_shown(trace, line)]
+
+
+def _is_shown(trace: Trace, line: Line) -> bool:
+    """Whether a row of a trace is a line of the source."""
+    return trace.by == "line" and line.name.startswith("line ")
+
+
+def _listing(lines: Sequence[Line], source: Source) -> dict[str, Any]:
+    """The text of a function, each line with what is known of it."""
+    last = source.first + len(source.lines)
+    own = {
+        line.line: line
+        for line in lines
+        if line.file == source.file and source.first <= line.line < last
+    }
+    rows = []
+    texts = dedent("\n".join(source.lines)).split("\n")
+    for number, text in enumerate(texts, source.first):
+        known = own.get(number)
+        shown = _row(known, known.name) if known else {"heat": None}
+        rows.append({"number": number, "text": text} | shown)
+    return {"function": source.function, "rows": rows, "file": source.file.rpartition("/")[2]}
+
+
+def _row(line: Line, name: str) -> dict[str, Any]:
+    """What is known of a line."""
+    return {
+        "name": name,
+        "heat": int(sum(abs(line.share) >= level for level in _LEVELS)),
+        "share": line.percent,
+        "bits_lost": f"{line.bits_lost:.1f}",
+        "runs": f"{line.runs:,}",
+        "group": line.group,
+    }
+
+
+def _picture(grown: Growth) -> Picture:
+    """Shares by the step in which they arose, added up along the run, a band for each line."""
+    with drawn("growth", 2.9) as figure:
+        axes = figure.subplots()
+        places = [0, *(step.last for step in grown.steps)]
+        above, below = np.zeros(len(places)), np.zeros(len(places))
+        total = np.zeros(len(places))
+        for n, (name, shares) in enumerate(grown.shares.items()):
+            sums = np.concatenate([[0.0], np.cumsum(shares)]) + grown.before.get(name, 0.0)
+            sums *= 100.0
+            higher, lower = above + np.maximum(sums, 0.0), below + np.minimum(sums, 0.0)
+            how = {"color": COLOURS[n % len(COLOURS)], "linewidth": 0.0, "alpha": 0.85}
+            axes.fill_between(places, above, higher, label=name, **how)
+            axes.fill_between(places, lower, below, **how)
+            above, below = higher, lower
+            total += sums
+        axes.plot(places, total, color=INK, linewidth=1.4, label="together")
+        axes.set(xlabel=grown.unit, ylabel="share of the error, %",
+                 xlim=(0, places[-1]))  # fmt: skip
+        legend(figure)
+        svg = to_svg(figure, f"Shares of the final error by the {grown.unit} in which they arose")
+    start = " At 0: what belongs to no step, as rounding the initial state." if grown.before else ""
+    return Picture(
+        svg,
+        f"What part of the final error had arisen by a {grown.unit}, by line; parts below zero "
+        f"take away what others add.{start}",
+    )
+
+
+def added_up(closure: float) -> str:
+    """How well the parts of an error add up to it, without a full stop."""
+    return "The parts add up to the error" + (f" within {closure:.1g} of it" if closure else "")

@@ -1,0 +1,251 @@
+"""A model, which calls many kernels, and formats for the places of all of them."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from sciprec.arrays.metrics import Metric
+from sciprec.foundation.errors import InputError
+from sciprec.instruments.assigning.configured import Configured
+from sciprec.instruments.assigning.files import ROUNDS
+from sciprec.instruments.assigning.origins import own_place
+from sciprec.instruments.assigning.places import Place
+from sciprec.instruments.assigning.program import AssignedProgram
+from sciprec.instruments.assigning.stages import Stage
+from sciprec.precision.formats.backend import Backend, resolve_backend
+from sciprec.precision.rewriting.layout import Row
+from sciprec.tools.trace.models.census import handed, same_function
+from sciprec.tools.trace.models.traces import Results
+from sciprec.tools.tune.formats import Formats
+from sciprec.tools.tune.problem import Raised, Tables, TuningProblem, Values, cores
+
+PROFILED = 8
+"""Calls of a kernel with arrays of the same shapes and other numbers that are counted one by one;
+further ones count as their mean."""
+Program = Callable[[Backend], Results]
+
+
+class ModelProblem(TuningProblem):
+    """A model and formats for the places of its kernels; see `TuningProblem`.
+
+    Args:
+        program: runs the model in a backend and gives its results; of those with a time axis the
+            last state counts. All kernels are lifted to that very backend.
+        model: its name.
+        said: what its results depend on, as plain data; None where that cannot be said.
+        stages: of the unit "stage".
+        versions_after: seconds of a kernel's calls, see `Configured`.
+    """
+
+    what = "model"
+    file = ""
+
+    def __init__(
+        self, program: Program, *, model: str, said: Sequence[Any] | None,
+        stages: Sequence[Stage], metric: tuple[str, Metric], formats: Formats, unit: str,
+        versions_after: float | None = None, rounds: str = ROUNDS[0],
+    ) -> None:  # fmt: skip
+        super().__init__(metric=metric, formats=formats, unit=unit, rounds=rounds)
+        self.program, self.name, self.stages, self._said = program, model, stages, said
+        self._kernels: dict[Any, Configured] = {}
+        self._versions_after = versions_after
+        self._lock = threading.Lock()
+        self.truth()  # makes the kernels known
+
+    def results(self, tables: Tables, other: Any = None) -> Values:
+        """The results that count of a run.
+
+        Args:
+            tables: with the formats of its operations.
+            other: another program; None: its own.
+        """
+        maker = _Maker(self, tables)
+        try:
+            found = (other or self.program)(self._handed(maker))
+        except Exception as error:
+            if error is maker.raised and not isinstance(error, (InputError, MemoryError)):
+                raise Raised.by(error) from error
+            raise
+        return _last_states(found)
+
+    def lifted_results(self, backend: str | Backend, other: Any = None) -> Values:
+        """The results that count of a run in a backend, as any other run of the model."""
+        try:
+            return _last_states((other or self.program)(resolve_backend(backend)))
+        except MemoryError:
+            raise
+        except Exception as error:
+            raise Raised.by(error) from error
+
+    def _handed(self, maker: _Maker) -> Backend:
+        return handed(resolve_backend("fp64"), maker)
+
+    def configured(self, kernel) -> Configured:
+        """The (shared) kernel with rows, also of a function that is defined again in every run."""
+        with self._lock:
+            if kernel not in self._kernels:
+                known = next((k for k in self._kernels if same_function(k, kernel)), None)
+                self._kernels[kernel] = (
+                    Configured(
+                        kernel, self.layout, self.unit, self.versions, self._versions_after,
+                        self.everything,
+                    )  # fmt: skip
+                    if known is None
+                    else self._kernels[known]
+                )
+            return self._kernels[kernel]
+
+    @property
+    def kernels(self) -> Sequence[Configured]:
+        """Those that were called in any run."""
+        with self._lock:
+            return list(dict.fromkeys(self._kernels.values()))
+
+    def counts(self) -> Counter[Place]:
+        """Of a run in binary64."""
+        census = _Census(self)
+        self.program(self._handed(census))
+        return census.counts()
+
+    def place_of(self, program: AssignedProgram, row: Row) -> Place | None:
+        """The place of a row; of a stage the first of its places."""
+        if self.unit != "stage":
+            return super().place_of(program, row)
+        origin = own_place(program, row)
+        for stage in self.stages:
+            if any(place.holds(program, row, origin) for place in stage.as_places):
+                return stage.as_places[0]
+        return None
+
+    def all_of(self, place: Place) -> tuple[Place, ...]:
+        """All places of a stage."""
+        for stage in self.stages:
+            if place in stage.as_places:
+                return tuple(stage.as_places)
+        return (place,)
+
+    def identity(self) -> Sequence[Any] | None:
+        """What the results depend on."""
+        return self._said
+
+    @property
+    def workers(self) -> int:
+        """One for each core."""
+        return cores()
+
+
+class _Maker:
+    """Makes the kernels of one run.
+
+    Args:
+        problem: that compiles them.
+        tables: with the formats of their operations.
+
+    Attributes:
+        raised: what a kernel has raised.
+    """
+
+    raised: Exception | None = None
+    carrier = np.dtype(np.float64)
+
+    def __init__(self, problem: ModelProblem, tables: Tables) -> None:
+        self.problem, self._tables = problem, tables
+
+    def lifted(self, kernel, backend: Backend, trust_inputs: bool) -> Callable[..., Any]:
+        """The kernel with the formats of its operations."""
+        if backend.fixed or backend.random:
+            raise InputError(
+                f"kernel '{kernel.__name__}' of the model computes in '{backend.name}'; tune takes "
+                "models whose formats are all floating point without random bits"
+            )
+        configured = self.problem.configured(kernel)
+        table = self._tables(configured)
+
+        def run(*args, **kwargs):
+            if kwargs:
+                bound = configured.program.signature.bind(*args, **kwargs)
+                bound.apply_defaults()
+                args = tuple(bound.arguments.values())
+            return self.called(kernel, configured, table, args)
+
+        run.backend = backend  # type: ignore[attr-defined]
+        return run
+
+    def called(self, kernel, configured: Configured, table: np.ndarray, args: tuple) -> Any:
+        """What a call gives."""
+        try:
+            return configured(table, *args)
+        except Exception as error:
+            self.raised = error
+            raise
+
+    def rounding(self, backend: Backend) -> Callable[[np.ndarray, np.ndarray], None]:
+        """`quantize`, which leaves numbers as they are."""
+
+        def copied(values: np.ndarray, out: np.ndarray) -> None:
+            out[...] = values
+
+        return copied
+
+
+class _Census(_Maker):
+    """Notes the calls of a run in binary64, and how often their operations are executed."""
+
+    def __init__(self, problem: ModelProblem) -> None:
+        super().__init__(problem, problem.in_binary64)
+        self._calls: dict[tuple, Counter[tuple]] = {}
+        self._counts: dict[tuple, dict[tuple, Counter[Place]]] = {}
+
+    def called(self, kernel, configured: Configured, table: np.ndarray, args: tuple) -> Any:
+        """What a call gives; it is noted."""
+        numbers: list[Any] = []
+        shapes = configured, _shapes(args, numbers)
+        known = self._counts.setdefault(shapes, {})
+        given = tuple(numbers)
+        self._calls.setdefault(shapes, Counter())[given] += 1
+        if given in known or len(known) >= PROFILED:
+            return super().called(kernel, configured, table, args)
+        found, runs = configured.counted(table, *args)
+        known[given] = self.problem.by_place(configured, runs)
+        return found
+
+    def counts(self) -> Counter[Place]:
+        """Of the whole run."""
+        found: Counter[Place] = Counter()
+        for shapes, calls in self._calls.items():
+            known = self._counts[shapes]
+            for given, counts in known.items():
+                for place, runs in counts.items():
+                    found[place] += runs * calls[given]
+            others = sum(n for given, n in calls.items() if given not in known)
+            for place, runs in sum(known.values(), Counter()).items():
+                found[place] += round(runs * others / len(known))
+        return found
+
+
+def _last_states(found: Results) -> Values:
+    """Results that count, of those in time the last state."""
+    return {
+        name: np.asarray(values[-1] if name in found.timed else values, np.float64)
+        for name, values in found.values.items()
+    }
+
+
+def _shapes(args: Mapping | tuple, numbers: list[Any]) -> tuple:
+    """What tells calls apart: shapes of arrays; numbers besides are appended to a list."""
+    found: list[Any] = []
+    for one in args:
+        if isinstance(one, tuple):
+            found.append(_shapes(one, numbers))
+        elif isinstance(one, np.ndarray):
+            found.append((one.dtype.str, one.shape))
+        else:
+            found.append(type(one).__name__)
+            if isinstance(one, (bool, int, np.integer, np.bool_)):
+                numbers.append(int(one))
+    return tuple(found)

@@ -1,0 +1,123 @@
+"""`tune`: the cheapest format for every line of a kernel, within a tolerance."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+from sciprec.arrays.metrics import Metric, metric_of
+from sciprec.foundation.arguments import word
+from sciprec.instruments.assigning.files import ROUNDS
+from sciprec.instruments.assigning.places import UNITS
+from sciprec.precision.lifting.lifted import Lifted
+from sciprec.precision.rewriting.syntax import LiftError, plain_function
+from sciprec.tools.trace.attribution import require_real
+from sciprec.tools.trace.problem import bound_arguments
+from sciprec.tools.tune.formats import formats_of
+from sciprec.tools.tune.found import Found, require_tolerance, tuned
+from sciprec.tools.tune.kernel_problem import KernelProblem
+
+
+class Tuned(Found):
+    """Formats that a search has found for a kernel; see `Found` for its attributes."""
+
+    @property
+    def kernel(self) -> str:
+        """The kernel's name."""
+        return self.name
+
+    def apply(self) -> Lifted:
+        """The kernel lifted to the formats that were found.
+
+        Raises:
+            InputError: they fail the check.
+        """
+        from sciprec.precision.lifting.lifting import lift
+
+        self._require_good("applied")
+        return lift(cast(KernelProblem, self._problem).kernel, self.assignment)
+
+    def html(self, path: str | Path) -> Path:
+        """Write a page: the source with a format for every line, error against cost, and what one
+        wider format would buy, which takes a run for every place.
+
+        Raises:
+            InputError: it cannot be written.
+        """
+        from sciprec.tools.tune.page import write_tune_page
+
+        return write_tune_page(self, path)
+
+
+def tune(
+    kernel: Callable[..., Any],
+    args: Sequence[Any] | Mapping[str, Any],
+    *,
+    tolerance: float,
+    output: str | Iterable[str] | None = None,
+    metric: str | Metric = "relative_l2",
+    formats: str | Sequence[str] = ("fp64", "fp32", "bf16"),
+    unit: str = "line",
+    check: Sequence[Any] | Mapping[str, Any] | None = None,
+    margin: float = 1.5,
+    rounds: str = "operations",
+) -> Tuned:
+    """Find the cheapest format for every line of a kernel.
+
+    The kernel is compiled once for all choices of formats, and once more where it is called for
+    more than two seconds; a search then runs it with some tens to hundreds of them. It goes on
+    where it was interrupted. At its end the kernel is lifted to what was found, and whole to each
+    of the formats; these runs are judged.
+
+    Args:
+        kernel: a Python function in Numba's subset, an `@njit` function, or what `lift` gave.
+        args: a tuple of its arguments, or a mapping by parameter name. They are not written.
+        tolerance: the largest error of the results, against binary64.
+        output: which results count, as for `trace`; left out, all, integers and truths too.
+        metric: "relative_l2", "relative_max" (largest difference over largest size), "max_relative"
+            (largest relative difference of a number), "max_abs" (largest difference) or "rms" (root
+            mean square of the difference), both in the result's units, or a function (found, truth)
+            -> error of the finite values of one result; of several results the largest error
+            counts.
+        formats: names of formats in any order (the search starts from the longest significand, of
+            those the largest range, that meets the tolerance everywhere), or "bits" for
+            significands of 2 to 25 bits.
+        unit: what gets a format of its own: "line", "operation", "variable", "function" or "call".
+        check: arguments that the search does not see: it keeps to tolerance / margin on its own
+            inputs, and the result is checked on these.
+        margin: see `check`; without that it is not used.
+        rounds: what gets formats: "operations", where loads, arguments and comparisons stay as they
+            are, or "everything", these too, so that one format everywhere is what `lift` makes of
+            the kernel; see `Assignment`.
+
+    Returns:
+        A Tuned: the assignment, its error and cost. What fails its check is not `good`, and is
+        neither applied nor saved.
+
+    Raises:
+        InputError: the widest format misses the tolerance, or an argument cannot be used.
+        LiftError: the kernel cannot be lifted.
+
+    Source:
+        Sensitivities and ranking after Precimonious (Rubio-Gonzalez et al. 2013); the closed form
+        for bits minimises sum c_i p_i under sum s_i 2^-p_i <= tolerance.
+    """
+    function = kernel.kernel if isinstance(kernel, Lifted) else plain_function(kernel)
+    if function is None:
+        raise LiftError(
+            f"the kernel is a {type(kernel).__name__}; tune takes a Python function or an @njit "
+            "function: define the kernel with `def`"
+        )
+    require_tolerance(tolerance, margin)
+    word("unit", unit, UNITS)
+    word("rounds", rounds, ROUNDS)
+    given = bound_arguments(function, args)
+    require_real(function.__name__, given, "tune")
+    problem = KernelProblem(
+        function, given, output=output, metric=metric_of(metric), formats=formats_of(formats),
+        unit=unit, rounds=rounds,
+    )  # fmt: skip
+    checked = None if check is None else bound_arguments(function, check)
+    require_real(function.__name__, checked or (), "tune")
+    return tuned(Tuned, problem, tolerance, margin, checked)

@@ -1,0 +1,1 @@
+"""The workbench: kinds of scenario, models of users, batches of runs, and studies of kernels."""

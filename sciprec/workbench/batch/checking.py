@@ -1,0 +1,96 @@
+"""Everything that is wrong with a scenario, found before anything is computed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from sciprec.foundation.errors import InputError
+from sciprec.precision.formats.backend import TRUTH
+from sciprec.scenario.loading import Scenario
+from sciprec.scenario.variant import Variant
+from sciprec.tools.monitor.plan import require_known
+from sciprec.workbench.batch.plan import variants_of
+from sciprec.workbench.batch.tolerable import compared_variables, wrong_tolerances
+from sciprec.workbench.kinds import kind_of
+from sciprec.workbench.kinds.files import examined, read_scenario
+
+
+def complaints_of(file: str | Path) -> list[str]:
+    """All that is wrong with a scenario file, a sentence each; empty where nothing is.
+
+    What only the model knows is asked where the table of its kind is right by itself.
+
+    Args:
+        file: a TOML file, or the name of a scenario that comes with sciprec.
+    """
+    try:
+        found = examined(read_scenario(file))
+    except InputError as error:
+        return str(error).splitlines()
+    of_model = [] if found.rest is None else _wrong_with(found.rest)
+    return [f"{file}: {said}" for said in (*found.complaints, *of_model)]
+
+
+def check(scenario: Scenario, others: Iterable[Variant] = ()) -> None:
+    """Let the scenario's model check what it is asked to do, before anything is computed.
+
+    Args:
+        scenario: with its own variants.
+        others: further ones that are to run, such as those of arithmetics in place of its own.
+
+    Raises:
+        InputError: the model does not know a name, numbers do not fit together, or a tolerance
+            names what these runs do not have; a line for each.
+    """
+    wrong = _wrong_with(scenario, others)
+    if wrong:
+        raise InputError("\n".join(f"scenario '{scenario.name}': {said}" for said in wrong))
+
+
+def _wrong_monitor(scenario: Scenario) -> list[str]:
+    """What is wrong with what is to be watched."""
+    if scenario.monitor is None:
+        return []
+    watched = kind_of(scenario).watched
+    if watched is None:
+        return [
+            f"a table [monitor] is given, and scenarios of kind '{scenario.kind}' have no state "
+            "that could be watched from step to step; remove it"
+        ]
+    if scenario.monitor.drift_every is not None and not kind_of(scenario).drifts:
+        return [
+            "table [monitor]: drift_every is given, and no step of scenarios of kind "
+            f"'{scenario.kind}' can be made again in fp64 from a run's own state; remove it"
+        ]
+    try:
+        known = watched(scenario.table)
+    except InputError:  # the model says what is wrong
+        return []
+    if not known:
+        return []
+    try:
+        require_known(scenario.monitor, known, f"kind '{scenario.kind}'")
+    except InputError as error:
+        return [f"table [monitor]: {error}"]
+    return []
+
+
+def _wrong_with(scenario: Scenario, others: Iterable[Variant] = ()) -> list[str]:
+    """What the model, and the tolerances, say against it."""
+    said: dict[str, None] = dict.fromkeys(_wrong_monitor(scenario))
+    own = variants_of(scenario, scenario.backends or (TRUTH,))
+    plan = None if said or scenario.monitor is None else scenario.monitor.plan()
+    for variant in (*own, *(one for one in others if one not in own)):
+        try:
+            kind_of(scenario).check(scenario.table, variant)
+        except InputError as error:
+            said |= dict.fromkeys(f"table [{scenario.kind}]: {e}" for e in str(error).splitlines())
+            continue
+        try:
+            if plan is not None and variant.adaptive is None:
+                kind_of(scenario).watchable(scenario.table, variant, plan)
+        except InputError as error:
+            said[f"table [monitor]: {error}"] = None
+    known = None if said else compared_variables(scenario)
+    return [*said, *wrong_tolerances(scenario, known)]

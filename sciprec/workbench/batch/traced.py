@@ -1,0 +1,41 @@
+"""Runs whose error is split by line, as the table [trace] of their scenario asks."""
+
+from __future__ import annotations
+
+import json
+
+import xarray as xr
+
+from sciprec.foundation.errors import InputError
+from sciprec.precision.formats.backend import resolve_backend
+from sciprec.precision.rewriting.syntax import LiftError
+from sciprec.workbench.batch.plan import Run
+from sciprec.workbench.kinds.scenario_trace import trace_variant
+
+TRACE = "sciprec_trace"
+"""Attribute of a file: the trace of its run, or why there is none, as JSON."""
+
+
+def traced_by(run: Run) -> str:
+    """What the error of a run is to be split by; "" where it is not to be."""
+    asked = run.scenario.trace
+    if asked is None or run.member or run.is_truth:
+        return ""
+    wanted = {resolve_backend(name).name for name in asked.backends}
+    return asked.by if not wanted or run.backend in wanted else ""
+
+
+def with_trace(dataset: xr.Dataset, run: Run) -> xr.Dataset:
+    """The dataset of a run with its trace, where one is asked for. A run that cannot be traced says
+    why, and is as good as any.
+    """
+    by = traced_by(run)
+    if not by:
+        return dataset
+    try:
+        found = trace_variant(run.scenario, run.variant, resolve_backend(run.backend), by=by)
+        said = found.as_dict()
+    except (InputError, LiftError) as error:
+        said = {"refused": str(error)}
+    dataset.attrs[TRACE] = json.dumps(said, sort_keys=True)
+    return dataset

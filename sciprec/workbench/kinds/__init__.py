@@ -1,0 +1,21 @@
+"""Kinds of scenario, one module each, and the scenarios that files hold."""
+
+from sciprec.workbench.kinds import accumulation, asked_price, climate, heston
+from sciprec.workbench.kinds.files import examined, load_scenario, parse_scenario
+from sciprec.workbench.kinds.kind import (
+    Estimate,
+    Kind,
+    Member,
+    Surroundings,
+    kind_of,
+    kinds,
+    register,
+)
+
+for _kind in (climate.CLIMATE, heston.HESTON, accumulation.ACCUMULATION, asked_price.ASKED_PRICE):
+    register(_kind)
+
+__all__ = [
+    "Estimate", "Kind", "Member", "Surroundings", "examined", "kind_of", "kinds", "load_scenario",
+    "parse_scenario", "register",
+]  # fmt: skip

@@ -1,0 +1,447 @@
+"""Scenarios of kind "climate": a global model from one of its cases."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Literal
+
+import numpy as np
+import xarray as xr
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    PlainValidator,
+    WithJsonSchema,
+    field_validator,
+    model_validator,
+)
+
+from sciprec.foundation.errors import InputError
+from sciprec.foundation.limits import CLIMATE as LIMITS
+from sciprec.foundation.limits import SCALES, require_few_states
+from sciprec.foundation.loading import load_plugins
+from sciprec.precision.formats.backend import TRUTH, resolve_backend
+from sciprec.results.output.stated import stated
+from sciprec.results.output.variables import ZONAL_MEAN
+from sciprec.scenario.adaptive_request import WithAdaptive
+from sciprec.scenario.policy_choice import WithPolicies
+from sciprec.scenario.scaling_choice import WithScaling
+from sciprec.scenario.sections import Section, as_tuple, key, limited
+from sciprec.scenario.stages_choice import StagesChoice, StagesChoices
+from sciprec.scenario.toml_file import inside, is_inside
+from sciprec.scenario.values import KnownArithmetic, PlainValue, Registered
+from sciprec.scenario.variant import Variant
+from sciprec.tools.monitor.plan import Plan, with_changes
+from sciprec.workbench.kinds.kind import NUMBER_BYTES, Estimate, Kind, Surroundings
+
+_TENDENCY = 6e-5, 1.3, 2.6
+"""Seconds of a climate tendency in fp64 at T42: a V^b (T/42)^c for V prognostic fields, levels
+counted; from docs/notes/climate_transform.md (V = 3) and docs/climate_primitive.md (V = 61).
+"""
+_ELEMENTS_OF_A_THREAD = 50_000
+"""Of the state: T42L20 has 120,000, and half of its step takes 4 ms; what threads wait for, 0.5."""
+_ROUNDED = (
+    "Every operation of a step is rounded in the arithmetic, and so is the state between "
+    "steps{residuals}. Tables and initial state are made in binary64 and rounded once; fields "
+    "and budgets are evaluated from the stored states in binary64."
+)
+_NO_KERNEL = {
+    "days", "output_hours", "step_seconds", "truncation", "checkpoints", "variables",
+    "count_operations",
+}  # fmt: skip
+"""Keys of the table that no kernel depends on."""
+
+
+def _truncation(given: Any) -> int | str:
+    """Its number, or its name where its grid is linear."""
+    from sciprec.climate.transform.grid import resolve_truncation
+
+    found = resolve_truncation(given)
+    return found.name if found.name.startswith("TL") else found.number
+
+
+def _stored(given: str) -> str:
+    """The name of an arithmetic, or formats by scale."""
+    from sciprec.climate.stepping.stored import read_scales
+
+    if given.startswith(SCALES):
+        read_scales(given)
+    else:
+        resolve_backend(given)
+    return given
+
+
+_Truncation = Annotated[
+    int | str,
+    PlainValidator(_truncation),
+    WithJsonSchema({
+        "anyOf": [
+            {"type": "integer", "minimum": 1, "maximum": 1023},
+            {"type": "string", "pattern": "^TL?[1-9][0-9]{0,3}$"},
+        ],
+    }),
+]  # fmt: skip
+_StoredName = Annotated[str, AfterValidator(_stored), KnownArithmetic]
+_SomeNames = Annotated[tuple[str, ...], Field(min_length=1), BeforeValidator(as_tuple)]
+
+
+def _cases() -> Mapping[str, Any]:
+    from sciprec.climate.catalogue import CASES
+
+    load_plugins()
+    return CASES
+
+
+def _time_schemes() -> Mapping[str, Any]:
+    from sciprec.climate.catalogue import TIME_SCHEMES
+
+    load_plugins()
+    return TIME_SCHEMES
+
+
+class ClimateRun(Section):
+    """One integration of a global model."""
+
+    case: Annotated[str, Registered("case", _cases)] = key(
+        "the name of a registered initial state", 'case = "williamson_5"'
+    )
+    truncation: _Truncation = key(
+        'a triangular truncation, a whole number from 1 to 1023, such as 42, or its name, "T42" '
+        '("TL42" on a linear grid)', "truncation = 42",
+    )  # fmt: skip
+    days: float = limited(LIMITS["days"], "days = 5.0")
+    step_seconds: float | None = limited(
+        LIMITS["step_seconds"], "step_seconds = 600.0", default=None
+    )
+    output_hours: float = limited(LIMITS["output_hours"], "output_hours = 6.0", default=24.0)
+    time_scheme: Annotated[str, Registered("time scheme", _time_schemes)] | None = Field(
+        default=None, examples=['time_scheme = "rk4"'],
+        description="the name of a registered time scheme; left out, the model chooses",
+    )  # fmt: skip
+    parameters: dict[str, PlainValue] = Field(
+        default_factory=dict, examples=["parameters = { angle_degrees = 45.0 }"],
+        description="a table of values that the case, its equations or the diffusion know",
+    )  # fmt: skip
+    variables: _SomeNames | None = Field(
+        default=None, examples=['variables = ["height", "vorticity"]'],
+        description="an array of names of fields to store; left out, all of them",
+    )  # fmt: skip
+    stored: _StoredName | None = Field(
+        default=None, examples=['stored = "fp16"'],
+        description="the format of the state between steps in all runs but the truth, or formats "
+        'by total wavenumber, as in "scales:0-10 fp32;11- 11" or "scales:30 - 3.5*log2(1+l)"',
+    )  # fmt: skip
+    count_operations: bool = Field(
+        default=False, examples=["count_operations = true"],
+        description="true or false: whether the truth counts operations and bytes of the stages of "
+        "a step, for the roofline on the page",
+    )  # fmt: skip
+    checkpoints: str | None = Field(
+        default=None, min_length=1, max_length=200, examples=['checkpoints = "checkpoints"'],
+        description="a folder inside the output folder, whose checkpoints longer runs go on from",
+    )  # fmt: skip
+
+    def arguments(self) -> dict[str, Any]:
+        """Arguments of `sciprec.climate.run`."""
+        given = self.model_dump()
+        return given | given.pop("parameters")
+
+    @field_validator("checkpoints")
+    @classmethod
+    def _stays_inside(cls, folder: str | None) -> str | None:
+        if folder is not None and not is_inside(folder):
+            raise ValueError("it leaves the output folder")
+        return folder
+
+    @model_validator(mode="after")
+    def _states_fit_into_memory(self) -> ClimateRun:
+        require_few_states(self.days, self.output_hours)
+        return self
+
+
+class ClimateScenario(WithScaling, WithPolicies, WithAdaptive):
+    """A scenario of kind "climate"."""
+
+    kind: Literal["climate"] = key('"climate"', 'kind = "climate"')
+    climate: ClimateRun = key("the table [climate]", "[climate]")
+    stages: StagesChoices = Field(
+        default=(), examples=['stages = ["none", "fp16-legendre", "mixed-m0"]'],
+        json_schema_extra={"uniqueItems": True},
+        description="an array of names of stages, or tables [[stages]]",
+    )  # fmt: skip
+
+    folders: ClassVar[tuple[str, ...]] = ("checkpoints",)
+    together: ClassVar[tuple[tuple[str, ...], ...]] = (
+        *WithScaling.together, *WithPolicies.together
+    )  # fmt: skip
+
+    @staticmethod
+    def stages_of_policies() -> list[str]:
+        """Names of the stages of the models."""
+        from sciprec.climate.stages.policies import CLIMATE_STAGES
+
+        return [stage.name for stage in CLIMATE_STAGES]
+
+    def stage_choices(self) -> tuple[StagesChoice, ...]:
+        """The stages that its runs take, one after another; empty where there is none."""
+        return self.stages
+
+    @property
+    def stored_format(self) -> str | None:
+        """The format of the state between steps, where it is not that of the arithmetic."""
+        return self.climate.stored
+
+    @field_validator("stages")
+    @classmethod
+    def _stages_once(cls, given: tuple[StagesChoice, ...]) -> tuple[StagesChoice, ...]:
+        names = [choice.name for choice in given]
+        if len(set(names)) < len(names):
+            raise ValueError("stages are named twice")
+        return given
+
+
+def _request(given: ClimateRun, **more: Any) -> Any:
+    """The checked request of a table [climate]; `more`: further or other arguments."""
+    from sciprec.climate.running.request import check_request
+
+    mine = given.model_dump(exclude={"checkpoints", "count_operations"})
+    return check_request(**(mine | more))
+
+
+def _request_of(given: ClimateRun, variant: Variant) -> Any:
+    """The checked request of a variant's run."""
+    if variant.adaptive is not None:
+        return _request(given, stored=None, adaptive=variant.adaptive.plan())
+    return _request(
+        given, stored=None if variant.is_truth else given.stored, backend=variant.backend,
+        compensation=variant.compensation.resolved(), stages=variant.stages.resolved(),
+    )  # fmt: skip
+
+
+def _run(given: ClimateRun, variant: Variant, around: Surroundings) -> xr.Dataset:
+    """Integrate a global model; members differ by a perturbation of the initial state."""
+    from sciprec.climate.running.checkpoint import Restart
+    from sciprec.climate.running.perturbation import Perturbation
+    from sciprec.workbench.kinds.climate_runs import run_climate
+
+    plan = None if variant.adaptive is None else variant.adaptive.plan()
+    changed: dict[str, Any] = {"stored": None} if variant.is_truth or plan is not None else {}
+    if given.checkpoints is not None:
+        changed["checkpoints"] = Restart(inside(around.folder, given.checkpoints), lasting=True)
+    elif around.interrupted is not None:
+        changed["checkpoints"] = Restart(around.interrupted, told=around.told)
+    if around.member is not None:
+        changed["perturbation"] = Perturbation(*vars(around.member).values())
+    if not variant.is_truth or around.member is not None:
+        changed["count_operations"] = False
+    return run_climate(
+        **(given.arguments() | changed), backend=variant.backend,
+        compensation=variant.compensation.resolved(), stages=variant.stages.resolved(),
+        progress=around.listening, monitor=None if plan else around.monitor, adaptive=plan,
+        threads=min(around.threads, _worthwhile_threads(given)),
+    )  # fmt: skip
+
+
+def _worthwhile_threads(given: ClimateRun) -> int:
+    """How many threads inside a run make it shorter: they meet some ten times in a step."""
+    from sciprec.climate.transform.legendre import coefficient_orders
+
+    request = _request(given, stored=None)
+    layout = request.equations.layout(request.parameters.equations)
+    elements = 2 * coefficient_orders(request.truncation.number)[0].size
+    return max(1, elements * sum(levels for _, levels in layout) // _ELEMENTS_OF_A_THREAD)
+
+
+def _check(given: ClimateRun, variant: Variant) -> None:
+    """Names of case, scheme and parameters; steps that fit the output times; arithmetics of the
+    transforms' stages that the case, its parameters and backends take.
+    """
+    compensation = variant.compensation.resolved()
+    try:
+        if variant.adaptive is None:
+            _request(given, compensation=compensation)
+        _request_of(given, variant)
+    except InputError as error:
+        if variant.adaptive is not None:
+            raise
+        alone = _wrong_by_itself(given, compensation, variant.backend)
+        raise InputError("\n".join(alone or [str(error)])) from None
+
+
+def _watchable(given: ClimateRun, variant: Variant, plan: Plan) -> None:
+    """Steps that the run has, and does not make again."""
+    from sciprec.climate.running.request import watchable
+
+    request = _request_of(given, variant)
+    watchable(plan, request.backend, request.stops[-1])
+
+
+def _wrong_by_itself(given: ClimateRun, compensation: Any, backend: str) -> list[str]:
+    """What is wrong with single parts of a table whatever the others say, a sentence each."""
+    plain: dict[str, Any] = {
+        "parameters": {}, "variables": None, "stored": None, "time_scheme": None,
+        "days": 1.0, "output_hours": 24.0, "step_seconds": None,
+    }  # fmt: skip
+    span = {name: getattr(given, name) for name in ("days", "output_hours", "step_seconds")}
+    filtered = {"time_scheme": given.time_scheme}
+    kept = {"stored": given.stored, "backend": backend}
+    parts: list[dict[str, Any]] = [span, kept, {"compensation": compensation}]
+    parts += [{"parameters": {n: value}} | filtered for n, value in given.parameters.items()]
+    parts += [{"variables": [name]} for name in given.variables or ()]
+    said = []
+    for part in parts:
+        try:
+            _request(given, **(plain | part))
+        except InputError as error:
+            said.append(str(error))
+    return list(dict.fromkeys(said))
+
+
+def _variables(given: ClimateRun) -> tuple[str, ...]:
+    """The variables that are kept, and the budgets of the equations."""
+    request = _request(given)
+    return (*request.variables, *request.equations.budgets)
+
+
+def _estimate(given: ClimateRun, variant: Variant, slowness: float) -> Estimate:
+    from sciprec.climate.running.needed_memory import bytes_of_run
+
+    request = _request_of(given, variant)
+    steps, scheme, number = request.stops[-1], request.scheme, request.truncation.number
+    layout = request.equations.layout(request.parameters.equations)
+    fields = sum(levels for _, levels in layout)
+    a, b, c = _TENDENCY
+    tendency = a * fields**b * (number / 42) ** c
+    levels = max(levels for _, levels in layout)
+    points = sum(_points(name, request.truncation) for name in request.variables)
+    numbers = (len(request.stops) + 1) * levels * points
+    return Estimate(
+        f"{steps:,} steps of {scheme.name} at {request.truncation.name}",
+        steps * scheme.tendencies * tendency * slowness,
+        numbers * NUMBER_BYTES / 1e6,
+        memory_megabytes=bytes_of_run(request) / 1e6,
+    )
+
+
+def _points(name: str, truncation: Any) -> int:
+    """Values of a variable on one level."""
+    if name.endswith("_spectrum"):
+        return truncation.number + 1
+    return truncation.nlat * (1 if name.startswith(ZONAL_MEAN) else truncation.nlon)
+
+
+def _kernels(given: ClimateRun, variant: Variant) -> dict[str, Any]:
+    """The table without what only changes sizes and numbers."""
+    table = given.model_dump(mode="json", exclude=_NO_KERNEL)
+    table["parameters"] = {k: v for k, v in table["parameters"].items() if isinstance(v, str)}
+    return table | {"stored": variant.stored}
+
+
+def _brief(given: ClimateRun) -> ClimateRun:
+    """Two steps of the same length."""
+    from sciprec.climate.constants import SECONDS_PER_DAY
+
+    seconds = 2 * _request(given).step_seconds
+    return given.model_copy(
+        update={
+            "days": seconds / SECONDS_PER_DAY,
+            "output_hours": seconds / 3600.0,
+            "step_seconds": seconds / 2,
+            "checkpoints": None,
+            "count_operations": False,
+        }
+    )
+
+
+def _sources(given: ClimateRun) -> tuple[str]:
+    from sciprec.climate.running.identity import code_behind
+
+    return (code_behind(_request(given)),)
+
+
+def _state(given: ClimateRun) -> str:
+    from sciprec.climate.running.identity import state_behind
+
+    return state_behind(_request(given))
+
+
+def _residuals(given: ClimateRun) -> list[tuple[str, int, int]]:
+    """Complex coefficients of each prognostic variable, one set for each level."""
+    from sciprec.climate.transform.legendre import coefficient_orders
+
+    request = _request(given, stored=None, variables=None)
+    elements = 2 * coefficient_orders(request.truncation.number)[0].size
+    layout = request.equations.layout(request.parameters.equations)
+    return [(name, elements * count, request.scheme.levels) for name, count in layout]
+
+
+def _fitting(given: ClimateRun, backend: str, length: float | None, times: int):
+    """Names of the variables, and the error of a compensation."""
+    from sciprec.climate.cases.registry import resolve_case
+    from sciprec.climate.catalogue import EQUATIONS
+    from sciprec.climate.diagnostics.budgets import scalar_errors, wind_errors
+    from sciprec.climate.running.integration import integrate
+    from sciprec.climate.transform.grid import GaussianGrid, resolve_truncation
+
+    days = times * (given.days / 10 if length is None else length)
+    hours = min(given.output_hours, 24.0 * days)
+    options = {
+        "step_seconds": given.step_seconds, "output_hours": hours,
+        "parameters": dict(given.parameters), "time_scheme": given.time_scheme,
+    }  # fmt: skip
+    equations = EQUATIONS[resolve_case(given.case).equations]
+    if "height" not in equations.fields:
+        raise InputError(
+            f"case '{given.case}' of the equations '{equations.name}' has no height of a free "
+            "surface, whose error is fitted; accepted: cases of shallow water, such as "
+            "'williamson_5'"
+        )
+    grid = GaussianGrid(resolve_truncation(given.truncation))
+    exact = integrate(given.case, given.truncation, days, backend=TRUTH, **options)
+    truth = exact.fields
+    if exact.blow_up is not None:
+        raise InputError(
+            f"case '{given.case}' breaks down in {TRUTH} already; fit a shorter run with "
+            f"length=...: {exact.blow_up}"
+        )
+
+    def error(compensation) -> float:
+        """The error that the fit makes small: that of a run with this compensation."""
+        run = integrate(given.case, given.truncation, days, backend=backend,
+                        compensation=compensation, **options)  # fmt: skip
+        if run.blow_up is not None:
+            return math.inf
+        fields, each = run.fields, []
+        for t in range(1, fields["height"].shape[0]):
+            winds = [(f["u"][t], f["v"][t]) for f in (fields, truth)]
+            height = scalar_errors(grid, fields["height"][t], truth["height"][t])["l2"]
+            each.append((height, wind_errors(grid, *winds)["l2"]))
+        return float(np.exp(np.mean(np.log(np.sqrt(np.mean(np.square(each), axis=0))))))
+
+    return equations.variables, error
+
+
+CLIMATE = Kind(
+    "climate",
+    ClimateScenario,
+    _run,
+    check=_check,
+    attributes=stated(primary="height surface_pressure", rounded=_ROUNDED),
+    variables=_variables,
+    estimate=_estimate,
+    length=lambda given: (given.days, "day"),
+    compile_seconds=20.0,  # docs/engine.md
+    kernels=_kernels,
+    brief=_brief,
+    sources=_sources,
+    state=_state,
+    ensembles=True,
+    restarts=True,
+    residuals=_residuals,
+    watched=lambda given: with_changes(_request(given).equations.variables),
+    watchable=_watchable,
+    drifts=True,
+    fitting=_fitting,
+)

@@ -1,0 +1,206 @@
+"""`sciprec.climate.run`: a climate run as a labelled dataset; stored solutions beside it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import xarray as xr
+
+from sciprec.climate.diagnostics.reference import Reference
+from sciprec.climate.running.checkpoint import Restart
+from sciprec.climate.running.counted_stages import counted_stages
+from sciprec.climate.running.integration import Trajectory, integrate
+from sciprec.climate.running.perturbation import Perturbation
+from sciprec.climate.running.request import check_request
+from sciprec.climate.transform.grid import GaussianGrid, resolve_truncation
+from sciprec.foundation.arguments import flag
+from sciprec.instruments.assigning.assigned_backend import every_place_met
+from sciprec.instruments.assigning.policies import in_place_of, require_stages
+from sciprec.instruments.assigning.scaling import with_scaling
+from sciprec.results.output.dataset import trajectory_dataset
+from sciprec.results.output.stated import (
+    MATRIX_UNITS,
+    SCALED,
+    STAGE_WORK,
+    STORED_BITS,
+    STORED_STATE,
+)
+from sciprec.results.output.variables import describe
+from sciprec.tools.adapt.adapted import with_adapted
+from sciprec.tools.adapt.plan import Plan as Adaptive
+from sciprec.tools.adapt.plan import plan_from as adaptive_from
+from sciprec.tools.monitor.plan import Plan, plan_from
+from sciprec.tools.monitor.stored import with_monitor
+
+_ROUNDED_BY_BLOCK = (
+    "Every operation of a tendency is rounded in the arithmetic of its block; the state, its "
+    "update and the implicit solve are in binary64."
+)
+
+
+def run_climate(
+    case: str = "williamson_2",
+    truncation: str | int = "T42",
+    days: float = 5,
+    backend: Any = None,
+    compensation: str | Mapping | None = None,
+    step_seconds: float | None = None,
+    output_hours: float = 24,
+    *,
+    time_scheme: str | None = None,
+    stored: Any = None,
+    stages: Any = None,
+    variables: Sequence[str] | None = None,
+    checkpoints: str | Path | Restart | None = None,
+    progress: Callable[[float], None] | None = None,
+    perturbation: Perturbation | None = None,
+    threads: int = 1,
+    policy: str | None = None,
+    narrow: str | None = None,
+    wide: str | None = None,
+    monitor: Plan | Mapping[str, Any] | None = None,
+    adaptive: Adaptive | Mapping[str, Any] | None = None,
+    scaling: str = "none",
+    scales: Mapping[str, float] | None = None,
+    count_operations: bool = False,
+    **case_parameters: Any,
+) -> xr.Dataset:
+    """Run a test case with every operation of the model rounded in the backend's arithmetic.
+
+    Args:
+        case: name of a registered case.
+        truncation: such as "T42" or 42.
+        days: length of the run.
+        backend: name of the arithmetic, its spec string, or a Backend; left out, "fp64".
+        compensation: of the state's updates: None, a name such as "carry", a Compensation, or one
+            of these per prognostic variable.
+        step_seconds: time step; left out, the truncation's usual one, shortened to fit the output
+            times and refused where it would be less than half.
+        output_hours: between stored states; the last state is stored in any case.
+        time_scheme: name of a registered time scheme; left out, the usual one of the equations.
+        stored: format in which the state and its residual are kept between steps, such as "fp16";
+            a wider one than the backend's is a master copy, whose update is done in it; formats by
+            total wavenumber "scales:0-10 fp32;11- 11", a number meaning bits, or by a law,
+            "scales:30 - 3.5*log2(1+l)"; left out: that of the backend.
+        stages: arithmetics of the transforms' stages: a name such as "mixed-m0" or a table of
+            legendre, sums, fourier, kept, kept_orders and kept_degrees; left out: the backend's.
+        variables: names of what to keep, fields and derived variables such as zonal_mean_u and
+            kinetic_energy_spectrum; all fields of the equation set when left out.
+        checkpoints: a folder in which the run leaves a checkpoint at output times, and from which
+            it goes on, with the same bits, where it was interrupted or has become longer; a
+            Restart of sciprec.climate.running.checkpoint: what it stores is read from there when
+            it is asked for, so that the run takes the memory of one stored state.
+        progress: called with the simulated days now and then.
+        perturbation: of the initial state, such as `climate.Perturbation(member=3)`.
+        threads: how many make the steps together; they change no bit. Worth it from about T42 with
+            20 levels on; arithmetics with random bits or in fixed point, and stages, run on one.
+        policy: in place of a backend, which stages of the model are narrow: "O0" none, "O1" those
+            of an allow list, "O2" all but those of a deny list, the state's update above all, "O3"
+            all; see `sciprec policies`. Short for the backend
+            "policy:O2,narrow=fp16,wide=fp32".
+        narrow, wide: the formats of a policy.
+        monitor: what is watched as it goes, such as {"watch": ["vorticity"], "level": 1, "every":
+            36, "alerts": {"jump": 10.0}, "drift_every": 36}; see docs/monitor.md.
+        adaptive: in place of a backend: a tolerance of the relative l2 error against fp64 at the
+            end, and the ladder of arithmetics that is to keep it, such as {"tolerance": 1e-3,
+            "ladder": ["fp16", "mlu370", "fp32"]}; see docs/adaptive.md.
+        scaling: "static" gives every place of the model a scale, a power of two, from a profile of
+            the first day; "dynamic" goes on from there, halves scales where numbers leave their
+            range, makes the step again, and doubles them after 100 good ones; see docs/scaling.md.
+        scales: stage, or variable of the state, -> scale of its places, whatever the profile says.
+        count_operations: whether operations, loads and stores of the stages of a step are counted,
+            for the roofline on the page; takes seconds, and some 20 s the first time.
+        case_parameters: of the case (angle_degrees=45), of its equations (formulation="naive") and
+            of the model (viscosity in m2/s, diffusion_m4_per_s, diffusion_m8_per_s).
+
+    Returns:
+        An xarray Dataset with dimensions time, lat, lon (and sigma), the fields in SI units, the
+        budgets over time, and the run's own numbers as attributes; `blow_up` is empty, or the
+        sentence of why it ended early.
+
+    Raises:
+        InputError: something unknown or out of range was asked for.
+    """
+    keeping = adaptive_from(adaptive)
+    counting = flag("count_operations", count_operations)
+    chosen = in_place_of(backend, policy, narrow, wide, keeping.widest if keeping else "fp64")
+    found = with_scaling(chosen, scaling, scales)
+    require_stages(found, "climate")
+    with every_place_met(found):
+        trajectory = integrate(
+            case,
+            truncation,
+            days,
+            backend=found,
+            step_seconds=step_seconds,
+            output_hours=output_hours,
+            parameters=case_parameters,
+            time_scheme=time_scheme,
+            compensation=compensation,
+            stored=stored,
+            stages=stages,
+            variables=variables,
+            checkpoints=checkpoints,
+            progress=progress,
+            perturbation=perturbation,
+            threads=threads,
+            monitor=plan_from(monitor),
+            adaptive=keeping,
+        )
+    dataset = _labelled(trajectory)
+    if counting:
+        dataset.attrs[STAGE_WORK] = json.dumps(
+            counted_stages(
+                check_request(
+                    case, truncation, days, step_seconds=step_seconds, output_hours=output_hours,
+                    parameters=case_parameters, time_scheme=time_scheme,
+                )
+            )
+        )  # fmt: skip
+    return dataset
+
+
+def _labelled(trajectory: Trajectory) -> xr.Dataset:
+    """What a run left, and what it says of its monitor, its arithmetics, scales and units."""
+    dataset = trajectory_dataset(trajectory)
+    if trajectory.observed is not None:
+        dataset = with_monitor(dataset, trajectory.observed)
+    if trajectory.adapted is not None:
+        dataset = with_adapted(dataset, trajectory.adapted, _ROUNDED_BY_BLOCK)
+    if trajectory.scaling is not None:
+        dataset.attrs[SCALED] = json.dumps(trajectory.scaling)
+    if trajectory.matrix_units is not None:
+        dataset.attrs[MATRIX_UNITS] = json.dumps(trajectory.matrix_units, sort_keys=True)
+    if trajectory.stored:
+        dataset.attrs[STORED_STATE] = trajectory.stored
+    if trajectory.stored_bits is not None:
+        dataset.attrs[STORED_BITS] = trajectory.stored_bits
+    return dataset
+
+
+def reference_dataset(path: str | Path, truncation: str | int) -> xr.Dataset:
+    """A stored solution of high resolution on the grid of a truncation.
+
+    What it is for: `error_budget(..., reference=...)`, which says how
+    far a run in fp64 is from it, and whether rounding matters beside that.
+
+    Args:
+        path: of a file such as data/climate/williamson_6_day7.npz.
+        truncation: of the runs that it is compared with, such as "T42".
+
+    Returns:
+        height, u, v, vorticity and divergence over lat and lon, in SI units.
+
+    Raises:
+        InputError: the file holds no such solution, or there is no such truncation.
+    """
+    grid = GaussianGrid(resolve_truncation(truncation))
+    fields = Reference.load(path).fields(grid)
+    names = ("height", "u", "v", "vorticity", "divergence")
+    return xr.Dataset(
+        {name: (("lat", "lon"), fields[name], describe(name).as_attributes()) for name in names},
+        coords={"lat": grid.lat, "lon": grid.lon},
+    )

@@ -1,0 +1,186 @@
+"""Scenario files: each becomes a frozen scenario of its kind, or sentences of what is wrong."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from sciprec.foundation import arguments
+from sciprec.foundation.errors import InputError, meant
+from sciprec.scenario.complaints import complaint, complaints
+from sciprec.scenario.loading import EXAMPLE, Scenario
+from sciprec.scenario.shipped import SCENARIOS, named
+from sciprec.scenario.toml_file import read_toml
+from sciprec.workbench.kinds.kind import Kind, kinds
+
+_IN_PLACE_OF = {"name": "unnamed", "title": "untitled", "source": "nobody"}
+"""What every scenario has to say, and what is judged without it."""
+
+
+@dataclass(frozen=True)
+class Examined:
+    """What became of the content of a scenario file.
+
+    Args:
+        scenario: where nothing is wrong; None otherwise.
+        complaints: sentences, one for each thing that is wrong.
+        rest: the scenario without what is wrong, for further questions; None where the table of
+            its kind is wrong itself.
+    """
+
+    scenario: Scenario | None
+    complaints: tuple[str, ...] = ()
+    rest: Scenario | None = None
+
+
+def load_scenario(path: str | Path | Mapping[str, Any]) -> Scenario:
+    """Read and validate one scenario.
+
+    Args:
+        path: a TOML file, the name of a scenario that comes with sciprec, or what such a file
+            holds, as a dictionary.
+
+    Returns:
+        A frozen scenario of its kind, such as ClimateScenario.
+
+    Raises:
+        InputError: the file cannot be read or something in it cannot be used; one line per
+            complaint, each naming the file and the key.
+    """
+    if isinstance(path, Mapping):
+        if "kind" not in path:
+            raise InputError(
+                f"a scenario was given as {arguments.shown(dict(path))}, without the key 'kind'; "
+                "accepted: a file, the name of one, or a dictionary of what such a file holds"
+            )
+        return parse_scenario(dict(path))
+    return parse_scenario(read_scenario(path), origin=str(path))
+
+
+def read_scenario(path: str | Path) -> dict[str, Any]:
+    """The content of a scenario file, not validated.
+
+    Raises:
+        InputError: it cannot be read.
+    """
+    given = Path(arguments.path("a scenario", path))
+    if given.suffix == ".py":
+        raise InputError(
+            f"'{given}' is a Python file, and a scenario is a TOML file; a kernel of it is "
+            f"studied by `sciprec study {given}:FUNCTION`"
+        )
+    content = read_toml(given, "scenario", SCENARIOS, EXAMPLE)
+    return _from_its_folder(content, named(given, SCENARIOS).parent)
+
+
+def _from_its_folder(content: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """The content, whose assignments in files beside it are named from here."""
+    traced = content.get("trace")
+    for table in (content, traced if isinstance(traced, dict) else {}):
+        names = table.get("backends")
+        if isinstance(names, list):
+            table["backends"] = [_from(folder, name) for name in names]
+    return content
+
+
+def _from(folder: Path, name: Any) -> Any:
+    kind, _, path = name.partition(":") if isinstance(name, str) else ("", "", "")
+    beside = folder / path
+    return f"{kind}:{beside}" if kind == "assignment" and path and beside.is_file() else name
+
+
+def parse_scenario(content: dict[str, Any], origin: str = "scenario") -> Scenario:
+    """Validate a scenario that is already a dictionary; `origin` is named in the complaints."""
+    found = examined(content)
+    if found.scenario is None:
+        raise InputError("\n".join(f"{origin}: {said}" for said in found.complaints))
+    return found.scenario
+
+
+def examined(content: dict[str, Any]) -> Examined:
+    """The scenario that a content is, or everything that is wrong with it.
+
+    A table is looked at as a whole when its keys are right; what is wrong elsewhere hides nothing.
+    """
+    name, known = content.get("kind"), kinds()
+    if not isinstance(name, str) or name not in known:
+        given = "is missing" if name is None else f"was given {arguments.shown(name)}"
+        no_kind = f"the key 'kind' {given}; accepted: {', '.join(known)}{meant(name, known)}"
+        return Examined(None, (no_kind, *_of_every_kind(content)))
+    kind, rest = known[name], content
+    said: list[str] = []
+    while True:
+        try:
+            scenario = kind.scenario.model_validate(rest)
+        except ValidationError as error:
+            errors = _one_of_each(error.errors())
+            said += complaints(kind.scenario, errors)
+            left = _without(rest, [e["loc"] for e in errors], kind)
+            if left is None:
+                return Examined(None, tuple(dict.fromkeys(said)))
+            rest = left
+            continue
+        said += _no_ensemble(scenario, kind, known)
+        every = tuple(dict.fromkeys(said))
+        return Examined(None if every else scenario, every, scenario)
+
+
+def _of_every_kind(content: dict[str, Any]) -> list[str]:
+    """What is wrong with the keys that scenarios of all kinds have."""
+    try:
+        Scenario.model_validate({"kind": "", **content, "compensation": ()})
+    except ValidationError as error:
+        return [
+            complaint(Scenario, e) for e in _one_of_each(error.errors())
+            if e["type"] != "extra_forbidden" and e["loc"][:1] != ("kind",)
+        ]  # fmt: skip
+    return []
+
+
+def _no_ensemble(scenario: Scenario, kind: Kind, known: dict[str, Kind]) -> list[str]:
+    """The complaint about a table [ensemble] of a kind that has none."""
+    if scenario.ensemble is None or kind.ensembles:
+        return []
+    others = " and ".join(f"'{each.name}'" for each in known.values() if each.ensembles)
+    return [
+        f"the table [ensemble] was given; accepted in scenarios of kind {others}"
+        f"{scenario.instead_of_ensemble}"
+    ]
+
+
+def _without(content: dict[str, Any], wrong: Sequence[tuple], kind: Kind) -> dict[str, Any] | None:
+    """A content without what is wrong: words in place of a missing name, arrays without the
+    elements that are refused, nothing in place of other keys; None where the table of the kind,
+    the scenario as a whole, or another table that it has to have, is. Keys that are looked at
+    together go together.
+    """
+    places = {(kind.name,) if loc[:1] == (kind.name,) else tuple(loc[:2]) for loc in wrong}
+    if () in places or (kind.name,) in places:
+        return None
+    rest = copy.copy(content)
+    for name in dict.fromkeys(place[0] for place in places):
+        refused = {place[1] for place in places if place[0] == name and len(place) > 1}
+        if name not in content and name not in _IN_PLACE_OF:
+            return None
+        value = rest.pop(name, None)
+        if name in _IN_PLACE_OF:
+            rest[name] = _IN_PLACE_OF[name]
+        elif isinstance(value, list) and (name,) not in places:
+            rest[name] = [one for i, one in enumerate(value) if i not in refused]
+            if not rest[name]:
+                del rest[name]
+        of_backends = [kind.scenario.of_backends] if name == "backends" else []
+        for group in [each for each in kind.scenario.together if name in each] + of_backends:
+            rest = {key: one for key, one in rest.items() if key not in group}
+    return rest
+
+
+def _one_of_each(errors: list[Any]) -> list[Any]:
+    """What pydantic refuses, without arrays that are too short for the elements it has refused."""
+    inner = {tuple(e["loc"][:-1]) for e in errors}
+    return [e for e in errors if e["type"] != "too_short" or tuple(e["loc"]) not in inner]

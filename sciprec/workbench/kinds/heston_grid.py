@@ -1,0 +1,228 @@
+"""Runs of Heston scenarios: a grid of options with a fixed number of paths, or with a bound."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from sciprec.foundation.errors import InputError
+from sciprec.foundation.timing import Timing
+from sciprec.results.output.bounded_prices import PRICED
+from sciprec.results.output.dataset import fixed_point_attributes, prices_dataset, timing_attributes
+from sciprec.results.output.surfaces import RELATIVE_ROUNDING, surface_dataset
+from sciprec.scenario.price_tolerance import price_tolerance
+from sciprec.scenario.variant import Variant
+from sciprec.workbench.kinds.heston_sections import HestonPayoffs, HestonRun, HestonSimulation
+
+_PER_STRIKE = ("price", "standard_error", "analytic_price", "implied_volatility")
+_PER_MATURITY = ("martingale", "martingale_standard_error", "nonfinite_paths")
+_OF_A_SURFACE = (
+    "analytic_price", "implied_volatility", "implied_volatility_bound",
+    "analytic_implied_volatility",
+)  # fmt: skip
+
+
+def stored_variables(given: HestonRun) -> tuple[str, ...]:
+    """Names of the variables that a run's file holds."""
+    if given.simulation.tolerance is None:
+        return (*_PER_STRIKE, *_PER_MATURITY)
+    return (*PRICED, RELATIVE_ROUNDING, *_OF_A_SURFACE)
+
+
+def run(given: HestonRun, backend: str, compensation: str, threads: int = 1) -> xr.Dataset:
+    """Price a grid of options, one simulation per maturity.
+
+    Args:
+        given: the table of the scenario.
+        backend: arithmetic of the paths.
+        compensation: "none", "carry" or, where a bound is made, "correction".
+        threads: blocks of paths that are simulated at a time.
+    """
+    how = _how(given.simulation, backend) | {"compensation": compensation, "threads": threads}
+    if given.simulation.tolerance is None:
+        return _with_a_number_of_paths(given, how)
+    return _with_a_bound(given, how)
+
+
+def check(given: HestonRun, variant: Variant) -> None:
+    """Look at what only the model knows, before anything is computed.
+
+    Raises:
+        InputError: a parameter is outside its domain, the scheme is unknown or cannot serve, or a
+            barrier is hit already.
+    """
+    from sciprec import heston
+    from sciprec.heston.payoff_registry import check_payoffs
+    from sciprec.heston.schemes.catalogue import scheme_named
+
+    model = heston.Model(**given.model.model_dump())
+    scheme = scheme_named(given.simulation.scheme)
+    if given.simulation.tolerance is not None and not scheme.lifts:
+        raise InputError(
+            f"scheme {scheme.name!r} makes no bound; accepted with 'tolerance': a scheme that "
+            "lifts, such as 'quadratic_exponential_martingale'"
+        )
+    years = given.payoffs.maturities_years
+    check_payoffs([p for one in years for p in grid_options(given.payoffs, one)], model)
+
+
+def grid_options(given: HestonPayoffs, maturity: float) -> list[Any]:
+    """The payoffs of one maturity, by strike.
+
+    Args:
+        given: the table of the scenario.
+        maturity: years.
+
+    Raises:
+        InputError: the payoff is unknown, has no strike, or takes other parameters.
+    """
+    from sciprec.heston.options.catalogue import payoff_named, payoffs
+    from sciprec.heston.payoff_registry import payoff_grid
+
+    if "strike" not in payoff_named(given.kind).parameters:
+        known = sorted(name for name, one in payoffs().items() if "strike" in one.parameters)
+        raise InputError(f"payoff {given.kind!r} has no strike; accepted: {', '.join(known)}")
+    others = {"fixings": given.fixings, "barrier": given.barrier} | (given.parameters or {})
+    return payoff_grid(given.kind, given.strikes, [maturity], **others)
+
+
+def _with_a_number_of_paths(given: HestonRun, how: dict[str, Any]) -> xr.Dataset:
+    """Means of payments and their standard errors."""
+    from sciprec import heston
+    from sciprec.heston.simulation import paths
+    from sciprec.heston.simulation.fixed_counts import added
+
+    model = heston.Model(**given.model.model_dump())
+    strikes, maturities = given.payoffs.strikes, given.payoffs.maturities_years
+    simulation = given.simulation
+    how = how | {"block_paths": simulation.block_paths}
+    grid = {name: np.empty((len(maturities), len(strikes))) for name in _PER_STRIKE}
+    per_maturity = {name: np.empty(len(maturities)) for name in _PER_MATURITY}
+    timing, done = Timing(), []
+    for row, maturity in enumerate(maturities):
+        options = grid_options(given.payoffs, maturity)
+        # a tiny run first compiles the kernels, so that the time of the real one is its own
+        paths.estimate(model, options, **(how | {"n_paths": 2, "n_steps": 1, "threads": 1}))
+        n_steps = max(1, math.ceil(maturity * simulation.steps_per_year))
+        how |= {"n_paths": simulation.n_paths, "n_steps": n_steps}
+        estimate = paths.estimate(model, options, **how)
+        grid["analytic_price"][row] = _analytic_prices(model, options)
+        for name in ("price", "standard_error"):
+            grid[name][row] = getattr(estimate, name)
+        grid["implied_volatility"][row] = implied_volatilities(model, options, estimate.price)
+        for name in _PER_MATURITY:
+            per_maturity[name][row] = getattr(estimate, name)
+        timing += estimate.timing
+        done.append(estimate.fixed_point)
+    return prices_dataset(
+        strikes,
+        maturities,
+        grid | per_maturity,
+        n_paths=simulation.n_paths,
+        blow_up="",
+        **timing_attributes(timing),
+        **fixed_point_attributes(added(done)),
+    )
+
+
+def _with_a_bound(given: HestonRun, how: dict[str, Any]) -> xr.Dataset:
+    """Prices whose bounds meet a tolerance; one pricing per maturity, at the maturity's own steps.
+
+    The measured time is that of the paths of all levels, without the pilots.
+    """
+    from sciprec import heston
+    from sciprec.heston.bounds.pricing import price
+    from sciprec.heston.simulation.fixed_counts import added
+
+    model = heston.Model(**given.model.model_dump())
+    tolerance = price_tolerance(given.simulation.tolerance)
+    how = how | {"tolerance": tolerance.value, "relative": tolerance.relative}
+    for name in ("confidence", "max_paths"):
+        if getattr(given.simulation, name) is not None:
+            how[name] = getattr(given.simulation, name)
+    results, extra = [], []
+    for maturity in given.payoffs.maturities_years:
+        options = grid_options(given.payoffs, maturity)
+        results.append(price(model, options, **how))
+        extra.append(_volatilities(model, options, results[-1]))
+    grid = {name: np.stack([row[name] for row in extra]) for name in extra[0]}
+    return surface_dataset(
+        given.payoffs.strikes, given.payoffs.maturities_years, results, grid,
+        blow_up="", notes=_notes(given, results),
+        **timing_attributes(levels_timing(results)),
+        **fixed_point_attributes(added(result.fixed_point for result in results)),
+    )  # fmt: skip
+
+
+def levels_timing(results: Sequence[Any]) -> Timing:
+    """The processor time of the paths of all levels."""
+    rows = [level for result in results for level in result.levels]
+    return sum((Timing(row.seconds, row.seconds_low, row.seconds_high) for row in rows), Timing())
+
+
+def _how(simulation: HestonSimulation, backend: str) -> dict[str, Any]:
+    """Arguments that both kinds of pricing take."""
+    return {"backend": backend, "scheme": simulation.scheme, "seed": simulation.seed}
+
+
+def _notes(given: HestonRun, results: Sequence[Any]) -> str:
+    """What the pricings say about themselves, as JSON: a list of sentences."""
+    said = []
+    for maturity, result in zip(given.payoffs.maturities_years, results, strict=True):
+        said += [f"maturity {maturity:g}: {sentence}" for sentence in result.sentences]
+    return json.dumps(said)
+
+
+def _analytic_prices(model: Any, options: Sequence[Any]) -> np.ndarray:
+    """Semi-analytic prices; NaN for payoffs without one."""
+    from sciprec.heston.semianalytic import analytic
+
+    known = [analytic.price(model, o) if analytic.has_price(o) else math.nan for o in options]
+    return np.array(known)
+
+
+def _volatilities(model: Any, options: Sequence[Any], result: Any) -> dict[str, np.ndarray]:
+    """Semi-analytic prices, and for Europeans the implied volatilities of prices and truths."""
+    exact = _analytic_prices(model, options)
+    low, middle, high = (
+        implied_volatilities(model, options, result.price + side * result.bound)
+        for side in (-1, 0, 1)
+    )
+    return {
+        "analytic_price": exact,
+        "implied_volatility": middle,
+        "implied_volatility_bound": 0.5 * (high - low),
+        "analytic_implied_volatility": implied_volatilities(model, options, exact),
+    }
+
+
+def implied_volatilities(model: Any, options: Sequence[Any], prices: np.ndarray) -> np.ndarray:
+    """Volatilities at which Black's formula gives these prices.
+
+    Args:
+        model: a Model.
+        options: payoffs of one maturity.
+        prices: of the options, shape (n,).
+
+    Returns:
+        Shape (n,); 0 for prices at or below the intrinsic value, NaN for other payoffs than calls
+        and puts and for prices at or above the largest one.
+    """
+    from sciprec.heston.semianalytic.black import implied_volatility
+
+    found = np.full(len(options), math.nan)
+    for k, option in enumerate(options):
+        if option.name not in ("call", "put"):
+            continue
+        forward, discount = model.forward(option.maturity), model.discount(option.maturity)
+        parity = discount * (forward - option.strike)
+        call = prices[k] + (parity if option.name == "put" else 0.0)
+        call = max(call, discount * max(forward - option.strike, 0.0))
+        if call < discount * forward:
+            found[k] = implied_volatility(call, forward, option.strike, option.maturity, discount)
+    return found

@@ -1,0 +1,67 @@
+"""Policies of mixed precision by name, for the models that have stages."""
+
+from __future__ import annotations
+
+from sciprec.foundation.later import MODEL_STAGES
+from sciprec.instruments.assigning.policies import MIXTURES, Mixture, policy_called, rows_of
+from sciprec.precision.formats.backend import backends
+from sciprec.precision.formats.stages import STAGES
+
+_MIXED = ("state update", "Legendre products", "Legendre sums", "Fourier")
+
+
+def words_of(name: str, kind: str) -> str:
+    """What a policy gives to the stages of a kind, such as "state update in fp32, all else in
+    fp16"; empty for other backends and kinds.
+    """
+    if not name.startswith("policy:") or kind not in MODEL_STAGES:
+        return ""
+    policy, own = policy_called(name), [stage for stage in MODEL_STAGES[kind] if not stage.always]
+    if isinstance(policy, Mixture):
+        rest, formats = policy.rest, {stage.name: policy.formats.get(stage.name) for stage in own}
+    else:
+        rest = policy.narrow if policy.name in ("O2", "O3") else policy.wide
+        formats = {s.name: policy.narrow if policy.is_narrow(s) else policy.wide for s in own}
+    others: dict[str, list[str]] = {}
+    for stage, fmt in formats.items():
+        if fmt not in (None, rest):
+            others.setdefault(fmt, []).append(stage)
+    said = [f"{', '.join(stages)} in {fmt}" for fmt, stages in others.items()]
+    said.append(f"{'all else' if said else 'all'} in {rest}")
+    return f"policy {policy.name}: {'; '.join(said)}"
+
+
+def policy_rows() -> list[dict[str, str]]:
+    """Every stage of every model, and how the policies have it."""
+    return rows_of(MODEL_STAGES)
+
+
+def mixture_rows() -> list[dict[str, str]]:
+    """Arithmetics and stages that have several formats by name, as formats of the climate's stages;
+    "-" is that of the rest.
+    """
+    rows = [
+        _row(f"policy:{one.name}", one.rest, dict(one.formats), one.about)
+        for one in MIXTURES.values()
+    ]
+    for backend in backends().values():
+        formats = {"Legendre products": backend.matmul, "Legendre sums": backend.accumulate}
+        others = {k: a.format.name for k, a in formats.items() if a != backend.compute}
+        if others and not backend.compute.fixed:
+            rows.append(_row(backend.name, backend.compute.format.name, others, backend.about))
+    for name, stages in STAGES.items():
+        kept = f"orders below {stages.kept_orders}" * bool(stages.kept_orders)
+        kept += f"degrees below {stages.kept_degrees}" * bool(stages.kept_degrees)
+        formats = {
+            "Legendre products": stages.legendre, "Legendre sums": stages.sums or stages.legendre,
+            "Fourier": stages.fourier,
+        }  # fmt: skip
+        about = f"{kept} in {stages.kept}" if kept else "what is handed on is rounded, too"
+        own = {k: str(f) for k, f in formats.items() if f}
+        rows.append(_row(f"stages {name}", "any", own, about))
+    return rows
+
+
+def _row(name: str, rest: str, formats: dict[str, str], about: str) -> dict[str, str]:
+    own = {stage: formats.get(stage, "-") for stage in _MIXED}
+    return {"given as": name, "rest": rest, **own, "about": about}

@@ -1,0 +1,88 @@
+"""`trace_scenario`: where the error of a scenario's model arises."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from sciprec.precision.formats.backend import Backend, resolve_backend
+from sciprec.scenario.loading import Scenario
+from sciprec.scenario.variant import Variant
+from sciprec.tools.trace.lines import LANES
+from sciprec.tools.trace.models.traces import ModelTrace, trace_program
+from sciprec.workbench.kinds.programs import Given, first_variant, loaded, program_of
+
+
+def trace_scenario(
+    scenario: Given,
+    backend: str | Backend,
+    *,
+    output: str | Iterable[str] | None = None,
+    by: str = "line",
+    lanes: int = LANES,
+    samples: int | None = None,
+    changes: Mapping[str, Any] | None = None,
+    on_estimate: Callable[[str], None] | None = None,
+) -> ModelTrace:
+    """Split the error of a scenario's model by function and line, from the initial state on.
+
+    Every number of the model's kernels carries its error in parts, also between kernels; exact is
+    real arithmetic along the path of the tested run, see `trace`. Of runs in time the state at the
+    last stored time counts, unless parts are more than ten times larger than their sum there.
+
+    Args:
+        scenario: a Scenario, its content, or a file; the first of its compensations is taken,
+            and of its stages.
+        backend: a floating-point arithmetic without random bits.
+        output: names of variables that count; left out, the fields of the model (of prices the
+            prices).
+        by: what functions with more than 5 % of the error are split by: "line", "operation",
+            "variable" or "call", the chain of calls; "function": by none. "step": everything by
+            the model's time steps, several of them in a row where they are many.
+        lanes: numbers beside each value: lanes - 2 groups are followed in one run; 4, 8, 16 or 32.
+        samples: inputs over which parts of lines are correlated, the model's own and perturbed
+            ones; left out, 16, of long runs their beginning.
+        changes: values in place of the file's, by dotted key: {"climate.days": 0.5}.
+        on_estimate: called with a sentence of how long the trace will take, if that is minutes.
+
+    Raises:
+        InputError: an argument cannot be used, or the model cannot be traced.
+        LiftError: a kernel of the model cannot.
+
+    Precision:
+        Tested values are those of an ordinary run, bit for bit. What a model does between kernels
+        is done in binary64 on tested values, on exact ones, and on those between that lack some
+        parts of the error: its effect on parts adds up, in that order. In formats of more than 25
+        bits these lack the parts many times over, so that they can be told apart.
+    """
+    found, resolved = loaded(scenario, changes), resolve_backend(backend)
+    variant = first_variant(found, resolved.name)
+    return trace_variant(
+        found, variant, resolved, output=output, by=by, lanes=lanes, samples=samples,
+        on_estimate=on_estimate,
+    )  # fmt: skip
+
+
+def trace_variant(
+    scenario: Scenario,
+    variant: Variant,
+    backend: Backend,
+    *,
+    output: str | Iterable[str] | None = None,
+    by: str = "line",
+    lanes: int = LANES,
+    samples: int | None = None,
+    on_estimate: Callable[[str], None] | None = None,
+) -> ModelTrace:
+    """The trace of one run of a scenario, see `trace_scenario`.
+
+    Args:
+        scenario: validated.
+        variant: in which arithmetic it runs, with what belongs to it.
+        backend: that arithmetic.
+        output, by, lanes, samples, on_estimate: as there.
+    """
+    return trace_program(
+        program_of(scenario, variant, output), backend, model=scenario.name, by=by, lanes=lanes,
+        samples=samples, on_estimate=on_estimate,
+    )  # fmt: skip

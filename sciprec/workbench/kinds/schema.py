@@ -1,0 +1,37 @@
+"""What files of kinds of scenario may hold: as a JSON schema, and as lists of keys."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sciprec.foundation.arguments import word
+from sciprec.scenario.json_schema import json_schema
+from sciprec.scenario.keys import Key, keys
+from sciprec.workbench.kinds.kind import kinds
+
+
+def scenario_schema(names: Sequence[str] = ()) -> dict[str, Any]:
+    """The JSON schema (draft 2020-12) of scenario files of some kinds; of all, if none is named.
+
+    Raises:
+        InputError: a kind is unknown.
+    """
+    known = kinds()
+    chosen = [known[word("kind", name, known)] for name in names or known]
+    made = json_schema([kind.scenario for kind in chosen])
+    places = [one["$ref"].rpartition("/")[2] for one in made.get("oneOf", ()) if "$ref" in one]
+    tables = [made["$defs"][place] for place in places] if len(chosen) > 1 else [made]
+    for kind, table in zip(chosen, tables, strict=True):
+        if not kind.ensembles:
+            del table["properties"]["ensemble"]
+    return made
+
+
+def scenario_keys(name: str) -> list[Key]:
+    """The keys of files of a kind.
+
+    Raises:
+        InputError: the kind is unknown.
+    """
+    return keys(scenario_schema([name]))

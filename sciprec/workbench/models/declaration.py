@@ -1,0 +1,315 @@
+"""The decorator by which a function becomes a model: a kind of scenario like sciprec's own."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Literal, TypeVar
+
+import xarray as xr
+from pydantic import BaseModel, ValidationError, create_model
+
+from sciprec.foundation.arguments import shown
+from sciprec.foundation.definitions import digest_of, is_installed
+from sciprec.foundation.errors import InputError, meant
+from sciprec.precision.lifting.fixed_lifting import fixed_point_summary
+from sciprec.precision.lifting.listing import idle_roles
+from sciprec.results.output.dataset import (
+    fixed_point_attributes,
+    idle_roles_attributes,
+    timing_attributes,
+)
+from sciprec.results.output.stated import stated
+from sciprec.scenario.adaptive_request import WithAdaptive
+from sciprec.scenario.complaints import complaint
+from sciprec.scenario.loading import Scenario
+from sciprec.scenario.sections import key
+from sciprec.scenario.variant import Variant
+from sciprec.tools.adapt.adapted import with_adapted
+from sciprec.tools.monitor.stored import with_monitor
+from sciprec.workbench.kinds.kind import Kind, Member, Surroundings, kind_called, register
+from sciprec.workbench.models.arithmetic import ModelArithmetic
+from sciprec.workbench.models.parameters import as_given, parameters_of, table_of
+from sciprec.workbench.models.results import stored_form
+from sciprec.workbench.models.timing import processor_seconds, timing_of
+
+Model = Callable[[Any, ModelArithmetic], xr.Dataset]
+_M = TypeVar("_M", bound=Model)
+
+_NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
+_COMPILE_SECONDS = 5.0
+"""What the kernels of a model are taken to need, roughly."""
+_REPEATED_SECONDS, _MOST_REPEATED = 0.5, 5
+_ROUNDED = (
+    "Every operation of the kernels that the model lifts, and every update that it makes by its "
+    "arithmetic, is rounded{residuals}; what it computes beside them is binary64."
+)
+_ROUNDED_BY_BLOCK = (
+    "Every operation of the kernels that a step lifts is rounded in the arithmetic of its block; "
+    "what it computes beside them is binary64."
+)
+
+
+class ModelScenario(WithAdaptive):
+    """A scenario of a user's model. Other processes find its class by the name of its kind."""
+
+    takes_compensation: ClassVar[bool] = True
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _again, (self.kind, self.model_dump(mode="json"))
+
+
+def _again(kind: str, content: dict[str, Any]) -> Scenario:
+    """A scenario that another process has sent.
+
+    Raises:
+        InputError: its model is not known here.
+    """
+    found = kind_called(kind)
+    if found is None:
+        raise InputError(
+            f"the model '{kind}' is not known here; give the file that defines it with --plugin, "
+            f"or plugins= of sciprec.run"
+        )
+    return found.scenario.model_validate(content)
+
+
+def model(
+    name: str,
+    *,
+    perturbs: Sequence[str] = (),
+    variables: Sequence[str] | None = None,
+    brief: Mapping[str, Any] | None = None,
+) -> Callable[[_M], _M]:
+    """Make a function a model: scenarios with `kind = "name"` run it in their arithmetics.
+
+    The function takes (parameters, arithmetic) and returns an xarray.Dataset. Its first argument is
+    annotated with a dataclass or a pydantic model, whose fields are the keys of the scenario's
+    table [name]: types, limits and descriptions become the sentences of what is wrong with a file.
+    The second one is a ModelArithmetic: `lift`, `quantize`, `update` and `perturb` compute in the
+    arithmetic of the run. Every variable of the Dataset has a unit; its attributes may say further
+    `primary` (the variable that summaries show first), `budgets` (variables along time alone whose
+    drift is watched), `pictures` (of growth, map, lines, spectrum; left out, by the axes) and
+    `blow_up` (a phrase, of a run that ended before its time).
+
+    Args:
+        name: of the kind and of its table: lower-case letters, digits and '_'.
+        perturbs: parameters that tell the members of an ensemble apart: each is multiplied by
+            1 + amplitude xi, xi uniform in (-1, 1). Left out, the model calls
+            `arithmetic.perturb` on its initial state, or asks for `arithmetic.member`.
+        variables: names of the Dataset's variables, so that a tolerance on another one is refused
+            before anything runs; left out, after the first run.
+        brief: parameters of a run that calls the same kernels and takes next to no time, by which
+            kernels are compiled ahead, several at a time.
+
+    Returns:
+        A decorator, which gives the function back as it is.
+
+    Raises:
+        InputError: the name cannot be one or is taken, the function takes other arguments, or its
+            parameters are of types that no scenario file can hold.
+    """
+    if not isinstance(name, str) or not _NAME.fullmatch(name) or hasattr(Scenario, name):
+        raise InputError(
+            f"a model cannot be called {shown(name)}; accepted: lower-case letters, digits and "
+            "'_', beginning with a letter, at most 40, and no key that every scenario has"
+        )
+    if name in Scenario.model_fields:
+        raise InputError(f"a model cannot be called '{name}', a key of every scenario; rename it")
+
+    def decorate(function: _M) -> _M:
+        register(_declared(name, function, perturbs, variables, brief).kind)
+        return function
+
+    return decorate
+
+
+def _declared(
+    name: str, function: Model, perturbs: Sequence[str], variables: Sequence[str] | None,
+    brief: Mapping[str, Any] | None,
+) -> Declared:  # fmt: skip
+    """What a decorator was told, checked.
+
+    Raises:
+        InputError: as `model`.
+    """
+    if not inspect.isfunction(function):
+        raise InputError(f"model '{name}' is a {type(function).__name__}; decorate a function")
+    given = parameters_of(function, name)
+    table = table_of(given, name)
+    perturbs = (perturbs,) if isinstance(perturbs, str) else tuple(perturbs)
+    numbers = [n for n, one in table.model_fields.items() if one.annotation is float]
+    for one in perturbs:
+        if one not in numbers:
+            raise InputError(
+                f"model '{name}': perturbs names '{one}'; accepted: its parameters that are "
+                f"numbers of type float: {', '.join(numbers) or 'none'}{meant(one, numbers)}"
+            )
+    for one in brief or {}:
+        if one not in table.model_fields:
+            known = tuple(table.model_fields)
+            raise InputError(
+                f"model '{name}': brief names '{one}'; its parameters are "
+                f"{', '.join(known)}{meant(one, known)}"
+            )
+    names = (variables,) if isinstance(variables, str) else variables
+    names = None if names is None else tuple(names)
+    return Declared(name, function, given, table, perturbs, names, dict(brief or {}))
+
+
+@dataclass(frozen=True)
+class Declared:
+    """A model as it was declared.
+
+    Args:
+        name: of the kind.
+        function: of the user.
+        given: its class of parameters.
+        table: the schema of the scenario's table.
+        perturbs: names of parameters that tell members apart.
+        variables: names of what it returns; None where it does not say.
+        brief: parameters of a short run; empty where there are none.
+    """
+
+    name: str
+    function: Model
+    given: type
+    table: type[BaseModel]
+    perturbs: tuple[str, ...]
+    variables: tuple[str, ...] | None
+    brief: Mapping[str, Any]
+
+    @property
+    def kind(self) -> Kind:
+        """The record by which every part of sciprec knows the model."""
+        name, names = self.name, self.variables or ()
+        required = any(one.is_required() for one in self.table.model_fields.values())
+        default: dict[str, Any] = {} if required else {"default_factory": self.table}
+        fields: dict[str, Any] = {
+            "kind": (Literal[name], key(f'"{name}"', f'kind = "{name}"')),
+            name: (self.table, key(f"the table [{name}]", f"[{name}]", **default)),
+        }
+        scenario = create_model(
+            f"{self.table.__name__}Scenario", __base__=ModelScenario, **fields
+        )
+        scenario.__doc__ = inspect.getdoc(self.function)
+        return Kind(
+            name,
+            scenario,
+            self.run,
+            attributes=stated(auxiliary="", rounded=_ROUNDED),
+            variables=None if self.variables is None else lambda table: names,
+            kernels=lambda table, variant: digest_of(self.function),
+            compile_seconds=_COMPILE_SECONDS,
+            brief=self._brief if self.brief else None,
+            sources=lambda table: (self.function, self.given, self.perturbs),
+            ensembles=True,
+            watched=lambda table: (),
+            same_axes=True,
+            file=_file_of(self.function),
+            origin=(self.function.__module__, self.function.__qualname__),
+        )
+
+    def _brief(self, table: BaseModel) -> BaseModel:
+        return self._with(table, self.brief)
+
+    def _with(self, table: BaseModel, changed: Mapping[str, Any]) -> BaseModel:
+        """A table with other values.
+
+        Raises:
+            InputError: they are not accepted.
+        """
+        try:
+            return self.table.model_validate(table.model_dump() | dict(changed))
+        except ValidationError as error:
+            said = "; ".join(complaint(self.table, dict(one)) for one in error.errors())
+            raise InputError(f"model '{self.name}': {said}") from None
+
+    def run(self, table: BaseModel, variant: Variant, around: Surroundings) -> xr.Dataset:
+        """The model in one arithmetic, as one member, as it is stored."""
+        begun, spent = time.perf_counter(), []
+        while True:
+            arithmetic = _arithmetic(variant, around)
+            parameters = as_given(self._disturbed(table, arithmetic, around.member))
+            with processor_seconds() as clock:
+                made = self._called(parameters, arithmetic, variant.label)
+            spent.append(clock.seconds)
+            long = time.perf_counter() - begun > _REPEATED_SECONDS
+            once = not around.timed or around.member is not None
+            if once or long or len(spent) == _MOST_REPEATED:
+                break
+        arithmetic.require_used(self.name)
+        dataset = stored_form(made, self.name, variant.is_truth, self.variables)
+        dataset.attrs |= timing_attributes(timing_of(spent))
+        if arithmetic.observer is not None:
+            dataset = with_monitor(dataset, arithmetic.observer.observed_at_end())
+        adapted = arithmetic.adapted
+        if adapted is not None:
+            dataset = with_adapted(dataset, adapted, _ROUNDED_BY_BLOCK)
+            dataset.attrs["blow_up"] = dataset.attrs.get("blow_up") or adapted.ended
+        dataset.attrs |= idle_roles_attributes(idle_roles(arithmetic.lifted))
+        return dataset.assign_attrs(fixed_point_attributes(fixed_point_summary(arithmetic.lifted)))
+
+    def _called(self, parameters: Any, arithmetic: ModelArithmetic, label: str) -> Any:
+        """What the function returns.
+
+        Raises:
+            InputError: it ends with an error.
+        """
+        try:
+            return self.function(parameters, arithmetic)
+        except (InputError, MemoryError):
+            raise
+        except Exception as error:
+            raise InputError(
+                f"model '{self.name}' ended in {label} with {type(error).__name__}: {error} "
+                f"({_place(error, self.function)}); mend it there"
+            ) from error
+
+    def _disturbed(
+        self, table: BaseModel, arithmetic: ModelArithmetic, member: Member | None
+    ) -> BaseModel:
+        """The parameters of a member."""
+        if member is None or not self.perturbs:
+            return table
+        return self._with(
+            table, {n: arithmetic.perturb(float(getattr(table, n))) for n in self.perturbs}
+        )
+
+
+def _arithmetic(variant: Variant, around: Surroundings) -> ModelArithmetic:
+    """The arithmetic of a run."""
+    member = around.member or Member(0, 2.0**-52, 0)
+    return ModelArithmetic(
+        variant.backend, variant.compensation.resolved(), member=member.member,
+        amplitude=member.amplitude, seed=member.seed, threads=around.threads,
+        monitor=None if variant.adaptive else around.monitor,
+        adaptive=None if variant.adaptive is None else variant.adaptive.plan(),
+    )  # fmt: skip
+
+
+def _place(error: Exception, function: Model) -> str:
+    """Where a model's own code has raised an error."""
+    file, found = function.__code__.co_filename, function.__code__.co_firstlineno
+    trace = error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == file:
+            found = trace.tb_lineno
+        trace = trace.tb_next
+    return f"{Path(file).name}, line {found}"
+
+
+def _file_of(function: Model) -> str:
+    """The file by which other processes learn of a model; empty where an installed package brings
+    it, or no file has it.
+    """
+    file = inspect.getsourcefile(function) or ""
+    if not Path(file).is_file() or is_installed(function):
+        return ""
+    return str(Path(file).resolve())
+
+

@@ -1,0 +1,97 @@
+"""What a monitor sees of a user's model: what the model shows it, step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from sciprec.foundation.errors import ModelError, meant
+from sciprec.precision.formats.backend import Backend
+from sciprec.tools.monitor.history import WHOLE, History, place_in
+from sciprec.tools.monitor.observed import Elements, Observed
+from sciprec.tools.monitor.plan import Plan
+from sciprec.tools.monitor.summaries import Limits
+
+
+class Observer:
+    """Takes down what a model shows.
+
+    Args:
+        plan: what is to be watched.
+        backend: the arithmetic of the run.
+
+    Attributes:
+        steps: how often the model has shown something.
+    """
+
+    def __init__(self, plan: Plan, backend: Backend) -> None:
+        self.plan, self.steps = plan, 0
+        limits = Limits.of(backend.storage)
+        self.history = History(plan.watch, limits, plan.level, sketches=True)
+        self._shapes: dict[str, tuple[int, ...]] = {}
+        self._last: list[np.ndarray] = []
+
+    def show(self, values: Mapping[str, Any]) -> None:
+        """A step of the model has ended with these values.
+
+        Raises:
+            ModelError: one that is to be watched is not among them, or is no array of real numbers.
+        """
+        self.steps += 1
+        watched = self.plan.watches(self.steps)
+        if not watched and self.history.steps.size:
+            return
+        self._last = [self._array(name, values) for name in self.plan.watch]
+        if watched:
+            self._note()
+
+    def _note(self) -> None:
+        self.history.note(self.steps, self._last)
+        if self.plan.told is not None:
+            self.plan.told(self.observed)
+
+    def _array(self, name: str, values: Mapping[str, Any]) -> np.ndarray:
+        if name not in values:
+            raise ModelError(
+                f"watch names {name!r}, which the model does not show; arithmetic.watch gives: "
+                f"{', '.join(values)}{meant(name, values)}"
+            )
+        array = np.asarray(values[name])
+        if array.dtype.kind not in "fiub":
+            raise ModelError(
+                f"arithmetic.watch was given {name} of type {array.dtype}; give real numbers"
+            )
+        known = self._shapes.setdefault(name, array.shape)
+        if known != array.shape:
+            raise ModelError(
+                f"arithmetic.watch was given {name} of shape {array.shape} after one of shape "
+                f"{known}; give it in the same shape at each step"
+            )
+        return array.astype(np.float64)
+
+    def observed_at_end(self) -> Observed:
+        """What was seen of the whole run; of fewer steps than `every` the last one."""
+        if self.steps and not self.history.steps.size:
+            self._note()
+        return self.observed()
+
+    def observed(self) -> Observed:
+        """What was seen so far."""
+        def words(name: str, at: int) -> str:
+            shape = self._shapes.get(name)
+            return place_in(shape, at) if shape else ""
+
+        found = self.history.alerts(dict(self.plan.rules), words)
+        whole = self._shapes if self.plan.level >= WHOLE else {}
+        elements = {name: _indices(shape) for name, shape in whole.items() if len(shape) > 1}
+        return Observed(self.plan, self.history, found, elements=elements)
+
+
+def _indices(shape: tuple[int, ...]) -> Elements:
+    """Where the elements of an array are that is kept flat."""
+    return {
+        f"index_{axis}": (values.ravel(), f"index along axis {axis}")
+        for axis, values in enumerate(np.indices(shape))
+    }

@@ -1,0 +1,300 @@
+"""The least significand, and the fewest exponent bits, with which a kernel stays under a tolerance.
+
+One format for every operation, rounded to nearest. Errors need not fall with every further bit,
+least of all in chaotic kernels: what is found has to hold for every larger significand that was
+tried, its next neighbours among them, and on all inputs.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from sciprec.foundation.errors import InputError
+from sciprec.foundation.listing import Listing, Shown, Summary
+from sciprec.precision.formats.backend import TRUTH, resolve_backend
+from sciprec.precision.lifting.lifting import lift
+from sciprec.precision.rewriting.syntax import LiftError
+from sciprec.results.comparison.rows import compare
+from sciprec.results.comparison.verdicts import judge
+from sciprec.results.comparison.wording import number
+from sciprec.results.output.stated import SCENARIO
+from sciprec.scenario.loading import Tolerance
+from sciprec.tools.calls.outputs import called, dataset_of
+from sciprec.tools.tune.formats import BEYOND_NEED, FEWEST, spec_of_bits
+from sciprec.tools.tune.search import least_passing
+from sciprec.workbench.batch.perform import properties
+from sciprec.workbench.study.subjects import Subject
+
+MOST = 53
+_NEIGHBOURS = 2
+_CURVE = (4, 8, 11, 16, 24, 32, 40)
+"""Significands that are tried in any case, for the curve."""
+_LEAST_EXPONENT_BITS, _MOST_EXPONENT_BITS = 2, 9
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A format that was tried.
+
+    Args:
+        bits: of its significand, the implicit one included.
+        emax: its largest exponent; the smallest is 1 - emax.
+        backend: its spec string.
+        ratios: error over tolerance of the worst output, for each member; infinite where values
+            are finite in one run and not in the other.
+    """
+
+    bits: int
+    emax: int
+    backend: str
+    ratios: tuple[float, ...]
+
+    @property
+    def worst(self) -> float:
+        """Of all members."""
+        return max(self.ratios)
+
+    @property
+    def meets(self) -> bool:
+        """Whether every member stays under the tolerance."""
+        return self.worst <= 1.0
+
+    def __str__(self) -> str:
+        exponents = f", exponents {_exponents(self)}" if _exponents(self) else ""
+        return f"{self.bits} significant bits{exponents}: error {self.worst:.2g} of the tolerance"
+
+
+@dataclass(frozen=True, repr=False)
+class Search(Shown):
+    """What a search has found.
+
+    Args:
+        bits: of the least significand that holds; MOST where only binary64's does.
+        tried: significands with exponents beyond need, in ascending order.
+        lucky: fewer bits that meet the tolerance although more do not.
+        ranges: exponents e, 2^e <= |x| < 2^(e+1), of the smallest and the largest number that
+            binary64 meets, zeros left out; None where they are not known.
+        exponent_bits: the fewest of an IEEE-like format with that significand that holds; None
+            where none of up to 9 does, or ranges are not known.
+        backend: the spec string of the format with both.
+        exponents_tried: formats of that significand, exponents ascending.
+        note: why something is left out; else empty.
+    """
+
+    bits: int
+    tried: tuple[Tried, ...]
+    lucky: tuple[int, ...]
+    ranges: tuple[int, int] | None
+    exponent_bits: int | None
+    backend: str
+    exponents_tried: tuple[Tried, ...]
+    note: str = ""
+
+    @property
+    def found(self) -> bool:
+        """Whether fewer bits than binary64's hold."""
+        return self.bits < MOST
+
+    @property
+    def compared(self) -> tuple[str, ...]:
+        """Formats for the page: what was found, and a bit less; none where nothing was."""
+        if not self.found:
+            return ()
+        less = self.backend.replace(f"p={self.bits},", f"p={self.bits - 1},", 1)
+        return (self.backend, less) if self.bits > FEWEST else (self.backend,)
+
+    @property
+    def sentence(self) -> str:
+        """What was found, in words."""
+        if not self.found:
+            return "No significand below binary64's 53 bits stays under the tolerance."
+        said = f"{self.bits} significant bits are enough, the implicit one included"
+        if self.exponent_bits is not None:
+            emax = _emax(self.exponent_bits)
+            said += f", with {self.exponent_bits} exponent bits (2^{1 - emax} to 2^{emax})"
+        if self.lucky:
+            fewer = ", ".join(map(str, self.lucky))
+            said += f"; {fewer} would do too, but not some of more bits: that is chance"
+        return f"{said}."
+
+    def _summary(self) -> Summary:
+        rows = [
+            (str(one.bits), _exponents(one) or "beyond need", number(one.worst),
+             "yes" if one.meets else "no")
+            for one in (*self.tried, *self.exponents_tried)
+        ]  # fmt: skip
+        heads = ("significant bits", "exponents", "error / tolerance")
+        listing = Listing((), heads, rows, ("good enough",))
+        notes = (self.note,) if self.note else ()
+        return Summary("search for the fewest bits", listing, notes, about=self.sentence)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data; infinite ratios are None."""
+        return {
+            "bits": self.bits,
+            "exponent_bits": self.exponent_bits,
+            "backend": self.backend,
+            "ranges": None if self.ranges is None else list(self.ranges),
+            "lucky": list(self.lucky),
+            "sentence": self.sentence,
+            "note": self.note,
+            "tried": [_plain(one) for one in self.tried],
+            "exponents_tried": [_plain(one) for one in self.exponents_tried],
+        }
+
+
+def _exponents(one: Tried) -> str:
+    """Of a format; empty where they are beyond need."""
+    return "" if one.emax == BEYOND_NEED else f"{1 - one.emax} to {one.emax}"
+
+
+def _plain(one: Tried) -> dict[str, Any]:
+    ratios = [r if math.isfinite(r) else None for r in one.ratios]
+    exponents = None if one.emax == BEYOND_NEED else [1 - one.emax, one.emax]
+    return {"bits": one.bits, "exponents": exponents, "backend": one.backend, "ratios": ratios}
+
+
+def fewest_bits(
+    subject: Subject,
+    tolerance: Sequence[Tolerance],
+    on_tried: Callable[[Tried], None] | None = None,
+) -> Search:
+    """Search for the least significand, then for the fewest exponent bits with it.
+
+    Args:
+        subject: kernel, inputs and outputs.
+        tolerance: of the outputs that have one, as a scenario states it.
+        on_tried: called with each format as it was tried.
+
+    Raises:
+        InputError: a kernel cannot be lifted to such formats, or the truth is not finite.
+    """
+    trial = _Trials(subject, tolerance, on_tried or (lambda tried: None))
+    bits = _least_significand(trial)
+    tried = tuple(trial.known[b] for b in sorted(trial.known))
+    lucky = tuple(t.bits for t in tried if t.bits < bits and t.meets)
+    wide = TRUTH if bits == MOST else trial.known[bits].backend
+    ranges, note = _ranges(subject)
+    if bits == MOST or ranges is None:
+        return Search(bits, tried, lucky, ranges, None, wide, (), note)
+    found, exponents = _fewest_exponents(trial, bits, ranges)
+    if found is None:
+        note = f"more than {_MOST_EXPONENT_BITS} exponent bits are needed, which is not emulated"
+    backend = wide if found is None else exponents[found].backend
+    in_order = tuple(exponents[e] for e in sorted(exponents))
+    return Search(bits, tried, lucky, ranges, found, backend, in_order, note)
+
+
+class _Trials:
+    """Runs of a kernel in formats, each once; `known` are the significands so far."""
+
+    def __init__(self, subject: Subject, tolerance: Sequence[Tolerance], on_tried):
+        self.subject, self.on_tried = subject, on_tried
+        self.judged = json.dumps({"tolerance": [t.model_dump() for t in tolerance]})
+        self.known: dict[int, Tried] = {}
+        self.truths = self._results(TRUTH)
+
+    def of_bits(self, bits: int) -> Tried:
+        """The format of a significand, its exponents beyond need."""
+        if bits not in self.known:
+            self.known[bits] = self.run(bits, BEYOND_NEED)
+        return self.known[bits]
+
+    def run(self, bits: int, emax: int) -> Tried:
+        """A format of so many bits and exponents 1 - emax to emax."""
+        backend = resolve_backend(spec_of_bits(bits, emax)).name
+        pairs = zip(self.truths, self._results(backend), strict=True)
+        made = Tried(bits, emax, backend, tuple(self._ratio(*pair) for pair in pairs))
+        self.on_tried(made)
+        return made
+
+    def _results(self, name: str) -> list[xr.Dataset]:
+        """What each member leaves in an arithmetic."""
+        subject, backend = self.subject, resolve_backend(name)
+        about = json.dumps(properties(backend))
+        made = []
+        for inputs in subject.members:
+            lifted = lift(subject.kernel, backend)  # as in a run: the first call of its own
+            dataset = dataset_of(called(lifted, inputs), inputs, subject.outputs, subject.axes)
+            named = {"sciprec_backend": name, "sciprec_backend_properties": about,
+                     SCENARIO: self.judged}  # fmt: skip
+            made.append(dataset.assign_attrs(named))
+        return made
+
+    @staticmethod
+    def _ratio(truth: xr.Dataset, made: xr.Dataset) -> float:
+        """Error over tolerance of the worst output, as pages judge it."""
+        try:
+            verdict = judge(truth, made, compare(truth, made))
+        except InputError:  # results of another shape
+            return math.inf
+        if verdict.status == "identical":
+            return 0.0
+        return verdict.margin if verdict.status in ("good", "beyond") else math.inf
+
+
+def _least_significand(trial: _Trials) -> int:
+    """By bisection, then by trying neighbours and some others: every one above has to hold."""
+    bits = least_passing(lambda one: trial.of_bits(one).meets, FEWEST, MOST)
+    for one in _CURVE:
+        trial.of_bits(one)
+    while True:
+        for one in range(max(bits - _NEIGHBOURS, FEWEST), min(bits + _NEIGHBOURS + 1, MOST)):
+            trial.of_bits(one)
+        missed = [b for b, one in trial.known.items() if b >= bits and not one.meets]
+        if not missed:
+            return bits
+        bits = max(missed) + 1
+
+
+def _fewest_exponents(
+    trial: _Trials, bits: int, ranges: tuple[int, int]
+) -> tuple[int | None, dict[int, Tried]]:
+    """The fewest exponent bits that hold with a significand, from those that the ranges ask for
+    down; and what was tried, by exponent bits.
+    """
+    smallest, largest = ranges
+    every = range(_LEAST_EXPONENT_BITS, _MOST_EXPONENT_BITS + 1)
+    asked = next((e for e in every if largest <= _emax(e) and smallest >= 1 - _emax(e)), every[-1])
+    tried: dict[int, Tried] = {}
+
+    def meets(exponent_bits: int) -> bool:
+        tried[exponent_bits] = trial.run(bits, _emax(exponent_bits))
+        return tried[exponent_bits].meets
+
+    found = next((e for e in range(asked, every[-1] + 1) if meets(e)), None)
+    while found is not None and found > every[0] and largest <= _emax(found - 1):
+        if not meets(found - 1):
+            break
+        found -= 1
+    return found, tried
+
+
+def _emax(exponent_bits: int) -> int:
+    """The largest exponent of an IEEE-like format; its smallest is 1 less that."""
+    return 2 ** (exponent_bits - 1) - 1
+
+
+def _ranges(subject: Subject) -> tuple[tuple[int, int] | None, str]:
+    """Exponents of the smallest and the largest number over all members, and why they are not
+    known where that is so.
+    """
+    small, large = math.inf, 0.0
+    kernel = lift(subject.kernel, TRUTH)
+    for inputs in subject.members:
+        try:
+            profile = kernel.profile(*inputs.values.values())
+        except LiftError as error:
+            return None, f"exponents were not searched for: {error}"
+        large = max(large, float(np.max(profile.largest, initial=0.0)))
+        small = min(small, float(np.min(profile.smallest, initial=math.inf)))
+    if not (math.isfinite(small) and 0.0 < large < math.inf):
+        return None, "exponents were not searched for: no finite number but zero was met"
+    return (math.frexp(small)[1] - 1, math.frexp(large)[1] - 1), ""

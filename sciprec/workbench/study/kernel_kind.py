@@ -1,0 +1,153 @@
+"""The kind of scenario that a study is run as: plain data that stands for a kernel and its inputs.
+
+Files cannot name it, because it means code; a study finds its kernel by the identity.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import xarray as xr
+
+from sciprec.precision.lifting.fixed_lifting import fixed_point_summary
+from sciprec.precision.lifting.lifting import lift
+from sciprec.precision.lifting.listing import idle_roles
+from sciprec.results.output.dataset import (
+    fixed_point_attributes,
+    idle_roles_attributes,
+    timing_attributes,
+)
+from sciprec.results.output.stated import INPUTS, ORIGIN, PRIMARY, stated
+from sciprec.scenario.ensemble import Ensemble
+from sciprec.scenario.loading import Scenario, Tolerance
+from sciprec.scenario.sections import Section, key
+from sciprec.scenario.variant import Variant
+from sciprec.tools.calls.outputs import called, dataset_of, timing
+from sciprec.workbench.kinds.kind import Kind, Surroundings, register
+from sciprec.workbench.study.subjects import Subject, subject_of
+
+KIND = "kernel"
+_LONGEST_NAME, _MOST_SHOWN = 60, 60
+_ROUNDED = (
+    "Every operation of the kernel, and of the kernels that it calls, is rounded in the "
+    "arithmetic, and every number that it is given when it is loaded{residuals}."
+)
+
+
+class KernelRun(Section):
+    """What a study was made of; see sciprec.study."""
+
+    function: str = key("the name of a function", 'function = "heat"')
+    place: str = key("file and line", 'place = "heat.py, line 3"')
+    arguments: dict[str, str] = key("what was given", "arguments = {}")
+    inputs: tuple[str, ...] = key("where it came from", "inputs = []")
+    outputs: tuple[str, ...] = key("names of results", "outputs = []")
+    axes: dict[str, tuple[str, ...]] = key("names of their axes", "axes = {}")
+    search: dict[str, Any] | None = key("what a search has found", "search = {}", default=None)
+    identity: str = key("a digest", 'identity = ""')
+
+
+class KernelScenario(Scenario):
+    """A study as a scenario."""
+
+    kind: Literal["kernel"] = key('"kernel"', 'kind = "kernel"')
+    kernel: KernelRun = key("the table [kernel]", "[kernel]")
+    takes_compensation: ClassVar[bool] = False
+
+
+def scenario_of(
+    subject: Subject,
+    backends: Sequence[str],
+    tolerance: Sequence[Tolerance],
+    search: dict[str, Any] | None = None,
+) -> KernelScenario:
+    """A study as plain data.
+
+    Args:
+        subject: what is studied.
+        backends: names or spec strings.
+        tolerance: of the outputs that have one.
+        search: what the search for the fewest bits has found.
+    """
+    function = subject.kernel.__name__
+    origins = tuple(member.origin for member in subject.members)
+    first = subject.members[0]
+    return KernelScenario(
+        name=name_of(function),
+        title=f"{function}({', '.join(first.values)})",
+        source=f"kernel '{function}' ({subject.place}) on {_listed(origins)}",
+        kind=KIND,
+        backends=tuple(backends),
+        tolerance=tuple(tolerance),
+        ensemble=Ensemble(members=len(origins)) if len(origins) > 1 else None,
+        kernel=KernelRun(
+            function=function,
+            place=subject.place,
+            arguments={name: _described(value) for name, value in first.values.items()},
+            inputs=origins,
+            outputs=subject.outputs,
+            axes=dict(subject.axes),
+            search=search,
+            identity=subject.identity,
+        ),
+    )
+
+
+def name_of(function: str) -> str:
+    """The name of a kernel's files: in small letters, digits, '_' and '-'."""
+    plain = re.sub(r"[^a-z0-9_-]+", "_", function.lower()).lstrip("_-")
+    return plain[:_LONGEST_NAME] or "kernel"
+
+
+def _listed(origins: Sequence[str]) -> str:
+    """Where inputs come from, in words."""
+    more = ("", " and another", f" and {len(origins) - 1} others")
+    return origins[0] + more[min(len(origins) - 1, 2)]
+
+
+def _described(value: Any) -> str:
+    """An argument in a few words."""
+    if isinstance(value, np.ndarray):
+        return f"{value.dtype} {' x '.join(map(str, value.shape))}"
+    if callable(value):
+        return getattr(value, "__name__", type(value).__name__)
+    text = ", ".join(map(_described, value)) if isinstance(value, tuple) else repr(value)
+    return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}…"
+
+
+def _run(given: KernelRun, variant: Variant, around: Surroundings) -> xr.Dataset:
+    """The kernel in one arithmetic, on the inputs of a member."""
+    subject = subject_of(given.identity)
+    inputs = subject.members[0 if around.member is None else around.member.member]
+    lifted = lift(subject.kernel, variant.backend)
+    dataset = dataset_of(called(lifted, inputs), inputs, subject.outputs, subject.axes)
+    fixed = fixed_point_summary([lifted])
+    dataset.attrs = {
+        PRIMARY: subject.outputs[0],
+        ORIGIN: inputs.origin,
+        "blow_up": "",
+        **fixed_point_attributes(fixed),
+        **idle_roles_attributes(idle_roles([lifted])),
+        **timing_attributes(timing(lifted, inputs)),
+    }
+    return dataset
+
+
+KERNEL = register(
+    Kind(
+        KIND,
+        KernelScenario,
+        _run,
+        attributes=stated(auxiliary="", rounded=_ROUNDED, members=INPUTS,
+                          free_lengths=True, elements=True),
+        variables=lambda given: given.outputs,
+        sources=lambda given: (subject_of(given.identity).kernel,),
+        kernels=lambda given, variant: given.identity,
+        state=lambda given: given.identity,
+        ensembles=True,
+        in_files=False,
+    )
+)

@@ -1,0 +1,177 @@
+"""`sciprec.study`: a kernel on the same inputs in every arithmetic, to a page."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from sciprec.foundation.arguments import Range, flag, refused, whole, word
+from sciprec.foundation.errors import InputError, meant
+from sciprec.foundation.limits import THREADS
+from sciprec.foundation.listing import Summary
+from sciprec.foundation.notebook import Line
+from sciprec.precision.formats.backend import TRUTH, backend_names, resolve_backend
+from sciprec.results.comparison.pointwise.error_metrics import metrics
+from sciprec.results.output.files import NETCDF, suffix_of
+from sciprec.scenario.loading import Tolerance
+from sciprec.tools.tune.formats import BITS
+from sciprec.workbench.batch.modes import shell_assignments
+from sciprec.workbench.batch.plan import Outcome, Run
+from sciprec.workbench.batch.workflow import BatchResult, planned, run_planned
+from sciprec.workbench.study.bit_search import Search, Tried, fewest_bits
+from sciprec.workbench.study.kernel_kind import scenario_of
+from sciprec.workbench.study.subjects import Subject, opened, subject
+
+OUT = "reports/mine"
+_TOLERANCE = Range("a number >= 0", least=0.0)
+
+
+@dataclass(frozen=True, repr=False)
+class Study(BatchResult):
+    """What a study left behind.
+
+    Args:
+        folder, page, files, table, failures, notes: as of a batch.
+        search: what the search for the fewest bits has found, where one was asked for.
+    """
+
+    search: Search | None = None
+
+    def _summary(self) -> Summary:
+        made = super()._summary()
+        return made if self.search is None else replace(made, about=self.search.sentence)
+
+
+def study(
+    kernel: Callable[..., Any],
+    args: Any,
+    *,
+    backends: str | Iterable[str] = (),
+    output: str | Sequence[str] | None = None,
+    tolerance: float | Mapping[str, float] | None = None,
+    metric: str = "relative_l2",
+    out: str | Path = OUT,
+    axes: Mapping[str, str | Sequence[str]] | None = None,
+    search: str | None = None,
+    threads: int | None = None,
+    fresh: bool = False,
+    command: str | None = None,
+    on_plan: Callable[[Sequence[Run]], None] | None = None,
+    on_done: Callable[[Outcome], None] | None = None,
+    on_tried: Callable[[Tried], None] | None = None,
+) -> Study:
+    """Run a kernel on copies of the same inputs in every arithmetic, store and compare the results,
+    and write a page.
+
+    Args:
+        kernel: a Python function in Numba's subset, an `@njit` function, or what `lift` gave.
+        args: a tuple of its arguments, or a mapping by parameter name; the path of an .npz or
+            netCDF file that holds them by name, or `FILE.py:FUNCTION` of a function that returns
+            them; or a list of such, the members of the study. Arrays are copied, floats to
+            binary64.
+        backends: names or spec strings of arithmetics; fp64, the truth, always runs, too.
+        output: names of the results that count, the main one first: arguments that the kernel
+            writes (`NAME_0`, ... for those in a tuple), and what it returns (`result`, or
+            `result_0`, ...); left out, all.
+        tolerance: the largest error at which an arithmetic is good enough: for all of these, or by
+            name. Every member has to meet it; results along a first axis "time" at the last time.
+        metric: of the tolerance, such as "relative_l2" or "max_abs".
+        out: folder for the files and the page.
+        axes: result -> names of its axes: "time" lets the page draw how errors grow, "lat" and
+            "lon" maps. Values along an axis are those of the input of that name. Inputs from netCDF
+            bring their own.
+        search: "bits" finds the least significand, and the fewest exponent bits with it, at which
+            all members stay under the tolerance; its formats are among those that are compared.
+        threads: how many runs at a time; left out, one per processor.
+        fresh: compute again what is in the folder already.
+        command: the command line to note on the page.
+        on_plan, on_done: as of `sciprec.run`.
+        on_tried: called with each format that a search has tried; left out, a line of a notebook
+            names it.
+
+    Returns:
+        A Study: folder, page, files, one dictionary per run in `table`, failures, search.
+
+    Raises:
+        InputError: an argument, an arithmetic or the folder cannot be used, or the kernel cannot be
+            lifted or fails on its inputs in binary64.
+
+    Differs from a batch:
+        Runs are threads of this process. Results are those of the first call of a lifted kernel;
+        its processor time is that of further calls.
+    """
+    fresh = flag("fresh", fresh)
+    chosen = _backends(backends, search)
+    word("metric", metric, metrics())
+    if threads is not None:
+        whole("threads", threads, *THREADS)
+    about = subject(kernel, args, output, axes)
+    limits = [
+        Tolerance(variable=name, metric=metric, at_most=limit, reason="as was asked for")
+        for name, limit in _limits(tolerance, about.outputs).items()
+    ]
+    found = None
+    if search is not None:
+        found = _searched(search, about, limits, on_tried)
+        chosen = tuple(dict.fromkeys((*chosen, *found.compared))) or (TRUTH,)
+    scenario = scenario_of(about, chosen, limits, None if found is None else found.as_dict())
+    with opened(about):
+        result = run_planned(
+            planned([scenario], None, suffix_of(NETCDF)), out,
+            lambda folder: command or _words(about, chosen, folder),
+            {"on_plan": on_plan, "on_done": on_done},
+            fresh=fresh, debug=False, scheduler=None, workers=None, threads=threads, plugins=(),
+        )  # fmt: skip
+    return Study(**vars(result), search=found)
+
+
+def _backends(given: str | Iterable[str], search: str | None) -> tuple[str, ...]:
+    """The arithmetics by their full names."""
+    if isinstance(given, (tuple, list)) and not given:
+        if search is not None:
+            return ()
+        raise InputError(
+            "no arithmetic was given; name some as `backends`, such as ['fp32', 'bf16'] "
+            "(--backend bf16 on the command line), or search for the fewest bits"
+        )
+    return tuple(dict.fromkeys(resolve_backend(name).name for name in backend_names(given)))
+
+
+def _limits(given: Any, outputs: Sequence[str]) -> dict[str, float]:
+    """The tolerance of each output that has one."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        return dict.fromkeys(outputs, _TOLERANCE.number("tolerance", given))
+    for name in given:
+        if name not in outputs:
+            raise InputError(
+                f"a tolerance is given for '{name}'; outputs: {', '.join(outputs)}"
+                f"{meant(name, outputs)}"
+            )
+    return {n: _TOLERANCE.number(f"the tolerance of '{n}'", one) for n, one in given.items()}
+
+
+def _searched(
+    search: Any, about: Subject, limits: Sequence[Tolerance], on_tried: Callable | None
+) -> Search:
+    """What the search finds."""
+    if not (isinstance(search, str) and search == BITS):
+        raise refused("search", search, f"'{BITS}'")
+    if not limits:
+        raise InputError(
+            "a search needs to know when an error is small enough; give a tolerance, such as 1e-3"
+        )
+    line = Line()
+    return fewest_bits(about, limits, on_tried or (lambda tried: line.write(f"tried {tried}")))
+
+
+def _words(about: Subject, backends: Sequence[str], folder: Path) -> str:
+    """What to write in Python for the same study."""
+    shown = ", ".join(map(repr, backends))
+    setting = " ".join(shell_assignments(os.environ))
+    call = f'sciprec.study({about.kernel.__name__}, args, backends=[{shown}], out="{folder}")'
+    return f"{call}  # with {setting}" if setting else call
