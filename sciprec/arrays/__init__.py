@@ -1,1 +1,22 @@
 """Arrays in an arithmetic: quantised arrays, matrix products, sums, and norms of their errors."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sciprec.foundation.later import names_of
+
+if TYPE_CHECKING:
+    from sciprec.arrays import sums as sums
+    from sciprec.arrays.integers.fixed_point import adaptive_quantize as adaptive_quantize
+    from sciprec.arrays.integers.fixed_point import dequantize as dequantize
+    from sciprec.arrays.integers.matrix_products import fixed_matmul as fixed_matmul
+
+_PUBLIC = {
+    "adaptive_quantize": "sciprec.arrays.integers.fixed_point",
+    "dequantize": "sciprec.arrays.integers.fixed_point",
+    "fixed_matmul": "sciprec.arrays.integers.matrix_products",
+}
+
+__all__ = list(_PUBLIC)
+__getattr__, __dir__ = names_of("sciprec.arrays", _PUBLIC)

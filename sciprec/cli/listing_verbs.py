@@ -19,9 +19,9 @@ def backends(
     json: Json = False,
 ) -> None:
     """List the arithmetics and their properties, and what is in force and from where."""
-    from sciprec.workbench.batch.modes import in_force
     from sciprec.cli.console import print_backends, print_in_force, print_json, say
     from sciprec.precision.formats.backend import table
+    from sciprec.workbench.batch.modes import in_force
 
     found = in_force(os.environ, _keys_of(scenario))
     if json:

@@ -4,9 +4,10 @@ upper ones have, and names none of them.
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from types import ModuleType
 from typing import Any
 
@@ -42,6 +43,26 @@ def public(name: str, package: str, modules: Mapping[str, str]) -> Any:
     return getattr(imported(modules[name]), name)
 
 
+def names_of(
+    package: str, modules: Mapping[str, str]
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """`__getattr__` and `__dir__` of a package whose names are imported when they are asked for,
+    and so are the packages in it.
+
+    Args:
+        package: its name.
+        modules: name -> module that has it.
+    """
+
+    def attribute(name: str) -> Any:
+        if name not in modules and not name.startswith("_"):
+            with contextlib.suppress(ModuleNotFoundError):
+                return imported(f"{package}.{name}")
+        return public(name, package, modules)
+
+    return attribute, lambda: sorted(modules)
+
+
 class Later(Mapping[str, Any]):
     """Rows by name, of which only their places are known before they are asked for."""
 
@@ -67,9 +88,11 @@ class Later(Mapping[str, Any]):
 
 
 MODEL_STAGES = Later()
-"""Model -> its stages, for policies of mixed precision. `sciprec/__init__.py` fills both tables,
+"""Model -> its stages, for policies of mixed precision. `sciprec/__init__.py` fills these tables,
 which every process imports before any other module of sciprec.
 """
+MODEL_RUNS = Later()
+"""Model -> function that runs it and gives a Dataset, which the model itself knows nothing of."""
 BACKEND_MAKERS = Later()
 """Kind of backend names, the word before a colon -> function that makes a backend of such a name.
 """

@@ -12,6 +12,7 @@ import sys
 import warnings
 from collections.abc import Mapping, Sequence
 from types import ModuleType
+from typing import Any
 
 MOVED: Mapping[str, str] = {
     "errors": "foundation.errors",
@@ -30,11 +31,11 @@ MOVED: Mapping[str, str] = {
     "precision.assigning": "instruments.assigning",
     "precision.tracing": "instruments.tracing",
     "diagnosis": "tools.trace",
-    "diagnosis.instrumented": "instruments.noting.instrumented",
-    "diagnosis.noting_program": "instruments.noting.noting_program",
-    "diagnosis.noted_values": "instruments.noting.noted_values",
-    "diagnosis.watched_program": "instruments.watching.watched_program",
-    "diagnosis.watch": "instruments.watching.watch",
+    "diagnosis.instrumented": "instruments.observing.instrumented",
+    "diagnosis.noting_program": "instruments.observing.noting_program",
+    "diagnosis.noted_values": "instruments.observing.noted_values",
+    "diagnosis.watched_program": "instruments.observing.watched_program",
+    "diagnosis.watch": "instruments.observing.watch",
     "diagnosis.memory": "tools.memory.memory",
     "diagnosis.needed_memory": "tools.trace.needed_memory",
     "diagnosis.metrics": "arrays.metrics",
@@ -102,6 +103,16 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
             stacklevel=2,
         )
         sys.modules[old] = importlib.import_module(new)
+
+
+def renamed(old: str, new: str) -> Any:
+    """Return what a public name stands for today, and warn: both names with their packages."""
+    warnings.warn(
+        f"'{old}' is '{new}' now; the older name goes with version 0.3", DeprecationWarning,
+        stacklevel=3,
+    )  # fmt: skip
+    module, _, name = new.rpartition(".")
+    return getattr(importlib.import_module(module), name)
 
 
 def install() -> None:

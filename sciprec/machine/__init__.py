@@ -14,6 +14,8 @@ _PUBLIC = {
     "accumulate_i64": "sciprec.machine.instructions",
     "compensated_update": "sciprec.machine.updates",
     "rescaled_update": "sciprec.machine.updates",
+    "compensation_footprint": "sciprec.machine.footprint",
+    "fit_compensation": "sciprec.machine.fit",
     "in_force": "sciprec.workbench.batch.modes",
     "Work": "sciprec.cost.work",
     "update_work": "sciprec.cost.work",

@@ -2,5 +2,6 @@
 
 from sciprec.report.page import write_page
 from sciprec.report.section import page_section
+from sciprec.report.stored.verification import VerifiedBatch
 
-__all__ = ["page_section", "write_page"]
+__all__ = ["VerifiedBatch", "page_section", "write_page"]

@@ -1,1 +1,14 @@
 """Tools, a folder each: trace, tune, monitor, adapt, bound and memory, for kernels and models."""
+
+from typing import TYPE_CHECKING
+
+from sciprec.foundation.later import names_of
+
+if TYPE_CHECKING:
+    from sciprec.tools import bound as bound
+    from sciprec.tools import memory as memory
+    from sciprec.tools import monitor as monitor
+    from sciprec.tools import trace as trace
+    from sciprec.tools import tune as tune
+
+__getattr__, __dir__ = names_of("sciprec.tools", {})

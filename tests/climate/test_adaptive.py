@@ -25,7 +25,7 @@ def run(steps, tolerance, *, backend=None, hours=None, **more):
     how = {"backend": backend, "stored": None if backend == "fp64" else "fp64"}
     if backend is None:
         how = {"adaptive": {"tolerance": tolerance, "ladder": LADDER, "every": 4}}
-    return sciprec.run_climate(
+    return sciprec.climate.run(
         "williamson_5", SMALL, days, step_seconds=STEP, output_hours=hours or 24.0 * days,
         **how, **more,
     )  # fmt: skip
@@ -267,7 +267,7 @@ def test_a_batch_has_a_run_a_history_and_a_section(tmp_path, call, blank_figures
     assert said["tolerance"] == 2e-3 and said["variable"] == "vorticity"
     steps = history["steps"][history["kept"] == 1]
     assert steps.sum() == 18 and (steps == 3).all()
-    alone = sciprec.run_climate(
+    alone = sciprec.climate.run(
         "williamson_5", 10, 0.25, step_seconds=1200.0, output_hours=3.0,
         variables=["height", "vorticity"],
         adaptive={"tolerance": 2e-3, "ladder": ["fp16", "fp32"], "every": 3},
@@ -322,4 +322,4 @@ def test_what_does_not_go_together_is_said():
         ({"adaptive": 3}, "adaptive is 3; accepted"),
     ):
         with pytest.raises(sciprec.InputError, match=said):
-            sciprec.run_climate("williamson_5", SMALL, 1, **({"adaptive": keeping} | more))
+            sciprec.climate.run("williamson_5", SMALL, 1, **({"adaptive": keeping} | more))

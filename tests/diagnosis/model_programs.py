@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
-import sciprec
 from sciprec import lift
 from sciprec.climate.stepping import schemes
 from sciprec.tools.trace.models.traces import Results
+from sciprec.workbench import trace_scenario
 from sciprec.workbench.kinds import parse_scenario
 from sciprec.workbench.kinds.programs import first_variant, program_of
 
@@ -47,7 +47,7 @@ def shallow_water(backend: str, increment=None, monkeypatch=None, by="line"):
     if increment is not None:
         monkeypatch.setitem(schemes.STEP_KERNELS, "runge_kutta_increment", increment)
     changes = {"climate.truncation": 5, "climate.days": 1.0 / 24.0, "climate.output_hours": 1.0}
-    return sciprec.trace_scenario(
+    return trace_scenario(
         "quickstart_climate",
         backend,
         changes=changes,

@@ -23,6 +23,7 @@ from sciprec.tools.trace.models.census import Census
 from sciprec.tools.trace.models.steps import IN_WORDS, Calls, StepLog, repeats
 from sciprec.tools.trace.models.traces import Results, trace_program
 from sciprec.tools.trace.origins import BY
+from sciprec.workbench import trace_scenario
 from sciprec.workbench.batch.traced import TRACE
 from sciprec.workbench.models.arithmetic import ModelArithmetic
 from tests.diagnosis.model_programs import ROOT
@@ -318,7 +319,7 @@ def test_every_kind_by_everything(name, monkeypatch, forgotten_plugins):
     scenario, changes, steps, kind, asked = KINDS[name]
     errors = set()
     for by in asked:
-        found = sciprec.trace_scenario(scenario, "fp16", changes=changes, by=by, samples=1)
+        found = trace_scenario(scenario, "fp16", changes=changes, by=by, samples=1)
         assert found.closure < 1e-9 and found.steps == steps and found.steps_are.startswith(kind)
         assert sum(n.share for n in found.lines) == pytest.approx(1.0, abs=1e-9)
         assert any(n.share for n in found.lines if n.function or by == "step")

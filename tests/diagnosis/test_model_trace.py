@@ -26,6 +26,7 @@ from sciprec.tools.trace.models.between import Crossings, Ladder
 from sciprec.tools.trace.models.copies import Copies
 from sciprec.tools.trace.models.traces import Results, trace_program
 from sciprec.tools.trace.page import model_trace_page
+from sciprec.workbench import trace_scenario
 from sciprec.workbench.models import arithmetic
 from tests.diagnosis.model_programs import (
     ROOT,
@@ -522,7 +523,7 @@ def test_prices(backend):
         "heston.simulation.n_paths": 300, "heston.simulation.scheme": scheme,
         "heston.payoffs.maturities_years": years,
     }  # fmt: skip
-    found = sciprec.trace_scenario("quickstart_heston", backend, changes=changes, samples=2)
+    found = trace_scenario("quickstart_heston", backend, changes=changes, samples=2)
     assert found.steps == 8 and found.steps_are == "time steps"
     assert list(found.outputs) == ["price"] and found.closure < 1e-6
     assert sum(n.share for n in found.lines) == pytest.approx(1.0, abs=1e-6)

@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
-import sciprec
 from sciprec.tools.adapt.control import COLUMNS, SHARE
+from sciprec.workbench.models import ModelArithmetic
 
 BACKENDS = ("fp64", "fp32", "fp16", "bf16", "e5m2", "mlu370", "float:p=8,round=sr")
 NARROW_TO_WIDE = ("e5m2", "bf16", "fp16", "float:p=13,round=ru", "mlu370", "fp32")
@@ -112,7 +112,7 @@ def watched(model: Model) -> str:
 
 def _run(model: Model, backend: str, compensation: str | None, monitor: Any) -> tuple[list, Any]:
     """The states after each step, and what has looked at them."""
-    arithmetic = sciprec.ModelArithmetic(backend, compensation, monitor=monitor)
+    arithmetic = ModelArithmetic(backend, compensation, monitor=monitor)
     state = {name: arithmetic.quantize(array) for name, array in model.state().items()}
     states = []
     for _ in range(model.steps):
@@ -148,7 +148,7 @@ def adaptive(model: Model) -> str:
     assert _bits([made]) == _bits([again])
     assert adapted.history.tobytes() == other.history.tobytes()
     _require_in_order(adapted.history, plan, ends)
-    lifts = [sciprec.ModelArithmetic(name).lift for name in ladder]
+    lifts = [ModelArithmetic(name).lift for name in ladder]
     replayed = model.state()
     for _, count, rung, kept, *_ in adapted.history.tolist():
         for _ in range(int(count) if kept else 0):
@@ -163,7 +163,7 @@ def adaptive(model: Model) -> str:
 
 def _uniform(model: Model, name: str) -> dict[str, np.ndarray]:
     """The last state where all steps are on one arithmetic."""
-    state, lift = model.state(), sciprec.ModelArithmetic(name).lift
+    state, lift = model.state(), ModelArithmetic(name).lift
     for _ in range(model.steps):
         model.step(lift, **state)
     return state
@@ -176,7 +176,7 @@ def _error(state: dict, truth: dict, judged: list[str]) -> float:
 
 def _advanced(model: Model, plan: dict[str, Any], ends: list[int]) -> tuple[dict, Any]:
     """The last state of a run in some calls, and what it has done."""
-    arithmetic = sciprec.ModelArithmetic(plan["ladder"][-1], adaptive=plan)
+    arithmetic = ModelArithmetic(plan["ladder"][-1], adaptive=plan)
     state, before = model.state(), 0
     for end in ends:
         arithmetic.advance(model.step, end - before, of=model.steps, **state)

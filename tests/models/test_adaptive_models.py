@@ -9,6 +9,7 @@ import sciprec
 from sciprec.results.output import files
 from sciprec.tools.adapt.adapted import history_of
 from sciprec.tools.adapt.plan import checked_plan
+from sciprec.workbench.models import ModelArithmetic
 
 LADDER = ("fp16", "fp32")
 RATES = np.linspace(0.5, 1.5, 40)
@@ -38,30 +39,30 @@ def oscillate(arithmetic, count=240, calls=1):
 
 def adaptive(tolerance, every=10, variable=None, ladder=LADDER):
     plan = checked_plan(tolerance, ladder, every, variable)
-    return sciprec.ModelArithmetic(ladder[-1], adaptive=plan)
+    return ModelArithmetic(ladder[-1], adaptive=plan)
 
 
 def test_without_a_tolerance_it_is_a_loop():
     x, v = np.cos(np.arange(40.0)), np.sin(np.arange(40.0))
-    by_hand = sciprec.ModelArithmetic("fp16")
+    by_hand = ModelArithmetic("fp16")
     for _ in range(240):
         step(by_hand.lift, x, v)
-    made = oscillate(sciprec.ModelArithmetic("fp16"))
+    made = oscillate(ModelArithmetic("fp16"))
     assert made[0].tobytes() == x.tobytes() and made[1].tobytes() == v.tobytes()
-    assert sciprec.ModelArithmetic("fp16").adapted is None
+    assert ModelArithmetic("fp16").adapted is None
 
 
 @pytest.mark.parametrize(("tolerance", "rung"), [(0.9, "fp16"), (1e-6, "fp32")])
 def test_on_one_rung_it_has_the_bits_of_that_rung(tolerance, rung):
     arithmetic = adaptive(tolerance)
-    made, alone = oscillate(arithmetic), oscillate(sciprec.ModelArithmetic(rung))
+    made, alone = oscillate(arithmetic), oscillate(ModelArithmetic(rung))
     assert set(arithmetic.adapted.history[:, 2]) == {LADDER.index(rung)}
     assert made[0].tobytes() == alone[0].tobytes() and made[1].tobytes() == alone[1].tobytes()
 
 
 @pytest.mark.parametrize("tolerance", [1e-2, 1e-4, 1e-6])
 def test_tolerances_are_met_with_both_rungs(tolerance):
-    truth = oscillate(sciprec.ModelArithmetic("fp64"))[0]
+    truth = oscillate(ModelArithmetic("fp64"))[0]
     made = oscillate(adaptive(tolerance))[0]
     assert np.linalg.norm(made - truth) <= tolerance * np.linalg.norm(truth)
 

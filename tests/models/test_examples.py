@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import sciprec
 from sciprec.foundation.loading import load_files
 from sciprec.workbench.kinds import kind
+from sciprec.workbench.models import ModelArithmetic
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -31,7 +31,7 @@ def example():
 
 
 def ran(function, parameters, backend="fp64", **how):
-    return function(parameters, sciprec.ModelArithmetic(backend, **how))
+    return function(parameters, ModelArithmetic(backend, **how))
 
 
 def test_waves_have_the_statistics_of_their_attractor(example):

@@ -17,6 +17,7 @@ from sciprec.report.stored.batch import read_batch
 from sciprec.results.output import files as stored
 from sciprec.workbench.batch.plan import plan
 from sciprec.workbench.kinds import kind, kinds
+from sciprec.workbench.models import ModelArithmetic
 from tests.models.conftest import MODEL, SCENARIO
 
 
@@ -91,9 +92,9 @@ def noisy(x):
 
 def test_members_draw_random_bits_of_their_own():
     x = np.linspace(0.0, 1.0, 200)
-    members = [sciprec.ModelArithmetic("float:p=8,round=sr", member=m, seed=3) for m in range(6)]
+    members = [ModelArithmetic("float:p=8,round=sr", member=m, seed=3) for m in range(6)]
     assert len({arithmetic.lift(noisy)(x) for arithmetic in members}) > 3
-    again = [sciprec.ModelArithmetic("float:p=8,round=sr", member=2, seed=3) for _ in range(2)]
+    again = [ModelArithmetic("float:p=8,round=sr", member=2, seed=3) for _ in range(2)]
     assert len({arithmetic.lift(noisy)(x) for arithmetic in again}) == 1
 
 
@@ -167,7 +168,7 @@ def test_a_scenario_may_be_a_dictionary(files, undrawn):
 def test_a_model_is_called_by_hand(files):
     load_files(files / "ring_model.py")
     module = sys.modules["sciprec_plugin_ring_model"]
-    made = module.ring(module.Ring(sites=8), sciprec.ModelArithmetic("fp16"))
+    made = module.ring(module.Ring(sites=8), ModelArithmetic("fp16"))
     np.testing.assert_array_equal(made["x"].values, by_hand("fp16"))
 
 

@@ -22,6 +22,7 @@ from sciprec.scenario.json_schema import json_schema
 from sciprec.scenario.keys import keys
 from sciprec.scenario.loading import Scenario
 from sciprec.workbench.kinds import kind_of
+from sciprec.workbench.models import ModelArithmetic
 from sciprec.workbench.models.parameters import as_given, table_of
 
 BACKENDS = ("fp32", "fp16", "bf16", "mlu370", "float:p=9,emin=-30,emax=31,round=rz")
@@ -98,10 +99,10 @@ def test_what_is_stored_is_what_the_model_gives_by_hand(seed, tmp_path, fresh, u
         backend, member = made.attrs["sciprec_backend"], int(made.attrs["sciprec_member"])
         how = {"member": member, "amplitude": 0.01, "seed": seed}
         carry = "carry" if carries and backend != "fp64" else None
-        arithmetic = sciprec.ModelArithmetic(backend, carry, **how)
+        arithmetic = ModelArithmetic(backend, carry, **how)
         parameters = names["P"]()
         if 'perturbs=["p"]' in source:
-            drawn = sciprec.ModelArithmetic("fp64", **how)
+            drawn = ModelArithmetic("fp64", **how)
             parameters = dataclasses.replace(parameters, p=drawn.perturb(parameters.p))
         by_hand = function(parameters, arithmetic)["state"].values
         np.testing.assert_array_equal(made["state"].values, by_hand, err_msg=path.name)

@@ -22,7 +22,7 @@ EVERY = 36
 def run(case, truncation, days, backend, compensation, steps):
     """A run whose last state is kept whole."""
     monitor = {"watch": WATCHED, "level": 3, "every": steps, "drift_every": EVERY}
-    return sciprec.run_climate(
+    return sciprec.climate.run(
         case, truncation, days, backend, compensation, monitor=monitor, output_hours=24.0 * days
     )
 
@@ -47,7 +47,7 @@ def size(field, of):
 def rows(truncation, days, cases=CASES, arithmetics=ARITHMETICS, carries=(None, "carry")):
     """Case, arithmetic, compensation, variable, estimate, error, and the signed sum alone."""
     for case in cases:
-        length = sciprec.run_climate(case, truncation, days, output_hours=24.0 * days)
+        length = sciprec.climate.run(case, truncation, days, output_hours=24.0 * days)
         steps = length.attrs["steps"]
         truth = run(case, truncation, days, "fp64", None, steps)
         for backend, carry in itertools.product(arithmetics, carries):

@@ -22,7 +22,7 @@ def run(steps, backend="fp16", *, watch=WATCH, level=3, every=4, **more):
     monitor = {"watch": watch, "level": level, "every": every, **more.pop("monitor", {})}
     days = steps * STEP / 86400.0
     hours = more.pop("output_hours", 24.0 * days)
-    return sciprec.run_climate(
+    return sciprec.climate.run(
         "williamson_5", 21, days, backend, step_seconds=STEP, output_hours=hours,
         monitor=None if watch is None else monitor, **more,
     )  # fmt: skip
@@ -60,7 +60,7 @@ def test_of_fewer_steps_than_are_left_out_the_last_one_is_watched(half):
     """By the usual number, too."""
     last = run(12, every=13)
     assert last["monitor_step"].values.tolist() == [12] and bits(last) == bits(half)
-    usual = sciprec.run_climate(
+    usual = sciprec.climate.run(
         "williamson_5", 21, 0.125, "fp16", step_seconds=STEP, monitor={"watch": WATCH}
     )
     assert usual["monitor_step"].values.tolist() == [9]
@@ -119,7 +119,7 @@ def test_a_history_survives_interruptions_and_threads(half, tmp_path):
 def test_blow_ups_are_told_with_step_and_place():
     """A step far too long for the model: alerts before it ends, and none in the usual one."""
     monitor = {"watch": ["vorticity"], "every": 3, "alerts": {"jump": 100.0, "drift": 1e3}}
-    made = sciprec.run_climate(
+    made = sciprec.climate.run(
         "williamson_5", 21, 10, "fp16", step_seconds=14400.0, monitor=monitor
     )
     assert made.attrs["blow_up"]
@@ -260,4 +260,4 @@ def test_what_is_wrong_in_python_is_said():
         '{"watch": ["vorticity"], "level": 9}': "level is 9",
     }.items():
         with pytest.raises(sciprec.InputError, match=said):
-            sciprec.run_climate("williamson_5", 21, 1, monitor=json.loads(given))
+            sciprec.climate.run("williamson_5", 21, 1, monitor=json.loads(given))

@@ -69,7 +69,7 @@ def run(steps, backend="fp16", *, drift=3, **more):
     days = steps * STEP / 86400.0
     hours = more.pop("output_hours", 24.0 * days)
     monitor = {"watch": ["vorticity", "increment:geopotential"], "every": 4, "drift_every": drift}
-    return sciprec.run_climate(
+    return sciprec.climate.run(
         "williamson_5", SMALL, days, backend, step_seconds=STEP, output_hours=hours,
         monitor=monitor if drift else None, **more,
     )  # fmt: skip
@@ -200,7 +200,7 @@ def test_what_is_wrong_is_said(tmp_path, call):
     code, _, err = call("run", file, "--out", tmp_path / "out")
     assert code == 2 and "key 'monitor.drift_every' was given 0" in err, err
     with pytest.raises(sciprec.InputError, match="drift_every is 0; accepted: a whole number"):
-        sciprec.run_climate(
+        sciprec.climate.run(
             "williamson_5", SMALL, 1, monitor={"watch": ["vorticity"], "drift_every": 0}
         )
     code, _, err = call(

@@ -13,13 +13,14 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from sciprec import InputError, ModelArithmetic, run
+from sciprec import InputError, run
 from sciprec.accumulation import accumulate
 from sciprec.results.output import files
 from sciprec.tools.monitor.plan import checked_plan
 from sciprec.tools.monitor.stored import with_monitor
 from sciprec.workbench.batch import states
 from sciprec.workbench.batch.states import BATCH, STATES, read_states
+from sciprec.workbench.models import ModelArithmetic
 
 MODEL = '''
 import time

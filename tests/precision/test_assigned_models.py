@@ -11,6 +11,7 @@ from sciprec.climate.running.loop import Run
 from sciprec.climate.transform.compiled import compiled
 from sciprec.heston.simulation.block import lifted
 from sciprec.instruments.assigning.assigned_backend import every_place_met
+from sciprec.workbench import trace_scenario
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
 
@@ -89,7 +90,7 @@ DOORS = {
         scheme="full_truncation_euler",
     ),
     "climate": lambda a: climate.run("williamson_5", "T21", 0.02, backend=a),
-    "trace": lambda a: sciprec.trace_scenario(
+    "trace": lambda a: trace_scenario(
         SCENARIOS / "policies_heston.toml", a,
         changes={"heston.simulation.n_paths": 64, "heston.simulation.steps_per_year": 2},
     ),

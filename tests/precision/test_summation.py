@@ -94,10 +94,10 @@ def test_the_default_does_not_stagnate():
     """10,000 times a tenth in binary16: a plain sum ends at 256, a sum of losses at as much again.
     """
     tenths, ones = np.full(10_000, 0.1), np.ones(10_000)
-    assert sciprec.compensated_sum(tenths, "fp16", method="neumaier") == 512.0
-    assert sciprec.compensated_sum(tenths, "fp16") == 1000.0
-    assert sciprec.compensated_dot(tenths, ones, "fp16") == 1000.0
-    assert sciprec.compensated_dot(tenths, ones, "fp16", method="twofold") == 512.0
+    assert compensated_sum(tenths, "fp16", method="neumaier") == 512.0
+    assert compensated_sum(tenths, "fp16") == 1000.0
+    assert compensated_dot(tenths, ones, "fp16") == 1000.0
+    assert compensated_dot(tenths, ones, "fp16", method="twofold") == 512.0
 
 
 @pytest.mark.parametrize("backend", ["fp16", "bf16", "fp32", "mlu370"])
@@ -145,8 +145,8 @@ def test_any_shape_type_and_emptiness():
         assert all(compensated_dot(given, given, method=m) == 506.0 for m in DOT_METHODS)
     assert all(compensated_sum([], method=m) == 0.0 for m in SUM_METHODS)
     assert all(compensated_dot([], [], method=m) == 0.0 for m in DOT_METHODS)
-    assert sciprec.compensated_sum([1.0, 2.0], "mlu370") == 3.0
-    assert sciprec.compensated_dot([1.0, 2.0], [3.0, 4.0], "fp64") == 11.0
+    assert compensated_sum([1.0, 2.0], "mlu370") == 3.0
+    assert compensated_dot([1.0, 2.0], [3.0, 4.0], "fp64") == 11.0
 
 
 @pytest.mark.parametrize(

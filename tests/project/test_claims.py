@@ -20,6 +20,7 @@ from benchmarks.climate_roofline import measure_rooflines
 from sciprec import climate, heston
 from sciprec.accumulation import Accumulation
 from sciprec.accumulation.integration import BLOCK_UPDATES, Summing, check_request
+from sciprec.arrays.sums import CarriedUpdate, Compensation, compensated_sum
 from sciprec.arrays.sums.compensation import resolve_compensation
 from sciprec.climate.diagnostics.reference import Reference
 from sciprec.climate.stages.matrix_legendre import MatrixLegendre
@@ -105,11 +106,11 @@ def checksums(name):
 
 
 def tenths(method):
-    return sciprec.compensated_sum(np.full(10_000, 0.1), "fp16", method=method)
+    return compensated_sum(np.full(10_000, 0.1), "fp16", method=method)
 
 
 def graded(method):
-    return sciprec.compensated_sum([1.0, 2.0**40, 1.0, -(2.0**40)], "fp32", method=method)
+    return compensated_sum([1.0, 2.0**40, 1.0, -(2.0**40)], "fp32", method=method)
 
 
 def one_less(backend):
@@ -124,7 +125,7 @@ def mean_lag(alpha, beta):
     backend = sciprec.backends()["mlu370"]
     unit = backend.compute.rounding_error
     drawn = np.random.default_rng(0).uniform(0.0, unit / 3, (3000, 64))
-    update = sciprec.CarriedUpdate(backend, sciprec.Compensation(alpha, beta))
+    update = CarriedUpdate(backend, Compensation(alpha, beta))
     exact, state, behind = 1.0, np.ones(64, np.float32), []
     for increment in sciprec.quantize(drawn, backend).astype(np.float32):
         update(state, increment)
@@ -139,7 +140,7 @@ def small_increments(compensation, lowest, backend="mlu370"):
     unit = backend.compute.rounding_error
     drawn = np.random.default_rng(0).uniform(lowest * unit / 3, unit / 3, (3000, 64))
     increments = sciprec.quantize(drawn, backend).astype(np.float32)
-    update = sciprec.CarriedUpdate(backend, None if compensation == "none" else compensation)
+    update = CarriedUpdate(backend, None if compensation == "none" else compensation)
     state = np.ones(64, np.float32)
     for increment in increments:
         update(state, increment)
@@ -160,12 +161,12 @@ def flow(truncation, scheme):
 
 def footprint(truncation, scheme):
     """Kilobytes of all residuals, how many variables fit, and in how many tiles all do."""
-    found = sciprec.compensation_footprint(flow(truncation, scheme))
+    found = sciprec.machine.compensation_footprint(flow(truncation, scheme))
     return found.total_bytes / 1000, len(found.fitting), found.tiles
 
 
 def collisions():
-    layout = sciprec.compensation_footprint(flow(42, "rk4"), tile=(32, 128)).layout
+    layout = sciprec.machine.compensation_footprint(flow(42, "rk4"), tile=(32, 128)).layout
     return layout.column_degree, layout.padded_pitch_bytes, layout.padded_column_degree
 
 

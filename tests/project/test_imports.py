@@ -149,7 +149,7 @@ forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on Windows")
 
 @forks
 def test_public_names_come_first_or_after_an_interrupted_import():
-    names = ["sciprec:lift", "sciprec:run_climate", "sciprec:heston"]
+    names = ["sciprec:lift", "sciprec:run", "sciprec:heston"]
     assert said(FORKS, [names, [0, 1]]) == ""
 
 

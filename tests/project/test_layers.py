@@ -16,7 +16,6 @@ TEXTS = r"^(?!\s*(from|import) ).*\bsciprec\.\w|[=(] *[rf]*(\"{3}|'{3})"
 ABOVE = ("cli", "regression", "workbench")
 ASK_THE_ROOT = {
     "sciprec.results.accessor": {"compare"},
-    "sciprec.climate": {"run_climate"},
 }
 """Modules below that give users, on a call, what a public function above them makes."""
 

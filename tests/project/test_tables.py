@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-import sciprec
+from sciprec.arrays.sums import Compensation
 from sciprec.cost.matrix_rates import MATRIX_MACHINES, LegendreWork, speed_modelled
 from sciprec.precision.formats.matrix_unit import resolve_matrix_unit
 from sciprec.results.comparison.evidence.price_errors import price_errors
@@ -145,7 +145,7 @@ WAYS = ("none", "carry", (0.1, 0.9), (0.15, 0.85), (0.0, 1.0), (1.0, 0.0, 100))
 @pytest.mark.parametrize("backend", ["mlu370", "fp32", "fp16"])
 def test_sums_of_small_increments(backend):
     cells = table("compensation", "0.1, 0.9 |")[f"`{backend}`"]
-    given = [way if isinstance(way, str) else sciprec.Compensation(*way) for way in WAYS]
+    given = [way if isinstance(way, str) else Compensation(*way) for way in WAYS]
     found = [[small_increments(way, low, backend) for low in (0, -1)] for way in given]
     assert not wrong(cells, found)
 

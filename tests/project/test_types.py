@@ -11,10 +11,26 @@ from pathlib import Path
 import pytest
 
 import sciprec
-from sciprec import accumulation, climate, extend, heston, machine, precision
+from sciprec import (
+    accumulation,
+    arrays,
+    climate,
+    extend,
+    heston,
+    machine,
+    precision,
+    report,
+    results,
+    tools,
+    workbench,
+)  # fmt: skip
 
 ROOT = Path(__file__).parents[2]
-OWN = (sciprec, accumulation, climate, extend, heston, machine, precision)
+OWN = (
+    sciprec, accumulation, arrays, arrays.sums, climate, extend, heston, machine, precision, report,
+    results, tools.bound, tools.memory, tools.monitor, tools.trace, tools.tune, workbench,
+    workbench.models, workbench.study,
+)  # fmt: skip
 KERNELS = ("sciprec.machine.instructions",)
 """Modules of functions that kernels call: numbers and arrays of whatever type is right there."""
 KERNELS_OF_EXTENSIONS = {extend.add_carried, extend.unchanged}
@@ -33,13 +49,13 @@ def kernel(x, out):
 
 
 lifted = sciprec.lift(kernel, "mlu370", ranges={"*": 2.0})
-assert_type(lifted, sciprec.Lifted)
+assert_type(lifted, sciprec.precision.Lifted)
 assert_type(sciprec.quantize(np.zeros(3), "bf16"), np.ndarray)
 assert_type(sciprec.quantize(0.1, sciprec.lift(kernel).backend), np.floating)
-assert_type(sciprec.compensated_sum([0.1, 0.2], "fp16"), float)
-integers = sciprec.adaptive_quantize(np.ones(4), bits=8)
-assert_type(sciprec.dequantize(integers), np.ndarray)
-assert_type(sciprec.fixed_matmul(np.eye(2), np.eye(2)), np.ndarray)
+assert_type(sciprec.arrays.sums.compensated_sum([0.1, 0.2], "fp16"), float)
+integers = sciprec.arrays.adaptive_quantize(np.ones(4), bits=8)
+assert_type(sciprec.arrays.dequantize(integers), np.ndarray)
+assert_type(sciprec.arrays.fixed_matmul(np.eye(2), np.eye(2)), np.ndarray)
 assert_type(sciprec.compare("a.nc", "b.nc").within, bool)
 places = {"time": slice(0, 2), "lat": 2.5, "lon": [1, 2]}
 sciprec.compare("a.nc", "b.nc", select=places, rename={"a": "b"}, ignore=["t"], coords_atol=1e-6)
@@ -92,8 +108,8 @@ FUNCTIONS = dict(_functions())
 
 def test_there_are_functions_to_look_at():
     assert len(FUNCTIONS) > 200 and "sciprec.lift" in FUNCTIONS
-    assert {"sciprec.Lifted.inner", "sciprec.machine.modelled"} < set(FUNCTIONS)
-    assert {package.__name__ for package in OWN[1:]} == {f"sciprec.{p}" for p in sciprec._PACKAGES}
+    assert {"sciprec.precision.Lifted.inner", "sciprec.machine.modelled"} < set(FUNCTIONS)
+    assert {package.__name__.split(".")[1] for package in OWN[1:]} == set(sciprec._PACKAGES)
 
 
 def test_every_argument_and_result_of_a_public_function_has_a_type():

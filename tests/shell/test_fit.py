@@ -16,7 +16,7 @@ from tests.shell.conftest import CLIMATE, HESTON, SUM
 
 def test_fit_of_an_accumulation_is_at_least_as_good_as_the_carry():
     longer = SUM | {"accumulation": SUM["accumulation"] | {"updates": 40_000}}
-    found = sciprec.fit_compensation(parse_scenario(longer), "mlu370", evaluations=20)
+    found = sciprec.machine.fit_compensation(parse_scenario(longer), "mlu370", evaluations=20)
     assert set(found.coefficients) == {"parameter"}
     assert found.fitted <= found.carry < found.without / 20
     assert found.unseen[1] < found.unseen[0] / 20

@@ -112,7 +112,7 @@ def test_a_large_model_with_two_levels_fits_in_part(climate):
 
 
 def test_paths_and_the_public_name(scenario_files):
-    found = sciprec.compensation_footprint(load_scenario(scenario_files[1]))
+    found = sciprec.machine.compensation_footprint(load_scenario(scenario_files[1]))
     assert [(v.variable, v.elements) for v in found.variables] == [
         ("log_spot", 1024), ("variance", 1024),
     ]  # fmt: skip

@@ -17,12 +17,17 @@ import xarray as xr
 
 import sciprec
 from sciprec import climate, heston
+from sciprec.arrays import adaptive_quantize, dequantize, fixed_matmul
+from sciprec.arrays.sums import CarriedUpdate, Compensation, compensated_dot, compensated_sum
 from sciprec.cli.exit_codes import GOOD, NOT_MET, USAGE
 from sciprec.foundation.errors import InputError
+from sciprec.results import on_pressure_levels
 from sciprec.tools.trace.models import traces
+from sciprec.workbench import trace_scenario, tune_scenario
 from sciprec.workbench.batch.checking import check
 from sciprec.workbench.batch.plan import plan
 from sciprec.workbench.kinds import load_scenario, parse_scenario, scenario_tune
+from sciprec.workbench.models import ModelArithmetic
 
 ROOT = Path(__file__).parents[2]
 LEWIS = ROOT / "data" / "heston" / "lewis.toml"
@@ -172,11 +177,11 @@ def doors():
             "model": model, "payoffs": call, "policy": "O2", "narrow": "bf16", "wide": "fp32",
         }),
         "greeks": (heston.greeks, pricing),
-        "compensation_footprint": (sciprec.compensation_footprint, {
+        "compensation_footprint": (sciprec.machine.compensation_footprint, {
             "scenario": load_scenario(ROOT / "scenarios" / "quickstart_climate.toml"),
             "backend": "mlu370", "tile": None,
         }),
-        "on_pressure_levels": (sciprec.on_pressure_levels, {
+        "on_pressure_levels": (on_pressure_levels, {
             "dataset": xr.Dataset(), "pressures_pa": (5000.0,),
         }),
         "run": (sciprec.run, {
@@ -217,31 +222,31 @@ def doors():
             "formats": {"out": "bf16"}, "unit": "variable", "default": "fp64", "kernel": halve,
             "name": "mine",
         }),
-        "ModelArithmetic": (sciprec.ModelArithmetic, {
+        "ModelArithmetic": (ModelArithmetic, {
             "backend": "fp16", "compensation": None, "member": 0, "amplitude": 1e-10, "seed": 0,
             "threads": 1, "monitor": None, "adaptive": None,
         }),
         "model": (sciprec.model, {
             "name": "mine", "perturbs": (), "variables": None, "brief": None,
         }),
-        "adaptive_quantize": (sciprec.adaptive_quantize, {
+        "adaptive_quantize": (adaptive_quantize, {
             "x": values, "bits": 16, "headroom": 0, "axis": None, "block": None, "round": "rn",
             "scale": "power_of_two", "saturate": True, "nonfinite": "refuse",
         }),
-        "dequantize": (sciprec.dequantize, {"integers": [1, 2], "scale": 0.5}),
-        "fixed_matmul": (sciprec.fixed_matmul, {
+        "dequantize": (dequantize, {"integers": [1, 2], "scale": 0.5}),
+        "fixed_matmul": (fixed_matmul, {
             "A": np.eye(2), "B": np.eye(2), "bits": 16, "accurate": False, "scales": None,
         }),
-        "CarriedUpdate": (sciprec.CarriedUpdate, {
+        "CarriedUpdate": (CarriedUpdate, {
             "backend": "fp16", "compensation": "carry", "trust_inputs": True, "seed": 0,
         }),
-        "Compensation": (sciprec.Compensation, {
+        "Compensation": (Compensation, {
             "alpha": 1.0, "beta": 0.0, "reset_every": None, "sums": False,
         }),
-        "compensated_sum": (sciprec.compensated_sum, {
+        "compensated_sum": (compensated_sum, {
             "x": values, "backend": "fp16", "method": "carry", "block": 64,
         }),
-        "compensated_dot": (sciprec.compensated_dot, {
+        "compensated_dot": (compensated_dot, {
             "x": values, "y": values, "backend": "fp16", "method": "carry", "block": 64,
         }),
         "Format": (sciprec.Format, {
@@ -301,8 +306,8 @@ def test_doors_of_models_take_or_refuse_every_argument_before_they_compute(monke
     few = {"heston.simulation.n_paths": 16}
     usual = {"scenario": "quickstart_heston", "output": None, "changes": few}
     for door, more in (
-        (sciprec.trace_scenario, {"backend": "fp16", "by": "line", "lanes": 4, "samples": None}),
-        (sciprec.tune_scenario, {
+        (trace_scenario, {"backend": "fp16", "by": "line", "lanes": 4, "samples": None}),
+        (tune_scenario, {
             "tolerance": 0.1, "metric": "relative_l2", "formats": ("fp64", "bf16"), "unit": "line",
             "check": None, "margin": 1.5,
         }),

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import xarray as xr
 
-import sciprec
 from sciprec.foundation.errors import InputError
+from sciprec.results import on_pressure_levels
 
 SIGMA = (np.arange(10) + 0.5) / 10
 PRESSURES = [2.0e4, 5.0e4, 8.0e4]
@@ -28,7 +28,7 @@ def made():
 
 def test_a_field_linear_in_the_logarithm_of_pressure_is_exact():
     given = made()
-    found = sciprec.on_pressure_levels(given, PRESSURES)
+    found = on_pressure_levels(given, PRESSURES)
     assert found["temperature"].dims == ("time", "pressure", "lat", "lon")
     expected = np.broadcast_to(3.0 * np.log(PRESSURES)[:, None, None] + 7.0, (2, 3, 4, 8))
     np.testing.assert_allclose(found["temperature"], expected, rtol=1e-13)
@@ -38,7 +38,7 @@ def test_a_field_linear_in_the_logarithm_of_pressure_is_exact():
 
 
 def test_nothing_is_made_up_outside_the_levels_of_the_model():
-    found = sciprec.on_pressure_levels(made(), [1.0e3, 5.0e4, 1.2e5])
+    found = on_pressure_levels(made(), [1.0e3, 5.0e4, 1.2e5])
     missing = np.isnan(found["temperature"]).all(("time", "lat", "lon"))
     np.testing.assert_array_equal(missing, [True, False, True])
 
@@ -46,7 +46,7 @@ def test_nothing_is_made_up_outside_the_levels_of_the_model():
 def test_a_levels_own_pressure_gives_its_own_values():
     given = made()
     given["surface_pressure"][:] = 1.0e5
-    found = sciprec.on_pressure_levels(given, SIGMA * 1.0e5)
+    found = on_pressure_levels(given, SIGMA * 1.0e5)
     inner = np.isfinite(found["temperature"].values)
     assert inner[:, 1:-1].all()
     exact = given["temperature"].values
@@ -63,4 +63,4 @@ def test_a_levels_own_pressure_gives_its_own_values():
 )
 def test_what_cannot_be_interpolated_gets_a_sentence(change, pressures, words):
     with pytest.raises(InputError, match=words):
-        sciprec.on_pressure_levels(change(made()), pressures)
+        on_pressure_levels(change(made()), pressures)

@@ -18,6 +18,7 @@ from sciprec.tools.trace.models.census import handed
 from sciprec.tools.trace.models.traces import Results
 from sciprec.tools.tune.formats import formats_of
 from sciprec.tools.tune.model_problem import PROFILED, ModelProblem
+from sciprec.workbench import tune_scenario
 from sciprec.workbench.kinds.programs import loaded
 from tests.diagnosis.model_programs import ROOT, both, by_kernels, model_of, start, wave
 from tests.oracles.by_line import run_by_line
@@ -225,9 +226,9 @@ def test_keys_of_a_scenario_beside_a_kernel_and_a_check_of_nothing(call):
     status, _, said = call("tune", *kernel)
     assert status == 2 and "is given no arguments" in said
     with pytest.raises(InputError, match="check has no changes"):
-        sciprec.tune_scenario("quickstart_climate", tolerance=1e-3, check={})
+        tune_scenario("quickstart_climate", tolerance=1e-3, check={})
     with pytest.raises(InputError, match="leave 'stored' out"):
-        sciprec.tune_scenario(
+        tune_scenario(
             "quickstart_climate", tolerance=1e-3, changes={"climate.stored": "fp32"}
         )
 

@@ -124,8 +124,8 @@ def resolve_compensation(given) -> Compensation | dict[str, Compensation] | None
         return COMPENSATIONS[given]
     raise InputError(
         f"unknown compensation {shown(given)}; known: {', '.join(COMPENSATIONS)}, a "
-        "sciprec.Compensation(alpha=..., beta=..., reset_every=...), or a mapping from variables "
-        "to these"
+        "sciprec.arrays.sums.Compensation(alpha=..., beta=..., reset_every=...), or a mapping from "
+        "variables to these"
     )
 
 

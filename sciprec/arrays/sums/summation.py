@@ -149,7 +149,7 @@ def carried_sum(x, work, block):
 
     Precision: |error| <= u |S| + 8 n u^2 A: losses are paid back at once, as in Kahan's sum, and
         none is forgotten, as in Neumaier's.
-    Source: the update of `sciprec.Compensation` with alpha = 1 and beta = 0.
+    Source: the update of `sciprec.arrays.sums.Compensation` with alpha = 1 and beta = 0.
     """
     total = 0.0
     lost = 0.0

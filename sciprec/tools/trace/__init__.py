@@ -1,1 +1,21 @@
 """What goes wrong inside a kernel, and where: runs of an instrumented copy of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sciprec.foundation.later import names_of
+
+if TYPE_CHECKING:
+    from sciprec.tools.trace.lines import Line as Line
+    from sciprec.tools.trace.models.traces import ModelTrace as ModelTrace
+    from sciprec.tools.trace.traces import Trace as Trace
+
+_PUBLIC = {
+    "Trace": "sciprec.tools.trace.traces",
+    "Line": "sciprec.tools.trace.lines",
+    "ModelTrace": "sciprec.tools.trace.models.traces",
+}
+
+__all__ = list(_PUBLIC)
+__getattr__, __dir__ = names_of("sciprec.tools.trace", _PUBLIC)
