@@ -158,7 +158,7 @@ def accumulate(
 
 
 def observed_of(plan: Plan, history: History) -> Observed:
-    """What was seen so far."""
+    """The observations so far."""
     rules = dict(plan.rules)
     return Observed(plan, history, history.alerts(rules, lambda name, at: f"member {at}"))
 
@@ -180,7 +180,7 @@ class Summing:
         self._run(self._block[:0])  # compiles
 
     def advance_watched(self, update: int, plan: Plan, history: History) -> None:
-        """The same, looking at the sums where a block ends after a multiple of `every`."""
+        """Advance to an update; look at the sums where a block ends after a multiple of `every`."""
         while self.done < update:
             before = self.done
             self.advance_to(min(before + BLOCK_UPDATES, update))
@@ -201,7 +201,7 @@ class Summing:
         steps_end()
 
     def fixed_point(self) -> dict | None:
-        """What fixed point did so far; None in floats."""
+        """The summary of fixed point so far; None in floats."""
         done = fixed_point_summary([self.add])
         if done is None or self._ranges is None:
             return done

@@ -26,7 +26,7 @@ def add_block(state, block):
 
 @kernel(example=lambda: _example(np.zeros(3), 2, 3))
 def add_block_with_carry(state, block, residual, done, every):
-    """The same, compensated with alpha = 1 and beta = 0.
+    """Add a block, compensated with alpha = 1 and beta = 0.
 
     Args:
         state, residual: (members,), changed in place.
@@ -44,7 +44,7 @@ def add_block_with_carry(state, block, residual, done, every):
 
 @kernel(example=lambda: _example(np.zeros(3), 2, 3, 0.15, 0.85))
 def add_block_with_shares(state, block, residual, done, every, alpha, beta):
-    """The same, compensated with any coefficients.
+    """Add a block, compensated with any coefficients.
 
     Args:
         state, block, residual, done, every: as in `add_block_with_carry`.

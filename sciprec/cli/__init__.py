@@ -1,1 +1,1 @@
-"""What a shell user types and reads; nothing imports it."""
+"""The command line: its verbs, what it prints, its exit codes; nothing imports it."""

@@ -230,7 +230,7 @@ def show(
 
 
 def _commanded(verb: str, words: list[str], others: bool) -> Any:
-    """What is asked behind `--`: a price, or a benchmark.
+    """Return the price or the benchmark that the words behind `--` ask for.
 
     Raises:
         InputError: it is another verb, options of runs or of the wrong kind were given, or a word
@@ -280,7 +280,7 @@ def _write_files(
 
 @contextmanager
 def _computing(threads: int | None, quiet: bool, kept: str = _AS_THEY_WERE) -> Iterator[Any]:
-    """How runs are computed, with their progress on standard error.
+    """Yield the settings of a computation, with its progress on standard error.
 
     Args:
         threads: how many runs at a time.

@@ -87,7 +87,7 @@ def run_case(
 
 
 def _heading(case: str, truncation: str) -> dict[str, str]:
-    """What a scenario of a case says of itself."""
+    """The keys of a scenario that describe a case: name, title, source and kind."""
     from sciprec.climate.catalogue import CASES
 
     name = f"{case}_t{truncation.upper().removeprefix('T')}".lower()

@@ -55,7 +55,7 @@ app.add_typer(scenario_verbs.app, name="scenario")
 
 
 def _print_version(asked: bool) -> None:
-    """What `--version` says."""
+    """Print the version for `--version` and end."""
     if asked:
         print(f"sciprec {__version__}")
         raise typer.Exit(GOOD)
@@ -164,7 +164,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
 
 @cache
 def _command() -> Callable[..., Any]:
-    """What `app` describes, made once in a process: that takes longer than many a verb."""
+    """The Click command of `app`, made once in a process: that takes longer than many a verb."""
     command = typer.main.get_command(app)
     refuse_repeated_options(command)
     require_free_files(command)

@@ -1,4 +1,4 @@
-"""What the command line prints: tables and JSON."""
+"""Printing of the command line: tables and JSON."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def print_forecast(rows: Sequence[dict[str, Any]]) -> None:
 
 
 def _seconds(row: dict[str, Any], count: int) -> float:
-    """Of some members; the first one compiles."""
+    """The seconds of some members, in words; the first one compiles."""
     return count * row["seconds"] + row["compile_seconds"]
 
 
@@ -117,7 +117,7 @@ def print_findings(findings: Sequence[Any]) -> None:
 
 
 def print_in_force(settings: Sequence[dict[str, str]]) -> None:
-    """What is in force where nothing else is said, one line per setting."""
+    """Print the settings that apply where nothing else is given, one line per setting."""
     say("\nin force (scenario keys, then the environment, then defaults):")
     rows = [(setting["name"], setting["value"], setting["source"]) for setting in settings]
     print_listing(Listing(("setting", "value", "from"), (), rows))

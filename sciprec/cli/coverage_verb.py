@@ -113,7 +113,7 @@ def coverage(
 
 @dataclass(frozen=True)
 class _Count:
-    """What is priced and counted.
+    """A table of coverage: what is priced and counted.
 
     Args:
         run: function of backends, tolerance, confidence, threads and progress that does it.
@@ -207,7 +207,7 @@ def _show(folder: Path, content: dict[str, Any], page: Path, json: bool) -> None
 
 
 def _what_is_kept(folder: Path, n_rows: int) -> str:
-    """What an interrupted run leaves."""
+    """A sentence on what an interrupted run leaves."""
     if not n_rows:
         return "no row was finished"
     return f"the rows that had finished are kept: `sciprec report {folder}` writes their page"

@@ -128,7 +128,7 @@ def watch(
 
 
 _SECONDS = 1.0
-"""Between looks at a folder."""
+"""Seconds between looks at a folder."""
 
 
 def _lines(states: dict[str, Any]) -> list[str]:
@@ -145,7 +145,7 @@ def _lines(states: dict[str, Any]) -> list[str]:
 
 
 def _told(run: dict[str, Any]) -> list[str]:
-    """How a run goes, in parts of a line."""
+    """The progress of a run, in parts of a line."""
     parts = [run["state"] + (f" ({run['failure']})" if run["failure"] else "")]
     if run.get("of_days") and run.get("days") is not None:
         parts.append(f"{run.get('unit') or 'day'} {run['days']:.3g} of {run['of_days']:g}")

@@ -18,9 +18,9 @@ from sciprec.foundation.errors import printable
 from sciprec.workbench.batch.course import Course, length_of, name_of
 
 SECONDS_BETWEEN_LINES = 10.0
-"""Between lines about one run where there is no terminal."""
+"""Seconds between lines about one run where there is no terminal."""
 SECONDS_IN_SILENCE = 2.0
-"""Before a terminal shows what is waited for."""
+"""Seconds before a terminal shows what is waited for."""
 
 
 class Progress:
@@ -61,7 +61,7 @@ class Progress:
         self._task = self._bar.add_task("runs", total=len(runs), left="")
 
     def cluster(self, words: str) -> None:
-        """Where the runs are computed, if not in this process."""
+        """Print where the runs are computed, if not in this process."""
         if not self._quiet:
             self._line(words)
 
@@ -106,7 +106,7 @@ class Progress:
 
 
 class Waiting:
-    """What long work of one step is at, on standard error: from two seconds on on a terminal, else
+    """Progress of long work in one step, on standard error: from two seconds on on a terminal, else
     a line every ten seconds.
 
     Args:

@@ -87,7 +87,7 @@ _OPTIONS = {
 
 
 def _repeated(target: list[str], given: dict[str, Any], how: dict[str, Any]) -> Any:
-    """What comes of a target, by what it is."""
+    """Repeat a target by its sort: a command, a kernel or a scenario."""
     behind = list(Settings.command)
     if not target:
         raise InputError(
@@ -134,7 +134,7 @@ def _repeated(target: list[str], given: dict[str, Any], how: dict[str, Any]) -> 
 
 
 def _blocks(given: Sequence[str]) -> dict[str, list[int]]:
-    """What says how many at a time, with its values."""
+    """Read `--block-size` as names of parameters with their values."""
     found: dict[str, list[int]] = {}
     for one in given:
         name, _, values = one.partition("=")

@@ -14,7 +14,7 @@ FILES_KEPT = "the files of runs that had finished are kept"
 
 
 class Settings:
-    """What the command line in this process was told."""
+    """Options of the command line that hold for this whole process."""
 
     debug: bool = False
     plugins: tuple[str, ...] = ()

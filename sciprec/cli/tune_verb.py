@@ -125,7 +125,7 @@ def _formats(given: str) -> str | list[str]:
 def _of_kernel(
     named: str, inputs: str | None, check: str | None, changes: list[str], search: dict[str, Any]
 ):  # fmt: skip
-    """What was found for a kernel."""
+    """Tune a kernel of a file; return the result."""
     from sciprec.tools.tune.tuned import tune as tune_kernel
 
     function, given = kernel_with_inputs(named, inputs, changes)
@@ -134,7 +134,7 @@ def _of_kernel(
 
 
 def _of_scenario(named: str, changes: list[str], check: list[str], search: dict[str, Any]):
-    """What was found for the model of a scenario."""
+    """Tune the model of a scenario; return the result."""
     from sciprec.scenario.changes import change
     from sciprec.workbench.kinds.scenario_tune import tune_scenario
 

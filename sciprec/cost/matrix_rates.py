@@ -78,7 +78,7 @@ _KINDS = {"e4m3fn": "fp8", "e5m2": "fp8"}
 
 @dataclass(frozen=True)
 class LegendreWork:
-    """What a tendency asks of the Legendre stage.
+    """The work of the Legendre stage in one tendency.
 
     Args:
         numbers: of the tables of synthesis and analysis together.
@@ -163,8 +163,8 @@ _BYTES = {
 def speed_modelled(
     unit: MatrixUnit, work: LegendreWork, machine: MatrixMachine, on_chip: bool = False
 ) -> float | None:
-    """How many times as fast as products of fp16 by fp16 on the same machine, modelled; None where
-    the machine has no rate.
+    """The speed relative to products of fp16 by fp16 on the same machine, modelled; None where the
+    machine has no rate.
     """
     half = MatrixUnit("fp16", "fp16")
     plain = LegendreWork(
@@ -177,7 +177,7 @@ def speed_modelled(
 
 
 def assumptions(machine: MatrixMachine, kind: str) -> list[str]:
-    """What an estimate rests on besides the machine's own published figures."""
+    """Assumptions of an estimate besides the machine's own published figures."""
     there = kind_there(kind, machine)
     used = [machine.bandwidth] + ([machine.rates[there]] if there else [])
     said = [rate.source for rate in used if rate.assumed]

@@ -133,7 +133,7 @@ class Estimate:
 
     @property
     def seconds_described_modelled(self) -> float | None:
-        """The same with the described bandwidth; None where the machine has no such figure."""
+        """The seconds with the described bandwidth; None where the machine has no such figure."""
         if self.memory_seconds_described_modelled is None:
             return None
         return max(self.compute_seconds_modelled, self.memory_seconds_described_modelled)
@@ -151,7 +151,7 @@ class Estimate:
 
     @property
     def label(self) -> str:
-        """What the number is, for tables and figures."""
+        """The name of the number, for tables and figures."""
         title = MACHINES[self.machine].title
         return f"modelled by roofline: {self.backend} on the {title}, {self.bound}-bound"
 
@@ -311,7 +311,7 @@ def _rate(machine: Machine, backend: str, kind: str) -> Rate:
 
 
 def _assumptions(work: Work, rates: Iterable[Rate]) -> Iterable[str]:
-    """What an estimate rests on besides published figures."""
+    """Assumptions of an estimate besides published figures."""
     if work.special:
         yield SPECIAL_ASSUMPTION
     for rate in rates:

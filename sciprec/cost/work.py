@@ -1,4 +1,4 @@
-"""What a run of a kernel does: operations and bytes, counted."""
+"""The work of a kernel's run: operations and bytes, counted."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ CARRY_FLOPS = 6
 
 @dataclass(frozen=True)
 class Work:
-    """What a run of a kernel does, in whole numbers.
+    """The work of a kernel's run, in whole numbers.
 
     Args:
         flops: floating-point + - * / and square roots; a fused multiply-add counts two.
@@ -100,13 +100,13 @@ class Work:
         return cls(flops, int_ops, size * counts.get(LOAD, 0), size * counts.get(STORE, 0), special)
 
     def __add__(self, other: Work) -> Work:
-        """One kernel after the other."""
+        """The work of one kernel after the other."""
         if not isinstance(other, Work):
             return NotImplemented
         return Work(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)))
 
     def __mul__(self, times: int) -> Work:
-        """The same kernel several times."""
+        """The work of several runs of the kernel."""
         return Work(*(getattr(self, f.name) * times for f in fields(self)))
 
     __rmul__ = __mul__

@@ -63,7 +63,7 @@ class Range:
         return number
 
     def limits(self) -> dict[str, float]:
-        """The same for a key of a scenario."""
+        """The limits as pydantic's keywords for a key of a scenario."""
         given = {"ge": self.least, "gt": self.above, "le": self.most}
         return {name: limit for name, limit in given.items() if limit is not None}
 

@@ -1,4 +1,4 @@
-"""How far long work has come: whoever does it tells, and whoever shows it listens."""
+"""Progress of long work: whoever does it tells, and whoever shows it listens."""
 
 from __future__ import annotations
 

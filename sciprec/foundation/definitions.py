@@ -1,4 +1,4 @@
-"""What code and values are: digests that change when something behind a result changes.
+"""Digests of code and values that change when something behind a result changes.
 
 sciprec's own code is one digest of all its sources. What users register (cases, equations, schemes,
 payoffs) is followed from there: the code of a function, of what it calls, the values that it
@@ -61,7 +61,7 @@ def version_of(package: str) -> str:
 
 
 def digest_of(*things: Any) -> str:
-    """What functions, classes and values are, as 64 hexadecimal digits.
+    """Digest functions, classes and values, as 64 hexadecimal digits.
 
     Args:
         things: functions (plain, compiled or lifted), classes, arrays, dataclasses, containers and
@@ -169,7 +169,7 @@ class _Reader:
                 self._global(value, function.__code__)
 
     def _global(self, value: Any, code: types.CodeType) -> None:
-        """What a function reads under a global name; of modules, what it reads in them."""
+        """Read what a function reads under a global name; of modules, what it reads in them."""
         if not isinstance(value, types.ModuleType):
             return self.read(value)
         self.say("module", value.__name__)
@@ -213,7 +213,7 @@ class _Reader:
         return self._foreign(thing)
 
     def _foreign(self, thing: Any) -> None:
-        """What is inside an object is its package's affair, but for code that is here."""
+        """Read an object of another package: only the code in it that is of no package."""
         content = io.BytesIO()
         try:
             _Inside(content, self).dump(thing)
@@ -246,7 +246,7 @@ class _Inside(pickle.Pickler):
         self.reader = reader
 
     def persistent_id(self, thing: Any) -> Any:
-        """What stands for a lock, a function or a class that is not installed; None for others."""
+        """The text in place of a lock, a function or a class that is not installed; else None."""
         if isinstance(thing, _LOCKS):
             return type(thing).__name__
         is_code = isinstance(thing, (types.FunctionType, type)) or hasattr(thing, "py_func")

@@ -76,7 +76,7 @@ def meant(name: object, known: Iterable[str]) -> str:
 
 
 def why_no_file(path: str | Path) -> str:
-    """What keeps a path from being a file, as the middle of a sentence; empty where it is one."""
+    """The reason why a path is no file, as the middle of a sentence; empty where it is one."""
     if os.path.isfile(path):  # unlike Path.is_file, without exception for a name too long
         return ""
     if os.path.isdir(path):

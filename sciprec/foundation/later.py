@@ -1,5 +1,5 @@
-"""What is imported when it is asked for: public names, and rows by which a lower room uses what
-upper ones have, and names none of them.
+"""Imports at the first use: public names, and rows by which a lower room uses what upper ones have,
+and names none of them.
 """
 
 from __future__ import annotations

@@ -68,4 +68,4 @@ def require_few_states(days: float, output_hours: float) -> None:
         )
 
 SCALES = "scales:"
-"""What a text begins with that gives formats to a state by total wavenumber."""
+"""The beginning of a text that gives formats to a state by total wavenumber."""

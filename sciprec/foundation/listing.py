@@ -43,7 +43,7 @@ class Listing:
         return (*self.left, *self.right, *self.last)
 
     def text(self, width: int, most: int) -> list[str]:
-        """At most some lines, in columns; of rows beyond them the last line says how many.
+        """The listing in columns, at most some lines; the last one counts the rows beyond them.
 
         Args:
             width: of the widest line, where leaving columns out gets there.
@@ -83,7 +83,7 @@ class Listing:
 
 @dataclass(frozen=True)
 class Summary:
-    """What is said of a result.
+    """The display of a result.
 
     Args:
         title: one line.
@@ -100,7 +100,7 @@ class Summary:
     about: str = ""
 
     def text(self) -> str:
-        """At most MOST_LINES lines, as wide as the terminal."""
+        """The summary in at most MOST_LINES lines, as wide as the terminal."""
         notes = self._notes()
         if self.page is not None:
             notes.append(f"page: {self.page}")
@@ -111,7 +111,7 @@ class Summary:
         return "\n".join([*lines, *notes])
 
     def html(self) -> str:
-        """The same as HTML that brings no script and no colour."""
+        """The summary as HTML that brings no script and no colour."""
         parts = [f"<p><strong>{_escaped(_line(self.title))}</strong></p>"]
         parts += [_paragraph(_line(self.about))] if self.about else []
         if self.listing is not None and self.listing.rows:
@@ -132,7 +132,7 @@ class Shown:
     """A result that is shown by its summary. What goes wrong there never reaches the reader."""
 
     def _summary(self) -> Summary:
-        """What there is to see; made of what is known already."""
+        """The display of the result; made of what is known already."""
         raise NotImplementedError
 
     def __repr__(self) -> str:
@@ -154,8 +154,8 @@ def counted(count: int, one: str, many: str = "") -> str:
 
 
 def _shown(count: int, most: int) -> int:
-    """How many of some things are shown where there is room for so many, the line for the rest
-    among them.
+    """The number of lines shown where there is room for only some, the line for the rest among
+    them.
     """
     return count if count <= most else max(most - 1, 0)
 
@@ -182,7 +182,7 @@ def _paragraph(words: str) -> str:
 
 
 def _address(file: Path) -> str:
-    """Of a file as a notebook's page reaches it: relative where it is below the current folder."""
+    """The address of a file on a notebook's page: relative where it is below the current folder."""
     whole = file.absolute()
     here = Path.cwd()
     if whole.is_relative_to(here):

@@ -1,4 +1,4 @@
-"""How much memory a process has had."""
+"""The memory that a process has had at most."""
 
 from __future__ import annotations
 

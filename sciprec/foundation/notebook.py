@@ -1,4 +1,4 @@
-"""Where this process is a notebook's: what a cell is called, and a line that is written anew.
+"""Notebooks: the name of a cell, and a line that is written anew.
 
 IPython is never imported for that: where it is not there already, there is no notebook.
 """
@@ -13,8 +13,8 @@ from sciprec.foundation.errors import printable
 
 
 def source_name(filename: str) -> str:
-    """What a source is called in messages: the file's name, of a cell "Cell In[3]", as in
-    IPython's own.
+    """The name of a source in messages: the file's name, of a cell "Cell In[3]", as in IPython's
+    own.
     """
     try:
         named = _shell().compile.format_code_name(filename)

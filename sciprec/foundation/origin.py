@@ -1,4 +1,4 @@
-"""Where a result comes from: versions, processor, SIMD level, state of the source."""
+"""The origin of a result: versions, processor, SIMD level, state of the source."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SIMD_LEVELS = ("avx512f", "avx2", "avx", "sse4.2", "neon")
 
 
 def provenance() -> dict[str, str]:
-    """What a reader needs to make the same numbers again, as plain strings."""
+    """Facts that a reader needs to make the same numbers again, as plain strings."""
     return {**_machine(), "made_at": datetime.now(UTC).isoformat(timespec="seconds")}
 
 
@@ -77,7 +77,7 @@ _DESCRIBE = ("describe", "--always", "--dirty", "--abbrev=12")
 
 
 def _git(folder: Path, *words: str) -> str:
-    """What git says of a folder; empty where it fails."""
+    """Run git in a folder; return its output, empty where it fails."""
     try:
         done = subprocess.run(
             ["git", "-C", str(folder), *words], capture_output=True, text=True, timeout=10,

@@ -1,4 +1,4 @@
-"""What fits into this machine's memory."""
+"""The memory of this machine."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ ASSIGNMENT = Sort(
 )
 COVERAGE = Sort("the results of `sciprec coverage`", '{\n "rows": [')
 SCENARIO = Sort("an empty file", "")
-"""What is in a scenario is its user's from the first key on."""
+"""A scenario file belongs to its user from the first key on."""
 
 
 def require_free(path: str | Path, sort: Sort, inputs: Iterable[str | Path] = ()) -> Path:
@@ -68,7 +68,7 @@ def require_free(path: str | Path, sort: Sort, inputs: Iterable[str | Path] = ()
 
 
 def in_the_way(path: Path, sort: Sort, inputs: Iterable[str | Path] = ()) -> str:
-    """What is in the way of a file, as the middle of a sentence; empty where nothing is.
+    """The obstacle to a file, as the middle of a sentence; empty where there is none.
 
     Args:
         path, sort, inputs: as of `require_free`.

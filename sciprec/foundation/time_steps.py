@@ -9,14 +9,14 @@ from typing import Protocol
 
 
 class Listener(Protocol):
-    """Is told what a model does."""
+    """A listener that is told what a model does."""
 
     def begins(self, step: int, inside: bool) -> None:
         """A time step begins; `inside`: and further ones with the passes of a kernel's loop."""
         ...
 
     def ends(self) -> None:
-        """What follows belongs to no step."""
+        """End the steps: later values belong to no step."""
         ...
 
     def shown(self) -> None:

@@ -32,7 +32,7 @@ class Timing:
     high: float = 0.0
 
     def __add__(self, other: Timing) -> Timing:
-        """One work after the other."""
+        """The timing of one work after the other."""
         return Timing(self.seconds + other.seconds, self.low + other.low, self.high + other.high)
 
 
@@ -62,7 +62,7 @@ class Sections:
 
     @property
     def timing(self) -> Timing:
-        """What all sections take."""
+        """The timing of all sections."""
         return timing_of(self.done)
 
 

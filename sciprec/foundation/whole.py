@@ -20,7 +20,7 @@ from pathlib import Path
 PART = ".part"
 """Ending of the names of parts; these begin with a point."""
 _OLD = "-old"
-"""Before it, in the name of a folder that was moved aside."""
+"""The mark of a folder that was moved aside; in its name it stands before the ending of parts."""
 _NAME = re.compile(
     rf"\.(?P<name>.+)\.(?P<process>[0-9]+)-(?P<thread>[0-9]+)(?:{_OLD})?\{PART}", re.DOTALL
 )

@@ -32,7 +32,7 @@ class ErrorCache:
 
     @property
     def line_bytes(self) -> int:
-        """What all banks deliver in one cycle."""
+        """The bytes that all banks deliver in one cycle."""
         return self.banks * self.word_bytes
 
 
@@ -87,7 +87,7 @@ def conflict_free_pitch(
 
 @dataclass(frozen=True)
 class TileLayout:
-    """How a tile of residuals lies in the cache.
+    """The layout of a tile of residuals in the cache.
 
     Args:
         rows, columns: elements.

@@ -16,12 +16,12 @@ from sciprec.scenario.loading import Scenario
 from sciprec.workbench.kinds import kind_of, kinds
 
 FIRST_STEP = 0.25
-"""By which the search first changes each coefficient."""
+"""The amount by which the search first changes each coefficient."""
 
 
 @dataclass(frozen=True)
 class FittedCompensation:
-    """What a fit found, and how good it is beside the plain carry.
+    """The result of a fit, and its errors beside those of the plain carry.
 
     Args:
         coefficients: variable -> Compensation.

@@ -1,4 +1,4 @@
-"""What the compensation of a scenario needs: memory for residuals, and coefficients that fit it."""
+"""The compensation of a scenario: memory for residuals, and coefficients that fit it."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Footprint:
 
     @property
     def total_bytes(self) -> int:
-        """All residuals."""
+        """The bytes of all residuals."""
         return sum(row.size_bytes for row in self.variables)
 
     @property

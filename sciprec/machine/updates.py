@@ -28,7 +28,7 @@ _LOW_WORD = 2**32 - 1
 
 @_compiled
 def _lost(a, b, total):
-    """What rounding a + b to total lost: two instructions and a choice."""
+    """The rounding error of total = a + b: two instructions and a choice."""
     larger, smaller = (a, b) if abs(a) >= abs(b) else (b, a)
     part = _vcomp(total, larger, -1.0, False)
     return _vcomp(smaller, part, -1.0, False)
@@ -146,7 +146,7 @@ def _refuse_shapes(name, arrays) -> None:
 
 
 def _kind(array) -> str:
-    """What was given, in a message."""
+    """Words for an argument, in a message."""
     if isinstance(array, np.ndarray):
         return f"{array.ndim}-D {array.dtype}"
     return type(array).__name__

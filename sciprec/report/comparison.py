@@ -76,7 +76,7 @@ def _tolerances(comparison: Comparison) -> list[str]:
 
 
 def _section(row: Row, prefix: str) -> dict[str, Any]:
-    """What is shown of one variable."""
+    """The section of one variable: its row, its picture and its tables."""
     found = row.statistics
     used = [k for k, name in enumerate(found.classes)
             if any(found.matrix[k]) or any(line[k] for line in found.matrix)]  # fmt: skip

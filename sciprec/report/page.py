@@ -129,7 +129,7 @@ def _most_memory(batch: StoredBatch) -> float | None:
 
 
 def _title(batch: StoredBatch) -> str:
-    """What the page is about."""
+    """The title of the page: how many scenarios, in how many arithmetics."""
     scenarios, others = len(batch.scenarios), len(batch.labels) - 1
     return (
         f"{scenarios} {'scenario' if scenarios == 1 else 'scenarios'} in "

@@ -1,4 +1,4 @@
-"""What the page says about one scenario: a row for each section, in the order of the page."""
+"""Sections of the page about one scenario: a row for each, in the order of the page."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class PageSection:
 
 
 def _evidence(subject: Subject) -> Any:
-    """What was measured beside the pointwise errors."""
+    """The section of the measurements beside the pointwise errors."""
     rows = evidence_rows(subject.runs)
     return rows and {
         "rows": rows,
@@ -102,7 +102,7 @@ def _evidence(subject: Subject) -> Any:
 
 
 def _distribution(subject: Subject) -> Any:
-    """How the errors of the main variable are distributed."""
+    """The section of the distribution of the main variable's errors."""
     name = f"{subject.prefix}-distribution"
     quantiles = quantile_rows(subject.runs)
     return quantiles and {

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 @xr.register_dataset_accessor("sciprec")
 @xr.register_dataarray_accessor("sciprec")
 class SciprecAccessor:
-    """What sciprec does with a Dataset or DataArray: `data.sciprec.compare(run)`.
+    """sciprec's methods of a Dataset or DataArray: `data.sciprec.compare(run)`.
 
     Args:
         data: the object.

@@ -1,1 +1,1 @@
-"""What a user may write in TOML, in words and limits; nothing is computed here."""
+"""Keys that a user may write in TOML, with words and limits; nothing is computed here."""

@@ -45,7 +45,7 @@ class AdaptiveRequest(Section):
         return self
 
     def plan(self) -> Plan:
-        """What the run is to keep."""
+        """The plan of the adaptive run, checked."""
         return checked_plan(self.tolerance, self.ladder, self.every, self.variable)
 
 
@@ -59,5 +59,5 @@ class WithAdaptive(Scenario):
     )
 
     def adaptive_choice(self) -> AdaptiveRequest | None:
-        """What its adaptive run is to keep."""
+        """The request of the adaptive run."""
         return self.adaptive

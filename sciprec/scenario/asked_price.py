@@ -1,4 +1,4 @@
-"""What `sciprec price` is asked, as plain data, and the arguments that it stands for."""
+"""The request of `sciprec price`, as plain data, and the arguments that it stands for."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ class AskedPayoffs(Section):
 
 
 class AskedSimulation(Section):
-    """How the paths are drawn."""
+    """The simulation of the paths."""
 
     scheme: str = key("the name of a path scheme", 'scheme = "euler"')
 
 
 class AskedPrice(Section):
-    """What `sciprec price` is asked, see there; `greeks_tolerance` is None without greeks."""
+    """The request of `sciprec price`, see there; `greeks_tolerance` is None without greeks."""
 
     model: HestonModel = key("the table [model]", "[model]")
     payoffs: AskedPayoffs = key("the table [payoffs]", "[payoffs]")
@@ -62,7 +62,7 @@ def asked_payoffs(given: AskedPayoffs) -> list[Any]:
 
 
 def price_arguments(given: AskedPrice) -> dict[str, Any]:
-    """What `heston.price` takes beside model, payoffs, backend and budgets of this machine.
+    """Arguments of `heston.price` beside model, payoffs, backend and budgets of this machine.
 
     Raises:
         InputError: the tolerance is none.
@@ -75,7 +75,7 @@ def price_arguments(given: AskedPrice) -> dict[str, Any]:
 
 
 def greeks_arguments(given: AskedPrice) -> dict[str, Any] | None:
-    """Likewise, of `heston.greeks`; None where greeks are not asked for.
+    """Arguments of `heston.greeks`, likewise; None where greeks are not asked for.
 
     Raises:
         InputError: the tolerance is no share.

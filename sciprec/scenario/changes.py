@@ -69,7 +69,7 @@ def changed(content: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str,
 
 
 def _place(table: Any, part: str, key: str, above: list[str]) -> str | int:
-    """Where the part of a key leads in a table or an array."""
+    """The index or key to which the part of a key leads in a table or an array."""
     if isinstance(table, dict):
         return part
     where = f"the key '{key}' is set, but '{'.'.join(above)}' is"

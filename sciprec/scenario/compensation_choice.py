@@ -88,7 +88,7 @@ class CompensationChoice(Section):
         return bool(self.variables) or self.sums or given != (None, None, None)
 
     def resolved(self) -> Compensation | dict[str, Compensation] | None:
-        """What the models take: None, one Compensation, or one per variable."""
+        """The compensation as the models take it: None, one Compensation, or one per variable."""
         if not self.own_coefficients:
             return COMPENSATIONS[self.name]
         if self.variables:

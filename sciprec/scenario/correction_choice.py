@@ -25,7 +25,7 @@ class CorrectionChoice(Section):
     )  # fmt: skip
 
     def resolved(self) -> str:
-        """What `sciprec.heston.price` takes."""
+        """The correction's name, as `sciprec.heston.price` takes it."""
         return self.name
 
 

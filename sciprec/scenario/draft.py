@@ -63,13 +63,13 @@ def _table(
 
 
 def _value(key: Key, first: Mapping[str, Any]) -> Any:
-    """What stands there: a default, which may be changed, or an example."""
+    """The value of a key in a draft: a default, which may be changed, or an example."""
     usual = key.default if key.default not in ([], {}) else None
     return next(v for v in (first.get(key.path), usual, key.example) if v is not None)
 
 
 def _words(key: Key) -> str:
-    """What a key accepts, with its unit."""
+    """Words for the values that a key accepts, with its unit."""
     said = not key.unit or key.unit in key.words
     return key.words if said else f"{key.words} ({key.unit})"
 

@@ -12,7 +12,7 @@ ONE_ULP = 2.0**-52
 
 
 class Ensemble(Section):
-    """How many members a scenario has, and what tells them apart; member 0 is undisturbed."""
+    """The members of a scenario's ensemble; member 0 is undisturbed."""
 
     members: int = key(
         f"a whole number of members from 1 to {MOST_MEMBERS}, the undisturbed one included",

@@ -51,7 +51,7 @@ def _with_values_as_examples(name: str, said: dict[str, Any]) -> None:
 
 
 def value_of_example(name: str, example: Any) -> Any:
-    """What a key's example holds: a line of TOML with the key, the head of a table, or a value."""
+    """The value in an example: a line of TOML with the key, the head of a table, or a value."""
     if not isinstance(example, str):
         return example
     if example.startswith("["):

@@ -51,12 +51,12 @@ class Key:
 
     @property
     def name(self) -> str:
-        """Its own, without those of the tables around it."""
+        """The key's own name, without those of the tables around it."""
         return self.path.rpartition(".")[2]
 
     @property
     def words(self) -> str:
-        """What it accepts, a few known words included."""
+        """Words for the values that the key accepts, a few known words included."""
         accepted = self.accepted or ", ".join(filter(None, (self.type, self.limits)))
         said = len(self.choices) > _MOST_NAMED or all(name in accepted for name in self.choices)
         return accepted if said else f"{accepted}: {', '.join(self.choices)}"
@@ -95,12 +95,12 @@ def _keys(table: Mapping[str, Any], place: str, defs: Mapping[str, Any]) -> Iter
 
 
 def _usual_way(table: Mapping[str, Any]) -> list[str]:
-    """What a table has to have of several ways to write it: the keys of the first."""
+    """The required keys of a table that may be written in several ways: those of the first."""
     return next((way.get("required", []) for way in table.get("oneOf", ())), [])
 
 
 def _resolved(field: Mapping[str, Any], defs: Mapping[str, Any]) -> dict[str, Any]:
-    """What a schema says, that of a table which it refers to included."""
+    """The schema of a field, that of a table which it refers to included."""
     if "$ref" not in field:
         return dict(field)
     table = defs[field["$ref"].rpartition("/")[2]]

@@ -1,4 +1,4 @@
-"""What every scenario says, whatever its kind: a frozen, validated description of what to run.
+"""Keys of every scenario, whatever its kind: a frozen, validated description of what to run.
 
 Every complaint names the file and the key, says what was given, what is accepted and what to write
 instead; all complaints of a file come at once.
@@ -39,7 +39,7 @@ class Tolerance(Section):
 
 
 class Scenario(Section):
-    """What every scenario says, whatever its kind."""
+    """The keys of every scenario, whatever its kind."""
 
     name: str = key(
         "lower-case letters, digits, '_' and '-', at most 60", 'name = "mountain_t42"',
@@ -77,7 +77,7 @@ class Scenario(Section):
     takes_compensation: ClassVar[bool] = True
     """Whether models of this kind carry residuals when they are told to."""
     instead_of_ensemble: ClassVar[str] = ""
-    """What to write where a kind has no ensembles, as the end of a sentence."""
+    """Advice where a kind has no ensembles, as the end of a sentence."""
     folders: ClassVar[tuple[str, ...]] = ()
     """Keys of its table that say where something is left, of which no number depends."""
     together: ClassVar[tuple[tuple[str, ...], ...]] = ()
@@ -88,7 +88,7 @@ class Scenario(Section):
 
     @property
     def members(self) -> int:
-        """How many members every one of its runs has."""
+        """The number of members of every one of its runs."""
         return 1 if self.ensemble is None else self.ensemble.members
 
     def arithmetics(self, instead: tuple[str, ...] = ()) -> tuple[str, ...]:
@@ -97,7 +97,7 @@ class Scenario(Section):
 
     @property
     def table(self) -> Any:
-        """What it says to its model: the table of its kind."""
+        """The table of its kind, for its model."""
         return getattr(self, self.kind)
 
     def choices(self) -> tuple[Any, ...]:
@@ -109,7 +109,7 @@ class Scenario(Section):
         return ()
 
     def adaptive_choice(self) -> Any:
-        """What an adaptive run is to keep; None where there is none."""
+        """The request of an adaptive run; None where there is none."""
         return None
 
     @property

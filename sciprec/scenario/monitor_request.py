@@ -19,7 +19,7 @@ _Names = Annotated[tuple[str, ...], Field(min_length=1), BeforeValidator(as_tupl
 
 
 class MonitorRequest(Section):
-    """What is watched of the runs of a scenario."""
+    """The variables of a scenario's runs that a monitor watches."""
 
     watch: _Names = key(
         'an array of names of variables of the state, of "increment:NAME" or "tendency:NAME"',
@@ -53,7 +53,7 @@ class MonitorRequest(Section):
         return given
 
     def plan(self, told: Callable[[Any], None] | None = None) -> Plan | None:
-        """What a run is to look at; None where it is nothing.
+        """The plan of a run's monitor; None where it watches nothing.
 
         Args:
             told: called with what was seen, now and then.

@@ -1,4 +1,4 @@
-"""How large the bound of a price may be: a share of the price or an amount, as users write it."""
+"""Tolerances of prices: a share of the price or an amount, as users write it."""
 
 from __future__ import annotations
 

@@ -128,6 +128,6 @@ class WithScaling(Scenario):
         return tuple(dict.fromkeys(found))
 
     def _further(self) -> list[dict[str, Any]]:
-        """What further runs with static scales have, one after another."""
+        """Further runs with static scales, one after another."""
         factors: list[dict[str, Any]] = [{"times": x} for x in self.scale_factors]
         return factors + [{"small": KEPT}] * self.unclipped

@@ -1,4 +1,4 @@
-"""What every table of a scenario file is made of: strict sections and self-describing keys.
+"""Base of every table of a scenario file: strict sections and self-describing keys.
 
 A key says in its `description` what it accepts, in its `examples` how it is written in TOML, and in
 the keyword "unit" of its JSON schema what it is counted in. Sentences about mistakes, lists of

@@ -15,7 +15,7 @@ _OWN = "shipped"
 
 
 def shipped(folder: str) -> Path:
-    """Where a folder of shipped files is.
+    """The path of a folder of shipped files.
 
     Args:
         folder: SCENARIOS or PRICES, a path in the root of a checkout.

@@ -58,12 +58,12 @@ class StagesChoice(Section):
 
     @property
     def own(self) -> dict[str, Any]:
-        """What is given beyond the name."""
+        """The values that are given beyond the name."""
         given = self.model_dump(exclude={"name"})
         return {name: value for name, value in given.items() if value not in (None, 0)}
 
     def resolved(self) -> str | dict[str, Any] | None:
-        """What the model takes: None, a known name, or a table."""
+        """The stages as the model takes them: None, a known name, or a table."""
         return self.own or (None if self.name == "none" else self.name)
 
 

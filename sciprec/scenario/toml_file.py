@@ -55,7 +55,7 @@ def read_toml(given: Path, what: str, folder: str, name: str) -> dict[str, Any]:
 
 
 def _no_toml(path: Path, error: Exception) -> str:
-    """What a file holds that is no TOML."""
+    """The words for a file that is no TOML."""
     try:
         json.loads(path.read_text(encoding="utf-8-sig"))
     except (OSError, ValueError, RecursionError):

@@ -11,7 +11,7 @@ from sciprec.scenario.values import ArithmeticNames
 
 
 class TraceRequest(Section):
-    """Which of a scenario's runs are traced, and by what their error is split."""
+    """The runs of a scenario that are traced, and the key by which their error is split."""
 
     backends: ArithmeticNames = Field(
         default=(), min_length=1, examples=['backends = ["fp16"]'],

@@ -61,7 +61,7 @@ class NameOrTable:
 
 
 class KnownArithmetic:
-    """What a JSON schema says of arithmetics: the known names, and what spec strings have."""
+    """The JSON schema of arithmetics: the known names, and the pattern of spec strings."""
 
     @staticmethod
     def __get_pydantic_json_schema__(schema: Any, handler: Any) -> dict[str, Any]:
@@ -88,9 +88,9 @@ def _plain(value: Any) -> bool | float | str:
 
 
 ArithmeticName = Annotated[str, AfterValidator(_known_arithmetic), KnownArithmetic]
-"""Of a backend, or a spec string."""
+"""The name of a backend, or a spec string."""
 ArithmeticOrUnit = Annotated[str, AfterValidator(_arithmetic_or_unit), KnownArithmetic]
-"""The same, or the spec string of a matrix unit."""
+"""An arithmetic, or the spec string of a matrix unit."""
 ArithmeticNames = Annotated[tuple[ArithmeticName, ...], BeforeValidator(as_tuple)]
 Number = Annotated[Any, AfterValidator(_number), WithJsonSchema({"type": "number"})]
 """Finite; a whole one stays one."""

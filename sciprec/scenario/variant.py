@@ -17,7 +17,7 @@ from sciprec.scenario.stages_choice import MODEL_STAGES, StagesChoice
 
 _ADAPTIVE = ", adaptive"
 NAMES = ("backend", "compensation", "label")
-"""What lists of runs hold of a variant."""
+"""Keys of a variant in lists of runs."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Variant:
 
     @property
     def label(self) -> str:
-        """What the run is called beside others: "fp32, stages mixed-m0+carry"."""
+        """The name of the run beside others: "fp32, stages mixed-m0+carry"."""
         return self._named("" if self.stored is None else f" with state in {self.stored}")
 
     @property
@@ -82,13 +82,13 @@ class Variant:
         return self.backend + stored + stages + adaptive + carried
 
     def as_dict(self) -> dict[str, str]:
-        """Its names, as lists of runs and tables hold them."""
+        """The variant's names, as lists of runs and tables hold them."""
         return {
             "backend": self.backend, "compensation": self.compensation.name, "label": self.label,
         }  # fmt: skip
 
     def choices(self) -> dict[str, Any]:
-        """What was chosen beside the backend, with all coefficients, as plain data."""
+        """The choices beside the backend, with all coefficients, as plain data."""
         chosen = {
             "compensation": self.compensation.model_dump(mode="json"),
             "stages": self.stages.model_dump(mode="json"),
@@ -98,8 +98,8 @@ class Variant:
         return chosen | {"adaptive": self.adaptive.model_dump(mode="json")}
 
     def as_attributes(self) -> dict[str, str]:
-        """What a file says of its variant beside the arithmetic: compensation, and stages with
-        their arithmetics, where they have some.
+        """The attributes of a file about its variant beside the arithmetic: compensation, and
+        stages with their arithmetics, where they have some.
         """
         said = {"compensation": self.compensation.model_dump(mode="json")}
         if (stages := resolve_stages(self.stages.resolved())) is not None:
@@ -108,7 +108,7 @@ class Variant:
 
 
 class OfVariant:
-    """What is of one variant, and answers with its names."""
+    """A base for objects of one variant, which answer with its names."""
 
     variant: Variant
 
@@ -124,7 +124,7 @@ class OfVariant:
 
     @property
     def label(self) -> str:
-        """What tells it from others of its scenario and member."""
+        """The name that tells it from others of its scenario and member."""
         return self.variant.label
 
     @property

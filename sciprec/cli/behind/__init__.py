@@ -1,1 +1,1 @@
-"""What verbs do that no room does: the examination of this machine, the pages of the gallery."""
+"""Work of verbs that no room does: the examination of this machine, the pages of the gallery."""

@@ -1,4 +1,4 @@
-"""What a report of a fault needs: versions, processor, cache, and a test of the rounding."""
+"""Facts that a report of a fault needs: versions, processor, cache, and a test of the rounding."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def _cache_files(folder: Path) -> dict[Path, int]:
 
 
 def _threads() -> str:
-    """How many there are for Numba and dask, and what limits them."""
+    """The number of threads of Numba and dask, and what limits it."""
     limits = [f"{n}={os.environ[n]}" for n in ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS")
               if n in os.environ]  # fmt: skip
     return ", ".join([f"{os.cpu_count() or 1} processors", f"{threading.active_count()} running",
@@ -101,7 +101,7 @@ def _dask() -> Finding:
 
 
 def _rounding() -> Finding:
-    """How directed roundings are made."""
+    """The technique of directed roundings: the processor's mode or software."""
     if not mode.available():
         return Finding("rounding mode", "software (the processor's mode cannot be set here)")
     word = int(_current_word())
@@ -154,7 +154,7 @@ def _operands() -> tuple[np.ndarray, np.ndarray]:
 
 
 def _cache() -> Finding:
-    """Where compiled kernels are kept, how much there is, and whether it can be written."""
+    """The cache folder of compiled kernels, its size, and whether it can be written."""
     folder = chosen_folder()
     if why := why_unusable(folder):
         return Finding("cache", f"{folder}: not used ({why})", False)

@@ -32,11 +32,11 @@ class Entry:
 
     @property
     def plugins(self) -> tuple[str, ...]:
-        """Its file, as one types it in a checkout."""
+        """The model's file, as one types it in a checkout."""
         return (f"{_EXAMPLES}/{self.model}",) if self.model else ()
 
     def files(self, folder: str | Path | None) -> list[str]:
-        """Its scenarios, as one types them in a checkout, or in a folder of one's own."""
+        """The scenarios' files, as one types them in a checkout, or those in a given folder."""
         if self.model:
             return [f"{_EXAMPLES}/{name}.toml" for name in self.scenarios]
         return list(self.scenarios if folder is None else

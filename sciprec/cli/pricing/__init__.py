@@ -1,1 +1,1 @@
-"""What is typed about prices, and the tables that answer it."""
+"""The verbs of prices, and the tables that they print."""

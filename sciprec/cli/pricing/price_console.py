@@ -1,4 +1,4 @@
-"""What `sciprec price` prints: prices with their bounds, how they were made, and the levels."""
+"""The tables of `sciprec price`: prices with their bounds, how they were made, and the levels."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def _missed(rows: Sequence[Mapping[str, Any]]) -> Callable[[int, str, str], str]
 
 
 def _course(content: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """How the prices were made, in words."""
+    """The method of the prices, in words."""
     prices = content["prices"]
     rules = list(dict.fromkeys(row["extrapolation"] for row in prices))
     how = content["compensation"]

@@ -1,4 +1,4 @@
-"""What a user asks of `sciprec price`, checked: a model, payoffs, and how to price them."""
+"""The options of `sciprec price`, checked: a model, payoffs, and how to price them."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def read_model(path: Path | None, given: Mapping[str, float | None]) -> tuple[Mo
 
 
 def asked_price(given: Mapping[str, Any]) -> tuple[AskedPrice, str]:
-    """What the options of `sciprec price` ask.
+    """Make a request for prices of the options of `sciprec price`.
 
     Args:
         given: their values by name.

@@ -127,7 +127,7 @@ def price(
 
 
 def options_of_price(words: list[str]) -> tuple[Any, str]:
-    """What `sciprec price` is asked by these words, as plain data, and the arithmetic.
+    """Read words of `sciprec price` as a request in plain data, and the arithmetic.
 
     Raises:
         InputError: an option is wrong, or is of a single call.

@@ -1,4 +1,4 @@
-"""What runs have given once, how far noise moves it, and whether it is still so.
+"""Baselines: stored results of runs, the noise around them, and checks of later runs against both.
 
 
     requests    what a baseline is asked of: a scenario as its runs

@@ -1,4 +1,4 @@
-"""What the runs of a request give, computed or taken from a batch; their noise, time and memory."""
+"""Answers of a request's runs, computed or read from a batch; their noise, time and memory."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from sciprec.workbench.batch.workflow import completed
 
 @dataclass(frozen=True)
 class Given:
-    """What a run has given.
+    """The results of one run, as a baseline compares them.
 
     Args:
         values, known: what a baseline keeps of it.
@@ -57,7 +57,7 @@ class Given:
 
 @dataclass(frozen=True)
 class How:
-    """How runs are computed.
+    """Settings of the computation of runs: threads, and whom to tell of progress.
 
     Args:
         threads: how many runs at a time; None: one a processor.
@@ -75,7 +75,7 @@ class How:
 ROUNDS = 3
 """Of a benchmark, and of a run whose memory is told."""
 Answers = tuple[dict[str, Given], dict[str, tuple[dict[str, dict[str, float]], str]]]
-"""What each run has given; and for each the spread of its noise, and of what that is."""
+"""The answer of each run by name; and by name the spread of its noise, and of what that is."""
 PLAIN = How()
 """One run a processor, and nobody is told."""
 
@@ -84,7 +84,7 @@ def answers(
     request: Request, batch: Path | None, how: How, *, place: Path | None = None,
     noisy: bool = False, timed: bool = False, weighed: bool = False,
 ) -> Answers:  # fmt: skip
-    """What the runs of a request give, by name.
+    """Compute or read the answers of the runs of a request, by name.
 
     Args:
         request: what is asked.
@@ -97,7 +97,7 @@ def answers(
         weighed: whether each is computed again, alone, so that its memory is known.
 
     Returns:
-        What each run has given; and for each the spread of its noise, and of what that is.
+        The answer of each run; and for each the spread of its noise, and of what that is.
 
     Raises:
         InputError: the folder has not all the runs, or those of something else.
@@ -144,7 +144,7 @@ def answers(
 def _only_timed(
     timings: Callable[[Callable[[str], None]], Mapping[str, float]], how: How
 ) -> Answers:
-    """What is measured several times, each time beside the reference kernel."""
+    """Measure a request that is only timed, several times, each beside the reference kernel."""
     found: dict[str, list[float]] = {}
     for k in range(1, ROUNDS + 1):
         how.say(f"round {k} of {ROUNDS}")
@@ -164,7 +164,7 @@ def _bytes_alone(run: Run, folder: Path) -> list[float]:
 
 
 def stored_run(batch: Path, run: Run, asked: Mapping[str, Any]) -> Given:
-    """What a batch's folder holds of a run.
+    """Read the answer of a run from a batch's folder.
 
     Raises:
         InputError: the file is of another scenario, or of another kernel or inputs.
@@ -193,7 +193,7 @@ def stored_run(batch: Path, run: Run, asked: Mapping[str, Any]) -> Given:
 
 
 def _given(folder: Path, outcome: Outcome) -> Given:
-    """What a run has left."""
+    """Read the answer of a run that was computed into a folder."""
     if outcome.failure and not outcome.partial:
         return Given(failure=outcome.failure)
     return _of_dataset(files.read(folder / outcome.file), outcome.failure)
@@ -222,7 +222,7 @@ def _noise(
 
 
 def _with_errors(runs: Sequence[Run], given: Mapping[str, Given]) -> dict[str, Given]:
-    """What runs have given, with errors against the truth of their member."""
+    """The answers with errors against the truth of their member."""
     truths = {run.member: given[name_of(run)].values for run in runs if run.is_truth}
     return {
         name_of(run): _against(truths.get(run.member), given[name_of(run)], run) for run in runs

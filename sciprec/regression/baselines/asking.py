@@ -45,8 +45,8 @@ def request_named(
 
 
 def asked_again(record: Record) -> Request:
-    """What a baseline was asked of, as it stands today: its files, or, where that of a scenario is
-    gone, what the baseline holds of it.
+    """Make the request of a baseline again, as it stands today: from its files, or, where a
+    scenario's file is gone, from the baseline's own copy.
 
     Raises:
         InputError: it cannot be read or run, or it was given in Python.

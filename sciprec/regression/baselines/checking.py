@@ -54,7 +54,7 @@ class Check(Shown):
 
     @property
     def found(self) -> dict[str, int]:
-        """How many variables have each verdict."""
+        """The number of variables with each verdict."""
         count = Counter(row.verdict for row in self.rows)
         return {verdict: count[verdict] for verdict in VERDICTS if count[verdict]}
 
@@ -179,7 +179,7 @@ def bless_request(
 
 
 def checked(record: Record, request: Request, given: Mapping[str, Given]) -> Check:
-    """What was given, by the name of its run, against a baseline."""
+    """Compare answers, by the name of their run, with a baseline."""
     rows = [row for kept in record.runs for row in rows_of(record, kept, given.get(kept.name))]
     return Check(
         record.name, tuple(rows), record.made_by.get("commit", ""),
@@ -205,7 +205,7 @@ def require_same(record: Record, request: Request) -> None:
 
 
 def notes_on(record: Record, request: Request, rows: Sequence[Row]) -> tuple[str, ...]:
-    """What a reader has to know beside the verdicts."""
+    """Sentences that a reader has to know beside the verdicts."""
     now = provenance()
     other = [
         f"{name} {record.made_by[name]} then, {now[name]} now"
@@ -243,7 +243,7 @@ def listing(rows: Sequence[Row]) -> Listing:
 
 
 def sentences(check: Check) -> tuple[str, ...]:
-    """One for each row that is not identical."""
+    """A sentence for each row that is not identical."""
     return tuple(
         f"{row.run}{', ' + row.variable if row.variable else ''}: {row.verdict}: {row.reason}"
         for row in check.rows

@@ -25,7 +25,7 @@ from sciprec.results.comparison.reasons import place
 from sciprec.results.comparison.wording import number
 
 VERDICTS = ("identical", "noise", "slower", "larger", "changed", "pattern")
-"""From the best to the worst."""
+"""Verdicts from the best to the worst."""
 FAILING = ("slower", "larger", "changed", "pattern")
 
 
@@ -106,7 +106,7 @@ def _medians(then: Mapping[str, float], now: Mapping[str, float]) -> str:
 
 
 def beyond(metric: Metric) -> float:
-    """How far a metric is beyond its noise."""
+    """The distance of a metric as a multiple of its noise."""
     if metric.apart <= metric.noise:
         return metric.apart / metric.noise if metric.noise else 0.0
     return metric.apart / metric.noise if metric.noise else math.inf
@@ -184,7 +184,7 @@ def _words(metrics: tuple[Metric, ...], units: str, where: str, kept: KeptRun) -
 
 
 def _shape_words(old: Fingerprint, new: Fingerprint) -> str:
-    """How shapes differ; empty where they do not."""
+    """A sentence on different shapes; empty where they are equal."""
     if (old.shape, old.dims) == (new.shape, new.dims):
         return ""
     was, now = (
@@ -195,7 +195,7 @@ def _shape_words(old: Fingerprint, new: Fingerprint) -> str:
 
 
 def _pattern_words(old: Fingerprint, new: Fingerprint) -> str:
-    """How the pattern of non-finite values differs; empty where it does not."""
+    """A sentence on different patterns of non-finite values; empty where they are equal."""
     if old.pattern == new.pattern:
         return ""
     said = [
@@ -207,7 +207,7 @@ def _pattern_words(old: Fingerprint, new: Fingerprint) -> str:
 
 
 def _largest(then: xr.Dataset, now: xr.Dataset, name: str) -> str:
-    """Where the kept values are farthest apart, in words."""
+    """The place where the kept values are farthest apart, in words."""
     apart = np.abs(difference(then, now, name))
     if not apart.any():
         return ""
@@ -218,7 +218,7 @@ def _largest(then: xr.Dataset, now: xr.Dataset, name: str) -> str:
 
 
 def _first_other(then: xr.Dataset, given: Given, name: str) -> str:
-    """Where the first kept value is that is finite in one alone, in words."""
+    """The first kept value that is finite in one run alone, in words."""
     if then[name].shape != given.values[name].shape:
         return ""
     one, two = (np.isfinite(np.asarray(d[name].values, float)) for d in (then, given.values))

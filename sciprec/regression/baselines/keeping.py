@@ -1,4 +1,4 @@
-"""What a baseline keeps of a run: a digest of every variable, and few of its values.
+"""The part of a run that a baseline keeps: a digest of every variable, and few of its values.
 
 Digests tell the same bits from others. How far other bits are from the old ones is told by some
 values of each variable, evenly spread over its axes, and by mean and root mean square of them all.
@@ -25,14 +25,14 @@ METRICS = {
     "mean": "difference of the means",
     "level": "difference of the root mean squares",
 }
-"""What tells how far two runs are apart, in the variable's units: of the kept values the first two,
-of all values the others.
+"""Distances of two runs, in the variable's units: the first two of the kept values, the others of
+all values.
 """
 
 
 @dataclass(frozen=True)
 class Fingerprint:
-    """What is known of all values of a variable.
+    """Facts about all values of a variable.
 
     Args:
         digest: of their bits; any NaN is any other.
@@ -58,13 +58,13 @@ class Fingerprint:
 
     @classmethod
     def read(cls, stored: Mapping[str, Any]) -> Fingerprint:
-        """What `as_dict` gave."""
+        """Read a fingerprint from what `as_dict` gave."""
         known = {name: stored[name] for name in cls.__dataclass_fields__}
         return cls(**known | {"shape": tuple(known["shape"]), "dims": tuple(known["dims"])})
 
 
 def fingerprints(dataset: xr.Dataset) -> dict[str, Fingerprint]:
-    """What is known of every variable that is compared, and of every axis, by name."""
+    """Fingerprints of every variable that is compared, and of every axis, by name."""
     along = [str(n) for n in dataset.dims if n in dataset.coords and _is_plain(dataset, n)]
     return {name: _fingerprint(dataset[name]) for name in (*compared_names(dataset), *along)}
 

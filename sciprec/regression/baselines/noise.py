@@ -28,7 +28,7 @@ SAMPLES = 8
 """Runs with perturbed inputs, at least."""
 _LARGEST_PERTURBATION = 0.1
 Kept = tuple[xr.Dataset, Mapping[str, Fingerprint]]
-"""What is kept of a run: values, and what is known of all of them."""
+"""The kept part of a run: values, and the fingerprints of all of them."""
 
 
 def unit_of(backend: Backend) -> float:
@@ -90,7 +90,7 @@ def perturbed_inputs(run: Run, sample: int) -> Run:
 
 
 def spread(runs: Sequence[Kept]) -> dict[str, dict[str, float]]:
-    """By variable, METRICS of the two runs that are farthest apart in each.
+    """The spread by variable: METRICS of the two runs that are farthest apart in each.
 
     Args:
         runs: the undisturbed one first; others of other shapes do not count.

@@ -1,4 +1,4 @@
-"""How long runs take, as ratios to a reference kernel in the same process.
+"""Times of runs, as ratios to a reference kernel in the same process.
 
 Seconds of another machine, or of this one at another hour, say nothing; the ratio to a kernel that
 is timed beside the runs says something, and is noisy still. Of several runs the median and the
@@ -52,8 +52,8 @@ def ratios_of(amounts: Sequence[float], reference: float) -> dict[str, float]:
 
 
 def growth(then: Mapping[str, float], now: Mapping[str, float]) -> float | None:
-    """How many times more a run takes for sure: the smaller ratio of medians and of least ones;
-    None where one of the two is not known.
+    """The factor by which a run has become slower for sure: the smaller ratio of medians and of
+    least ones; None where one of the two is not known.
     """
     if not then or not now:
         return None

@@ -50,7 +50,7 @@ def _title(checks: Sequence[Check]) -> str:
 
 
 def _part(check: Check, identifier: str) -> dict[str, Any]:
-    """What is shown of one check."""
+    """The part of the page about one check."""
     return {
         "check": check,
         "identifier": identifier,
@@ -62,7 +62,7 @@ def _part(check: Check, identifier: str) -> dict[str, Any]:
 
 
 def _picture(check: Check, name: str) -> Picture | None:
-    """How the error of each variable went from one blessing to the next: small multiples."""
+    """The history of each variable's error over the blessings: small multiples."""
     lines = []
     for row in check.rows:
         known = [one["errors"].get(row.run, {}).get(row.variable) for one in check.history]

@@ -33,7 +33,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,99}")
 
 @dataclass(frozen=True)
 class KeptRun:
-    """What a baseline holds of a run.
+    """The record of a run in a baseline.
 
     Args:
         name: its label, with the member.

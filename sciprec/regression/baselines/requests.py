@@ -1,4 +1,4 @@
-"""What a baseline is asked of, as plain data with a digest, and the runs that answer it."""
+"""Requests of baselines, as plain data with a digest, and the runs that answer them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from sciprec.workbench.kinds.files import read_scenario
 
 @dataclass(frozen=True)
 class Request:
-    """What is asked: runs, and how to ask for them again.
+    """A request: runs, and how to ask for them again.
 
     Args:
         name: of the baseline, as of the files of its runs.
@@ -50,7 +50,7 @@ class Request:
 
     @property
     def key(self) -> str:
-        """What is asked, as 64 hexadecimal digits."""
+        """The digest of the request, as 64 hexadecimal digits."""
         text = json.dumps([self.asked, self.source], sort_keys=True, default=repr)
         return hashlib.sha256(text.encode()).hexdigest()
 
@@ -93,7 +93,7 @@ def scenario_request(
 
 
 def plain_asked(runs: Sequence[Run]) -> dict[str, Any]:
-    """What is asked of runs, by their names, as JSON holds it."""
+    """The requests of runs by their names, as JSON holds them."""
     asked = {name_of(run): asked_of(run) for run in runs}
     for one in asked.values():
         one["scenario"] = {k: v for k, v in one["scenario"].items() if k not in _WORDS}
@@ -106,14 +106,14 @@ def as_json(content: Any) -> Any:
 
 
 def name_of(run: Run) -> str:
-    """What a run is called in a baseline: "fp16", "fp16+carry, member 3"."""
+    """The name of a run in a baseline: "fp16", "fp16+carry, member 3"."""
     return run.label + (f", member {run.member}" if run.member else "")
 
 
 def differing(
     then: Mapping[str, Any], now: Mapping[str, Any], *, missing: bool = True
 ) -> list[str]:
-    """In what two requests differ, a phrase for each key.
+    """Phrases on the keys in which two requests differ.
 
     Args:
         then, now: what is asked of each run.

@@ -1,4 +1,4 @@
-"""How much memory runs take, as ratios to a reference kernel in the same process.
+"""Memory of runs, as ratios to a reference kernel in the same process.
 
 What counts is the most that the process holds at once during a run, less what it holds before. The
 system counts it in pages and tells its peak (Linux); elsewhere nothing is known of memory.
@@ -17,7 +17,7 @@ REPEATS = 3
 """Runs by which it is known how much memory one takes."""
 _REFERENCE_NUMBERS = 2**21
 _SMALLEST = 2.0**22
-"""What is less is taken for 4 MiB: what libraries keep and give back comes to a part of that."""
+"""The least amount, 4 MiB: what libraries keep and give back comes to a part of that."""
 _STATUS, _FORGET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 _PEAK = "5"
 

@@ -1,4 +1,4 @@
-"""What runs have given, kept as a baseline with their noise."""
+"""Saving of a request's answers as a baseline with their noise."""
 
 from __future__ import annotations
 

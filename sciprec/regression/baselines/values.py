@@ -1,4 +1,4 @@
-"""What tests hand over in Python: arrays, xarray objects, and functions with their arguments."""
+"""Values that tests hand over in Python: arrays, xarray objects, and functions with arguments."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _NO_INPUTS = "not known (values without the inputs that they come from)"
 
 
 def values_request(name: str, thing: Any, args: Any) -> Request:
-    """What is asked of a test: its values, or a function on its arguments.
+    """Make the request of a test: its values, or a function on its arguments.
 
     Args:
         name: of the baseline.
@@ -66,7 +66,7 @@ def values_request(name: str, thing: Any, args: Any) -> Request:
 def values_answers(
     thing: Any, args: Any, samples: Sequence[Any] = (), *, noisy: bool = False
 ) -> Answers:
-    """What values are, or a function gives, and the spread of its noise.
+    """The answers to a request of values or of a function, and the spread of its noise.
 
     Args:
         thing, args: as of `values_request`.
@@ -116,7 +116,7 @@ def _inputs(function: Callable[..., Any], args: Any) -> Inputs:
 
 
 def _answer(function: Callable[..., Any], inputs: Inputs) -> xr.Dataset:
-    """What a call on copies of the arguments returns, and the arrays that it changes."""
+    """Call a function on copies of arguments; return its result and the arrays that it changes."""
     returned: list[Any] = []
     if isinstance(function, Lifted):  # a copy: calls draw random bits of their own
         function = pickle.loads(pickle.dumps(function))
@@ -140,7 +140,7 @@ def _answer(function: Callable[..., Any], inputs: Inputs) -> xr.Dataset:
 def perturbed(
     function: Callable[..., Any], inputs: Inputs, count: int = SAMPLES
 ) -> list[xr.Dataset]:
-    """What so many calls give whose floating-point arguments differ by one unit of their format."""
+    """Results of calls whose floating-point arguments differ by one unit of their format."""
     found = []
     for sample in range(1, count + 1):
         rng = np.random.default_rng((SEED, sample))
@@ -164,7 +164,7 @@ def _format_of(function: Callable[..., Any], value: Any) -> Backend:
 
 
 def _given(thing: Any) -> Given:
-    """What is kept of values.
+    """The answer that holds some values.
 
     Raises:
         InputError: there is nothing to compare.

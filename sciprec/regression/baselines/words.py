@@ -50,7 +50,7 @@ def record_listing(record: Record) -> Listing:
 
 
 def about_record(record: Record) -> tuple[str, ...]:
-    """How it was asked, by what it was made, how noise was measured, and what was blessed."""
+    """Lines about a baseline: request, versions, how noise was measured, what was blessed."""
     made = ", ".join(f"{name} {value}" for name, value in record.made_by.items() if value)
     noise = dict.fromkeys(run.noise_of for run in record.runs if run.noise_of)
     failed = [f"{run.name} failed: {run.failure}" for run in record.runs if run.failure]

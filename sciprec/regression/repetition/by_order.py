@@ -170,7 +170,7 @@ def _assigned(function: ast.FunctionDef) -> set[str]:
 
 
 def _changes(function: ast.FunctionDef, kept: set[str], declared: set[str]) -> Seen:
-    """Where a function changes what is kept between its calls."""
+    """Yield where a function changes objects that are kept between its calls."""
     methods = ("append", "extend", "update", "add", "pop", "insert", "setdefault", "clear", "fill")
     reason = "is kept between calls"
     for node in ast.walk(function):

@@ -163,7 +163,7 @@ def _own_threads(scope: Scope) -> Seen:
 
 
 def _pools(scope: Scope) -> Iterator[ast.AST]:
-    """Where threads or processes are started."""
+    """Yield where threads or processes are started."""
     names = ("ThreadPoolExecutor", "ProcessPoolExecutor", "Thread", "Pool", "ThreadPool")
     for node in ast.walk(scope.node):
         if scope.calls(node).rpartition(".")[2] in names:

@@ -1,4 +1,4 @@
-"""What a run may not depend on: how its process is started, and how a call in it is made."""
+"""Circumstances that results may not depend on: how a process is started, how a call is made."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ AGAIN, THREADS, ORDER = "from run to run", "with threads", "with order"
 BLOCKS, MEMORY = "with block sizes", "with unwritten memory"
 BEYOND, STRICT = "with memory beyond an array", "without fastmath"
 ASPECTS = (BEYOND, MEMORY, AGAIN, THREADS, ORDER, BLOCKS, STRICT)
-"""What a difference is put down to; of several the first one is the answer."""
+"""Causes of a difference; of several the first one is reported."""
 
 WAYS = {
     "another process": AGAIN,
@@ -33,7 +33,7 @@ WAYS = {
     "vectors": BLOCKS,
     "block size": BLOCKS,
 }
-"""In what a run may be another one, and what it has to do with."""
+"""Ways in which a run may differ from another, with the aspect of each."""
 
 MOST_THREADS = 4
 FILLINGS = {0x7F: "huge numbers", 0xFF: "NaN and -1"}
@@ -47,7 +47,7 @@ _THREADS = (
 
 @dataclass(frozen=True)
 class Process:
-    """How a process is started.
+    """The way in which a process is started.
 
     Args:
         threads: of linear algebra, OpenMP, Numba and dask.
@@ -89,7 +89,7 @@ class Process:
 
 
 def _filling(byte: int) -> dict[str, str]:
-    """What makes the platform's allocator fill new memory; nothing where it cannot.
+    """Variables that make the platform's allocator fill new memory; none where it cannot.
 
     The GNU C library fills with the complement of its setting, and not what it has kept aside for
     the thread that freed it; macOS has one byte, 0xAA, and no other.
@@ -108,7 +108,7 @@ def fills_memory() -> bool:
 
 @dataclass(frozen=True)
 class Call:
-    """How a kernel is called in its process, or a command is written.
+    """The way in which a kernel is called in its process, or a command is written.
 
     Args:
         threads: of Numba.
@@ -127,7 +127,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Circumstance:
-    """In what a run is another one.
+    """The ways in which a run differs from the first one.
 
     Args:
         ways: of WAYS, all of one aspect; none of the run that the others are compared with.
@@ -144,11 +144,11 @@ class Circumstance:
 
     @property
     def aspect(self) -> str:
-        """What a difference would be put down to; empty of the first run."""
+        """The cause that a difference would be reported as; empty for the first run."""
         return WAYS[self.ways[0]] if self.ways else ""
 
     def parts(self) -> list[Circumstance]:
-        """The same, one way at a time."""
+        """Circumstances that change one way of this one at a time."""
         return [_ONLY[way](self) for way in self.ways] if len(self.ways) > 1 else []
 
 
@@ -208,6 +208,6 @@ def filled() -> list[Circumstance]:
 
 
 def to_be_made(asked: list[Circumstance], runs: int) -> list[Circumstance]:
-    """As many as were asked for: the first run, the others in their order, and again and again."""
+    """One circumstance per run: the first run, the others in their order, then repetitions."""
     every = [FIRST, ANOTHER, *asked]
     return [*every, *[ANOTHER] * (runs - len(every))][:runs]

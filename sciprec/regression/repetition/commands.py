@@ -79,7 +79,7 @@ def repeat_command(
 def repeated(
     every: Sequence[Circumstance], runs: int | None, there: Commands, told: Told
 ) -> Repetition:
-    """What comes of a command under some circumstances.
+    """Repeat a command under some circumstances.
 
     Args:
         every: circumstances, beside the first run and another one.
@@ -150,7 +150,7 @@ class Commands:
         shutil.copy(listings.__file__, self._customized / f"{listings.NAME}.py")
 
     def run(self, asked: Sequence[Circumstance]) -> Iterator[tuple[int, Ended]]:
-        """What each run has left."""
+        """Yield the number and the result of each run."""
         for number, one in enumerate(asked):
             yield number, self._one(one)
 
@@ -217,7 +217,7 @@ class Commands:
         return found | {"PYTHONPATH": f"{first}{os.pathsep}{path}" if path else first}
 
     def _taken(self, out: Path) -> Path:
-        """What the run has written, moved out of the way of the next one."""
+        """Move the files that the run has written out of the way of the next one."""
         folder = None if self.folder is None else Path(self.folder)
         if folder is not None and folder.is_dir():
             for path in list(folder.iterdir()):

@@ -66,7 +66,7 @@ class Finding:
     places: tuple[Place, ...] = ()
 
     def sentences(self) -> list[str]:
-        """What differs, and the lines that explain it."""
+        """Sentences on the difference, and on the lines that explain it."""
         where = f": {self.difference.words}" if self.difference else ""
         said = f"differs {self.aspect} ({self.words}){where}"
         return [said, *(f"  {place}" for place in self.places)]
@@ -74,7 +74,7 @@ class Finding:
 
 @dataclass(frozen=True, repr=False)
 class Repetition(Shown):
-    """What came of runs that were made again.
+    """The result of runs that were made again.
 
     Args:
         target: what was run.
@@ -95,7 +95,7 @@ class Repetition(Shown):
 
     @property
     def answer(self) -> str:
-        """In three or four words; of several findings that which may explain the others."""
+        """The answer in a few words; of several findings that which may explain the others."""
         found = {one.aspect for one in self.findings}
         return next((f"differs {one}" for one in ASPECTS if one in found), IDENTICAL)
 
@@ -114,7 +114,7 @@ class Repetition(Shown):
         }  # fmt: skip
 
     def sentences(self) -> list[str]:
-        """What was found, then the notes."""
+        """Sentences on the findings, then the notes."""
         found = sorted(self.findings, key=lambda one: ASPECTS.index(one.aspect))
         return [line for one in found for line in one.sentences()] + list(self.notes)
 

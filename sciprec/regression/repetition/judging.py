@@ -1,4 +1,4 @@
-"""Which circumstance a difference is put down to."""
+"""Judgement of runs: the circumstance that a difference is due to."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from sciprec.regression.repetition.findings import Finding, Made
 from sciprec.regression.repetition.leavings import Difference, Left, first_difference
 
 Ended = Left | str
-"""What a run has left, or how it failed."""
+"""The results that a run has left, or a sentence on how it failed."""
 Runs = Callable[[Sequence[Circumstance]], Iterator[tuple[int, Ended]]]
 """Makes runs, and gives each with its number: the first one first, others in any order."""
 _CONFIRMING = 4
 """Runs like the first one that are made before a difference is put down to anything else."""
 Told = Callable[[str], None]
-"""Is told of each run when it has been made."""
+"""A listener that is told of each run when it has been made."""
 
 
 def nobody(words: str) -> None:
@@ -95,7 +95,7 @@ def _apart(made: list[Made], truth: Ended, run: Runs, told: Told) -> list[Made]:
 
 
 def _findings(made: Sequence[Made]) -> list[Finding]:
-    """One for each aspect of which a run differs, with its first difference."""
+    """Findings: one for each aspect of which a run differs, with its first difference."""
     found: dict[str, Finding] = {}
     for one in made:
         aspect = one.circumstance.aspect

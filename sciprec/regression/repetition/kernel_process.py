@@ -32,7 +32,7 @@ KINDS = "fiubc"
 
 @dataclass(frozen=True)
 class Asked:
-    """What a process is to do.
+    """The task of a process: a kernel, its arguments, and its calls.
 
     Args:
         file, function: of the kernel.
@@ -61,11 +61,11 @@ class Asked:
 
 
 Answer = dict[str, np.ndarray] | str
-"""What a call has left, or the exception that it ends with."""
+"""The results of a call, or the exception that it ends with."""
 
 
 def answers(asked: Asked) -> list[Answer]:
-    """What the calls leave."""
+    """Make the calls of a task; return their answers."""
     if LISTED in os.environ:
         list_by_name(os.environ[LISTED])
     if asked.strict:
@@ -120,7 +120,7 @@ def _keep_compiled(function: Any) -> None:
 
 
 def _leave_out_fastmath() -> None:
-    """From now on `numba.jit`, and what calls it, compile without it."""
+    """Make `numba.jit`, and what calls it, compile without `fastmath` from now on."""
     import numba
     from numba.core import decorators
 
@@ -151,7 +151,7 @@ def _fill(names: dict[str, Any], byte: int) -> None:
 
 
 def _answer(function: Callable[..., Any], arguments: bytes, how: Call) -> Answer:
-    """What one call leaves."""
+    """Make one call; return its answer."""
     values = pickle.loads(arguments) | dict(how.arguments)
     if "numba" in sys.modules:
         _set_numba(how)

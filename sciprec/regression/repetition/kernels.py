@@ -106,7 +106,7 @@ def repeat_kernel(
 
 
 def _not_asked(every: Sequence[Circumstance], asked: Sequence[Circumstance]) -> str:
-    """What was not varied, for want of runs."""
+    """A sentence on the circumstances that were left out for want of runs."""
     left = [c.words for c in every if c not in asked]
     return f"not tried with {len(asked)} runs: {'; '.join(left)}" if left else ""
 
@@ -114,7 +114,7 @@ def _not_asked(every: Sequence[Circumstance], asked: Sequence[Circumstance]) -> 
 def _circumstances(
     kernel: Any, backend: str | None, values: Mapping[str, Any], blocks: Mapping[str, Sequence[int]]
 ) -> list[Circumstance]:
-    """In what calls are other ones, the likeliest faults first."""
+    """The circumstances of further calls, the likeliest faults first."""
     options = getattr(kernel, "targetoptions", {})
     parallel = backend is not None or options.get("parallel")
     two = Process(threads=2)
@@ -204,7 +204,7 @@ class _Processes:
     started: int = 0
 
     def run(self, asked: Sequence[Circumstance]) -> Iterator[tuple[int, Ended]]:
-        """What the calls leave, process by process."""
+        """Yield the number and the answer of each call, process by process."""
         groups: list[list[int]] = []
         for n, one in enumerate(asked):
             joined = [g for g in groups if one.later and asked[g[0]].process == one.process]
@@ -224,7 +224,7 @@ class _Processes:
             yield from zip(group, ended, strict=True)
 
     def _process(self, calls: Sequence[Circumstance]) -> list[Ended]:
-        """One process: each call's arrays, or how it ended."""
+        """Run one process; return each call's arrays, or how it ended."""
         self.started += 1
         request, answer = (self.place / f"{self.started}.{what}" for what in ("asked", "left"))
         process = calls[0].process
@@ -265,14 +265,14 @@ class _Processes:
 
 
 def patience(seconds: float) -> float:
-    """How long a run may take that is made as the first one, which took some seconds: numbers that
+    """The seconds after which a run counts as hanging, from those of the first one: numbers that
     were never written may be the bounds of a loop.
     """
     return 120.0 + 20.0 * seconds
 
 
 def _died(code: int, said: str) -> str:
-    """How a process ended that left no answer."""
+    """Words for the end of a process that left no answer."""
     if code < 0:
         return f"the end of its process by {signal.Signals(-code).name}"
     last = said.strip().splitlines()[-1:] or ["nothing said"]

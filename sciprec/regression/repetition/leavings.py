@@ -1,4 +1,4 @@
-"""What a run has left, by name: arrays, lines of text and bytes; and where two of them differ."""
+"""Results of a run by name: arrays, lines of text and bytes; and where two of them differ."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from sciprec.results.output import files
 from sciprec.results.output.digests import ROOT
 
 Left = Mapping[str, "np.ndarray | tuple[str, ...] | bytes"]
-"""What a run has left: numbers and texts in arrays, lines, or bytes, by name."""
+"""The results of a run: numbers and texts in arrays, lines, or bytes, by name."""
 PRINTED = "standard output"
 _NETCDF = (".nc", ".nc4", ".cdf", ".zarr")
 _NUMPY = (".npz", ".npy")
@@ -46,7 +46,7 @@ _SOMEWHERE = re.compile(r"(?:[A-Za-z]:)?(?:/[\w.+~-]+){2,}/?")
 
 @dataclass(frozen=True)
 class Difference:
-    """Where two runs differ first.
+    """The first difference of two runs.
 
     Args:
         name: of what was left.
@@ -112,7 +112,7 @@ def _as_lines(content: bytes) -> tuple[str, ...]:
 
 
 def _in_lines(name: str, then: tuple[str, ...], now: tuple[str, ...]) -> Difference | None:
-    """Where lines differ: the first of them, and the first word of it."""
+    """The difference of lines: the first of them, and the first word of it."""
     count = sum(a != b for a, b in zip(then, now, strict=False)) + abs(len(then) - len(now))
     if not count:
         return None
@@ -133,7 +133,7 @@ def _in_lines(name: str, then: tuple[str, ...], now: tuple[str, ...]) -> Differe
 
 
 def _apart(then: np.ndarray, now: np.ndarray) -> np.ndarray:
-    """Which elements have other bits; any NaN is any other."""
+    """Mark elements that have other bits; any NaN is any other."""
     if then.dtype.kind == "O":
         return np.array([repr(a) != repr(b) for a, b in zip(then.flat, now.flat, strict=True)])
     words = [np.ascontiguousarray(one).reshape(-1).view(f"V{one.itemsize}") for one in (then, now)]
@@ -159,7 +159,7 @@ def files_below(
         only: endings of the files that count; empty for all.
 
     Returns:
-        What was left, and the attributes that are not counted.
+        The results, and the attributes that are not counted.
     """
     left: dict[str, Any] = {}
     not_counted: set[str] = set()

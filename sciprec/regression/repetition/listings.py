@@ -12,17 +12,17 @@ import sys
 LISTED = "SCIPREC_FILES_LISTED"
 """Variable of the environment that asks for an order."""
 FORWARDS, BACKWARDS, MIXED = "forwards", "backwards", "mixed"
-"""By name, from its end, and in no order that means anything: two orders may have the same sum."""
+"""Orders by name: from its start, from its end, and without meaning: two may have the same sum."""
 NAME = "sitecustomize"
 
 
 def list_by_name(order: str) -> None:
-    """From now on the system's lists of files come FORWARDS, BACKWARDS or MIXED."""
+    """List files in the order FORWARDS, BACKWARDS or MIXED from now on."""
     listdir, scandir = os.listdir, os.scandir
     reverse = order == BACKWARDS
 
     def place(name):
-        """What a name is sorted by."""
+        """The key by which a name is sorted."""
         text = os.fsencode(name)
         return hashlib.sha256(text).digest() if order == MIXED else text
 

@@ -39,7 +39,7 @@ class Scope:
 
     @functools.cached_property
     def imported(self) -> dict[str, str]:
-        """What imported names stand for: "np" for "numpy", "prange" for "numba.prange"."""
+        """Full names by imported names: "np" for "numpy", "prange" for "numba.prange"."""
         found: dict[str, str] = {}
         for node in ast.walk(self.module):
             if isinstance(node, ast.Import):

@@ -1,4 +1,4 @@
-"""What adaptive runs have done: arithmetics over time, estimates beside the true error."""
+"""The section of adaptive runs: arithmetics over time, estimates beside the true error."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _FIELDS = {"geopotential": "height"}
 
 
 def adaptive_rows(runs: Sequence[StoredRun], prefix: str) -> list[dict[str, Any]]:
-    """What was done, run by run; empty where no run is adaptive.
+    """A row for each adaptive run; empty where no run is adaptive.
 
     Args:
         runs: of one scenario.

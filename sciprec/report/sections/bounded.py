@@ -54,8 +54,7 @@ def level_rows(runs: Sequence[StoredRun]) -> list[dict[str, Any]]:
 
 
 def notes(runs: Sequence[StoredRun]) -> list[dict[str, str]]:
-    """What runs say about themselves: a fall-back, a missed tolerance, a role without operations.
-    """
+    """Notes of runs: a fall-back, a missed tolerance, a role without operations."""
     return [
         {"label": run.label, "said": said}
         for run in runs
@@ -78,12 +77,12 @@ def _some(count: int) -> list[int]:
 
 
 def _told(dataset: xr.Dataset) -> xr.DataArray:
-    """Which options are told from worthless ones: shares of the others' prices mean nothing."""
+    """Mark options that are told from worthless ones: shares of the others' prices mean nothing."""
     return np.abs(dataset["price"]) > dataset["bound"]
 
 
 def _left_out(dataset: xr.Dataset) -> str:
-    """What a caption says of options that are not drawn."""
+    """The sentence of a caption about options that are not drawn."""
     if (count := int((~_told(dataset)).sum())) == 0:
         return ""
     return f" {count} of {dataset['price'].size} options, worth less than their bounds, not shown."

@@ -1,4 +1,4 @@
-"""How the errors of a scenario are distributed: figures over all arithmetics, and tables."""
+"""The section of the errors' distribution: figures over all arithmetics, and tables."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def quantile_rows(runs: Sequence[StoredRun]) -> list[dict[str, Any]]:
 
 
 def worst_rows(runs: Sequence[StoredRun]) -> list[dict[str, Any]]:
-    """Where the largest errors are, with both values: label, place, error, golden, actual."""
+    """The largest errors of runs, with both values: label, place, error, golden, actual."""
     return [
         {"label": run.label, "place": _place(one["at"]), **one}
         for run, row in differing(runs)

@@ -84,7 +84,7 @@ def _value(drift: Drift | None) -> float | None:
 
 
 def _drift_gain(without: Drift | None, with_it: Drift | None) -> float | None:
-    """How many times smaller; None where nothing drifted without."""
+    """The factor by which compensation reduces a drift; None where nothing drifted without."""
     if without is None or with_it is None or not without.resolved:
         return None
     return _known(gain(without.per_day, with_it.per_day if with_it.resolved else 0.0))

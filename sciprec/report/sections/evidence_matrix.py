@@ -1,4 +1,4 @@
-"""What was measured beside the pointwise errors, a row for each arithmetic and a column for each
+"""Measurements beside the pointwise errors, a row for each arithmetic and a column for each
 question.
 """
 
@@ -45,13 +45,13 @@ def _hours(part: Mapping[str, Any]) -> str:
 
 
 def _answer(part: Mapping[str, Any]) -> str:
-    """Of a test: yes or no."""
+    """The answer of a test: yes or no."""
     answer = part.get("answer", TOO_FEW)
     return NOTHING if answer == TOO_FEW else answer
 
 
 def _spectrum(part: Mapping[str, Any]) -> str:
-    """Where the spectrum departs."""
+    """The wavenumber from which the spectrum departs, in words."""
     if not part:
         return NOTHING
     return "none" if part["departs_at"] is None else f"from {part['departs_at']}"
@@ -63,7 +63,7 @@ def _numbered(key: str) -> Callable[[Mapping[str, Any]], str]:
 
 
 def _arbitrage(part: Mapping[str, Any]) -> str:
-    """How many inequalities rounding breaks."""
+    """The number of inequalities that rounding breaks, in words."""
     return NOTHING if not part else str(len(part["caused"]) or "none")
 
 

@@ -34,7 +34,7 @@ MOST_LINEAR = 3.0
 
 
 def evidence_rows(runs: Sequence[StoredRun]) -> list[dict[str, Any]]:
-    """What each run's evidence says, as plain data: label, said (title, sentence), not_measured."""
+    """The evidence of each run, as plain data: label, said (title, sentence), not_measured."""
     rows = []
     for run in runs:
         if run.evidence is None:

@@ -1,4 +1,4 @@
-"""What the search for the fewest bits has found: its curve, and every format that was tried."""
+"""The section of the search for the fewest bits: its curve, and every format that was tried."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What fixed point did in the runs of a scenario, from their files."""
+"""The section of fixed point: saturations and lost bits of runs, from their files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ATTRIBUTE = "sciprec_fixed_point"
 
 @dataclass(frozen=True)
 class FixedPointSection:
-    """What the page says about one fixed-point run.
+    """The part of the page about one fixed-point run.
 
     Args:
         label: of the run.
@@ -37,13 +37,13 @@ def fixed_point_sections(runs: Sequence[StoredRun]) -> list[FixedPointSection]:
 
 
 def summary_of(run: StoredRun) -> dict[str, Any] | None:
-    """What the run's file says fixed point did; None for floats and failed runs."""
+    """The summary of fixed point in a run's file; None for floats and failed runs."""
     text = None if run.dataset is None else run.dataset.attrs.get(ATTRIBUTE)
     return None if text is None else json.loads(text)
 
 
 def idle_roles_of(run: StoredRun) -> str | None:
-    """What the run's file says of roles that no operation of it has."""
+    """The sentence in a run's file about roles that no operation of it has."""
     if run.dataset is None:
         return None
     said = run.dataset.attrs.get("sciprec_idle_roles")

@@ -1,4 +1,4 @@
-"""How the error of each run grows: the best law, its coefficients, and a sentence for the case."""
+"""The section of error growth: the best law, its coefficients, and a sentence for the case."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class GrowthSection:
 
 
 def growth_section(runs: Sequence[StoredRun]) -> GrowthSection | None:
-    """What the page says about the growth of errors; None where no run has steps to follow.
+    """The section about the growth of errors; None where no run has steps to follow.
 
     Args:
         runs: those of one scenario.

@@ -1,4 +1,4 @@
-"""What the page says about runs whose Legendre products are those of a matrix unit.
+"""The section of runs whose Legendre products are those of a matrix unit.
 
 The speed is modelled from published peak rates, and says so; nothing of it was measured.
 """
@@ -65,7 +65,7 @@ def _told(run: StoredRun) -> dict[str, Any] | None:
 def _row(
     run: StoredRun, said: dict[str, Any], truth: StoredRun | None, drift: dict[str, dict[str, Any]]
 ) -> dict[str, Any]:
-    """What a run's unit keeps, does and costs."""
+    """The row of a run: what its unit keeps and does, and its modelled cost."""
     units = [resolve_matrix_unit(part["unit"]) for part in said["units"]]
     work = _work(said["units"][0], said["fields"])
     kept = run.stages is not None and (run.stages["kept_orders"] or run.stages["kept_degrees"])
@@ -122,7 +122,7 @@ def _work(part: dict[str, Any], fields: Sequence[int]) -> LegendreWork:
 
 
 def _assumed(told: Any) -> list[str]:
-    """What the modelled speeds rest on besides published figures of the machines themselves."""
+    """Assumptions of the modelled speeds beside published figures of the machines themselves."""
     kinds = {kind_of(resolve_matrix_unit(said["units"][0]["unit"])) for said in told}
     return [
         f"{machine.title}: {'; '.join(found)}"

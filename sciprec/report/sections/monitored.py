@@ -1,4 +1,4 @@
-"""What monitors have seen of the runs of a scenario: alerts, errors over variables and time."""
+"""The section of monitored runs: alerts, errors over variables and time."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SHARES = ("zeros", "subnormals", "nans", "overflows", "saturated")
 
 
 def monitored_rows(runs: Sequence[StoredRun], prefix: str) -> list[dict[str, Any]]:
-    """What was watched, run by run; empty where nothing was.
+    """A row for each monitored run; empty where none was monitored.
 
     Args:
         runs: of one scenario.
@@ -114,7 +114,7 @@ def watched_errors(
 
 
 def _parts(dataset: xr.Dataset, truth: xr.Dataset | None, names: Sequence[str]) -> list[str]:
-    """Where the errors are largest, at the last step that both runs have watched."""
+    """The places of the largest errors, at the last step that both runs have watched."""
     name = f"{MONITORED}sketch_of_parts"
     if truth is None or name not in dataset or name not in truth:
         return []

@@ -1,4 +1,4 @@
-"""How far rounding has moved a run: what its monitor has estimated, beside the true error."""
+"""The distance that rounding has moved a run: its monitor's estimate, beside the true error."""
 
 from __future__ import annotations
 

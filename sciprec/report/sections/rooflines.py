@@ -1,4 +1,4 @@
-"""What the page says about the stages of a step beside the rooflines of machines: all modelled.
+"""The section of the stages of a step beside the rooflines of machines: all modelled.
 
 Operations, loads and stores are those that the run in fp64 has counted; a number takes the bytes of
 each arithmetic, and every load and store is traffic with memory.
@@ -72,7 +72,7 @@ def rooflines_section(runs: Sequence[StoredRun]) -> dict[str, Any] | None:
 
 
 def _tendencies(counted: Sequence[dict[str, Any]]) -> int:
-    """How many a step has: as often as it does the stage that it does most often."""
+    """The number of tendencies in a step: as often as it does the stage that it does most often."""
     return max(one["times"] for one in counted)
 
 

@@ -1,4 +1,4 @@
-"""What of a scenario's numbers is rounded in the arithmetic, and what is binary64 in every run."""
+"""The sentence on which numbers a scenario's runs round, and which are binary64 in every run."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sciprec.results.output.stated import ROUNDED
 
 
 def rounded_in_words(runs: Sequence[StoredRun]) -> str:
-    """What is rounded in the runs of a scenario, and which of them carry residuals.
+    """Words for the numbers that runs of a scenario round, and for the runs that carry residuals.
 
     Args:
         runs: those of the scenario; where their files do not say it, there are no words.

@@ -1,4 +1,4 @@
-"""What the page says about runs whose places have scales, from their files."""
+"""The section of runs whose places have scales, from their files."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _row(run: StoredRun, said: dict[str, Any] | None, truth: StoredRun | None) -
 
 
 def _gain(row: dict[str, Any], rows: Sequence[dict[str, Any]]) -> str:
-    """What scales gain, in words; empty for a run that has none, or other than the usual ones."""
+    """The gain by scales, in words; empty for a run that has none, or other than the usual ones."""
     if row["mode"] == "none" or not row["usual"]:
         return ""
     same = ("arithmetic", "compensation")

@@ -1,4 +1,4 @@
-"""What the page says about runs whose transforms have arithmetics of their own."""
+"""The section of runs whose transforms have arithmetics of their own."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def stage_words(run: StoredRun) -> str:
 
 
 def _kept(stages: dict[str, Any], backend: str) -> str:
-    """Which wavenumbers have another arithmetic, and which: "m = 0 to 3 in fp32"."""
+    """The wavenumbers that have another arithmetic, and that one: "m = 0 to 3 in fp32"."""
     kept = [
         f"{letter} = 0" + (f" to {stages[key] - 1}" if stages[key] > 1 else "")
         for letter, key in (("m", "kept_orders"), ("l", "kept_degrees"))

@@ -1,4 +1,4 @@
-"""What would help an arithmetic, said only where a run of the same batch shows that it does."""
+"""Remedies for an arithmetic, suggested only where a run of the same batch shows that they help."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from sciprec.results.comparison.wording import factor
 LEAST_GAIN = 3.0
 """A suggestion has to reduce the error by this factor in the run that verifies it."""
 RELATIVE = 0.9
-"""From this correlation of the logarithms on, an error is said to follow the magnitude."""
+"""The correlation of logarithms from which on an error is said to follow the magnitude."""
 LEAST_SIZES = 4
 
 
@@ -50,7 +50,7 @@ class Suggestion:
 
 
 def suggestions(runs: Sequence[StoredRun], folder: str) -> list[Suggestion]:
-    """What helps each arithmetic of a scenario, the largest gain for each kind of change.
+    """Suggestions for each arithmetic of a scenario, the largest gain for each kind of change.
 
     Args:
         runs: of one scenario.
@@ -77,7 +77,7 @@ def suggestions(runs: Sequence[StoredRun], folder: str) -> list[Suggestion]:
 
 
 def observed(run: StoredRun) -> str:
-    """What the errors of a run show about where they come from, or nothing.
+    """A sentence on where a run's errors come from, as far as they show it; else empty.
 
     The error follows the magnitude where the logarithms of the typical error and of the size of the
     values, by powers of two and weighted by their numbers, correlate by 0.9 or more.
@@ -141,7 +141,7 @@ def _error(run: StoredRun) -> float:
 
 
 def _gain(run: StoredRun, helper: StoredRun) -> float:
-    """How many times smaller the error is; 0 where that cannot be said."""
+    """The factor by which the helper's error is smaller; 0 where it is not known."""
     without, with_it = _error(run), _error(helper)
     if not math.isfinite(with_it):
         return 0.0

@@ -1,4 +1,4 @@
-"""Which lines of a model make the error of a run, as its file says."""
+"""The section of traced runs: the lines of a model that make the error of a run, from its file."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MOST_LINES, _MOST_BANDS = 12, 6
 
 
 def traced_rows(runs: Sequence[StoredRun], prefix: str) -> list[dict[str, Any]]:
-    """What was traced, run by run; empty where nothing was.
+    """A row for each traced run; empty where none was traced.
 
     Args:
         runs: of the scenario.

@@ -55,7 +55,7 @@ class Modelled(NamedTuple):
 
 @dataclass(frozen=True)
 class TradeOff:
-    """What an arithmetic gives and what it takes, over all scenarios of a batch.
+    """Accuracy and cost of an arithmetic over all scenarios of a batch.
 
     Args:
         label: backend and compensation.
@@ -106,7 +106,7 @@ def _fronts_of(mine: TradeOff, rows: Sequence[TradeOff]) -> tuple[str, ...]:
 
 
 def pareto(errors: Sequence[float], costs: Sequence[Cost | None]) -> list[bool]:
-    """Which points are cheaper for sure than each that has a smaller error.
+    """Mark the points that are cheaper for sure than each that has a smaller error.
 
     Of points with the same error those stay than which none is cheaper for sure. Points without a
     finite error or cost are on no front.

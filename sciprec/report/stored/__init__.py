@@ -1,1 +1,1 @@
-"""What the folder of a batch holds."""
+"""The folder of a batch, read back: its runs, their comparison, the digests of its files."""

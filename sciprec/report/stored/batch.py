@@ -56,7 +56,7 @@ from sciprec.results.output.stated import (
 from sciprec.scenario.variant import NAMES, OfVariant, Variant
 
 MANIFEST_VERSION = 3
-"""Of the lists that are written; those of version 2 have no seal and no digests of runs."""
+"""The version of lists that are written; those of version 2 have no seal and no digests of runs."""
 PLAIN = "none"
 """The name of no compensation."""
 
@@ -107,7 +107,7 @@ class StoredRun(OfVariant):
 
     @cached_property
     def _stored_in(self) -> str:
-        """In which format the state lies between steps; by scale, one of as many bits."""
+        """The format of the state between steps; by scale, one of as many bits."""
         bits = None if self.dataset is None else self.dataset.attrs.get(STORED_BITS)
         if bits is not None:
             return f"float:p={math.ceil(bits)}"
@@ -116,12 +116,12 @@ class StoredRun(OfVariant):
 
     @cached_property
     def bytes_per_number(self) -> int:
-        """Of a number of the state between steps, with its residual where there is one."""
+        """The bytes of a number of the state between steps, with its residual if there is one."""
         return stored_bytes(self._stored_in) * (2 if self.carries_residual else 1)
 
     @cached_property
     def state_update(self) -> Work:
-        """What an update of a number of the state moves, with its residual where there is one."""
+        """The memory traffic of an update of a number of the state, its residual included."""
         return update_work(self._stored_in, residuals=int(self.carries_residual))
 
     @cached_property
@@ -242,7 +242,7 @@ def write_manifest(
 
 
 _STORED = ("file", "member", "seconds", "failure", "partial", "run", "digest")
-"""What lists hold of an outcome beside its scenario and variant."""
+"""Keys of an outcome in lists of runs, beside scenario and variant."""
 
 
 def _digest_of(text: str) -> str:
@@ -429,7 +429,7 @@ def read_run(folder: Path, entry: Mapping[str, Any]) -> xr.Dataset:
 
 
 def _as_listed(entry: Mapping[str, Any], seen: files.Verified) -> files.Verified:
-    """What was seen of a file, held against the rest of its entry."""
+    """Compare the verified file with its entry in the list of runs; return it with the damage."""
     if seen.damage:
         return seen
     if entry.get("judged") not in (None, _digest_of(str(seen.attributes.get(SCENARIO)))):

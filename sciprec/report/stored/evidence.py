@@ -48,7 +48,7 @@ class StoredMembers(Sequence[xr.Dataset]):
 
 
 def evidence_of(batch: StoredBatch, run: StoredRun) -> dict[str, Any] | None:
-    """What `sciprec.results.comparison.evidence.gathering.evidence` finds for one run of a batch.
+    """The evidence of one run of a batch (`sciprec.results.comparison.evidence.gathering`).
 
     Args:
         batch: with the further members of the scenario's ensemble.

@@ -15,7 +15,7 @@ from sciprec.results.comparison.rows import main_row
 
 @dataclass(frozen=True)
 class MainError:
-    """What tables and the trade-off show of a run.
+    """The errors of a run that tables and the trade-off show.
 
     Args:
         variable, units: of what is shown.

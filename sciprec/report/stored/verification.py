@@ -1,4 +1,4 @@
-"""Whether the files of a batch, its list of runs and its page are what was written."""
+"""Verification of a batch: whether its files, its list of runs and its page are as written."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _ON_PAGE = re.compile(r'<code id="digest">([0-9a-f]{64})</code>')
 
 @dataclass(frozen=True, repr=False)
 class VerifiedBatch(Shown):
-    """What was seen of a folder.
+    """The states of all files of a batch's folder.
 
     Args:
         folder: of the batch.
@@ -50,7 +50,7 @@ class VerifiedBatch(Shown):
         return not any(row["state"] in (DAMAGED, MISSING) for row in self.table)
 
     def counts(self) -> dict[str, int]:
-        """How many files have each state, those without any left out."""
+        """The number of files in each state, states of no file left out."""
         seen = [row["state"] for row in self.table]
         return {state: seen.count(state) for state in STATES if state in seen}
 
@@ -111,7 +111,7 @@ def verify(folder: str | Path) -> VerifiedBatch:
 
 
 def _unlisted(folder: Path) -> list[Path]:
-    """What looks like files of runs, where no list says which they are."""
+    """Files that look like those of runs, where no list says which these are."""
     endings = tuple(files.SUFFIXES.values())
     return sorted(path for path in folder.iterdir() if path.name.endswith(endings))
 

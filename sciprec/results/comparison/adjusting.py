@@ -18,13 +18,13 @@ from sciprec.results.comparison.selecting import RANGE, Nearness, selected
 from sciprec.results.output.stated import without_history
 
 Places = int | float | str | slice | Sequence[int | float | str]
-"""What is selected along an axis: a value, "#3" for a place, "2..5" for a range, or several."""
+"""A selection along an axis: a value, "#3" for a place, "2..5" for a range, or several."""
 _TOLERANCE = Range("a number from 0 up", least=0.0)
 
 
 @dataclass(frozen=True)
 class Adjustments:
-    """What is done to two datasets before they are compared.
+    """Adjustments of two datasets before they are compared.
 
     Args:
         select: by axis, the values and places that are compared, as words.
@@ -67,7 +67,7 @@ class Adjustments:
         return frozenset((*self.select, *self.rename, *self.ignore))
 
     def about(self, truth: xr.Dataset, run: xr.Dataset) -> Adjustments:
-        """What is said of names that two datasets have, which are some of many."""
+        """The adjustments of names that two datasets have, which are some of many."""
         there = {str(name) for one in (truth, run) for name in (*one.variables, *one.sizes)}
         new = {b for a, b in self.rename.items() if a in there}
         return replace(
@@ -79,7 +79,7 @@ class Adjustments:
     def adjusted(
         self, truth: xr.Dataset, run: xr.Dataset, check: Callable[[xr.Dataset, xr.Dataset], Any]
     ) -> tuple[xr.Dataset, xr.Dataset, tuple[str, ...]]:
-        """Both datasets, still read when they are asked for, and sentences of what was done.
+        """The two datasets, still read when they are asked for, and sentences of what was done.
 
         Args:
             truth, run: the run has its new names already.
@@ -162,7 +162,7 @@ def _pairs(option: str, given: Any) -> dict[str, Any]:
 
 
 def _words(axis: str, given: Any) -> tuple[str, ...]:
-    """What is selected along an axis, as words."""
+    """The selection along an axis, as words."""
     if isinstance(given, str):
         given = [one.strip() for one in given.split(",")]
     elif isinstance(given, slice) or not isinstance(given, (list, tuple, np.ndarray)):
@@ -186,4 +186,4 @@ def _words(axis: str, given: Any) -> tuple[str, ...]:
 
 
 NOTHING = Adjustments()
-"""Both as they are, but for units and the order of points."""
+"""The two datasets as they are, but for units and the order of points."""

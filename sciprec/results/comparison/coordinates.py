@@ -26,7 +26,7 @@ from sciprec.results.comparison.selecting import Nearness
 from sciprec.results.output.stated import is_compared
 
 _CONVERTED = 4.0 * float(np.finfo(float).eps)
-"""How far converted coordinates may be apart, relative to the largest, by rounding alone."""
+"""The distance of converted coordinates by rounding alone, relative to the largest."""
 _TURN = 360.0
 _MOST_NAMED = 4
 
@@ -102,8 +102,8 @@ def _turned(given: np.ndarray, wanted: np.ndarray, near: Nearness) -> np.ndarray
 def _places_of(
     wanted: np.ndarray, given: np.ndarray, near: Nearness, rounding: float
 ) -> np.ndarray | None:
-    """Where the run has the truth's values along an axis, within the tolerance; None where it has
-    not.
+    """The run's places of the truth's values along an axis, within the tolerance; None where it
+    lacks one.
     """
     ordered, found = np.argsort(wanted, kind="stable"), np.argsort(given, kind="stable")
     if not _are_near(wanted[ordered], given[found], near, rounding):
@@ -146,7 +146,7 @@ def _in_the_units_of(truth: xr.DataArray, run: xr.DataArray) -> dict[str, Any]:
 
 
 def _told(name: str, linear: Conversion | None) -> list[str]:
-    """That a coordinate was converted."""
+    """A note that a coordinate was converted."""
     if linear is None or not linear.changes:
         return []
     return [f"the values of '{name}' of the second are converted {linear}"]

@@ -14,8 +14,8 @@ _MOST_NAMED = 3
 
 
 def two_folders(golden: Any, actual: Any) -> tuple[Path, Path] | None:
-    """Both as folders with files to compare; None where both are something else. A Zarr store is no
-    folder.
+    """The two sources as folders with files to compare; None where both are something else. A Zarr
+    store is no folder.
 
     Raises:
         InputError: one of them is, and the other is something else.

@@ -1,4 +1,4 @@
-"""What can be compared: files of several kinds, and objects of NumPy and xarray, as datasets."""
+"""Inputs of a comparison: files of several kinds, and objects of NumPy and xarray, as datasets."""
 
 from __future__ import annotations
 

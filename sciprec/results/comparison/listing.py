@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 SHOWN_METRICS = ("max_abs", "rms", "bias", "relative_l2", "p99_relative", "max_ulp",
                  "decimal_digits")  # fmt: skip
 DROPPED_METRICS = ("p99_relative", "bias", "rms", "max_ulp", "max_abs", "decimal_digits")
-"""Where a line is too long, the first one first."""
+"""Metrics that are left out where a line is too long, the first one first."""
 
 
 def listing(comparison: Comparison) -> Listing:
@@ -52,7 +52,7 @@ def sentences(comparison: Comparison) -> tuple[str, ...]:
 
 
 def summary(comparison: Comparison) -> Summary:
-    """What is shown of a comparison at a prompt and in a notebook."""
+    """The display of a comparison at a prompt and in a notebook."""
     beyond = sum(row.severity not in WITHIN for row in comparison.rows)
     asked = comparison.tolerances != Tolerances()
     count = counted(len(comparison.rows), "variable")

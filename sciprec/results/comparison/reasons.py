@@ -32,8 +32,8 @@ def reason(row: Row) -> str:
 
 
 def packing_notes(one: Pair) -> tuple[str, ...]:
-    """How the largest error stands to the steps in which a file packs a variable, and whether
-    numbers wrapped around there: a sentence for each packing.
+    """Sentences on the largest error against the steps in which a file packs a variable, and on
+    numbers that wrapped around there: one for each packing.
     """
     error, unit = one.statistics.absolute["max"], _unit(one.units)
     files: dict[Packing, list[str]] = {}
@@ -66,7 +66,7 @@ def place(where: dict[str, Any]) -> str:
 
 
 def _calls(row: Row) -> list[tuple[str, bool]]:
-    """What was asked for, and whether it holds; of rtol and atol, the one that decides."""
+    """The tolerances in words, and whether each holds; of rtol and atol, the one that decides."""
     limits, errors = row.limits, row.errors
     units = _unit(row.units)
     found = []
@@ -93,7 +93,7 @@ def _unit(units: str) -> str:
 
 
 def _largest(row: Row) -> str:
-    """Where the largest error is."""
+    """The place of the largest error, in words."""
     if row.statistics is None or not row.statistics.worst:
         return ""
     units = _unit(row.units)
@@ -103,7 +103,7 @@ def _largest(row: Row) -> str:
 
 
 def _first_change(row: Row) -> str:
-    """Where the pattern changes first."""
+    """The place of the first change of the pattern, in words."""
     if row.statistics is None or row.statistics.first_change is None:
         return ""
     return f", first at {place(row.statistics.first_change)}"

@@ -70,7 +70,7 @@ class Row:
 
 @dataclass(frozen=True, repr=False)
 class Comparison(Shown):
-    """What a run is against its truth.
+    """The comparison of a run with its truth.
 
     Args:
         rows: one for each variable.
@@ -263,7 +263,7 @@ def _compared_folders(
 
 
 def judged(comparison: Comparison, tolerances: Tolerances) -> Comparison:
-    """The same comparison under other tolerances.
+    """Judge a comparison under other tolerances.
 
     Raises:
         InputError: a tolerance names a variable that was not compared.

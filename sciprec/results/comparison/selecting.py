@@ -18,7 +18,7 @@ _DATE = re.compile(r"(\d{1,4})-(\d\d?)-(\d\d?)(?:[T ](\d\d?)(?::(\d\d))?(?::(\d\
 
 @dataclass(frozen=True)
 class Nearness:
-    """How far coordinates may be apart that count as the same: atol + rtol |value|."""
+    """The distance up to which coordinates count as the same: atol + rtol |value|."""
 
     atol: float = 0.0
     rtol: float = 0.0

@@ -23,7 +23,7 @@ WITHIN = ("identical", "noise", "empty")
 """Severities that miss no tolerance; of "empty" variables no value is finite in both."""
 SIGMAS = 4.0
 OF_FILE = ": "
-"""Between the name of a file and that of its variable, where files of folders are compared."""
+"""The separator between the names of a file and its variable, where folders are compared."""
 
 Given = float | str | Mapping[str, float | str] | Iterable[str]
 """A tolerance as it may be given: a number, a word, one of them by variable, or `NAME=VALUE`s."""
@@ -38,7 +38,7 @@ class Limits:
     max_ulp: float = math.nan
 
     def severity(self, errors: Mapping[str, float], *, changed_nonfinite: int) -> str:
-        """Of values of other bits: noise (within) | changed (beyond) | broken (other NaN).
+        """The severity of other bits: noise (within) | changed (beyond) | broken (other NaN).
 
         Args:
             errors: values of the metrics relative_l2, max_abs and max_ulp.
@@ -54,7 +54,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Tolerances:
-    """What counts as the same: for every variable (key "") and for single ones.
+    """Tolerances: for every variable (key "") and for single ones.
 
     Args:
         rtol: relative l2 error: a number, `8u` (multiples of the unit roundoff), or `auto`.

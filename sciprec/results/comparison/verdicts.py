@@ -25,7 +25,7 @@ STATUSES = ("truth", "identical", "good", "unjudged", "beyond", "broken", "faile
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a comparison comes to.
+    """The verdict of a comparison.
 
     Args:
         status: truth | identical | good (within every tolerance) | unjudged (the scenario states

@@ -40,7 +40,7 @@ def factor(ratio: float) -> str:
 
 
 def times(ratio: float, side: str) -> str:
-    """How far something is on one side: "5 times below", "just above".
+    """A ratio to one side in words: "5 times below", "just above".
 
     Args:
         ratio: at least 1.
@@ -82,7 +82,7 @@ def time_unit(attributes: Mapping[str, Any]) -> str:
 
 
 def axis_label(name: str, attributes: Mapping[str, Any]) -> str:
-    """What to write along an axis: "days", "time in s", "x"."""
+    """The label of an axis: "days", "time in s", "x"."""
     units = str(attributes.get("units", ""))
     if name == "time" and units.startswith("day"):
         return "days"

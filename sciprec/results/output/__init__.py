@@ -1,4 +1,4 @@
-"""What a run leaves behind: labelled datasets with CF metadata, and their netCDF files."""
+"""Output of runs: labelled datasets with CF metadata, and their netCDF files."""
 
 # whoever gets a dataset gets `.sciprec` with it
 import sciprec.results.accessor as _accessor  # noqa: F401

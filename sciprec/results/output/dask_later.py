@@ -13,7 +13,7 @@ from xarray.namedarray import pycompat, utils
 
 
 class _DaskArrays:
-    """What xarray keeps of `dask.array`, looked up when asked for."""
+    """xarray's record of `dask.array`, looked up when asked for."""
 
     @cached_property
     def _found(self) -> pycompat.DuckArrayModule:

@@ -138,7 +138,7 @@ def idle_roles_attributes(said: str) -> dict[str, str]:
 
 
 def fixed_point_attributes(summary: Mapping[str, Any] | None) -> dict[str, str]:
-    """What fixed point did in a run as an attribute of its file; none for a run in floats."""
+    """Counts of fixed point in a run as an attribute of its file; none for a run in floats."""
     return {} if summary is None else {"sciprec_fixed_point": json.dumps(summary, sort_keys=True)}
 
 

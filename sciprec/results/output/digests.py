@@ -86,8 +86,8 @@ def is_sealed(dataset: xr.Dataset) -> bool:
 
 
 def damage(dataset: xr.Dataset) -> str:
-    """What of a sealed dataset is not as it was written, as the end of a sentence that begins with
-    its file; empty where everything is.
+    """The damage of a sealed dataset, as the end of a sentence that begins with its file; empty
+    where everything is as it was written.
 
     Values are read, in pieces, only where names, axes, types and attributes are right.
 
@@ -176,7 +176,7 @@ def _repeated(bounds: xr.Variable, axis: xr.Variable | None) -> Collection[str]:
 
 
 def _keys(variables: Mapping[Any, xr.Variable]) -> dict[Any, str]:
-    """By variable, the attribute that holds its digests."""
+    """The attribute that holds its digests, by variable."""
     bounds = {str(variable.attrs.get("bounds")) for variable in variables.values()}
     return {name: OF_BOUNDS if str(name) in bounds else RECORDS for name in variables}
 
@@ -226,7 +226,7 @@ def _plain(value: Any) -> Any:
 
 
 def _group(variable: xr.Variable) -> int:
-    """How many records have a digest together."""
+    """The number of records that have a digest together."""
     return max(1, -(-variable.sizes[TIME] // MOST_RECORDS))
 
 

@@ -124,7 +124,7 @@ def write(dataset: xr.Dataset, path: str | Path) -> Path:
 
 @dataclass(frozen=True)
 class Verified:
-    """Whether a file holds what was written into it.
+    """A file, verified: whether it holds what was written into it.
 
     Args:
         path: of the file.
@@ -166,7 +166,7 @@ def verify(path: str | Path, expected: str = "", *, run: str = "") -> Verified:
         run: digest of what the run is, where only a file of this one is of interest.
 
     Returns:
-        What was seen; nothing is raised for what is wrong with a file.
+        The verified file; nothing is raised for what is wrong with a file.
 
     Example:
         `files.verify("reports/mine/flow__fp16.nc").damage`
@@ -188,7 +188,7 @@ def verify(path: str | Path, expected: str = "", *, run: str = "") -> Verified:
 
 
 def seen_of(path: Path, dataset: xr.Dataset, expected: str = "") -> Verified:
-    """As `verify`, of a dataset that is read from a file."""
+    """Verify a dataset that is read from a file; see `verify`."""
     seen, sealed = dict(dataset.attrs), digests.is_sealed(dataset)
     damage = digests.damage(dataset) if sealed else _without_digest(seen, expected)
     digest = str(seen.get(digests.OF_RUN, ""))
@@ -211,7 +211,7 @@ def _without_digest(attributes: Mapping[str, Any], expected: str) -> str:
 
 
 def system_reason(error: OSError) -> str:
-    """What the operating system says of a file, and what to do, without the end of the sentence."""
+    """The system's message about a file, and what to do, without the end of the sentence."""
     where = "" if error.filename is None else f" ({error.filename})"
     return (
         f"could not write or read a file: {error.strerror or error}{where}; make room there or "

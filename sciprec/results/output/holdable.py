@@ -1,5 +1,5 @@
-"""What of a dataset a netCDF file cannot hold: asked of the library itself, piece by piece, once it
-has refused the whole, with words that name neither variable nor attribute.
+"""The part of a dataset that a netCDF file cannot hold: asked of the library itself, piece by
+piece, once it has refused the whole, with words that name neither variable nor attribute.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from sciprec.foundation.arguments import shown
 from sciprec.foundation.errors import InputError
 
 REFUSALS = (TypeError, ValueError, OverflowError, AttributeError, KeyError, RuntimeError)
-"""What the libraries raise for what they cannot write."""
+"""Exceptions that the libraries raise for values they cannot write."""
 _Piece = tuple[str, Callable[[], xr.Dataset], str]
 
 

@@ -27,7 +27,7 @@ _KEPT_BYTES = 2**22
 _MOST_COMPRESSED = 1000
 """Bytes of values that a byte of a file holds, at most; deflate reaches 1032 of zeros."""
 _MEMORY = Path("/dev/shm")
-"""Where Linux keeps files in memory."""
+"""The folder where Linux keeps files in memory."""
 _RAGGED = np.array("ragged", object)
 _LIBRARY = threading.RLock()  # the netCDF and HDF5 libraries serve one thread at a time
 
@@ -96,7 +96,7 @@ def without_encoding(dataset: xr.Dataset) -> xr.Dataset:
 
 
 def _encoding(dataset: xr.Dataset) -> dict[str, dict]:
-    """How each variable is stored: what lies in pieces has a checksum for each, and numbers of a
+    """The encoding of each variable: what lies in pieces has a checksum for each, and numbers of a
     piece that gets lost are read as NaN.
     """
     encoding: dict[str, dict] = {}
@@ -320,8 +320,8 @@ def opened(path: str | Path) -> Iterator[xr.Dataset]:
 
 
 def _dataset(path: Path, **how: Any) -> xr.Dataset:
-    """What is in a file, read when it is asked for. A ragged variable, each of whose values is an
-    array of its own, has values that are no numbers: xarray would take it for an array of these.
+    """The dataset of a file, read when it is asked for. A ragged variable, each of whose values is
+    an array of its own, has values that are no numbers: xarray would take it for an array of these.
     """
     import netCDF4
 
@@ -345,8 +345,9 @@ def _dataset(path: Path, **how: Any) -> xr.Dataset:
 
 
 _BROKEN = (OSError, IndexError, MemoryError, *REFUSALS)
-"""What the libraries raise for a file that is cut off, no netCDF file, has a coordinate that is too
-large, or a variable with an attribute that cannot be followed, such as a scale that is text.
+"""Exceptions that the libraries raise for a file that is cut off, no netCDF file, has a coordinate
+that is too large, or a variable with an attribute that cannot be followed, such as a scale that is
+text.
 """
 
 

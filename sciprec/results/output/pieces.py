@@ -19,9 +19,9 @@ from xarray.core import indexing
 from sciprec.foundation.course import tell
 
 WHOLE_BYTES = 2**26
-"""Of a dataset that is held in memory and written at once."""
+"""Bytes of a dataset that is held in memory and written at once."""
 PIECE_BYTES = 2**24
-"""Of a piece."""
+"""Bytes of a piece."""
 TIME = "time"
 
 
@@ -42,7 +42,7 @@ class _Elsewhere(BackendArray):
 
 
 def read_later(values: Any) -> Any:
-    """What a variable of a dataset holds of an array that is not in memory."""
+    """The data of a variable whose array is read when it is asked for."""
     return indexing.LazilyIndexedArray(_Elsewhere(values))
 
 
@@ -57,7 +57,7 @@ def pieces_of_time(dataset: xr.Dataset) -> Iterator[slice]:
 
 
 def _bytes_along_time(dataset: xr.Dataset) -> int:
-    """What grows with the number of stored times."""
+    """The bytes that grow with the number of stored times."""
     return sum(v.nbytes for v in dataset.variables.values() if TIME in v.dims)
 
 
@@ -105,7 +105,7 @@ def times_of(variable: xr.Variable, group: int) -> Iterator[np.ndarray]:
 
 
 def _cuts(count: int, size: int, group: int = 1) -> Iterator[slice]:
-    """So many rows of so many bytes in all, cut into pieces of whole groups of rows."""
+    """Cut a number of rows of some bytes in all into pieces of whole groups of rows."""
     groups = max(1, math.floor(PIECE_BYTES * count / max(size, 1)) // group)
     step = groups * group
     return (slice(start, min(start + step, count)) for start in range(0, count, step))

@@ -47,7 +47,7 @@ def available(
 
 
 UNKNOWN_WAY = "run its scenario again"
-"""Where no list of runs beside a file says by which command."""
+"""Advice where no list of runs beside a file gives the command."""
 
 
 @contextlib.contextmanager
@@ -88,14 +88,14 @@ def _require_whole(seen: files.Verified) -> None:
 
 
 def damage_of(seen: files.Verified) -> str:
-    """What is wrong with a file, as a sentence without its end."""
+    """A sentence on the damage of a file, without its end."""
     if seen.damage == files.MISSING:
         return f"'{seen.path}' {seen.damage}"
     return f"'{seen.path}' is damaged: it {seen.damage}"
 
 
 def way_back(path: Path) -> str:
-    """What to do to get a run's file again."""
+    """Advice on how to get a run's file again."""
     with contextlib.suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
         content = json.loads((path.parent / MANIFEST).read_text(encoding="utf-8"))
         if any(entry["file"] == path.name for entry in content["runs"]):

@@ -1,4 +1,4 @@
-"""What a file says of itself to comparison and page, beside units and names of its variables.
+"""Attributes of a file for comparison and page, beside units and names of its variables.
 
 Where it says nothing, as files of earlier versions and of others do, names serve that sciprec's own
 variables have.
@@ -24,35 +24,35 @@ _ABOUT = ("health", "quantization_info")
 BUDGETS = "sciprec_budgets"
 """Names of variables along time alone whose drift from the truth is watched."""
 USUAL_BUDGETS = ("mass", "energy")
-"""Those of a file that names none, as far as it has them."""
+"""Budgets of a file that names none, as far as it has them."""
 FIGURES = ("growth", "map", "lines", "spectrum", "prices", "bounds", "sums")
 """Names of the page's figures."""
 DRAWN = "sciprec_drawn"
-"""Which of them a file is shown by; left out, by the axes."""
+"""The variables by which a file is shown; left out, by the axes."""
 ROUNDED = "sciprec_rounded"
 """A text: what is rounded in the arithmetic; {residuals}: where carried residuals are told."""
 TRUTH_CARRIES = "sciprec_truth_carries"
 """1 where the truth carries residuals in any case, else 0."""
 MEMBERS, INPUTS = "sciprec_members", "inputs"
-"""How members of an ensemble differ: in what they are given; left out, by a perturbation."""
+"""The way in which members of an ensemble differ: by their inputs; left out, by a perturbation."""
 MONITOR, MONITORED = "sciprec_monitor", "monitor_"
-"""What was watched of a run, as JSON; the beginning of the names of variables that hold it."""
+"""The plan of a run's monitor, as JSON; how names of variables with its history begin."""
 ADAPTIVE, ADAPTED = "sciprec_adaptive", "adaptive_"
-"""What an adaptive run was to keep, as JSON; the beginning of the names of variables that hold its
-history."""
+"""The plan of an adaptive run, as JSON; how names of variables with its history begin."""
 FREE_LENGTHS = "sciprec_free_lengths"
 """1 where results may have other lengths than in the truth, such as the history of an iteration."""
 ELEMENTS = "sciprec_elements"
 """1 where every value is a result by itself, so that one without a right digit is told."""
 ORIGIN = "sciprec_inputs"
-"""Where the inputs of a member come from, in words."""
+"""The origin of a member's inputs, in words."""
 STORED_STATE, STORED_BITS = "stored_state", "stored_bits"
-"""How a state is kept between steps, in words; bits of its numbers, where scales or a policy
-say so."""
+"""The form of a state between steps, in words; bits of its numbers, where scales or a policy say
+so.
+"""
 SCALED = "sciprec_scaling"
 """The scales of a model's places and what has changed them, as JSON."""
 MATRIX_UNITS = "sciprec_matrix_units"
-"""What matrix units of the transforms keep and do, as JSON."""
+"""Entries and work of the transforms' matrix units, as JSON."""
 STAGE_WORK = "sciprec_stage_work"
 """Operations, loads and stores of the stages of a step of fp64, counted, as JSON."""
 MARKET = "sciprec_market"
@@ -131,7 +131,7 @@ def is_history(name: str, attributes: Mapping[str, Any]) -> bool:
 
 
 def without_history(dataset: xr.Dataset) -> xr.Dataset:
-    """What a run has computed, without how it went: no variable and no axis of that.
+    """The dataset of a run without its history: no variable and no axis of that.
 
     Args:
         dataset: of a run.

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 @dataclass(frozen=True)
 class Variable:
-    """How a variable is described in a file.
+    """The description of a variable in a file.
 
     Args:
         units: in the notation of UDUNITS.

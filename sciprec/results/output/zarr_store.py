@@ -66,8 +66,8 @@ def _say_once() -> None:
 
 
 def _encoding(dataset: xr.Dataset) -> dict[str, dict]:
-    """How each variable is stored: chunks of numbers have a checksum behind what is compressed, and
-    numbers of a chunk that gets lost are read as NaN.
+    """The encoding of each variable: chunks of numbers have a checksum behind what is compressed,
+    and numbers of a chunk that gets lost are read as NaN.
     """
     from numcodecs import CRC32C, Blosc
 
@@ -149,4 +149,4 @@ def opened(path: str | Path) -> Iterator[xr.Dataset]:
 
 
 opened_to_load = opened
-"""As of a netCDF file: whatever goes wrong meanwhile is said in a sentence."""
+"""Open a store to load it; whatever goes wrong meanwhile is said in a sentence."""

@@ -1,4 +1,4 @@
-"""What is behind a scenario: the code that it names, as a digest, and the initial state."""
+"""Dependencies of a scenario: the code that it names, as a digest, and the initial state."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def check(scenario: Scenario, others: Iterable[Variant] = ()) -> None:
 
 
 def _wrong_monitor(scenario: Scenario) -> list[str]:
-    """What is wrong with what is to be watched."""
+    """Complaints about the table [monitor] of a scenario."""
     if scenario.monitor is None:
         return []
     watched = kind_of(scenario).watched
@@ -77,7 +77,7 @@ def _wrong_monitor(scenario: Scenario) -> list[str]:
 
 
 def _wrong_with(scenario: Scenario, others: Iterable[Variant] = ()) -> list[str]:
-    """What the model, and the tolerances, say against it."""
+    """Complaints about a scenario by its model, and about its tolerances."""
     said: dict[str, None] = dict.fromkeys(_wrong_monitor(scenario))
     own = variants_of(scenario, scenario.backends or (TRUTH,))
     plan = None if said or scenario.monitor is None else scenario.monitor.plan()

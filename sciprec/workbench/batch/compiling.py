@@ -1,5 +1,4 @@
-"""Whether the kernels of a run are compiled already, who hears when they are being compiled, and
-compiling ahead.
+"""Compiling ahead: whether the kernels of a run are compiled, and who hears when they are.
 
 A run that has ended leaves an empty file in the folder of the compiled kernels, named by a digest
 of what decides which kernels it calls. Where it is missing, forecasts count the compiling, and a
@@ -59,7 +58,7 @@ def _mark_of(run: Run) -> Path:
 
 
 def kernels_of(run: Run) -> str:
-    """What decides which kernels a run calls, as 24 hexadecimal digits."""
+    """A digest of the kernels that a run calls, as 24 hexadecimal digits."""
     return _kernels_in(run, _written(run.backend))
 
 
@@ -239,8 +238,8 @@ def compile_kernels(run: Run, is_compared: bool = False) -> None:
 
 
 def compile_given() -> None:
-    """What a process of `compile_ahead` does: it finds runs on its standard input, and writes a
-    byte for each. What cannot be compiled says so where it runs.
+    """Compile runs that come on standard input, and write a byte for each: the process of
+    `compile_ahead`. A run that cannot be compiled says so when it is made.
     """
     done = os.fdopen(os.dup(sys.stdout.fileno()), "wb", buffering=0)
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # kernels may print

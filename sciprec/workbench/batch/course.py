@@ -1,4 +1,4 @@
-"""How a batch goes: what is done, what is left, and a line of words for each thing that happens."""
+"""The course of a batch: runs done and left, and a line of words for each thing that happens."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LEAST_WORK = 0.1
 
 
 class Course:
-    """What of a batch is done, how fast it goes, and how long the rest may take."""
+    """Progress of a batch: what is done, how fast it goes, and how long the rest may take."""
 
     def __init__(self) -> None:
         self._start = time.perf_counter()
@@ -82,7 +82,7 @@ class Course:
         return time.perf_counter() - self._start
 
     def left(self) -> str:
-        """How long the rest may take at the pace so far; empty where that is not known yet."""
+        """The time that the rest may take at the pace so far; empty where it is not known yet."""
         begun = sum(share * self._work.get(file, 0.0) for file, share in self._shares.items())
         computed = self._done - self._kept + begun
         rest = self._whole - self._done - begun
@@ -108,8 +108,8 @@ def _alerts(alerts: Sequence[str]) -> str:
 
 
 def work_of(runs: Sequence[Any]) -> tuple[dict[str, float], dict[tuple[str, str], float]]:
-    """By file, the work of each run in seconds of its forecast, all alike where one has none; and
-    by scenario and label what is to be compiled.
+    """The work of runs by file, in seconds of their forecasts, all alike where one has none; and by
+    scenario and label what is to be compiled.
     """
     told = list(zip(runs, estimates(runs), strict=True))
     if any(forecast.seconds is None for _, forecast in told):
@@ -128,5 +128,5 @@ def length_of(run: Any) -> tuple[float, str] | None:
 
 
 def name_of(scenario: str, run: Any) -> str:
-    """What a run or its outcome is called: "mountain in fp16, member 3"."""
+    """The name of a run or its outcome: "mountain in fp16, member 3"."""
     return f"{scenario} in {run.label}" + (f", member {run.member}" if run.member else "")

@@ -1,4 +1,4 @@
-"""What a run will take, roughly: work counted, time from speeds that were measured elsewhere."""
+"""Estimates of a run, roughly: work counted, time from speeds that were measured elsewhere."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from sciprec.workbench.batch.plan import Run
 from sciprec.workbench.kinds import Estimate, kind_of
 
 _STAGED = 3.0
-"""How many times as long a run takes whose transforms have arithmetics of their own (the scenarios
-transform_stages and transform_stages_wave).
+"""The factor by which a run takes longer if its transforms have arithmetics of their own (the
+scenarios transform_stages and transform_stages_wave).
 """
 _SLOW_TO_COMPILE = 3.0
-"""How many times as long it takes in fixed point (docs/engine.md)."""
+"""The factor by which compiling takes longer in fixed point (docs/engine.md)."""
 
 
 def estimate(run: Run) -> Estimate:

@@ -28,9 +28,9 @@ from sciprec.workbench.batch.resume import kept, look_for
 
 CONNECT_SECONDS = 8
 SECONDS_BETWEEN_EVENTS = 5.0
-"""Between what a worker says about one run."""
+"""Seconds between a worker's messages about one run."""
 TASKS_AT_A_TIME = 10_000
-"""How many the scheduler of a cluster is handed in one message."""
+"""The number of tasks that a cluster's scheduler is handed in one message."""
 _LOOK_SECONDS = 0.05
 _CLOSE_SECONDS = 5.0
 _LOST = (
@@ -424,7 +424,7 @@ def _require_scheduler(address: str) -> None:
 
 
 async def _identity(address: str) -> Any:
-    """What the server at an address says about itself."""
+    """Ask the server at an address who it is."""
     from distributed.core import rpc
     from distributed.security import Security
 

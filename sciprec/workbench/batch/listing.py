@@ -42,7 +42,7 @@ def runs_listing(table: Sequence[dict[str, Any]]) -> Listing:
 
 
 def summary(result: BatchResult) -> Summary:
-    """What is shown of a batch at a prompt and in a notebook."""
+    """The display of a batch at a prompt and in a notebook."""
     said = [counted(len(result.table), "run")]
     if result.failures:
         said.append(f"{len(result.failures)} failed")

@@ -1,4 +1,4 @@
-"""What tells the members of an ensemble apart, as far as a batch knows it."""
+"""The identity of an ensemble's members, as far as a batch knows it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sciprec.workbench.kinds import Member
 
 
 def member_of(run: Run) -> Member | None:
-    """What a run's model is told of its member; nothing of member 0."""
+    """The member that a run's model is given; None for member 0."""
     if run.member == 0:
         return None
     ensemble = run.scenario.ensemble
@@ -18,6 +18,6 @@ def member_of(run: Run) -> Member | None:
 
 
 def identity_of(run: Run) -> dict[str, Any]:
-    """What of an ensemble the numbers of a run depend on, as plain data; empty for member 0."""
+    """The keys of an ensemble that the numbers of a run depend on; empty for member 0."""
     member = member_of(run)
     return {} if member is None else asdict(member)

@@ -56,7 +56,7 @@ _DEFAULT = "default"
 
 @dataclass(frozen=True)
 class Setting:
-    """One thing that is in force.
+    """A setting in force.
 
     Args:
         name: precision, compensation, alpha, beta or reset_every.
@@ -71,7 +71,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class InForce:
-    """What a run uses where nothing else is said.
+    """The settings of a run where nothing else is given.
 
     Args:
         backends: names of backends; empty where neither scenario nor environment names one.

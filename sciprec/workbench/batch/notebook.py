@@ -1,4 +1,4 @@
-"""How a batch goes, in one line of a notebook's output."""
+"""The course of a batch, in one line of a notebook's output."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ def perform(run: Run, folder: str, debug: bool = False, on_days: Days | None = N
 
 
 def pace_of(dataset: xr.Dataset) -> str:
-    """How fast a model goes on a processor of its own; empty where its dataset does not say."""
+    """The speed of a model on a processor of its own; empty where its dataset does not say."""
     seconds = float(dataset.attrs.get(PROCESSOR_SECONDS, 0.0))
     if not seconds > 0.0:
         return ""

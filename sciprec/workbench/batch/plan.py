@@ -37,7 +37,7 @@ class Run(OfVariant):
     threads: int = 1
 
     def outcome(self, seconds: float, failure: str = "", **more: Any) -> Outcome:
-        """What became of the run; `more`: the rest of an Outcome."""
+        """The outcome of the run; `more`: the rest of an Outcome."""
         return Outcome(
             self.scenario.name, self.variant, self.file, seconds, failure, self.member, **more
         )
@@ -45,7 +45,7 @@ class Run(OfVariant):
 
 @dataclass(frozen=True)
 class Outcome(OfVariant):
-    """What became of a run.
+    """The outcome of a run.
 
     Args:
         scenario: name.
@@ -119,8 +119,8 @@ def plan(
 
 
 def variants_of(scenario: Scenario, backends: Iterable[str]) -> list[Variant]:
-    """These arithmetics with the stages and compensations of a scenario, one after another; at the
-    end its adaptive run, where it has one.
+    """The variants of these arithmetics with the stages and compensations of a scenario, one after
+    another; at the end its adaptive run, where it has one.
     """
     stored, adaptive = scenario.stored_format, scenario.adaptive_choice()
     adapting = [] if adaptive is None else [Variant(adaptive.plan().widest, adaptive=adaptive)]

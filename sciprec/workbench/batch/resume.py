@@ -38,7 +38,7 @@ INTERRUPTED = ".interrupted"
 
 
 def run_digest(run: Run) -> str:
-    """What a run is, as 64 hexadecimal digits."""
+    """The digest of a run with its code, as 64 hexadecimal digits."""
     content = asked_of(run) | {
         "traced": traced_by(run), "code": code_digest(), "behind": (run.code, run.state),
     }  # fmt: skip
@@ -47,7 +47,7 @@ def run_digest(run: Run) -> str:
 
 
 def asked_of(run: Run) -> dict[str, Any]:
-    """What is asked of a run, as plain data without the code that answers it: the scenario, the
+    """The request of a run, as plain data without the code that answers it: the scenario, the
     arithmetic, and which member.
     """
     scenario = run.scenario.model_dump(mode="json")
@@ -169,7 +169,7 @@ def left_beside(runs: Sequence[Run], folder: str | Path) -> list[str]:
 
 
 def interrupted_folder(run: Run, folder: str | Path) -> Path | None:
-    """Where a long run leaves what it needs to go on after an interruption; None where it cannot.
+    """The folder from which a long run goes on after an interruption; None where it cannot.
 
     The name holds the run's digest: other code, or another scenario of that name, begins again.
     """
@@ -188,8 +188,8 @@ def remove_interrupted(folder: Path | None) -> None:
 
 
 def interrupted_beside(runs: Sequence[Run], folder: str | Path) -> tuple[int, int]:
-    """How many runs that are none of these could go on from what they have left in the folder, and
-    how many bytes that takes.
+    """The number of other runs that could go on from what they have left in the folder, and the
+    bytes that this takes.
     """
     own = {interrupted_folder(run, folder) for run in runs}
     others = [one for one in (Path(folder) / INTERRUPTED).glob("*") if one not in own]

@@ -1,4 +1,4 @@
-"""How the runs of a batch go, in small files that another command reads while they are written.
+"""The states of a batch's runs, in small files that another command reads while they are written.
 
 There are some where a scenario has a table [monitor]: one of the batch, and one of each run,
 written again now and then, each complete or not at all.
@@ -82,7 +82,7 @@ def end_states(outcomes: Sequence[Outcome], folder: Path) -> None:
 
 
 def _ended(outcome: Outcome) -> dict[str, Any]:
-    """How a run has ended."""
+    """The state of a run that has ended."""
     state = FAILED if outcome.failure else KEPT if outcome.kept else DONE
     return {"state": state, "failure": outcome.failure, "alerts": list(outcome.alerts)}
 
@@ -163,7 +163,7 @@ class RunState:
 
 
 def _changes(history: Any, number: int) -> dict[str, float | None]:
-    """How far a variable has moved since it was first watched, as shares of its first size."""
+    """Drift and growth of a variable since it was first watched, as shares of its first size."""
     norms, means = (history.column(name)[:, number] for name in ("norm", "mean"))
     counts = history.column("count")[:, number]
     if not counts[0] or not norms[0] > 0.0:
@@ -186,7 +186,7 @@ def _write(path: Path, content: dict[str, Any]) -> None:
 
 
 def read_states(folder: str | Path) -> dict[str, Any]:
-    """How a batch goes: `ended`, `interrupted`, and `runs`, a dictionary for each.
+    """Read the state of a batch: `ended`, `interrupted`, and `runs`, a dictionary for each.
 
     Raises:
         InputError: the folder holds no batch that is watched, or a file of it is damaged.
@@ -207,7 +207,7 @@ def read_states(folder: str | Path) -> dict[str, Any]:
 
 
 def _read(path: Path, known: Mapping[str, Field]) -> dict[str, Any] | None:
-    """What a file holds; None where there is none.
+    """Read a file of states; None where there is none.
 
     Raises:
         InputError: it is damaged: no JSON, or other than this module writes.

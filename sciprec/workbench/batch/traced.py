@@ -17,7 +17,7 @@ TRACE = "sciprec_trace"
 
 
 def traced_by(run: Run) -> str:
-    """What the error of a run is to be split by; "" where it is not to be."""
+    """The key by which the error of a run is to be split; "" where it is not to be."""
     asked = run.scenario.trace
     if asked is None or run.member or run.is_truth:
         return ""

@@ -1,4 +1,4 @@
-"""From scenario files to a page: load, plan, execute, store, compare, report."""
+"""The way from scenario files to a page: load, plan, execute, store, compare, report."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _MOST_NAMED = 3
 
 @dataclass(frozen=True, repr=False)
 class BatchResult(Shown):
-    """What a batch left behind.
+    """The result of a batch.
 
     Args:
         folder, page: where everything is.
@@ -260,7 +260,7 @@ def completed(
 
 
 def _notes(left: Sequence[str], folder: Path) -> tuple[str, ...]:
-    """What a reader of the folder has to know about files that are not on the page."""
+    """Notes for a reader of the folder about files that are not on the page."""
     if not left:
         return ()
     shown = ", ".join(left[:_MOST_NAMED]) + (" and others" if len(left) > _MOST_NAMED else "")
@@ -291,7 +291,7 @@ def forecast(
     plugins: str | Path | Sequence[str | Path] = (),
     changes: Mapping[str, Any] | None = None,
 ) -> list[dict[str, Any]]:
-    """What `run` would do with the same arguments; nothing is computed or written.
+    """Describe what `run` would do with the same arguments; nothing is computed or written.
 
     Returns:
         One dictionary per run: scenario, label, member, file, kept (whether its file is there

@@ -55,7 +55,7 @@ _NO_KERNEL = {
 
 
 def _truncation(given: Any) -> int | str:
-    """Its number, or its name where its grid is linear."""
+    """The number of a truncation, or its name where its grid is linear."""
     from sciprec.climate.transform.grid import resolve_truncation
 
     found = resolve_truncation(given)
@@ -245,7 +245,7 @@ def _run(given: ClimateRun, variant: Variant, around: Surroundings) -> xr.Datase
 
 
 def _worthwhile_threads(given: ClimateRun) -> int:
-    """How many threads inside a run make it shorter: they meet some ten times in a step."""
+    """The number of threads that make a run shorter: they meet some ten times in a step."""
     from sciprec.climate.transform.legendre import coefficient_orders
 
     request = _request(given, stored=None)
@@ -279,7 +279,7 @@ def _watchable(given: ClimateRun, variant: Variant, plan: Plan) -> None:
 
 
 def _wrong_by_itself(given: ClimateRun, compensation: Any, backend: str) -> list[str]:
-    """What is wrong with single parts of a table whatever the others say, a sentence each."""
+    """Complaints about single parts of a table whatever the others say, a sentence each."""
     plain: dict[str, Any] = {
         "parameters": {}, "variables": None, "stored": None, "time_scheme": None,
         "days": 1.0, "output_hours": 24.0, "step_seconds": None,

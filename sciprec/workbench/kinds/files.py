@@ -19,12 +19,12 @@ from sciprec.scenario.toml_file import read_toml
 from sciprec.workbench.kinds.kind import Kind, kinds
 
 _IN_PLACE_OF = {"name": "unnamed", "title": "untitled", "source": "nobody"}
-"""What every scenario has to say, and what is judged without it."""
+"""Keys that every scenario has to have, with values to judge a file that lacks them."""
 
 
 @dataclass(frozen=True)
 class Examined:
-    """What became of the content of a scenario file.
+    """The content of a scenario file, examined.
 
     Args:
         scenario: where nothing is wrong; None otherwise.
@@ -131,7 +131,7 @@ def examined(content: dict[str, Any]) -> Examined:
 
 
 def _of_every_kind(content: dict[str, Any]) -> list[str]:
-    """What is wrong with the keys that scenarios of all kinds have."""
+    """Complaints about the keys that scenarios of all kinds have."""
     try:
         Scenario.model_validate({"kind": "", **content, "compensation": ()})
     except ValidationError as error:
@@ -181,6 +181,6 @@ def _without(content: dict[str, Any], wrong: Sequence[tuple], kind: Kind) -> dic
 
 
 def _one_of_each(errors: list[Any]) -> list[Any]:
-    """What pydantic refuses, without arrays that are too short for the elements it has refused."""
+    """Errors of pydantic, without arrays that are too short for the elements it has refused."""
     inner = {tuple(e["loc"][:-1]) for e in errors}
     return [e for e in errors if e["type"] != "too_short" or tuple(e["loc"]) not in inner]

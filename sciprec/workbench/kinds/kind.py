@@ -31,7 +31,7 @@ from sciprec.scenario.variant import Variant
 from sciprec.tools.monitor.plan import Plan
 
 NUMBER_BYTES = 8
-"""Of a number in a file, before compression."""
+"""Bytes of a number in a file, before compression."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Member:
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What a model finds beside its table.
+    """The surroundings of a model's run: all that it is given beside its table.
 
     Args:
         listening: told now and then how far the run is, in the unit of the kind's `length`, or

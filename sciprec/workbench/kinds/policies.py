@@ -11,8 +11,8 @@ _MIXED = ("state update", "Legendre products", "Legendre sums", "Fourier")
 
 
 def words_of(name: str, kind: str) -> str:
-    """What a policy gives to the stages of a kind, such as "state update in fp32, all else in
-    fp16"; empty for other backends and kinds.
+    """The formats that a policy gives to the stages of a kind, such as "state update in fp32, all
+    else in fp16"; empty for other backends and kinds.
     """
     if not name.startswith("policy:") or kind not in MODEL_STAGES:
         return ""

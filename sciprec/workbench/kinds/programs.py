@@ -105,7 +105,7 @@ def _results(dataset: xr.Dataset, kind: Kind, output: tuple[str, ...] | None) ->
 
 
 def _usual(numbers: Mapping[str, xr.DataArray], attributes: Mapping[str, Any]) -> list[str]:
-    """What the model states as primary, or else fields in time, or else all."""
+    """Variables that the model states as primary, or else fields in time, or else all."""
     primary = [n for n in str(attributes.get(PRIMARY, "")).split() if n in numbers]
     fields = [n for n, v in numbers.items() if v.dims[:1] == (TIME,) and v.ndim > 1]
     return primary[:1] or fields or list(numbers)

@@ -1,4 +1,4 @@
-"""What files of kinds of scenario may hold: as a JSON schema, and as lists of keys."""
+"""Keys of the kinds of scenario: as a JSON schema, and as lists."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ class Advancing:
         self._judged: tuple[str, ...] = ()
 
     def advance(self, step: Step, state: Mapping[str, np.ndarray], count: int, of: int) -> None:
-        """So many steps of a state, whose arrays are changed in place.
+        """Advance a state, whose arrays are changed in place, by a number of steps.
 
         Args:
             step: function (lift, **state).
@@ -67,7 +67,7 @@ class Advancing:
                 array[...] = made[name]
 
     def _begun(self, state: Mapping[str, np.ndarray], of: int) -> Control:
-        """What decides; the first call says for how many steps and of what."""
+        """The control of the run; the first call says for how many steps and of what."""
         if self._control is None:
             try:
                 one = require_variable(self.plan, tuple(state))
@@ -87,7 +87,7 @@ class Advancing:
 
     @property
     def adapted(self) -> Adapted | None:
-        """What was done so far; None before the first step."""
+        """The history so far; None before the first step."""
         if self._control is None:
             return None
         history = self._control.arrays()["history"]
@@ -100,7 +100,7 @@ class Advancing:
         return {name: array.copy() for name, array in state.items()}
 
     def advanced(self, state: State, rung: int, before: int, count: int) -> None:
-        """So many steps on a rung."""
+        """Advance a state by a number of steps on a rung."""
         assert self._step is not None
         for _ in range(count):
             self._step(self._lifts[rung], **state)

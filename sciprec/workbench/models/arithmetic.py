@@ -1,4 +1,4 @@
-"""What a model computes with: its kernels, roundings and updates in the arithmetic of a run."""
+"""The arithmetic of a model's run: its kernels, roundings and updates."""
 
 from __future__ import annotations
 
@@ -196,7 +196,7 @@ class ModelArithmetic:
 
     @property
     def adapted(self) -> Adapted | None:
-        """What steps whose arithmetic follows a tolerance have done; None where there are none."""
+        """The history of steps whose arithmetic follows a tolerance; None where there are none."""
         return None if self._advancing is None else self._advancing.adapted
 
     def _on_ladder(self, plan: Adaptive) -> Advancing:
@@ -257,7 +257,7 @@ class ModelArithmetic:
             )
 
     def _updating(self, state: np.ndarray, variable: str) -> CarriedUpdate:
-        """What updates an array: it stays alive with its residual."""
+        """The update of an array: it stays alive with its residual."""
         known = self._updates.get(id(state))
         if known is None:
             if len(self._updates) == _MOST_STATES:
@@ -275,7 +275,7 @@ class ModelArithmetic:
         return known[1]
 
     def _new_seed(self, number: int | None = None) -> int:
-        """Of the random bits of the next kernel, or of the one of this number."""
+        """A seed for the random bits of the next kernel, or of the one of this number."""
         one = 1 + len(self._lifted) + len(self._updates) if number is None else number
         return ((self.seed << 40) + (self._member << 12) + one) % 2**63
 

@@ -42,7 +42,7 @@ _M = TypeVar("_M", bound=Model)
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
 _COMPILE_SECONDS = 5.0
-"""What the kernels of a model are taken to need, roughly."""
+"""Seconds that compiling a model's kernels is taken to need, roughly."""
 _REPEATED_SECONDS, _MOST_REPEATED = 0.5, 5
 _ROUNDED = (
     "Every operation of the kernels that the model lifts, and every update that it makes by its "
@@ -132,7 +132,7 @@ def _declared(
     name: str, function: Model, perturbs: Sequence[str], variables: Sequence[str] | None,
     brief: Mapping[str, Any] | None,
 ) -> Declared:  # fmt: skip
-    """What a decorator was told, checked.
+    """Check the arguments of the decorator; return the declared model.
 
     Raises:
         InputError: as `model`.
@@ -255,7 +255,7 @@ class Declared:
         return dataset.assign_attrs(fixed_point_attributes(fixed_point_summary(arithmetic.lifted)))
 
     def _called(self, parameters: Any, arithmetic: ModelArithmetic, label: str) -> Any:
-        """What the function returns.
+        """Call the function; return what it returns.
 
         Raises:
             InputError: it ends with an error.
@@ -293,7 +293,7 @@ def _arithmetic(variant: Variant, around: Surroundings) -> ModelArithmetic:
 
 
 def _place(error: Exception, function: Model) -> str:
-    """Where a model's own code has raised an error."""
+    """The line of a model's own code that has raised an error."""
     file, found = function.__code__.co_filename, function.__code__.co_firstlineno
     trace = error.__traceback__
     while trace is not None:

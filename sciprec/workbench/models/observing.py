@@ -1,4 +1,4 @@
-"""What a monitor sees of a user's model: what the model shows it, step by step."""
+"""Observation of a user's model: what the model shows its monitor, step by step."""
 
 from __future__ import annotations
 
@@ -72,13 +72,13 @@ class Observer:
         return array.astype(np.float64)
 
     def observed_at_end(self) -> Observed:
-        """What was seen of the whole run; of fewer steps than `every` the last one."""
+        """The observations of the whole run; of fewer steps than `every` the last one."""
         if self.steps and not self.history.steps.size:
             self._note()
         return self.observed()
 
     def observed(self) -> Observed:
-        """What was seen so far."""
+        """The observations so far."""
         def words(name: str, at: int) -> str:
             shape = self._shapes.get(name)
             return place_in(shape, at) if shape else ""
@@ -90,7 +90,7 @@ class Observer:
 
 
 def _indices(shape: tuple[int, ...]) -> Elements:
-    """Where the elements of an array are that is kept flat."""
+    """The indices of an array's elements, for an array that is kept flat."""
     return {
         f"index_{axis}": (values.ravel(), f"index along axis {axis}")
         for axis, values in enumerate(np.indices(shape))

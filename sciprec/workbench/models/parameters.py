@@ -188,7 +188,7 @@ def _within(metadata: list[Any], annotation: Any) -> str:
 
 
 def _words(annotation: Any, name: str, model: str) -> tuple[str, str]:
-    """What a type accepts in words, and how a value of it is written in TOML.
+    """Words for the values that a type accepts, and an example of one in TOML.
 
     Raises:
         InputError: no scenario file can hold such a value.

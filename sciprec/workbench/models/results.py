@@ -1,4 +1,4 @@
-"""What a model has returned: whether it can be stored and compared, and what it says of itself."""
+"""Checks of a model's result: whether it can be stored and compared, and what it says of itself."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from sciprec.results.output.stated import BUDGETS, DRAWN, FIGURES, PRIMARY
 _SAID = {"primary": PRIMARY, "budgets": BUDGETS, "pictures": DRAWN}
 """Attributes of a model's dataset, and what they are in its file."""
 _KINDS = {"f": np.float64, "i": np.int64, "u": np.int64, "b": np.int8}
-"""How numbers are stored, by what they are."""
+"""Types in which numbers are stored, by their kind."""
 
 
 def stored_form(
     made: Any, model: str, truth: bool, variables: Sequence[str] | None = None
 ) -> xr.Dataset:
-    """What a model has returned in the form in which it is stored.
+    """Convert a model's result to the form in which it is stored.
 
     Args:
         made: what it returned.

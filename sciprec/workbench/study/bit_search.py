@@ -58,7 +58,7 @@ class Tried:
 
     @property
     def worst(self) -> float:
-        """Of all members."""
+        """The worst error of all members."""
         return max(self.ratios)
 
     @property
@@ -73,7 +73,7 @@ class Tried:
 
 @dataclass(frozen=True, repr=False)
 class Search(Shown):
-    """What a search has found.
+    """The result of a search for the fewest bits.
 
     Args:
         bits: of the least significand that holds; MOST where only binary64's does.
@@ -112,7 +112,7 @@ class Search(Shown):
 
     @property
     def sentence(self) -> str:
-        """What was found, in words."""
+        """The result, in words."""
         if not self.found:
             return "No significand below binary64's 53 bits stays under the tolerance."
         said = f"{self.bits} significant bits are enough, the implicit one included"
@@ -216,7 +216,7 @@ class _Trials:
         return made
 
     def _results(self, name: str) -> list[xr.Dataset]:
-        """What each member leaves in an arithmetic."""
+        """The results of each member in an arithmetic."""
         subject, backend = self.subject, resolve_backend(name)
         about = json.dumps(properties(backend))
         made = []

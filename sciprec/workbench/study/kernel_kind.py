@@ -38,7 +38,7 @@ _ROUNDED = (
 
 
 class KernelRun(Section):
-    """What a study was made of; see sciprec.study."""
+    """The table of a study; see sciprec.study."""
 
     function: str = key("the name of a function", 'function = "heat"')
     place: str = key("file and line", 'place = "heat.py, line 3"')
@@ -103,7 +103,7 @@ def name_of(function: str) -> str:
 
 
 def _listed(origins: Sequence[str]) -> str:
-    """Where inputs come from, in words."""
+    """Words for the origins of inputs."""
     more = ("", " and another", f" and {len(origins) - 1} others")
     return origins[0] + more[min(len(origins) - 1, 2)]
 

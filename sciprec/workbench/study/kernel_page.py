@@ -31,7 +31,7 @@ _TOLERANCE = Range("a number >= 0", least=0.0)
 
 @dataclass(frozen=True, repr=False)
 class Study(BatchResult):
-    """What a study left behind.
+    """The result of a study.
 
     Args:
         folder, page, files, table, failures, notes: as of a batch.
@@ -158,7 +158,7 @@ def _limits(given: Any, outputs: Sequence[str]) -> dict[str, float]:
 def _searched(
     search: Any, about: Subject, limits: Sequence[Tolerance], on_tried: Callable | None
 ) -> Search:
-    """What the search finds."""
+    """Make the search for the fewest bits; return its result."""
     if not (isinstance(search, str) and search == BITS):
         raise refused("search", search, f"'{BITS}'")
     if not limits:
@@ -170,7 +170,7 @@ def _searched(
 
 
 def _words(about: Subject, backends: Sequence[str], folder: Path) -> str:
-    """What to write in Python for the same study."""
+    """The Python call of the same study, for the page."""
     shown = ", ".join(map(repr, backends))
     setting = " ".join(shell_assignments(os.environ))
     call = f'sciprec.study({about.kernel.__name__}, args, backends=[{shown}], out="{folder}")'

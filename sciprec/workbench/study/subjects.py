@@ -1,4 +1,4 @@
-"""What is studied: a kernel with its inputs, and which of its results count."""
+"""The subject of a study: a kernel with its inputs, and which of its results count."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Subject:
 
     @cached_property
     def identity(self) -> str:
-        """What is studied, as 64 hexadecimal digits."""
+        """The digest of the subject, as 64 hexadecimal digits."""
         return digest_of(
             self.kernel, [(m.values, m.dims, m.coordinates) for m in self.members],
             self.outputs, dict(self.axes),
@@ -52,7 +52,7 @@ class Subject:
 
     @property
     def place(self) -> str:
-        """Where the kernel is defined: the name of its file and the line."""
+        """The kernel's definition: the name of its file and the line."""
         code = self.kernel.__code__
         return f"{Path(code.co_filename).name}, line {code.co_firstlineno}"
 
@@ -78,7 +78,7 @@ def subject_of(identity: str) -> Subject:
 def subject(
     kernel: Any, args: Any, output: str | Sequence[str] | None, axes: Mapping[str, Any] | None
 ) -> Subject:
-    """What is to be studied, checked by a run in binary64.
+    """Make the subject of a study, checked by a run in binary64.
 
     Args:
         kernel: a Python function, an `@njit` function or a lifted kernel.

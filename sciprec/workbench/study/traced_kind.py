@@ -88,8 +88,8 @@ def _run(given: KernelRun, variant: Variant, around: Surroundings) -> xr.Dataset
 
 
 def _numbered(lines: Sequence[Line]) -> list[str]:
-    """What lines are called, whatever their text and wherever the file has them: arguments by their
-    name, others by function, from 1.
+    """Names of lines that hold whatever their text and place in the file: arguments by their name,
+    others by function, from 1.
     """
     counts: Counter[str] = Counter()
     names = []
@@ -103,7 +103,7 @@ def _numbered(lines: Sequence[Line]) -> list[str]:
 
 
 def _returned(name: str) -> str:
-    """What a trace calls a result that was returned."""
+    """The name of a returned result in a trace."""
     stem, _, number = name.partition("_")
     return f"return_{number}" if number else "return" if stem else name
 

@@ -1,1 +1,1 @@
-"""What runs tell beside the errors of single values."""
+"""Evidence of runs beside the errors of single values."""

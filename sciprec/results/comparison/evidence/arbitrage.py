@@ -183,7 +183,7 @@ def _along_strikes(market: Market, row: int, maturity: float, strikes: np.ndarra
 
 
 def _limits(market: Market, row: int, maturity: float, strikes: np.ndarray) -> list[Check]:
-    """At least the intrinsic value, at most what is paid at best."""
+    """The limits of a price: at least the intrinsic value, at most what is paid at best."""
     discount, forward = float(market.discount(maturity)), float(market.forward(maturity))
     found = []
     for k, strike in enumerate(map(float, strikes)):
@@ -215,7 +215,7 @@ def _calendar(
 
 
 def _sentence(count: int, caused: tuple, beyond: int | None) -> str:
-    """What it comes to."""
+    """A sentence on the static arbitrage that rounding causes."""
     if not count:
         return "static arbitrage is not checked for this payoff"
     if not caused:

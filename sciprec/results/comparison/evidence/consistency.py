@@ -23,7 +23,7 @@ YES, NO, TOO_FEW = "yes", "no", "not enough members"
 
 @dataclass(frozen=True)
 class Consistency:
-    """What the test says.
+    """The result of the consistency test.
 
     Args:
         answer: YES, NO or TOO_FEW: whether the runs are indistinguishable from the ensemble.
@@ -49,7 +49,7 @@ class Consistency:
 
 
 def ensemble_consistency(ensemble, runs, names=None) -> Consistency:
-    """Whether three runs are statistically indistinguishable from an ensemble.
+    """Test whether three runs are statistically indistinguishable from an ensemble.
 
     Variables are standardised by the ensemble; its principal components are found; a score of a run
     is outside where it is more than two standard deviations of the ensemble's scores from their
@@ -144,7 +144,7 @@ def _scores(ensemble: np.ndarray, runs: np.ndarray) -> tuple[np.ndarray, np.ndar
 
 
 def _too_few(members: int, runs: int) -> str:
-    """What is missing."""
+    """A sentence on the missing runs."""
     return (
         f"{members} finished members of the truth and {runs} test runs; the test needs "
         f"{LEAST_MEMBERS} and {TEST_RUNS}"

@@ -16,7 +16,7 @@ LEVEL = 0.05
 
 @dataclass(frozen=True)
 class Distributions:
-    """What the tests say.
+    """The result of the tests of distributions.
 
     Args:
         answer: YES, NO or TOO_FEW: whether no variable tells the ensembles apart.
@@ -36,7 +36,7 @@ class Distributions:
 
 
 def compare_distributions(golden, actual, names=None, level: float = LEVEL) -> Distributions:
-    """Whether two ensembles have the same distribution of every variable.
+    """Test whether two ensembles have the same distribution of every variable.
 
     A two-sample Kolmogorov-Smirnov test for each variable; p-values adjusted after Benjamini and
     Hochberg; the ensembles differ where an adjusted one is below the level. Where nothing differs
@@ -98,7 +98,7 @@ def _p_value(one: np.ndarray, two: np.ndarray) -> float:
 
 
 def _varies(golden: np.ndarray) -> np.ndarray:
-    """Which variables differ from member to member, more than by rounding."""
+    """Mark variables that differ from member to member, more than by rounding."""
     if not len(golden):
         return np.zeros(golden.shape[1], bool)
     return np.ptp(golden, axis=0) > CONSTANT * np.abs(golden).max(axis=0)
@@ -110,7 +110,7 @@ def _smallest_p(one: int, two: int) -> float:
 
 
 def _too_few(members: tuple[int, int], count: int) -> str:
-    """What is missing."""
+    """A sentence on the missing members."""
     if count == 0:
         return "no variable of the truth varies from member to member"
     needed = next(n for n in range(2, 1000) if count * _smallest_p(n, n) <= LEVEL)

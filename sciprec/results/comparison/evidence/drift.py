@@ -15,7 +15,7 @@ ROUNDING_OF_MEANS = 1e-14
 
 @dataclass(frozen=True)
 class Drift:
-    """How a global mean drifts away from that of the fp64 run.
+    """The drift of a global mean away from that of the fp64 run.
 
     Args:
         variable: name.

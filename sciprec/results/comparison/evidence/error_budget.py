@@ -185,7 +185,7 @@ def _ratio(one: float, other: float) -> float:
 
 
 def _worst(rounding: np.ndarray, others: np.ndarray) -> tuple[int, ...]:
-    """Where rounding is largest against the others."""
+    """The place where rounding is largest against the others."""
     with np.errstate(divide="ignore", invalid="ignore"):
         share = np.where(rounding == 0.0, 0.0, rounding / others)
     share = np.where(np.isnan(share), -1.0, share)

@@ -1,4 +1,4 @@
-"""How the error of a stored run grows with its steps, against the truth of the same scenario."""
+"""Growth of a stored run's error with its steps, against the truth of the same scenario."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def growth_as_dict(growth: Growth | None) -> dict[str, Any] | None:
 
 
 def law_sentences(growths: Sequence[tuple[str, Growth]]) -> list[str]:
-    """Which law describes which run, one sentence for each law.
+    """Sentences that say which law describes which run, one for each law.
 
     Args:
         growths: (label, Growth) of each run.

@@ -54,7 +54,7 @@ def evidence(
     *,
     reference: xr.Dataset | None = None,
 ) -> dict[str, Any]:
-    """What stored runs tell about an arithmetic beside the pointwise errors.
+    """The evidence of stored runs about an arithmetic, beside the pointwise errors.
 
     Args:
         golden, actual: the undisturbed truth and run of one scenario.
@@ -110,7 +110,7 @@ def main_field(dataset: xr.Dataset) -> str:
 
 
 def _flow_parts(golden, actual, members: Members, reference) -> dict[str, Callable[[], Any]]:
-    """What can be measured of a flow; of other models, what their members tell."""
+    """The measurements of a flow; of other models, those of their members."""
     if "time" not in golden.dims:
         return {}
     if "cell_area" not in golden:
@@ -132,7 +132,7 @@ def _flow_parts(golden, actual, members: Members, reference) -> dict[str, Callab
 
 
 def _model_parts(golden, actual, members: Members) -> dict[str, Callable[[], Any]]:
-    """What the members of an ensemble tell of a model that is on no sphere."""
+    """The measurements of a model's ensemble, for a model that is on no sphere."""
     if not members.golden or not any(v.dims[:1] == ("time",) for v in golden.values()):
         return {}
     in_days = str(golden["time"].attrs.get("units", "")).startswith("day")
@@ -145,7 +145,7 @@ def _model_parts(golden, actual, members: Members) -> dict[str, Callable[[], Any
 
 
 def _price_parts(golden, actual, members: Members, reference) -> dict[str, Callable[[], Any]]:
-    """What can be measured of a surface of prices."""
+    """The measurements of a surface of prices."""
     return {
         "prices": lambda: price_errors(golden, actual),
         "arbitrage": lambda: arbitrage(golden, actual),
@@ -197,7 +197,7 @@ def _consistency(golden, actual, members: Members) -> dict[str, Any]:
 
 
 def _flow_distributions(golden, actual, members: Members) -> dict[str, Any]:
-    """All members of both, variable by variable."""
+    """Compare the distributions of all members of both, variable by variable."""
     days = float(golden["time"][-1])
     columns = table_of_means(chain([golden], members.golden), days)
     names = columns["variable"].values
@@ -207,7 +207,7 @@ def _flow_distributions(golden, actual, members: Members) -> dict[str, Any]:
 
 
 def _price_distributions(golden, actual, members: Members) -> Any:
-    """All members of both, price by price."""
+    """Compare the distributions of all members of both, price by price."""
     shape = golden["price"].shape
     tables = [
         np.array([run["price"].values.ravel() for run in (first, *others)])
@@ -221,7 +221,7 @@ def _price_distributions(golden, actual, members: Members) -> Any:
 
 
 def _note(golden: xr.Dataset, members: Members) -> str:
-    """What a reader of the two tests must know about the ensemble."""
+    """A note that a reader of the two tests needs about the ensemble."""
     if not members.golden or perturbation_of(golden) > 4.0 * ULP:
         return ""
     return (

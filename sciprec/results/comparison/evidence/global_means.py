@@ -59,8 +59,8 @@ def global_means(dataset: xr.Dataset, time: int = -1) -> dict[str, float]:
 
 
 def fields_of(dataset: xr.Dataset) -> dict[str, xr.DataArray]:
-    """What varies over time and in space: on the sphere where a dataset has areas of cells, and
-    nothing on a sphere of which it has none.
+    """Variables over time and space: on the sphere where a dataset has areas of cells, and none on
+    a sphere of which it has none.
     """
 
     def is_there(dims: tuple) -> bool:

@@ -1,4 +1,4 @@
-"""Which law describes how a rounding error grows: exponential, square root, or linear in the steps.
+"""Laws of a rounding error's growth: exponential, square root, or linear in the steps.
 
 Source: delta_n = delta_0 e^(n eps) is the model of the MLU370's published description; sqrt(n) u is
 the probabilistic law of rounding errors (Higham and Mary 2019, 10.1137/18M1226312), n u the worst
@@ -37,7 +37,7 @@ class Law:
 
 @dataclass(frozen=True)
 class Growth:
-    """How the error of one run grows.
+    """The growth of one run's error.
 
     Attributes:
         laws: fitted, the best first.

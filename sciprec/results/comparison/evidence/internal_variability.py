@@ -15,7 +15,7 @@ from sciprec.results.comparison.evidence.global_means import spatial_means
 from sciprec.results.comparison.wording import factor
 
 LEAST_INCREASE = 10.0
-"""By which a small difference must grow for a flow to count as chaotic."""
+"""The factor by which a small difference must grow for a flow to count as chaotic."""
 HOURS_PER_DAY = 24.0
 
 
@@ -118,7 +118,7 @@ def variability_growth(
 
 
 def _common_times(golden: xr.Dataset, runs: Iterable[xr.Dataset], variable: str) -> int:
-    """How many times, from the first, all runs have."""
+    """The number of times, from the first, that all runs have."""
     shape, times = golden[variable].shape[1:], golden["time"].values
     count = times.size
     for number, run in enumerate(runs, start=1):
@@ -150,7 +150,7 @@ def _rms(golden: xr.Dataset, runs: Sequence[xr.Dataset], variable: str, times: i
 
 
 def _increase(days: np.ndarray, size: np.ndarray) -> tuple[float, float]:
-    """How often a difference has grown since it was smallest, and its doubling time in hours."""
+    """The growth of a difference since it was smallest, and its doubling time in hours."""
     known = np.where(size > 0.0, size, math.inf)
     start = int(np.argmin(known))
     if not (math.isfinite(known[start]) and math.isfinite(size[-1]) and start < size.size - 1):

@@ -1,4 +1,4 @@
-"""What a stored surface of option prices says about its market."""
+"""The market of a stored surface of option prices."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ def price_errors(golden: xr.Dataset, actual: xr.Dataset) -> PriceErrors:
 
 
 def _against_bounds(golden: xr.Dataset, actual: xr.Dataset) -> tuple[int | None, float, str]:
-    """How many prices are outside of their bounds, the largest ratio, and the truth taken."""
+    """The number of prices outside of their bounds, the largest ratio, and the truth taken."""
     exact, truth = golden["price"].values, "price in fp64"
     if "analytic_price" in golden and np.isfinite(golden["analytic_price"]).all():
         exact, truth = golden["analytic_price"].values, "semi-analytic price"
@@ -124,7 +124,7 @@ def _largest(values: np.ndarray) -> float:
 
 
 def _sentence(found: dict) -> str:
-    """What it comes to."""
+    """A sentence on the errors of prices."""
     said = []
     if found["outside"] is not None:
         within = found["points"] - found["outside"]

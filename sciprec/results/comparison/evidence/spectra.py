@@ -125,7 +125,7 @@ def _power(dataset: xr.Dataset, field: xr.Variable) -> np.ndarray:
 
 
 def order_shares(count: int) -> np.ndarray:
-    """How often each order counts in a sum of squares (count,): 1 for m = 0, 2 for the others."""
+    """Weights of the orders in a sum of squares (count,): 1 for m = 0, 2 for the others."""
     return np.where(np.arange(count) > 0, 2.0, 1.0)
 
 
@@ -165,7 +165,7 @@ def _analysis_table(nlat: int, number: int) -> np.ndarray:
 
 
 def _resolved(one: np.ndarray, other: np.ndarray) -> int:
-    """How many degrees, from 0, hold more than nothing in one of two spectra; at least 2."""
+    """The number of degrees that hold more than nothing in one of two spectra; at least 2."""
     largest = np.maximum(one, other)
     held = np.flatnonzero(largest > NOTHING * largest.max())
     return max(2, int(held[-1]) + 1) if held.size else 2
@@ -179,7 +179,7 @@ def _ratio(one: np.ndarray, other: np.ndarray) -> np.ndarray:
 
 
 def _sentence(ratio: np.ndarray, departs: int | None) -> str:
-    """Where it departs, in words."""
+    """A sentence on where the spectrum departs."""
     if departs is None:
         most = float(np.max(np.maximum(ratio, 1.0 / np.maximum(ratio, 1e-300))))
         return (

@@ -38,7 +38,7 @@ def stated_tolerances(attributes: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def steps_attribute(attributes: Mapping[str, Any]) -> int:
-    """How many steps a run made; 1 where the file does not say so."""
+    """The number of steps of a run; 1 where the file does not say so."""
     try:
         steps = float(attributes.get("steps", 1))
     except (TypeError, ValueError):

@@ -82,7 +82,7 @@ def cut_up(shape: tuple[int, ...], most: int, *, whole: int = 1) -> Iterator[tup
 
 
 def _cuts(truth: Any, run: Any, shape: tuple[int, ...]) -> Iterator[tuple[slice, ...]]:
-    """Where to cut: at the chunks of either, else along the first axes."""
+    """Places to cut: at the chunks of either, else along the first axes."""
     for one in (run, truth):
         if chunks := getattr(one, "chunks", None):
             ends = [np.cumsum(sizes).tolist() for sizes in chunks]

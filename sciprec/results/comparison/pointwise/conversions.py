@@ -35,7 +35,7 @@ class Conversion:
 
     @property
     def changes(self) -> bool:
-        """Whether numbers become other ones."""
+        """Whether the conversion changes numbers."""
         return self.factor != 1 or self.offset != 0
 
     def __call__(self, values: Any) -> np.ndarray:
@@ -57,7 +57,7 @@ class Conversion:
 def conversion(
     given: str, wanted: str, attributes: Mapping[str, Any] | None = None
 ) -> Conversion | None:
-    """How values come from one unit into another; None where that is not known, or no line.
+    """The linear conversion of one unit into another; None where none is known.
 
     Args:
         given, wanted: as the attribute `units` has them.

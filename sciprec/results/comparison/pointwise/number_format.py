@@ -18,7 +18,7 @@ _OF_DTYPES = {"float16": "binary16", "float32": "binary32"}
 
 @dataclass(frozen=True)
 class NumberFormat:
-    """What a comparison has to know of the run's arithmetic.
+    """The number format of a run, as a comparison needs it.
 
     Args:
         name: of the format.
@@ -41,7 +41,7 @@ class NumberFormat:
 
     @property
     def limits(self) -> Limits:
-        """The same for the compiled loops."""
+        """The limits of the classes, for the compiled loops."""
         floating = self.emin is not None
         least = math.ldexp(1.0, self.emin) if floating else math.ldexp(1.0, -1022)
         normal, saturated = np.array([least, self.largest]).view(np.int64)

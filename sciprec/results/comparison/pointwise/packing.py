@@ -11,7 +11,7 @@ import xarray as xr
 from sciprec.results.comparison.pointwise.number_format import NumberFormat
 
 _OF_A_TURN = 0.02
-"""How far from whole turns of the integers an error may be that counts as wrapped around."""
+"""The largest distance from whole turns of the integers for errors that count as wrapped around."""
 
 
 @dataclass(frozen=True)

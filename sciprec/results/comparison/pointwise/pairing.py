@@ -66,7 +66,7 @@ class Pair:
     packing: tuple[Packing | None, Packing | None] = (None, None)
 
     def blocks(self) -> Iterator[Block]:
-        """Both, their weights and scales, block by block: memory does not depend on the size."""
+        """Both variables with weights and scales, in blocks: memory does not depend on the size."""
         return blocks_of(self.truth, self.run, self.weights, self.scale, self.name)
 
     @cached_property
@@ -96,7 +96,7 @@ class Pair:
 
     @cached_property
     def finite(self) -> np.ndarray:
-        """Where both values are finite: the points that statistics are over."""
+        """Mark places where both values are finite: the points that statistics are over."""
         return np.isfinite(self.golden) & np.isfinite(self.actual)
 
     @cached_property
@@ -243,7 +243,7 @@ def _pair_of(golden: xr.Dataset, actual: xr.Dataset, name: str) -> Pair:
 
 
 def _differences(golden: xr.Dataset, actual: xr.Dataset, names: list[str]) -> list[str]:
-    """What keeps two datasets from being compared, one phrase each."""
+    """Reasons against the comparison of two datasets, one phrase each."""
     found = _scenario_differences(golden, actual)
     missing = [name for name in names if name not in actual]
     if missing:
@@ -268,8 +268,8 @@ def _differences(golden: xr.Dataset, actual: xr.Dataset, names: list[str]) -> li
 
 
 def converted(golden: xr.Dataset, actual: xr.Dataset, name: str) -> Conversion | None:
-    """How a variable of the run comes into the truth's units; None where it is in them, where one
-    of the two states none, or where that is not known.
+    """The conversion of a variable of the run into the truth's units; None where it is in them,
+    where one of the two states none, or where none is known.
 
     Raises:
         InputError: both are times, of calendars with other days.
@@ -293,8 +293,8 @@ def _in_other_units(golden: xr.Dataset, actual: xr.Dataset, name: str) -> bool:
 
 
 def _units_difference(golden: xr.Dataset, actual: xr.Dataset, name: str) -> list[str]:
-    """That a variable or axis is in units that nothing is known to convert; of an axis, whose
-    values are the same, in any other ones.
+    """A phrase on a variable or axis in units that cannot be converted; of an axis, whose values
+    are the same, in any other ones.
     """
     if not _in_other_units(golden, actual, name):
         return []

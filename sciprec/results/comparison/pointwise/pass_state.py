@@ -1,4 +1,4 @@
-"""What the compiled pass over pairs of values is given, and what it adds to."""
+"""The data of the compiled pass over pairs of values: its limits, and the state that it adds to."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 
 class Limits(NamedTuple):
-    """Where the classes of the run's number format end: bits of magnitudes, and its last places.
+    """Limits of the classes of the run's number format: bits of magnitudes, and its last places.
 
     Args:
         normal, saturated: bits of the least normal and of the largest finite magnitude.
@@ -23,7 +23,7 @@ class Limits(NamedTuple):
 
 
 class State(NamedTuple):
-    """What the pass adds to; all of it merges by sums and maxima but the worst of this call.
+    """Counters of the pass; all merge by sums and maxima but the worst of this call.
 
     Args:
         matrix: pairs by class of truth and run, (7, 7).

@@ -1,4 +1,4 @@
-"""Whether two datasets lie on the same points: values along axes, and coordinates beside these."""
+"""Points of two datasets: whether they are the same along axes and in coordinates beside these."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def aligned(golden: xr.Dataset, actual: xr.Dataset) -> xr.Dataset:
 
 
 def axis_difference(golden: xr.Dataset, actual: xr.Dataset, axis: str) -> str:
-    """How an axis differs, or nothing; an early end of `time` is no difference."""
+    """A phrase on how an axis differs, or nothing; an early end of `time` is no difference."""
     one, two = golden.sizes[axis], actual.sizes[axis]
     if one != two and not (axis == "time" and 0 < two < one):
         return f"axis '{axis}' has {one} and {two} points"
@@ -116,14 +116,14 @@ def coordinate_differences(golden: xr.Dataset, actual: xr.Dataset) -> Iterator[t
 
 
 def _apart(mine: xr.DataArray, theirs: xr.DataArray) -> Iterator[float]:
-    """How far values are apart at most, of each block that differs."""
+    """The largest distance of values in each block that differs."""
     for block in blocks_of(mine, theirs, np.ones(()), None):
         if not same_values(block.golden, block.actual):
             yield _distance(block.golden, block.actual)
 
 
 def advice(golden: xr.Dataset, actual: xr.Dataset, missing: bool) -> str:
-    """What to do about axes, coordinates or variables that are not the same, as ends of a sentence.
+    """Advice about axes, coordinates or variables that are not the same, as ends of a sentence.
 
     Args:
         golden, actual: the datasets.

@@ -1,4 +1,4 @@
-"""What a tally comes to: the numbers of one variable's errors, as plain data."""
+"""Statistics of a tally: the numbers of one variable's errors, as plain data."""
 
 from __future__ import annotations
 

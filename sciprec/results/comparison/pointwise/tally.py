@@ -256,7 +256,7 @@ def _plain(block: np.ndarray) -> np.ndarray:
 
 
 def _settled(places: np.ndarray) -> np.ndarray:
-    """The same sums with all places but the last in [0, 2^WIDTH)."""
+    """The sums with all places but the last in [0, 2^WIDTH)."""
     settled = places.copy()
     for j in range(PLACES - 1):
         above = settled[:, j] >> WIDTH

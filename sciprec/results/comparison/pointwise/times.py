@@ -72,7 +72,7 @@ def same_times(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
 def time_conversion(
     given: Mapping[str, Any], wanted: Mapping[str, Any], values: Any, what: str
 ) -> Conversion | None:
-    """How times since one date become times since another one; None where a unit is not known.
+    """The conversion of times since one date into those since another; None for unknown units.
 
     Args:
         given, wanted: attributes of the variables: units, and the calendar.
