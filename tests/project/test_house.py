@@ -1,13 +1,17 @@
 """The house: what may lie at the top, a rule for each room, free names."""
 
 import ast
-import importlib
+import importlib.util
 import inspect
 import re
 import tomllib
 from pathlib import Path
 
 import pytest
+
+from sciprec.precision import resolve_backend
+from sciprec.precision.rewriting.program import Program
+from sciprec.precision.rounding.variant import FLOATS, PLAIN
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "sciprec"
@@ -51,8 +55,8 @@ def functions_of(package):
 LINK = re.compile(r"\]\((?!https?://|#)([^)#]+)")
 NAMED = re.compile(r"`((?:sciprec|docs|data|scenarios|tests)/[\w./-]+\.\w+)`")
 PAGES = sorted(
-    path for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("data/**/*.md")]
-    if path.name != "CHANGELOG.md"
+    path for folder in ("", "docs/**/", "data/**/", "sciprec/**/")
+    for path in ROOT.glob(f"{folder}*.md") if path.name != "CHANGELOG.md"
 )  # fmt: skip
 
 
@@ -62,6 +66,35 @@ def test_what_a_page_points_at_is_there(page):
     missing = [link for link in LINK.findall(text) if not (page.parent / link).exists()]
     missing += [name for name in NAMED.findall(text) if not (ROOT / name).exists()]
     assert not missing
+
+
+def test_every_page_beside_the_code_is_linked_from_the_page_of_rooms():
+    linked = {(ROOT / "docs" / link).resolve() for link in LINK.findall(ARCHITECTURE)}
+    beside = set(PACKAGE.rglob("README.md"))
+    assert len(beside) >= 4 and beside <= linked
+    for page in beside:  # and names modules beside it, or of its package
+        for name in re.findall(r"`([\w/]+\.py)`", page.read_text(encoding="utf-8")):
+            assert [*page.parent.rglob(name), *ROOT.glob(name), *PACKAGE.rglob(name)], (page, name)
+
+
+def test_the_page_of_rewriting_shows_the_module_that_its_kernel_becomes(tmp_path):
+    """Its first block is the kernel; each other one names an arithmetic, then shows lines of the
+    module.
+    """
+    page = (PACKAGE / "precision" / "rewriting" / "README.md").read_text(encoding="utf-8")
+    source, *blocks = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    path = tmp_path / "of_the_page.py"
+    path.write_text(source, encoding="utf-8")
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    assert len(blocks) == 3
+    for block in blocks:
+        title, _, lines = block.partition("\n")
+        backend = resolve_backend(title.removeprefix("# "))
+        variant = PLAIN if backend.fixed else FLOATS
+        text = Program(module.step, backend, "auto", False, variant).text()
+        assert lines in re.sub(r"Backend\(name=.*\), 0, ''\)", "Backend(...), 0, '')", text), title
 
 
 def test_the_drawing_has_every_room_once_in_the_order_of_the_layers():

@@ -347,6 +347,7 @@ def test_a_wheel_of_the_sdist_is_the_wheel_and_holds_no_experiments(built, unpac
     assert tops == {"sciprec", "dist-info"}
     shipped = {name for name in held[0] if name.startswith("sciprec/shipped/")}
     assert {Path(name).suffix for name in shipped} == {".toml", ".json"}
+    assert not [name for name in held[0] if name.endswith(".md")]
     told = [zipfile.Path(one, f"{unpacked.name}.dist-info/METADATA").read_text("utf-8")
             for one in (built[0], again)]  # fmt: skip
     assert told[0] == told[1]  # the sdist keeps the address
