@@ -33,7 +33,7 @@ def print_json(content: Any) -> None:
 
 def print_runs(rows: Sequence[dict[str, Any]]) -> None:
     """One line per run of a batch."""
-    from sciprec.workbench.batch.listing import runs_listing
+    from sciprec.workbench.batch.workflow import runs_listing
 
     def style(number: int, head: str, cell: str) -> str:
         return _STATUS_COLOURS[cell] if head == "verdict" else ""
@@ -125,10 +125,8 @@ def print_in_force(settings: Sequence[dict[str, str]]) -> None:
 
 def print_comparison(comparison: Any) -> None:
     """One line per variable of two files, and a sentence for each that is not within bounds."""
-    from sciprec.results.comparison.listing import listing, sentences
-
-    print_listing(listing(comparison))
-    for sentence in sentences(comparison):
+    print_listing(comparison.listing())
+    for sentence in comparison.sentences():
         say(sentence)
 
 

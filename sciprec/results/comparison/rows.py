@@ -12,7 +12,7 @@ import numpy as np
 import xarray as xr
 
 from sciprec.foundation.errors import InputError
-from sciprec.foundation.listing import Shown, Summary
+from sciprec.foundation.listing import Listing, Shown, Summary, counted
 from sciprec.results.comparison.adjusting import Adjustments, Places
 from sciprec.results.comparison.evidence.error_growth import (
     error_growth,
@@ -22,20 +22,24 @@ from sciprec.results.comparison.evidence.error_growth import (
 from sciprec.results.comparison.evidence.growth_laws import Growth
 from sciprec.results.comparison.folder_pairs import files_of_both, two_folders
 from sciprec.results.comparison.inputs import Source, groups_of, opened, require_end, with_axes_of
-from sciprec.results.comparison.listing import summary
 from sciprec.results.comparison.pointwise.attributes import stated_tolerances, steps_attribute
 from sciprec.results.comparison.pointwise.error_metrics import metrics, refined
 from sciprec.results.comparison.pointwise.number_format import NumberFormat
 from sciprec.results.comparison.pointwise.pairing import Pair, other_shapes, pair, shape_phrases
 from sciprec.results.comparison.pointwise.statistics import Statistics
-from sciprec.results.comparison.reasons import packing_notes
+from sciprec.results.comparison.reasons import packing_notes, reason
 from sciprec.results.comparison.tolerances import OF_FILE, WITHIN, Given, Limits, Tolerances
+from sciprec.results.comparison.wording import number
 from sciprec.results.output.stated import primary_name
 
 SETTLED = ("identical", "empty")
 """Severities that no tolerance changes."""
 METRICS_VERSION = 1
 """Of the plain data that `as_dict` gives and `stored_metrics` reads."""
+SHOWN_METRICS = ("max_abs", "rms", "bias", "relative_l2", "p99_relative", "max_ulp",
+                 "decimal_digits")  # fmt: skip
+DROPPED_METRICS = ("p99_relative", "bias", "rms", "max_ulp", "max_abs", "decimal_digits")
+"""Where a line is too long, the first one first."""
 
 
 @dataclass(frozen=True)
@@ -136,8 +140,51 @@ class Comparison(Shown):
             "variables": [_row_as_dict(row) for row in self.rows],
         })  # fmt: skip
 
+    def listing(self) -> Listing:
+        """One line for each variable."""
+        known = metrics()
+        shown = [known[name] for name in SHOWN_METRICS]
+        rows = [
+            (
+                row.variable, row.severity, *(number(row.errors.get(m.name)) for m in shown),
+                f"{row.nonfinite_golden} / {row.nonfinite_actual}",
+            )
+            for row in self.rows
+        ]  # fmt: skip
+        return Listing(
+            ("variable", "result"),
+            (*(m.title for m in shown), "not finite"),
+            rows,
+            droppable=tuple(known[name].title for name in DROPPED_METRICS),
+        )
+
+    def sentences(self) -> tuple[str, ...]:
+        """One for each variable that is not within bounds, or of which nothing was compared; one
+        for each file that is missing; and what was done before comparing.
+        """
+        rows = [
+            f"{row.variable} {row.severity}: {reason(row)}"
+            for row in self.rows
+            if row.severity in ("changed", "broken", "empty")
+        ]
+        missing = [f"'{name}' is in the first folder only" for name in self.missing]
+        return (*rows, *self.unlike, *missing, *self.notes)
+
     def _summary(self) -> Summary:
-        return summary(self)
+        beyond = sum(row.severity not in WITHIN for row in self.rows)
+        asked = self.tolerances != Tolerances()
+        count = counted(len(self.rows), "variable")
+        empty = sum(row.severity == "empty" for row in self.rows)
+        if self.of_nothing:
+            text = f"{count}, nothing was compared"
+        elif beyond or self.missing or self.unlike:
+            text = f"{beyond} of {count} " + ("beyond the tolerances" if asked else "not the same")
+        else:
+            of_some = f", {len(self.rows) - empty} of them compared" if empty else ""
+            text = f"{count}{of_some}, all " + ("within the tolerances" if asked else "the same")
+        if self.missing:
+            text += f", {counted(len(self.missing), 'file')} missing"
+        return Summary(f"comparison: {text}", self.listing(), self.sentences())
 
 
 def compare(

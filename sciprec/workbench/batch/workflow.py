@@ -14,12 +14,13 @@ from typing import Any
 from sciprec.foundation.arguments import flag, path, refused, whole
 from sciprec.foundation.errors import InputError
 from sciprec.foundation.limits import THREADS
-from sciprec.foundation.listing import Shown, Summary, counted
+from sciprec.foundation.listing import Listing, Shown, Summary, counted
 from sciprec.foundation.loading import load_files
 from sciprec.foundation.notebook import Line
 from sciprec.foundation.origin import provenance
 from sciprec.foundation.whole import put_back
 from sciprec.precision.formats.backend import backend_names
+from sciprec.results.comparison.wording import digits, duration, number
 from sciprec.results.output.files import NETCDF, suffix_of
 from sciprec.results.output.folders import alone_in, require_own_page
 from sciprec.scenario.changes import changed, changes_of
@@ -76,9 +77,47 @@ class BatchResult(Shown):
         return tuple(f"{r['scenario']} in {r['label']}" for r in self.table if r["status"] in bad)
 
     def _summary(self) -> Summary:
-        from sciprec.workbench.batch.listing import summary
+        said = [counted(len(self.table), "run")]
+        if self.failures:
+            said.append(f"{len(self.failures)} failed")
+        if self.beyond:
+            said.append(f"{len(self.beyond)} beyond a tolerance")
+        failed = [f"{f.label} in {f.scenario} failed: {f.failure}" for f in self.failures]
+        return Summary(
+            f"batch in {self.folder}: {', '.join(said)}",
+            runs_listing(self.table),
+            (*failed, *self.notes),
+            self.page,
+        )
 
-        return summary(self)
+
+def runs_listing(table: Sequence[dict[str, Any]]) -> Listing:
+    """One line per run.
+
+    Args:
+        table: of a BatchResult.
+    """
+    rows = []
+    for row in table:
+        errors = row["errors"] if row["status"] != "truth" else {}
+        largest = number(errors.get("max_abs")) + (f" {row['units']}" if errors else "")
+        rows.append((
+            row["scenario"],
+            row["label"],
+            row["status"],
+            row["variable"] or "–",
+            largest.strip(),
+            number(errors.get("relative_l2")),
+            digits(errors.get("decimal_digits")),
+            "–" if row["nonfinite"] is None else str(row["nonfinite"]),
+            duration(row["seconds"]),
+        ))  # fmt: skip
+    return Listing(
+        ("scenario", "arithmetic", "verdict", "variable"),
+        ("largest error", "relative l2", "digits", "not finite", "time"),
+        rows,
+        droppable=("not finite", "time", "variable", "largest error", "digits"),
+    )
 
 
 def run(
