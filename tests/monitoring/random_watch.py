@@ -8,7 +8,7 @@ from copy import deepcopy
 import numpy as np
 
 import sciprec
-from sciprec.instruments.observing.noting_program import NotingProgram
+from sciprec.instruments.observing.noting import found_in
 from sciprec.precision.formats.backend import resolve_backend
 from tests.random_kernels.generator import random_case
 from tests.random_kernels.trials import kernel_of
@@ -34,8 +34,8 @@ def watched(seed: int, folder) -> tuple[bool, str]:
     kernel, backend = kernel_of(case, folder), resolve_backend(rng.choice(BACKENDS))
     values = values_of(case.arguments, backend, seed, 0, False)
     given = {a.name: value for a, value in zip(case.arguments, values, strict=True)}
-    program = NotingProgram(kernel, resolve_backend("fp64"), "auto", False, watched=())
-    names, lines = sorted(program.names), sorted(program.giving)
+    found = found_in(kernel, ())
+    names, lines = sorted(found.names), sorted(found.giving)
     watch = rng.sample(names, min(4, len(names)))
     watch += [f"line:{n}" for n in rng.sample(lines, min(3, len(lines)))]
     every, how = rng.choice([1, 2]), {"truth": False}

@@ -1,6 +1,6 @@
 """Observers: calls beside the statements of a lifted kernel, which round nothing.
 
-    instrumented      lifted kernels with such calls
-    noting_program, noted_values  values that variables and lines take
-    watched_program, watch        every access to memory
+    observed              lifted kernels with such calls
+    noting, noted_values  values that variables and lines take
+    watching, watch       every access to memory
 """

@@ -8,12 +8,13 @@ import ast
 import copy
 import inspect
 from collections import ChainMap
+from collections.abc import Sequence
 from functools import lru_cache
 from types import CodeType, FunctionType
 
 import numpy as np
 
-from sciprec.precision.compiled.disk_cache import outside_digest
+from sciprec.precision.compiled.disk_cache import of_engine, outside_digest
 from sciprec.precision.formats.backend import Backend
 from sciprec.precision.formats.literal import round_array, round_literal
 from sciprec.precision.operations.keys import site_number
@@ -23,6 +24,7 @@ from sciprec.precision.operations.shared_rows import can_share_rows
 from sciprec.precision.rewriting.identity import Identities
 from sciprec.precision.rewriting.imported import place_of_object
 from sciprec.precision.rewriting.layout import Frame, Layout
+from sciprec.precision.rewriting.observer import Hooks, Observer
 from sciprec.precision.rewriting.own_names import own_name, set_apart
 from sciprec.precision.rewriting.parallel import rewrite_parallel_loop
 from sciprec.precision.rewriting.raising import Sentences
@@ -91,6 +93,7 @@ class Program:
         kept: whether compiled code is kept on disk, and shared.
         may_share: whether its text can be one for several arithmetics: see `shares`.
         rounds_ahead: whether numbers of its text depend on the arithmetic.
+        tree: the kernel's own definition.
 
     Args:
         kernel: the plain Python function.
@@ -100,6 +103,7 @@ class Program:
             results are rounded to that of the storage all the same.
         variant: what operations do with rows of a table, see `layout`.
         roles: those whose program this one is a variant of, where it is a profile.
+        observers: put calls into it, the first one nearest to what is rewritten.
     """
 
     rewriter, imports, kept, with_rows = Rewriter, "", True, "fixed point"
@@ -107,9 +111,13 @@ class Program:
 
     def __init__(
         self, kernel, backend: Backend, path: str, trust_inputs: bool, variant: Variant = FLOATS,
-        roles: Backend | None = None,
+        roles: Backend | None = None, observers: Sequence[Observer] = (),
     ):  # fmt: skip
         self.backend, self.path, self.variant = backend, path, variant
+        self.observers = tuple(observers)
+        if observers:
+            self.kept = self.may_share = False
+            self.imports += "".join(o.imports for o in observers) + "\nsp_prange = range\n"
         self.trust_inputs = trust_inputs
         self._forms_sums = (roles or backend).forms_sums
         self.rounds_results = not trust_inputs or backend.mixed
@@ -144,6 +152,17 @@ class Program:
         self.signature = _signature(kernel)
 
     # ---- what the rewriter asks for ------------------------------------------------------------
+
+    @property
+    def watching(self) -> tuple[str, ...]:
+        """What the names begin with of functions that observers call."""
+        return tuple(observer.prefix for observer in self.observers)
+
+    def hooks(self, rewriter: Rewriter) -> tuple[Hooks, ...]:
+        """Return what observers put into a function: into the engine's own only as the kernel."""
+        if of_engine(rewriter.function) and rewriter.function is not self.kernel:
+            return ()
+        return tuple(observer.hooks(rewriter) for observer in self.observers)
 
     def contracts(self, function) -> bool:
         """Whether sums of products that a kernel writes as loops are formed by the roles of sums:
@@ -335,7 +354,7 @@ class Program:
         """Called kernels without loops of their own are inlined, so that the loops around them
         vectorise.
         """
-        if parallel:
+        if parallel and not self.observers:
             return _PARALLEL
         if self._is_recursive(tree):
             return _SERIAL
@@ -410,6 +429,8 @@ class Program:
         tree, self.sources[function.__code__] = source_tree(function)
         _signature(function)
         set_apart(tree)
+        if function is self.kernel:
+            self.tree = tree
         rewriter = self.rewriter(self, function, tree, _namespace(function))
         definition = rewriter.definition(self._names[function], function.__defaults__ or ())
         self.add_definition(definition)

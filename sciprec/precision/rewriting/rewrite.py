@@ -12,6 +12,7 @@ from __future__ import annotations
 import ast
 import math
 import types as python_types
+from functools import partial
 
 import numpy as np
 
@@ -85,6 +86,16 @@ class Rewriter(ast.NodeTransformer):
         self.counter = 0
         self.parallel = False
         self.serial = statements.is_serial(tree, namespace)
+        self.hooks = program.hooks(self)
+
+    def visit(self, node):
+        """Any node, observers around it."""
+        rewrite = super().visit
+        for hooks in self.hooks:
+            around = hooks.around.get(type(node))
+            if around is not None:
+                rewrite = partial(around, self, rewrite=rewrite)
+        return rewrite(node)
 
     def _is_fma(self, function: ast.expr) -> bool:
         return contractions.is_fma(self, function)
@@ -115,6 +126,7 @@ class Rewriter(ast.NodeTransformer):
             array: the array whose elements are loaded or stored; the sum that a loop forms.
             named: the operation as the generated module asks for it, where that is not its name.
         """
+        operands = self.observed(operation, node, operands, named)
         site = self.add_site(node, operation)
         prefix = []
         if self.program.random:
@@ -125,6 +137,12 @@ class Rewriter(ast.NodeTransformer):
             prefix = [name("sp_key"), ast.Constant(row)]
         called = name(self.program.operation(named or operation))
         return ast.Call(called, [*prefix, *operands], [])
+
+    def observed(self, operation: str, node, operands, named: str = ""):
+        """The operands of an operation, with the calls that observers put around them."""
+        for hooks in self.hooks:
+            operands = hooks.operands(self, operation, node, operands, named)
+        return operands
 
     def add_site(self, node, operation: str) -> int:
         """The number of a new site."""
@@ -243,8 +261,8 @@ class Rewriter(ast.NodeTransformer):
                 operation, value = f"over({value!r})", 1.0 / value
             if round_literal(float(value), self.program.backend.compute) == value:
                 self.add_site(node, symbols.BINARY_OPERATORS[type(node.op)])
-                times = name(self.program.operation(operation))
-                return ast.Call(times, [self.visit(other)], [])
+                operands = self.observed(operation, node, [self.visit(other)])
+                return ast.Call(name(self.program.operation(operation)), [*operands], [])
         return None
 
     def literal_power(self, node) -> float | int | None:
@@ -318,13 +336,18 @@ class Rewriter(ast.NodeTransformer):
         operation = "trusted" if self.program.trust_inputs else "enter"
         return self.op(operation, node, element, array=ast.unparse(array))
 
-    def looked_at(self, node, read: ast.Subscript) -> ast.expr:
-        """An element as it is read."""
+    def looked_at(self, node, read: ast.expr) -> ast.expr:
+        """An element as it is read, with the calls that observers put around it."""
+        for hooks in self.hooks:
+            read = hooks.loaded(self, node, read)
         return read
 
     def is_made(self, container: ast.expr) -> bool:
-        """Whether a container is made where it is read, by a call that is to be made once."""
-        return any(isinstance(n, ast.Call) for n in nodes(container))
+        """Whether a container is made where it is read, by a call that is to be made once: by one
+        that no observer puts in.
+        """
+        called = [getattr(n.func, "id", "") for n in nodes(container) if isinstance(n, ast.Call)]
+        return not all(f.startswith(self.program.watching) for f in called)
 
     def taken(self, node, container: ast.expr, item: ast.expr) -> ast.Call:
         """What comes out of a container, be that an array or a tuple of the kernel's own numbers:
@@ -341,7 +364,10 @@ class Rewriter(ast.NodeTransformer):
             value = ast.Subscript(*self.container(value), ast.Load())
         else:
             value = self.visit(value)
-        return value, self.visit(node.slice)
+        index = self.visit(node.slice)
+        for hooks in self.hooks:
+            value, index = hooks.element(self, node, value, index)
+        return value, index
 
     # ---- blocks --------------------------------------------------------------------------------
 
@@ -454,7 +480,10 @@ class Rewriter(ast.NodeTransformer):
         statements = hidden + self.statements(body) or [ast.Pass()]
         if self.program.rows and not isinstance(statements[-1], ast.Return):
             statements.append(ast.Return(self.closed(None)))
-        return ast.FunctionDef(identifier, arguments, statements, [])
+        function = ast.FunctionDef(identifier, arguments, statements, [])
+        for hooks in self.hooks:
+            hooks.defined(self, function)
+        return function
 
 
 def _arguments(arguments: ast.arguments) -> list[ast.arg]:

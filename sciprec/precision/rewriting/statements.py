@@ -255,7 +255,14 @@ def for_loop(rewriter: Rewriter, node):
     body = prologue + rewriter.statements(node.body)
     rewriter.key = outer
     loop = ast.For(node.target, iterated, body, rewriter.statements(node.orelse))
-    return [*before, loop]
+    return [*before, _observed(rewriter, node, loop)]
+
+
+def _observed(rewriter: Rewriter, node, loop: ast.For | ast.While) -> ast.For | ast.While:
+    """A rewritten loop, with the calls that observers put into it."""
+    for hooks in rewriter.hooks:
+        hooks.loop(rewriter, node, loop)
+    return loop
 
 
 def is_serial(tree: ast.FunctionDef, namespace) -> bool:
@@ -293,7 +300,7 @@ def while_loop(rewriter: Rewriter, node):
     loop = ast.While(test, prologue + rewriter.statements(node.body), [])
     rewriter.key = outer
     loop.orelse = rewriter.statements(node.orelse)
-    return [*before, loop]
+    return [*before, _observed(rewriter, node, loop)]
 
 
 def _loop_key(rewriter: Rewriter, node, ranged: bool) -> tuple[list[ast.stmt], list[ast.stmt], str]:

@@ -13,7 +13,7 @@ import numpy as np
 from sciprec.foundation.errors import InputError, printable
 from sciprec.foundation.listing import Listing, Shown, Summary, counted
 from sciprec.instruments.observing import watch
-from sciprec.instruments.observing.watched_program import STOPPED, Place, Places, lift_watched
+from sciprec.instruments.observing.watching import STOPPED, Place, Places, lift_watched
 from sciprec.precision.formats.backend import Backend, resolve_backend
 from sciprec.precision.lifting.fixed_lifting import FixedLifted
 from sciprec.precision.lifting.lifted import Lifted

@@ -18,7 +18,7 @@ from sciprec.foundation.listing import Listing, Shown, Summary
 from sciprec.instruments.assigning.assigned_backend import AssignedBackend
 from sciprec.instruments.observing import noted_values
 from sciprec.instruments.observing.noted_values import MOST_PLACES, MOST_VALUES, Recording
-from sciprec.instruments.observing.noting_program import Watched, lift_noting, require_found
+from sciprec.instruments.observing.noting import Watched, lift_noting, require_found
 from sciprec.precision.formats.backend import TRUTH, Backend, resolve_backend
 from sciprec.precision.lifting.lifted import Lifted
 from sciprec.precision.lifting.lifting import lift

@@ -1,4 +1,4 @@
-"""Programs with notes: a kernel lifted as ever, which tells the values of some variables and lines.
+"""An observer that notes the values of some variables and lines of a kernel.
 
 A name is a variable or argument of the kernel itself: of a number each value that it is given is
 noted, of an array what it holds whenever a step ends. A line is any of the kernel or of what it
@@ -10,19 +10,20 @@ from __future__ import annotations
 import ast
 import copy
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from numba import prange
 
 from sciprec.foundation.errors import InputError, meant
-from sciprec.instruments.observing.instrumented import InstrumentedProgram, lift_instrumented
+from sciprec.instruments.observing.observed import lift_observed
 from sciprec.precision.formats.backend import Backend, resolve_backend
 from sciprec.precision.lifting.lifted import Lifted
+from sciprec.precision.rewriting.observer import Hooks, Observer
 from sciprec.precision.rewriting.own_names import as_written
-from sciprec.precision.rewriting.rewrite import Rewriter
+from sciprec.precision.rewriting.program import Program
 from sciprec.precision.rewriting.syntax import name, parse, static_value, stored_names
-from sciprec.precision.rounding.variant import FLOATS
 
 _IMPORTS = """
 from sciprec.instruments.observing.noted_values import begun as sp_note_begun
@@ -32,8 +33,6 @@ from sciprec.instruments.observing.noted_values import given as sp_note_given
 from sciprec.instruments.observing.noted_values import is_noted as sp_note_is_noted
 from sciprec.instruments.observing.noted_values import next_step as sp_note_next_step
 from sciprec.instruments.observing.noted_values import number as sp_note_number
-
-sp_prange = range
 """
 _GIVES = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Return)
 LINE = "line:"
@@ -71,66 +70,72 @@ class Watched:
         return cls(text, line=int(number))
 
 
-class _NotingRewriter(Rewriter):
-    """Rewrites a kernel as ever, and puts notes behind statements and where steps end."""
+@dataclass
+class Found:
+    """The names and lines of a kernel's source.
 
-    def __init__(self, program, function, tree: ast.FunctionDef, namespace: dict):
-        super().__init__(program, function, tree, namespace)
-        self.is_kernel = function is program.kernel and program.tree in (None, tree)
-        self.depth = 0
-        self.bound = set(self.local) - stored_names(tree.body)
+    Args:
+        watched: numbers of what is watched and stands in the source.
+        names: variables and arguments of the kernel.
+        giving: lines that give values.
+    """
+
+    watched: set[int] = field(default_factory=set)
+    names: set[str] = field(default_factory=set)
+    giving: set[int] = field(default_factory=set)
+
+
+class _Notes(Hooks):
+    """Notes behind the statements of a function, and where steps end."""
+
+    def __init__(self, wanted: Sequence[Watched], found: Found, rewriter):
+        program, function, tree = rewriter.program, rewriter.function, rewriter.tree
+        self.is_kernel = tree is program.tree
+        self.bound = set(rewriter.local) - stored_names(tree.body)
+        self.loops: list[tuple[set[str], list[ast.stmt] | None]] = []
         self.watched: dict[str, int] = {}
-        if self.is_kernel:
-            program.tree = tree
         if function is program.kernel:
-            local = {as_written(n): n for n in self.local}
-            known = {w.name: number for number, w in enumerate(program.watched) if w.name}
+            local = {as_written(n): n for n in sorted(rewriter.local)}
+            known = {w.name: number for number, w in enumerate(wanted) if w.name}
             self.watched = {local[n]: number for n, number in known.items() if n in local}
-            program.met |= set(self.watched.values())
-            program.names |= {n for n in local if not n.startswith("sp_")}
-        self.lines = self._lines()
-        for lines in self.lines.values():
-            program.met |= set(lines)
+            found.watched |= set(self.watched.values())
+            found.names |= {n for n in local if not n.startswith("sp_")}
+        self.lines: dict[ast.stmt, list[int]] = {}
+        if function.__code__.co_filename == program.kernel.__code__.co_filename:
+            self._find_lines(wanted, found, rewriter)
+        self.around = dict.fromkeys((ast.Assign, ast.AugAssign, ast.AnnAssign), self._assigned)
+        self.around |= {ast.Return: self._returned}
+        self.around |= dict.fromkeys((ast.If, ast.Try), self._branched)
+        self.around |= dict.fromkeys((ast.For, ast.While), self._looped)
 
-    def _lines(self) -> dict[ast.stmt, list[int]]:
-        """The statements that give values on watched lines, by the numbers of these."""
-        found: dict[ast.stmt, list[int]] = {}
-        statements = [n for n in ast.walk(self.tree) if isinstance(n, ast.stmt)]
-        own = [n for n in statements if hasattr(n, "end_lineno") and n is not self.tree]
+    def _find_lines(self, wanted: Sequence[Watched], found: Found, rewriter) -> None:
+        """Find the statements that give values on watched lines, by the numbers of these."""
+        statements = [n for n in ast.walk(rewriter.tree) if isinstance(n, ast.stmt)]
+        own = [n for n in statements if hasattr(n, "end_lineno") and n is not rewriter.tree]
         nested = [n for n in own if isinstance(n, ast.FunctionDef)]
         inside = {id(s) for f in nested for s in ast.walk(f)}
         own = [n for n in own if id(n) not in inside]
-        if self.function.__code__.co_filename != self.program.kernel.__code__.co_filename:
-            return found
-        first = self.first
-        for node in own:
-            if isinstance(node, _GIVES):
-                self.program.giving |= {first + node.lineno - 1}
-        for number, watched in enumerate(self.program.watched):
+        first = rewriter.first
+        found.giving |= {first + n.lineno - 1 for n in own if isinstance(n, _GIVES)}
+        for number, watched in enumerate(wanted):
             line = watched.line - first + 1
             at = [n for n in own if watched.line and n.lineno <= line <= n.end_lineno]
             innermost = min(at, key=lambda n: n.end_lineno - n.lineno, default=None)
             if isinstance(innermost, _GIVES):
-                found.setdefault(innermost, []).append(number)
-        return found
+                self.lines.setdefault(innermost, []).append(number)
+                found.watched.add(number)
 
     # ---- statements ----------------------------------------------------------------------------
 
-    def visit(self, node):
-        """Any node; behind a statement that gives watched values they are noted."""
-        made = super().visit(node)
-        if isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign)):
-            self.bound |= stored_names([node])
-        if not isinstance(node, _GIVES):
-            return made
+    def _assigned(self, rewriter, node, rewrite) -> list[ast.stmt]:
+        """An assignment; behind it watched values are noted."""
+        result = rewrite(node)
+        self.bound |= stored_names([node])
         lines = self.lines.get(node, [])
-        if isinstance(node, ast.Return):
-            return self._returned(made, lines)
-        statements = made if isinstance(made, list) else [made]
-        if self.watched or lines:
-            notes = [note for one in statements for note in self._notes(one, lines)]
-            statements = [*statements, *notes]
-        return statements
+        statements = result if isinstance(result, list) else [result]
+        if not self.watched and not lines:
+            return statements
+        return [*statements, *(n for one in statements for n in self._notes(one, lines))]
 
     def _notes(self, made: ast.stmt, lines: Sequence[int]) -> list[ast.stmt]:
         """Notes of what a rewritten assignment has assigned."""
@@ -151,68 +156,51 @@ class _NotingRewriter(Rewriter):
             found += [_call("sp_note_given", read, number) for number in lines]
         return found
 
-    def _returned(self, made: ast.Return, lines: Sequence[int]) -> ast.Return:
+    def _returned(self, rewriter, node, rewrite) -> ast.Return:
         """A return whose value is noted."""
-        for number in lines if made.value is not None else ():
-            wraps = self.program.rows and isinstance(made.value, ast.Call)
+        result = rewrite(node)
+        for number in self.lines.get(node, []) if result.value is not None else ():
+            wraps = rewriter.program.rows and isinstance(result.value, ast.Call)
             if wraps:
-                made.value.args[0] = _call("sp_note_given", made.value.args[0], number).value
+                result.value.args[0] = _call("sp_note_given", result.value.args[0], number).value
             else:
-                made.value = _call("sp_note_given", made.value, number).value
-        return made
+                result.value = _call("sp_note_given", result.value, number).value
+        return result
 
-    def visit_If(self, node):
-        """A branch: what it binds is bound in it alone."""
+    def _branched(self, rewriter, node, rewrite):
+        """A branch, or what may be left early: what it binds is bound in it alone."""
         before = set(self.bound)
-        made = super().visit_If(node)
+        result = rewrite(node)
         self.bound = before
-        return made
-
-    def visit_Try(self, node):
-        """The same of what may be left early."""
-        before = set(self.bound)
-        made = self.generic_visit(node)
-        self.bound = before
-        return made
+        return result
 
     # ---- steps ---------------------------------------------------------------------------------
 
-    def visit_For(self, node):
+    def _looped(self, rewriter, node, rewrite) -> list[ast.stmt]:
         """A loop; the passes of an outermost one of the kernel are steps."""
-        made = self._looped(node, super().visit_For)
-        target = getattr(node.target, "id", "")
-        if target in self.watched and isinstance(made[-1], ast.For):
-            made[-1].body.insert(0, _call("sp_note_number", name(target), self.watched[target]))
-        return made
-
-    def visit_While(self, node):
-        """A loop with a condition."""
-        return self._looped(node, super().visit_While)
-
-    def _looped(self, node, rewritten: Callable[[Any], Any]) -> list[ast.stmt]:
-        outermost = self.is_kernel and self.depth == 0 and not self._is_parallel(node)
-        begins = self._step_ends("sp_note_next_step(0)") if outermost else []
+        outermost = self.is_kernel and not self.loops and not _is_parallel(rewriter, node)
         before = set(self.bound)
-        self.depth += 1
-        made = rewritten(node)
-        self.depth -= 1
-        made = made if isinstance(made, list) else [made]
-        bound, self.bound = self.bound, before
-        if not outermost:
-            return made
-        loop = next(n for n in reversed(made) if isinstance(n, (ast.For, ast.While)))
-        ends = _Continues(lambda: self._step_ends("sp_note_end()"))
-        body = ends.block(loop.body)
-        self.bound = bound
-        body += self._step_ends("sp_note_end()")
+        begins = self._step_ends("sp_note_next_step(0)") if outermost else None
+        self.loops.append((before, begins))
+        result = rewrite(node)
+        self.loops.pop()
         self.bound = before
-        loop.body = [*begins, *body]
-        return [*made, *self._step_ends("sp_note_next_step(1)")]
+        result = result if isinstance(result, list) else [result]
+        return [*result, *self._step_ends("sp_note_next_step(1)")] if outermost else result
 
-    def _is_parallel(self, node) -> bool:
-        called = node.iter.func if isinstance(getattr(node, "iter", None), ast.Call) else None
-        known = static_value(called, self.namespace, self.local) if called else None
-        return known is prange and not (self.parallel or self.serial)
+    def loop(self, rewriter, node, loop):
+        """Note where a pass of an outermost loop begins and ends; else the loop's variable."""
+        before, begins = self.loops[-1]
+        target = getattr(node.target, "id", "") if isinstance(node, ast.For) else ""
+        if begins is None:
+            if target in self.watched:
+                note = _call("sp_note_number", name(target), self.watched[target])
+                loop.body.insert(0, note)
+            return
+        bound, self.bound = self.bound, before
+        body = _Continues(lambda: self._step_ends("sp_note_end()")).block(loop.body)
+        self.bound = bound
+        loop.body = [*begins, *body, *self._step_ends("sp_note_end()")]
 
     def _step_ends(self, then: str) -> list[ast.stmt]:
         """Notes of what arrays hold, where the step is noted."""
@@ -225,16 +213,22 @@ class _NotingRewriter(Rewriter):
         """Watched names that are bound in any case."""
         return {n: number for n, number in self.watched.items() if n in self.bound}
 
-    def definition(self, identifier: str, defaults: tuple = ()) -> ast.FunctionDef:
-        """The rewritten function; the kernel itself tells where it begins and ends."""
+    def defined(self, rewriter, function):
+        """Tell where the kernel itself begins and ends."""
         if not self.is_kernel:
-            return super().definition(identifier, defaults)
-        made = super().definition(identifier, defaults)
-        made.body = _Returns(self.fresh, lambda: self._step_ends("sp_note_end()")).block(made.body)
-        if not isinstance(made.body[-1], ast.Return):
-            made.body += self._step_ends("sp_note_end()")
-        made.body[:0] = parse("sp_note_begun()").body
-        return made
+            return
+        ends = _Returns(rewriter.fresh, lambda: self._step_ends("sp_note_end()"))
+        function.body = ends.block(function.body)
+        if not isinstance(function.body[-1], ast.Return):
+            function.body += self._step_ends("sp_note_end()")
+        function.body[:0] = parse("sp_note_begun()").body
+
+
+def _is_parallel(rewriter, node) -> bool:
+    """Whether a loop is one over `prange` that becomes parallel."""
+    called = node.iter.func if isinstance(getattr(node, "iter", None), ast.Call) else None
+    known = static_value(called, rewriter.namespace, rewriter.local) if called else None
+    return known is prange and not (rewriter.parallel or rewriter.serial)
 
 
 class _Exits(ast.NodeTransformer):
@@ -290,27 +284,17 @@ class _Returns(_Exits):
         return [made, *self.ends(), ast.Return(name(held))]
 
 
-class NotingProgram(InstrumentedProgram):
-    """A program that notes what is watched.
+def noting(watched: Sequence[Watched], found: Found | None = None) -> Observer:
+    """An observer that notes what is watched; what it finds is put into `found`."""
+    return Observer(partial(_Notes, tuple(watched), found or Found()), _IMPORTS, "sp_note_")
 
-    Attributes:
-        met: numbers of what was found in the source.
-        names: variables and arguments of the kernel.
-        giving: lines that give values.
-        tree: the kernel's definition.
-    """
 
-    imports, instruments = _IMPORTS, _NotingRewriter
-
-    def __init__(
-        self, kernel, backend, path, trust_inputs, variant=FLOATS, roles=None, *,
-        watched: Sequence[Watched],
-    ):  # fmt: skip
-        self.watched, self.tree = tuple(watched), None
-        self.met: set[int] = set()
-        self.names: set[str] = set()
-        self.giving: set[int] = set()
-        super().__init__(kernel, backend, path, trust_inputs, variant, roles)
+def found_in(kernel, watched: Sequence[Watched]) -> Found:
+    """Return the names and lines of a kernel, and which of those watched are among them."""
+    found = Found()
+    observers = [noting(watched, found)]
+    Program(kernel, resolve_backend("fp64"), "auto", False, observers=observers)
+    return found
 
 
 def require_found(kernel, watched: Sequence[Watched]) -> None:
@@ -319,11 +303,11 @@ def require_found(kernel, watched: Sequence[Watched]) -> None:
     Raises:
         InputError: it has no such variable, or a line gives no value.
     """
-    program = NotingProgram(kernel, resolve_backend("fp64"), "auto", False, watched=watched)
-    missing = [one for number, one in enumerate(watched) if number not in program.met]
+    found = found_in(kernel, watched)
+    missing = [one for number, one in enumerate(watched) if number not in found.watched]
     names = [one.name for one in missing if one.name]
     if names:
-        known = sorted(program.names)
+        known = sorted(found.names)
         near = dict.fromkeys(meant(one, known) for one in names)
         what = "is no variable" if len(names) == 1 else "are no variables"
         raise InputError(
@@ -332,7 +316,7 @@ def require_found(kernel, watched: Sequence[Watched]) -> None:
             "calls watch a line, as in line:38"
         )
     for one in missing:
-        near_it = sorted(program.giving, key=lambda line: abs(line - one.line))[:3]
+        near_it = sorted(found.giving, key=lambda line: abs(line - one.line))[:3]
         raise InputError(
             f"watch names '{one.text}', where kernel '{kernel.__name__}' and what it calls give "
             f"no value; lines near it that do: {', '.join(map(str, sorted(near_it))) or 'none'}"
@@ -341,15 +325,9 @@ def require_found(kernel, watched: Sequence[Watched]) -> None:
 
 def lift_noting(kernel, backend: Backend, watched: Sequence[Watched]) -> Lifted:
     """A kernel lifted as by `lift`, with notes of what is watched."""
-
-    def program(*args, **more) -> NotingProgram:
-        return NotingProgram(*args, **more, watched=watched)
-
-    return lift_instrumented(kernel, backend, program)
+    return lift_observed(kernel, backend, [noting(watched)])
 
 
 def _call(function: str, value: ast.expr, number: int) -> ast.Expr:
     """A statement that notes a value for a place."""
     return ast.Expr(ast.Call(name(function), [value, ast.Constant(number)], []))
-
-

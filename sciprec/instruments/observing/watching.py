@@ -1,21 +1,19 @@
-"""Instrumented programs: a kernel lifted as ever, its new arrays, indices, integers and loops
-watched.
-"""
+"""An observer of new arrays, indices, integers and loops."""
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
-from sciprec.instruments.observing.instrumented import InstrumentedProgram, lift_instrumented
+from sciprec.instruments.observing.observed import lift_observed
 from sciprec.instruments.observing.watch import ADD, MUL, PLACES, POWER, SUB
 from sciprec.precision.lifting.lifted import Lifted
-from sciprec.precision.rewriting.rewrite import Rewriter
+from sciprec.precision.rewriting.observer import Hooks, Observer
 from sciprec.precision.rewriting.syntax import LiftError, name, parse, static_value
-from sciprec.precision.rounding.variant import FLOATS
 
 _IMPORTS = """
 from sciprec.instruments.observing.watch import both_of as sp_watch_both
@@ -28,8 +26,6 @@ from sciprec.instruments.observing.watch import inside as sp_watch_inside
 from sciprec.instruments.observing.watch import left_of as sp_watch_left
 from sciprec.instruments.observing.watch import right_of as sp_watch_right
 from sciprec.instruments.observing.watch import seen as sp_watch_seen
-
-sp_prange = range
 """
 _SHAPES = ("shape", "strides")
 _STORING = ("leave", "stored", "put")
@@ -83,56 +79,53 @@ class Places:
         return self._numbers[place]
 
 
-class WatchedRewriter(Rewriter):
-    """Rewrites a kernel as ever, and has every new array, index, operation, store and iteration
-    watched: each method gives what the base class makes, with a call around it or before it.
+class _Looks(Hooks):
+    """A look at every new array, index, operation, store and iteration of a function: a call around
+    what is looked at, or before it.
     """
 
-    def visit_Call(self, node):
-        made = super().visit_Call(node)
-        function = static_value(node.func, self.namespace, self.local)
+    def __init__(self, places: Places, rewriter):
+        self.places, self.around = places, {ast.Call: self._called}
+        self.source = rewriter.program.sources[rewriter.function.__code__].splitlines()
+
+    def _called(self, rewriter, node, rewrite):
+        result = rewrite(node)
+        function = static_value(node.func, rewriter.namespace, rewriter.local)
         if function is not np.empty and function is not np.empty_like:
-            return made
-        return ast.Call(name("sp_watch_filled"), [made, self._place(node, "made")], [])
+            return result
+        return ast.Call(name("sp_watch_filled"), [result, self._place(rewriter, node, "made")], [])
 
-    def looked_at(self, node, read):
-        """An element as it is read, with a look at it: it may never have been written."""
-        return ast.Call(name("sp_watch_seen"), [read, self._place(node, "read")], [])
+    def loaded(self, rewriter, node, read):
+        """Look at an element as it is read: it may never have been written."""
+        return ast.Call(name("sp_watch_seen"), [read, self._place(rewriter, node, "read")], [])
 
-    def is_made(self, container):
-        """Whether a call other than of what watches makes it."""
-        called = [n.func for n in ast.walk(container) if isinstance(n, ast.Call)]
-        return not all(getattr(f, "id", "").startswith("sp_watch_") for f in called)
-
-    def container(self, node):
-        """The array and the index of an element, with a look at each index before it is used:
-        whether it is within its axis.
+    def element(self, rewriter, node, array, index):
+        """Look at each index before it is used: whether it is within its axis.
 
         A constant index alone is looked at where the array is; slices, None, an ellipsis, the
         indices of shapes and those of what a call gives are not looked at. Behind an ellipsis axes
         count from the last.
         """
-        value, index = super().container(node)
         owner = node.value
         if isinstance(owner, ast.Attribute) and owner.attr in _SHAPES:
-            return value, index
-        place, called = self._place(node, "index"), not _is_pure(owner)
+            return array, index
+        place, called = self._place(rewriter, node, "index"), not _is_pure(owner)
         if not isinstance(index, ast.Tuple):
             if isinstance(index, ast.Constant) and index.value in (None, ...):
-                return value, index
+                return array, index
             if _is_constant(index):
-                return ast.Call(name("sp_watch_containing"), [value, index, place], []), index
-            return value, index if called else self._inside(value, index, 0, place)
+                return ast.Call(name("sp_watch_containing"), [array, index, place], []), index
+            return array, index if called else self._inside(array, index, 0, place)
         if called:
-            return value, index
+            return array, index
         items, axis = list(index.elts), 0
         for n, item in enumerate(items):
             if isinstance(item, ast.Constant) and item.value is ...:
                 axis = -sum(not _is_none(i) for i in items[n + 1 :])
             elif not _is_none(item):
-                items[n] = self._inside(value, item, axis, place)
+                items[n] = self._inside(array, item, axis, place)
                 axis += 1
-        return value, ast.Tuple(items, index.ctx)
+        return array, ast.Tuple(items, index.ctx)
 
     def _inside(self, array, index: ast.expr, axis: int, place: ast.expr) -> ast.expr:
         if isinstance(index, ast.Slice):
@@ -140,97 +133,70 @@ class WatchedRewriter(Rewriter):
         arguments = [array, index, ast.Constant(axis), place]
         return ast.Call(name("sp_watch_inside"), arguments, [])
 
-    def op(self, operation, node, *operands, array="", named=""):
-        """An operation of the backend, with a look at its operands or at what it stores: they may
-        be integers whose result does not fit.
-        """
+    def operands(self, rewriter, operation, node, operands, named=""):
+        """Look at operands of integers, whose result may not fit, and at what is stored."""
         stem, _, literal = operation.removesuffix(")").partition("(")
         in_place = (named or stem).startswith("i")
         stem = "subtract" if "subtract" in named else stem
+        place = partial(self._place, rewriter, node)
         if stem in _STORING:
-            operands = self._stored(node, *operands)
-        elif stem in _OF_ONE:
+            return self._stored(place, *operands)
+        if stem in _OF_ONE:
             second = ast.Constant(int(literal) if literal else -1)
-            operands = self._computed(stem, in_place, node, *operands, second)[:1]
-        elif stem in _COMPUTING:
-            operands = self._computed(stem, in_place, node, *operands)
-        return super().op(operation, node, *operands, array=array, named=named)
+            return self._computed(stem, in_place, place, *operands, second)[:1]
+        if stem == "times" and literal.lstrip("-").isdecimal():
+            return self._computed("mul", False, place, *operands, ast.Constant(int(literal)))[:1]
+        return self._computed(stem, in_place, place, *operands) if stem in _COMPUTING else operands
 
-    def by_power_of_two(self, node):
-        made = super().by_power_of_two(node)
-        factors = [f for f in map(self.literal_power, (node.left, node.right)) if f is not None]
-        if made is not None and isinstance(node.op, ast.Mult) and isinstance(factors[0], int):
-            factor = ast.Constant(factors[0])
-            made.args = [self._computed("mul", False, node, *made.args, factor)[0]]
-        return made
-
-    def _stored(self, node, container: ast.expr, value: ast.expr) -> list[ast.expr]:
-        place = self._place(node, "store")
+    def _stored(self, place, container: ast.expr, value: ast.expr) -> Sequence[ast.expr]:
+        looked = [container, value, place("store")]
         if _is_pure(container):
-            fitting = ast.Call(name("sp_watch_fitting"), [container, value, place], [])
-            return [container, fitting]
-        both = ast.Call(name("sp_watch_fitting_of"), [container, value, place], [])
+            return [container, ast.Call(name("sp_watch_fitting"), looked, [])]
+        both = ast.Call(name("sp_watch_fitting_of"), looked, [])
         return [ast.Starred(both, ast.Load())]
 
     def _computed(
-        self, stem: str, in_place: bool, node, left: ast.expr, right: ast.expr
-    ) -> list[ast.expr]:
+        self, stem: str, in_place: bool, place, left: ast.expr, right: ast.expr
+    ) -> Sequence[ast.expr]:
         """Two operands, with a call around one of them, or both, that looks at both."""
         if _is_constant(left) and _is_constant(right):
             return [left, right]
         like = 1 if stem == "abs" else True if in_place or stem == "neg" else None
         looked = [left, right, ast.Constant(_COMPUTING[stem]), ast.Constant(like)]
-        looked.append(self._place(node, "operation"))
+        looked.append(place("operation"))
         if _is_pure(right) and not _is_constant(left):
             return [ast.Call(name("sp_watch_left"), looked, []), right]
         if _is_pure(left):
             return [left, ast.Call(name("sp_watch_right"), looked, [])]
         return [ast.Starred(ast.Call(name("sp_watch_both"), looked, []), ast.Load())]
 
-    def visit_For(self, node):
-        return self._counted(super().visit_For(node))
+    def loop(self, rewriter, node, loop):
+        """Count iterations."""
+        check = f"if sp_watch_expired():\n    raise RuntimeError({STOPPED!r})"
+        loop.body = parse(check).body + loop.body
 
-    def visit_While(self, node):
-        return self._counted(super().visit_While(node))
-
-    def _counted(self, statements: list[ast.stmt]) -> list[ast.stmt]:
-        loop = statements[-1]
-        if isinstance(loop, (ast.For, ast.While)):
-            loop.body = parse(
-                f"if sp_watch_expired():\n    raise RuntimeError({STOPPED!r})"
-            ).body + loop.body
-        return statements
-
-    def _place(self, node, use: str) -> ast.Constant:
+    def _place(self, rewriter, node, use: str) -> ast.Constant:
         line = getattr(node, "lineno", 1)
-        source = self.program.sources[self.function.__code__].splitlines()
+        source = self.source
         text = source[line - 1].strip() if line <= len(source) else ""
         written = node.target if isinstance(node, ast.AugAssign) else node
         first, last = getattr(written, "col_offset", 0), getattr(written, "end_col_offset", 0)
         part, whole = "", getattr(written, "end_lineno", 0) == line
         if whole and not isinstance(written, (ast.stmt, ast.Call)):
             part = source[line - 1].encode()[first:last].decode()
-        number = self.program.watched.number(
-            Place(self.label, self.file, self.first + line - 1, first, use, text, part)
-        )
-        return ast.Constant(number)
+        file, first_line = rewriter.file, rewriter.first + line - 1
+        place = Place(rewriter.label, file, first_line, first, use, text, part)
+        return ast.Constant(self.places.number(place))
 
 
-class WatchedProgram(InstrumentedProgram):
-    """A program whose kernels are watched; the engine's own reductions are left as they are."""
-
-    imports, instruments = _IMPORTS, WatchedRewriter
-
-    def __init__(
-        self, kernel, backend, path, trust_inputs, variant=FLOATS, roles=None, *, watched: Places
-    ):
-        self.watched = watched
-        super().__init__(kernel, backend, path, trust_inputs, variant, roles)
+def watcher(places: Places) -> Observer:
+    """An observer that has a kernel watched; the engine's own reductions are left as they are."""
+    return Observer(partial(_Looks, places), _IMPORTS, "sp_watch_")
 
 
 def lift_watched(kernel, backend, places: Places, seed: int = 0) -> Lifted:
     """A kernel lifted as by `lift`, watched. Functions that are given to it are watched, too."""
-    return lift_instrumented(kernel, backend, partial(WatchedProgram, watched=places), seed)
+    return lift_observed(kernel, backend, [watcher(places)], seed)
 
 
 def _is_constant(node) -> bool:
