@@ -234,6 +234,23 @@ def test_levels_of_any_integer_type():
         assert checked_plan("h", level, np.int32(3)).level == 2
 
 
+def _third(x):
+    return x / 3
+
+
+def _summed(function, x):
+    total = 0.0
+    for i in range(x.size):
+        total += function(x[i])
+    return total
+
+
+def test_a_function_that_a_kernel_is_given_begins_no_run():
+    seen = sciprec.monitor(_summed, "bf16", (_third, H), watch="total")
+    assert seen.steps.size == H.size + 2
+    assert np.nanmax(seen.column("total", "maximum")) > 0.0
+
+
 def test_variables_and_columns_are_known(spread):
     with pytest.raises(sciprec.InputError, match="unknown variable 'g'; known: h, "):
         spread["bf16"].column("g", "mean")

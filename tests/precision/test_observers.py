@@ -15,7 +15,9 @@ from sciprec.instruments.observing.noting import Watched, noting
 from sciprec.instruments.observing.observed import lift_observed
 from sciprec.instruments.observing.watching import Places, watcher
 from sciprec.precision.rewriting.observer import Hooks, Observer
+from sciprec.precision.rewriting.program import Program
 from sciprec.precision.rewriting.syntax import name, parse
+from sciprec.precision.rounding.variant import PLAIN
 from tests.random_kernels.backends import resolved
 
 _PASSES = np.zeros(2, np.int64)
@@ -105,7 +107,7 @@ def parallel(x):
 def _run(kernel, backend: str, order):
     """The results of a kernel with observers in an order, and all that they saw."""
     watched = tuple(Watched(n, name=n) for n in ("total", "x"))
-    makers = {"notes": lambda: noting(watched), "memory": lambda: watcher(Places()),
+    makers = {"notes": lambda: noting(kernel, watched), "memory": lambda: watcher(Places()),
               "counts": lambda: COUNTING}  # fmt: skip
     lifted = lift_observed(kernel, resolved(backend), [makers[n]() for n in order])
     x, _PASSES[:] = X.copy(), 0
@@ -139,3 +141,17 @@ def test_every_order_gives_the_same_bits_and_steps(kernel, backend, recwarn):
         assert notes == alone["notes"][1] and notes[0], order
         assert memory == alone["memory"][2] and memory[0] > 3, order
         assert counts == alone["counts"][3] and counts[1] > 0, order
+
+
+def _of_calls(x):
+    return np.abs(x) + _halved(x) * np.sqrt(x)
+
+
+def test_observed_operations_have_as_many_rows_as_others():
+    """An observer may put one call in the place of two operands."""
+    program, watched = (
+        Program(_of_calls, resolved("fixed32"), "auto", False, PLAIN, observers=observers)
+        for observers in ((), (watcher(Places()),))
+    )
+    assert "*sp_watch_both" in watched.text() and program.text()
+    assert watched.layout.rows == program.layout.rows

@@ -88,20 +88,20 @@ class Found:
 class _Notes(Hooks):
     """Notes behind the statements of a function, and where steps end."""
 
-    def __init__(self, wanted: Sequence[Watched], found: Found, rewriter):
+    def __init__(self, kernel, wanted: Sequence[Watched], found: Found, rewriter):
         program, function, tree = rewriter.program, rewriter.function, rewriter.tree
-        self.is_kernel = tree is program.tree
+        self.is_kernel = function is kernel and tree is program.tree
         self.bound = set(rewriter.local) - stored_names(tree.body)
         self.loops: list[tuple[set[str], list[ast.stmt] | None]] = []
         self.watched: dict[str, int] = {}
-        if function is program.kernel:
+        if function is kernel:
             local = {as_written(n): n for n in sorted(rewriter.local)}
             known = {w.name: number for number, w in enumerate(wanted) if w.name}
             self.watched = {local[n]: number for n, number in known.items() if n in local}
             found.watched |= set(self.watched.values())
             found.names |= {n for n in local if not n.startswith("sp_")}
         self.lines: dict[ast.stmt, list[int]] = {}
-        if function.__code__.co_filename == program.kernel.__code__.co_filename:
+        if function.__code__.co_filename == kernel.__code__.co_filename:
             self._find_lines(wanted, found, rewriter)
         self.around = dict.fromkeys((ast.Assign, ast.AugAssign, ast.AnnAssign), self._assigned)
         self.around |= {ast.Return: self._returned}
@@ -284,15 +284,17 @@ class _Returns(_Exits):
         return [made, *self.ends(), ast.Return(name(held))]
 
 
-def noting(watched: Sequence[Watched], found: Found | None = None) -> Observer:
-    """An observer that notes what is watched; what it finds is put into `found`."""
-    return Observer(partial(_Notes, tuple(watched), found or Found()), _IMPORTS, "sp_note_")
+def noting(kernel, watched: Sequence[Watched], found: Found | None = None) -> Observer:
+    """An observer that notes what is watched of a kernel, whose functions given as arguments are
+    lifted one by one; what it finds is put into `found`.
+    """
+    return Observer(partial(_Notes, kernel, tuple(watched), found or Found()), _IMPORTS, "sp_note_")
 
 
 def found_in(kernel, watched: Sequence[Watched]) -> Found:
     """Return the names and lines of a kernel, and which of those watched are among them."""
     found = Found()
-    observers = [noting(watched, found)]
+    observers = [noting(kernel, watched, found)]
     Program(kernel, resolve_backend("fp64"), "auto", False, observers=observers)
     return found
 
@@ -325,7 +327,7 @@ def require_found(kernel, watched: Sequence[Watched]) -> None:
 
 def lift_noting(kernel, backend: Backend, watched: Sequence[Watched]) -> Lifted:
     """A kernel lifted as by `lift`, with notes of what is watched."""
-    return lift_observed(kernel, backend, [noting(watched)])
+    return lift_observed(kernel, backend, [noting(kernel, watched)])
 
 
 def _call(function: str, value: ast.expr, number: int) -> ast.Expr:

@@ -2,7 +2,7 @@
 counted.
 
 One table of the process holds what is asked for and what was found. Places are numbers; see
-`watched_program`. Its address is a constant of the compiled code, which is not kept on disk.
+`watching`. Its address is a constant of the compiled code, which is not kept on disk.
 """
 
 from __future__ import annotations

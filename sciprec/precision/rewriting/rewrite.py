@@ -126,14 +126,14 @@ class Rewriter(ast.NodeTransformer):
             array: the array whose elements are loaded or stored; the sum that a loop forms.
             named: the operation as the generated module asks for it, where that is not its name.
         """
+        arity, site = len(operands), self.add_site(node, operation)
         operands = self.observed(operation, node, operands, named)
-        site = self.add_site(node, operation)
         prefix = []
         if self.program.random:
             prefix = [self.at_site(site)]
         if self.program.rows:
             frame = self.program.frame(self.frame_name)
-            row = frame.add(site, operation, len(operands), as_written(array))
+            row = frame.add(site, operation, arity, as_written(array))
             prefix = [name("sp_key"), ast.Constant(row)]
         called = name(self.program.operation(named or operation))
         return ast.Call(called, [*prefix, *operands], [])
