@@ -10,10 +10,10 @@ import pytest
 from sciprec import heston
 from sciprec.foundation.errors import InputError
 from sciprec.heston.bounds.bound_coverage import Case, least_covered
+from sciprec.heston.bounds.conditional import ConditionalSampler
 from sciprec.heston.bounds.discretisation import MEMORY
 from sciprec.heston.bounds.pilot import coarsest_steps
 from sciprec.heston.bounds.random_cases import THIRDS, random_case, set_names, true_price
-from sciprec.heston.bounds.variance_reduction import choose_sampler
 from sciprec.heston.options.catalogue import AsianArithmetic, Call
 from tests.heston.examples import LEWIS
 
@@ -114,7 +114,7 @@ def test_bounds_cover_with_fast_mean_reversion():
 @pytest.mark.parametrize("kappa, maturity", [(0.5, 15.0), (4.0, 0.1), (50.0, 1.0), (100.0, 15.0)])
 def test_no_step_is_longer_than_the_memory_of_the_variance(kappa, maturity):
     model = dataclasses.replace(LEWIS, kappa=kappa)
-    sampler = choose_sampler(
+    sampler = ConditionalSampler(
         model, (Call(strike=100, maturity=maturity),), "quadratic_exponential_martingale"
     )
     n_steps = coarsest_steps(sampler)

@@ -5,8 +5,8 @@ import pytest
 
 from sciprec import heston
 from sciprec.heston.bounds.budget import Budget, timed_budget
+from sciprec.heston.bounds.conditional import ConditionalSampler
 from sciprec.heston.bounds.discretisation import NOISE_RISK, step_bias
-from sciprec.heston.bounds.variance_reduction import choose_sampler
 from sciprec.heston.options.catalogue import Barrier, Call
 from tests.heston.examples import LEWIS
 from tests.random_prices.generator import KINDS, ListCase, list_case
@@ -64,7 +64,7 @@ def test_time_is_a_budget_of_work():
         limited = heston.price(LEWIS, option, max_seconds=seconds, **given)
         found = limited.price, limited.bound, limited.n_paths
         assert found == (free.price, free.bound, free.n_paths)
-    sampler = choose_sampler(LEWIS, (option,), "quadratic_exponential_martingale")
+    sampler = ConditionalSampler(LEWIS, (option,), "quadratic_exponential_martingale")
     assert timed_budget(sampler, 4, "fp16", 0, 2**16, np.inf, 1).work == np.inf
     octaves = 4 * np.log2(timed_budget(sampler, 4, "fp16", 0, 2**16, 1e9, 1).work)
     assert octaves == pytest.approx(round(octaves), abs=1e-9)

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from sciprec import heston
 from sciprec.heston.bounds.budget import Budget
-from sciprec.heston.bounds.plan import Pricing
-from sciprec.heston.bounds.pricing import PriceResult
-from sciprec.heston.bounds.rare import Rare
-from sciprec.heston.bounds.variance_reduction import choose_sampler
+from sciprec.heston.bounds.plan import run
+from sciprec.heston.bounds.pricing import PriceResult, pricing_of
+from sciprec.heston.bounds.request import PricingRequest
 from sciprec.heston.semianalytic import analytic
 from tests.random_prices.generator import ListCase
 
 MOST_PATHS = 2**18
 SEEDS = 4
-RISK = 0.05
-_SCHEME = "quadratic_exponential_martingale"
 
 
 def priced(case: ListCase, payoffs: list, seed: int | None = None, **given) -> PriceResult:
@@ -75,10 +72,10 @@ def by_work(case: ListCase, work: float) -> float:
 def _by_work(case: ListCase, seed: int, work: float) -> float:
     """Return the bound with one seed."""
     payoffs = case.payoffs[:1]
-    pricing = Pricing(
-        sampler=choose_sampler(case.model, payoffs, _SCHEME, "auto", seed), backend="fp32",
-        tolerance=lambda prices: 1e-6 * np.abs(prices), risk=RISK, seed=seed, correction=True,
-        threads=1, budget=Budget(2**40, work=work),
-        rare=Rare(case.model, payoffs, RISK, _SCHEME, seed),
+    request = PricingRequest.of(
+        case.model, payoffs, backend="fp32", tolerance=1e-6, confidence=0.95, seed=seed,
+        scheme="quadratic_exponential_martingale", max_paths=MOST_PATHS, max_seconds=None,
+        compensation="correction", threads=1,
     )  # fmt: skip
-    return float(pricing.run().total[0])
+    pricing = replace(pricing_of(request, [0]), budget=Budget(2**40, work=work))
+    return float(run(pricing)[1].total[0])

@@ -61,41 +61,43 @@ class Bound:
     bias: StepBias
 
 
-def bound_of(base, rounding, steps, risk, correction, rare=None):
+def bound_of(base, rounding, steps, risk, correction, rare=None, useless=None):
     """Return the Bound of the levels as they stand.
 
     Args:
         base, steps: Levels. rounding: a Level, or None where the base runs in binary64.
         risk: 1 - confidence.
         correction: whether the mean of the level "rounding" is added to the price.
-        rare: a Rare, or None: unseen payments add nothing.
+        rare, useless: a Rare and an argument of its `added`; None: unseen payments add nothing.
     """
     bias = bias_of(steps)
     weights = step_weights(base.n_steps, steps.n_steps, bias.weight)
-    price = base.moments.mean[:, 0] + steps.moments.combined(weights)[0]
+    price = price_of(base, rounding, steps, correction)
     rounded = np.zeros_like(price) if rounding is None else rounding.moments.mean[:, 0]
     left = np.zeros_like(price)
-    if rounding is not None and correction:
-        price = price + rounded
-    elif rounding is not None:
+    if rounding is not None and not correction:
         left = np.abs(rounded)
     others = [one for one in (base, rounding) if one is not None]
     point, parts = _widest(others, steps, bias, weights, risk)
     own = BINARY64 * steps.n_steps * np.abs(price)
     left = left + own + (parts[1] if rounding is not None else 0.0)
     stepped = parts[-1] + point
-    noise = np.maximum(parts[0], _unseen(base, steps, rare, price, parts[0]))
+    if rare is None:
+        silent = (base.moments.mean[:, 0] == 0) & (base.moments.covariance_of_mean()[:, 0, 0] == 0)
+        unseen = np.where(silent, np.inf, 0.0)
+    else:
+        unseen = rare.added(base, steps, price, parts[0], useless)
+    noise = np.maximum(parts[0], unseen)
     return Bound(price, noise + stepped + left, noise, stepped, left, rounded, bias)
 
 
-def _unseen(base, steps, rare, price, ignored):
-    """Return what payments that the paths have not shown may add, shape (n_payoffs,)."""
-    if rare is None:
-        silent = (base.moments.mean[:, 0] == 0) & (base.moments.covariance_of_mean()[:, 0, 0] == 0)
-        return np.where(silent, np.inf, 0.0)
-    paths = min(base.moments.paths, steps.moments.paths)
-    few = paths < rare.known(price)
-    return np.where(few, rare.unseen(paths, np.where(few, ignored, np.inf)), 0.0)
+def price_of(base, rounding, steps, correction):
+    """Return the price that the levels make, shape (n_payoffs,); arguments as of bound_of."""
+    weights = step_weights(base.n_steps, steps.n_steps, bias_of(steps).weight)
+    price = base.moments.mean[:, 0] + steps.moments.combined(weights)[0]
+    if rounding is not None and correction:
+        return price + rounding.moments.mean[:, 0]
+    return price
 
 
 def _widest(others, steps, bias, weights, risk):

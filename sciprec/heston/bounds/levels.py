@@ -9,16 +9,19 @@ threads, their replications are added in the order of the paths.
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Protocol
 
 import numpy as np
 
 from sciprec.heston.bounds.statistics import GROUP, LEAST_GROUPS, GroupMoments, group_means
+from sciprec.heston.parameters import Model
+from sciprec.heston.payoff_registry import Payoff
 from sciprec.heston.simulation.fixed_counts import added, counted
 from sciprec.heston.simulation.paths import Block
+from sciprec.precision import Backend
 
 BLOCK = 32 * GROUP  # paths that one thread simulates at a time
 LEAST_PATHS = LEAST_GROUPS * GROUP
@@ -26,16 +29,41 @@ WINDOW = 4  # blocks for each thread between two looks at the clock
 _MASK64 = 2**64 - 1
 
 
+class Sampler(Protocol):
+    """Payments along simulated paths, with controls of known mean.
+
+    Attributes:
+        payoffs: of every row of `raw`.
+        controls: per row those of the controls that may be used for it.
+        width: simulated paths for each path.
+        sentence: what was chosen, and why.
+    """
+
+    model: Model
+    payoffs: tuple[Payoff, ...]
+    scheme: str
+    controls: Sequence[Sequence[int]]
+    sentence: str
+
+    @property
+    def width(self) -> int: ...
+
+    def raw(
+        self, block: Block, *, backend: str | Backend, n_steps: int, draws_per_step: int, seed: int
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Simulate a block; return discounted payments and centred controls."""
+
+
 @dataclass(frozen=True)
 class Estimator:
     """Prices of single paths: a sampler's payments less the controls' share.
 
     Args:
-        sampler: a ConditionalSampler or a PaymentSampler.
+        sampler: of payments.
         coefficients: of the controls, shape (n_payoffs, n_controls).
     """
 
-    sampler: Any
+    sampler: Sampler
     coefficients: np.ndarray
 
     def __call__(self, block, *, backend, n_steps, seed, draws_per_step=1):

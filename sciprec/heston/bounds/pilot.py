@@ -10,10 +10,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sciprec.foundation.errors import InputError
-from sciprec.heston.bounds.budget import rung_work, timed_budget
+from sciprec.heston.bounds.budget import Budget, rung_work, timed_budget
 from sciprec.heston.bounds.discretisation import MEMORY, StepBias, step_bias
-from sciprec.heston.bounds.levels import Estimator, derived_seed, step_differences
+from sciprec.heston.bounds.levels import Estimator, Sampler, derived_seed, step_differences
 from sciprec.heston.bounds.regression import regress
+from sciprec.heston.bounds.request import PricingRequest
 from sciprec.heston.schemes.catalogue import scheme_named
 from sciprec.heston.schemes.registry import Units
 from sciprec.heston.simulation.monitoring import steps_for
@@ -42,7 +43,7 @@ class Pilot:
     estimator: Estimator
     n_steps: int
     price: np.ndarray
-    variances: dict
+    variances: dict[int, np.ndarray]
     differences: np.ndarray
     bias: StepBias
     n_paths: int
@@ -57,7 +58,7 @@ def run_pilot(sampler, aim, seed, budget):
     price, and cost less than a rung that noise asks for.
 
     Args:
-        sampler: a ConditionalSampler or a PaymentSampler.
+        sampler: a Sampler.
         aim: a Pilot -> bounds (n_payoffs,).
         seed: integer in [0, 2**64).
         budget: a Budget.
@@ -84,14 +85,8 @@ def run_pilot(sampler, aim, seed, budget):
         n_steps *= 2
 
 
-def budget_of(request, sampler, share=1.0):
-    """Return the Budget of what is asked for.
-
-    Args:
-        request: a Request.
-        sampler: a ConditionalSampler, a PaymentSampler or a GreekSampler.
-        share: of the time that is left.
-    """
+def budget_of(request: PricingRequest, sampler: Sampler, share: float = 1.0) -> Budget:
+    """Return the Budget of what is asked for, in a share of the time that is left."""
     now = time.perf_counter()
     return timed_budget(
         sampler, coarsest_steps(sampler), request.backend, request.seed, request.max_paths,

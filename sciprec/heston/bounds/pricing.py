@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sciprec.foundation.arguments import flag
 from sciprec.foundation.listing import Shown, Summary
 from sciprec.foundation.timing import timing_of
 from sciprec.heston.bounds.conditional import integrable
@@ -17,13 +16,14 @@ from sciprec.heston.bounds.interval import Bound
 from sciprec.heston.bounds.levels import Level
 from sciprec.heston.bounds.listing import price_summary
 from sciprec.heston.bounds.pilot import budget_of
-from sciprec.heston.bounds.plan import Pricing
+from sciprec.heston.bounds.plan import run
 from sciprec.heston.bounds.rare import LEAST_SIZE, Rare
+from sciprec.heston.bounds.request import PricingRequest
+from sciprec.heston.bounds.state import Pricing, PricingState, spent, useless
 from sciprec.heston.bounds.variance_reduction import choose_sampler
 from sciprec.heston.parameters import Model
 from sciprec.heston.payoff_registry import Payoff
 from sciprec.heston.simulation.fixed_counts import added
-from sciprec.heston.simulation.pricing_arguments import Request, tolerance_function
 from sciprec.instruments.assigning.assigned_backend import every_place_met
 from sciprec.instruments.assigning.policies import in_place_of
 from sciprec.precision import Backend
@@ -188,42 +188,42 @@ def price(
     Precision: every operation of the cheap paths is rounded in the backend; random numbers,
         payments, means and bounds are binary64, in a fixed order.
     """
-    chosen = in_place_of(backend, policy, narrow, wide, "fp32")
-    request = Request(
-        model, payoffs, backend=chosen, confidence=confidence, seed=seed, scheme=scheme,
+    request = PricingRequest.of(
+        model, payoffs, backend=in_place_of(backend, policy, narrow, wide, "fp32"),
+        tolerance=tolerance, relative=relative, confidence=confidence, seed=seed, scheme=scheme,
         max_paths=max_paths, max_seconds=max_seconds, compensation=compensation,
-        threads=threads,
+        variance_reduction=variance_reduction, threads=threads,
     )  # fmt: skip
-    limit = tolerance_function(tolerance, flag("relative", relative))
     sets = _sets(request.payoffs)
-    pricings, bounds = [], []
+    states, bounds = [], []
     with every_place_met(request.backend):
         for number, members in enumerate(sets):
-            share = 1 / (len(sets) - number)
-            pricings.append(_pricing(request, members, limit, variance_reduction, share))
-            bounds.append(pricings[-1].run())
+            state, bound = run(pricing_of(request, members, 1 / (len(sets) - number)))
+            states.append(state)
+            bounds.append(bound)
+    accepted = [request.accepted(bound.price) for bound in bounds]
     missed = [
-        _missed(bound, limit(bound.price), pricing)
-        for bound, pricing in zip(bounds, pricings, strict=True)
-        if not np.all(bound.total <= limit(bound.price))
+        _missed(bound, largest, state)
+        for bound, largest, state in zip(bounds, accepted, states, strict=True)
+        if not np.all(bound.total <= largest)
     ]
     order = np.argsort(np.concatenate(sets))
 
-    def shaped(*parts: np.ndarray) -> Any:
+    def shaped(parts: list[np.ndarray]) -> Any:
         values = np.concatenate(parts)[order]
         return values if request.several else float(values[0])
 
     rules = [rule for bound in bounds for rule in bound.bias.rule]
     return PriceResult(
-        price=shaped(*(bound.price for bound in bounds)),
-        bound=shaped(*(bound.total for bound in bounds)),
-        statistical=shaped(*(bound.statistical for bound in bounds)),
-        discretisation=shaped(*(bound.discretisation for bound in bounds)),
-        rounding=shaped(*(bound.rounding for bound in bounds)),
-        rounding_error=shaped(*(bound.rounding_error for bound in bounds)),
-        tolerance=shaped(*(limit(bound.price) for bound in bounds)),
+        price=shaped([bound.price for bound in bounds]),
+        bound=shaped([bound.total for bound in bounds]),
+        statistical=shaped([bound.statistical for bound in bounds]),
+        discretisation=shaped([bound.discretisation for bound in bounds]),
+        rounding=shaped([bound.rounding for bound in bounds]),
+        rounding_error=shaped([bound.rounding_error for bound in bounds]),
+        tolerance=shaped(accepted),
         extrapolation=tuple(rules[k] for k in order),
-        **how_made(request, pricings, missed),
+        **how_made(request, states, missed),
     )
 
 
@@ -240,39 +240,34 @@ def _sets(payoffs: Sequence[Payoff]) -> list[list[int]]:
     return [kinds[kind] for kind in sorted(kinds)]
 
 
-def _pricing(
-    request: Request, members: list[int], limit: Any, variance_reduction: str, share: float
-) -> Pricing:
+def pricing_of(request: PricingRequest, members: Sequence[int], share: float = 1.0) -> Pricing:
     """Return the Pricing of some of the payoffs, in a share of the time that is left."""
-    model, payoffs = request.model, tuple(request.payoffs[k] for k in members)
-    sampler = choose_sampler(
-        model, payoffs, request.scheme, variance_reduction, request.seed, request.carried
-    )  # fmt: skip
-    rare = Rare(model, payoffs, 1 - request.confidence, request.scheme, request.seed)
-    return Pricing(
-        sampler=sampler, tolerance=limit, budget=budget_of(request, sampler, share), rare=rare,
-        **request.course(),
-    )  # fmt: skip
+    payoffs = tuple(request.payoffs[k] for k in members)
+    sampler = choose_sampler(request, payoffs)
+    rare = Rare(request.model, payoffs, request.risk, request.scheme, request.seed)
+    budget = budget_of(request, sampler, share)
+    return Pricing(request, sampler, request.accepted, request.risk, budget, rare)
 
 
 def how_made(
-    request: Request, pricings: Sequence[Pricing], missed: Sequence[str]
+    request: PricingRequest, states: Sequence[PricingState], missed: Sequence[str]
 ) -> dict[str, Any]:
     """Return the fields of a BoundedResult.
 
     Args:
-        pricings: of each set of payoffs that share their paths.
+        states: of each set of payoffs that share their paths.
         missed: the sentences about missed tolerances, none where all are met.
     """
-    levels = [one for pricing in pricings for one in pricing.levels]
-    choices = dict.fromkeys(pricing.sampler.sentence for pricing in pricings)
-    notes = dict.fromkeys(note for pricing in pricings for note in pricing.notes)
+    levels = [one for state in states for one in state.levels]
+    choices = dict.fromkeys(state.pricing.sampler.sentence for state in states)
+    notes = dict.fromkeys(note for state in states for note in state.notes)
+    used = [spent(state) for state in states]
     return {
         "payoffs": request.payoffs,
         "met": not missed,
-        "n_paths": sum(pricing.n_paths for pricing in pricings),
-        "n_steps": max(pricing.steps.n_steps for pricing in pricings),
-        "work": float(sum(pricing.spent[1] for pricing in pricings)),
+        "n_paths": sum(int(paths) for paths, _ in used),
+        "n_steps": max(one.n_steps for one in levels),
+        "work": float(sum(work for _, work in used)),
         "seconds": time.perf_counter() - request.start,
         "levels": level_rows(levels),
         "backend": request.backend.name,
@@ -296,19 +291,20 @@ def level_rows(levels: Sequence[Level]) -> tuple[LevelRow, ...]:
     )  # fmt: skip
 
 
-def _missed(bound: Bound, accepted: np.ndarray, pricing: Pricing) -> str:
+def _missed(bound: Bound, accepted: np.ndarray, state: PricingState) -> str:
     """Say that, and by how much, the tolerance was missed."""
     ratio = bound.total / np.maximum(accepted, LEAST_SIZE)
     worst = int(np.argmax(np.where(np.isfinite(bound.total), ratio, np.inf)))
+    n_paths, n_steps = int(spent(state)[0]), max(one.n_steps for one in state.levels)
     text = (
         f"the bound {bound.total[worst]:.4g} misses the tolerance {accepted[worst]:.4g} after "
-        f"{pricing.n_paths} paths with {pricing.steps.n_steps} steps: statistical "
+        f"{n_paths} paths with {n_steps} steps: statistical "
         f"{bound.statistical[worst]:.2g}, discretisation {bound.discretisation[worst]:.2g}, "
         f"rounding {bound.rounding[worst]:.2g}; "
     )
-    if pricing.beyond[worst]:
+    if useless(state)[worst]:
         return text + "more paths would say no more of so small a price: give a larger amount"
-    if pricing.rounding is not None and not pricing.correction:
+    if state.rounding is not None and not state.pricing.request.correction:
         if bound.rounding[worst] > 0.5 * accepted[worst]:
             return text + "switch the correction on"
     return text + "allow more paths or a larger tolerance"

@@ -20,6 +20,8 @@ from functools import cached_property
 import numpy as np
 
 from sciprec.heston.bounds.probe import is_ours, measured_scales
+from sciprec.heston.parameters import Model
+from sciprec.heston.payoff_registry import Payoff
 from sciprec.heston.semianalytic.analytic import SLACK
 
 PAYMENTS = 16  # in units of G, from which on a normal interval knows them
@@ -39,8 +41,8 @@ class Rare:
         scheme, seed: of the paths by which payoffs of a user's own are measured.
     """
 
-    model: object
-    payoffs: tuple
+    model: Model
+    payoffs: tuple[Payoff, ...]
     risk: float
     scheme: str = "quadratic_exponential_martingale"
     seed: int = 0
@@ -80,6 +82,38 @@ class Rare:
         """
         size = -np.log(self.risk) * self.scale / n_paths
         return np.minimum(size, self.ceiling) if np.any(size > ignored) else size
+
+    @property
+    def widest(self):
+        """Bounds that no path is needed for, shape (rows,)."""
+        return self.ceiling
+
+    def added(self, base, steps, price, ignored, useless):
+        """Return what unseen payments add to a bound, shape (rows,).
+
+        Args:
+            base, steps: Levels.
+            price: of the levels.
+            ignored: sizes up to which ceilings are not asked for.
+            useless: without arguments, the result of `useless` as it stands.
+        """
+        paths = min(base.moments.paths, steps.moments.paths)
+        few = paths < self.known(price)
+        return np.where(few, self.unseen(paths, np.where(few, ignored, np.inf)), 0.0)
+
+    def paths_for(self, size, price):
+        """Return the paths after which unseen payments add `size` at most, or are known."""
+        return np.minimum(self.needed(size), self.known(price))
+
+    def useless(self, most, price, variance, n_paths, accepted):
+        """Return for which rows paths are no use, of which there may be `most`, shape (rows,).
+
+        Args:
+            most: all paths that there may be.
+            price, variance: of one path, as known from n_paths of the base.
+            accepted: prices (rows,) -> largest accepted bounds.
+        """
+        return self.beyond(most, price, self.silent(price, variance), accepted)
 
     def needed(self, size):
         """Return the paths after which unseen payments add `size` at most, ceilings aside."""

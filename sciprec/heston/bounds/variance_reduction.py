@@ -6,9 +6,11 @@ from sciprec.foundation.arguments import word
 from sciprec.foundation.errors import InputError
 from sciprec.heston.bounds.conditional import ConditionalSampler, integrable
 from sciprec.heston.bounds.controlled import PaymentSampler
-from sciprec.heston.bounds.levels import derived_seed
+from sciprec.heston.bounds.levels import Sampler, derived_seed
 from sciprec.heston.bounds.pilot import coarsest_steps
 from sciprec.heston.bounds.regression import regress
+from sciprec.heston.bounds.request import PricingRequest
+from sciprec.heston.payoff_registry import Payoff
 from sciprec.heston.schemes.catalogue import scheme_named
 from sciprec.heston.simulation.paths import Block
 
@@ -17,45 +19,39 @@ TRIAL_PATHS = 1024
 WORTH_WHILE = 0.75  # variance of pairs, at the same cost, below which they are taken
 
 
-def choose_sampler(model, payoffs, scheme, choice="auto", seed=0, carried=True):
+def choose_sampler(request: PricingRequest, payoffs: tuple[Payoff, ...]) -> Sampler:
     """Return the sampler of payments for some payoffs.
 
-    Args:
-        model: a Model.
-        payoffs: a tuple of payoffs.
-        scheme: name of a path scheme.
-        choice: "auto", "conditional" (Europeans only), "antithetic" (pairs of payments with
-            controls), "control" (payments with controls) or "none" (payments alone). "auto"
-            integrates the spot out where all payoffs are Europeans and the scheme can, and takes
-            payments with controls elsewhere, in pairs where a trial of TRIAL_PATHS gains by it.
-        seed: of the trial.
-        carried: whether states carry their rounding errors along, see Simulation.
+    Its variance_reduction is "auto", "conditional" (Europeans only), "antithetic" (pairs of
+    payments with controls), "control" (payments with controls) or "none" (payments alone). "auto"
+    integrates the spot out where all payoffs are Europeans and the scheme can, and takes payments
+    with controls elsewhere, in pairs where a trial of TRIAL_PATHS gains by it.
 
-    Returns:
-        An object with raw(), controls, name and sentence: see ConditionalSampler.
+    Args:
+        request: a PricingRequest.
+        payoffs: some of its payoffs.
 
     Raises:
         InputError: an unknown choice, or "conditional" where it is impossible.
     """
-    word("variance_reduction", choice, CHOICES)
-    possible = integrable(payoffs) and scheme_named(scheme).lifts
+    choice = word("variance_reduction", request.variance_reduction, CHOICES)
+    possible = integrable(payoffs) and scheme_named(request.scheme).lifts
     if choice == "conditional" and not possible:
         names = ", ".join(sorted({payoff.name for payoff in payoffs}))
         raise InputError(
-            f"variance_reduction is 'conditional' with {names} and the scheme {scheme!r}; "
+            f"variance_reduction is 'conditional' with {names} and the scheme {request.scheme!r}; "
             "accepted: calls, puts, digitals and spots, and a scheme that lifts: try 'auto'"
         )
+    given = request.model, payoffs, request.scheme
     if possible and choice in ("auto", "conditional"):
-        return ConditionalSampler(model, payoffs, scheme, carried)
-    single = PaymentSampler(
-        model, payoffs, scheme, use_controls=choice != "none", carried=carried
-    )  # fmt: skip
+        return ConditionalSampler(*given, request.carried)
+    single = PaymentSampler(*given, use_controls=choice != "none", carried=request.carried)
     if choice not in ("auto", "antithetic"):
         return single
-    pairs = PaymentSampler(model, payoffs, scheme, antithetic=True, carried=carried)
+    pairs = PaymentSampler(*given, antithetic=True, carried=request.carried)
     if choice == "antithetic":
         return pairs
-    gain = _trial(pairs, seed) / _trial(single, seed)
+    gain = _trial(pairs, request.seed) / _trial(single, request.seed)
     return pairs if np.all(gain < WORTH_WHILE) else single
 
 

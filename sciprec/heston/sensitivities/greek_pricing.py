@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,17 +11,18 @@ import numpy as np
 from sciprec.foundation.listing import Summary
 from sciprec.heston.bounds.pilot import budget_of
 from sciprec.heston.bounds.pricing import BoundedResult, how_made
-from sciprec.heston.bounds.rare import Rare
+from sciprec.heston.bounds.request import Accepted, PricingRequest
+from sciprec.heston.bounds.state import Pricing, PricingState, useless
 from sciprec.heston.parameters import Model
 from sciprec.heston.payoff_registry import Payoff
 from sciprec.heston.semianalytic import analytic
 from sciprec.heston.sensitivities.bumps import Bumps, first_bumps
 from sciprec.heston.sensitivities.greek_estimates import ROWS
-from sciprec.heston.sensitivities.greek_plan import GreekPricing
+from sciprec.heston.sensitivities.greek_plan import greek_sampler, run_greeks
 from sciprec.heston.sensitivities.greek_sampler import GreekSampler
 from sciprec.heston.sensitivities.listing import greek_summary
+from sciprec.heston.sensitivities.rare_greeks import RareGreeks
 from sciprec.heston.simulation.monitoring import steps_for
-from sciprec.heston.simulation.pricing_arguments import Request, tolerance_function
 from sciprec.instruments.assigning.assigned_backend import every_place_met
 from sciprec.precision import Backend
 
@@ -146,27 +147,29 @@ def greeks(
         the bound is that of sciprec.heston.bounds.interval, with a part for the differences
         (sciprec.heston.sensitivities.greek_plan).
     """
-    request = Request(
-        model, payoffs, backend=backend, confidence=confidence, seed=seed, scheme=scheme,
-        max_paths=max_paths, max_seconds=max_seconds, compensation=compensation,
+    request = PricingRequest.of(
+        model, payoffs, backend=backend, tolerance=tolerance, confidence=confidence, seed=seed,
+        scheme=scheme, max_paths=max_paths, max_seconds=max_seconds, compensation=compensation,
         threads=threads,
     )  # fmt: skip
     sampler = _sampler(request)
-    limit = _limit(sampler, tolerance)
-    rare = Rare(model, request.payoffs, 1 - request.confidence, scheme, request.seed)
-    pricing = GreekPricing(
-        sampler=sampler, tolerance=limit, budget=budget_of(request, sampler), worth=rare,
-        **request.course(),
+    limit = _limit(sampler, request.accepted)
+    rare = RareGreeks(
+        model, request.payoffs, request.risk, scheme, request.seed,
+        names=sampler.names, width=sampler.width,
     )  # fmt: skip
+    budget = budget_of(request, sampler)
     with every_place_met(request.backend):
-        bound = pricing.run()
+        state, bound, difference, magnified = run_greeks(
+            Pricing(request, sampler, limit, request.risk, budget, rare)
+        )
     parts = {
         "value": bound.price,
-        "bound": bound.total + pricing.difference + pricing.magnified,
+        "bound": bound.total + difference + magnified,
         "statistical": bound.statistical,
         "discretisation": bound.discretisation,
-        "rounding": bound.rounding + pricing.magnified,
-        "difference": pricing.difference,
+        "rounding": bound.rounding + magnified,
+        "difference": difference,
         "tolerance": limit(bound.price),
     }
     tables = {name: _with_root(model, _table(sampler, rows)) for name, rows in parts.items()}
@@ -175,12 +178,12 @@ def greeks(
     return GreeksResult(
         greeks=NAMES,
         **shown,
-        bumps=pricing.sampler.bumps,
-        **how_made(request, [pricing], [] if met else [_missed(request.payoffs, tables, pricing)]),
+        bumps=greek_sampler(state).bumps,
+        **how_made(request, [state], [] if met else [_missed(tables, state, rare)]),
     )
 
 
-def _sampler(request: Request) -> GreekSampler:
+def _sampler(request: PricingRequest) -> GreekSampler:
     """Return the sampler with its first bumps."""
     model, payoffs, scheme = request.model, request.payoffs, request.scheme
     longest = max(payoff.maturity for payoff in payoffs)
@@ -189,9 +192,9 @@ def _sampler(request: Request) -> GreekSampler:
     return GreekSampler(model, payoffs, scheme, bumps, request.carried)
 
 
-def _limit(sampler: GreekSampler, tolerance: float) -> Callable[[np.ndarray], np.ndarray]:
+def _limit(sampler: GreekSampler, share: Accepted) -> Accepted:
     """Return the function from a sampler's rows to the largest accepted bounds."""
-    share, model = tolerance_function(tolerance, relative=True), sampler.model
+    model = sampler.model
     years = np.array([payoff.maturity for payoff in sampler.given])
     per = np.ones((len(years), len(ROWS)))
     per[:, ROWS.index("delta")] = 1 / model.spot
@@ -227,13 +230,14 @@ def _with_root(model: Model, table: np.ndarray) -> np.ndarray:
     return np.stack([columns[name] for name in NAMES], axis=1)
 
 
-def _missed(payoffs: Sequence[Payoff], tables: dict[str, np.ndarray], pricing: GreekPricing) -> str:
+def _missed(tables: dict[str, np.ndarray], state: PricingState, rare: RareGreeks) -> str:
     """Say that, and by how much, a tolerance was missed."""
     bound, accepted = tables["bound"], tables["tolerance"]
+    payoffs = rare.payoffs
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.where(accepted > 0, bound / accepted, np.where(bound > 0, np.inf, 0.0))
     row, column = divmod(int(np.argmax(np.nan_to_num(ratio, nan=np.inf))), bound.shape[1])
-    if pricing.worthless[row]:
+    if useless(state)[rare.price_rows[row]]:
         return (
             f"no path tells {payoffs[row].name} from a worthless option: its price is within "
             f"{bound[row, 0]:.2g} of zero, so that its greeks meet no share, and no more paths "

@@ -17,7 +17,7 @@ from functools import partial
 
 import numpy as np
 
-from sciprec.foundation.arguments import at_least, whole
+from sciprec.foundation.arguments import at_least, whole, word
 from sciprec.foundation.errors import InputError
 from sciprec.foundation.limits import THREADS
 from sciprec.foundation.timing import Timing, timing_of
@@ -25,11 +25,11 @@ from sciprec.heston.options.european_payoffs import European
 from sciprec.heston.parameters import Model
 from sciprec.heston.simulation.block import Simulation, lifted
 from sciprec.heston.simulation.fixed_counts import added
-from sciprec.heston.simulation.pricing_arguments import resolve_residuals
 from sciprec.precision import Backend, resolve_backend
 from sciprec.precision.lifting.fixed_lifting import fixed_point_summary
 from sciprec.precision.registry import kernel
 
+COMPENSATIONS = ("none", "carry", "correction")
 GROUP = 256  # paths whose payments are added in one sequential sum
 
 
@@ -128,6 +128,18 @@ def estimate(
         with ThreadPoolExecutor(threads) as pool:
             results = list(pool.map(simulated, todo))
     return combine(model, payoffs, results, n_steps=n_steps)
+
+
+def resolve_residuals(compensation: str, known: Sequence[str] = COMPENSATIONS) -> str:
+    """Return what is done about rounding errors, one of the known names.
+
+    "none" forgets the rounding errors of additions to the state, "carry" carries them along, and
+    "correction" carries them and removes the mean rounding error, measured in fp64, from the price.
+
+    Raises:
+        InputError: something else.
+    """
+    return word("compensation", compensation, known)
 
 
 def blocks(n_paths: int, block_paths: int = 4096) -> tuple[Block, ...]:
