@@ -1,4 +1,4 @@
-"""What a path is watched for: the few numbers per path that a payment is made of.
+"""Observations of a path: the few numbers per path that a payment is made of.
 
 Payoffs with equal observations share one: twenty strikes cost one observation and twenty payments.
 An observation is a frozen class with `dates` (years, rising, the last one the maturity),
@@ -19,7 +19,7 @@ import numpy as np
 
 
 class Observation:
-    """What a payoff of one's own may look at; see above."""
+    """The protocol of observations, also of a payoff of one's own; see above."""
 
     every_step = False
 

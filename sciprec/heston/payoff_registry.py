@@ -1,4 +1,4 @@
-"""How a payoff is registered under a name, and what every payoff says about itself."""
+"""Registration of payoffs under a name, and the base class of all."""
 
 from __future__ import annotations
 
@@ -191,7 +191,7 @@ def payoff_grid(
 
 
 class Payoff:
-    """What a payoff says about itself; a new one is a class derived from this one.
+    """The base class of payoffs; a new one is a class derived from this one.
 
     It has the field `maturity` (years), an `observation` and a `payment`. That is enough for prices
     and greeks with a bound. The other methods are formulas that make these cheaper or tighter; a
@@ -243,7 +243,7 @@ class Payoff:
 
     @property
     def observation(self) -> Observation:
-        """What a path is watched for: see sciprec.heston.observations."""
+        """The observations of a path that it needs: see sciprec.heston.observations."""
         raise NotImplementedError
 
     def payment(self, rows: np.ndarray) -> np.ndarray:

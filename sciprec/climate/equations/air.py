@@ -90,7 +90,7 @@ class AirState:
         }
 
     def positive(self) -> dict[str, np.ndarray]:
-        """What is above zero in any air, by its name."""
+        """The quantities that are above zero in any air, by name."""
         return {"temperature": self.temperature, "surface_pressure": self.surface_pressure}
 
 
@@ -168,7 +168,7 @@ class AirConversion:
 
     @property
     def transformed(self) -> tuple[int, int]:
-        """How many fields go to the grid, and how many products come from it."""
+        """The number of fields that go to the grid, and of products that come from it."""
         return 5 * self.levels.count + 3, 6 * self.levels.count + 1
 
     @property

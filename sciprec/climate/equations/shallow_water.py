@@ -67,7 +67,7 @@ class InitialState:
         return dict.fromkeys(vars(self), across)
 
     def positive(self) -> dict[str, np.ndarray]:
-        """What is above zero in any fluid, by its name."""
+        """The quantities that are above zero in any fluid, by name."""
         return {"height less orography": self.height - self.orography}
 
 

@@ -1,4 +1,4 @@
-"""What of a model one of several threads does: some orders, longitudes and fields.
+"""The share of a model that one of several threads does: some orders, longitudes and fields.
 
 Every element of a result is made by one thread, by the operations that one thread alone would
 make it by: its bits do not depend on how many there are.
@@ -49,7 +49,7 @@ class Share:
 
     @property
     def array(self) -> np.ndarray:
-        """What kernels see of it, int64."""
+        """The share as kernels see it, int64."""
         nlon = self.truncation.nlon
         west, east = (nlon * part // self.parts for part in (self.part, self.part + 1))
         places = self.rows.start, self.rows.stop, *self.orders, west, east
@@ -57,7 +57,7 @@ class Share:
 
     @property
     def _begins(self) -> np.ndarray:
-        """Where the coefficients of each order begin; how many there are."""
+        """Return the places where the coefficients of each order begin, and their number."""
         number = self.truncation.number
         return np.concatenate([[0], np.cumsum(np.arange(number + 2, 1, -1))])
 

@@ -1,4 +1,5 @@
-"""What the equation sets share: factors of the coefficients on the sphere, and the Coriolis terms.
+"""Parts that the equation sets share: factors of the coefficients on the sphere, and the Coriolis
+terms.
 
 f = 2 Omega sin(lat) is ten times as large as the vorticity of most flows. In products on the grid
 f u would bring its rounding to waves of all lengths; between coefficients it stays where it is.

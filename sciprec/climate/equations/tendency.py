@@ -43,7 +43,7 @@ def _tendency(state, spectra, constants, out):
 
 
 def whole_tendency(state, out, constants, tables, work):
-    """To the grid, products there, and back, in one kernel.
+    """Transform to the grid, form the products there, and transform back, in one kernel.
 
     Args:
         state: (coefficients, columns).
@@ -145,7 +145,9 @@ def work_of_share(
 def _own_work(
     equations: EquationSet, convert: Conversion, share: Share, dtype: DTypeLike
 ) -> tuple[tuple, tuple, np.ndarray]:
-    """What no other thread may touch: the transforms' work, the equations', the share."""
+    """Return the arrays that no other thread may touch: the transforms' work, the equations', the
+    share.
+    """
     most = max(convert.transformed)
     return (
         make_work(share.truncation, most, dtype),

@@ -84,7 +84,7 @@ class MatrixLegendre:
         return -1, 2, self.tiles, self.orders + 1, 2, LANES
 
     def report(self) -> dict[str, Any]:
-        """What the unit keeps and does, as plain data.
+        """Return the stored numbers and the work of the unit, as plain data.
 
         Returns:
             unit, its text; numbers and bytes of both tables; products of matrices in place of one;
@@ -117,7 +117,7 @@ def _join_hemispheres(sums, north, fourier):
 
 @kept(nogil=True, error_model="numpy")
 def _fold_hemispheres(fourier, north, given):
-    """Both hemispheres to (sums and differences for each order, latitudes, columns)."""
+    """Fold both hemispheres into (sums and differences for each order, latitudes, columns)."""
     for m in range(given.shape[0] // 2):
         for j in range(north):
             tile, lane = j // LANES, j % LANES

@@ -1,4 +1,4 @@
-"""How much memory transforms take whose stages have arithmetics of their own: the arrays that a
+"""The memory that transforms take whose stages have arithmetics of their own: the arrays that a
 tendency takes from its pool, all fields at once, and the tables of the stages.
 """
 
@@ -77,14 +77,18 @@ class StagedRoom:
         return taken
 
     def _products_of(self, part: Backend, fields: int, given: int, made: int) -> int:
-        """Of the Legendre stage in an arithmetic: what is given, rounded, made, and its work."""
+        """Return the bytes of the Legendre stage in an arithmetic: what is given, rounded, made,
+        and its work.
+        """
         longest = _filled(max(self.north, self.most), LANES)
         return 2 * _NUMBER * given + part.carrier.itemsize * (given + made + 16 * longest * fields)
 
     def _product(
         self, unit: MatrixUnit, fields: int, shape: tuple[int, int, int], groups_made: int
     ) -> int:
-        """Of `unit_product`: lines, their scales and numbers, sums, and what is made."""
+        """Return the bytes of `unit_product`: lines, their scales and numbers, sums, and what is
+        made.
+        """
         groups, rows, columns = shape
         lines = 2 * self.orders * groups * 2 * fields
         numbers, sums = lines * rows, lines * columns

@@ -172,7 +172,7 @@ class ScaledTendency:
         )  # fmt: skip
 
     def _compiled(self, state: np.ndarray, out: np.ndarray) -> np.ndarray:
-        """Where the compiled kernels of the equations, and the transforms, are."""
+        """Return the addresses of the compiled kernels of the equations, and of the transforms."""
         spectra, fields, products, coefficients, own = self._work
         functions, waves, back, weighted = self._tables
         into, between, _, onto_grid, back_between, _ = self._factors

@@ -81,7 +81,7 @@ class ScaledTransform:
         spectrum[...] = made.reshape(-1, spectrum.shape[0]).T
 
     def _through(self, place: Place, given: np.ndarray, own: int) -> np.ndarray:
-        """What a stage makes of fields.
+        """Return the fields that a stage makes.
 
         Args:
             place: the stage.
@@ -137,7 +137,7 @@ class _Stages:
         self._rooms: dict[tuple[Place, int], tuple] = {}
 
     def kernel(self, place: Place, given: np.ndarray, pool: Pool) -> np.ndarray:
-        """What the stage makes of fields (fields, ...)."""
+        """Return the fields (fields, ...) that the stage makes of some."""
         count = given.shape[0]
         if (place, count) not in self._rooms:
             self._rooms[place, count] = self._room(place, count)
@@ -157,7 +157,9 @@ class _Stages:
         return made
 
     def _room(self, place: Place, count: int) -> tuple:
-        """What a stage takes of so many fields, its work arrays, and what it writes."""
+        """Return the arrays that a stage takes of so many fields, its work arrays, and what it
+        writes.
+        """
         number, nlon, nlat = self.truncation.number, self.truncation.nlon, self.truncation.nlat
         spectrum = (number + 1) * (number + 4) // 2, 2 * count
         grid, between = (count, nlon, nlat), (count, *self._between)

@@ -32,7 +32,7 @@ Place = tuple[str, str]
 
 @dataclass
 class Notes:
-    """How large numbers are that places make without a range.
+    """The sizes of the numbers that places make without a range.
 
     Args:
         counting: whether numbers are counted, too.
@@ -61,7 +61,7 @@ class Notes:
         self.count_rows(place, rows)
 
     def count_rows(self, place: Place, rows: np.ndarray) -> None:
-        """The same of numbers that have been counted (sites, bins)."""
+        """Add numbers that have been counted (sites, bins)."""
         if self.counting:
             self.spread[place] = self.spread.get(place, 0) + rows
 
@@ -173,7 +173,7 @@ class Scales:
     # ---- in files ------------------------------------------------------------------------------
 
     def state(self) -> dict[str, np.ndarray]:
-        """What goes on in another process."""
+        """Return the state from which another process goes on."""
         if not self.exponents:
             return {}
         return {

@@ -63,7 +63,9 @@ class StagedTransform:
         self._size = len(kept)
 
     def report(self) -> list[dict[str, Any]]:
-        """What matrix units keep and do, the one of the lowest orders and degrees last."""
+        """Return the stored numbers and the work of matrix units, the one of the lowest orders and
+        degrees last.
+        """
         return [part.report() for _, part in self._parts if isinstance(part, MatrixLegendre)]
 
     def to_grid(self, spectrum: np.ndarray) -> np.ndarray:

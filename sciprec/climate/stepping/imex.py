@@ -19,7 +19,7 @@ IMPLICIT = ((), (F(1, 6),), (F(-1, 2), F(1, 2)), (F(3, 2), F(-3, 2), F(1, 2)))
 
 
 def _weights() -> tuple[np.ndarray, ...]:
-    """For each stage the weights of T_0, T_1, L z_1, T_2, L z_2, ...: see `imex_ars443`."""
+    """Return for each stage the weights of T_0, T_1, L z_1, T_2, L z_2, ...: see `imex_ars443`."""
     rows = []
     for explicit, implicit in zip(EXPLICIT, IMPLICIT, strict=True):
         row = [explicit[0]]

@@ -155,12 +155,12 @@ class Level:
         return Level(self.values.copy(), None if self.residual is None else self.residual.copy())
 
     def in_dtype(self, dtype: DTypeLike) -> Level:
-        """The same in arrays of their own and of another type."""
+        """Return a copy in arrays of another type."""
         residual = None if self.residual is None else self.residual.astype(dtype)
         return Level(self.values.astype(dtype), residual)
 
     def copy_into(self, values: np.ndarray, residual: np.ndarray) -> Level:
-        """The same in arrays that are there."""
+        """Copy the level into arrays that are there, and return it."""
         copy = Level(values, None if self.residual is None else residual)
         copy.take(self)
         return copy
@@ -174,7 +174,7 @@ class Level:
 
 @dataclass(frozen=True)
 class Addition:
-    """How increments are added to levels: plainly, or with a compensation per variable.
+    """The addition of increments to levels: plain, or with a compensation per variable.
 
     Args:
         kernels: those of `LEVEL_KERNELS`, in the model's arithmetic.

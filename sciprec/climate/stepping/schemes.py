@@ -62,7 +62,7 @@ def time_scheme(
 
 @dataclass(frozen=True)
 class System:
-    """What a time scheme sees of a model: compiled kernels and flat arrays.
+    """The view of a model that a time scheme has: compiled kernels and flat arrays.
 
     Args:
         step: the time step in the model's unit, a power of two where units are scaled.

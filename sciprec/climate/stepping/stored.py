@@ -67,14 +67,14 @@ class Scales:
         return {n: resolve_backend(self.format_at(n)).storage for n in map(int, np.unique(degree))}
 
     def average_bits(self, degree: np.ndarray) -> float:
-        """Of the significands of all coefficients, whose total wavenumbers are given."""
+        """Return the mean significand bits of coefficients, whose total wavenumbers are given."""
         known = self.arithmetics(degree)
         return float(np.mean([known[int(n)].format.significand_bits for n in degree]))
 
 
 @dataclass(frozen=True)
 class StoredState:
-    """How the state is kept between steps.
+    """The form in which the state is stored between steps.
 
     Args:
         update: the arithmetic of updates, with the format of the state as its storage.
@@ -87,7 +87,7 @@ class StoredState:
     scales: Scales | None = None
 
     def in_words(self, degree: np.ndarray) -> str:
-        """What a file says of a state whose format is not that of the arithmetic.
+        """Return a file's words on a state whose format is not that of the arithmetic.
 
         Args:
             degree: total wavenumber of each coefficient.
@@ -102,8 +102,8 @@ class StoredState:
         return ", ".join(part for part in (said, f"state by scale ({scales}), {bits}") if part)
 
     def bits(self, degree: np.ndarray) -> float | None:
-        """Of a significand of the state on average, where scales, a policy or a master copy say so;
-        else None.
+        """Return the mean significand bits of the state, where scales, a policy or a master copy
+        say so; else None.
 
         Args:
             degree: total wavenumber of each coefficient.
@@ -199,7 +199,7 @@ def as_master_copy(backend: Backend, equations: str) -> tuple[Backend, str | Non
 
 
 def resolve_stored(stored: object, backend: Backend, highest: int) -> StoredState:
-    """How the state is kept beside an arithmetic.
+    """Return the form in which the state is stored beside an arithmetic.
 
     Args:
         stored: None, the name of a format, or formats by scale.

@@ -61,13 +61,13 @@ class Pool:
         return self._memory[first : first + size].view(kind).reshape(shape)
 
     def zeros(self, shape: int | tuple[int, ...], dtype: DTypeLike = np.float64) -> np.ndarray:
-        """The same, of zeros."""
+        """Return an array of zeros, see `array`."""
         made = self.array(shape, dtype)
         made.fill(0)
         return made
 
     def reset(self) -> None:
-        """All arrays are given back: the next ones lie where they do."""
+        """Take all arrays back: the next ones lie where they do."""
         self._most, self._taken = max(self._most, self._taken), 0
         if self._most > self._memory.size:
             self._memory = aligned_zeros(self._most, np.uint8)

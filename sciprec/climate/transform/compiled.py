@@ -54,7 +54,7 @@ class Drawing:
         self._first = mix(self.name ^ number)
 
     def state(self) -> dict[str, np.ndarray]:
-        """What the next call depends on."""
+        """Return the state that the next call depends on."""
         return {"calls": np.array(self.calls)}
 
     def restore(self, state: Mapping[str, np.ndarray]) -> None:
@@ -64,7 +64,9 @@ class Drawing:
 
 @runtime_checkable
 class Remembering(Protocol):
-    """What of a model depends on the calls before, and goes into checkpoints."""
+    """Per-kernel state (calls with random bits, fixed-point units) that checkpoints save and
+    restore.
+    """
 
     def state(self) -> dict[str, np.ndarray]: ...
 
@@ -95,7 +97,8 @@ def _shared(kernel: Callable, backend: Backend):
 
 
 def kernel_states(kernels: Sequence) -> dict[str, np.ndarray]:
-    """What kernels will depend on besides their arguments, as arrays; nothing for plain floats.
+    """Return the state of kernels that their next calls depend on besides their arguments, as
+    arrays; nothing for plain floats.
 
     Args:
         kernels: from `compiled`; fixed-point ones have run at least once.

@@ -306,7 +306,7 @@ def stage_waves(length: int) -> np.ndarray:
 
 
 def digit_reversed(length: int) -> np.ndarray:
-    """Where `fast_fourier` leaves z[k], for each k."""
+    """Return the row in which `fast_fourier` leaves z[k], for each k."""
     position, rest, place = np.zeros(length, np.int64), np.arange(length), length
     for radix in radices(length):
         place //= radix

@@ -133,7 +133,9 @@ def fourier_analysis(grid, waves, work, fourier):
 
 
 def first_of_tile(i, tiles, nlat):
-    """Where tile i of 2 tiles begins on an axis of northern, then southern latitudes."""
+    """Return the first latitude of tile i of 2 tiles on an axis of northern, then southern
+    latitudes.
+    """
     return LANES * (i % tiles) + nlat // 2 * (i // tiles)
 
 

@@ -46,7 +46,9 @@ def _stair_example(fields, *rest):
 
 
 def start_of_sums(field, i, tiles, fields):
-    """Where the sums of a field and of tile i begin: two fields lie side by side, tile by tile."""
+    """Return the place of the sums of a field and of tile i: two fields lie side by side, tile by
+    tile.
+    """
     pair = field // 2
     beside = min(2, fields - 2 * pair)
     return PAIR * (2 * pair * tiles + beside * i + field % 2)
@@ -110,13 +112,13 @@ def clear_sums(flat, count):
 
 
 def end_of_stair(first, stair, tiles):
-    """Where the numbers of a stair that begin at `first` end in the table."""
+    """Return the place in the table after the numbers of a stair that begin at `first`."""
     return first + (stair[2] - stair[1]) * (tiles - stair[0]) * LANES
 
 
 @kernel(example=lambda: _stair_example(1, 0))
 def sum_products(weights, table, first, stair, sums, tiles, field):
-    """What a stair adds to the sums of a single field, see `sum_fields`.
+    """Add the products of a stair to the sums of a single field, see `sum_fields`.
 
     Args:
         weights, table, sums, tiles: as there.
@@ -162,7 +164,7 @@ def sum_products(weights, table, first, stair, sums, tiles, field):
 
 @kernel(example=lambda: _stair_example(4))
 def sum_products_of_two(weights, table, first, stair, sums, tiles):
-    """What a stair adds to the sums of fields, two at once; an odd one is left.
+    """Add the products of a stair to the sums of fields, two at once; an odd one is left.
 
     Args:
         weights, table, first, stair, sums, tiles: as in `sum_products`.
@@ -253,7 +255,7 @@ def compensated_sum_fields(weights, table, first, stairs, sums, tiles):
 
 @kernel(example=lambda: _stair_example(1, 0))
 def compensated_sum_products(weights, table, first, stair, sums, tiles, field):
-    """What a stair adds to the sums of a single field and to what they lost.
+    """Add the products of a stair to the sums of a single field and to what they lost.
 
     Args:
         weights, table, first, stair, sums, tiles, field: as in `sum_products`; row 1 of the sums is

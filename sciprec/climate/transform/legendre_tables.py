@@ -32,7 +32,7 @@ and end in these."""
 def synthesis_table(
     functions: np.ndarray, number: int, negligible: float | None = None
 ) -> Functions:
-    """What `legendre_synthesis` multiplies: rows are degrees, columns northern latitudes.
+    """Return the table of `legendre_synthesis`: rows are degrees, columns northern latitudes.
 
     Args:
         functions: (coefficients, nlat/2).
@@ -46,7 +46,7 @@ def synthesis_table(
 def analysis_table(
     functions: np.ndarray, weighted: np.ndarray, number: int, negligible: float | None = None
 ) -> Functions:
-    """What `legendre_analysis` multiplies: rows are northern latitudes, columns degrees.
+    """Return the table of `legendre_analysis`: rows are northern latitudes, columns degrees.
 
     Args:
         functions, number, negligible: as for `synthesis_table`.
@@ -84,7 +84,7 @@ def _small(number: int, negligible: float | None) -> float | None:
 
 
 def _table(pairs: Iterator[tuple[np.ndarray, np.ndarray]], small: float | None) -> Functions:
-    """Of matrices, and of the functions by whose sizes they are judged."""
+    """Return the table of some matrices, judged by the sizes of some functions."""
     numbers, stairs, ends = [], [], [0]
     for matrix, judged in pairs:
         blocks = blocked(matrix)
@@ -103,7 +103,7 @@ def _table(pairs: Iterator[tuple[np.ndarray, np.ndarray]], small: float | None) 
 
 
 def _matrices(functions: np.ndarray, number: int) -> Iterator[np.ndarray]:
-    """For each order the functions (degrees, latitudes) of even, then of odd l - m.
+    """Yield for each order the functions (degrees, latitudes) of even, then of odd l - m.
 
     Latitudes are filled up to whole tiles by zeros.
     """

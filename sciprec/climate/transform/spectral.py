@@ -157,7 +157,7 @@ def keeping_sums(backend: Backend) -> Backend:
 
 
 def fourier_tables(truncation: Truncation) -> tuple[tuple, tuple]:
-    """What the Fourier stages of a synthesis and of an analysis take.
+    """Return the tables of the Fourier stages of a synthesis and of an analysis.
 
     Raises:
         InputError: the number of longitudes is none that the fast transform takes.
@@ -195,8 +195,8 @@ def make_tables(truncation: Truncation, negligible: float | None = None) -> tupl
 
 
 def negligible_in(backend: Backend) -> float | None:
-    """What `make_tables` leaves out for an arithmetic: what is below its rounding in the
-    processor's own binary32 and binary64, nothing in others.
+    """Return the limit below which `make_tables` leaves numbers out for an arithmetic: its rounding
+    in the processor's own binary32 and binary64, nothing in others.
     """
     one = len(set(backend.roles)) == 1 and backend.noise is None and not _is_by_place(backend)
     return backend.compute.rounding_error if one and backend.compute.native else None

@@ -1,1 +1,1 @@
-"""What an option pays, and what of a path it has to know."""
+"""Options: their payments, and what of a path these have to know."""

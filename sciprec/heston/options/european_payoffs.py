@@ -34,7 +34,7 @@ class European(Payoff):
 
 
 class _Vanilla(European):
-    """What calls and puts share."""
+    """The base of calls and puts."""
 
     strike: float
 

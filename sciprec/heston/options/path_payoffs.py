@@ -25,7 +25,7 @@ from sciprec.heston.semianalytic.analytic_greeks import asian_geometric_greeks
 
 
 class _Asian(Payoff):
-    """What options on a mean of the spots share."""
+    """The base of options on a mean of the spots."""
 
     strike: float
     fixings: int

@@ -1,4 +1,4 @@
-"""Which moments of the spot are finite, and means that the schemes keep exactly."""
+"""Moments of the spot: which are finite, and the means that the schemes keep exactly."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""What an adaptive run has done, as variables of its file, and back."""
+"""The history of an adaptive run as variables of its file, and back."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def with_adapted(dataset: xr.Dataset, adapted: Adapted, rounded: str) -> xr.Data
 
 
 def history_of(dataset: xr.Dataset) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """What was asked for, and the columns of the history.
+    """Return the plan of an adaptive run, and the columns of the history.
 
     Args:
         dataset: of an adaptive run.

@@ -35,7 +35,7 @@ class Rungs(Protocol[S]):
 
 @dataclass(frozen=True)
 class Adapted:
-    """What an adaptive run has done.
+    """The history of an adaptive run.
 
     Args:
         plan: what was asked for.
@@ -51,8 +51,8 @@ class Adapted:
 
 
 def block_size(plan: Plan, before: int, stop: int) -> int:
-    """How many steps the block after so many has: it ends at multiples of those of a block, and
-    where the model stops for something else.
+    """Return the steps of the block after so many steps: it ends at multiples of those of a block,
+    and where the model stops for something else.
     """
     return min(plan.every - before % plan.every, stop - before)
 
@@ -86,7 +86,7 @@ def block(rungs: Rungs[S], control: Control, state: S, before: int, count: int) 
 def _differences(
     rungs: Rungs[S], state: S, exact: S, before: int, tried: Iterable[int]
 ) -> dict[int, np.ndarray]:
-    """What the next step would add on some rungs."""
+    """Return the differences that the next step would add on some rungs."""
     found = {}
     for rung in tried:
         made = rungs.copied(state)

@@ -1,4 +1,4 @@
-"""Which rung of a ladder each block of steps runs on, by what single steps add.
+"""The choice of a rung of the ladder for each block of steps, by what single steps add.
 
 At the end of a block its last step is made in fp64, too, and on the narrower rungs. The difference
 d of a rung is what it adds in one step. Two differences d', d of one rung, of blocks one after the
@@ -45,7 +45,7 @@ _MOST = 1e120
 
 @dataclass(frozen=True)
 class Rate:
-    """What one step of a rung adds: |m| and V of each variable."""
+    """The error that one step of a rung adds: |m| and V of each variable."""
 
     systematic: np.ndarray
     variance: np.ndarray
@@ -83,7 +83,7 @@ class Control:
     # ---- differences ---------------------------------------------------------------------------
 
     def _dot(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """Of each variable."""
+        """Return the weighted scalar product of each variable."""
         products = np.multiply(self._weights, x, out=self._products)
         np.multiply(products, y, out=products)
         ends = np.cumsum(self.sizes).tolist()
@@ -91,7 +91,9 @@ class Control:
         return np.array([math.fsum(memoryview(each)) for each in parts])
 
     def _rate(self, rung: int, given: np.ndarray) -> Rate:
-        """Of a rung, from its difference and the one before; one alone is taken for systematic."""
+        """Return the rate of a rung, from its difference and the one before; one alone is taken for
+        systematic.
+        """
         before = self._last[rung]
         if not _usable(given):
             return Rate(*np.full((2, len(self.sizes)), np.inf))
@@ -139,7 +141,7 @@ class Control:
 
     @property
     def _systematic(self) -> np.ndarray:
-        """What the signed sum has beyond the excess of its random part."""
+        """The excess of the signed sum over that of its random part."""
         return np.sqrt(np.maximum(self._dot(self._sum, self._sum) - self._excess, 0.0))
 
     def _estimate(self, size: np.ndarray) -> float:
@@ -226,7 +228,7 @@ class Control:
     # ---- interruptions -------------------------------------------------------------------------
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """All of it as arrays, for a checkpoint."""
+        """Return the state as arrays, for a checkpoint."""
         last = {f"last_{rung}": given.copy() for rung, given in enumerate(self._last)}
         return last | {
             "sum": self._sum.copy(), "parts": np.array([self._excess, self._random]),

@@ -1,4 +1,6 @@
-"""What an adaptive run is to keep: a tolerance, by a ladder of arithmetics from narrow to wide."""
+"""The plan of an adaptive run: a tolerance to keep, and a ladder of arithmetics from narrow to
+wide.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,7 @@ _KEYS = ("tolerance", "ladder", "every", "variable")
 
 @dataclass(frozen=True)
 class Plan:
-    """What an adaptive run is to keep.
+    """The tolerance that an adaptive run is to keep, and its ladder.
 
     Args:
         tolerance: the relative l2 error against fp64 that a variable may have at the end.

@@ -33,7 +33,7 @@ BITS_OF_FP64 = 53
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Bound(Shown):
-    """How far the results of a call may be from exact arithmetic's.
+    """A bound of the distance between the results of a call and exact arithmetic's.
 
     Attributes:
         kernel, backend: what was run.
@@ -178,7 +178,7 @@ def _bounds(result: Result, is_open: bool) -> np.ndarray:
 
 
 def _by(metric: str, bounds: np.ndarray, tested: np.ndarray) -> float:
-    """What a metric gives of bounds; infinite where one is, or no value has a size."""
+    """Return the value of a metric for bounds; infinite where one is, or no value has a size."""
     scale, most = (float(np.max(abs(a), initial=0.0)) for a in (tested, bounds))
     if most == 0.0:
         return 0.0
@@ -195,21 +195,21 @@ def _by(metric: str, bounds: np.ndarray, tested: np.ndarray) -> float:
 
 
 def _open(undecided: tuple[Place, ...]) -> str:
-    """Which decisions are open, in words."""
+    """Name the open decisions, in words."""
     more = len(undecided) - 1
     also = f" (and in {counted(more, 'more line')})" if more else ""
     return f"exact values may decide otherwise in {undecided[0]}{also}"
 
 
 def _instead(arithmetic: Backend) -> str:
-    """What to do where a bound has become useless."""
+    """Say what to do where a bound has become useless."""
     if arithmetics_of(arithmetic)[0].format.significand_bits < BITS_OF_FP64:
         return "watch how it drifts from fp64 with sciprec.monitor instead"
     return "estimate its error with sciprec.trace instead"
 
 
 def _verdict(error: str, results, bounds, metric: str, relative, lost, instead: str) -> str:
-    """What there is to know of bounds without an open decision, in a sentence."""
+    """Return a sentence on bounds without an open decision."""
     infinite = sum(int(np.isinf(array).sum()) for array in bounds.values())
     count = sum(array.size for array in bounds.values())
     where = f", first in {lost[0]}" if lost else ""

@@ -1,4 +1,4 @@
-"""Where a run with intervals beside its numbers could not confirm a decision, or lost a bound."""
+"""The places where a run with intervals could not confirm a decision, or lost a bound."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ class Place:
 
 
 def undecided_places(program: TracedProgram, table: Table) -> tuple[Place, ...]:
-    """Where the run decided and the interval did not confirm it, by time."""
+    """Return the places where the run decided and the interval did not confirm it, by time."""
     return _places(program, table, rows.OTHERWISE)
 
 
 def lost_places(program: TracedProgram, table: Table) -> tuple[Place, ...]:
-    """Where operands had a bound and the result has none, by time."""
+    """Return the places where operands had a bound and the result has none, by time."""
     return _places(program, table, rows.NO_NUMBER)
 
 

@@ -1,4 +1,4 @@
-"""What a call of a kernel has left, as arrays by name."""
+"""The results of a kernel's call, as arrays by name."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def given_arrays(values: Mapping[str, Any]) -> dict[str, tuple[str, np.ndarray]]
 
 
 def _returned(value: Any, stem: str, kinds: str) -> dict[str, np.ndarray]:
-    """What was returned, by name.
+    """Return the returned numbers and arrays, by name.
 
     Raises:
         InputError: it is no number, array or tuple of them.

@@ -24,7 +24,7 @@ _ACCEPTED = "real numbers of at most 8 bytes"
 
 @dataclass(frozen=True)
 class Inputs:
-    """What one call of a kernel is given.
+    """The arguments of one call of a kernel.
 
     Args:
         values: of the arguments, by the names of the parameters and in their order; arrays of

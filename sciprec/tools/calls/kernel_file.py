@@ -63,7 +63,7 @@ def kernel_named(text: str) -> Callable[..., Any]:
 
 
 def made_by(text: str) -> Any:
-    """What the function that `FILE.py:FUNCTION` names returns when it is called.
+    """Call the function that `FILE.py:FUNCTION` names, and return what it gives.
 
     Raises:
         InputError: it names none, or the call fails.
@@ -94,7 +94,7 @@ def _own_functions(module: Any) -> list[str]:
 
 
 def _member(text: str) -> Any:
-    """What a file defines under a name."""
+    """Return the object that a file defines under a name."""
     file, _, name = text.rpartition(":")
     module = loaded_file(file, WHAT, registers=False)
     if not hasattr(module, name):

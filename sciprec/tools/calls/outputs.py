@@ -21,7 +21,7 @@ _REPEATED_SECONDS, _MOST_REPEATED = 0.5, 7
 
 @dataclass(frozen=True)
 class Call:
-    """What a call has left.
+    """The results of a call.
 
     Args:
         results: by name: arrays that it was given, and what it returned.

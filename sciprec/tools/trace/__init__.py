@@ -1,4 +1,4 @@
-"""What goes wrong inside a kernel, and where: runs of an instrumented copy of it."""
+"""Traces of a kernel: what goes wrong inside it, and where, by runs of an instrumented copy."""
 
 from __future__ import annotations
 

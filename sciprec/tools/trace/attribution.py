@@ -168,7 +168,7 @@ class TracedKernel:
         return known[id(argument)]
 
     def _after(self, name: str, before, after, lane: int) -> list[Result]:
-        """What an argument's arrays hold after the call, and whether it wrote them."""
+        """Return the contents of an argument's arrays after the call, and whether it wrote them."""
         if isinstance(before, tuple):
             pairs = zip(before, after, strict=True)
             return [
@@ -289,12 +289,14 @@ def require_traceable(
 
 
 def stored_in(backend: Backend) -> Arithmetic:
-    """What perturbed inputs are given in; of formats by place the one with the fewest bits."""
+    """Return the arithmetic in which perturbed inputs are given; of formats by place the one with
+    the fewest bits.
+    """
     return arithmetics_of(backend)[0] if isinstance(backend, AssignedBackend) else backend.storage
 
 
 def arithmetics_of(backend: Backend) -> list[Arithmetic]:
-    """What operations compute in, the one with the fewest bits first."""
+    """Return the arithmetics in which operations compute, the one with the fewest bits first."""
     known = [backend.compute]
     if isinstance(backend, AssignedBackend):
         known = list(backend.assignment.arithmetics)

@@ -72,7 +72,7 @@ class Event:
 
     @property
     def elements(self) -> str:
-        """How many elements of an array it happened to, in words."""
+        """The number of elements of an array to which it happened, in words."""
         return f", {self.count:,} of {counted(self.of, 'element')}" if self.of else ""
 
     @property
@@ -117,7 +117,7 @@ class Step:
 
 
 class Examination:
-    """What the rows of a run noted.
+    """The notes in the rows of a run.
 
     Args:
         problem: which run.
@@ -152,7 +152,9 @@ class Examination:
         return bool(self.column(rows.ROUNDED)[list(group.rows)].any())
 
     def runs(self, group: Group) -> int:
-        """How often a group was executed: its most frequent operation, for each chain of calls."""
+        """Return the number of executions of a group: those of its most frequent operation, for
+        each chain of calls.
+        """
         counts: dict[tuple, int] = {}
         for number in group.rows:
             row = self.program.layout.rows[number]
@@ -178,7 +180,7 @@ class Examination:
         return in_bits(grown, self.bits)
 
     def first(self, group: Group) -> int:
-        """When a group was first executed, in operations of the run."""
+        """Return the time of a group's first execution, in operations of the run."""
         clocks = self.column(rows.FIRST)[list(group.rows)]
         return int(clocks[clocks > 0].min()) if (clocks > 0).any() else _NOTHING
 
@@ -205,13 +207,13 @@ class Examination:
         return found
 
     def count_of_steps(self) -> int:
-        """How many steps the run has."""
+        """The number of steps of the run."""
         return int(self.table.header[rows.STEP]) + 1
 
     # ---- events --------------------------------------------------------------------------------
 
     def events(self) -> list[Event]:
-        """What happened, by kind and line, what happened first before others."""
+        """Return the events by kind and line, the earliest first."""
         found = []
         for kind in rows.EVENTS:
             found += self._by_line(kind)
@@ -291,7 +293,7 @@ def loops_around(program: TracedProgram, row: Row) -> list[tuple]:
 
 
 def loop_variables(program: TracedProgram, loops: Sequence[tuple], table: Table) -> str:
-    """What the variables of loops were when a run stopped noting them: "i = 3, j = 0"."""
+    """Return the values of loop variables when a run stopped noting them: "i = 3, j = 0"."""
     places = {
         (r.calls, r.site): n for n, r in enumerate(program.layout.rows) if r.part == 0
     }  # fmt: skip

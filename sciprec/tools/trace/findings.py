@@ -35,7 +35,7 @@ def called(line: Line | Group) -> str:
 
 @dataclass(frozen=True)
 class Findings:
-    """What is known of an error.
+    """The facts about an error from which its sentences are made.
 
     Attributes:
         traced, backend, by: what was traced.
@@ -156,7 +156,7 @@ class Findings:
 
     @property
     def _format(self) -> str:
-        """What roundings are of, as words."""
+        """The formats of the roundings, in words."""
         return "narrowest format" if len(arithmetics_of(self.backend)) > 1 else "format"
 
     def _share_of(self, at: Event | Group) -> float:
@@ -175,7 +175,7 @@ class Findings:
         return one.bits_lost > _MUCH and self._share_of(one.group) > _MOST
 
     def _ended(self, event: Event) -> str:
-        """Where numbers are held at an end of the format, and that this makes the error."""
+        """Say where numbers are held at an end of the format, and that this makes the error."""
         number_format = arithmetics_of(self.backend)[0].format
         does, end = "saturates", f"the format ends at {number_format.max_finite:.3g}"
         if event.kind != "saturation":
@@ -194,7 +194,7 @@ class Findings:
         )
 
     def _turned(self, turn: Turn) -> str:
-        """Which line decides otherwise, and what that does."""
+        """Name the line that decides otherwise, and what that does."""
         event = turn.event
         at = f" at {event.index}" if event.index else ""
         stored = "gives results that are"
@@ -207,7 +207,7 @@ class Findings:
         )
 
     def _lost(self, event: Event) -> str:
-        """Where numbers were lost, and why."""
+        """Say where numbers were lost, and why."""
         what = "NaN" if event.kind == "NaN" else "an infinity"
         largest = arithmetics_of(self.backend)[0].format.max_finite
         if event.argument:
@@ -233,7 +233,7 @@ class Findings:
         return f"{verdict}; the cause is {event.cause}."
 
     def _large(self, healed: Healed) -> str:
-        """Where the error becomes large."""
+        """Say where the error becomes large."""
         at = healed.group
         verdict = (
             f"The error of '{self.traced}' in {self.backend.name}, {self.largest:.2g}, "
@@ -245,7 +245,7 @@ class Findings:
         return f"{verdict}; it is rounded in {_listed(named)}." if named else f"{verdict}."
 
     def _by_step(self) -> str:
-        """When half of it had arisen."""
+        """Say by which step half of the error had arisen."""
         total = 0.0
         for line in self.lines:
             total += line.share
@@ -259,7 +259,7 @@ class Findings:
         )
 
     def _shares(self) -> str:
-        """Where it is rounded."""
+        """Say on which lines the error is rounded."""
         of = f"of the error of '{self.traced}' in {self.backend.name}"
         first = max(self.lines, key=lambda n: abs(n.share))
         family = next((g for g in self.groups if g.number == first.group), None)

@@ -1,4 +1,4 @@
-"""Whether exact values are known where a run ends, or have been lost on the way.
+"""The state of the exact values at a run's end: known, or lost on the way.
 
 They are pairs of binary64 numbers, and what is beside them says by how much they may be wrong.
 """
@@ -28,7 +28,7 @@ APART = 0.1
 
 @dataclass(frozen=True)
 class Followed:
-    """What is known of the exact values of a run's results.
+    """The exact values of a run's results, as far as they are known.
 
     Attributes:
         errors: name of a result -> its relative l2 error; of one whose exact values are zero, or
@@ -56,7 +56,7 @@ class Followed:
 
     @property
     def before(self) -> str:
-        """What stands before the verdict where no error has a size to be relative to."""
+        """The words before the verdict where no error has a size to be relative to."""
         if not self.doubtful or set(self.errors) - set(self.absolute):
             return ""
         return (
@@ -73,7 +73,7 @@ class Followed:
 
 
 def doubt_of(result: Result) -> np.ndarray:
-    """By how much exact values of a result may be wrong, of a run that has these beside it."""
+    """Return by how much exact values of a result may be wrong, of a run that has them."""
     drift, doubt = result.beside[..., 2], result.beside[..., 3]
     with np.errstate(over="ignore"):
         return SURELY * np.nan_to_num(abs(drift) + abs(doubt), nan=np.inf)
@@ -122,7 +122,7 @@ def followed(
 
 
 def _bits(program: TracedProgram, bits: int) -> int:
-    """Of the exact values of elementary functions, where there are some."""
+    """Return the bits of the exact values of elementary functions, where there are some."""
     if bits > SEEN_BITS:
         return PAIRS
     known = (OPERATIONS.get(program.sites[row.site].operation) for row in program.layout.rows)

@@ -1,4 +1,4 @@
-"""When the error arises: the parts of a few lines by steps of the run."""
+"""The growth of an error: the parts of a few lines by steps of the run."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ def group_of_step(step: Step, steps: Sequence[Step], function) -> Group:
 def growth(
     problem: Problem, groups: Sequence[Group], parts: Sequence[float], seen: Examination
 ) -> Growth | None:
-    """When the parts of the largest lines arose; None without one, or without loops of the
-    kernel's own.
+    """Return the growth of the largest lines' parts by steps; None without such a line, or without
+    loops of the kernel's own.
 
     Args:
         problem: whose error it is.

@@ -42,10 +42,10 @@ class Healed:
 
 
 def becomes_large(problem: Problem, groups: Sequence[Group], seen: Examination) -> Healed | None:
-    """Where the error becomes large, if there is such a line: the one whose healing removes most. A
-    later one has to remove `CLEARLY` more than an earlier one, since lines behind that only pass
-    the error on remove it, too. A line whose value comes back to it from pass to pass is not asked:
-    healed in each of them it would remove everything.
+    """Find the line where the error becomes large, if there is one: the line whose healing removes
+    most. A later one has to remove `CLEARLY` more than an earlier one, since lines behind that only
+    pass the error on remove it, too. A line whose value comes back to it from pass to pass is not
+    asked: healed in each of them it would remove everything.
     """
     asked = [
         g
@@ -184,7 +184,7 @@ def _heal(table, group: Group, step: int) -> None:
 
 
 def _left(before: Errors, after: Errors) -> float:
-    """What is left of an error; infinite where more elements are not finite."""
+    """Return the error that is left; infinite where more elements are not finite."""
     if after.left_out > before.left_out or not before.size:
         return float("inf")
     return norm(after.vector) / before.size

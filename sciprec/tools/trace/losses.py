@@ -39,7 +39,7 @@ MOST_ASKED = 12
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of the numbers of the results.
+    """The fate of the numbers of the results.
 
     Attributes:
         elements: how many there are.
@@ -72,7 +72,7 @@ class Outcome:
 
     @property
     def left_out(self) -> int:
-        """How many numbers shares say nothing of."""
+        """The number of elements that the shares leave out."""
         return self.lost + self.endless + self.passed + self.singular
 
     @property
@@ -81,7 +81,7 @@ class Outcome:
         return max(self.relative.values(), default=0.0)
 
     def notes(self) -> list[str]:
-        """How many numbers shares say nothing of, and why."""
+        """Return sentences on the numbers that the shares leave out, and why."""
         said = {
             "not finite, and exact ones are": self.lost,
             "not finite in exact arithmetic either": self.endless,
@@ -109,7 +109,9 @@ class Losses:
         return [np.isfinite(r.beside[..., 0]) for r in self.seen.results]
 
     def left_with(self, group: Group) -> float:
-        """What part of the numbers that are lost still is where a group is computed in binary64."""
+        """Return the share of the lost numbers that is still lost where a group is computed in
+        binary64.
+        """
         after = Split(self.problem, [], wide=[group]).results
         pairs = zip(self.seen.results, after, self._exact, strict=True)
         lost = [(~np.isfinite(a.tested))[e & ~np.isfinite(b.tested)] for b, a, e in pairs]
@@ -133,7 +135,7 @@ class Losses:
 
     @cached_property
     def outcome(self) -> Outcome:
-        """What became of all numbers."""
+        """The outcome of all numbers."""
         tested = [np.isfinite(r.tested) for r in self.seen.results]
         triples = list(zip(tested, self._exact, self.split.known, strict=True))
         twins = zip(self.split.whole.errors, self.seen.errors.errors, self.split.known, strict=True)
@@ -286,7 +288,8 @@ def turned(
 
 
 def _far(result: Result, truth: dict[str, np.ndarray]) -> str:
-    """How a result is far from exact ones where no share of their size says it; "" where it is not.
+    """Say in which way a result is far from exact ones where no share of their size says it; ""
+    where it is not.
     """
     exact = truth.get(result.name)
     if exact is None or exact.shape != result.tested.shape:
@@ -315,8 +318,8 @@ def _deciding(
 
 
 def _apart(problem: Problem, results: Sequence[Result], truth: dict[str, np.ndarray]) -> float:
-    """How far results are from exact ones by the metric, the largest one; infinite where one of two
-    numbers alone is finite, or their shapes differ.
+    """Return the largest distance of results from exact ones by the metric; infinite where one of
+    two numbers alone is finite, or their shapes differ.
     """
     largest = 0.0
     for result in results:
@@ -336,8 +339,8 @@ def _apart(problem: Problem, results: Sequence[Result], truth: dict[str, np.ndar
 
 
 def loaded(problem: Problem, results: Sequence[Result]) -> list[Event]:
-    """What happens to elements of arrays when they are rounded to the format that kernels are given
-    them in: of every array and kind of event the first one; none of arrays that nothing depends on.
+    """Return the events of rounding array elements to the format that kernels are given them in: of
+    every array and kind of event the first one; none of arrays that nothing depends on.
 
     Args:
         problem: whose arguments they are.

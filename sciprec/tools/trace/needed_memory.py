@@ -1,4 +1,4 @@
-"""How much memory a trace takes, and whether there is so much."""
+"""The memory that a trace takes, and whether there is so much."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def require_memory_of_kernel(kernel: str, args: tuple, lanes: int) -> None:
 
 
 class Recent(dict[int, tuple]):
-    """What is known of the tuples that a model has given last, by their identity; they live on."""
+    """The tuples that a model has given last, by their identity; they live on."""
 
     most = 64
 
@@ -90,7 +90,9 @@ class Arrays:
         self._count -= self._alive.pop(key, 0)
 
     def numbers(self, lanes: int) -> int:
-        """How many binary64 numbers copies of a model hold, and the calls of its kernels."""
+        """Return the number of binary64 numbers that copies of a model hold, and the calls of its
+        kernels.
+        """
         return (1 + lanes) * (self.most + self.most_of_call)
 
 

@@ -1,4 +1,4 @@
-"""Whose rounding a row of a traced program is: by line, operation, variable, function, call."""
+"""Groups of a traced program's rows: by line, operation, variable, function, call."""
 
 from __future__ import annotations
 

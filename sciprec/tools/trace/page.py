@@ -139,7 +139,7 @@ def write_trace_page(trace: ModelTrace, path: str | Path, verify: int = 3) -> Pa
 
 
 def _groups(trace: Trace | ModelTrace, name: Callable[[Line], str]) -> list[dict[str, Any]]:
-    """What the page says of every group."""
+    """Return the page's rows on every group."""
     return [
         {"number": g.number, "lines": ", ".join(map(name, g.lines)), "share": g.share,
          "correlation": g.correlation, "left": g.left}
@@ -177,7 +177,7 @@ def _function_of(line: Line) -> Source | None:
 
 
 def _others(trace: Trace) -> list[Line]:
-    """What has a share and is no line of the source; steps in their order, else the largest
+    """Return the shares of what is no line of the source; steps in their order, else the largest
     first.
     """
     order = trace.lines if trace.by == "step" else trace.ranked
@@ -208,7 +208,7 @@ def _listing(lines: Sequence[Line], source: Source) -> dict[str, Any]:
 
 
 def _row(line: Line, name: str) -> dict[str, Any]:
-    """What is known of a line."""
+    """Return the page's row on a line."""
     return {
         "name": name,
         "heat": int(sum(abs(line.share) >= level for level in _LEVELS)),
@@ -249,5 +249,5 @@ def _picture(grown: Growth) -> Picture:
 
 
 def added_up(closure: float) -> str:
-    """How well the parts of an error add up to it, without a full stop."""
+    """Say how well the parts of an error add up to it, without a full stop."""
     return "The parts add up to the error" + (f" within {closure:.1g} of it" if closure else "")

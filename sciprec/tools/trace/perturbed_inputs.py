@@ -47,7 +47,7 @@ class PerturbedInputs:
         return gram
 
     def left(self, members: Sequence[int]) -> float:
-        """What is left of the errors when some groups are computed in binary64."""
+        """Return the share of the errors that is left when some groups are computed in binary64."""
         wide, sizes = [self.groups[n] for n in members], []
         for args, before in self.used:
             after = Split(self.problem, [], args, wide=wide).whole
@@ -55,11 +55,11 @@ class PerturbedInputs:
         return pooled(sizes)
 
     def predicted(self, group: LineGroup) -> float:
-        """What is left without their parts."""
+        """Return the share that is left without their parts."""
         return group.left
 
     def changes(self, members: Sequence[int], upward: bool) -> Changes:
-        """What becomes of all other lines when some are computed wider."""
+        """Return the changes of all other lines when some are computed wider."""
         rest = [g for n, g in enumerate(self.groups) if n not in members]
         wide, runs = [self.groups[n] for n in members], []
         for args, _ in self.used:

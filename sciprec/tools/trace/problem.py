@@ -1,4 +1,4 @@
-"""What a trace is about, a kernel with its arguments in an arithmetic, and runs of it."""
+"""The subject of a trace, a kernel with its arguments in an arithmetic, and runs of it."""
 
 from __future__ import annotations
 

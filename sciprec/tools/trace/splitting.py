@@ -186,7 +186,9 @@ class Split:
         return self.whole.joined(self.parts[number])
 
     def beside(self, other: Split, scaled: Split) -> WiderRun:
-        """What is usable in another run, too, each result over its norm in one of the two."""
+        """Return the errors that are usable in another run, too, each result over its norm in one
+        of the two.
+        """
         usable = [u & v & c for u, v, c in zip(
             self.whole.usable, other.whole.usable, scaled.whole.counted, strict=True)]  # fmt: skip
 
@@ -243,8 +245,8 @@ def errors_of(results: Sequence[Result], metric: str) -> Errors:
 
 
 def _scale(metric: str, exact: np.ndarray, usable: np.ndarray, counted: np.ndarray) -> float:
-    """What errors that count are over, of a metric other than "relative_l2"; in the units of the
-    result 1.
+    """Return the scale that errors are divided by, of a metric other than "relative_l2"; in the
+    units of the result 1.
     """
     if metric in ("max_abs", "rms") or not counted.any():
         return 1.0

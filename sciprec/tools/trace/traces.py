@@ -48,7 +48,7 @@ so few numbers that some would be correlated by chance."""
 
 @dataclass(frozen=True, repr=False)
 class Trace(Shown):
-    """Where the error of a kernel's results arises, and where it becomes large.
+    """The places where the error of a kernel's results arises, and where it becomes large.
 
     Attributes:
         kernel, backend, by: what was traced, and how it is split.
@@ -302,7 +302,7 @@ class _Work:
         ]
 
     def trace(self) -> Trace:
-        """What the runs say."""
+        """Return the trace that the runs give."""
         whole_error, error = self.split.whole, self.split.whole.vector
         known = self._known()
         size, lines, found = whole_error.size, tuple(self.lines), tuple(self.line_groups)
@@ -351,7 +351,7 @@ class _Work:
         return self.split.whole.joined(self.seen.errors.errors)
 
     def _lines(self) -> list[Line]:
-        """What is known of every line but its group."""
+        """Return all lines with their shares, without their groups."""
         places = {id(g): n for n, g in enumerate(self.rounding)}
         error, lines = self.split.whole.vector, []
         for place, group in enumerate(self.groups):
@@ -401,7 +401,7 @@ class _Work:
         return can_be_wider(self.problem.backend)
 
     def growth(self) -> Growth | None:
-        """When the error arose, by line."""
+        """Return the growth of the error by step, by line."""
         if self.by == "step" or not self.splits:
             return None
         sizes = [norm(part) for part in self.parts.values()]
@@ -425,7 +425,7 @@ class _Work:
         return Verification(name, backend.name, checks, max(len(self.inputs.used), 1))
 
     def _of_lost(self) -> tuple[Check, ...]:
-        """What becomes of numbers that are lost where the argument of the event is not rounded."""
+        """Return the fate of lost numbers where the argument of the event is not rounded."""
         event, lost = self.lost_by, self.losses.outcome.lost
         if event is None or not event.of or not lost:
             return ()
@@ -437,7 +437,7 @@ class _Work:
         return (Check(0, (called(group),), math.nan, left, why=why),)
 
     def _unknown(self) -> tuple[str, ...]:
-        """Where functions are whose own rounding is not seen."""
+        """Name the lines of functions whose own rounding is not seen."""
         program, bits = self.problem.kernel("parts").program, self.seen.most_bits
         return tuple(group.name for group in self.groups if is_unseen(program, group, bits))
 

@@ -28,7 +28,7 @@ _MOSTLY = 0.5
 
 @dataclass(frozen=True)
 class Change:
-    """What becomes of another line when some are computed wider.
+    """The change of another line when some are computed wider.
 
     Attributes:
         group: that line.
@@ -45,7 +45,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Changes:
-    """The same of all lines.
+    """The changes of all lines when some are computed wider.
 
     Attributes:
         lines: each of the others.
@@ -61,7 +61,7 @@ class Changes:
 
     @property
     def adds(self) -> float:
-        """All lines together."""
+        """The sum of what all lines add."""
         return sum(line.adds for line in self.lines)
 
 
@@ -102,14 +102,14 @@ class Check:
 
     @property
     def words(self) -> str:
-        """Whether they agree, and if not why."""
+        """The verdict in words: they agree, or if not why."""
         no = "–" if math.isnan(self.predicted) else "no"
         return "yes" if self.agrees else f"{no}: {self.why}"
 
 
 @dataclass(frozen=True, repr=False)
 class Verification(Shown):
-    """What was predicted and measured of the largest groups.
+    """The predicted and the measured error without the largest groups.
 
     Attributes:
         kernel, backend: what was run; of a model its name.
@@ -145,7 +145,8 @@ class Verification(Shown):
 
 @dataclass(frozen=True)
 class WiderRun:
-    """One run, of an input: vectors over usable elements of results, over the same norms.
+    """The results of a run of one input: vectors over usable elements of results, over the same
+    norms.
 
     Attributes:
         error, exact: tested - exact, and exact values.
@@ -167,11 +168,11 @@ class WiderRuns(Protocol):
         ...
 
     def predicted(self, group: LineGroup) -> float:
-        """The same of errors without the parts of a group's lines."""
+        """Return the error without the parts of a group's lines, over that of an ordinary run."""
         ...
 
     def changes(self, members: Sequence[int], upward: bool) -> Changes:
-        """What becomes of all other lines then.
+        """Return the changes of all other lines then.
 
         Args:
             members: places of the lines.
@@ -232,7 +233,7 @@ def _explained(
 def changes_of(
     lines: Sequence[Group], runs: Sequence[tuple[WiderRun, WiderRun]]
 ) -> Changes:
-    """What becomes of lines when others are computed wider.
+    """Return the changes of lines when others are computed wider.
 
     Args:
         lines: all others.
@@ -265,7 +266,7 @@ def _percent(left: float) -> str:
 
 
 def pooled(sizes: Sequence[tuple[float, float]]) -> float:
-    """What is left of errors, from their sizes (before, after) for every input."""
+    """Return the share of errors that is left, from their sizes (before, after) for every input."""
     before, after = (math.hypot(*size) for size in zip(*sizes, strict=True))
     return after / before if before else 0.0
 

@@ -36,7 +36,7 @@ class Formats:
 
     @cached_property
     def bits(self) -> tuple[int, ...]:
-        """What an operation costs in each: the bits in which its format is stored, or those of its
+        """The cost of an operation in each format: the bits in which it is stored, or those of its
         significand where nothing else differs.
         """
         known = [_format(name) for name in self.names]

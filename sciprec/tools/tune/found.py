@@ -1,4 +1,4 @@
-"""What a search for formats has found."""
+"""The result of a search for formats."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ class Found(Shown):
             )
 
     def next_steps(self) -> list[dict[str, Any]]:
-        """For every place in a narrower format, what the next wider one costs and gives."""
+        """Return cost and gain of the next wider format, for every place in a narrower one."""
         problem, formats = self._problem, self._problem.formats
         found = []
         for number, own in enumerate(self._choice):
@@ -179,7 +179,7 @@ class Found(Shown):
 
     @property
     def rounds_said(self) -> str:
-        """What has formats besides operations, as words."""
+        """The things besides operations that have formats, in words."""
         return _SAID[self.rounds]
 
     @property
@@ -250,7 +250,7 @@ def _verdict(
     problem: TuningProblem, choice: Choice, error: float, checked: float | None,
     tolerance: float, cost: float,
 ) -> str:  # fmt: skip
-    """What was found, in a sentence."""
+    """Return the verdict of the search, a sentence."""
     widest = problem.formats.names[problem.formats.widest]
     narrow = sum(n != problem.formats.widest for n in choice)
     every = counted(len(problem.groups), problem.unit)

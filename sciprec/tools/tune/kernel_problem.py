@@ -87,7 +87,7 @@ class KernelProblem(TuningProblem):
         return (self._configured,)
 
     def counts(self) -> Counter[Place]:
-        """Of one call."""
+        """Return the executions of one call."""
         with np.errstate(all="ignore"):
             table, given = self.in_binary64(self._configured), copied(self.args)
             _, runs = self._configured.counted(table, *given)
@@ -99,5 +99,5 @@ class KernelProblem(TuningProblem):
 
     @property
     def workers(self) -> int:
-        """One for a kernel that takes all cores itself."""
+        """The number of runs at once: one for a kernel that takes all cores itself."""
         return 1 if self._configured.program.parallel else cores()

@@ -1,4 +1,4 @@
-"""How far results are from those of binary64."""
+"""Distances of results from those of binary64."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def error_of(
 
 
 def hidden_element(found: Mapping[str, np.ndarray], truth: Mapping[str, np.ndarray]) -> str:
-    """In words, the worst element of some results where their norm hides it; "" where none is."""
+    """Name the worst element of some results where their norm hides it; "" where none is."""
     for name in truth:
         values, right = (np.asarray(run[name], np.float64) for run in (found, truth))
         if values.shape != right.shape:
@@ -58,7 +58,7 @@ def hidden_element(found: Mapping[str, np.ndarray], truth: Mapping[str, np.ndarr
 
 
 def _value_of(metric: Metric, found: np.ndarray, truth: np.ndarray) -> Any:
-    """What a metric gives; it may be a function of the user's."""
+    """Return the value of a metric; it may be a function of the user's."""
     try:
         with np.errstate(all="ignore"):
             return metric(found, truth)

@@ -102,12 +102,12 @@ class ModelProblem(TuningProblem):
 
     @property
     def kernels(self) -> Sequence[Configured]:
-        """Those that were called in any run."""
+        """The kernels that were called in any run."""
         with self._lock:
             return list(dict.fromkeys(self._kernels.values()))
 
     def counts(self) -> Counter[Place]:
-        """Of a run in binary64."""
+        """Return the executions of a run in binary64."""
         census = _Census(self)
         self.program(self._handed(census))
         return census.counts()
@@ -123,19 +123,19 @@ class ModelProblem(TuningProblem):
         return None
 
     def all_of(self, place: Place) -> tuple[Place, ...]:
-        """All places of a stage."""
+        """Return all places of a stage."""
         for stage in self.stages:
             if place in stage.as_places:
                 return tuple(stage.as_places)
         return (place,)
 
     def identity(self) -> Sequence[Any] | None:
-        """What the results depend on."""
+        """Return the facts that the results depend on."""
         return self._said
 
     @property
     def workers(self) -> int:
-        """One for each core."""
+        """The number of runs at once: one for each core."""
         return cores()
 
 
@@ -177,7 +177,7 @@ class _Maker:
         return run
 
     def called(self, kernel, configured: Configured, table: np.ndarray, args: tuple) -> Any:
-        """What a call gives."""
+        """Call a kernel, and return what it gives."""
         try:
             return configured(table, *args)
         except Exception as error:
@@ -202,7 +202,7 @@ class _Census(_Maker):
         self._counts: dict[tuple, dict[tuple, Counter[Place]]] = {}
 
     def called(self, kernel, configured: Configured, table: np.ndarray, args: tuple) -> Any:
-        """What a call gives; it is noted."""
+        """Call a kernel, note the call, and return what it gives."""
         numbers: list[Any] = []
         shapes = configured, _shapes(args, numbers)
         known = self._counts.setdefault(shapes, {})
@@ -215,7 +215,7 @@ class _Census(_Maker):
         return found
 
     def counts(self) -> Counter[Place]:
-        """Of the whole run."""
+        """Return the executions of the whole run."""
         found: Counter[Place] = Counter()
         for shapes, calls in self._calls.items():
             known = self._counts[shapes]
@@ -237,7 +237,9 @@ def _last_states(found: Results) -> Values:
 
 
 def _shapes(args: Mapping | tuple, numbers: list[Any]) -> tuple:
-    """What tells calls apart: shapes of arrays; numbers besides are appended to a list."""
+    """Return a key that tells calls apart: shapes of arrays; numbers besides are appended to a
+    list.
+    """
     found: list[Any] = []
     for one in args:
         if isinstance(one, tuple):

@@ -1,4 +1,4 @@
-"""What is tuned: something that runs, whose places each get one of some formats."""
+"""The subject of a tuning: something that runs, whose places each get one of some formats."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ Values = Mapping[str, np.ndarray]
 
 
 class Raised(Exception):
-    """What is tuned has raised an exception of its own."""
+    """An exception of the kernel or model that is tuned."""
 
     @classmethod
     def by(cls, error: Exception) -> Raised:
-        """The same, in words."""
+        """Return an exception of the subject's as one of this class, in words."""
         said = " ".join(str(error).split())
         return cls(f"{type(error).__name__} ({said})" if said else type(error).__name__)
 
@@ -66,7 +66,7 @@ class Group:
 
     @property
     def name(self) -> str:
-        """What it is called in a list."""
+        """The name of the place in a list."""
         place = self.place
         return place.variable if place.unit == "stage" else str(place.key(place.file))
 
@@ -142,16 +142,18 @@ class TuningProblem(ABC):
 
     @abstractmethod
     def counts(self) -> Counter[Place]:
-        """How often the operations of places are executed."""
+        """Return how often the operations of places are executed."""
 
     @abstractmethod
     def identity(self) -> Sequence[Any] | None:
-        """What its results depend on besides kernels and formats; None where nothing is kept."""
+        """Return the facts that its results depend on besides kernels and formats; None where
+        nothing is stored.
+        """
 
     @property
     @abstractmethod
     def workers(self) -> int:
-        """How many runs there may be at once."""
+        """The number of runs there may be at once."""
 
     # ---- groups --------------------------------------------------------------------------------
 
@@ -165,7 +167,7 @@ class TuningProblem(ABC):
         return [self.place_of(program, row) for row in program.layout.rows]
 
     def by_place(self, configured: Configured, runs: np.ndarray) -> Counter[Place]:
-        """How often the operations of places were executed, of those of rows."""
+        """Return the executions of places' operations, from those of rows."""
         found: Counter[Place] = Counter()
         for place, count in zip(self.places_of(configured), runs.tolist(), strict=True):
             if place and count:
@@ -217,7 +219,7 @@ class TuningProblem(ABC):
         return (self.formats.widest,) * len(self.groups)
 
     def start_from(self, number: int) -> None:
-        """Let a format count as the widest."""
+        """Take a format as the widest."""
         self.formats = replace(self.formats, start=number)
 
     def truth(self, other: Any = None) -> Values:
@@ -310,7 +312,7 @@ class TuningProblem(ABC):
         return self._judged(assignment.as_backend(), other)
 
     def _judged(self, backend: str | Backend, other: Any) -> tuple[float, str]:
-        """The same of a lifted run."""
+        """Return the error of a lifted run, and the element that its norm hides."""
         truth = self.truth(other)
         try:
             found = self.lifted_results(backend, other)
@@ -328,12 +330,12 @@ class TuningProblem(ABC):
 
     @property
     def runs(self) -> int:
-        """How many choices were run."""
+        """The number of choices that were run."""
         return len(self._errors)
 
     @property
     def tried(self) -> dict[Choice, float]:
-        """Every choice that was run, with its error."""
+        """The choices that were run, each with its error."""
         widest = self.formats.widest
         return {key[:-1]: e for key, e in self._errors.items() if key[-1] == widest}
 
@@ -382,7 +384,7 @@ class TuningProblem(ABC):
 
 
 def cores() -> int:
-    """How many runs there may be at once, of runs that take a core each."""
+    """Return the number of runs there may be at once, of runs that take a core each."""
     return os.cpu_count() or 1
 
 

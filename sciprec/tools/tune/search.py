@@ -47,7 +47,7 @@ def cheapest(problem: TuningProblem, limit: float) -> Choice:
 
 
 def _start(problem: TuningProblem, limit: float) -> None:
-    """Let the widest format that meets a limit everywhere count as the widest."""
+    """Take the widest format that meets a limit everywhere as the widest of all."""
     missed = []
     for number in problem.formats.by_width[: 1 if problem.formats.by_bits else None]:
         problem.start_from(number)
@@ -218,7 +218,7 @@ def _by_bits(problem: TuningProblem, limit: float) -> Choice:
 
 
 def _uniform(problem: TuningProblem, limit: float) -> Choice:
-    """As few bits everywhere as pass, by bisection; the widest where none do."""
+    """Find the fewest bits that pass everywhere, by bisection; the widest where none do."""
 
     def everywhere(bits: int) -> Choice:
         return (bits - FEWEST,) * len(problem.groups)

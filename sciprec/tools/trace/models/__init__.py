@@ -1,1 +1,3 @@
-"""Which line of a whole model makes its error: copies of it in step, carried between kernels."""
+"""Traces of whole models: the line that makes the error, by copies in step, carried between
+kernels.
+"""

@@ -35,7 +35,7 @@ _BLOCK = 128
 
 @dataclass(frozen=True)
 class Ladder:
-    """How numbers with companions are held by copies.
+    """The form in which copies hold numbers with companions.
 
     Args:
         technique: "parts", "wider": the same where some are computed wider, or "twin": tested and
@@ -50,7 +50,7 @@ class Ladder:
 
     @property
     def copies(self) -> int:
-        """How many copies hold them."""
+        """The number of copies that hold them."""
         return 2 if self.technique == "twin" else self.lanes + 1
 
     def join(self, held: Sequence[np.ndarray], numbers: np.ndarray) -> None:
@@ -73,7 +73,7 @@ class Ladder:
 
 
 def stretch(bits: int) -> float:
-    """How many times as far from each other copies are as their parts.
+    """Return the factor by which copies are further apart than their parts.
 
     Args:
         bits: of the narrowest format.
@@ -99,9 +99,7 @@ def _join_pairs(tested, other, scale, numbers):
 
 @kept(nogil=True, error_model="numpy")
 def _take_pairs_apart(numbers, stretch, tested, other):
-    """What `_join_pairs` has joined; where tested values are not finite nothing is known of exact
-    ones.
-    """
+    """Undo `_join_pairs`; where tested values are not finite nothing is known of exact ones."""
     for i in range(tested.size):
         value, high, low = numbers[i, 0], numbers[i, 1], numbers[i, 2]
         tested[i] = value
@@ -132,8 +130,8 @@ def _join(first, others, scale, numbers):
 
 @kept(nogil=True, error_model="numpy")
 def _take_apart(numbers, stretch, first, others):
-    """What `_join` has joined; where tested values are not finite nothing is known of exact ones,
-    and all copies hold these.
+    """Undo `_join`; where tested values are not finite nothing is known of exact ones, and all
+    copies hold these.
     """
     count, size = len(others), first.size
     for begin in range(0, size, _BLOCK):
@@ -237,7 +235,7 @@ class Crossings:
         self._sharing: dict[tuple, set[tuple]] = {}
 
     def of(self, kernel: str, rounding) -> Crossing:
-        """Those of one call.
+        """Return the crossing of one call.
 
         Args:
             kernel: its name, for messages.
@@ -339,7 +337,7 @@ class Crossing:
         return CompanionValue(numbers[0], CompanionDtype(self.ladder.lanes, False, twin))
 
     def put_back(self, held: Sequence[Any]) -> None:
-        """Give the copies what the kernel has written into an argument."""
+        """Write what the kernel has written into an argument back into the copies."""
         first = held[0]
         if isinstance(first, tuple):
             known = self._tuples.get(id(first))
@@ -377,7 +375,7 @@ class Crossing:
         array.put()
 
     def given_back(self, result: Any, like: Any) -> list[Any]:
-        """What a kernel has returned, for every copy.
+        """Return the result of a kernel for every copy.
 
         Args:
             result: of the traced kernel.
@@ -448,10 +446,10 @@ def _with_views(items: tuple, views: dict[tuple, CompanionArray]) -> tuple:
 
 
 def _where(array: np.ndarray) -> tuple:
-    """What tells the elements of an array from those of others."""
+    """Return a key that tells the elements of an array from those of others."""
     return array.__array_interface__["data"][0], array.shape, array.strides
 
 
 def _leaves(items: tuple) -> list[Any]:
-    """What is in a tuple and in tuples inside."""
+    """Return the items of a tuple and of tuples inside it."""
     return [x for item in items for x in (_leaves(item) if isinstance(item, tuple) else [item])]

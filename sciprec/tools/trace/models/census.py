@@ -37,7 +37,7 @@ HANDS_ON = "_hands_on_arrays"
 
 
 def place() -> Place:
-    """Where a model rounds an array: functions called `rounded` hand that on."""
+    """The place in a model that rounds an array: functions called `rounded` hand that on."""
     frame = inspect.currentframe()
     while frame is not None:
         named, code = str(frame.f_globals.get("__name__")), frame.f_code
@@ -82,7 +82,7 @@ class Lifting:
 
     @cached_property
     def storage(self) -> Backend:
-        """What rounds to its storage format."""
+        """The backend that rounds to the kernel's storage format."""
         return uniform_backend(f"{self.backend.name} storage", self.backend.storage)
 
 
@@ -195,7 +195,7 @@ def same_function(one: Any, other: Any) -> bool:
 
 
 def _named_by(function) -> list[Any]:
-    """What the code of a function finds in its closure and its module."""
+    """Return the objects that the code of a function finds in its closure and its module."""
     known = [cell.cell_contents for cell in function.__closure__ or ()]
     return known + [function.__globals__.get(name) for name in function.__code__.co_names]
 
@@ -224,7 +224,7 @@ def require_alike(kernel: str, backend: Backend, traced: Backend) -> None:
 
 
 def fewest_bits(backend: Backend) -> int:
-    """Of the narrowest format that a backend's numbers are rounded to."""
+    """Return the bits of the narrowest format that a backend's numbers are rounded to."""
     if isinstance(backend, AssignedBackend):
         return arithmetics_of(backend)[0].format.significand_bits
     return min(role.format.significand_bits for role in backend.roles)

@@ -16,11 +16,11 @@ STACK_BYTES = 16 * 2**20
 
 
 class _Ended(BaseException):
-    """Another copy has failed."""
+    """The end of a copy because another one has failed."""
 
 
 class Finished:
-    """What a copy asks for that has come to its end.
+    """The request of a copy that has come to its end.
 
     Args:
         result: what it gave.
@@ -49,7 +49,7 @@ class Copies:
         self._failure: BaseException | None = None
 
     def run(self, program: Callable[[int], _R]) -> list[_R]:
-        """What the program gives in each copy; it is called with the copy's number.
+        """Run the program in each copy and return the results; it is called with the copy's number.
 
         Raises:
             BaseException: what the first copy that failed has raised, or `answer`.

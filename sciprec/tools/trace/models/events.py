@@ -1,4 +1,4 @@
-"""What happened to the tested numbers of a model: where, when first, and which line caused it."""
+"""Events of a model's tested numbers: where, when first, and which line caused them."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ class ModelEvents:
         self._program, self._census, self._notes, self._steps = program, census, notes, steps
 
     def found(self) -> tuple[Event, ...]:
-        """Of every kind by line, the one that happened first before others, and the first one of
-        all but branches with the line that caused it.
+        """Return the earliest event of every kind by line, and the earliest of all but branches
+        with the line that caused it.
         """
         by_line: dict[tuple, list[tuple]] = {}
         for (kernel, row, word), first in self._notes.first.items():

@@ -1,4 +1,4 @@
-"""What the error of a model is split by: groups of operations of all its kernels."""
+"""Groups of operations of all kernels, by which the error of a model is split."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Joint:
 
     @property
     def count_of_steps(self) -> int:
-        """How many steps it is of; 0 where it is of none, or of all."""
+        """The number of its steps; 0 where it is of none, or of all."""
         first, end = self.steps or (NO_STEP, NO_STEP)
         return end - first if first != NO_STEP else 0
 
@@ -67,8 +67,8 @@ def _of_callers(group: Group, callers: Sequence[Place], kernel: Lifting) -> Grou
 
 
 def _given(text: str, parameters: Sequence[str], argument: str) -> str:
-    """What a line gives a kernel's argument, as it is written; the argument's name if that cannot
-    be said.
+    """Return the text that a line gives a kernel's argument; the argument's name if that cannot be
+    said.
     """
     try:
         calls = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)]
@@ -94,7 +94,7 @@ class ModelGroups:
         self._known: dict[str, dict[tuple, Joint]] = {}
 
     def by(self, by: str) -> dict[tuple, Joint]:
-        """What operations of all kernels belong to, by what tells groups apart, by place."""
+        """Return the groups of all kernels' operations, by what tells groups apart, by place."""
         if by not in self._known:
             self._known[by] = self._made(by)
         return self._known[by]
@@ -141,7 +141,7 @@ class ModelGroups:
         return replace(joint, group=_of_callers(joint.group, callers, kernel)) if callers else joint
 
     def silent(self) -> dict[tuple, Joint]:
-        """What of each function rounds nothing in an ordinary run."""
+        """Return the rows of each function that round nothing in an ordinary run."""
         found: dict[tuple, Joint] = {}
         for kernel in self._census.kernels:
             traced = kernel.traced("parts", self._lanes)
@@ -154,14 +154,14 @@ class ModelGroups:
         return found
 
     def inside(self, key: tuple, by: str) -> list[tuple[tuple, Joint]]:
-        """What is in a function, in its order."""
+        """Return the groups inside a function, in its order."""
         what = _INSIDE.get(key[0], by)
         return [(k, j) for k, j in self.by(by).items() if k[:3] == (what, *key[1:])]
 
 
 def of_steps(known: Steps, count: int) -> dict[tuple, Joint]:
-    """At most so many rows of time steps; before them what belongs to none, and what arguments of
-    calls of several steps lose.
+    """Return at most so many rows of time steps; before them what belongs to none, and what
+    arguments of calls of several steps lose.
     """
     outside = _joint_of_steps("what belongs to no step", NO_STEP, NO_STEP + 1)
     found: dict[tuple, Joint] = {("no step",): outside}
@@ -172,7 +172,7 @@ def of_steps(known: Steps, count: int) -> dict[tuple, Joint]:
 
 
 def pieces_of_steps(joint: Joint, count: int) -> dict[tuple, Joint]:
-    """At most so many rows in the place of one of several steps; empty for a single step."""
+    """Return at most so many rows in the place of one of several steps; empty for a single step."""
     first, end = joint.steps or (0, 0)
     number = min(count, end - first)
     borders = [first + (end - first) * n // max(number, 1) for n in range(number + 1)]
@@ -192,7 +192,7 @@ def _joint_of_steps(name: str, first: int, end: int) -> Joint:
 
 
 def pieces(inside: Sequence[tuple[tuple, Joint]], count: int) -> dict[tuple, tuple[list, Joint]]:
-    """At most so many pieces of consecutive groups of a function, with what is in them."""
+    """Return at most so many pieces of consecutive groups of a function, with what is in them."""
     size = -(-len(inside) // count)
     found: dict[tuple, tuple[list, Joint]] = {}
     for begin in range(0, len(inside), size):
@@ -221,5 +221,5 @@ def joined(some: Sequence[Joint], group: Group) -> Joint:
 
 
 def _place(group: Group) -> tuple:
-    """Where a group stands; the lines of a function stand together."""
+    """Return the place of a group; the lines of a function stand together."""
     return group.file, group.function, group.line, group.name

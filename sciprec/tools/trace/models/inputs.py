@@ -107,7 +107,7 @@ class ModelInputs:
             self.used.append((sample, self._parts(keys, sample, None)))
 
     def left(self, members: Sequence[int]) -> float:
-        """What is left of the errors when some groups are computed in binary64."""
+        """Return the share of the errors that is left when some groups are computed in binary64."""
         wide, sizes = [self.keys[n] for n in members], []
         for sample, before in self.used[: self.pooled]:
             after = self._split.run(list(self._split.groups), (), sample, wide)
@@ -118,7 +118,7 @@ class ModelInputs:
         return pooled(sizes)
 
     def predicted(self, group: LineGroup) -> float:
-        """What is left without their parts, over as many inputs."""
+        """Return the share that is left without their parts, over as many inputs."""
         sizes = []
         for _, run in self.used[: self.pooled]:
             error = self._at(run.errors, run)
@@ -127,7 +127,7 @@ class ModelInputs:
         return pooled(sizes)
 
     def changes(self, members: Sequence[int], upward: bool) -> Changes:
-        """What becomes of all other lines when some are computed wider; over few inputs where
+        """Return the changes of all other lines when some are computed wider; over few inputs where
         these show a difference as all of them do.
         """
         wide = [self.keys[n] for n in members]

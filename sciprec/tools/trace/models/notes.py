@@ -1,4 +1,4 @@
-"""What the rows of a model's kernels have noted in a run with exact values beside tested ones."""
+"""Notes in the rows of a model's kernels, from a run with exact values beside tested ones."""
 
 from __future__ import annotations
 
@@ -86,21 +86,21 @@ class Notes:
     # ---- see `runs.Orders` ---------------------------------------------------------------------
 
     def traced(self, kernel: Lifting) -> TracedKernel:
-        """With exact values."""
+        """Return the kernel compiled with exact values."""
         return kernel.traced("twin", TWIN_LANES)
 
     def begins(self, number: int) -> None:
-        """A call is counted."""
+        """Count a call."""
         self._number = number
         self.calls.kernels.append(-1)
         self.calls.ticks.append(0)
 
     def lane_of_argument(self, kernel: Lifting, argument: str) -> int | None:
-        """There are no parts."""
+        """Return None: there are no parts."""
         return None
 
     def lane_of_rounding(self, place: Place) -> int | None:
-        """There are no parts."""
+        """Return None: there are no parts."""
         return None
 
     def before(self, kernel: Lifting, taken: tuple, written: Sequence[bool], at: Place) -> None:
@@ -172,7 +172,7 @@ class Notes:
     # ---- loops ---------------------------------------------------------------------------------
 
     def loops(self) -> list[int]:
-        """How many outermost loops each kernel has."""
+        """The number of outermost loops of each kernel."""
         return [
             sum(
                 row.part == 0 and program.sites[row.site].operation == OUTERMOST_PASS
@@ -208,12 +208,14 @@ class Notes:
         return tuple(found)
 
     def runs(self, of: Mapping[Any, Sequence[int]]) -> int:
-        """How often the most frequent one of some rows was executed."""
+        """Return the number of executions of the most frequent of some rows."""
         counts = (self._column(k, n, rows.RUNS).max() for k, n in of.items() if n)
         return int(max(counts, default=0))
 
     def operations(self) -> int:
-        """How many operations were executed, without literals and conversions of arguments."""
+        """The number of operations that were executed, without literals and conversions of
+        arguments.
+        """
         total = 0
         for kernel, table in self.tables.items():
             program = self._programs[kernel]
@@ -237,7 +239,7 @@ class Notes:
 
 
 def in_words(place: Place) -> str:
-    """Where a model calls a kernel."""
+    """Say where a model calls a kernel."""
     file, function, line = place
     return f"line {line} of '{function}'" if linecache.getline(file, line) else f"'{function}'"
 

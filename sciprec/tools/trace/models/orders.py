@@ -1,4 +1,4 @@
-"""What the calls of a run with parts are told: which lane the roundings of each go to."""
+"""Orders to the calls of a run with parts: which lane the roundings of each go to."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ class Followed:
         return kernel.traced(self.ladder.technique, self.ladder.lanes)
 
     def follow(self, joint: Joint, lane: int) -> None:
-        """Let the roundings of a group go to a lane."""
+        """Send the roundings of a group to a lane."""
         for kernel, numbers in joint.rows.items():
             self.tables[kernel].masks[numbers, lane] = 1.0
         self._of_arguments |= dict.fromkeys(joint.arguments, lane)
         self._of_roundings |= dict.fromkeys(joint.places, lane)
 
     def wider(self, some: Sequence[Joint], made: frozenset) -> Wider:
-        """Let groups be computed in binary64."""
+        """Return the parts of the run that are computed in binary64 for some groups."""
         for joint in some:
             for kernel, numbers in joint.rows.items():
                 self.tables[kernel].numbers[numbers, rows.FACTOR] = 1.0
@@ -56,24 +56,24 @@ class Followed:
     # ---- see `runs.Orders` ---------------------------------------------------------------------
 
     def begins(self, number: int) -> None:
-        """Nothing is told by call."""
+        """Do nothing: calls get no orders of their own."""
 
     def rounds_beyond(self, *about: object) -> None:
-        """There are no notes."""
+        """Do nothing: there are no notes."""
 
     def lane_of_argument(self, kernel: Lifting, argument: str) -> int | None:
-        """That of its group."""
+        """Return the lane of the argument's group."""
         return self._of_arguments.get((kernel, argument))
 
     def lane_of_rounding(self, place: Place) -> int | None:
-        """That of its group."""
+        """Return the lane of the place's group."""
         return self._of_roundings.get(place)
 
     def before(self, kernel: Lifting, taken: tuple, written: Sequence[bool], at: Place) -> None:
-        """Nothing is told by call."""
+        """Do nothing: calls get no orders of their own."""
 
     def after(self, kernel: Lifting) -> None:
-        """Nothing is noted."""
+        """Do nothing: there are no notes."""
 
 
 class FollowedSteps(Followed):
@@ -99,7 +99,7 @@ class FollowedSteps(Followed):
             self.tables[kernel].numbers[self._counted(kernel), rows.FACTOR] = 1.0
 
     def traced(self, kernel: Lifting) -> TracedKernel:
-        """With masks by pass where a kernel's passes are steps."""
+        """Return the kernel compiled with masks by pass where its passes are steps."""
         technique = "by step" if kernel in self._inside else "parts"
         return kernel.traced(technique, self.ladder.lanes)
 
@@ -116,7 +116,7 @@ class FollowedSteps(Followed):
         return slice(None) if self._only is None else self._only.rows.get(kernel, [])
 
     def begins(self, number: int) -> None:
-        """Which call it is says which step."""
+        """Set the step and its lane by the number of the call."""
         self._number = number
 
     @property
@@ -124,20 +124,20 @@ class FollowedSteps(Followed):
         return int(self._lanes[self._steps.first[self._number]])
 
     def lane_of_argument(self, kernel: Lifting, argument: str) -> int | None:
-        """That of the call's step."""
+        """Return the lane of the call's step."""
         if self._only is not None and (kernel, argument) not in self._only.arguments:
             return None
         inside = self._steps.inside[self._number]
         return (self._of_several if inside else self._lane) or None
 
     def lane_of_rounding(self, place: Place) -> int | None:
-        """That of its step."""
+        """Return the lane of the rounding's step."""
         if self._only is not None and place not in self._only.places:
             return None
         return self._lane or None
 
     def before(self, kernel: Lifting, taken: tuple, written: Sequence[bool], at: Place) -> None:
-        """Let roundings go to the lane of the step."""
+        """Send roundings to the lane of the step."""
         table, steps = self.tables[kernel], self._steps
         if kernel in self._inside:
             passes = range(int(steps.ticks[self._number]) + 1)

@@ -33,7 +33,7 @@ from sciprec.tools.trace.problem import SEED, displacement
 
 @dataclass(frozen=True)
 class Wider:
-    """What of a run is computed in binary64, besides rows of tables.
+    """The parts of a run that are computed in binary64, besides rows of tables.
 
     Args:
         arguments, places: (kernel, argument) and places whose roundings are left out.
@@ -72,13 +72,13 @@ class _Moves:
         return (values + self.by(values)).astype(values.dtype)
 
     def by(self, values: np.ndarray) -> np.ndarray:
-        """By how much they are."""
+        """Return the displacement of each number."""
         rng = np.random.default_rng((SEED, self._sample, crc32(self._what.encode())))
         return displacement(np.asarray(values, np.float64), self._backend, rng)
 
 
 class Orders(Protocol):
-    """What the calls of a run are told, and tell.
+    """Orders to the calls of a run, and their reports.
 
     Attributes:
         tables: kernel -> its table, with the notes of its rows.
@@ -111,7 +111,7 @@ class Orders(Protocol):
         ...
 
     def after(self, kernel: Lifting) -> None:
-        """It has come to its end."""
+        """Note that the kernel's call has come to its end."""
         ...
 
     def rounds_beyond(
@@ -185,7 +185,7 @@ class ErrorRun:
         return self._copies.meet(copy, _Call(kernel, trust_inputs, args, at))
 
     def rounded(self, copy: int, values: np.ndarray, backend: Backend) -> np.ndarray:
-        """What `quantize` gives a copy."""
+        """Return the array that `quantize` gives a copy."""
         return self._copies.meet(copy, _Rounding(values, plain(backend), place()))
 
     def _answer(self, asked: Sequence[Any]) -> Sequence[Any]:
@@ -209,8 +209,8 @@ class ErrorRun:
         return self._called(first, [one.args for one in asked])
 
     def _all_rounded(self, first: _Rounding, held: list[np.ndarray]) -> list[np.ndarray]:
-        """What `quantize` makes of an array: copies that still have its part get the same change
-        as tested values, others stay as far from these as the part is.
+        """Round an array in all copies, as `quantize` does: copies that still have its part get the
+        same change as tested values, others stay as far from these as the part is.
         """
         place, backend = first.place, first.backend
         moves = None if self._calls else self._moves(backend, place[1], self._number)
@@ -277,12 +277,12 @@ class ErrorRun:
                 self._read[where] = held[0]  # which lives on, so that no other one is there
 
     def _moves(self, backend: Backend, *what: Any) -> _Moves | None:
-        """What perturbs an array; None in a run of the model's own input."""
+        """Return the perturbation of an array; None in a run of the model's own input."""
         return _Moves(backend, self._sample, *what) if self._sample else None
 
 
 class _Call:
-    """What a copy asks for: a call of a kernel."""
+    """A request of a copy: a call of a kernel."""
 
     def __init__(
         self, kernel: Lifting, trust_inputs: bool, args: tuple, called_at: Place
@@ -293,12 +293,12 @@ class _Call:
 
     @property
     def said(self) -> str:
-        """What the copy does."""
+        """The action of the copy, in words."""
         return f"calls '{self.name}'"
 
 
 class _Rounding:
-    """What a copy asks for: an array rounded to the storage format."""
+    """A request of a copy: an array rounded to the storage format."""
 
     name, said = "quantize", "rounds numbers"
 
@@ -307,7 +307,7 @@ class _Rounding:
 
 
 class _Copy:
-    """What a copy of a model computes with.
+    """The arithmetic of one copy of a model.
 
     The first one has the arrays of an ordinary run, unless some of it is computed wider, the others
     binary64 ones, which hold anything.

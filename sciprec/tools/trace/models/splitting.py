@@ -46,7 +46,7 @@ _PEAK = 2.0
 
 @dataclass(frozen=True)
 class PartsOfRun:
-    """What a run, or several of the same, gave: by name of a result.
+    """The results of a run, or of several of the same, by name.
 
     Args:
         tested: tested values.
@@ -97,7 +97,7 @@ class Splitting:
         self._all = ModelGroups(census, self.notes, lanes)
 
     def split(self, by: str) -> None:
-        """All runs: of functions, of pieces of those that are hot, down to their lines."""
+        """Make all runs: of functions, of pieces of those that are hot, down to their lines."""
         if by == STEP:
             self._split_by_step()
             return
@@ -150,13 +150,13 @@ class Splitting:
         return {key: (one, run.parts[key]) for key, one in known.items()}
 
     def all_groups(self) -> list[tuple[tuple, Joint]]:
-        """What the parts are of, what is rounded between kernels first."""
+        """Return all groups that have parts, those of roundings between kernels first."""
         between = Joint(Group("", "", 0, BETWEEN, BETWEEN, ()))
         return [((BETWEEN,), between), *self.groups.items()]
 
     @cached_property
     def silent(self) -> dict[tuple, Joint]:
-        """What rounds nothing, unless other operations are computed wider."""
+        """The groups that round nothing, unless other operations are computed wider."""
         return self._all.silent()
 
     # ---- runs ----------------------------------------------------------------------------------
@@ -326,7 +326,7 @@ class Splitting:
 def _differences(
     ladder: Ladder, copies: Sequence[Mapping[str, Any]], of: int, other: int, names: Sequence[str]
 ) -> dict[str, np.ndarray]:
-    """By how much numbers of one copy are larger than those of another."""
+    """Return by how much numbers of one copy are larger than those of another."""
     return {n: ladder.difference(_float(copies[of][n]), _float(copies[other][n])) for n in names}
 
 

@@ -1,4 +1,4 @@
-"""Which time step of a model each call of a kernel belongs to.
+"""Time steps of a model: to which of them each call of a kernel belongs.
 
 A model says so (climate, prices, long accumulations, `arithmetic.advance`), or shows it: a step
 ends with `arithmetic.watch`, or with the last `arithmetic.update` before a state is updated again.
@@ -86,7 +86,7 @@ class Steps:
 
 @dataclass(frozen=True)
 class Calls:
-    """What a run with notes has noted of every call, in their order.
+    """The notes of a run on every call, in their order.
 
     Attributes:
         kernels: number of the kernel; -1 of a rounding between kernels.
@@ -98,8 +98,8 @@ class Calls:
 
 
 class StepLog:
-    """What a model says of its steps in an ordinary run, and where it calls kernels; it is made
-    where the model is called.
+    """The record of a model's steps in an ordinary run, and of the places where it calls kernels;
+    it is made where the model is called.
     """
 
     def __init__(self) -> None:
@@ -116,7 +116,7 @@ class StepLog:
         self._step, self._inside, self._said = step, inside, True
 
     def ends(self) -> None:
-        """What follows is no step."""
+        """Note that what follows is no step."""
         self._step, self._inside = NO_STEP, False
 
     def shown(self) -> None:
@@ -185,7 +185,8 @@ class StepLog:
 
 
 class _Passes:
-    """Where passes of the model's own loop begin: it calls a kernel where it has called one before.
+    """The passes of the model's own loop: one begins where it calls a kernel at a place where it
+    has called one before.
 
     Args:
         base: the frame that the model is called in.
@@ -242,7 +243,9 @@ class _Passes:
 
 
 def _ends_of_cycles(updates: Sequence[tuple[Hashable, int]]) -> list[int]:
-    """After which calls all states have been updated once more; empty where none is again."""
+    """Return the calls after which all states have been updated once more; empty where none is
+    again.
+    """
     known: dict[Hashable, None] = {}
     for state, _ in updates:
         if state in known:

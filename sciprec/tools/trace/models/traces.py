@@ -51,7 +51,7 @@ MOST_BANDS = 4
 
 @dataclass(frozen=True, repr=False)
 class ModelTrace(Shown):
-    """Where the error of a model's results arises.
+    """The places where the error of a model's results arises.
 
     Attributes:
         model, backend, by: what was traced, and how hot functions are split.
@@ -119,9 +119,9 @@ class ModelTrace(Shown):
         return kept | {name: [asdict(one) for one in kept[name]] for name in listed}
 
     def by_step(self) -> Growth | None:
-        """When the error arose, by the largest lines and all others: shares of the error by time
-        step, or of several where they are many. Runs the model some ten times more. None where
-        the error is split by step anyway, or counts as none.
+        """Split the largest lines and all others by time: shares of the error by time step, or of
+        several where they are many. Runs the model some ten times more. None where the error is
+        split by step anyway, or counts as none.
         """
         return self._work.by_step()
 
@@ -181,14 +181,14 @@ class ModelTrace(Shown):
 
     @property
     def grouped_over(self) -> str:
-        """What groups were found over, in words."""
+        """The inputs that groups were found over, in words."""
         inputs = counted(self.inputs, "input")
         if not self.inputs_until:
             return inputs
         return f"{inputs}, until step {self.inputs_until:,} of {self.steps:,}"
 
     def _text(self, line: Line) -> str:
-        """What a row is of: the text of a line, else what it is called."""
+        """Return the text of a row's line, else its name."""
         plain = self.by in ("line", "function", STEP)
         return line.source if plain or line.name.startswith("line ") else line.name
 
@@ -198,7 +198,7 @@ class ModelTrace(Shown):
 
 
 def _said(kind: str, events: Sequence[Event]) -> str:
-    """How often something happened, where first, and where most often."""
+    """Return in words how often something happened, where first, and where most often."""
     some = [event for event in events if event.kind == kind]
     total, first = sum(event.count for event in some), some[0]
     what = "decided otherwise by exact values" if kind == "branch" else kind
@@ -224,7 +224,7 @@ def called(line: Line | Group) -> str:
 
 @dataclass(frozen=True)
 class Results:
-    """What a program gives: numbers by name.
+    """The results of a program: numbers by name.
 
     Args:
         values: name -> array; of `timed` ones the first axis is time.
@@ -294,7 +294,7 @@ def trace_program(
 
 
 def estimate(model: str, split: Splitting, samples: int | None, seconds: float) -> str:
-    """How long a trace will take, in a sentence; "" of a matter of seconds.
+    """Return a sentence on the time that a trace will take; "" of a matter of seconds.
 
     Args:
         model: its name.
@@ -348,7 +348,7 @@ class _Work:
         )
 
     def _lines(self) -> list[Line]:
-        """What is known of every line but its group."""
+        """Return all lines with their shares, without their groups."""
         split, lines = self.split, []
         for part, (key, joint) in zip(self.parts, split.all_groups(), strict=True):
             group = joint.group
@@ -370,7 +370,7 @@ class _Work:
         return found
 
     def by_step(self) -> Growth | None:
-        """When the error arose, by line; None where it is split by step anyway."""
+        """Return the growth of the error, by line; None where it is split by step anyway."""
         split, error = self.split, self.error
         if self.by == STEP or self.cancels or split.steps.count < 2 or not norm(error):
             return None
@@ -400,7 +400,7 @@ class _Work:
         return steps.at(last, ticks)
 
     def trace(self) -> ModelTrace:
-        """What the runs say."""
+        """Return the trace that the runs give."""
         split, times, chosen, error = self.split, self.times, self.chosen, self.error
         results, outputs, backend = split.results, split.outputs, split.backend
         known, size = split.at(split.known, chosen), norm(error)
