@@ -50,7 +50,7 @@ class Adjustments:
         Raises:
             InputError: something is no such thing.
         """
-        selected = {axis: _words(axis, given) for axis, given in _pairs("select", select).items()}
+        selected = {axis: _words(axis, places) for axis, places in _pairs("select", select).items()}
         renamed = {str(a): str(b) for a, b in _pairs("rename", rename).items()}
         twice = {b for b in renamed.values() if list(renamed.values()).count(b) > 1}
         if twice:
@@ -68,12 +68,12 @@ class Adjustments:
 
     def about(self, truth: xr.Dataset, run: xr.Dataset) -> Adjustments:
         """The adjustments of names that two datasets have, which are some of many."""
-        there = {str(name) for one in (truth, run) for name in (*one.variables, *one.sizes)}
-        new = {b for a, b in self.rename.items() if a in there}
+        names = {str(name) for data in (truth, run) for name in (*data.variables, *data.sizes)}
+        new = {b for a, b in self.rename.items() if a in names}
         return replace(
-            self, select={a: w for a, w in self.select.items() if a in there | new},
+            self, select={a: w for a, w in self.select.items() if a in names | new},
             rename={a: b for a, b in self.rename.items() if a in run.variables or a in run.sizes},
-            ignore=tuple(name for name in self.ignore if name in there | new),
+            ignore=tuple(name for name in self.ignore if name in names | new),
         )  # fmt: skip
 
     def adjusted(
@@ -91,19 +91,19 @@ class Adjustments:
         notes = [f"'{a}' of the second is compared as '{b}'" for a, b in self.rename.items()]
         near = Nearness(self.coords_atol, self.coords_rtol)
         truth, run = (
-            selected(one, other, self.select, near) for one, other in ((truth, run), (run, truth))
+            selected(data, other, self.select, near) for data, other in ((truth, run), (run, truth))
         )
         notes += [f"of '{a}' only {', '.join(w)} is compared" for a, w in self.select.items()]
         truth, run = self._without_ignored(truth, run)
         notes += [f"'{name}' is not compared" for name in self.ignore]
         truth, run = without_history(truth), without_history(run)
         check(truth, run)
-        run, said = with_coordinates_of(truth, run, near)
+        run, conversions = with_coordinates_of(truth, run, near)
         for name in compared_names(truth):
             other = converted(truth, run, name)
             if other is not None and other.changes:
-                said.append(f"'{name}' of the second is converted {other}")
-        return truth, run, (*notes, *said, *left_out(truth, run))
+                conversions.append(f"'{name}' of the second is converted {other}")
+        return truth, run, (*notes, *conversions, *left_out(truth, run))
 
     def renamed(self, run: xr.Dataset) -> xr.Dataset:
         """The run with the truth's names.
@@ -111,14 +111,14 @@ class Adjustments:
         Raises:
             InputError: a name is not there, or is taken.
         """
-        known = [str(name) for name in (*run.variables, *run.sizes)]
+        names = [str(name) for name in (*run.variables, *run.sizes)]
         for name, new in self.rename.items():
-            if name not in known:
+            if name not in names:
                 raise InputError(
                     f"rename is given '{name}', which the second does not have; it has "
-                    f"{', '.join(dict.fromkeys(known))}{meant(name, known)}"
+                    f"{', '.join(dict.fromkeys(names))}{meant(name, names)}"
                 )
-            if new in known and new not in self.rename:
+            if new in names and new not in self.rename:
                 raise InputError(
                     f"rename calls '{name}' '{new}', and the second has a '{new}' already; leave "
                     "it out, or rename that, too"
@@ -128,54 +128,54 @@ class Adjustments:
     def _without_ignored(
         self, truth: xr.Dataset, run: xr.Dataset
     ) -> tuple[xr.Dataset, xr.Dataset]:
-        known = [str(name) for name in dict.fromkeys((*truth.data_vars, *run.data_vars))]
-        beside = {str(n) for one in (truth, run) for n in one.coords if n not in one.sizes}
+        names = [str(name) for name in dict.fromkeys((*truth.data_vars, *run.data_vars))]
+        beside = {str(n) for data in (truth, run) for n in data.coords if n not in data.sizes}
         for name in self.ignore:
-            if name not in known and name not in beside:
+            if name not in names and name not in beside:
                 raise InputError(
                     f"ignore names the variable '{name}', which neither has; there are "
-                    f"{', '.join(known)}{meant(name, known)}"
+                    f"{', '.join(names)}{meant(name, names)}"
                 )
         dropped = list(self.ignore)
         return truth.drop_vars(dropped, errors="ignore"), run.drop_vars(dropped, errors="ignore")
 
 
-def _pairs(option: str, given: Any) -> dict[str, Any]:
+def _pairs(option: str, values: Any) -> dict[str, Any]:
     """Values by name, from a mapping or `NAME=VALUE`s."""
-    if isinstance(given, Mapping):
-        return {str(name): value for name, value in given.items()}
-    if isinstance(given, str):
-        given = [given]
-    if not isinstance(given, (list, tuple)):
-        raise refused(option, given, "a mapping by name, or texts NAME=VALUE")
-    found: dict[str, Any] = {}
-    for one in given:
-        name, equals, value = str(one).partition("=")
+    if isinstance(values, Mapping):
+        return {str(name): value for name, value in values.items()}
+    if isinstance(values, str):
+        values = [values]
+    if not isinstance(values, (list, tuple)):
+        raise refused(option, values, "a mapping by name, or texts NAME=VALUE")
+    pairs: dict[str, Any] = {}
+    for text in values:
+        name, equals, value = str(text).partition("=")
         if not (name.strip() and value.strip()):
             raise InputError(
-                f"--{option} is given '{one}'; it takes a name and what belongs to it, as in "
+                f"--{option} is given '{text}'; it takes a name and what belongs to it, as in "
                 f"--{option} {'time=2.5' if option == 'select' else 't2m=temperature'}"
             )
         name, value = name.strip(), value.strip()
-        found[name] = f"{found[name]},{value}" if name in found and option == "select" else value
-    return found
+        pairs[name] = f"{pairs[name]},{value}" if name in pairs and option == "select" else value
+    return pairs
 
 
-def _words(axis: str, given: Any) -> tuple[str, ...]:
+def _words(axis: str, places: Any) -> tuple[str, ...]:
     """The selection along an axis, as words."""
-    if isinstance(given, str):
-        given = [one.strip() for one in given.split(",")]
-    elif isinstance(given, slice) or not isinstance(given, (list, tuple, np.ndarray)):
-        given = [given]
+    if isinstance(places, str):
+        places = [part.strip() for part in places.split(",")]
+    elif isinstance(places, slice) or not isinstance(places, (list, tuple, np.ndarray)):
+        places = [places]
     words = []
-    for one in given:
-        if isinstance(one, slice):
-            ends = ("" if end is None else str(end) for end in (one.start, one.stop))
+    for item in places:
+        if isinstance(item, slice):
+            ends = ("" if end is None else str(end) for end in (item.start, item.stop))
             words.append(RANGE.join(ends))
-        elif isinstance(one, (str, int, float, np.integer, np.floating)):
-            words.append(str(one))
+        elif isinstance(item, (str, int, float, np.integer, np.floating)):
+            words.append(str(item))
         else:
-            raise refused(f"select['{axis}']", one, 'a number, "#0", a slice, or several of these')
+            raise refused(f"select['{axis}']", item, 'a number, "#0", a slice, or several of these')
     for word in words:
         if not word or (word.startswith("#") and not re.fullmatch(r"#-?\d+", word)):
             raise InputError(

@@ -43,12 +43,12 @@ def with_coordinates_of(
     notes = []
     for axis in map(str, truth.sizes):
         if axis in run.sizes and axis in truth.coords and axis in run.coords:
-            run, said = _with_axis_of(truth, run, axis, near)
-            notes += said
+            run, messages = _with_axis_of(truth, run, axis, near)
+            notes += messages
     run = aligned(truth, run)
     for name in list(shared_coordinates(truth, run)):
-        run, said = _with_coordinate_of(truth, run, name, near)
-        notes += said
+        run, messages = _with_coordinate_of(truth, run, name, near)
+        notes += messages
     return run, notes
 
 
@@ -56,25 +56,25 @@ def _with_axis_of(
     truth: xr.Dataset, run: xr.Dataset, axis: str, near: Nearness
 ) -> tuple[xr.Dataset, list[str]]:
     run, rounding, notes = _in_units_of(truth, run, axis)
-    wanted, given = np.asarray(truth[axis].values), np.asarray(run[axis].values)
-    if axis == "time" and given.size < wanted.size:
-        wanted = wanted[: given.size]
-    if wanted.shape != given.shape or same_values(wanted, given):
+    truth_values, run_values = np.asarray(truth[axis].values), np.asarray(run[axis].values)
+    if axis == "time" and run_values.size < truth_values.size:
+        truth_values = truth_values[: run_values.size]
+    if truth_values.shape != run_values.shape or same_values(truth_values, run_values):
         return run, notes
-    if any(one.dtype.kind not in "fiu" for one in (wanted, given)):
+    if any(values.dtype.kind not in "fiu" for values in (truth_values, run_values)):
         return run, notes
-    places = _places_of(wanted, given, near, rounding)
+    places = _places_of(truth_values, run_values, near, rounding)
     turned = False
     if places is None and is_longitude(truth, axis) and is_longitude(run, axis):
-        given = _turned(given.astype(float), wanted.astype(float), near)
-        places = _places_of(wanted, given, near, _CONVERTED * _TURN)
+        run_values = _turned(run_values.astype(float), truth_values.astype(float), near)
+        places = _places_of(truth_values, run_values, near, _CONVERTED * _TURN)
         turned = True
     if places is None:
         return run, notes
-    apart = float(np.nanmax(np.abs(given[places].astype(float) - wanted), initial=0.0))
+    apart = float(np.nanmax(np.abs(run_values[places].astype(float) - truth_values), initial=0.0))
     attributes = run[axis].attrs
     run = run.isel({axis: places})
-    run = run.assign_coords({axis: (axis, wanted, attributes)})
+    run = run.assign_coords({axis: (axis, truth_values, attributes)})
     if turned:
         notes.append(f"the values of '{axis}' of the second are taken as those of the first, turns "
                      "of 360 degrees away")  # fmt: skip
@@ -91,31 +91,36 @@ def is_longitude(dataset: xr.Dataset, name: str) -> bool:
     return name.lower() in ("lon", "longitude") and (not units or same_units(units, "degrees"))
 
 
-def _turned(given: np.ndarray, wanted: np.ndarray, near: Nearness) -> np.ndarray:
+def _turned(run_values: np.ndarray, truth_values: np.ndarray, near: Nearness) -> np.ndarray:
     """Longitudes, by whole turns from the least of the truth's on."""
-    least = float(np.nanmin(wanted, initial=np.inf))
+    least = float(np.nanmin(truth_values, initial=np.inf))
     room = float(near.of(_TURN)) + _CONVERTED * _TURN
     with np.errstate(invalid="ignore"):
-        return given - _TURN * np.floor((given - least + room) / _TURN)
+        return run_values - _TURN * np.floor((run_values - least + room) / _TURN)
 
 
 def _places_of(
-    wanted: np.ndarray, given: np.ndarray, near: Nearness, rounding: float
+    truth_values: np.ndarray, run_values: np.ndarray, near: Nearness, rounding: float
 ) -> np.ndarray | None:
     """The run's places of the truth's values along an axis, within the tolerance; None where it
     lacks one.
     """
-    ordered, found = np.argsort(wanted, kind="stable"), np.argsort(given, kind="stable")
-    if not _are_near(wanted[ordered], given[found], near, rounding):
+    truth_order, run_order = (
+        np.argsort(truth_values, kind="stable"),
+        np.argsort(run_values, kind="stable"),
+    )
+    if not _are_near(truth_values[truth_order], run_values[run_order], near, rounding):
         return None
-    places = np.empty_like(ordered)
-    places[ordered] = found
+    places = np.empty_like(truth_order)
+    places[truth_order] = run_order
     return places
 
 
-def _are_near(wanted: np.ndarray, given: np.ndarray, near: Nearness, rounding: float) -> bool:
+def _are_near(
+    truth_values: np.ndarray, run_values: np.ndarray, near: Nearness, rounding: float
+) -> bool:
     """Whether values are no farther apart than the tolerance, a NaN being like any other."""
-    a, b = wanted.astype(float), given.astype(float)
+    a, b = truth_values.astype(float), run_values.astype(float)
     with np.errstate(invalid="ignore"):
         alike = np.abs(a - b) <= near.of(a) + rounding
     return bool(np.all(alike | (a == b) | (np.isnan(a) & np.isnan(b))))
@@ -130,19 +135,21 @@ def _in_units_of(
     linear = converted(truth, run, axis)
     if linear is None:
         return run, 0.0, []
-    given = np.asarray(run[axis].values)
-    made = linear(given)
-    largest = max(float(np.nanmax(np.abs(one), initial=0.0)) for one in (made, truth[axis].values))
+    original = np.asarray(run[axis].values)
+    values = linear(original)
+    largest = max(
+        float(np.nanmax(np.abs(array), initial=0.0)) for array in (values, truth[axis].values)
+    )
     rounding = _CONVERTED * (largest + abs(float(linear.offset)))
-    run = run.assign_coords({axis: (axis, made, _in_the_units_of(truth[axis], run[axis]))})
+    run = run.assign_coords({axis: (axis, values, _in_the_units_of(truth[axis], run[axis]))})
     return run, rounding, _told(axis, linear)
 
 
 def _in_the_units_of(truth: xr.DataArray, run: xr.DataArray) -> dict[str, Any]:
     """The run's attributes but for those that say what its numbers mean, which are the truth's."""
     meaning = ("units", "calendar")
-    kept = {name: value for name, value in run.attrs.items() if name not in meaning}
-    return kept | {name: truth.attrs[name] for name in meaning if name in truth.attrs}
+    attributes = {name: value for name, value in run.attrs.items() if name not in meaning}
+    return attributes | {name: truth.attrs[name] for name in meaning if name in truth.attrs}
 
 
 def _told(name: str, linear: Conversion | None) -> list[str]:
@@ -166,25 +173,25 @@ def _with_coordinate_of(
     turns = is_longitude(truth, name) and is_longitude(run, name)
     rounding = _CONVERTED * _TURN * turns
     rounding += 0.0 if linear is None else _CONVERTED * abs(float(linear.offset))
-    same = near_too = True
+    identical = near_too = True
     for block in blocks_of(mine, values, np.ones(()), None):
-        wanted, given = block.golden, block.actual
-        if same_values(wanted, given):
+        truth_values, run_values = block.golden, block.actual
+        if same_values(truth_values, run_values):
             continue
-        same = False
+        identical = False
         if turns:
-            given = given + _TURN * np.round((wanted - given) / _TURN)
+            run_values = run_values + _TURN * np.round((truth_values - run_values) / _TURN)
         relative = 0.0 if linear is None else _CONVERTED
-        there = Nearness(near.atol, near.rtol + relative)
-        near_too = near_too and _are_near(wanted, given, there, rounding)
-    if same and linear is None:
+        nearness = Nearness(near.atol, near.rtol + relative)
+        near_too = near_too and _are_near(truth_values, run_values, nearness, rounding)
+    if identical and linear is None:
         return run, []
     if near_too:
-        made = (mine.dims, mine.data, _in_the_units_of(mine, theirs))
-        return run.assign_coords({name: made}), _told(name, linear)
+        coordinate = (mine.dims, mine.data, _in_the_units_of(mine, theirs))
+        return run.assign_coords({name: coordinate}), _told(name, linear)
     if not mine.ndim:
-        one, two = (np.asarray(x).item() for x in (mine, values))
-        return run, [f"the coordinate '{name}' is {one} in the first and {two} in the second"]
+        first, second = (np.asarray(x).item() for x in (mine, values))
+        return run, [f"the coordinate '{name}' is {first} in the first and {second} in the second"]
     return run, []
 
 
@@ -192,10 +199,10 @@ def left_out(truth: xr.Dataset, run: xr.Dataset) -> list[str]:
     """Sentences about what two datasets hold that is not compared."""
     notes = []
     names = set(compared_names(truth))
-    bounds = {v.attrs.get("bounds") for one in (truth, run) for v in one.variables.values()}
-    more = [name for name in compared_names(run) if name not in truth.variables]
-    if more:
-        notes.append(f"only the second has {_listed(more)}")
+    bounds = {v.attrs.get("bounds") for dataset in (truth, run) for v in dataset.variables.values()}
+    added = [name for name in compared_names(run) if name not in truth.variables]
+    if added:
+        notes.append(f"only the second has {_listed(added)}")
     texts = [
         str(name) for name, variable in truth.data_vars.items()
         if variable.dtype.kind not in NUMBERS and name not in names and name not in bounds
@@ -203,18 +210,18 @@ def left_out(truth: xr.Dataset, run: xr.Dataset) -> list[str]:
     ]  # fmt: skip
     if texts:
         notes.append(f"no numbers, and not compared: {_listed(texts)}")
-    if not any(one.attrs.get(NAMELESS) for one in (truth, run)):
+    if not any(dataset.attrs.get(NAMELESS) for dataset in (truth, run)):
         both = [str(axis) for axis in truth.sizes if axis in run.sizes]
-        for there, other, which in ((truth, run, "first"), (run, truth, "second")):
-            alone = [a for a in both if a in there.coords and a not in other.coords]
+        for data, other, which in ((truth, run, "first"), (run, truth, "second")):
+            alone = [a for a in both if a in data.coords and a not in other.coords]
             notes += [f"the axis '{axis}' has values in the {which} only" for axis in alone]
-    times = [one.sizes.get("time", 0) for one in (truth, run)]
+    times = [dataset.sizes.get("time", 0) for dataset in (truth, run)]
     if 0 < times[1] < times[0]:
         notes.append(f"the second ends early: {times[1]} of {times[0]} times are compared")
     return notes
 
 
 def _listed(names: list[str]) -> str:
-    more = len(names) - _MOST_NAMED
+    count = len(names) - _MOST_NAMED
     shown = ", ".join(f"'{name}'" for name in names[:_MOST_NAMED])
-    return f"{shown} and {more} more" if more > 0 else shown
+    return f"{shown} and {count} more" if count > 0 else shown

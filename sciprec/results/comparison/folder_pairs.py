@@ -20,16 +20,16 @@ def two_folders(golden: Any, actual: Any) -> tuple[Path, Path] | None:
     Raises:
         InputError: one of them is, and the other is something else.
     """
-    found = [isinstance(one, (str, Path)) and os.path.isdir(one) and Path(one).suffix != ".zarr"
-             for one in (golden, actual)]  # fmt: skip
-    if any(found) and not all(found):
-        folder, other = (golden, actual) if found[0] else (actual, golden)
+    folders = [isinstance(x, (str, Path)) and os.path.isdir(x) and Path(x).suffix != ".zarr"
+               for x in (golden, actual)]  # fmt: skip
+    if any(folders) and not all(folders):
+        folder, other = (golden, actual) if folders[0] else (actual, golden)
         what = f"'{other}'" if isinstance(other, (str, Path)) else f"a {type(other).__name__}"
         raise InputError(
             f"'{folder}' is a folder, and {what} is none; give two files, or two folders whose "
             "files have the same names"
         )
-    return (Path(golden), Path(actual)) if all(found) else None
+    return (Path(golden), Path(actual)) if all(folders) else None
 
 
 def files_of_both(golden: Path, actual: Path) -> tuple[list[str], list[str], list[str]]:
@@ -38,14 +38,18 @@ def files_of_both(golden: Path, actual: Path) -> tuple[list[str], list[str], lis
     Raises:
         InputError: none is in both.
     """
-    one, other = (set(_files(folder, folder)) for folder in (golden, actual))
-    if not one & other:
-        first, second = (_listed(names) for names in (one, other))
+    golden_files, actual_files = (set(_files(folder, folder)) for folder in (golden, actual))
+    if not golden_files & actual_files:
+        first, second = (_listed(names) for names in (golden_files, actual_files))
         raise InputError(
             f"the folders '{golden}' and '{actual}' have no file of the same name ({first}; "
             f"{second}); files of netCDF, Zarr and NumPy are compared, by name"
         )
-    return sorted(one & other), sorted(one - other), sorted(other - one)
+    return (
+        sorted(golden_files & actual_files),
+        sorted(golden_files - actual_files),
+        sorted(actual_files - golden_files),
+    )
 
 
 def _files(folder: Path, top: Path) -> Iterator[str]:

@@ -119,9 +119,9 @@ def numpy_arrays(path: Path) -> dict[str, np.ndarray]:
         with np.load(path, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
     except Exception as error:  # archives, compression and NumPy's heads have many of their own
-        said = (str(error) or type(error).__name__).splitlines()[0]
+        words = (str(error) or type(error).__name__).splitlines()[0]
         raise InputError(
-            f"'{path}' cannot be read as a NumPy file ({said:.120}); is it complete, and without "
+            f"'{path}' cannot be read as a NumPy file ({words:.120}); is it complete, and without "
             "Python objects?"
         ) from None
     for name, member in arrays.items():
@@ -150,6 +150,6 @@ def _named(arrays: Mapping[str, np.ndarray]) -> xr.Dataset:
     )
 
 
-def _axis(name: str, taken: Mapping[str, Any]) -> str:
+def _axis(name: str, used_names: Mapping[str, Any]) -> str:
     """A name of an axis that no variable has."""
-    return _axis(f"{name}_", taken) if name in taken else name
+    return _axis(f"{name}_", used_names) if name in used_names else name

@@ -92,18 +92,18 @@ def run_cases(table: Sequence[Mapping[str, Any]], failing: Iterable[str]) -> lis
 def _add(suite: ElementTree.Element, case: Case) -> None:
     """One test case."""
     names = {"classname": _plain(case.classname), "name": _plain(case.name)}
-    made = ElementTree.SubElement(suite, "testcase", names)
-    known = {name: value for name, value in case.properties.items() if _tells(value)}
-    if known:
-        properties = ElementTree.SubElement(made, "properties")
-        for name, value in known.items():
-            said = {"name": name, "value": _plain(str(value))}
-            ElementTree.SubElement(properties, "property", said)
+    element = ElementTree.SubElement(suite, "testcase", names)
+    told_properties = {name: value for name, value in case.properties.items() if _tells(value)}
+    if told_properties:
+        properties = ElementTree.SubElement(element, "properties")
+        for name, value in told_properties.items():
+            attributes = {"name": name, "value": _plain(str(value))}
+            ElementTree.SubElement(properties, "property", attributes)
     if case.failed:
         failure = {"type": case.verdict, "message": _plain(f"{case.name}: {case.said}")}
-        ElementTree.SubElement(made, "failure", failure)
+        ElementTree.SubElement(element, "failure", failure)
     else:
-        ElementTree.SubElement(made, "system-out").text = _plain(f"{case.verdict}: {case.said}")
+        ElementTree.SubElement(element, "system-out").text = _plain(f"{case.verdict}: {case.said}")
 
 
 def _tells(value: Any) -> bool:

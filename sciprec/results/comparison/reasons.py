@@ -18,16 +18,16 @@ def reason(row: Row) -> str:
     if row.severity == "identical":
         return "every value has the same bits"
     if row.severity == "empty":
-        said = "none of them is finite in both" if row.points else "there are none"
-        return f"{row.points} values, {said}: nothing was compared"
+        phrase = "none of them is finite in both" if row.points else "there are none"
+        return f"{row.points} values, {phrase}: nothing was compared"
     if row.severity == "broken":
         counted = f"{row.changed_nonfinite} of {row.points} values"
         return f"{counted} are finite in one and not in the other{_first_change(row)}"
     calls = _calls(row)
     if row.severity == "noise":
-        met = [said for said, good in calls if good]
-        return " and ".join(met) if met else "nothing was asked for"
-    missed = " and ".join(said for said, good in calls if not good)
+        holding = [phrase for phrase, good in calls if good]
+        return " and ".join(holding) if holding else "nothing was asked for"
+    missed = " and ".join(phrase for phrase, good in calls if not good)
     return f"{missed}{_largest(row)}"
 
 
@@ -40,7 +40,7 @@ def packing_notes(one: Pair) -> tuple[str, ...]:
     for packing, which in zip(one.packing, ("first", "second"), strict=True):
         if packing is not None:
             files.setdefault(packing, []).append(which)
-    said = []
+    sentences = []
     for packing, which in files.items():
         phrase = (
             f"'{one.name}' is packed in the {' and '.join(which)} as {packing.dtype}, in steps of "
@@ -53,8 +53,8 @@ def packing_notes(one: Pair) -> tuple[str, ...]:
                 f", whole turns of {packing.dtype}: values beyond what it holds ({least} to "
                 f"{largest}{unit}) wrapped around when the file was written"
             )
-        said.append(phrase)
-    return tuple(said)
+        sentences.append(phrase)
+    return tuple(sentences)
 
 
 def place(where: dict[str, Any]) -> str:
@@ -69,22 +69,22 @@ def _calls(row: Row) -> list[tuple[str, bool]]:
     """The tolerances in words, and whether each holds; of rtol and atol, the one that decides."""
     limits, errors = row.limits, row.errors
     units = _unit(row.units)
-    found = []
+    calls = []
     if not math.isnan(limits.rtol):
         relative = errors["relative_l2"] <= limits.rtol
         if not relative and errors["max_abs"] <= limits.atol:
             size = f"{number(errors['max_abs'])}{units}"
-            found.append((f"largest error {size} is within {number(limits.atol)}{units}", True))
+            calls.append((f"largest error {size} is within {number(limits.atol)}{units}", True))
         else:
             how = "is within" if relative else "is above"
             size = number(errors["relative_l2"])
-            found.append((f"relative l2 error {size} {how} {number(limits.rtol)}", relative))
+            calls.append((f"relative l2 error {size} {how} {number(limits.rtol)}", relative))
     if not math.isnan(limits.max_ulp):
         close = errors["max_ulp"] <= limits.max_ulp
         how = "are within" if close else "are above"
         size = number(errors["max_ulp"])
-        found.append((f"errors of up to {size} ulps {how} {number(limits.max_ulp)}", close))
-    return found
+        calls.append((f"errors of up to {size} ulps {how} {number(limits.max_ulp)}", close))
+    return calls
 
 
 def _unit(units: str) -> str:

@@ -116,11 +116,11 @@ class Comparison(Shown):
         Raises:
             KeyError: the variable was not compared.
         """
-        found = next((r for r in self.rows if r.variable == variable), None)
-        if found is None:
-            known = ", ".join(r.variable for r in self.rows)
-            raise KeyError(f"no variable '{variable}' was compared; compared: {known}")
-        return found
+        result = next((r for r in self.rows if r.variable == variable), None)
+        if result is None:
+            names = ", ".join(r.variable for r in self.rows)
+            raise KeyError(f"no variable '{variable}' was compared; compared: {names}")
+        return result
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data for JSON, which can be judged again under other tolerances without the files.
@@ -250,7 +250,7 @@ def _compared(
         truth = with_axes_of(truth, run)
         run = with_axes_of(run, truth)
         truth, run, notes = adjustments.adjusted(
-            truth, run, lambda *left: [*map(require_end, (golden, actual), left)]
+            truth, run, lambda *datasets: [*map(require_end, (golden, actual), datasets)]
         )
         notes += tuple(
             f"what is in the group '{name}' of the {which} is not compared"
@@ -259,18 +259,18 @@ def _compared(
         )
         stated, steps = stated_tolerances(truth.attrs), steps_attribute(run.attrs)
         rows: tuple[Row, ...] = ()
-        for one in pair(truth, run):
-            rows += (_row(one, stated),)
-            notes += packing_notes(one)
+        for paired in pair(truth, run):
+            rows += (_row(paired, stated),)
+            notes += packing_notes(paired)
         names = [row.variable for row in rows]
         shown = primary_name(names, truth.attrs) if names else ""
         unlike = tuple(shape_phrases(other_shapes(truth, run)))
-        found = Comparison(rows, steps=steps, main=shown, notes=notes, unlike=unlike)
-        found = judged(found, tolerances)
-        main = main_row(found)
+        comparison = Comparison(rows, steps=steps, main=shown, notes=notes, unlike=unlike)
+        comparison = judged(comparison, tolerances)
+        main = main_row(comparison)
         if main.severity in SETTLED:
-            return found
-        return replace(found, growth=error_growth(truth, run, main.variable))
+            return comparison
+        return replace(comparison, growth=error_growth(truth, run, main.variable))
 
 
 def _compared_folders(
@@ -281,9 +281,9 @@ def _compared_folders(
     Raises:
         InputError: as `compare`, with the file; or they have no file in common.
     """
-    both, missing, more = files_of_both(golden, actual)
-    used = set(adjustments.ignore) & {*both, *missing, *more}
-    both, missing, more = ([n for n in one if n not in used] for one in (both, missing, more))
+    both, missing, added = files_of_both(golden, actual)
+    used = set(adjustments.ignore) & {*both, *missing, *added}
+    both, missing, added = ([n for n in files if n not in used] for files in (both, missing, added))
     if not both:
         raise InputError(
             f"ignore names all files that are in both folders, {', '.join(sorted(used))}; leave "
@@ -293,20 +293,20 @@ def _compared_folders(
     notes = {f"'{name}' is not compared": None for name in sorted(used)}
     for name in both:
         try:
-            found = _compared(golden / name, actual / name, Tolerances(), adjustments, used)
+            comparison = _compared(golden / name, actual / name, Tolerances(), adjustments, used)
         except InputError as error:
             raise InputError(f"{name}: {error} (--ignore {name} leaves the file out)") from None
-        named = (replace(row, variable=f"{name}{OF_FILE}{row.variable}") for row in found.rows)
-        rows += [_judged_row(row, tolerances, found.steps) for row in named]
-        notes |= dict.fromkeys(f"{name}: {note}" for note in found.notes)
+        named = (replace(row, variable=f"{name}{OF_FILE}{row.variable}") for row in comparison.rows)
+        rows += [_judged_row(row, tolerances, comparison.steps) for row in named]
+        notes |= dict.fromkeys(f"{name}: {note}" for note in comparison.notes)
     tolerances.check_names(row.variable for row in rows)
     if unknown := sorted(adjustments.named - used):
         raise InputError(
             f"select, rename or ignore names '{unknown[0]}', which no file has that is in both "
             f"folders; these have {', '.join(dict.fromkeys(row.variable for row in rows))}"
         )
-    said = [f"'{name}' is in the second folder only" for name in more]
-    return Comparison(tuple(rows), tolerances, notes=(*notes, *said), missing=tuple(missing))
+    messages = [f"'{name}' is in the second folder only" for name in added]
+    return Comparison(tuple(rows), tolerances, notes=(*notes, *messages), missing=tuple(missing))
 
 
 def judged(comparison: Comparison, tolerances: Tolerances) -> Comparison:
@@ -332,8 +332,8 @@ def growth(golden: xr.Dataset, actual: xr.Dataset, variable: str) -> tuple[np.nd
     Returns:
         Times as stored (nt,) and errors (nt,); NaN where nothing finite was left.
     """
-    one = next(p for p in pair(golden, actual) if p.name == variable)
-    return np.asarray(actual["time"].values, float), errors_along(one)
+    series = next(p for p in pair(golden, actual) if p.name == variable)
+    return np.asarray(actual["time"].values, float), errors_along(series)
 
 
 def error_at_end(golden: xr.Dataset, actual: xr.Dataset, tolerance: Mapping[str, Any]) -> float:
@@ -344,30 +344,31 @@ def error_at_end(golden: xr.Dataset, actual: xr.Dataset, tolerance: Mapping[str,
         tolerance: has variable, metric and at_most.
     """
     ends = (data.isel(time=[-1]) for data in (golden, actual))
-    one = next(p for p in pair(*ends) if p.name == tolerance["variable"])
-    return _errors(one, [tolerance])[tolerance["metric"]]
+    at_end = next(p for p in pair(*ends) if p.name == tolerance["variable"])
+    return _errors(at_end, [tolerance])[tolerance["metric"]]
 
 
-def _row(one: Pair, stated: list[dict[str, Any]]) -> Row:
+def _row(pair: Pair, stated: list[dict[str, Any]]) -> Row:
     """Metrics and counts of one pair."""
-    errors = _errors(one, stated)
+    errors = _errors(pair, stated)
     severity = (
-        "broken" if one.changed_nonfinite else "empty" if not one.tally.finite
-        else "identical" if one.identical else "changed"
+        "broken" if pair.changed_nonfinite else "empty" if not pair.tally.finite
+        else "identical" if pair.identical else "changed"
     )  # fmt: skip
     return Row(
-        one.name, one.units, one.statistics.points, errors, *one.nonfinite, one.changed_nonfinite,
-        severity, number_format=one.number_format, statistics=one.statistics,
+        pair.name, pair.units, pair.statistics.points, errors, *pair.nonfinite,
+        pair.changed_nonfinite, severity, number_format=pair.number_format,
+        statistics=pair.statistics,
     )  # fmt: skip
 
 
-def _errors(one: Pair, stated: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+def _errors(pair: Pair, stated: Sequence[Mapping[str, Any]]) -> dict[str, float]:
     """All metrics of a pair; percentiles are exact where a stated tolerance is near."""
-    errors = {name: m.compute(one) for name, m in metrics().items()}
+    errors = {name: m.compute(pair) for name, m in metrics().items()}
     for tolerance in stated:
-        if tolerance["variable"] == one.name:
+        if tolerance["variable"] == pair.name:
             name = tolerance["metric"]
-            exact = refined(name, one, tolerance["at_most"])
+            exact = refined(name, pair, tolerance["at_most"])
             errors[name] = errors[name] if exact is None else exact
     return errors
 
@@ -391,9 +392,9 @@ def _row_as_dict(row: Row) -> dict[str, Any]:
 def _plain(value: Any) -> Any:
     """Data that JSON can hold."""
     if isinstance(value, Mapping):
-        return {str(key): _plain(one) for key, one in value.items()}
+        return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_plain(one) for one in value]
+        return [_plain(item) for item in value]
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value

@@ -42,14 +42,14 @@ def selected(
         InputError: neither has the axis, or this one lacks what is selected.
     """
     for axis, words in select.items():
-        known = [str(one) for one in (*data.sizes, *other.sizes)]
-        if axis not in known:
+        axes = [str(dim) for dim in (*data.sizes, *other.sizes)]
+        if axis not in axes:
             raise InputError(
                 f"select names the axis '{axis}', which neither has; there are "
-                f"{', '.join(dict.fromkeys(known))}{meant(axis, known)}"
+                f"{', '.join(dict.fromkeys(axes))}{meant(axis, axes)}"
             )
         if axis in data.sizes:
-            places = sorted({p for one in words for p in _places(data, axis, one, near)})
+            places = sorted({p for word in words for p in _places(data, axis, word, near)})
             single = len(words) == 1 and RANGE not in words[0]
             data = data.isel({axis: places[0] if single else places})
     return data
@@ -104,9 +104,9 @@ def _places(data: xr.Dataset, axis: str, word: str, near: Nearness) -> list[int]
 
 def _texts(along: np.ndarray, axis: str, word: str) -> list[int]:
     """The places of a name along an axis of names, such as stations."""
-    places = np.flatnonzero([str(one) == word for one in along])
+    places = np.flatnonzero([str(name) == word for name in along])
     if not places.size:
-        shown = ", ".join(str(one) for one in along[:3]) + (", …" if along.size > 3 else "")
+        shown = ", ".join(str(name) for name in along[:3]) + (", …" if along.size > 3 else "")
         raise InputError(
             f"select is given {axis}={word}, and the values of '{axis}' are no numbers, but "
             f"{shown or 'none'}; give one of them, or places, as in {axis}=#0"

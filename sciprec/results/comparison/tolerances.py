@@ -48,8 +48,8 @@ class Limits:
             return "broken"
         near = errors["relative_l2"] <= self.rtol or errors["max_abs"] <= self.atol
         close = math.isnan(self.max_ulp) or errors["max_ulp"] <= self.max_ulp
-        asked = not (math.isnan(self.rtol) and math.isnan(self.atol))
-        return "noise" if close and (near or not asked) else "changed"
+        has_limits = not (math.isnan(self.rtol) and math.isnan(self.atol))
+        return "noise" if close and (near or not has_limits) else "changed"
 
 
 @dataclass(frozen=True)
@@ -74,9 +74,9 @@ class Tolerances:
             InputError: something is neither a number from 0 up nor, for rtol, `8u` or `auto`.
         """
         given_to = {"rtol": rtol, "atol": atol, "max-ulp": max_ulp}
-        tolerances = cls(*(_by_variable(option, given) for option, given in given_to.items()))
-        for option, given in zip(given_to, vars(tolerances).values(), strict=True):
-            for value in given.values():
+        tolerances = cls(*(_by_variable(option, limit) for option, limit in given_to.items()))
+        for option, values in zip(given_to, vars(tolerances).values(), strict=True):
+            for value in values.values():
                 _check(option, value)
         return tolerances
 
@@ -86,13 +86,13 @@ class Tolerances:
         Raises:
             InputError: one was not.
         """
-        given = list(variables)
-        known = list(dict.fromkeys(given + [name.rpartition(OF_FILE)[2] for name in given]))
+        names = list(variables)
+        known_names = list(dict.fromkeys(names + [name.rpartition(OF_FILE)[2] for name in names]))
         for name in (*self.rtol, *self.atol, *self.max_ulp):
-            if name and name not in known:
+            if name and name not in known_names:
                 raise InputError(
                     f"a tolerance names the variable '{name}', which is not compared; compared: "
-                    f"{', '.join(known)}{meant(name, known)}"
+                    f"{', '.join(known_names)}{meant(name, known_names)}"
                 )
 
     def limits(self, variable: str, number_format: NumberFormat | None, steps: int) -> Limits:
@@ -104,8 +104,8 @@ class Tolerances:
             steps: of the run; 1 where it makes none.
         """
         rtol, atol, ulp = (
-            next((given[name] for name in (variable, *_short(variable), "") if name in given), None)
-            for given in (self.rtol, self.atol, self.max_ulp)
+            next((table[name] for name in (variable, *_short(variable), "") if name in table), None)
+            for table in (self.rtol, self.atol, self.max_ulp)
         )
         only_ulp = ulp is not None and rtol is None and atol is None
         usual = "nan" if only_ulp else "0"
@@ -141,19 +141,19 @@ def automatic(number_format: NumberFormat, steps: int) -> float:
     return SIGMAS * math.sqrt(n) * u
 
 
-def _by_variable(option: str, given: Given) -> dict[str, str]:
+def _by_variable(option: str, limits: Given) -> dict[str, str]:
     """Tolerances by variable as words; "" stands for every variable.
 
     Raises:
         InputError: it is no number, text, mapping or list of these.
     """
-    if isinstance(given, Mapping):
-        return {str(name): str(value) for name, value in given.items()}
-    if isinstance(given, (str, int, float, np.number)):
-        given = [str(given)]
-    if not isinstance(given, (list, tuple, set)):
-        raise refused(option, given, "a number from 0 up, a text, or one of these by variable")
-    pairs = (str(one).rpartition("=")[::2] for one in given)
+    if isinstance(limits, Mapping):
+        return {str(name): str(value) for name, value in limits.items()}
+    if isinstance(limits, (str, int, float, np.number)):
+        limits = [str(limits)]
+    if not isinstance(limits, (list, tuple, set)):
+        raise refused(option, limits, "a number from 0 up, a text, or one of these by variable")
+    pairs = (str(text).rpartition("=")[::2] for text in limits)
     return {name.strip(): value.strip() for name, value in pairs}
 
 
@@ -166,9 +166,11 @@ def _check(option: str, text: str) -> None:
     except ValueError:
         good = False
     if not good:
-        more = ", per cent, multiples of the unit roundoff such as 8u, or auto" if words else ""
+        other = (
+            ", per cent, multiples of the unit roundoff such as 8u, or auto" if words else ""
+        )
         raise InputError(
-            f"--{option} is given '{text}'; it takes a number from 0 up{more}, for every variable "
+            f"--{option} is given '{text}'; it takes a number from 0 up{other}, for every variable "
             f"or for one as in --{option} temperature={'8u' if words else '0.5'}"
         )
 

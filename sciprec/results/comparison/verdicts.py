@@ -84,37 +84,41 @@ def stopped_early(attributes: Mapping[str, Any]) -> str:
     Returns:
         A phrase; empty for a run that came to its end.
     """
-    said = str(attributes.get("blow_up", ""))
-    return f"stopped early: {said}" if said else ""
+    reason = str(attributes.get("blow_up", ""))
+    return f"stopped early: {reason}" if reason else ""
 
 
 def with_evidence(verdict: Verdict, evidence: Mapping[str, Any] | None) -> Verdict:
     """The verdict on the pointwise errors with what else was found, as `judge` describes."""
     if evidence is None or verdict.status not in ("good", "unjudged", "beyond"):
         return verdict
-    status, said = verdict.status, [verdict.sentence]
+    status, phrases = verdict.status, [verdict.sentence]
     answers = [evidence.get(name) or {} for name in ("consistency", "distributions")]
-    told = next((a for a in answers if a.get("answer") == "no"), None)
+    distinguishable = next((a for a in answers if a.get("answer") == "no"), None)
     alike = next((a for a in answers if a.get("answer") == "yes"), None)
     decides = not any(a.get("note") for a in answers)
-    if told is not None:
-        said.append(f"statistically distinguishable from fp64: {told['reason']}")
+    if distinguishable is not None:
+        phrases.append(f"statistically distinguishable from fp64: {distinguishable['reason']}")
         status = "beyond" if decides else status
     elif alike is not None:
-        said.append(f"statistically indistinguishable from fp64: {alike['reason']}")
+        phrases.append(f"statistically indistinguishable from fp64: {alike['reason']}")
         status = "good" if decides and status == "unjudged" else status
     elif evidence.get("perturbation") is not None:
-        said.append("whether it is statistically indistinguishable from fp64: not enough members")
+        phrases.append(
+            "whether it is statistically indistinguishable from fp64: not enough members"
+        )
     violations = (evidence.get("arbitrage") or {}).get("beyond_bounds") or 0
-    decisive = list(said)
+    decisive = list(phrases)
     if violations:
         status = "beyond"
         decisive.append(evidence["arbitrage"]["sentence"])
     for name in ("variability", "prices", "arbitrage", "budget"):
         part = evidence.get(name) or {}
         if part and part.get("applies", True) and _tells(name, part):
-            said.append(part["sentence"])
-    return replace(verdict, status=status, sentence="; ".join(said), decisive="; ".join(decisive))
+            phrases.append(part["sentence"])
+    return replace(
+        verdict, status=status, sentence="; ".join(phrases), decisive="; ".join(decisive)
+    )
 
 
 def _tells(name: str, part: Mapping[str, Any]) -> bool:
@@ -134,25 +138,25 @@ def _judge_points(golden: xr.Dataset, actual: xr.Dataset, comparison: Comparison
     element the norm of its result hides.
     """
     verdict = _judge_rows(golden, actual, comparison)
-    more = list(comparison.unlike)
+    notes = list(comparison.unlike)
     if actual.attrs.get(ELEMENTS) and verdict.status in ("good", "unjudged"):
-        more += _hidden(golden, actual, comparison)
-    return replace(verdict, sentence="; ".join((verdict.sentence, *more))) if more else verdict
+        notes += _hidden(golden, actual, comparison)
+    return replace(verdict, sentence="; ".join((verdict.sentence, *notes))) if notes else verdict
 
 
 def _hidden(golden: xr.Dataset, actual: xr.Dataset, comparison: Comparison) -> list[str]:
     """The element of all results that is furthest off where the norm of its result hides that, in
     words.
     """
-    found = []
-    for one in pair(golden, actual):
+    far = []
+    for paired in pair(golden, actual):
         with np.errstate(over="ignore", invalid="ignore"):
-            worst = worst_element(one.name, one.actual, one.actual - one.golden)
-        if worst and worst.is_far(comparison.row(one.name).errors["relative_l2"]):
-            found.append(worst)
-    if not found:
+            worst = worst_element(paired.name, paired.actual, paired.actual - paired.golden)
+        if worst and worst.is_far(comparison.row(paired.name).errors["relative_l2"]):
+            far.append(worst)
+    if not far:
         return []
-    worst = max(found, key=lambda one: one.relative)
+    worst = max(far, key=lambda element: element.relative)
     return [f"the norm hides that {worst}"]
 
 
@@ -175,10 +179,10 @@ def _judge_rows(golden: xr.Dataset, actual: xr.Dataset, comparison: Comparison) 
         return Verdict("broken", f"{counted} are finite in one run and not in the other", math.inf)
     bounds = _call_of_bounds(actual) if {"bound", "tolerance"} <= set(actual.data_vars) else None
     if all(row.severity in SETTLED for row in comparison.rows) and not comparison.unlike:
-        same = "every stored value has the same bits as fp64"
+        same_bits = "every stored value has the same bits as fp64"
         if bounds is None or bounds[0] <= 1.0:
-            return Verdict("identical", same)
-        return Verdict("beyond", f"{bounds[1]}; {same}", bounds[0])
+            return Verdict("identical", same_bits)
+        return Verdict("beyond", f"{bounds[1]}; {same_bits}", bounds[0])
     tolerances = json.loads(golden.attrs.get("sciprec_scenario", "{}")).get("tolerance", [])
     compared = {row.variable for row in comparison.rows}
     unlike = set(golden.data_vars) - compared if comparison.unlike else set()
@@ -191,8 +195,8 @@ def _judge_rows(golden: xr.Dataset, actual: xr.Dataset, comparison: Comparison) 
         row = main_row(comparison)
         digits = row.errors["decimal_digits"]
         over = " over all stored times" if "time" in golden[row.variable].dims else ""
-        said = f"{row.variable} agrees with fp64 to {digits:.1f} decimal digits{over}"
-        return Verdict("unjudged", said)
+        agreement = f"{row.variable} agrees with fp64 to {digits:.1f} decimal digits{over}"
+        return Verdict("unjudged", agreement)
     margin, reason = max(calls)
     return Verdict("good" if margin <= 1.0 else "beyond", reason, margin)
 
@@ -221,8 +225,13 @@ def _call(
             when = f" at {moment(float(golden['time'][-1]), golden['time'].attrs)}"
     units = f" {row.units}" if metric.absolute and row.units != "1" else ""
     if row.severity == "empty":
-        said = f"{row.variable}: no value is finite in both runs, so that there is nothing to hold"
-        return math.inf, f"{said} against the tolerance {limit:.2g}{units} ({tolerance['reason']})"
+        sentence = (
+            f"{row.variable}: no value is finite in both runs, so that there is nothing to hold"
+        )
+        return (
+            math.inf,
+            f"{sentence} against the tolerance {limit:.2g}{units} ({tolerance['reason']})",
+        )
     margin = abs(error) / limit if limit else (0.0 if error == 0.0 else math.inf)
     if math.isnan(margin):
         margin = math.inf
@@ -232,8 +241,8 @@ def _call(
         against = times(1.0 / margin, "below")
     else:
         against = times(margin, "above") if math.isfinite(margin) else "far above"
-    said = f"{row.variable}: {metric.title} {error:.2g}{units}{when}, {against}"
-    return margin, f"{said} the tolerance {limit:.2g}{units} ({tolerance['reason']})"
+    sentence = f"{row.variable}: {metric.title} {error:.2g}{units}{when}, {against}"
+    return margin, f"{sentence} the tolerance {limit:.2g}{units} ({tolerance['reason']})"
 
 
 def _call_of_bounds(actual: xr.Dataset) -> tuple[float, str]:
@@ -243,9 +252,12 @@ def _call_of_bounds(actual: xr.Dataset) -> tuple[float, str]:
         shares = np.where(bound == 0.0, 0.0, bound / limit)
     shares = np.where(np.isnan(shares), math.inf, shares)
     margin, widest = float(np.max(shares)), limit.flat[np.argmax(shares)]
-    met = int(np.count_nonzero(shares <= 1.0))
-    counted = f"{met} of {bound.size}" if met < bound.size else "all"
-    said = f"{counted} prices have bounds within the tolerance that they were computed to"
+    n_within = int(np.count_nonzero(shares <= 1.0))
+    counted = f"{n_within} of {bound.size}" if n_within < bound.size else "all"
+    sentence = f"{counted} prices have bounds within the tolerance that they were computed to"
     if math.isfinite(margin):
-        return margin, f"{said}, the widest being {factor(margin)} of it"
-    return margin, f"{said}, the widest being {'of a price of zero' if widest == 0 else 'infinite'}"
+        return margin, f"{sentence}, the widest being {factor(margin)} of it"
+    return (
+        margin,
+        f"{sentence}, the widest being {'of a price of zero' if widest == 0 else 'infinite'}",
+    )

@@ -62,7 +62,7 @@ def greeks_dataset(result: Any) -> xr.Dataset:
     return _dataset(result, DERIVED, {"greek": list(result.greeks)}, {"bumps": bumps})
 
 
-def _dataset(result: Any, parts: tuple, further: dict, more: dict) -> xr.Dataset:
+def _dataset(result: Any, parts: tuple, further: dict, attributes: dict) -> xr.Dataset:
     """The dataset of some arrays of a result, each (n_payoffs, *lengths of further axes)."""
     rows = [(_label(p), p.maturity, getattr(p, "strike", np.nan)) for p in result.payoffs]
     axes = [_distinct(axis) for axis in zip(*rows, strict=True)]
@@ -87,7 +87,7 @@ def _dataset(result: Any, parts: tuple, further: dict, more: dict) -> xr.Dataset
     )
     for name in dataset.variables:
         dataset[name].attrs = describe(str(name)).as_attributes()
-    dataset.attrs = _attributes(result) | more
+    dataset.attrs = _attributes(result) | attributes
     return dataset
 
 
@@ -109,10 +109,10 @@ def _attributes(result: Any) -> dict:
 
 def _label(payoff: Any) -> str:
     """A payoff's name, with what tells it from others beside strike and maturity."""
-    told = {"strike", "maturity", "kind", "direction", "knock"}
-    more = {f.name: getattr(payoff, f.name) for f in fields(payoff) if f.name not in told}
-    given = ", ".join(f"{key}={value:g}" for key, value in more.items() if value is not None)
-    return payoff.name + (f" ({given})" if given else "")
+    usual = {"strike", "maturity", "kind", "direction", "knock"}
+    parameters = {f.name: getattr(payoff, f.name) for f in fields(payoff) if f.name not in usual}
+    words = ", ".join(f"{key}={value:g}" for key, value in parameters.items() if value is not None)
+    return payoff.name + (f" ({words})" if words else "")
 
 
 def _comparable(rows: list) -> list:

@@ -29,9 +29,9 @@ def ask_without_importing() -> None:
     """Replace xarray's two questions by ones that import nothing; a version of xarray that has
     other ones keeps them.
     """
-    kept = getattr(pycompat, "_cached_duck_array_modules", None)
-    if isinstance(kept, dict):
-        kept.setdefault("dask", _DaskArrays())  # type: ignore[arg-type]  # it has what is asked for
+    modules = getattr(pycompat, "_cached_duck_array_modules", None)
+    if isinstance(modules, dict):
+        modules.setdefault("dask", _DaskArrays())  # type: ignore[arg-type]  # it has what is asked for
     usual = getattr(utils, "is_dask_collection", None)
     if usual is not None:
         utils.is_dask_collection = lambda x: "dask.base" in sys.modules and usual(x)

@@ -176,8 +176,8 @@ def _placed(name: str, values: Any) -> tuple[tuple[str, ...], Any]:
         levels = ("sigma",) if np.ndim(values) == 3 else ()
         return ("total_wavenumber", "time", *levels), np.moveaxis(np.asarray(values), -1, 0)
     values = values if isinstance(values, np.ndarray) else read_later(values)
-    own = ("lat",) if name.startswith(ZONAL_MEAN) else ("lat", "lon")
-    return ("time", *(["sigma"] if np.ndim(values) > 1 + len(own) else []), *own), values
+    own_axes = ("lat",) if name.startswith(ZONAL_MEAN) else ("lat", "lon")
+    return ("time", *(["sigma"] if np.ndim(values) > 1 + len(own_axes) else []), *own_axes), values
 
 
 def _with_whole_circle(dataset: xr.Dataset) -> xr.Dataset:

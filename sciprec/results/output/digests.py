@@ -63,20 +63,20 @@ def seal(dataset: xr.Dataset) -> xr.Dataset:
     Example:
         `files.write(digests.seal(dataset), path)`
     """
-    made = dataset.copy()
+    sealed = dataset.copy()
     if not is_large(dataset):
-        made.load()  # so that nothing is read again when it is written
-    variables, attributes = _as_read(made)
-    told = {name: "".join(_records(variable)) for name, variable in variables.items()}
+        sealed.load()  # so that nothing is read again when it is written
+    variables, attributes = _as_read(sealed)
+    digests = {name: "".join(_records(variable)) for name, variable in variables.items()}
     keys = _keys(variables)
-    for name, variable in made.variables.items():
-        variable.attrs = {**variable.attrs, keys[name]: told[name]}
-    made.attrs = {
+    for name, variable in sealed.variables.items():
+        variable.attrs = {**variable.attrs, keys[name]: digests[name]}
+    sealed.attrs = {
         **dataset.attrs,
-        ROOT: _root(variables, attributes, told),
-        OF_RUN: _root(variables, attributes, told, CIRCUMSTANCES),
+        ROOT: _root(variables, attributes, digests),
+        OF_RUN: _root(variables, attributes, digests, CIRCUMSTANCES),
     }
-    return made
+    return sealed
 
 
 def is_sealed(dataset: xr.Dataset) -> bool:
@@ -96,25 +96,28 @@ def damage(dataset: xr.Dataset) -> str:
     """
     variables, attributes = dataset.variables, dataset.attrs
     keys = _keys(variables)
-    told = {name: variable.attrs.get(keys[name]) for name, variable in variables.items()}
-    missing = [f" of '{name}'" for name, digests in told.items() if digests is None]
+    stored = {name: variable.attrs.get(keys[name]) for name, variable in variables.items()}
+    missing = [f" of '{name}'" for name, digests in stored.items() if digests is None]
     if missing or not {ROOT, OF_RUN} <= set(attributes):
         return f"has lost the digest{''.join(missing[:1])} that it was written with"
-    roots = _root(variables, attributes, told), _root(variables, attributes, told, CIRCUMSTANCES)
+    roots = (
+        _root(variables, attributes, stored),
+        _root(variables, attributes, stored, CIRCUMSTANCES),
+    )
     if (attributes[ROOT], attributes[OF_RUN]) != roots:
         return "has other names, axes, types or attributes than were written"
-    changed = (_changed(name, variable, told[name]) for name, variable in variables.items())
-    said = [words for words in changed if words]
-    more = [f"of {len(said) - _MOST_NAMED} more"] if len(said) > _MOST_NAMED else []
-    named = " and ".join([*said[:_MOST_NAMED], *more])
-    return f"holds other values than were written of {named}" if said else ""
+    changed = (_changed(name, variable, stored[name]) for name, variable in variables.items())
+    phrases = [words for words in changed if words]
+    further = [f"of {len(phrases) - _MOST_NAMED} more"] if len(phrases) > _MOST_NAMED else []
+    named = " and ".join([*phrases[:_MOST_NAMED], *further])
+    return f"holds other values than were written of {named}" if phrases else ""
 
 
-def _changed(name: Any, variable: xr.Variable, told: str) -> str:
+def _changed(name: Any, variable: xr.Variable, written: str) -> str:
     """The variable and its records whose values are not as they were written; empty: all are."""
     try:
-        found = enumerate(_records(variable))
-        wrong = [k for k, one in found if one != told[k * DIGITS : (k + 1) * DIGITS]]
+        digests = enumerate(_records(variable))
+        wrong = [k for k, digest in digests if digest != written[k * DIGITS : (k + 1) * DIGITS]]
     except Exception as error:  # the libraries raise anything for damaged bytes
         words = " ".join((str(error) or type(error).__name__).split())
         return f"'{name}', which cannot be read ({words:.120})"
@@ -123,8 +126,8 @@ def _changed(name: Any, variable: xr.Variable, told: str) -> str:
     size = _group(variable)
     first, last = wrong[0] * size, min((wrong[0] + 1) * size, variable.sizes[TIME]) - 1
     which = f"record {first}" if first == last else f"records {first} to {last}"
-    more = f" and {len(wrong) - 1} more of {len(told) // DIGITS}" if len(wrong) > 1 else ""
-    return f"'{name}' ({which}{more})"
+    further = f" and {len(wrong) - 1} more of {len(written) // DIGITS}" if len(wrong) > 1 else ""
+    return f"'{name}' ({which}{further})"
 
 
 def _as_read(dataset: xr.Dataset) -> tuple[dict[Any, xr.Variable], dict[Any, Any]]:
@@ -136,10 +139,10 @@ def _as_read(dataset: xr.Dataset) -> tuple[dict[Any, xr.Variable], dict[Any, Any
         if variable.dtype.kind in "fiu" and not _PACKING & set(variable.attrs):
             encoded[name] = variable  # encoding it would read its values
             continue
-        bare = variable.copy(deep=False)
-        bare.encoding = {}
+        plain = variable.copy(deep=False)
+        plain.encoding = {}
         encoded[name] = xr.conventions.encode_cf_variable(
-            bare.compute() if bare.dtype == object else bare, name=name
+            plain.compute() if plain.dtype == object else plain, name=name
         )
     decoded, attributes, _ = xr.conventions.decode_cf_variables(
         encoded, dict(dataset.attrs), decode_times=False, decode_coords=False
@@ -148,7 +151,7 @@ def _as_read(dataset: xr.Dataset) -> tuple[dict[Any, xr.Variable], dict[Any, Any
 
 
 def _root(
-    variables: Mapping[Any, xr.Variable], attributes: Mapping[Any, Any], told: Mapping[Any, str],
+    variables: Mapping[Any, xr.Variable], attributes: Mapping[Any, Any], stored: Mapping[Any, str],
     left_out: Collection[str] = (),
 ) -> str:  # fmt: skip
     """A digest of names, axes, types, attributes and the digests of values."""
@@ -156,7 +159,7 @@ def _root(
     about = {
         _name(name): {
             "axes": [*map(_name, variable.dims)], "shape": variable.shape,
-            "type": _type(variable.dtype), "digests": told[name],
+            "type": _type(variable.dtype), "digests": stored[name],
             "attributes": _plain_attributes(
                 variable.attrs, _repeated(variable, axis_of.get(str(name)))
             ),
@@ -212,7 +215,7 @@ def _plain(value: Any) -> Any:
     one is what is in it.
     """
     if isinstance(value, Mapping):
-        return {str(key): _plain(one) for key, one in value.items()}
+        return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         with contextlib.suppress(ValueError):  # lists of several lengths
             value = np.asarray(value)
@@ -258,8 +261,8 @@ def _content(values: np.ndarray) -> Any:
     """The bytes of values: little-endian, every NaN alike, texts behind their lengths."""
     kind = values.dtype.kind
     if kind in _TEXTS + "S":
-        texts = (one if isinstance(one, bytes) else _text(str(one)).encode("utf-8", "replace")
-                 for one in values.ravel().tolist())  # fmt: skip
+        texts = (text if isinstance(text, bytes) else _text(str(text)).encode("utf-8", "replace")
+                 for text in values.ravel().tolist())  # fmt: skip
         return b"".join(len(text).to_bytes(8, "little") + text for text in texts)
     if kind in "fc" and values.dtype.char in "gG":  # some bytes of each are no part of it
         with np.errstate(invalid="ignore"):

@@ -176,15 +176,17 @@ def verify(path: str | Path, expected: str = "", *, run: str = "") -> Verified:
         return Verified(path, MISSING)
     try:
         with opened(path) as dataset:
-            told, sealed = dict(dataset.attrs), digests.is_sealed(dataset)
-            if run and told.get(RUN) != run:
+            attributes, sealed = dict(dataset.attrs), digests.is_sealed(dataset)
+            if run and attributes.get(RUN) != run:
                 damage = "is of another run than the list of runs says"
-                return Verified(path, damage, sealed, attributes=told, other=True)
+                return Verified(path, damage, sealed, attributes=attributes, other=True)
             return seen_of(path, dataset, expected)
     except Exception as error:  # the libraries raise anything for damaged bytes
         words = " ".join((str(error) or type(error).__name__).split()).partition(";")[0]
-        said = words.removeprefix(f"'{path}' cannot be read ")
-        return Verified(path, f"cannot be read {said if said != words else f'({words:.200})'}")
+        message = words.removeprefix(f"'{path}' cannot be read ")
+        return Verified(
+            path, f"cannot be read {message if message != words else f'({words:.200})'}"
+        )
 
 
 def seen_of(path: Path, dataset: xr.Dataset, expected: str = "") -> Verified:

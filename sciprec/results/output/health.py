@@ -29,7 +29,7 @@ def with_health(dataset: xr.Dataset) -> xr.Dataset:
     names, about = dataset.data_vars, dataset.attrs
     compared = (dataset[name].variable for name in names if is_compared(str(name), about))
     fixed = json.loads(dataset.attrs.get("sciprec_fixed_point", "{}"))
-    found = (
+    flags = (
         any(
             v.dtype.kind == "f" and not all(np.isfinite(part).all() for part in pieces_of(v))
             for v in compared
@@ -39,7 +39,7 @@ def with_health(dataset: xr.Dataset) -> xr.Dataset:
         not dataset.attrs.get("tolerance_met", 1),
     )
     masks = 2 ** np.arange(len(FLAGS), dtype=np.int8)
-    value = np.int8(sum(int(mask) for mask, here in zip(masks, found, strict=True) if here))
+    value = np.int8(sum(int(mask) for mask, flag in zip(masks, flags, strict=True) if flag))
     row = describe(HEALTH).as_attributes()
     attributes = row | {"flag_masks": masks, "flag_meanings": " ".join(FLAGS)}
     return dataset.assign({HEALTH: ((), value, attributes)})
@@ -68,18 +68,18 @@ def with_quantization(dataset: xr.Dataset, backend: Mapping[str, Any]) -> xr.Dat
     bits = storage["significand_bits"]
     if not names or storage["emax"] is None or bits >= BINARY64_BITS:
         return dataset
-    made = dataset.copy()
+    result = dataset.copy()
     if storage["rounding"] != "rn":
         for name in names:
-            made[name].attrs["comment"] = (
+            result[name].attrs["comment"] = (
                 f"values have {bits} significant bits, rounded by {storage['rounding']}"
             )
-        return made
+        return result
     for name in names:
-        made[name].attrs |= {"quantization": QUANTIZATION, "quantization_nsb": np.int32(bits - 1)}
+        result[name].attrs |= {"quantization": QUANTIZATION, "quantization_nsb": np.int32(bits - 1)}
     container = describe(QUANTIZATION).as_attributes()
     container |= {
         "algorithm": "bitround",
         "implementation": "sciprec, every operation of the model rounded to nearest even",
     }
-    return made.assign({QUANTIZATION: ((), np.int8(0), container)})
+    return result.assign({QUANTIZATION: ((), np.int8(0), container)})

@@ -29,8 +29,8 @@ def refused_piece(dataset: xr.Dataset, write: Callable[[xr.Dataset], Any]) -> In
         try:
             write(alone())
         except REFUSALS as error:
-            said = " ".join(str(error).partition(", must be one of")[0].split())
-            return InputError(f"a netCDF file cannot hold {what} ({said:.100}); {advice}")
+            message = " ".join(str(error).partition(", must be one of")[0].split())
+            return InputError(f"a netCDF file cannot hold {what} ({message:.100}); {advice}")
     return None
 
 
@@ -54,14 +54,14 @@ def _pieces(dataset: xr.Dataset) -> Iterator[_Piece]:
         yield _attribute("the dataset", key, value, partial(xr.Dataset, attrs={key: value}))
     for name, variable in dataset.variables.items():
         for key, value in variable.attrs.items():
-            made = partial(_alone, name, variable, {key: value})
-            yield _attribute(f"the variable '{name}'", key, value, made)
+            make = partial(_alone, name, variable, {key: value})
+            yield _attribute(f"the variable '{name}'", key, value, make)
 
 
-def _attribute(owner: str, key: Any, value: Any, made: Callable[[], xr.Dataset]) -> _Piece:
+def _attribute(owner: str, key: Any, value: Any, make: Callable[[], xr.Dataset]) -> _Piece:
     return (
         f"the attribute {shown(key)} of {owner}, {shown(value)}",
-        made,
+        make,
         "give text, a real number or a flat list of either, another name, or leave it out",
     )
 

@@ -42,11 +42,11 @@ def write(dataset: xr.Dataset, path: str | Path) -> Path:
         InputError: a netCDF file cannot hold a name, an attribute or the values of a variable.
         OSError: it could not be written, with the system's reason, such as a full disk.
     """
-    path, bare = Path(path), without_encoding(dataset)
+    path, plain = Path(path), without_encoding(dataset)
     with _LIBRARY:
-        content = None if bare.nbytes > pieces.WHOLE_BYTES else _formed_in_memory(bare)
+        content = None if plain.nbytes > pieces.WHOLE_BYTES else _formed_in_memory(plain)
         if content is None:
-            _write_to_disk(bare, path)
+            _write_to_disk(plain, path)
         else:
             write_bytes(path, content)
     return path
@@ -88,11 +88,11 @@ def _formed_in_memory(dataset: xr.Dataset) -> bytes | None:
 
 def without_encoding(dataset: xr.Dataset) -> xr.Dataset:
     """The dataset without what its variables know of the file that they were read from."""
-    bare = dataset.copy()
-    for variable in bare.variables.values():
+    result = dataset.copy()
+    for variable in result.variables.values():
         variable.encoding = {}
-    bare.encoding = {}
-    return bare
+    result.encoding = {}
+    return result
 
 
 def _encoding(dataset: xr.Dataset) -> dict[str, dict]:
@@ -359,10 +359,10 @@ def _readable(path: str | Path, errors: tuple[type[Exception], ...]) -> Iterator
     except InputError:
         raise
     except errors as error:
-        said = _disk_says(path) or getattr(error, "strerror", "") or str(error)
-        said = (said or type(error).__name__).splitlines()[0]
+        reason = _disk_says(path) or getattr(error, "strerror", "") or str(error)
+        reason = (reason or type(error).__name__).splitlines()[0]
         raise InputError(
-            f"'{path}' cannot be read as netCDF ({said:.120}); is it complete, and a netCDF file?"
+            f"'{path}' cannot be read as netCDF ({reason:.120}); is it complete, and a netCDF file?"
         ) from None
 
 

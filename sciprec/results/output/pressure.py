@@ -47,22 +47,22 @@ def on_pressure_levels(
     surface = dataset["surface_pressure"]
     axes = [d for d in surface.dims if d not in ("lat", "lon")] + ["lat", "lon"]
     ground = surface.transpose(*axes).values[..., None, :, :]
-    wanted = np.log(pressures)[:, None, None] - np.log(ground)
-    place = _places(np.log(sigma), wanted)
-    made = dataset.drop_dims("sigma")
+    targets = np.log(pressures)[:, None, None] - np.log(ground)
+    place = _places(np.log(sigma), targets)
+    result = dataset.drop_dims("sigma")
     for name, field in dataset.data_vars.items():
         if {"sigma", "lat", "lon"} <= set(field.dims):
             values = field.transpose(*axes[:-2], "sigma", "lat", "lon").values
-            made[name] = ((*axes[:-2], "pressure", "lat", "lon"), _between(values, *place))
-            made[name].attrs = dict(field.attrs)
-    made["pressure"] = ("pressure", pressures, describe("pressure").as_attributes())
-    return made
+            result[name] = ((*axes[:-2], "pressure", "lat", "lon"), _between(values, *place))
+            result[name].attrs = dict(field.attrs)
+    result["pressure"] = ("pressure", pressures, describe("pressure").as_attributes())
+    return result
 
 
-def _places(levels: np.ndarray, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _places(levels: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The level above each wanted place, and how far below it this is in shares; NaN outside."""
-    above = np.clip(np.searchsorted(levels, wanted, side="right") - 1, 0, levels.size - 2)
-    share = (wanted - levels[above]) / (levels[above + 1] - levels[above])
+    above = np.clip(np.searchsorted(levels, targets, side="right") - 1, 0, levels.size - 2)
+    share = (targets - levels[above]) / (levels[above + 1] - levels[above])
     return above, np.where((share >= 0.0) & (share <= 1.0), share, np.nan)
 
 

@@ -76,11 +76,11 @@ def stated(
         elements: whether every value is a result by itself: one that is wrong is told where the
             norm of all hides it.
     """
-    said = {PRIMARY: primary, DRAWN: drawn, ROUNDED: rounded, TRUTH_CARRIES: int(truth_carries),
-            MEMBERS: members, FREE_LENGTHS: 1 if free_lengths else "",
-            ELEMENTS: 1 if elements else ""}  # fmt: skip
-    said = {name: value for name, value in said.items() if value != ""}
-    return said if auxiliary is None else said | {AUXILIARY: auxiliary}
+    values = {PRIMARY: primary, DRAWN: drawn, ROUNDED: rounded, TRUTH_CARRIES: int(truth_carries),
+              MEMBERS: members, FREE_LENGTHS: 1 if free_lengths else "",
+              ELEMENTS: 1 if elements else ""}  # fmt: skip
+    values = {name: value for name, value in values.items() if value != ""}
+    return values if auxiliary is None else values | {AUXILIARY: auxiliary}
 
 
 def primary_name(names: Sequence[str], attributes: Mapping[str, Any]) -> str:
@@ -136,5 +136,5 @@ def without_history(dataset: xr.Dataset) -> xr.Dataset:
     Args:
         dataset: of a run.
     """
-    told = [name for name in dataset.variables if is_history(str(name), dataset.attrs)]
-    return dataset.drop_vars(told) if told else dataset
+    names = [name for name in dataset.variables if is_history(str(name), dataset.attrs)]
+    return dataset.drop_vars(names) if names else dataset

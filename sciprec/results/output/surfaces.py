@@ -64,6 +64,6 @@ def surface_dataset(
 
 def _share(rounding: np.ndarray, price: np.ndarray, bound: np.ndarray) -> np.ndarray:
     """Rounding over the price; over the bound where that is more, and the price may be zero."""
-    whole = np.maximum(np.abs(price), bound)
+    size = np.maximum(np.abs(price), bound)
     with np.errstate(invalid="ignore"):
-        return np.where(whole == 0.0, 0.0, rounding / np.where(whole == 0.0, 1.0, whole))
+        return np.where(size == 0.0, 0.0, rounding / np.where(size == 0.0, 1.0, size))

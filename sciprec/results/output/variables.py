@@ -186,8 +186,8 @@ def of_equations(
     rows = dict(VARIABLES)
     for names, attributes in ((fields, _POINT), (budgets, _MEAN)):
         for name in (name.removeprefix(ZONAL_MEAN) for name in names):
-            own = Variable("1", name.replace("_", " "), attributes=attributes)
-            row = rows.get(name, own)
+            description = Variable("1", name.replace("_", " "), attributes=attributes)
+            row = rows.get(name, description)
             rows[name] = replace(row, units=units.get(name, row.units))
     return rows
 

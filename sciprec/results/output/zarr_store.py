@@ -59,8 +59,8 @@ def _say_once() -> None:
     lost = "Task exception was never retrieved"
 
     def is_news(record: logging.LogRecord) -> bool:
-        said = record.getMessage()
-        return not (said.startswith(lost) and "zarr" in said)
+        message = record.getMessage()
+        return not (message.startswith(lost) and "zarr" in message)
 
     logging.getLogger("asyncio").addFilter(is_news)
 
@@ -140,10 +140,10 @@ def opened(path: str | Path) -> Iterator[xr.Dataset]:
     except InputError:
         raise
     except (OSError, MemoryError, SystemError, *REFUSALS) as error:  # texts of damaged lengths
-        said = getattr(error, "strerror", "") or str(error) or type(error).__name__
-        said = said.splitlines()[0]
+        message = getattr(error, "strerror", "") or str(error) or type(error).__name__
+        message = message.splitlines()[0]
         raise InputError(
-            f"'{path}' cannot be read as a Zarr store ({said:.120}); "
+            f"'{path}' cannot be read as a Zarr store ({message:.120}); "
             "is it complete, and a Zarr store?"
         ) from None
 

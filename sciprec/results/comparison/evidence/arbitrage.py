@@ -84,18 +84,18 @@ def arbitrage(golden: xr.Dataset, actual: xr.Dataset) -> Arbitrage:
     Raises:
         InputError: the scenario is missing, or is of another kind.
     """
-    found = checks_of(market_of(golden), golden["maturity"].values, golden["strike"].values)
+    checks = checks_of(market_of(golden), golden["maturity"].values, golden["strike"].values)
     exact, prices = golden["price"].values, actual["price"].values
-    violated = [c for c in found if c.slack(prices) < 0.0]
-    before = sum(c.slack(exact) < 0.0 for c in found)
+    violated = [c for c in checks if c.slack(prices) < 0.0]
+    before = sum(c.slack(exact) < 0.0 for c in checks)
     caused = sorted((c for c in violated if c.slack(exact) >= 0.0), key=lambda c: c.slack(prices))
     beyond = None
     if "bound" in actual:
         bounds = actual["bound"].values
         beyond = sum(-c.slack(prices) > c.reach(bounds) for c in caused)
     named = tuple((c.name, c.maturity, c.strike, -c.slack(prices)) for c in caused)
-    said = _sentence(len(found), named, beyond)
-    return Arbitrage(len(found), before, len(violated), named, beyond, said)
+    sentence = _sentence(len(checks), named, beyond)
+    return Arbitrage(len(checks), before, len(violated), named, beyond, sentence)
 
 
 def checks_of(market: Market, maturities, strikes) -> list[Check]:
@@ -122,15 +122,15 @@ def checks_of(market: Market, maturities, strikes) -> list[Check]:
     kind = market.kind.removesuffix("-put")
     if kind not in (*EUROPEAN, "asian-arithmetic", "asian-geometric"):
         return []
-    found: list[Check] = []
+    checks: list[Check] = []
     for row, maturity in enumerate(np.asarray(maturities, float)):
-        found += _along_strikes(market, row, float(maturity), np.asarray(strikes, float))
+        checks += _along_strikes(market, row, float(maturity), np.asarray(strikes, float))
         if market.kind in EUROPEAN:
-            found += _limits(market, row, float(maturity), np.asarray(strikes, float))
+            checks += _limits(market, row, float(maturity), np.asarray(strikes, float))
             if row > 0:
                 times = float(maturities[row - 1]), float(maturity)
-                found += _calendar(market, row, times, np.asarray(strikes, float))
-    return found
+                checks += _calendar(market, row, times, np.asarray(strikes, float))
+    return checks
 
 
 def put_call_parity(calls: xr.Dataset, puts: xr.Dataset) -> xr.DataArray:
@@ -168,31 +168,31 @@ def put_call_parity(calls: xr.Dataset, puts: xr.Dataset) -> xr.DataArray:
 def _along_strikes(market: Market, row: int, maturity: float, strikes: np.ndarray) -> list[Check]:
     """Monotone, not too steep, convex."""
     falling = 1.0 if not market.pays_below else -1.0
-    discount, found = float(market.discount(maturity)), []
+    discount, checks = float(market.discount(maturity)), []
     for k in range(strikes.size - 1):
         places, where = ((row, k), (row, k + 1)), (maturity, float(strikes[k]))
         width = discount * float(strikes[k + 1] - strikes[k])
-        found.append(Check("monotone", *where, places, (falling, -falling)))
-        found.append(Check("slope", *where, places, (-falling, falling), width))
+        checks.append(Check("monotone", *where, places, (falling, -falling)))
+        checks.append(Check("slope", *where, places, (-falling, falling), width))
     for k in range(1, strikes.size - 1):
         share = float((strikes[k + 1] - strikes[k]) / (strikes[k + 1] - strikes[k - 1]))
         places = ((row, k - 1), (row, k), (row, k + 1))
         coefficients = (share, -1.0, 1.0 - share)
-        found.append(Check("convex", maturity, float(strikes[k]), places, coefficients))
-    return found
+        checks.append(Check("convex", maturity, float(strikes[k]), places, coefficients))
+    return checks
 
 
 def _limits(market: Market, row: int, maturity: float, strikes: np.ndarray) -> list[Check]:
     """The limits of a price: at least the intrinsic value, at most what is paid at best."""
     discount, forward = float(market.discount(maturity)), float(market.forward(maturity))
-    found = []
+    checks = []
     for k, strike in enumerate(map(float, strikes)):
         least = max(strike - forward, 0.0) if market.pays_below else max(forward - strike, 0.0)
         most = strike if market.pays_below else forward
         where = (maturity, strike, ((row, k),))
-        found.append(Check("below intrinsic", *where, (1.0,), -discount * least))
-        found.append(Check("above largest", *where, (-1.0,), discount * most))
-    return found
+        checks.append(Check("below intrinsic", *where, (1.0,), -discount * least))
+        checks.append(Check("above largest", *where, (-1.0,), discount * most))
+    return checks
 
 
 def _calendar(
@@ -200,9 +200,9 @@ def _calendar(
 ) -> list[Check]:
     """A later option is worth at least an earlier one of another strike."""
     wait = times[1] - times[0]
-    kept = math.exp(-market.dividend_yield * wait)
+    discount = math.exp(-market.dividend_yield * wait)
     moved = strikes * math.exp(-(market.rate - market.dividend_yield) * wait)
-    found = []
+    checks = []
     for k, goal in enumerate(moved):
         if market.pays_below:
             at = int(np.searchsorted(strikes, goal * (1 + 1e-12), side="right")) - 1
@@ -210,8 +210,8 @@ def _calendar(
             at = int(np.searchsorted(strikes, goal * (1 - 1e-12), side="left"))
         if 0 <= at < strikes.size:
             places = ((row, k), (row - 1, at))
-            found.append(Check("calendar", times[1], float(strikes[k]), places, (1.0, -kept)))
-    return found
+            checks.append(Check("calendar", times[1], float(strikes[k]), places, (1.0, -discount)))
+    return checks
 
 
 def _sentence(count: int, caused: tuple, beyond: int | None) -> str:
@@ -221,10 +221,10 @@ def _sentence(count: int, caused: tuple, beyond: int | None) -> str:
     if not caused:
         return f"rounding causes no static arbitrage ({count} inequalities)"
     name, maturity, strike, amount = caused[0]
-    said = (
+    sentence = (
         f"rounding causes static arbitrage in {len(caused)} of {count} inequalities, at most "
         f"{number(amount)} ({name}, maturity {maturity:g}, strike {strike:g})"
     )
     if beyond is None:
-        return said
-    return f"{said}; {beyond or 'none'} of them beyond the bounds of the prices"
+        return sentence
+    return f"{sentence}; {beyond or 'none'} of them beyond the bounds of the prices"

@@ -121,14 +121,14 @@ def _tested(ensemble: np.ndarray, runs: np.ndarray, names: list[str]) -> Consist
     answer = NO if len(failed) >= LEAST_COMPONENTS else YES
     count = limits.size
     if count < LEAST_COMPONENTS:
-        said = f"only {count} variables of the ensemble vary independently; three are needed"
-        return Consistency(TOO_FEW, said, len(ensemble), len(runs), count, unlike=unlike)
-    said = (
+        reason = f"only {count} variables of the ensemble vary independently; three are needed"
+        return Consistency(TOO_FEW, reason, len(ensemble), len(runs), count, unlike=unlike)
+    reason = (
         f"{len(failed)} of {count} principal components are outside two standard deviations of "
         f"{len(ensemble)} members in at least two of three runs ({LEAST_COMPONENTS} or more fail)"
     )
     return Consistency(
-        answer, said, len(ensemble), len(runs), count, failed,
+        answer, reason, len(ensemble), len(runs), count, failed,
         tuple(int(n) for n in outside.sum(axis=1)), unlike,
         false_alarm_rate(len(ensemble), count),
     )  # fmt: skip

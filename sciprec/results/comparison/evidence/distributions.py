@@ -73,19 +73,19 @@ def compare_distributions(golden, actual, names=None, level: float = LEVEL) -> D
     if count == 0 or min(members) == 0 or count * _smallest_p(*members) > level:
         return Distributions(TOO_FEW, _too_few(members, count), members, count)
     columns = zip(golden[:, varies].T, actual[:, varies].T, strict=True)
-    adjusted = _adjusted([_p_value(one, two) for one, two in columns])
+    adjusted = _adjusted([_p_value(g, a) for g, a in columns])
     order = np.argsort(adjusted, kind="stable")
     differing = tuple(str(n) for n in names[varies][order][adjusted[order] < level])
     answer = NO if differing or lost else YES
-    said = (
+    reason = (
         f"{len(differing)} of {count} variables have another distribution in {members[1]} members "
         f"than in the {members[0]} of the truth (false discoveries at most {100 * level:g} %)"
     )
-    said += f"; {lost} members did not reach the end" if lost else ""
-    return Distributions(answer, said, members, count, differing, float(adjusted.min()))
+    reason += f"; {lost} members did not reach the end" if lost else ""
+    return Distributions(answer, reason, members, count, differing, float(adjusted.min()))
 
 
-def _p_value(one: np.ndarray, two: np.ndarray) -> float:
+def _p_value(golden: np.ndarray, actual: np.ndarray) -> float:
     """The p-value of a two-sample test, exact where that can be computed.
 
     Near 1 the exact sum may exceed 1 by a rounding, upon which SciPy warns and takes the limit law.
@@ -94,7 +94,7 @@ def _p_value(one: np.ndarray, two: np.ndarray) -> float:
 
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "ks_2samp: Exact calculation uns", RuntimeWarning)
-        return float(ks_2samp(one, two, method="auto").pvalue)
+        return float(ks_2samp(golden, actual, method="auto").pvalue)
 
 
 def _varies(golden: np.ndarray) -> np.ndarray:
@@ -104,9 +104,9 @@ def _varies(golden: np.ndarray) -> np.ndarray:
     return np.ptp(golden, axis=0) > CONSTANT * np.abs(golden).max(axis=0)
 
 
-def _smallest_p(one: int, two: int) -> float:
+def _smallest_p(n_golden: int, n_actual: int) -> float:
     """The p-value of two samples that share no range: 2 / C(m + n, n)."""
-    return 2.0 / comb(one + two, one)
+    return 2.0 / comb(n_golden + n_actual, n_golden)
 
 
 def _too_few(members: tuple[int, int], count: int) -> str:

@@ -50,12 +50,12 @@ def drifts(golden: xr.Dataset, actual: xr.Dataset) -> dict[str, Drift]:
         return {}
     last = min(actual.sizes["time"], golden.sizes["time"]) - 1
     days = float(actual["time"][last] - actual["time"][0])
-    found = {}
+    result = {}
     for name in budget_names(golden.attrs):
         if all(name in d and d[name].dims == ("time",) for d in (golden, actual)):
             ratio, exact = (float(d[name][last]) / float(d[name][0]) for d in (actual, golden))
-            found[name] = Drift(name, (ratio - exact) / days, days)
-    return found
+            result[name] = Drift(name, (ratio - exact) / days, days)
+    return result
 
 
 def gain(without: float, with_it: float) -> float:

@@ -95,13 +95,13 @@ def _of_flow(golden, actual, variable, reference, initial_spread) -> ErrorBudget
 def _of_prices(golden: xr.Dataset, actual: xr.Dataset) -> ErrorBudget:
     """Parts of the bound, or standard errors, at the price where rounding weighs most."""
     if all(name in actual for name in BOUND_PARTS):
-        found = {n: actual[n].values for n in BOUND_PARTS}
-        others = found["statistical"] + found[DISCRETISATION]
-        at = _worst(found["rounding"], others)
+        values = {n: actual[n].values for n in BOUND_PARTS}
+        other_errors = values["statistical"] + values[DISCRETISATION]
+        at = _worst(values["rounding"], other_errors)
         parts = {
-            SAMPLING: float(found["statistical"][at]),
-            DISCRETISATION: float(found[DISCRETISATION][at]),
-            OPERATIONS: float(found["rounding"][at]),
+            SAMPLING: float(values["statistical"][at]),
+            DISCRETISATION: float(values[DISCRETISATION][at]),
+            OPERATIONS: float(values["rounding"][at]),
         }
         measure = f"part of the bound, {_place(actual, at)}"
         return _budget("price", measure, parts, parts[OPERATIONS], (SAMPLING, DISCRETISATION))
@@ -124,24 +124,24 @@ def _of_prices(golden: xr.Dataset, actual: xr.Dataset) -> ErrorBudget:
 
 def _budget(variable, measure, parts, rounding, other_names) -> ErrorBudget:
     """The budget with its sentence."""
-    known = {n: parts[n] for n in other_names if n in parts}
+    known_parts = {n: parts[n] for n in other_names if n in parts}
     missing = tuple(n for n in other_names if n not in parts)
-    largest = max(known, key=lambda n: known[n], default=None)
-    others = math.nan if largest is None else known[largest]
-    below = math.nan if largest is None else _ratio(others, rounding)
+    largest = max(known_parts, key=lambda n: known_parts[n], default=None)
+    largest_error = math.nan if largest is None else known_parts[largest]
+    below = math.nan if largest is None else _ratio(largest_error, rounding)
     if rounding == 0.0:
-        said = f"there is no rounding error in {variable}"
+        sentence = f"there is no rounding error in {variable}"
     elif largest is None:
-        said = (
+        sentence = (
             f"the rounding error of {variable} is {number(rounding)} ({measure}); other errors "
             "are not known"
         )
     else:
-        said = (
+        sentence = (
             f"the rounding error of {variable} is {_beside(below)} the error of the {largest} "
-            f"({number(rounding)} and {number(others)}, {measure})"
+            f"({number(rounding)} and {number(largest_error)}, {measure})"
         )
-    return ErrorBudget(variable, measure, parts, rounding, others, below, missing, said)
+    return ErrorBudget(variable, measure, parts, rounding, largest_error, below, missing, sentence)
 
 
 def _beside(below: float) -> str:
@@ -177,11 +177,11 @@ def _relative_l2(run: np.ndarray, exact: np.ndarray, area: np.ndarray) -> float:
     return math.sqrt(_ratio(error, size))
 
 
-def _ratio(one: float, other: float) -> float:
-    """one / other, where nothing of nothing is 0."""
-    if other == 0.0:
-        return 0.0 if one == 0.0 else math.inf
-    return one / other
+def _ratio(numerator: float, denominator: float) -> float:
+    """The ratio, where nothing of nothing is 0."""
+    if denominator == 0.0:
+        return 0.0 if numerator == 0.0 else math.inf
+    return numerator / denominator
 
 
 def _worst(rounding: np.ndarray, others: np.ndarray) -> tuple[int, ...]:

@@ -27,9 +27,9 @@ def errors_along(one: Pair) -> np.ndarray:
     return np.array([_relative_l2(p) if p.finite.any() else math.nan for p in each])
 
 
-def _relative_l2(one: Pair) -> float:
+def _relative_l2(pair: Pair) -> float:
     """sqrt(sum w e^2 / sum w golden^2) of values in memory, as the metric of that name has it."""
-    return ratio(_rms(one.difference, one.weight), _rms(one.reference, one.weight))
+    return ratio(_rms(pair.difference, pair.weight), _rms(pair.reference, pair.weight))
 
 
 def _rms(values: np.ndarray, weight: np.ndarray) -> float:
@@ -61,8 +61,8 @@ def error_growth(golden: xr.Dataset, actual: xr.Dataset, variable: str) -> Growt
     steps, u = steps_of(actual, variable), unit_roundoff_of(actual)
     if steps is None or u is None:
         return None
-    one = next(p for p in pair(golden, actual) if p.name == variable)
-    return growth_laws(steps[: np.shape(one.run)[0]], errors_along(one), u)
+    series = next(p for p in pair(golden, actual) if p.name == variable)
+    return growth_laws(steps[: np.shape(series.run)[0]], errors_along(series), u)
 
 
 def steps_of(dataset: xr.Dataset, variable: str) -> np.ndarray | None:
@@ -100,16 +100,16 @@ def law_sentences(growths: Sequence[tuple[str, Growth]]) -> list[str]:
     Args:
         growths: (label, Growth) of each run.
     """
-    said = []
+    sentences = []
     for name, meaning in _MEANINGS.items():
-        found = [(label, growth) for label, growth in growths if law_of(growth) == name]
-        if found:
+        matching = [(label, growth) for label, growth in growths if law_of(growth) == name]
+        if matching:
             power = name in ("slow", "between", "fast")
-            runs = (f"{label} ({g.power:.2f})" if power else label for label, g in found)
-            said.append(f"{meaning}: {', '.join(runs)}.")
+            runs = (f"{label} ({g.power:.2f})" if power else label for label, g in matching)
+            sentences.append(f"{meaning}: {', '.join(runs)}.")
         elif name == "exponential" and growths:
-            said.append("No run follows the exponential law of the MLU370's description.")
-    return said
+            sentences.append("No run follows the exponential law of the MLU370's description.")
+    return sentences
 
 
 def law_of(growth: Growth) -> str:

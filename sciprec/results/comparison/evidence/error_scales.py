@@ -64,21 +64,21 @@ def error_scales(golden: xr.Dataset, actual: xr.Dataset) -> ErrorScales:
             size = size + _energy(golden, truth)
             error = error + _energy(golden, mine - truth)
     bands = {name: _band(size, error, *ends) for name, ends in BANDS.items()}
-    known = {name: value for name, value in bands.items() if np.isfinite(value)}
+    finite = {name: value for name, value in bands.items() if np.isfinite(value)}
     by_degree = _relative(size.sum(axis=1), error.sum(axis=1), size.sum())
-    held = np.flatnonzero(np.isfinite(by_degree))
-    length = int(held[-1]) + 1 if held.size else 1
-    whole = float(_relative(size.sum(), error.sum(), size.sum()))
+    finite_degrees = np.flatnonzero(np.isfinite(by_degree))
+    length = int(finite_degrees[-1]) + 1 if finite_degrees.size else 1
+    total_error = float(_relative(size.sum(), error.sum(), size.sum()))
     return ErrorScales(
-        float(golden["time"][last]), np.arange(1, length), by_degree[1:length], known, whole,
-        _sentence(known, whole),
+        float(golden["time"][last]), np.arange(1, length), by_degree[1:length], finite, total_error,
+        _sentence(finite, total_error),
     )  # fmt: skip
 
 
 def _energy(dataset: xr.Dataset, values: np.ndarray) -> np.ndarray:
     """Energy (degree, order) of a vorticity or divergence, levels added."""
-    found = np.abs(coefficients(dataset, values)) ** 2
-    squares = found.reshape(-1, *found.shape[-2:]).sum(axis=0)
+    squared = np.abs(coefficients(dataset, values)) ** 2
+    squares = squared.reshape(-1, *squared.shape[-2:]).sum(axis=0)
     degree = np.arange(squares.shape[0], dtype=np.float64)
     each = order_shares(squares.shape[1]) * squares / np.maximum(degree * (degree + 1), 1)[:, None]
     each[0] = 0.0
@@ -91,13 +91,13 @@ def _band(size: np.ndarray, error: np.ndarray, first: int, last: int | None) -> 
     return float(_relative(size[:, orders].sum(), error[:, orders].sum(), size.sum()))
 
 
-def _relative(size: np.ndarray, error: np.ndarray, whole: float) -> np.ndarray:
+def _relative(size: np.ndarray, error: np.ndarray, total: float) -> np.ndarray:
     """sqrt(error / size); NaN where the truth holds nothing."""
-    there = size > NOTHING * whole
-    return np.where(there, np.sqrt(error / np.where(there, size, 1.0)), np.nan)
+    significant = size > NOTHING * total
+    return np.where(significant, np.sqrt(error / np.where(significant, size, 1.0)), np.nan)
 
 
-def _sentence(bands: dict[str, float], whole: float) -> str:
+def _sentence(bands: dict[str, float], total: float) -> str:
     """The errors of the bands, in words."""
-    said = ", ".join(f"{number(value)} at {name}" for name, value in bands.items())
-    return f"relative error of the wind {number(whole)}: {said}" if said else "there is no wind"
+    errors = ", ".join(f"{number(value)} at {name}" for name, value in bands.items())
+    return f"relative error of the wind {number(total)}: {errors}" if errors else "there is no wind"

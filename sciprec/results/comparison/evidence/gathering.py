@@ -70,23 +70,23 @@ def evidence(
         reason and what would give it. `perturbation`: of the members' initial states, or None.
     """
     members = members or Members()
-    found: dict[str, Any] = {"perturbation": perturbation_of(golden) if members.golden else None}
+    result: dict[str, Any] = {"perturbation": perturbation_of(golden) if members.golden else None}
     missing: list[str] = []
     parts = _price_parts if is_surface(golden) else _flow_parts
     for name, measure in parts(golden, actual, members, reference).items():
         try:
             with np.errstate(invalid="ignore", over="ignore"):  # what is not finite stays so
-                found[name] = _plain(measure())
+                result[name] = _plain(measure())
         except InputError as error:
             missing.append(f"{name}: {error}")
-    return found | {"not_measured": missing}
+    return result | {"not_measured": missing}
 
 
 def perturbation_of(dataset: xr.Dataset) -> float:
     """The relative perturbation of the initial states of a scenario's members."""
     scenario = json.loads(dataset.attrs.get("sciprec_scenario", "{}"))
-    given = (scenario.get("ensemble") or {}).get("perturbation")
-    return ULP if given is None else float(given)
+    perturbation = (scenario.get("ensemble") or {}).get("perturbation")
+    return ULP if perturbation is None else float(perturbation)
 
 
 def member_of(dataset: xr.Dataset) -> int:
@@ -115,8 +115,8 @@ def _flow_parts(golden, actual, members: Members, reference) -> dict[str, Callab
         return {}
     if "cell_area" not in golden:
         return _model_parts(golden, actual, members)
-    there = "vorticity" in golden and "vorticity" in actual
-    scales = {"scales": lambda: error_scales(golden, actual)} if there else {}
+    has_vorticity = "vorticity" in golden and "vorticity" in actual
+    scales = {"scales": lambda: error_scales(golden, actual)} if has_vorticity else {}
     return {
         "drift": lambda: {k: asdict(v) for k, v in drifts(golden, actual).items()},
         "variability": lambda: _variability(golden, actual, members),
@@ -188,12 +188,12 @@ def _consistency(golden, actual, members: Members) -> dict[str, Any]:
     days, count = float(golden["time"][-1]), len(members.actual)
     tests = [members.actual[k] for k in range(max(0, count - TEST_RUNS), count)]
     numbers = {member_of(run) for run in tests}
-    others = (m for m in members.golden if member_of(m) not in numbers)
-    columns = table_of_means(chain([golden], others), days)
+    independent = (m for m in members.golden if member_of(m) not in numbers)
+    columns = table_of_means(chain([golden], independent), days)
     names = columns["variable"].values
     runs = table_of_means(tests, days, names)
-    found = asdict(ensemble_consistency(columns.values, runs.values, names))
-    return found | {"note": _note(golden, members)}
+    result = asdict(ensemble_consistency(columns.values, runs.values, names))
+    return result | {"note": _note(golden, members)}
 
 
 def _flow_distributions(golden, actual, members: Members) -> dict[str, Any]:
@@ -202,8 +202,8 @@ def _flow_distributions(golden, actual, members: Members) -> dict[str, Any]:
     columns = table_of_means(chain([golden], members.golden), days)
     names = columns["variable"].values
     runs = table_of_means(chain([actual], members.actual), days, names)
-    found = asdict(compare_distributions(columns.values, runs.values, names))
-    return found | {"note": _note(golden, members)}
+    result = asdict(compare_distributions(columns.values, runs.values, names))
+    return result | {"note": _note(golden, members)}
 
 
 def _price_distributions(golden, actual, members: Members) -> Any:

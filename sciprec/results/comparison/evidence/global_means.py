@@ -43,19 +43,19 @@ def global_means(dataset: xr.Dataset, time: int = -1) -> dict[str, float]:
             "fields with the axes time, lat and lon, and cell_area, as climate runs store them, or "
             "variables of a model with the axis time first"
         )
-    anomalies, found = {}, {}
+    anomalies, averages = {}, {}
     for name, field in fields.items():
         values = field.isel(time=time).values.astype(np.float64)
         means = spatial_means(values, dataset)
         anomalies[name] = values - means.reshape(means.shape + (1,) * (values.ndim - means.ndim))
-        found[name] = float(np.mean(means))
-    for one, two in combinations_with_replacement(anomalies, 2):
-        if anomalies[one].shape == anomalies[two].shape:
-            product = spatial_means(anomalies[one] * anomalies[two], dataset)
-            found[f"{one}*{two}"] = float(np.mean(product))
+        averages[name] = float(np.mean(means))
+    for first, second in combinations_with_replacement(anomalies, 2):
+        if anomalies[first].shape == anomalies[second].shape:
+            product = spatial_means(anomalies[first] * anomalies[second], dataset)
+            averages[f"{first}*{second}"] = float(np.mean(product))
     for name in over_time:
-        found[str(name)] = float(dataset[name][time])
-    return found
+        averages[str(name)] = float(dataset[name][time])
+    return averages
 
 
 def fields_of(dataset: xr.Dataset) -> dict[str, xr.DataArray]:
@@ -105,21 +105,21 @@ def table_of_means(
     Raises:
         InputError: no run has such a time, and no names are given.
     """
-    found = [_means_at(run, days) for run in runs]
+    means = [_means_at(run, days) for run in runs]
     if names is None:
-        names = next((one for one in found if one), None)
+        names = next((row for row in means if row), None)
         if names is None:
             raise InputError(
-                f"none of {len(found)} runs has stored day {days:g}; accepted: a time of one run "
+                f"none of {len(means)} runs has stored day {days:g}; accepted: a time of one run "
                 "at least"
             )
     names = list(names)
-    table = [[one.get(name, np.nan) for name in names] for one in found]
-    table = np.array(table, float).reshape(len(found), len(names))
+    table = [[row.get(name, np.nan) for name in names] for row in means]
+    table = np.array(table, float).reshape(len(means), len(names))
     return xr.DataArray(table, dims=("run", "variable"), coords={"variable": names})
 
 
 def _means_at(run: xr.Dataset, days: float) -> dict[str, float]:
     """The global means of a run at a time; nothing where it has no such time."""
-    found = np.flatnonzero(np.abs(run["time"].values - days) < 1e-9)
-    return global_means(run, int(found[0])) if found.size else {}
+    places = np.flatnonzero(np.abs(run["time"].values - days) < 1e-9)
+    return global_means(run, int(places[0])) if places.size else {}

@@ -105,7 +105,7 @@ def variability_growth(
     days = golden["time"].values[:times].astype(np.float64)
     increase, doubling = _increase(days, s if spread else u)
     share = float(e[-1] / s[-1]) if spread and s[-1] > 0.0 else math.nan
-    found = {
+    values = {
         "variable": variable, "units": str(golden[variable].attrs.get("units", "")),
         "days": days, "error": e, "spread": s, "ulp": u, "members": len(spread) + len(ulp),
         "share": share, "increase": increase, "doubling_hours": doubling,
@@ -113,8 +113,8 @@ def variability_growth(
         "ulps": float(e[-1] / u[-1]) if ulp and u[-1] > 0.0 else math.nan,
     }  # fmt: skip
     applies = increase >= LEAST_INCREASE
-    said = _applied(found) if applies else _not_applied(found)
-    return VariabilityGrowth(applies=applies, sentence=said, **found)
+    sentence = _applied(values) if applies else _not_applied(values)
+    return VariabilityGrowth(applies=applies, sentence=sentence, **values)
 
 
 def _common_times(golden: xr.Dataset, runs: Iterable[xr.Dataset], variable: str) -> int:
@@ -151,9 +151,9 @@ def _rms(golden: xr.Dataset, runs: Sequence[xr.Dataset], variable: str, times: i
 
 def _increase(days: np.ndarray, size: np.ndarray) -> tuple[float, float]:
     """The growth of a difference since it was smallest, and its doubling time in hours."""
-    known = np.where(size > 0.0, size, math.inf)
-    start = int(np.argmin(known))
-    if not (math.isfinite(known[start]) and math.isfinite(size[-1]) and start < size.size - 1):
+    sizes = np.where(size > 0.0, size, math.inf)
+    start = int(np.argmin(sizes))
+    if not (math.isfinite(sizes[start]) and math.isfinite(size[-1]) and start < size.size - 1):
         return 1.0, math.inf
     increase = float(size[-1] / size[start])
     if increase <= 1.0:
@@ -179,32 +179,32 @@ def _lost_hours(days: np.ndarray, spread: np.ndarray, total: np.ndarray) -> floa
     return HOURS_PER_DAY * float(days[-1] - reached)
 
 
-def _applied(found: dict) -> str:
+def _applied(values: dict) -> str:
     """The sentence of a chaotic flow."""
-    variable, day = found["variable"], found["days"][-1]
-    said = []
-    if math.isfinite(found["share"]):
-        hours = found["lost_hours"]
+    variable, day = values["variable"], values["days"][-1]
+    phrases = []
+    if math.isfinite(values["share"]):
+        hours = values["lost_hours"]
         lost = f"{factor(hours)} hours earlier" if hours >= 0.05 else "less than 0.1 hours earlier"
-        said.append(
-            f"the rounding error of {variable} is {_percent(found['share'])} of the internal "
+        phrases.append(
+            f"the rounding error of {variable} is {_percent(values['share'])} of the internal "
             f"variability at day {day:g}; predictability is lost {lost}"
         )
-    if math.isfinite(found["ulps"]):
-        said.append(
-            f"the rounding error of {variable} at day {day:g} is {factor(found['ulps'])} times "
+    if math.isfinite(values["ulps"]):
+        phrases.append(
+            f"the rounding error of {variable} at day {day:g} is {factor(values['ulps'])} times "
             "what a perturbation of one ulp of fp64 has grown to"
         )
-    said.append(f"small differences double in {found['doubling_hours']:.2g} hours")
-    return "; ".join(said)
+    phrases.append(f"small differences double in {values['doubling_hours']:.2g} hours")
+    return "; ".join(phrases)
 
 
-def _not_applied(found: dict) -> str:
+def _not_applied(values: dict) -> str:
     """Why there is nothing to say."""
     return (
-        f"internal variability does not apply: by day {found['days'][-1]:g} a perturbation of the "
-        f"initial state has grown {factor(max(found['increase'], 1.0))} times in "
-        f"{found['variable']}, and below {LEAST_INCREASE:g} times a flow is not called chaotic"
+        f"internal variability does not apply: by day {values['days'][-1]:g} a perturbation of the "
+        f"initial state has grown {factor(max(values['increase'], 1.0))} times in "
+        f"{values['variable']}, and below {LEAST_INCREASE:g} times a flow is not called chaotic"
     )
 
 

@@ -53,17 +53,17 @@ def market_of(dataset: xr.Dataset) -> Market:
     Raises:
         InputError: the dataset holds no surface of prices, or no scenario of kind heston.
     """
-    told = json.loads(dataset.attrs.get(MARKET, "null")) or _of_earlier_files(dataset)
-    if told is None or not is_surface(dataset):
+    market = json.loads(dataset.attrs.get(MARKET, "null")) or _of_earlier_files(dataset)
+    if market is None or not is_surface(dataset):
         raise InputError(
             "the dataset is no surface of prices with its scenario; accepted: the file of a "
             "scenario of kind 'heston'"
         )
-    numbers = (float(told.get(name) or 0.0) for name in ("spot", "rate", "dividend_yield"))
-    return Market(*numbers, str(told["payoff"]))
+    numbers = (float(market.get(name) or 0.0) for name in ("spot", "rate", "dividend_yield"))
+    return Market(*numbers, str(market["payoff"]))
 
 
 def _of_earlier_files(dataset: xr.Dataset) -> dict[str, Any] | None:
     """The market in the scenario of a file that does not name it by itself."""
-    given = json.loads(dataset.attrs.get("sciprec_scenario", "{}")).get("heston")
-    return None if given is None else given["model"] | {"payoff": given["payoffs"]["kind"]}
+    heston = json.loads(dataset.attrs.get("sciprec_scenario", "{}")).get("heston")
+    return None if heston is None else heston["model"] | {"payoff": heston["payoffs"]["kind"]}

@@ -59,7 +59,7 @@ def price_errors(golden: xr.Dataset, actual: xr.Dataset) -> PriceErrors:
     error = np.abs(actual["price"].values - golden["price"].values)
     outside, in_bounds, truth = _against_bounds(golden, actual)
     confidence = float(actual.attrs.get("confidence", math.nan))
-    found = {
+    errors = {
         "points": int(error.size),
         "truth": truth,
         "outside": outside,
@@ -70,7 +70,7 @@ def price_errors(golden: xr.Dataset, actual: xr.Dataset) -> PriceErrors:
         "basis_points_of_volatility": _volatility_error(golden, actual),
         "parity_basis_points": _parity_shift(golden, actual),
     }
-    return PriceErrors(**found, sentence=_sentence(found))
+    return PriceErrors(**errors, sentence=_sentence(errors))
 
 
 def _against_bounds(golden: xr.Dataset, actual: xr.Dataset) -> tuple[int | None, float, str]:
@@ -93,9 +93,9 @@ def _volatility_error(golden: xr.Dataset, actual: xr.Dataset) -> float:
     """Largest difference of implied volatilities in basis points, where both have one."""
     if "implied_volatility" not in golden or "implied_volatility" not in actual:
         return math.nan
-    one, other = (d["implied_volatility"].values for d in (golden, actual))
-    usable = np.isfinite(one) & np.isfinite(other) & (one > 0.0) & (other > 0.0)
-    return BASIS_POINTS * _largest(np.abs(other - one)[usable])
+    golden_iv, actual_iv = (d["implied_volatility"].values for d in (golden, actual))
+    usable = np.isfinite(golden_iv) & np.isfinite(actual_iv) & (golden_iv > 0.0) & (actual_iv > 0.0)
+    return BASIS_POINTS * _largest(np.abs(actual_iv - golden_iv)[usable])
 
 
 def _parity_shift(golden: xr.Dataset, actual: xr.Dataset) -> float:
@@ -123,27 +123,27 @@ def _largest(values: np.ndarray) -> float:
     return float(finite.max()) if finite.size else math.nan
 
 
-def _sentence(found: dict) -> str:
+def _sentence(errors: dict) -> str:
     """A sentence on the errors of prices."""
-    said = []
-    if found["outside"] is not None:
-        within = found["points"] - found["outside"]
-        said.append(
-            f"{within} of {found['points']} prices are within their bounds of the "
-            f"{found['truth']}, the furthest at {number(found['in_bounds'])} bounds"
+    phrases = []
+    if errors["outside"] is not None:
+        within = errors["points"] - errors["outside"]
+        phrases.append(
+            f"{within} of {errors['points']} prices are within their bounds of the "
+            f"{errors['truth']}, the furthest at {number(errors['in_bounds'])} bounds"
         )
-    elif math.isfinite(found["in_standard_errors"]):
-        said.append(
-            f"prices differ from fp64 by at most {factor(found['in_standard_errors'])} standard "
+    elif math.isfinite(errors["in_standard_errors"]):
+        phrases.append(
+            f"prices differ from fp64 by at most {factor(errors['in_standard_errors'])} standard "
             "errors"
         )
-    worst = f"at most {number(found['basis_points_of_spot'])} basis points of spot"
-    if math.isfinite(found["basis_points_of_volatility"]):
-        volatility = number(found["basis_points_of_volatility"])
+    worst = f"at most {number(errors['basis_points_of_spot'])} basis points of spot"
+    if math.isfinite(errors["basis_points_of_volatility"]):
+        volatility = number(errors["basis_points_of_volatility"])
         worst += f" and {volatility} of implied volatility"
-    sampled = ", sampling included" if found["outside"] is not None else ""
-    said.append(f"{worst} from fp64{sampled}")
-    if math.isfinite(found["parity_basis_points"]):
-        moved = number(found["parity_basis_points"])
-        said.append(f"put-call parity moves by {moved} basis points of spot")
-    return "; ".join(said)
+    sampled = ", sampling included" if errors["outside"] is not None else ""
+    phrases.append(f"{worst} from fp64{sampled}")
+    if math.isfinite(errors["parity_basis_points"]):
+        moved = number(errors["parity_basis_points"])
+        phrases.append(f"put-call parity moves by {moved} basis points of spot")
+    return "; ".join(phrases)

@@ -164,18 +164,18 @@ def _analysis_table(nlat: int, number: int) -> np.ndarray:
     return functions * (math.sqrt(4.0 * math.pi) * 0.5 * weights)
 
 
-def _resolved(one: np.ndarray, other: np.ndarray) -> int:
+def _resolved(first: np.ndarray, second: np.ndarray) -> int:
     """The number of degrees that hold more than nothing in one of two spectra; at least 2."""
-    largest = np.maximum(one, other)
-    held = np.flatnonzero(largest > NOTHING * largest.max())
-    return max(2, int(held[-1]) + 1) if held.size else 2
+    largest = np.maximum(first, second)
+    significant = np.flatnonzero(largest > NOTHING * largest.max())
+    return max(2, int(significant[-1]) + 1) if significant.size else 2
 
 
-def _ratio(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """one / other, 1 where both hold nothing."""
-    least = NOTHING * max(float(np.max(one)), float(np.max(other)))
+def _ratio(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
+    """The ratio, 1 where both hold nothing."""
+    least = NOTHING * max(float(np.max(numerator)), float(np.max(denominator)))
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where((one <= least) & (other <= least), 1.0, one / other)
+        return np.where((numerator <= least) & (denominator <= least), 1.0, numerator / denominator)
 
 
 def _sentence(ratio: np.ndarray, departs: int | None) -> str:
@@ -187,8 +187,8 @@ def _sentence(ratio: np.ndarray, departs: int | None) -> str:
             "one wavenumber)"
         )
     end = float(ratio[-1])
-    said = f"{factor(end)} times" if end >= 1.0 else f"1 / {factor(1.0 / max(end, 1e-300))} of"
+    size = f"{factor(end)} times" if end >= 1.0 else f"1 / {factor(1.0 / max(end, 1e-300))} of"
     return (
-        f"kinetic energy departs from total wavenumber {departs} on; at {ratio.size} it is {said} "
+        f"kinetic energy departs from total wavenumber {departs} on; at {ratio.size} it is {size} "
         "that of fp64"
     )

@@ -34,7 +34,7 @@ def stated_tolerances(attributes: Mapping[str, Any]) -> list[dict[str, Any]]:
     stated = json_attribute(attributes, "sciprec_scenario").get("tolerance", [])
     needed = {"variable", "metric", "at_most"}
     tables = stated if isinstance(stated, list) else []
-    return [one for one in tables if isinstance(one, dict) and needed <= one.keys()]
+    return [table for table in tables if isinstance(table, dict) and needed <= table.keys()]
 
 
 def steps_attribute(attributes: Mapping[str, Any]) -> int:

@@ -51,7 +51,7 @@ def blocks_of(
         golden = np.asarray(truth[cut])
         tell(f"comparing {name}", done := done + golden.size, math.prod(shape))
         yield Block(
-            tuple(one.start for one in cut),
+            tuple(part.start for part in cut),
             golden,
             np.asarray(run[cut]),
             _part(weights, cut),
@@ -83,8 +83,8 @@ def cut_up(shape: tuple[int, ...], most: int, *, whole: int = 1) -> Iterator[tup
 
 def _cuts(truth: Any, run: Any, shape: tuple[int, ...]) -> Iterator[tuple[slice, ...]]:
     """Places to cut: at the chunks of either, else along the first axes."""
-    for one in (run, truth):
-        if chunks := getattr(one, "chunks", None):
+    for array in (run, truth):
+        if chunks := getattr(array, "chunks", None):
             ends = [np.cumsum(sizes).tolist() for sizes in chunks]
             slices = ([slice(b, e) for b, e in zip([0, *e[:-1]], e, strict=True)] for e in ends)
             return itertools.product(*slices)
@@ -98,4 +98,4 @@ def _part(values: np.ndarray, cut: tuple[slice, ...]) -> np.ndarray:
     if not np.ndim(values):
         return values
     sizes = zip(cut, values.shape, strict=True)
-    return values[tuple(one if size > 1 else slice(0, 1) for one, size in sizes)]
+    return values[tuple(part if size > 1 else slice(0, 1) for part, size in sizes)]

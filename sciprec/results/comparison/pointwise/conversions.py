@@ -63,11 +63,11 @@ def conversion(
         given, wanted: as the attribute `units` has them.
         attributes: of the variable; `units_metadata` may say that temperatures are differences.
     """
-    one, other = base(given), base(wanted)
+    unit, wanted_unit = base(given), base(wanted)
     difference = (attributes or {}).get("units_metadata") == _DIFFERENCE
-    if one.powers == other.powers:
-        line = one.factor / other.factor, (one.zero - other.zero) / other.factor
-    elif one.is_known and other.is_known:
+    if unit.powers == wanted_unit.powers:
+        line = unit.factor / wanted_unit.factor, (unit.zero - wanted_unit.zero) / wanted_unit.factor
+    elif unit.is_known and wanted_unit.is_known:
         return None
     else:
         line = _by_udunits(given, wanted)
@@ -93,24 +93,26 @@ class Converted:
         return Converted(self._values[place], self._conversion)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        made = self._conversion(self._values)
-        return made if dtype is None else made.astype(dtype, copy=False)
+        values = self._conversion(self._values)
+        return values if dtype is None else values.astype(dtype, copy=False)
 
 
 @cache
-def _by_udunits(given: str, wanted: str) -> tuple[Fraction, Fraction] | None:
+def _by_udunits(source: str, target: str) -> tuple[Fraction, Fraction] | None:
     """Factor and offset; None where UDUNITS is not there, does not know them, or has no line."""
-    if " since " in f"{given}{wanted}":  # dates are converted in `times`
+    if " since " in f"{source}{target}":  # dates are converted in `times`
         return None
     try:
         from cf_units import Unit
 
-        one, other = Unit(given), Unit(wanted)
-        if not one.is_convertible(other):
+        source_unit, target_unit = Unit(source), Unit(target)
+        if not source_unit.is_convertible(target_unit):
             return None
-        there = [Fraction(float(one.convert(value, other))) for value in (0.0, 1.0, _FAR)]
+        images = [
+            Fraction(float(source_unit.convert(value, target_unit))) for value in (0.0, 1.0, _FAR)
+        ]
     except (ImportError, OverflowError, ValueError):  # an unknown unit, or a logarithm
         return None
-    factor, offset = (there[2] - there[0]) / Fraction(_FAR), there[0]
-    straight = abs(there[1] - factor - offset) <= Fraction(1e-12) * (abs(factor) + abs(offset))
+    factor, offset = (images[2] - images[0]) / Fraction(_FAR), images[0]
+    straight = abs(images[1] - factor - offset) <= Fraction(1e-12) * (abs(factor) + abs(offset))
     return (factor, offset) if straight else None

@@ -77,22 +77,22 @@ def exact_quantile(
     """
     before = np.concatenate([[0], np.cumsum(histogram)])
     rank = rank_of(percent, int(before[-1]))
-    known = int(np.searchsorted(before[1:], rank))
-    rank -= int(before[known])
+    prefix = int(np.searchsorted(before[1:], rank))
+    rank -= int(before[prefix])
     shift = BIN_SHIFT
     while shift:
         width = min(16, shift)
         counts = np.zeros(1 << width, np.int64)
         for values in blocks():
             patterns = np.ascontiguousarray(values, np.float64).view(np.int64).ravel()
-            inside = patterns[(patterns >> shift) == known]
+            inside = patterns[(patterns >> shift) == prefix]
             next_bits = (inside >> (shift - width)) & ((1 << width) - 1)
             counts += np.bincount(next_bits, minlength=counts.size)
         before = np.concatenate([[0], np.cumsum(counts)])
-        found = int(np.searchsorted(before[1:], rank))
-        rank -= int(before[found])
-        known, shift = (known << width) | found, shift - width
-    return float(np.int64(known).view(np.float64))
+        bin_index = int(np.searchsorted(before[1:], rank))
+        rank -= int(before[bin_index])
+        prefix, shift = (prefix << width) | bin_index, shift - width
+    return float(np.int64(prefix).view(np.float64))
 
 
 def share_within(histogram: np.ndarray, limit: float) -> float:

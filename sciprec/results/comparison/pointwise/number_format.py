@@ -58,8 +58,13 @@ def number_format(attributes: dict[str, Any], dtype: np.dtype | str = "float64")
     """
     storage = json_attribute(attributes, "sciprec_backend_properties").get("storage")
     if storage is None:
-        known = FORMATS[_OF_DTYPES.get(np.dtype(dtype).name, "binary64")]
-        return NumberFormat(known.name, known.significand_bits, known.emin, known.max_finite)
+        dtype_format = FORMATS[_OF_DTYPES.get(np.dtype(dtype).name, "binary64")]
+        return NumberFormat(
+            dtype_format.name,
+            dtype_format.significand_bits,
+            dtype_format.emin,
+            dtype_format.max_finite,
+        )
     bits, emin, emax = (
         storage.get(key, usual)
         for key, usual in (("significand_bits", 53), ("emin", -1022), ("emax", 1023))

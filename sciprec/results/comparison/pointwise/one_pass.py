@@ -61,10 +61,10 @@ def scan(golden, actual, weights, limits, threshold, state):
         w = weights[start:stop] if weights.size else work[9, : stop - start]
         plain = _count_plain(g, a, limits, state)
         if not plain:
-            kept = _gather(g, a, w, limits, start, state, work, where)
-            if not kept:
+            n_finite = _gather(g, a, w, limits, start, state, work, where)
+            if not n_finite:
                 continue
-            g, a, w = work[0, :kept], work[1, :kept], work[2, :kept]
+            g, a, w = work[0, :n_finite], work[1, :n_finite], work[2, :n_finite]
         largest = _differences(g, a, work[3], work[4])
         error, size = work[3, : g.size], work[4, : g.size]
         relative, ulps = work[5, : g.size], work[6, : g.size]
@@ -91,16 +91,16 @@ def _count_plain(g, a, limits, state):
     good, zeros_g, zeros_a, zeros_both, differing = 1, 0, 0, 0, 0
     low, high = limits.normal, limits.saturated
     for i in range(g.size):
-        one, two = bits(g[i]), bits(a[i])
-        differing += one != two
-        one &= _MAGNITUDE
-        two &= _MAGNITUDE
-        good &= ((one == 0) | ((one >= low) & (one < high))) & (
-            (two == 0) | ((two >= low) & (two < high))
+        golden_bits, actual_bits = bits(g[i]), bits(a[i])
+        differing += golden_bits != actual_bits
+        golden_bits &= _MAGNITUDE
+        actual_bits &= _MAGNITUDE
+        good &= ((golden_bits == 0) | ((golden_bits >= low) & (golden_bits < high))) & (
+            (actual_bits == 0) | ((actual_bits >= low) & (actual_bits < high))
         )
-        zeros_g += one == 0
-        zeros_a += two == 0
-        zeros_both += (one | two) == 0
+        zeros_g += golden_bits == 0
+        zeros_a += actual_bits == 0
+        zeros_both += (golden_bits | actual_bits) == 0
     if good:
         state.differing[0] += differing
         state.matrix[ZERO, ZERO] += zeros_both
@@ -130,19 +130,19 @@ def _class(pattern, limits):
 @_loop
 def _gather(g, a, w, limits, start, state, work, where):
     """Count any tile, pair by pair, and put the finite pairs side by side; returns how many."""
-    kept = 0
+    n_finite = 0
     for i in range(g.size):
-        one, two = bits(g[i]), bits(a[i])
-        first, second = _class(one, limits), _class(two, limits)
+        golden_bits, actual_bits = bits(g[i]), bits(a[i])
+        first, second = _class(golden_bits, limits), _class(actual_bits, limits)
         state.matrix[first, second] += 1
-        state.differing[0] += one != two and not (first == NAN and second == NAN)
+        state.differing[0] += golden_bits != actual_bits and not (first == NAN and second == NAN)
         if first <= SATURATED and second <= SATURATED:
-            work[0, kept], work[1, kept], work[2, kept] = g[i], a[i], w[i]
-            where[kept] = start + i
-            kept += 1
+            work[0, n_finite], work[1, n_finite], work[2, n_finite] = g[i], a[i], w[i]
+            where[n_finite] = start + i
+            n_finite += 1
         elif first != second and state.changed_place[0] < 0:
             state.changed_place[0] = start + i
-    return kept
+    return n_finite
 
 
 @_loop
@@ -236,12 +236,12 @@ def _extreme(x):
 
     Within, products of three numbers that are scaled together stay far from underflow.
     """
-    found = False
+    extreme = False
     for i in range(x.size):
         pattern = bits(x[i]) & _MAGNITUDE
         outside = (pattern < _SMALL) | (pattern >= _LARGE)
-        found |= outside & (pattern != 0) & (pattern < _INFINITY)
-    return found
+        extreme |= outside & (pattern != 0) & (pattern < _INFINITY)
+    return extreme
 
 
 @_loop

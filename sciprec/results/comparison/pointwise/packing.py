@@ -31,15 +31,15 @@ class Packing:
     @property
     def ends(self) -> tuple[float, float]:
         """The least and the largest value that the integers can hold."""
-        held = np.iinfo(self.dtype)
-        return held.min * self.step + self.offset, held.max * self.step + self.offset
+        limits = np.iinfo(self.dtype)
+        return limits.min * self.step + self.offset, limits.max * self.step + self.offset
 
     @property
     def number_format(self) -> NumberFormat:
         """The integers as a fixed point format, which has no units in the last place."""
-        held = np.iinfo(self.dtype)
+        limits = np.iinfo(self.dtype)
         largest = max(map(abs, self.ends))
-        return NumberFormat(f"packed {self.dtype}", held.bits - (held.min < 0), None, largest)
+        return NumberFormat(f"packed {self.dtype}", limits.bits - (limits.min < 0), None, largest)
 
     def wrapped(self, error: float) -> bool:
         """Whether an error is what wrapping around makes: whole turns of the integers, but for the

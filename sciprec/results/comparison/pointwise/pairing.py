@@ -153,17 +153,17 @@ def pair(golden: xr.Dataset, actual: xr.Dataset) -> Iterator[Pair]:
         InputError: variables or coordinates differ; all differing ones are named.
     """
     golden, actual = without_history(golden), without_history(actual)
-    if others := other_shapes(golden, actual):
-        golden, actual = golden.drop_vars(others), actual.drop_vars(others)
+    if unlike := other_shapes(golden, actual):
+        golden, actual = golden.drop_vars(unlike), actual.drop_vars(unlike)
         if not compared_names(golden):
-            raise InputError("; ".join(shape_phrases(others)) + ": nothing can be compared")
+            raise InputError("; ".join(shape_phrases(unlike)) + ": nothing can be compared")
     names = compared_names(golden)
     actual = aligned(golden, actual)
     differing = _differences(golden, actual, names)
     if differing:
-        more = len(differing) - MOST_DIFFERENCES
-        shown = differing[:MOST_DIFFERENCES] + ([f"and {more} more"] if more > 0 else [])
-        of_scenarios = all("sciprec_scenario" in one.attrs for one in (golden, actual))
+        n_hidden = len(differing) - MOST_DIFFERENCES
+        shown = differing[:MOST_DIFFERENCES] + ([f"and {n_hidden} more"] if n_hidden > 0 else [])
+        of_scenarios = all("sciprec_scenario" in dataset.attrs for dataset in (golden, actual))
         end = "; compare a run with the truth of the same scenario" if of_scenarios else ""
         missing = any(
             name not in actual or set(golden[name].dims) != set(actual[name].dims)
@@ -181,7 +181,7 @@ def other_shapes(
     """Shapes in truth and in run of the variables that have another one there, where both files
     say that they may.
     """
-    if not all(one.attrs.get(FREE_LENGTHS) for one in (golden, actual)):
+    if not all(dataset.attrs.get(FREE_LENGTHS) for dataset in (golden, actual)):
         return {}
     return {
         name: (golden[name].shape, actual[name].shape)
@@ -220,17 +220,17 @@ def _pair_of(golden: xr.Dataset, actual: xr.Dataset, name: str) -> Pair:
     weights = np.ones(())
     area = golden.get("cell_area")
     if area is not None and area.dtype.kind in NUMBERS and set(area.dims) <= set(truth.dims):
-        kept = [d for d in truth.dims if d in area.dims]
-        weights = area.transpose(*kept).values
-        weights = weights.reshape([truth.sizes[d] if d in kept else 1 for d in truth.dims])
+        axes = [d for d in truth.dims if d in area.dims]
+        weights = area.transpose(*axes).values
+        weights = weights.reshape([truth.sizes[d] if d in axes else 1 for d in truth.dims])
     error = str(truth.attrs.get("ancillary_variables", ""))
-    known = (
+    has_error = (
         error.endswith("standard_error") and error in golden
         and golden[error].dtype.kind in NUMBERS
     )  # fmt: skip
     other = converted(golden, actual, name)
     values = run.transpose(*truth.dims)
-    scale = golden[error].values.astype(np.float64) if known else None
+    scale = golden[error].values.astype(np.float64) if has_error else None
     packed = packing_of(run) if other is None else None
     kept_in = number_format(actual.attrs, run.dtype) if packed is None else packed.number_format
     return Pair(
@@ -244,27 +244,27 @@ def _pair_of(golden: xr.Dataset, actual: xr.Dataset, name: str) -> Pair:
 
 def _differences(golden: xr.Dataset, actual: xr.Dataset, names: list[str]) -> list[str]:
     """Reasons against the comparison of two datasets, one phrase each."""
-    found = _scenario_differences(golden, actual)
+    phrases = _scenario_differences(golden, actual)
     missing = [name for name in names if name not in actual]
     if missing:
-        found.append(f"variables missing from the second: {', '.join(missing)}")
+        phrases.append(f"variables missing from the second: {', '.join(missing)}")
     if not names:
-        found.append("the first holds no numeric variable")
+        phrases.append("the first holds no numeric variable")
     for name in names:
         if name in actual and set(golden[name].dims) != set(actual[name].dims):
-            found.append(f"'{name}' has axes {golden[name].dims} and {actual[name].dims}")
+            phrases.append(f"'{name}' has axes {golden[name].dims} and {actual[name].dims}")
         elif name in actual and actual[name].dtype.kind not in NUMBERS:
-            found.append(f"'{name}' of the second holds no numbers")
+            phrases.append(f"'{name}' of the second holds no numbers")
         elif name in actual:
-            found += _units_difference(golden, actual, name)
-    axes = len(found)
+            phrases += _units_difference(golden, actual, name)
+    axes = len(phrases)
     for axis in golden.sizes:
         if axis in actual.sizes:
             phrase = axis_difference(golden, actual, str(axis))
-            found += [phrase] * bool(phrase) + _units_difference(golden, actual, str(axis))
-    if len(found) == axes:
-        found += [phrase for _, phrase in coordinate_differences(golden, actual)]
-    return found
+            phrases += [phrase] * bool(phrase) + _units_difference(golden, actual, str(axis))
+    if len(phrases) == axes:
+        phrases += [phrase for _, phrase in coordinate_differences(golden, actual)]
+    return phrases
 
 
 def converted(golden: xr.Dataset, actual: xr.Dataset, name: str) -> Conversion | None:
@@ -276,10 +276,10 @@ def converted(golden: xr.Dataset, actual: xr.Dataset, name: str) -> Conversion |
     """
     if not _in_other_units(golden, actual, name):
         return None
-    one, two = golden.variables[name].attrs, actual.variables[name].attrs
-    if are_times(str(one["units"]), str(two["units"])):
-        return time_conversion(two, one, actual[name], f"the times '{name}'")
-    return conversion(str(two["units"]).strip(), str(one["units"]).strip(), two)
+    mine, theirs = golden.variables[name].attrs, actual.variables[name].attrs
+    if are_times(str(mine["units"]), str(theirs["units"])):
+        return time_conversion(theirs, mine, actual[name], f"the times '{name}'")
+    return conversion(str(theirs["units"]).strip(), str(mine["units"]).strip(), theirs)
 
 
 def _in_other_units(golden: xr.Dataset, actual: xr.Dataset, name: str) -> bool:
@@ -287,9 +287,9 @@ def _in_other_units(golden: xr.Dataset, actual: xr.Dataset, name: str) -> bool:
     both = [data.variables[name] for data in (golden, actual) if name in data.variables]
     if len(both) < 2 or any(variable.dtype.kind not in NUMBERS for variable in both):
         return False
-    one, two = (variable.attrs for variable in both)
-    stated = all(str(about.get("units", "")).strip() for about in (one, two))
-    return stated and not same_times(one, two)
+    first, second = (variable.attrs for variable in both)
+    stated = all(str(about.get("units", "")).strip() for about in (first, second))
+    return stated and not same_times(first, second)
 
 
 def _units_difference(golden: xr.Dataset, actual: xr.Dataset, name: str) -> list[str]:
@@ -300,20 +300,21 @@ def _units_difference(golden: xr.Dataset, actual: xr.Dataset, name: str) -> list
         return []
     if name not in golden.sizes and converted(golden, actual, name) is not None:
         return []
-    one, two = (data.variables[name].attrs["units"] for data in (golden, actual))
-    return [f"'{name}' is in '{one}' and in '{two}': convert one of them first"]
+    truth_units, run_units = (data.variables[name].attrs["units"] for data in (golden, actual))
+    return [f"'{name}' is in '{truth_units}' and in '{run_units}': convert one of them first"]
 
 
 def _scenario_differences(golden: xr.Dataset, actual: xr.Dataset) -> list[str]:
     """Keys of the stored scenarios that differ, except those that change no result in itself."""
     if not all("sciprec_scenario" in d.attrs for d in (golden, actual)):
         return []
-    one, two = (dict(_flat(json_attribute(d.attrs, "sciprec_scenario"))) for d in (golden, actual))
-    keys = sorted(k for k in one.keys() | two.keys() if k.split(".")[0] not in _FREE)
+    scenarios = (json_attribute(d.attrs, "sciprec_scenario") for d in (golden, actual))
+    truth, run = (dict(_flat(scenario)) for scenario in scenarios)
+    keys = sorted(k for k in truth.keys() | run.keys() if k.split(".")[0] not in _FREE)
     return [
-        f"scenario key '{k}' is {one.get(k)!r} and {two.get(k)!r}"
+        f"scenario key '{k}' is {truth.get(k)!r} and {run.get(k)!r}"
         for k in keys
-        if one.get(k) != two.get(k)
+        if truth.get(k) != run.get(k)
     ]
 
 

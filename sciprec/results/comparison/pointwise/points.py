@@ -32,42 +32,44 @@ def aligned(golden: xr.Dataset, actual: xr.Dataset) -> xr.Dataset:
     for axis in set(golden.sizes) & set(actual.sizes):
         if not (axis in golden.coords and axis in actual.coords):
             continue
-        wanted, given = golden[axis].values, actual[axis].values
-        if wanted.shape != given.shape or same_values(wanted, given):
+        truth_values, run_values = golden[axis].values, actual[axis].values
+        if truth_values.shape != run_values.shape or same_values(truth_values, run_values):
             continue
         try:
-            order, found = np.argsort(wanted), np.argsort(given)
+            truth_order, run_order = np.argsort(truth_values), np.argsort(run_values)
         except TypeError:  # names among numbers have no order
             continue
-        if same_values(wanted[order], given[found]):
-            places = np.empty_like(order)
-            places[order] = found
+        if same_values(truth_values[truth_order], run_values[run_order]):
+            places = np.empty_like(truth_order)
+            places[truth_order] = run_order
             actual = actual.isel({axis: places})
     return actual
 
 
 def axis_difference(golden: xr.Dataset, actual: xr.Dataset, axis: str) -> str:
     """A phrase on how an axis differs, or nothing; an early end of `time` is no difference."""
-    one, two = golden.sizes[axis], actual.sizes[axis]
-    if one != two and not (axis == "time" and 0 < two < one):
-        return f"axis '{axis}' has {one} and {two} points"
+    truth_size, run_size = golden.sizes[axis], actual.sizes[axis]
+    if truth_size != run_size and not (axis == "time" and 0 < run_size < truth_size):
+        return f"axis '{axis}' has {truth_size} and {run_size} points"
     if axis in golden.coords and axis in actual.coords:
-        wanted, given = golden[axis].values[:two], actual[axis].values
-        if not same_values(wanted, given):
-            return f"the values of axis '{axis}' differ{_by_up_to(wanted, given)}"
+        truth_values, run_values = golden[axis].values[:run_size], actual[axis].values
+        if not same_values(truth_values, run_values):
+            return f"the values of axis '{axis}' differ{_by_up_to(truth_values, run_values)}"
     return ""
 
 
-def _by_up_to(wanted: np.ndarray, given: np.ndarray) -> str:
-    if any(one.dtype.kind not in NUMBERS for one in (wanted, given)):
+def _by_up_to(truth_values: np.ndarray, run_values: np.ndarray) -> str:
+    if any(values.dtype.kind not in NUMBERS for values in (truth_values, run_values)):
         return ""
-    apart = _distance(wanted, given)
+    apart = _distance(truth_values, run_values)
     return f" by up to {apart:.2g}" if np.isfinite(apart) else ""
 
 
-def _distance(wanted: np.ndarray, given: np.ndarray) -> float:
+def _distance(truth_values: np.ndarray, run_values: np.ndarray) -> float:
     with np.errstate(all="ignore"):
-        return float(np.max(np.abs(wanted.astype(float) - given.astype(float)), initial=0.0))
+        return float(
+            np.max(np.abs(truth_values.astype(float) - run_values.astype(float)), initial=0.0)
+        )
 
 
 def shared_coordinates(golden: xr.Dataset, actual: xr.Dataset) -> Iterator[str]:
@@ -78,7 +80,7 @@ def shared_coordinates(golden: xr.Dataset, actual: xr.Dataset) -> Iterator[str]:
         theirs = actual.coords.get(name)
         if theirs is None or name in golden.sizes or name in actual.sizes:
             continue
-        if all(one.dtype.kind in NUMBERS for one in (mine, theirs)) and (
+        if all(coordinate.dtype.kind in NUMBERS for coordinate in (mine, theirs)) and (
             set(mine.dims) == set(theirs.dims)
         ):
             yield str(name)
@@ -104,9 +106,9 @@ def coordinate_differences(golden: xr.Dataset, actual: xr.Dataset) -> Iterator[t
         if not mine.ndim:
             continue
         if not same_times(mine.attrs, theirs.attrs) and all(
-            "units" in one.attrs for one in (mine, theirs)
+            "units" in coordinate.attrs for coordinate in (mine, theirs)
         ):
-            units = (one.attrs["units"] for one in (mine, theirs))
+            units = (coordinate.attrs["units"] for coordinate in (mine, theirs))
             yield name, "'{}' is in '{}' and in '{}'".format(name, *units)
             continue
         blocks = list(_apart(mine, theirs))
@@ -129,9 +131,9 @@ def advice(golden: xr.Dataset, actual: xr.Dataset, missing: bool) -> str:
         golden, actual: the datasets.
         missing: whether the second lacks variables or axes of the first.
     """
-    said = ""
+    text = ""
     if missing:
-        said += (
+        text += (
             "; --rename THEIRS=OURS pairs what has another name, --ignore NAME leaves a variable "
             "out, --select AXIS=VALUE takes a part"
         )
@@ -139,19 +141,19 @@ def advice(golden: xr.Dataset, actual: xr.Dataset, missing: bool) -> str:
         str(axis) for axis in golden.sizes
         if axis in actual.sizes and axis_difference(golden, actual, str(axis))
     ]  # fmt: skip
-    others = [] if axes else [name for name, _ in coordinate_differences(golden, actual)]
-    if {name.lower() for name in (*axes, *others)} & _OF_GRIDS:
-        said += (
+    unlike = [] if axes else [name for name, _ in coordinate_differences(golden, actual)]
+    if {name.lower() for name in (*axes, *unlike)} & _OF_GRIDS:
+        text += (
             "; values on other grids are not comparable point by point: put one of them onto the "
             "other's grid first, for instance with `cdo remapcon,GOLDEN ACTUAL regridded.nc`, or "
             "in Python with xesmf.Regridder, or give --coords-atol where the points are meant to "
             "be the same"
         )
     elif axes:
-        said += (
+        text += (
             f"; --select {axes[0]}=... takes the part that both have, --coords-atol says how far "
             "values may be apart that are meant to be the same"
         )
-    if others:
-        said += f"; --ignore {others[0]} leaves the coordinate out"
-    return said
+    if unlike:
+        text += f"; --ignore {unlike[0]} leaves the coordinate out"
+    return text

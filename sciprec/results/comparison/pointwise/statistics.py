@@ -81,7 +81,7 @@ def statistics_of(
     """
     dims = tuple(dims) or tuple(f"axis_{i}" for i in range(len(tally.shape)))
     relative = _of_something(tally.finite, _relative(tally))
-    known = dict(coordinates or {})
+    axis_values = dict(coordinates or {})
     return Statistics(
         points=int(tally.matrix.sum()),
         finite=tally.finite,
@@ -102,10 +102,10 @@ def statistics_of(
         histograms={
             name: tuple(octaves(h)) for name, h in zip(HISTOGRAMS, tally.histograms, strict=True)
         },
-        worst=tuple(_worst(tally, dims, known)),
-        first_change=_first_change(tally, dims, known),
-        profiles=_profiles(tally, dims, known),
-        map=_map(tally, dims, known),
+        worst=tuple(_worst(tally, dims, axis_values)),
+        first_change=_first_change(tally, dims, axis_values),
+        profiles=_profiles(tally, dims, axis_values),
+        map=_map(tally, dims, axis_values),
     )
 
 
@@ -217,26 +217,26 @@ def _correlation(tally: Tally) -> dict[str, float]:
 
 def _magnitudes(tally: Tally) -> tuple[dict[str, float], ...]:
     """Error against magnitude, one entry per exponent of the truth."""
-    found = []
+    rows = []
     for row in np.flatnonzero(tally.magnitudes[:, 0]):
         count, exact, pattern, logs = (int(x) for x in tally.magnitudes[row])
         typical = _ldexp(2.0 ** ((logs / 2**20 / (count - exact)) % 1.0), math.floor(
             logs / 2**20 / (count - exact))) if count > exact else 0.0  # fmt: skip
         largest = float(np.int64(pattern).view(np.float64))
-        found.append({
+        rows.append({
             "exponent": int(row) - 1023 if row else None, "points": count, "exact": exact,
             "largest": largest, "typical": min(typical, largest),
         })  # fmt: skip
-    return tuple(found)
+    return tuple(rows)
 
 
-def _where(place: int, tally: Tally, dims, known) -> dict[str, Any]:
+def _where(place: int, tally: Tally, dims, axis_values) -> dict[str, Any]:
     """A place as indices and, where axes have them, coordinates."""
     index = [int(i) for i in np.unravel_index(place, tally.shape)]
-    found = {}
+    coordinates = {}
     for dim, i in zip(dims, index, strict=True):
-        found[dim] = _plain(known[dim][i]) if dim in known else i
-    return {"index": index, "at": found}
+        coordinates[dim] = _plain(axis_values[dim][i]) if dim in axis_values else i
+    return {"index": index, "at": coordinates}
 
 
 def _plain(value: Any) -> Any:
@@ -245,41 +245,41 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, (int, float, bool)) else str(value)
 
 
-def _worst(tally: Tally, dims, known) -> list[dict[str, Any]]:
+def _worst(tally: Tally, dims, axis_values) -> list[dict[str, Any]]:
     return [
-        {**_where(w.place, tally, dims, known), "error": -w.negative_error,
+        {**_where(w.place, tally, dims, axis_values), "error": -w.negative_error,
          "golden": w.golden, "actual": w.actual}
         for w in tally.worst
     ]  # fmt: skip
 
 
-def _first_change(tally: Tally, dims, known) -> dict[str, Any] | None:
+def _first_change(tally: Tally, dims, axis_values) -> dict[str, Any] | None:
     if tally.changed_place >= math.prod(tally.shape):
         return None
-    return _where(tally.changed_place, tally, dims, known)
+    return _where(tally.changed_place, tally, dims, axis_values)
 
 
-def _profiles(tally: Tally, dims, known) -> dict[str, dict[str, Any]]:
+def _profiles(tally: Tally, dims, axis_values) -> dict[str, dict[str, Any]]:
     """Errors along each axis that has more than one place."""
-    found = {}
+    profiles = {}
     for dim, step, sums in zip(dims, tally.strides, tally.profiles, strict=True):
         if sums.shape[0] < 2:
             continue
         weight = np.where(sums[:, 3] > 0.0, sums[:, 3], np.nan)
         with np.errstate(over="ignore", invalid="ignore"):
             rms, bias = np.sqrt(sums[:, 1] / weight), sums[:, 2] / weight
-        found[dim] = {
-            "coordinate": [_plain(x) for x in known[dim][::step]] if dim in known else
+        profiles[dim] = {
+            "coordinate": [_plain(x) for x in axis_values[dim][::step]] if dim in axis_values else
             [i * step for i in range(sums.shape[0])],
             "places_each": step,
             "largest": sums[:, 0].tolist(),
             "rms": rms.tolist(),
             "bias": bias.tolist(),
         }  # fmt: skip
-    return found
+    return profiles
 
 
-def _map(tally: Tally, dims, known) -> dict[str, Any]:
+def _map(tally: Tally, dims, axis_values) -> dict[str, Any]:
     """The map of largest errors; nothing where there are fewer than two axes."""
     if len(tally.shape) < 2 or 1 in tally.shape[-2:]:
         return {}
@@ -288,7 +288,7 @@ def _map(tally: Tally, dims, known) -> dict[str, Any]:
         "axes": list(axes),
         "cell": list(tally.cell),
         "corners": [
-            [_plain(x) for x in known[dim][::step]] if dim in known else
+            [_plain(x) for x in axis_values[dim][::step]] if dim in axis_values else
             list(range(0, size, step))
             for dim, step, size in zip(axes, tally.cell, tally.shape[-2:], strict=True)
         ],

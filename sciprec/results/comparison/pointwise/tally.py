@@ -113,8 +113,8 @@ class Tally:
         for piece in cut_up(golden.shape, PIECE):
             corner = tuple(s + p.start for s, p in zip(start, piece, strict=True))
             heavy = None if weights is None else _plain(weights[piece])
-            one, two = _apart(golden[piece], actual[piece])
-            self._add_piece(one, two, heavy, corner)
+            golden_values, actual_values = _apart(golden[piece], actual[piece])
+            self._add_piece(golden_values, actual_values, heavy, corner)
 
     def merge(self, other: Tally) -> None:
         """Add what another tally of the same variable has counted in other blocks."""
@@ -162,22 +162,22 @@ class Tally:
 
     def _add_piece(self, golden, actual, weights, corner) -> None:
         """Add a contiguous block of few elements."""
-        kept = len(self.worst) == WORST
-        threshold = -self.worst[-1].negative_error if kept else 0.0
+        full = len(self.worst) == WORST
+        threshold = -self.worst[-1].negative_error if full else 0.0
         state = State(
             self.matrix, self.differing, np.full(1, -1), self.largest_bits, self.histograms,
             self.magnitudes, self.places, np.full(WORST, -1.0), np.zeros(WORST, np.int64),
         )  # fmt: skip
         heavy = np.empty(0) if weights is None else weights.ravel()
         scan(golden.ravel(), actual.ravel(), heavy, self.number_format.limits, threshold, state)
-        found = [
+        worst = [
             Worst(-float(size), self._place(place, golden.shape, corner),
                   float(golden.flat[place]), float(actual.flat[place]))
             for size, place in zip(state.worst, state.worst_place, strict=True)
             if size > 0.0
         ]  # fmt: skip
-        if found:
-            self.worst = sorted(self.worst + found)[:WORST]
+        if worst:
+            self.worst = sorted(self.worst + worst)[:WORST]
         if state.changed_place[0] >= 0:
             place = self._place(state.changed_place[0], golden.shape, corner)
             self.changed_place = min(self.changed_place, place)
@@ -240,13 +240,13 @@ def _apart(golden: np.ndarray, actual: np.ndarray) -> tuple[np.ndarray, np.ndarr
     """Both in binary64; integers that differ and become one number there are neighbours, so that
     their error is not below the true one.
     """
-    one, two = _plain(golden), _plain(actual)
+    golden_values, actual_values = _plain(golden), _plain(actual)
     if all(a.dtype.kind in "iu" and a.dtype.itemsize == _LONG for a in (golden, actual)):
-        hidden = (one == two) & (golden != actual)
+        hidden = (golden_values == actual_values) & (golden != actual)
         if hidden.any():
-            beyond = np.nextafter(one, np.where(actual > golden, np.inf, -np.inf))
-            two = np.where(hidden, beyond, two)
-    return one, two
+            beyond = np.nextafter(golden_values, np.where(actual > golden, np.inf, -np.inf))
+            actual_values = np.where(hidden, beyond, actual_values)
+    return golden_values, actual_values
 
 
 def _plain(block: np.ndarray) -> np.ndarray:

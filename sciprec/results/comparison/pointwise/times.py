@@ -31,7 +31,7 @@ def in_numbers(dataset: xr.Dataset) -> xr.Dataset:
     """
     from xarray.coders import CFDatetimeCoder, CFTimedeltaCoder
 
-    found = {}
+    encoded = {}
     for name, variable in dataset.variables.items():
         kind = variable.dtype.kind
         spans = kind == "m"
@@ -39,24 +39,24 @@ def in_numbers(dataset: xr.Dataset) -> xr.Dataset:
             plain = variable.copy(deep=False)
             plain.attrs = {n: v for n, v in variable.attrs.items() if n not in _MEANING}
             coder = CFTimedeltaCoder() if spans else CFDatetimeCoder()
-            found[name] = coder.encode(plain, name=name)
-    if not found:
+            encoded[name] = coder.encode(plain, name=name)
+    if not encoded:
         return dataset
-    coordinates = {name: one for name, one in found.items() if name in dataset.coords}
-    others = {name: one for name, one in found.items() if name not in coordinates}
-    return dataset.assign_coords(coordinates).assign(others)
+    coordinates = {name: coded for name, coded in encoded.items() if name in dataset.coords}
+    data = {name: coded for name, coded in encoded.items() if name not in coordinates}
+    return dataset.assign_coords(coordinates).assign(data)
 
 
 def _holds_dates(variable: xr.Variable) -> bool:
     import cftime
 
-    first = next((one for one in np.asarray(variable.values).flat if one is not None), None)
+    first = next((value for value in np.asarray(variable.values).flat if value is not None), None)
     return isinstance(first, cftime.datetime)
 
 
 def are_times(*units: str) -> bool:
     """Whether all units count from a date."""
-    return all(" since " in one for one in units)
+    return all(" since " in unit for unit in units)
 
 
 def same_times(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
@@ -84,7 +84,7 @@ def time_conversion(
     """
     calendars = _calendar(given), _calendar(wanted)
     units = str(given["units"]).strip(), str(wanted["units"]).strip()
-    linear = conversion(*(one.split(" since ", 1)[0].strip() for one in units))
+    linear = conversion(*(unit.split(" since ", 1)[0].strip() for unit in units))
     try:
         alike = calendars[0] == calendars[1] or _all_late(values, units[0], calendars)
         dates = _one_date(units, calendars) if alike and linear is not None else None
@@ -110,9 +110,9 @@ def _one_date(
     anchor = cftime.num2date(0, units[0], calendars[0])
     if calendars[0] != calendars[1]:
         anchor = cftime.datetime(*_LATE, calendar=calendars[0])
-    there = cftime.datetime(*anchor.timetuple()[:6], anchor.microsecond, calendar=calendars[1])
-    dates = zip((anchor, there), units, calendars, strict=True)
-    mine, theirs = (Fraction(float(cftime.date2num(*one))) for one in dates)
+    same_date = cftime.datetime(*anchor.timetuple()[:6], anchor.microsecond, calendar=calendars[1])
+    dates = zip((anchor, same_date), units, calendars, strict=True)
+    mine, theirs = (Fraction(float(cftime.date2num(*date))) for date in dates)
     return mine, theirs
 
 

@@ -78,21 +78,21 @@ def same_units(one: str, other: str) -> bool:
 @cache
 def base(text: str) -> Base:
     """A unit in base units; a text that is no product of powers is a base unit itself."""
-    whole, factor, powers = _symbol(text.strip()), Fraction(1), Counter()
-    if whole == "degC":
+    symbol_text, factor, powers = _symbol(text.strip()), Fraction(1), Counter()
+    if symbol_text == "degC":
         return Base(factor, Fraction("273.15"), frozenset({("K", 1)}))
-    rest = whole
-    while rest := rest.lstrip(" *.·"):
-        part = _FACTOR.match(rest)
-        if part is None or " since " in whole:
-            return Base(Fraction(1), Fraction(0), frozenset({(whole, 1)}))
+    remaining = symbol_text
+    while remaining := remaining.lstrip(" *.·"):
+        part = _FACTOR.match(remaining)
+        if part is None or " since " in symbol_text:
+            return Base(Fraction(1), Fraction(0), frozenset({(symbol_text, 1)}))
         slash, name, exponent = part.groups()
         power = int(exponent or 1) * (-1 if slash else 1)
         unit = _unit(_symbol(name))
         factor *= unit.factor**power
         for symbol, times in unit.powers:
             powers[symbol] += times * power
-        rest = rest[part.end() :]
+        remaining = remaining[part.end() :]
     return Base(factor, Fraction(0), frozenset((s, p) for s, p in powers.items() if p))
 
 
