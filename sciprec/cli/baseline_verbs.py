@@ -151,11 +151,11 @@ def check(
             ))  # fmt: skip
     _write_files(checks, html, junit_xml, markdown)
     if json:
-        print_json([one.as_dict() for one in checks])
+        print_json([result.as_dict() for result in checks])
     else:
-        for one in checks:
-            print_check(one)
-    good = all(one.identical if exact else one.within for one in checks)
+        for result in checks:
+            print_check(result)
+    good = all(result.identical if exact else result.within for result in checks)
     if not good:
         raise typer.Exit(NOT_MET)
 
@@ -270,7 +270,7 @@ def _write_files(
         from sciprec.regression.baselines.summaries import check_cases
         from sciprec.results.comparison.junit import junit_text
 
-        cases = {f"sciprec baseline check {one.name}": check_cases(one) for one in checks}
+        cases = {f"sciprec baseline check {result.name}": check_cases(result) for result in checks}
         targets.write(junit_xml, junit_text(cases), targets.JUNIT)
     if markdown is not None:
         from sciprec.regression.baselines.summaries import markdown as in_markdown
@@ -279,19 +279,19 @@ def _write_files(
 
 
 @contextmanager
-def _computing(threads: int | None, quiet: bool, kept: str = _AS_THEY_WERE) -> Iterator[Any]:
+def _computing(threads: int | None, quiet: bool, message: str = _AS_THEY_WERE) -> Iterator[Any]:
     """Yield the settings of a computation, with its progress on standard error.
 
     Args:
         threads: how many runs at a time.
         quiet: whether nothing is said on the way.
-        kept: said after Ctrl-C.
+        message: shown after Ctrl-C.
     """
     from sciprec.cli.progress import Progress
     from sciprec.regression.baselines.answering import How
 
-    with interruptible(lambda: kept), Progress(quiet=quiet) as progress:
-        told = {
+    with interruptible(lambda: message), Progress(quiet=quiet) as progress:
+        callbacks = {
             "on_done": progress.done, "on_days": progress.days, "on_compiling": progress.compiling,
         }  # fmt: skip
-        yield How(threads, told, progress.planned, progress.cluster)
+        yield How(threads, callbacks, progress.planned, progress.cluster)

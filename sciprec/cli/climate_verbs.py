@@ -69,8 +69,8 @@ def run_case(
     }  # fmt: skip
     content = _heading(case, truncation) | {
         "climate": {name: value for name, value in table.items() if value is not None},
-        **{name: given for name, given in
-           (("backends", backend), ("compensation", compensation)) if given},
+        **{name: value for name, value in
+           (("backends", backend), ("compensation", compensation)) if value},
     }  # fmt: skip
     changes = dict(map(change, settings or ()))
     scenario = parse_scenario(changed(content, changes), "climate run")

@@ -54,9 +54,9 @@ app.add_typer(climate_verbs.app, name="climate")
 app.add_typer(scenario_verbs.app, name="scenario")
 
 
-def _print_version(asked: bool) -> None:
+def _print_version(requested: bool) -> None:
     """Print the version for `--version` and end."""
-    if asked:
+    if requested:
         print(f"sciprec {__version__}")
         raise typer.Exit(GOOD)
 
@@ -135,12 +135,12 @@ def main(arguments: list[str] | None = None) -> NoReturn:
         stream.reconfigure(errors="replace")  # a terminal without '…' shows '?', not a failure
     try:
         prepare_completion()
-        given = before_the_verb(sys.argv[1:] if arguments is None else arguments)
+        words = before_the_verb(sys.argv[1:] if arguments is None else arguments)
         with (
             ended_if_deferred(lambda: _leave_at_once(Settings.kept())),
             terminated_as_by_interrupts(),
         ):
-            _command()(given, prog_name="sciprec")
+            _command()(words, prog_name="sciprec")
     except InputError as error:
         _fail(USAGE, str(error))
     except Interrupted as error:
@@ -156,8 +156,8 @@ def main(arguments: list[str] | None = None) -> NoReturn:
 
             _fail(USAGE, f"{system_reason(error)}, and try again")
         if isinstance(error, MemoryError):
-            said = f" ({error})" if str(error) else ""
-            _fail(USAGE, f"this machine's memory does not suffice{said}; give less at once")
+            detail = f" ({error})" if str(error) else ""
+            _fail(USAGE, f"this machine's memory does not suffice{detail}; give less at once")
         _fail(INTERNAL, f"internal error: {_words(error)}. Please report this; --debug shows more")
     raise SystemExit(GOOD)
 
@@ -171,14 +171,14 @@ def _command() -> Callable[..., Any]:
     return command
 
 
-def _leave_at_once(kept: str) -> NoReturn:
+def _leave_at_once(message: str) -> NoReturn:
     """End an interrupted process, and say what is kept; threads that compute go with it, because a
     lifted kernel cannot be interrupted.
     """
     netcdf = sys.modules.get("sciprec.results.output.netcdf")
     if netcdf is not None:
         netcdf.finish_writing()
-    words = f"interrupted; {kept}" if kept else "interrupted"
+    words = f"interrupted; {message}" if message else "interrupted"
     shown = "\r\x1b[2K\x1b[?25h" if sys.stderr.isatty() else ""  # progress may hide the cursor
     print(f"{shown}sciprec: {printable(words)}", file=sys.stderr, flush=True)
     os._exit(INTERRUPTED)

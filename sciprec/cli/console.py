@@ -64,8 +64,8 @@ def print_forecast(rows: Sequence[dict[str, Any]]) -> None:
         work = work if count == 1 else f"{count:,} members: {work}"
         memory = "?" if row["memory_megabytes"] is None else f"{row['memory_megabytes']:.0f}"
         lines.append((row["scenario"], row["label"], work, time, size, memory))
-    left, droppable = ("scenario", "arithmetic", "work"), (*columns[:0:-1], "work")
-    print_listing(Listing(left, columns, lines, droppable=droppable))
+    labels, droppable = ("scenario", "arithmetic", "work"), (*columns[:0:-1], "work")
+    print_listing(Listing(labels, columns, lines, droppable=droppable))
     for row in rows:
         if row["note"]:
             say(row["note"])
@@ -74,10 +74,10 @@ def print_forecast(rows: Sequence[dict[str, Any]]) -> None:
     total = sum(row["seconds"] or 0.0 for row in missing) + compiling
     of_it = f"{duration(compiling)} of them to compile, the first time only"
     open_ended = sum(row["seconds"] is None for row in missing)
-    more = f", and {open_ended} whose time depends on the numbers" if open_ended else ""
+    unknown = f", and {open_ended} whose time depends on the numbers" if open_ended else ""
     say(
         f"{len(missing)} of {len(rows)} runs to compute: roughly {duration(total)} on one core, "
-        f"{of_it if compiling else 'with kernels that are compiled already'}{more}"
+        f"{of_it if compiling else 'with kernels that are compiled already'}{unknown}"
     )
 
 
@@ -166,13 +166,13 @@ def _drawn(
     listing: Listing, dropped: Sequence[str], style: Callable[[int, str, str], str]
 ) -> Table:
     """The table as rich prints it, some columns left out."""
-    kept = [(i, head) for i, head in enumerate(listing.heads) if head not in dropped]
+    columns = [(i, head) for i, head in enumerate(listing.heads) if head not in dropped]
     table = Table(box=None, header_style="bold", pad_edge=False)
-    for _, head in kept:
+    for _, head in columns:
         side = "right" if head in listing.right else "left"
         table.add_column(head, justify=side, no_wrap=True)
     for number, row in enumerate(listing.rows):
-        cells = ((row[i], style(number, head, row[i])) for i, head in kept)
+        cells = ((row[i], style(number, head, row[i])) for i, head in columns)
         table.add_row(*(Text(printable(cell), style=colour) for cell, colour in cells))
     return table
 

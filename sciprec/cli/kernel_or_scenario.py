@@ -91,8 +91,8 @@ def limit_of(text: str, metric: str) -> float:
     from sciprec.foundation.arguments import share
     from sciprec.results.comparison.pointwise.error_metrics import metrics
 
-    known = metrics().get(metric)
-    units = text.strip().endswith("%") and known is not None and known.absolute
+    entry = metrics().get(metric)
+    units = text.strip().endswith("%") and entry is not None and entry.absolute
     try:
         if not units:
             return share(text)

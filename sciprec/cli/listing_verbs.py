@@ -23,14 +23,14 @@ def backends(
     from sciprec.precision.formats.backend import table
     from sciprec.workbench.batch.modes import in_force
 
-    found = in_force(os.environ, _keys_of(scenario))
+    settings = in_force(os.environ, _keys_of(scenario))
     if json:
-        told = {"in_force": found.as_rows(), "notes": list(found.notes)}
-        print_json({"backends": table(), **told})
+        content = {"in_force": settings.as_rows(), "notes": list(settings.notes)}
+        print_json({"backends": table(), **content})
     else:
         print_backends(table())
-        print_in_force(found.as_rows())
-        for note in found.notes:
+        print_in_force(settings.as_rows())
+        for note in settings.notes:
             say(note)
 
 
@@ -61,12 +61,12 @@ def doctor(
         if json:
             return print_json({"files": files, "bytes": size})
         return say(f"{files} files of compiled kernels removed, {size / 1e6:.1f} MB")
-    found = examining.examine()
+    findings = examining.examine()
     if json:
-        print_json([vars(finding) for finding in found])
+        print_json([vars(finding) for finding in findings])
     else:
-        print_findings(found)
-    if not all(finding.good for finding in found):
+        print_findings(findings)
+    if not all(finding.good for finding in findings):
         raise typer.Exit(NOT_MET)
 
 

@@ -61,17 +61,17 @@ def monitor(
             f"'{kernel}' names no kernel; give FILE.py:FUNCTION, or write a table [monitor] into "
             "a scenario and run it with `sciprec run`"
         )
-    function, given = kernel_with_inputs(kernel, inputs)
+    function, args = kernel_with_inputs(kernel, inputs)
     rules = dict(map(_rule, alert or []))
     with Waiting(f"running {kernel} in {backend}"):
-        found = watched(
-            function, backend, given, watch=watch, level=level, every=every, alerts=rules
+        result = watched(
+            function, backend, args, watch=watch, level=level, every=every, alerts=rules
         )
-    page = None if html is None else found.html(html)
+    page = None if html is None else result.html(html)
     if json:
-        print_json(found.as_dict())
+        print_json(result.as_dict())
     else:
-        print(found)
+        print(result)
         if page is not None:
             say(f"page: {page}")
 
@@ -117,7 +117,7 @@ def watch(
         ended = states["ended"] or states["interrupted"]
         lines = [dumps(states)] if json else _lines(states)
         if lines != before:
-            for line in lines if json else [one for one in lines if one not in before]:
+            for line in lines if json else [line for line in lines if line not in before]:
                 say(line)
             before = lines
         if once or ended:

@@ -133,23 +133,23 @@ def refuse_repeated_options(command: Any) -> None:
     """
     make_parser = command.make_parser
 
-    def made(context: Any) -> Any:
+    def checking_parser(context: Any) -> Any:
         parser = make_parser(context)
         parse = parser.parse_args
 
         def parsed(args: list[str]) -> Any:
-            values, rest, given = parse(args=args)
-            for option, count in Counter(given).items():
+            values, rest, options = parse(args=args)
+            for option, count in Counter(options).items():
                 kinds = ("multiple", "is_flag", "count")  # which an argument has none of
                 if count > 1 and not any(getattr(option, kind, False) for kind in kinds):
                     raise InputError(
                         f"{max(option.opts, key=len)} is given {count} times; accepted: once"
                     )
-            return values, rest, given
+            return values, rest, options
 
         parser.parse_args = parsed
         return parser
 
-    command.make_parser = made
+    command.make_parser = checking_parser
     for below in getattr(command, "commands", {}).values():
         refuse_repeated_options(below)

@@ -82,10 +82,10 @@ def gallery(
     from sciprec.cli.behind.gallery import make_gallery
     from sciprec.cli.console import print_json, say
 
-    def said(page: Path) -> None:
+    def show_page(page: Path) -> None:
         if not json:
             say(f"page: {page} ({page.stat().st_size / 1000:.0f} kB)")
 
-    pages = make_gallery(scenarios, out, names or None, said)
+    pages = make_gallery(scenarios, out, names or None, show_page)
     if json:
         print_json([{"page": page, "bytes": page.stat().st_size} for page in pages])

@@ -71,9 +71,9 @@ class Progress:
         if not self._bar.disable:
             if run.file not in self._tasks:
                 name = printable(name_of(run.scenario.name, run))
-                whole, unit = length_of(run) or (None, "progress")
-                title = f"{unit}s of {name}" if whole else name
-                self._tasks[run.file] = self._bar.add_task(title, total=whole, left="")
+                length, unit = length_of(run) or (None, "progress")
+                title = f"{unit}s of {name}" if length else name
+                self._tasks[run.file] = self._bar.add_task(title, total=length, left="")
             self._bar.update(self._tasks[run.file], completed=round(days, 1))
             return
         now = time.perf_counter()
@@ -160,5 +160,5 @@ def _resets(run: Any) -> list[str]:
     choice = run.variant.compensation
     resolved = choice.resolved()
     shares = resolved.values() if isinstance(resolved, dict) else (resolved,)
-    said = [reset_sentence(one) for one in shares if isinstance(one, Compensation)]
-    return [f"compensation '{choice.name}': {words}" for words in said if words]
+    sentences = [reset_sentence(share) for share in shares if isinstance(share, Compensation)]
+    return [f"compensation '{choice.name}': {words}" for words in sentences if words]

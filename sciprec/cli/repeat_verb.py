@@ -57,25 +57,25 @@ def repeat(
     """Run something again and again under other circumstances, and compare the bits."""
     from sciprec.cli.console import print_json, print_listing, say
 
-    given = {"--inputs": inputs, "--backend": backend, "--block-size": block_size,
+    options = {"--inputs": inputs, "--backend": backend, "--block-size": block_size,
              "--folder": folder, "--ignore": ignore, "--set": changes}  # fmt: skip
 
-    def told(words: str) -> None:
+    def show_run(words: str) -> None:
         if not (quiet or json):
             print(f"run: {printable(words)}", file=sys.stderr, flush=True)
 
     with interruptible(lambda: "nothing is left of the runs"):
-        found = _repeated(list(target or ()), given, {"runs": runs, "told": told})
+        result = _repeated(list(target or ()), options, {"runs": runs, "told": show_run})
     if json:
-        print_json(found.as_dict())
+        print_json(result.as_dict())
     else:
         from sciprec.regression.repetition.findings import runs_listing
 
-        print_listing(runs_listing(found.made))
-        say(f"{found.target}: {found.answer}")
-        for sentence in found.sentences():
+        print_listing(runs_listing(result.made))
+        say(f"{result.target}: {result.answer}")
+        for sentence in result.sentences():
             say(sentence)
-    if not found.identical:
+    if not result.identical:
         raise typer.Exit(NOT_MET)
 
 
@@ -86,7 +86,7 @@ _OPTIONS = {
 }
 
 
-def _repeated(target: list[str], given: dict[str, Any], how: dict[str, Any]) -> Any:
+def _repeated(target: list[str], options: dict[str, Any], how: dict[str, Any]) -> Any:
     """Repeat a target by its sort: a command, a kernel or a scenario."""
     behind = list(Settings.command)
     if not target:
@@ -96,53 +96,53 @@ def _repeated(target: list[str], given: dict[str, Any], how: dict[str, Any]) -> 
         )
     what = "a command" if behind else "a kernel" if is_kernel(target[0]) else "a scenario"
     if len(target) > len(behind or [""]):
-        told = f"{', '.join(target[: -len(behind)])} before --" if behind else ", ".join(target)
+        targets = f"{', '.join(target[: -len(behind)])} before --" if behind else ", ".join(target)
         raise InputError(
-            f"one target is taken, and {told} was given; put a command with its words behind --"
+            f"one target is taken, and {targets} was given; put a command with its words behind --"
         )
-    for option, value in given.items():
+    for option, value in options.items():
         if value and option not in _OPTIONS[what]:
             raise InputError(f"{option} was given, and '{target[0]}' is {what}: leave it out")
     if what == "a command":
         from sciprec.regression.repetition.commands import repeat_command
 
         return repeat_command(
-            behind, folder=given["--folder"], ignored=given["--ignore"] or (),
-            blocks=_blocks(given["--block-size"] or ()), **how,
+            behind, folder=options["--folder"], ignored=options["--ignore"] or (),
+            blocks=_blocks(options["--block-size"] or ()), **how,
         )  # fmt: skip
     if what == "a kernel":
         from sciprec.regression.repetition.kernels import repeat_kernel
 
-        backends = given["--backend"] or []
+        backends = options["--backend"] or []
         if len(backends) > 1:
             raise InputError(
                 f"--backend is given {len(backends)} times for a kernel; give one arithmetic, or "
                 "none for the kernel as it is"
             )
-        if given["--inputs"] is None:
+        if options["--inputs"] is None:
             kernel_with_inputs(target[0], None)  # refuses
         return repeat_kernel(
-            target[0], given["--inputs"], backend=backends[0] if backends else None,
-            blocks=_blocks(given["--block-size"] or ()), plugins=Settings.plugins, **how,
+            target[0], options["--inputs"], backend=backends[0] if backends else None,
+            blocks=_blocks(options["--block-size"] or ()), plugins=Settings.plugins, **how,
         )  # fmt: skip
     from sciprec.regression.repetition.scenarios import repeat_scenario
 
     return repeat_scenario(
-        target[0], backends=given["--backend"] or (), plugins=Settings.plugins,
-        changes=given["--set"] or (), ignored=given["--ignore"] or (), **how,
+        target[0], backends=options["--backend"] or (), plugins=Settings.plugins,
+        changes=options["--set"] or (), ignored=options["--ignore"] or (), **how,
     )  # fmt: skip
 
 
-def _blocks(given: Sequence[str]) -> dict[str, list[int]]:
+def _blocks(entries: Sequence[str]) -> dict[str, list[int]]:
     """Read `--block-size` as names of parameters with their values."""
-    found: dict[str, list[int]] = {}
-    for one in given:
-        name, _, values = one.partition("=")
+    blocks: dict[str, list[int]] = {}
+    for text in entries:
+        name, _, values = text.partition("=")
         numbers = [v.strip() for v in values.split(",")]
         if not name or not all(v.isdigit() and v.isascii() for v in numbers):
             raise InputError(
-                f"--block-size is given '{one}'; it takes a name and whole numbers, as in "
+                f"--block-size is given '{text}'; it takes a name and whole numbers, as in "
                 "block=16,64"
             )
-        found[name] = [int(v) for v in numbers]
-    return found
+        blocks[name] = [int(v) for v in numbers]
+    return blocks

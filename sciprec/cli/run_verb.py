@@ -66,10 +66,10 @@ def run(
     json: Json = False,
 ) -> None:  # fmt: skip
     """Run scenarios in all their arithmetics; store netCDF files and a page."""
-    given = {"--workers": workers, "--scheduler": scheduler, "--threads": threads}
-    ways = [name for name, value in given.items() if value is not None]
-    if len(ways) > 1:
-        raise InputError(f"{' and '.join(ways)} were given; give one of them")
+    options = {"--workers": workers, "--scheduler": scheduler, "--threads": threads}
+    names = [name for name, value in options.items() if value is not None]
+    if len(names) > 1:
+        raise InputError(f"{' and '.join(names)} were given; give one of them")
     from sciprec.scenario.changes import change
 
     how = {"out": out, "backends": backend, "format": format, "fresh": fresh,

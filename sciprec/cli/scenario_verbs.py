@@ -35,11 +35,11 @@ def list_keys(
     from sciprec.workbench.kinds import kinds
     from sciprec.workbench.kinds.schema import scenario_keys
 
-    found = {name: scenario_keys(name) for name in ([kind] if kind else kinds())}
+    keys = {name: scenario_keys(name) for name in ([kind] if kind else kinds())}
     if json:
-        print_json({name: [vars(key) for key in of_kind] for name, of_kind in found.items()})
+        print_json({name: [vars(key) for key in of_kind] for name, of_kind in keys.items()})
         return
-    for name, of_kind in found.items():
+    for name, of_kind in keys.items():
         if not kind:
             say(f"\n{name}:")
         print_listing(keys_listing(of_kind))
@@ -63,15 +63,17 @@ def check_files(
     from sciprec.cli.console import print_json, say
     from sciprec.workbench.batch.checking import complaints_of
 
-    found = {str(file): complaints_of(file) for file in files}
+    complaints = {str(file): complaints_of(file) for file in files}
     if json:
-        print_json([{"file": file, "complaints": said} for file, said in found.items()])
-    for file, said in found.items() if not json else ():
-        for one in said:
-            print(f"sciprec: {printable(one)}", file=sys.stderr)
-        if not said:
+        print_json(
+            [{"file": file, "complaints": messages} for file, messages in complaints.items()]
+        )
+    for file, messages in complaints.items() if not json else ():
+        for message in messages:
+            print(f"sciprec: {printable(message)}", file=sys.stderr)
+        if not messages:
             say(f"{file}: good")
-    if any(found.values()):
+    if any(complaints.values()):
         raise typer.Exit(USAGE)
 
 

@@ -70,55 +70,60 @@ def study(
     from sciprec.tools.calls.kernel_file import kernel_named
     from sciprec.workbench.study.kernel_page import study as study_kernel
 
-    def tried(one: Any) -> None:
+    def tried(trial: Any) -> None:
         if not (quiet or json):
-            print(one, file=sys.stderr, flush=True)
+            print(trial, file=sys.stderr, flush=True)
 
     options = {
         "--inputs": inputs, "--backend": backend, "--tolerance": tolerance, "--metric": [metric],
         "--output": output, "--axes": axes, "--search": search and [search], "--out": [str(out)],
     }  # fmt: skip
     with interruptible(lambda: FILES_KEPT), Progress(quiet=quiet or json) as progress:
-        made = study_kernel(
+        result = study_kernel(
             kernel_named(kernel), list(inputs), backends=tuple(backend or ()),
             output=output or None, tolerance=_limits(tolerance or (), metric), metric=metric,
             out=out, axes=axes_of(axes or ()), search=search, threads=threads, fresh=fresh,
             command=command_line(["study", kernel], options), on_plan=progress.planned,
             on_done=progress.done, on_tried=tried,
         )  # fmt: skip
-    found = made.search
+    search_result = result.search
     if junit_xml is not None:
-        shown = found.compared if found else ()
-        table = [row for row in made.table if row["label"] not in shown]
+        shown = search_result.compared if search_result else ()
+        table = [row for row in result.table if row["label"] not in shown]
         write_cases(junit_xml, "study", table, ("beyond", "broken"))
     if json:
-        content = {"folder": made.folder, "page": made.page, "runs": made.table}
-        print_json(content | {"search": found and found.as_dict(), "notes": made.notes})
+        content = {"folder": result.folder, "page": result.page, "runs": result.table}
+        print_json(
+            content | {"search": search_result and search_result.as_dict(), "notes": result.notes}
+        )
     else:
-        print_runs(made.table)
-        for line in (*([found.sentence, found.note] if found else []), *made.notes):
+        print_runs(result.table)
+        for line in (
+            *([search_result.sentence, search_result.note] if search_result else []),
+            *result.notes,
+        ):
             if line:
                 say(line)
-        say(f"page: {made.page}")
-    if made.failures or _missed(made):
+        say(f"page: {result.page}")
+    if result.failures or _missed(result):
         raise typer.Exit(NOT_MET)
 
 
-def _missed(made: Any) -> bool:
+def _missed(result: Any) -> bool:
     """Whether an arithmetic misses its tolerance; those that a search shows are there to miss it,
     unless nothing was found.
     """
-    shown = made.search.compared if made.search else ()
-    bad = [row for row in made.table if row["status"] in ("beyond", "broken")]
-    nothing = made.search is not None and not made.search.found
+    shown = result.search.compared if result.search else ()
+    bad = [row for row in result.table if row["status"] in ("beyond", "broken")]
+    nothing = result.search is not None and not result.search.found
     return nothing or any(row["label"] not in shown for row in bad)
 
 
-def _limits(given: Sequence[str], metric: str) -> float | dict[str, float] | None:
+def _limits(texts: Sequence[str], metric: str) -> float | dict[str, float] | None:
     """The tolerance: one for all outputs, or by name, as in path=1e-3."""
     pairs = [
         (name, limit_of(value, metric))
-        for name, value in (one.rpartition("=")[::2] for one in given)
+        for name, value in (text.rpartition("=")[::2] for text in texts)
     ]
     plain = [value for name, value in pairs if not name]
     if plain and len(pairs) > 1:
@@ -131,13 +136,13 @@ def _limits(given: Sequence[str], metric: str) -> float | dict[str, float] | Non
 
 def axes_of(given: Sequence[str]) -> dict[str, tuple[str, ...]]:
     """Names of axes by result."""
-    found: dict[str, tuple[str, ...]] = {}
-    for one in given:
-        name, _, dims = one.partition("=")
+    axes: dict[str, tuple[str, ...]] = {}
+    for text in given:
+        name, _, dims = text.partition("=")
         if not (name and dims):
             raise InputError(
-                f"--axes is given '{one}'; it takes the names of the axes of a result, as in "
+                f"--axes is given '{text}'; it takes the names of the axes of a result, as in "
                 "path=time or field=time,lat,lon"
             )
-        found[name] = tuple(dim.strip() for dim in dims.split(","))
-    return found
+        axes[name] = tuple(dim.strip() for dim in dims.split(","))
+    return axes

@@ -68,7 +68,7 @@ def trace(
         if metric is not None:
             options["metric"] = metric
         with Waiting(f"tracing {traced} in {backend}"):
-            found = _of_kernel(traced, inputs, changes, backend, samples, options)
+            result = _of_kernel(traced, inputs, changes, backend, samples, options)
     else:
         refuse_inputs(inputs)
         if metric is not None:
@@ -77,31 +77,31 @@ def trace(
                 "leave it out, or name a kernel: FILE.py:FUNCTION"
             )
         with Waiting(f"tracing {traced} in {backend}"):
-            found = _of_scenario(traced, changes or [], backend, samples, options)
-    page = None if html is None else _written(found, html)
+            result = _of_scenario(traced, changes or [], backend, samples, options)
+    page = None if html is None else _written(result, html)
     if json:
-        print_json(found.as_dict())
+        print_json(result.as_dict())
     else:
-        print(found)
+        print(result)
         if page is not None:
             say(f"page: {page}")
 
 
-def _written(found, path: Path) -> Path:
+def _written(result, path: Path) -> Path:
     """The page of a trace."""
     from sciprec.tools.trace.models.traces import ModelTrace
     from sciprec.tools.trace.page import write_trace_page
 
-    return write_trace_page(found, path) if isinstance(found, ModelTrace) else found.html(path)
+    return write_trace_page(result, path) if isinstance(result, ModelTrace) else result.html(path)
 
 
 def _of_kernel(named: str, inputs: str | None, changes, backend: str, samples, options):
     """The trace of a kernel."""
     from sciprec.tools.trace.traces import trace as trace_kernel
 
-    function, given = kernel_with_inputs(named, inputs, changes)
-    more = {} if samples is None else {"samples": samples}
-    return trace_kernel(function, backend, given, **options, **more)
+    function, args = kernel_with_inputs(named, inputs, changes)
+    chosen = {} if samples is None else {"samples": samples}
+    return trace_kernel(function, backend, args, **options, **chosen)
 
 
 def _of_scenario(named: str, changes: list[str], backend: str, samples, options):
@@ -112,5 +112,5 @@ def _of_scenario(named: str, changes: list[str], backend: str, samples, options)
     changed = dict(map(change, changes))
     return trace_scenario(
         named, backend, changes=changed, samples=samples,
-        on_estimate=lambda said: print(said, file=sys.stderr, flush=True), **options,
+        on_estimate=lambda message: print(message, file=sys.stderr, flush=True), **options,
     )  # fmt: skip

@@ -94,32 +94,32 @@ def tune(
     }  # fmt: skip
     with Waiting(f"searching the formats of {tuned}"):
         if is_kernel(tuned):
-            more = [*(changes or []), *(check_changes or [])]
-            found = _of_kernel(tuned, inputs, check, more, search)
+            all_changes = [*(changes or []), *(check_changes or [])]
+            result = _of_kernel(tuned, inputs, check, all_changes, search)
         else:
             refuse_inputs(inputs or check, "--inputs or --check")
-            found = _of_scenario(tuned, changes or [], check_changes or [], search)
-    if save is not None and found.good:
-        found.save(save)
-    page = None if html is None else write_tune_page(found, html)
+            result = _of_scenario(tuned, changes or [], check_changes or [], search)
+    if save is not None and result.good:
+        result.save(save)
+    page = None if html is None else write_tune_page(result, html)
     if json:
-        print_json(found.as_dict())
+        print_json(result.as_dict())
     else:
-        print(found)
-        if save is not None and found.good:
+        print(result)
+        if save is not None and result.good:
             say(f"assignment: {save}")
         if page is not None:
             say(f"page: {page}")
-    if not found.good:
+    if not result.good:
         raise typer.Exit(1)
 
 
-def _formats(given: str) -> str | list[str]:
+def _formats(text: str) -> str | list[str]:
     """The formats to choose from, by name; or the word for all numbers of bits."""
-    if given == "bits":
-        return given
-    between = ";" if ";" in given else ","
-    return [name.strip() for name in given.split(between) if name.strip()]
+    if text == "bits":
+        return text
+    between = ";" if ";" in text else ","
+    return [name.strip() for name in text.split(between) if name.strip()]
 
 
 def _of_kernel(
@@ -128,9 +128,9 @@ def _of_kernel(
     """Tune a kernel of a file; return the result."""
     from sciprec.tools.tune.tuned import tune as tune_kernel
 
-    function, given = kernel_with_inputs(named, inputs, changes)
+    function, args = kernel_with_inputs(named, inputs, changes)
     checked = None if check is None else arguments_of(function, check)
-    return tune_kernel(function, given, check=checked, **search)
+    return tune_kernel(function, args, check=checked, **search)
 
 
 def _of_scenario(named: str, changes: list[str], check: list[str], search: dict[str, Any]):

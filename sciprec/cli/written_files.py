@@ -65,24 +65,24 @@ def require_free_files(command: Any) -> None:
         require_free_files(below)
 
 
-def _require_free(given: Mapping[str, Any]) -> None:
+def _require_free(options: Mapping[str, Any]) -> None:
     """Refuse files to write that are in the way of something, or of one another.
 
     Args:
-        given: values of a verb's options and arguments, by name.
+        options: values of a verb's options and arguments, by name.
 
     Raises:
         InputError: there is one.
     """
-    asked = {name: value for name, value in given.items() if isinstance(value, FileToWrite)}
+    to_write = {name: value for name, value in options.items() if isinstance(value, FileToWrite)}
     inputs = [*Settings.plugins]
-    for name, value in given.items():
-        inputs += () if name in asked else _files_in(value)
+    for name, value in options.items():
+        inputs += () if name in to_write else _files_in(value)
     places: dict[str, str] = {}
-    for name, path in asked.items():
+    for name, path in to_write.items():
         other = places.setdefault(os.path.realpath(path), name)
         if other != name:
-            both = " and ".join(f"--{one.replace('_', '-')}" for one in (other, name))
+            both = " and ".join(f"--{option.replace('_', '-')}" for option in (other, name))
             raise InputError(f"{both} are given the same file '{path}'; give each one of its own")
         targets.require_free(path, path.sort, inputs)
 
@@ -90,8 +90,8 @@ def _require_free(given: Mapping[str, Any]) -> None:
 def _files_in(value: Any) -> Iterator[str]:
     """The files that a value may name: alone, in FILE.py:FUNCTION, assignment:FILE or A=FILE."""
     if isinstance(value, (list, tuple)):
-        for one in value:
-            yield from _files_in(one)
+        for item in value:
+            yield from _files_in(item)
     elif isinstance(value, (str, Path)):
         text = str(value)
         yield from (text, text.rpartition(":")[0], text.partition(":")[2], text.partition("=")[2])

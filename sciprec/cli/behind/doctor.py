@@ -42,11 +42,11 @@ class Finding:
 
 def examine() -> tuple[Finding, ...]:
     """Everything in the order in which it is printed; takes a second once it is compiled."""
-    found = [Finding(name, value) for name, value in provenance().items() if value]
-    found.append(Finding("executable", sys.executable))
-    found.append(Finding("threads", _threads()))
-    found += [_dask(), _rounding(), *(_agreement(name) for name in TESTED), _cache()]
-    return tuple(found)
+    findings = [Finding(name, value) for name, value in provenance().items() if value]
+    findings.append(Finding("executable", sys.executable))
+    findings.append(Finding("threads", _threads()))
+    findings += [_dask(), _rounding(), *(_agreement(name) for name in TESTED), _cache()]
+    return tuple(findings)
 
 
 def clear_cache() -> tuple[int, int]:
@@ -77,9 +77,9 @@ def _cache_files(folder: Path) -> dict[Path, int]:
     """Generated modules and compiled code in the folder, and what was left half-written, with their
     sizes in bytes. Other processes may remove some meanwhile.
     """
-    found = [*folder.glob("*"), *folder.glob("__pycache__/*")]  # the second of earlier versions
+    paths = [*folder.glob("*"), *folder.glob("__pycache__/*")]  # the second of earlier versions
     sizes = {}
-    for path in sorted(found):
+    for path in sorted(paths):
         with contextlib.suppress(FileNotFoundError):
             if _GENERATED.match(path.name) and path.is_file():
                 sizes[path] = path.stat().st_size

@@ -82,8 +82,8 @@ def make_gallery(
     Raises:
         InputError: no such entry, a scenario cannot be used, a run failed, or a page is too large.
     """
-    there = shipped(_EXAMPLES).is_dir()
-    all_of_them = [name for name, entry in GALLERY.items() if there or not entry.model]
+    has_examples = shipped(_EXAMPLES).is_dir()
+    all_of_them = [name for name, entry in GALLERY.items() if has_examples or not entry.model]
     chosen = all_of_them if names is None else list(names)
     for name in chosen:
         if name not in GALLERY:
@@ -108,10 +108,10 @@ def _page(name: str, scenarios: str | Path | None, folder: Path) -> Path:
     entry = GALLERY[name]
     typed = entry.files(scenarios)
     root = shipped(_EXAMPLES).parent
-    files = [root / one for one in typed] if entry.model else typed
-    own = [str(root / one) for one in entry.plugins]
+    files = [root / file for file in typed] if entry.model else typed
+    plugin_files = [str(root / plugin) for plugin in entry.plugins]
     with temporary_folder("gallery") as thrown_away:
-        done = workflow.run(files, out=thrown_away, plugins=[*Settings.plugins, *own])
+        done = workflow.run(files, out=thrown_away, plugins=[*Settings.plugins, *plugin_files])
         failures = [run for run in done.failures if not run.partial]  # a blow-up is a finding
         if failures:
             first = failures[0]

@@ -110,11 +110,11 @@ def _course(content: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 def _share_of_rounding(prices: Sequence[Mapping[str, Any]]) -> str:
     """The largest rounding error over its price, of prices that their bounds tell from zero."""
-    told = [row for row in prices if abs(row["price"]) > row["bound"]]
-    if not told:
+    resolved = [row for row in prices if abs(row["price"]) > row["bound"]]
+    if not resolved:
         return "– (no price is told from zero by its bound)"
-    share = max(abs(row["rounding_error"] / row["price"]) for row in told)
-    of = "the price" if len(told) == len(prices) else "the prices that are told from zero"
+    share = max(abs(row["rounding_error"] / row["price"]) for row in resolved)
+    of = "the price" if len(resolved) == len(prices) else "the prices that are told from zero"
     return f"{100 * share:.2g} % of {of}"
 
 

@@ -70,10 +70,10 @@ def read_model(path: Path | None, given: Mapping[str, float | None]) -> tuple[Mo
         checked = ModelFile.model_validate(content)
     except ValidationError as error:
         lines = []
-        for one in error.errors():
-            name = one["loc"][-1]
+        for entry in error.errors():
+            name = entry["loc"][-1]
             origin = _option(name) if name in replaced else "options" if path is None else path
-            lines.append(f"{origin}: {complaint(ModelFile, dict(one))}")
+            lines.append(f"{origin}: {complaint(ModelFile, dict(entry))}")
         raise InputError("\n".join(lines)) from None
     also = ", ".join(f"{name} = {value:g}" for name, value in replaced.items())
     source = checked.source or f"parameters of {path}"
@@ -101,14 +101,14 @@ def asked_price(given: Mapping[str, Any]) -> tuple[AskedPrice, str]:
         given["payoff"], given["strike"] or (), given["maturity"],
         **single | read_parameters(given["parameter"] or ()),
     )  # fmt: skip
-    asked = AskedPrice(
+    request = AskedPrice(
         model=HestonModel(**asdict(model)),
         payoffs=payoffs,
         simulation=AskedSimulation(scheme=given["scheme"]),
         greeks_tolerance=given["greeks_tolerance"] if given["greeks"] else None,
         **{name: given[name] for name in _AS_THEY_ARE},
     )
-    return asked, source
+    return request, source
 
 
 def notes_of(given: Mapping[str, Any], asked: AskedPrice) -> list[str]:
@@ -117,16 +117,16 @@ def notes_of(given: Mapping[str, Any], asked: AskedPrice) -> list[str]:
     Args:
         given: the options by name; asked: what they ask.
     """
-    said = [*asked.model.notes(), *tolerance_note("price", given["tolerance"])]
+    notes = [*asked.model.notes(), *tolerance_note("price", given["tolerance"])]
     if given["greeks"]:
-        said += tolerance_note("greek", given["greeks_tolerance"])
+        notes += tolerance_note("greek", given["greeks_tolerance"])
     if given["fixings"] is None and "fixings" in asked.payoffs.parameters:
         number = asked.payoffs.parameters["fixings"]
-        said.append(
+        notes.append(
             f"{asked.payoffs.kind} has {number} fixings, at maturity k / {number}, since --fixings "
             "is not given"
         )
-    return said
+    return notes
 
 
 def asked_grid(
@@ -146,8 +146,8 @@ def asked_grid(
     entry = payoff_named(name)
     lists = {"strike": tuple(dict.fromkeys(strikes)), "maturity": tuple(dict.fromkeys(maturities))}
     single = {word: value for word, value in others.items() if value is not None}
-    given = [word for word, values in lists.items() if values] + list(single)
-    _check_names(entry, given)
+    names = [word for word, values in lists.items() if values] + list(single)
+    _check_names(entry, names)
     if "fixings" in entry.parameters and "fixings" not in entry.optional:
         single.setdefault("fixings", USUAL_FIXINGS)
     payoff_grid(name, lists["strike"], lists["maturity"], **single)
@@ -156,17 +156,17 @@ def asked_grid(
     )
 
 
-def _check_names(entry: PayoffEntry, given: Sequence[str]) -> None:
+def _check_names(entry: PayoffEntry, names: Sequence[str]) -> None:
     """Refuse options that do not belong to a payoff, and ask for those that are missing."""
     takes = ", ".join(map(_option, _sorted(entry.parameters)))
-    foreign = [name for name in given if name not in entry.parameters]
+    foreign = [name for name in names if name not in entry.parameters]
     if foreign:
         raise InputError(
             f"payoff {entry.name!r} does not take {', '.join(map(_option, foreign))}; it takes "
             f"{takes}: leave the others out"
         )
     required = [p for p in entry.parameters if p not in (*entry.optional, "fixings")]
-    missing = [name for name in _sorted(required) if name not in given]
+    missing = [name for name in _sorted(required) if name not in names]
     if missing:
         raise InputError(
             f"payoff {entry.name!r} needs {', '.join(map(_option, missing))}; it takes {takes}"
@@ -188,18 +188,18 @@ def read_parameters(written: Sequence[str]) -> dict[str, float]:
     Raises:
         InputError: a text is none of this form.
     """
-    found = {}
+    parameters = {}
     for text in written:
         name, _, number = (part.strip() for part in text.partition("="))
         if not (option := _option(name)).startswith("--parameter"):
             raise InputError(f"--parameter is given {text!r}; write it as the option {option}")
         try:
-            found[name] = float(number)
+            parameters[name] = float(number)
         except ValueError:
             raise InputError(
                 f"--parameter is given {text!r}; it takes a name and a number, such as power=2"
             ) from None
-    return found
+    return parameters
 
 
 def _option(name: str) -> str:
@@ -221,8 +221,8 @@ def result_as_dict(model: Model, source: str, result: Any) -> dict[str, Any]:
 
     prices = price_rows(result)
     for row, payoff in zip(prices, result.payoffs, strict=True):
-        known = analytic.price(model, payoff) if analytic.has_price(payoff) else None
-        row["analytic_price"] = known
+        analytic_price = analytic.price(model, payoff) if analytic.has_price(payoff) else None
+        row["analytic_price"] = analytic_price
     run = ("met", "n_paths", "n_steps", "seconds", "backend", "scheme", "confidence", "seed")
     return {
         "model": asdict(model) | {"source": source},
@@ -244,10 +244,12 @@ def greeks_as_dict(model: Model, result: Any) -> dict[str, Any]:
     """
     from sciprec.heston.sensitivities.listing import greek_rows
 
-    known = [p.analytic_greeks(model) if p.knows("analytic_greeks") else {} for p in result.payoffs]
+    analytic = [
+        p.analytic_greeks(model) if p.knows("analytic_greeks") else {} for p in result.payoffs
+    ]
     rows = greek_rows(result)
     for number, row in enumerate(rows):
-        row["analytic"] = known[number // len(result.greeks)].get(row["greek"])
+        row["analytic"] = analytic[number // len(result.greeks)].get(row["greek"])
     run = ("met", "n_paths", "n_steps", "seconds", "variance_reduction")
     return {
         "rows": rows,

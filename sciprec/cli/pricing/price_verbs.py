@@ -84,7 +84,7 @@ def price(
 
     Model parameters given as options replace those of the file.
     """
-    given = dict(locals())
+    options = dict(locals())
     from sciprec import heston
     from sciprec.cli.console import print_json
     from sciprec.cli.pricing.price_console import print_greeks, print_prices
@@ -102,18 +102,18 @@ def price(
         price_arguments,
     )
 
-    asked, source = asked_price(given)
-    model_given, payoffs = asked_model(asked), asked_payoffs(asked.payoffs)
+    request, source = asked_price(options)
+    model_given, payoffs = asked_model(request), asked_payoffs(request.payoffs)
     how = {
         "backend": backend, "max_seconds": max_seconds,
         "threads": threads if threads is not None else os.cpu_count() or 1,
     }  # fmt: skip
-    of_greeks = greeks_arguments(asked)
+    of_greeks = greeks_arguments(request)
     with interruptible(lambda: "no price was made"), Waiting(f"pricing in {backend}"):
-        result = heston.price(model_given, payoffs, **how, **price_arguments(asked))
+        result = heston.price(model_given, payoffs, **how, **price_arguments(request))
         derived = of_greeks and heston.greeks(model_given, payoffs, **how, **of_greeks)
     content = result_as_dict(model_given, source, result) | {"compensation": compensation}
-    content["sentences"] = notes_of(given, asked) + content["sentences"]
+    content["sentences"] = notes_of(options, request) + content["sentences"]
     if derived is not None:
         content["greeks"] = greeks_as_dict(model_given, derived)
     if json:
@@ -136,12 +136,12 @@ def options_of_price(words: list[str]) -> tuple[Any, str]:
 
     alone = typer.Typer()
     alone.command()(price)
-    given = typer.main.get_command(alone).make_context("sciprec price", list(words)).params
+    options = typer.main.get_command(alone).make_context("sciprec price", list(words)).params
     for name in ("json", "threads", "max_seconds"):
-        if given[name]:
+        if options[name]:
             option = "--" + name.replace("_", "-")
             raise InputError(
                 f"{option} is given to prices that a baseline is to be of, and belongs to a single "
                 "call; leave it out"
             )
-    return asked_price(given)[0], given["backend"]
+    return asked_price(options)[0], options["backend"]
