@@ -31,7 +31,7 @@ def comparison_page(comparison: Comparison, *, golden: str, actual: str) -> str:
     """
     differing = [r for r in comparison.rows if r.severity not in SETTLED and r.statistics]
     shown = sorted(differing, key=_badness, reverse=True)[:MOST_PICTURES]
-    known = metrics()
+    registered = metrics()
     return template("comparison.html").render(
         style=page_style(),
         title=_title(comparison),
@@ -40,7 +40,7 @@ def comparison_page(comparison: Comparison, *, golden: str, actual: str) -> str:
         tolerances=_tolerances(comparison),
         notes=[*(f"'{name}' is missing" for name in comparison.missing), *comparison.notes],
         rows=[(row, reason(row)) for row in comparison.rows],
-        metrics=[known[name] for name in SHOWN_METRICS],
+        metrics=[registered[name] for name in SHOWN_METRICS],
         chips=CHIPS,
         sections=[_section(row, f"v{i}") for i, row in enumerate(shown)],
         left_out=len(differing) - len(shown),
@@ -70,40 +70,40 @@ def _tolerances(comparison: Comparison) -> list[str]:
     """The tolerances as they were given."""
     return [
         f"{option} {name + ' ' if name else ''}{value}"
-        for option, given in vars(comparison.tolerances).items()
-        for name, value in given.items()
+        for option, limits in vars(comparison.tolerances).items()
+        for name, value in limits.items()
     ]
 
 
 def _section(row: Row, prefix: str) -> dict[str, Any]:
     """The section of one variable: its row, its picture and its tables."""
-    found = row.statistics
-    used = [k for k, name in enumerate(found.classes)
-            if any(found.matrix[k]) or any(line[k] for line in found.matrix)]  # fmt: skip
+    statistics = row.statistics
+    used = [k for k, name in enumerate(statistics.classes)
+            if any(statistics.matrix[k]) or any(line[k] for line in statistics.matrix)]  # fmt: skip
     return {
         "row": row,
         "picture": _picture(row, prefix),
-        "quantiles": [(title, getattr(found, kind)) for kind, title in _KINDS],
-        "digits": found.digits,
-        "classes": [found.classes[k] for k in used],
-        "matrix": [[found.matrix[i][j] for j in used] for i in used],
-        "magnitudes": found.magnitudes,
-        "worst": found.worst,
+        "quantiles": [(title, getattr(statistics, kind)) for kind, title in _KINDS],
+        "digits": statistics.digits,
+        "classes": [statistics.classes[k] for k in used],
+        "matrix": [[statistics.matrix[i][j] for j in used] for i in used],
+        "magnitudes": statistics.magnitudes,
+        "worst": statistics.worst,
     }
 
 
 def _picture(row: Row, name: str) -> Picture:
     """The distribution of errors, their profile along an axis, and their map."""
-    found = row.statistics
-    profile = next(iter(found.profiles.items()), None)
-    panels = 1 + (profile is not None) + bool(found.map)
+    statistics = row.statistics
+    profile = next(iter(statistics.profiles.items()), None)
+    panels = 1 + (profile is not None) + bool(statistics.map)
     with drawn(name, 2.9) as figure:
         axes = np.atleast_1d(figure.subplots(1, panels)).tolist()
-        _draw_distribution(axes.pop(0), found)
+        _draw_distribution(axes.pop(0), statistics)
         if profile is not None:
             _draw_profile(axes.pop(0), *profile)
-        if found.map:
-            _draw_map(figure, axes.pop(0), found.map)
+        if statistics.map:
+            _draw_map(figure, axes.pop(0), statistics.map)
         svg = to_svg(figure, f"Errors of {row.variable}: distribution, profile and map")
     return Picture(
         svg,
@@ -119,9 +119,9 @@ def _drawable(values: Any) -> np.ndarray:
     return np.where(values > 0.0, np.clip(values, 1e-300, 1e300), np.nan)
 
 
-def _draw_distribution(axes: Any, found: Any) -> None:
+def _draw_distribution(axes: Any, statistics: Any) -> None:
     """Share of values with an error of at most 2^e."""
-    edges, below = share_by_error(found)
+    edges, below = share_by_error(statistics)
     if edges.size:
         axes.step(edges, below, where="post", color=COLOURS[0])
         axes.set_xscale("log")
@@ -141,11 +141,11 @@ def _draw_profile(axes: Any, dim: str, profile: dict[str, Any]) -> None:
     axes.legend()
 
 
-def _draw_map(figure: Any, axes: Any, found: dict[str, Any]) -> None:
+def _draw_map(figure: Any, axes: Any, blocks: dict[str, Any]) -> None:
     """Largest error of each block."""
     from matplotlib.colors import LogNorm
 
-    values = _drawable(found["largest"])
+    values = _drawable(blocks["largest"])
     positive = values[~np.isnan(values)]
     if positive.size:
         low, high = positive.min(), positive.max()
@@ -153,5 +153,5 @@ def _draw_map(figure: Any, axes: Any, found: dict[str, Any]) -> None:
         image = axes.imshow(values, norm=norm, cmap="cividis",
                             aspect="auto", origin="lower")  # fmt: skip
         figure.colorbar(image, ax=axes)
-    axes.set(xticks=[], yticks=[], xlabel=found["axes"][1], ylabel=found["axes"][0])
+    axes.set(xticks=[], yticks=[], xlabel=blocks["axes"][1], ylabel=blocks["axes"][0])
     axes.grid(False)

@@ -109,23 +109,23 @@ def table(batch: StoredBatch) -> list[dict[str, Any]]:
                 "errors": {k: v if math.isfinite(v) else None for k, v in main.errors.items()},
             }
         rows.append(row)
-    return rows + [_failed_member(one) for one in batch.further if one.failure]
+    return rows + [_failed_member(member) for member in batch.further if member.failure]
 
 
-def _failed_member(one: StoredMember) -> dict[str, Any]:
+def _failed_member(member: StoredMember) -> dict[str, Any]:
     """The row of a failed member of an ensemble; members that succeeded have none."""
     return {
-        "scenario": one.scenario, **one.variant.as_dict(), "member": one.member, "status": "failed",
-        "reason": f"member {one.member}: {one.failure}", "file": None, "seconds": None,
-        "variable": None, "units": None, "nonfinite": None, "errors": {}, "growth": None,
-        "drift": None, "fixed_point": None, "idle_roles": None,
+        "scenario": member.scenario, **member.variant.as_dict(), "member": member.member,
+        "status": "failed", "reason": f"member {member.member}: {member.failure}", "file": None,
+        "seconds": None, "variable": None, "units": None, "nonfinite": None, "errors": {},
+        "growth": None, "drift": None, "fixed_point": None, "idle_roles": None,
     }  # fmt: skip
 
 
 def _most_memory(batch: StoredBatch) -> float | None:
     """Megabytes of the largest process of a run of the batch; None where no file says so."""
-    told = [run.dataset.attrs.get(PEAK_MEMORY) for run in batch.runs if run.dataset is not None]
-    return max((float(one) / 1e6 for one in told if one is not None), default=None)
+    peaks = [run.dataset.attrs.get(PEAK_MEMORY) for run in batch.runs if run.dataset is not None]
+    return max((float(peak) / 1e6 for peak in peaks if peak is not None), default=None)
 
 
 def _title(batch: StoredBatch) -> str:
@@ -193,19 +193,19 @@ def _about(runs: Iterable[StoredRun]) -> str:
     """The backend's own line, and the arithmetics of the transforms' stages, from a stored file."""
     for run in runs:
         if run.dataset is not None:
-            said = json.loads(run.dataset.attrs["sciprec_backend_properties"]).get("about", "")
-            kept = run.dataset.attrs.get(STORED_STATE, "")
-            return ", ".join(part for part in (said, kept, stage_words(run)) if part)
+            about = json.loads(run.dataset.attrs["sciprec_backend_properties"]).get("about", "")
+            state_words = run.dataset.attrs.get(STORED_STATE, "")
+            return ", ".join(part for part in (about, state_words, stage_words(run)) if part)
     return ""
 
 
 def _formats(batch: StoredBatch) -> list[dict[str, Any]]:
     """The arithmetic of each backend's operators, from stored files."""
-    found = []
+    formats = []
     for name in dict.fromkeys(run.backend for run in batch.runs):
         datasets = [r.dataset for r in batch.runs if r.backend == name and r.dataset is not None]
         for stored in datasets[:1]:
             properties = json.loads(stored.attrs["sciprec_backend_properties"])
             by_place = "assignment" in properties
-            found.append({"name": name, "by_place": by_place, **properties["compute"]})
-    return found
+            formats.append({"name": name, "by_place": by_place, **properties["compute"]})
+    return formats

@@ -86,8 +86,8 @@ class PageSection:
         if not data:
             return None
         file = f"sections/{self.name}.html"
-        made = template(file) if self.markup is None else template_of(self.markup)
-        return made.render(data=data, scenario=subject.scenario).removesuffix("\n")
+        markup = template(file) if self.markup is None else template_of(self.markup)
+        return markup.render(data=data, scenario=subject.scenario).removesuffix("\n")
 
 
 def _evidence(subject: Subject) -> Any:
@@ -97,7 +97,7 @@ def _evidence(subject: Subject) -> Any:
         "rows": rows,
         "matrix": evidence_matrix(subject.runs),
         "pictures": evidence_pictures(subject.runs, subject.order, subject.prefix),
-        "missing": list(dict.fromkeys(said for row in rows for said in row["missing"])),
+        "missing": list(dict.fromkeys(sentence for row in rows for sentence in row["missing"])),
     }
 
 
@@ -181,13 +181,13 @@ def scenario_part(batch: StoredBatch, index: int, name: str) -> dict[str, Any]:
     """
     subject = Subject(batch, name, f"s{index}")
     described = _description(subject)
-    made = (one.render(subject) for one in page_sections())
+    parts = (section.render(subject) for section in page_sections())
     return {
         "name": name,
         "title": described.get("title", name),
         "source": described.get("source", ""),
         "rounded": rounded_in_words(subject.runs),
-        "parts": [part for part in made if part is not None],
+        "parts": [part for part in parts if part is not None],
     }
 
 

@@ -33,47 +33,47 @@ def adaptive_rows(runs: Sequence[StoredRun], prefix: str) -> list[dict[str, Any]
 
 def _row(run: StoredRun, truth: xr.Dataset | None, name: str) -> dict[str, Any]:
     dataset = run.dataset
-    said, history = history_of(dataset)
-    kept = history["kept"] == 1
-    steps = np.where(kept, history["steps"], 0)
+    plan, history = history_of(dataset)
+    accepted = history["kept"] == 1
+    steps = np.where(accepted, history["steps"], 0)
     total = max(int(steps.sum()), 1)
     label = "days" if "step_seconds" in dataset.attrs else "step"
     days = dataset.attrs["step_seconds"] / 86400.0 if label == "days" else 1.0
     ends = (history["first"] + history["steps"] - 1) * days
-    when, true = true_errors(dataset, truth, said["variable"].split(", "))
+    when, true = true_errors(dataset, truth, plan["variable"].split(", "))
     if label == "step":  # of the end alone it is known which step it is
-        when, true = ends[kept][-1:], true[-1:]
+        when, true = ends[accepted][-1:], true[-1:]
     courses = {
-        "estimated": Course(ends[kept], history["estimate"][kept], 0),
+        "estimated": Course(ends[accepted], history["estimate"][accepted], 0),
         "true": Course(when, true, 0, thick=True),
     }
     caption = (
-        f"Relative l2 error of {said['variable']}: estimated after each block; wide: against fp64; "
+        f"Relative l2 error of {plan['variable']}: estimated after each block; wide: against fp64; "
         "grey: the tolerance."
     )
     error = float(true[-1]) if true.size else None
     return {
         "label": run.label,
-        "variable": said["variable"],
-        "tolerance": number(said["tolerance"]),
-        "estimate": number(float(history["estimate"][kept][-1]) if kept.any() else None),
+        "variable": plan["variable"],
+        "tolerance": number(plan["tolerance"]),
+        "estimate": number(float(history["estimate"][accepted][-1]) if accepted.any() else None),
         "error": number(error),
-        "met": error is not None and error <= said["tolerance"] and not dataset.attrs["blow_up"],
+        "met": error is not None and error <= plan["tolerance"] and not dataset.attrs["blow_up"],
         "known": error is not None,
-        "vain": said["vain"],
+        "vain": plan["vain"],
         "rungs": [
             {
                 "name": rung,
                 "share": f"{100 * int(steps[history['rung'] == place].sum()) / total:.0f} %",
-                "again": int(np.sum(~kept & (history["rung"] == place))),
+                "again": int(np.sum(~accepted & (history["rung"] == place))),
             }
-            for place, rung in enumerate(said["ladder"])
+            for place, rung in enumerate(plan["ladder"])
         ],
         "strip": rungs_picture(
-            said["ladder"], (history["first"] - 1) * days, ends, history["rung"], kept,
+            plan["ladder"], (history["first"] - 1) * days, ends, history["rung"], accepted,
             f"{name}-rungs", label,
         ),
-        "picture": courses_picture(courses, label, f"{name}-error", caption, said["tolerance"]),
+        "picture": courses_picture(courses, label, f"{name}-error", caption, plan["tolerance"]),
     }  # fmt: skip
 
 
@@ -89,10 +89,12 @@ def true_errors(
         variables: of the state, whose fields both files must have along time.
     """
     fields = [_FIELDS.get(name, name) for name in variables]
-    known = truth is not None and all(
-        field in one and "time" in one[field].dims for field in fields for one in (dataset, truth)
+    has_fields = truth is not None and all(
+        field in data and "time" in data[field].dims
+        for field in fields
+        for data in (dataset, truth)
     )
-    if not known:
+    if not has_fields:
         return np.zeros(0), np.zeros(0)
     count = min(dataset.sizes["time"], truth.sizes["time"])
     pairs = zip(variables, fields, strict=True)
@@ -104,7 +106,7 @@ def _errors_of(
     variable: str, field: str, dataset: xr.Dataset, truth: xr.Dataset, count: int
 ) -> np.ndarray:
     """The relative l2 errors of a variable after the first of so many times."""
-    mine, its = (one[field].isel(time=slice(1, count)) for one in (dataset, truth))
+    mine, its = (data[field].isel(time=slice(1, count)) for data in (dataset, truth))
     area = truth["cell_area"] if {"lat", "lon"} <= set(its.dims) else xr.DataArray(1.0)
     mean = (area * its).sum(("lat", "lon")) / area.sum() if field != variable else 0.0
     over = [dim for dim in its.dims if dim != "time"]  # the state has no mean

@@ -31,16 +31,16 @@ def bounded_pictures(done: Sequence[StoredRun], order: Sequence[str], prefix: st
         order: all labels of the batch; a label keeps its colour on the whole page.
         prefix: unique on the page, for identifiers.
     """
-    found, told = [], _told(done[0].dataset)
-    if told.any():
-        found.append(_interval_picture(done, order, f"{prefix}-intervals"))
+    pictures, told_apart = [], _told(done[0].dataset)
+    if told_apart.any():
+        pictures.append(_interval_picture(done, order, f"{prefix}-intervals"))
     if np.isfinite(done[0].dataset["analytic_implied_volatility"]).any():
-        found.append(_smile_picture(done, order, f"{prefix}-smile"))
-    if told.any():
-        found.append(_budget_picture(done, f"{prefix}-budget"))
-        found.append(_rounding_picture(done, order, f"{prefix}-rounding"))
-    found.append(_cost_picture(done, f"{prefix}-cost"))
-    return found
+        pictures.append(_smile_picture(done, order, f"{prefix}-smile"))
+    if told_apart.any():
+        pictures.append(_budget_picture(done, f"{prefix}-budget"))
+        pictures.append(_rounding_picture(done, order, f"{prefix}-rounding"))
+    pictures.append(_cost_picture(done, f"{prefix}-cost"))
+    return pictures
 
 
 def level_rows(runs: Sequence[StoredRun]) -> list[dict[str, Any]]:
@@ -56,10 +56,10 @@ def level_rows(runs: Sequence[StoredRun]) -> list[dict[str, Any]]:
 def notes(runs: Sequence[StoredRun]) -> list[dict[str, str]]:
     """Notes of runs: a fall-back, a missed tolerance, a role without operations."""
     return [
-        {"label": run.label, "said": said}
+        {"label": run.label, "said": note}
         for run in runs
         if run.dataset is not None
-        for said in [
+        for note in [
             *json.loads(run.dataset.attrs.get("notes", "[]")),
             *filter(None, [idle_roles_of(run)]),
         ]
@@ -108,8 +108,8 @@ def _interval_picture(done: Sequence[StoredRun], order: Sequence[str], name: str
     first = done[0].dataset
     analytic = bool(np.isfinite(first["analytic_price"]).all())
     truth = first["analytic_price"] if analytic else _truth(done).dataset["price"]
-    told = _told(first)
-    truth = truth.where(told)
+    told_apart = _told(first)
+    truth = truth.where(told_apart)
     accepted = float((first["tolerance"] / np.abs(truth)).max()) * 100
     reach = 0.0
     with drawn(name, 3.6) as figure:
@@ -176,15 +176,15 @@ def _smile_picture(done: Sequence[StoredRun], order: Sequence[str], name: str) -
 def _budget_picture(done: Sequence[StoredRun], name: str) -> Picture:
     """The bound's parts over the price, stacked, at the strike where the bound is widest."""
     first = done[0].dataset
-    told = _told(first)
-    rows = [row for row in range(first.sizes["maturity"]) if told[row].any()]
+    told_apart = _told(first)
+    rows = [row for row in range(first.sizes["maturity"]) if told_apart[row].any()]
     rows = [rows[place] for place in _some(len(rows))]
     with drawn(name, 1.0 + 0.26 * len(done)) as figure:
         panels = figure.subplots(1, len(rows), sharey=True, sharex=True, squeeze=False)[0]
         largest = 0.0
         for axes, row in zip(panels, rows, strict=True):
             left = np.zeros(len(done))
-            worth = np.flatnonzero(told[row].values)
+            worth = np.flatnonzero(told_apart[row].values)
             at = [_widest(run.dataset.isel(maturity=row, strike=worth)) for run in done]
             places = np.arange(len(done))
             for part, colour in zip(PARTS, PART_COLOURS, strict=True):

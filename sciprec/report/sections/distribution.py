@@ -41,7 +41,7 @@ def distribution_picture(
     if not shown:
         return None
     main = shown[0][1]
-    axis = next((one for one in PROFILES if one in main.statistics.profiles), None)
+    axis = next((profile for profile in PROFILES if profile in main.statistics.profiles), None)
     by_size = any(len(row.statistics.magnitudes) > 2 for _, row in shown)
     units = "" if main.units == "1" else f" in {main.units}"
     with drawn(name, 3.2) as figure:
@@ -88,12 +88,12 @@ def differing(runs: Sequence[StoredRun]) -> list[tuple[StoredRun, Row]]:
 
     Prices with bounds are left out: their differences are those of other paths.
     """
-    found = [
+    rows = [
         (run, main_row(run.comparison))
         for run in runs
         if run.comparison is not None and not run.is_truth and not is_bounded(run)
     ]
-    return [(run, row) for run, row in found if row.statistics is not None and any(
+    return [(run, row) for run, row in rows if row.statistics is not None and any(
         count for _, count in row.statistics.histograms["absolute"])]  # fmt: skip
 
 
@@ -122,9 +122,9 @@ def quantile_rows(runs: Sequence[StoredRun]) -> list[dict[str, Any]]:
 def worst_rows(runs: Sequence[StoredRun]) -> list[dict[str, Any]]:
     """The largest errors of runs, with both values: label, place, error, golden, actual."""
     return [
-        {"label": run.label, "place": _place(one["at"]), **one}
+        {"label": run.label, "place": _place(worst["at"]), **worst}
         for run, row in differing(runs)
-        for one in row.statistics.worst[:MOST_WORST]
+        for worst in row.statistics.worst[:MOST_WORST]
     ]
 
 
@@ -133,7 +133,7 @@ def class_rows(runs: Sequence[StoredRun]) -> list[dict[str, Any]]:
 
     Classes are normal, subnormal, zero, saturated, infinity and NaN in the run's own format.
     """
-    found = []
+    rows = []
     for run in runs:
         if run.comparison is None or run.is_truth:
             continue
@@ -141,14 +141,14 @@ def class_rows(runs: Sequence[StoredRun]) -> list[dict[str, Any]]:
             if row.statistics is None:
                 continue
             names = row.statistics.classes
-            found += [
+            rows += [
                 {"label": run.label, "variable": row.variable, "golden": names[i],
                  "actual": names[j], "count": count}
                 for i, line in enumerate(row.statistics.matrix)
                 for j, count in enumerate(line)
                 if i != j and count
             ]  # fmt: skip
-    return found
+    return rows
 
 
 def _place(coordinates: dict[str, Any]) -> str:
@@ -166,10 +166,12 @@ def _draw_share(axes: Any, row: Row, label: str, look: dict[str, Any]) -> None:
 
 def _draw_magnitudes(axes: Any, row: Row, look: dict[str, Any]) -> None:
     """Typical error against the size of the truth."""
-    known = [m for m in row.statistics.magnitudes if m["exponent"] is not None and m["typical"] > 0]
-    sizes = [1.5 * 2.0 ** m["exponent"] for m in known]
+    known_sizes = [
+        m for m in row.statistics.magnitudes if m["exponent"] is not None and m["typical"] > 0
+    ]
+    sizes = [1.5 * 2.0 ** m["exponent"] for m in known_sizes]
     marked = look | {"marker": "o", "markersize": 3}
-    axes.plot(np.clip(sizes, 1e-300, 1e300), [m["typical"] for m in known], **marked)
+    axes.plot(np.clip(sizes, 1e-300, 1e300), [m["typical"] for m in known_sizes], **marked)
 
 
 def _draw_profile(axes: Any, profile: dict[str, Any], look: dict[str, Any]) -> None:

@@ -29,21 +29,21 @@ def drift_rows(runs: Sequence[StoredRun]) -> list[dict[str, Any]]:
     """
     done = [run for run in runs if run.dataset is not None and run.comparison is not None]
     truth = next((run for run in done if run.is_truth), None)
-    others = [run for run in done if not run.is_truth]
+    compared = [run for run in done if not run.is_truth]
     if truth is None:
         return []
-    found = {run.label: drifts(truth.dataset, run.dataset) for run in others}
-    if not any(found.values()):
+    drift_of = {run.label: drifts(truth.dataset, run.dataset) for run in compared}
+    if not any(drift_of.values()):
         return []
-    ends = {run.label: _error_at_end(truth, run) for run in others}
-    names = tuple(dict.fromkeys(name for mine in found.values() for name in mine))
+    ends = {run.label: _error_at_end(truth, run) for run in compared}
+    names = tuple(dict.fromkeys(name for mine in drift_of.values() for name in mine))
     time, rows = truth.dataset["time"], []
-    for run in others:
-        if found[run.label]:
-            at_end = float(time[0]) + next(iter(found[run.label].values())).days
+    for run in compared:
+        if drift_of[run.label]:
+            at_end = float(time[0]) + next(iter(drift_of[run.label].values())).days
             about = {"budgets": names, "per": time_unit(time.attrs),
                      "end": moment(at_end, time.attrs), "named": BUDGETS in truth.dataset.attrs}
-            rows.append(_row(run, others, found, ends, names) | about)
+            rows.append(_row(run, compared, drift_of, ends, names) | about)
     return rows
 
 
@@ -53,13 +53,13 @@ def _error_at_end(truth: StoredRun, run: StoredRun) -> float:
     return float(growth(truth.dataset, run.dataset, variable)[1][-1])
 
 
-def _row(run: StoredRun, others, found, ends, names: Sequence[str]) -> dict[str, Any]:
+def _row(run: StoredRun, compared, drift_of, ends, names: Sequence[str]) -> dict[str, Any]:
     """A run's own numbers, and how many times smaller than those of its uncompensated twin."""
-    alike = (o for o in others if (o.backend, o.stages) == (run.backend, run.stages))
+    alike = (o for o in compared if (o.backend, o.stages) == (run.backend, run.stages))
     twin = next((o for o in alike if o.compensation == PLAIN), None)
-    if twin is run or (twin is not None and not found[twin.label]):
+    if twin is run or (twin is not None and not drift_of[twin.label]):
         twin = None
-    mine = found[run.label]
+    mine = drift_of[run.label]
     error_gain = None if twin is None else _known(gain(ends[twin.label], ends[run.label]))
     row = {
         "label": run.label,
@@ -70,7 +70,7 @@ def _row(run: StoredRun, others, found, ends, names: Sequence[str]) -> dict[str,
         "error_gain": error_gain,
     }
     for name in names:
-        theirs = None if twin is None else found[twin.label].get(name)
+        theirs = None if twin is None else drift_of[twin.label].get(name)
         row[name] = _value(mine.get(name))
         row[f"{name}_gain"] = _drift_gain(theirs, mine.get(name))
     return row

@@ -39,14 +39,14 @@ def evidence_rows(runs: Sequence[StoredRun]) -> list[dict[str, Any]]:
     for run in runs:
         if run.evidence is None:
             continue
-        said, alone = [], run.evidence["perturbation"] is None
+        sentences, alone = [], run.evidence["perturbation"] is None
         for name, title in TITLES.items():
             part = run.evidence.get(name) or {}
             sentence = part.get("sentence") or _answer(part)
             if sentence and not (alone and part.get("answer") == TOO_FEW):
-                said.append((title, sentence))
+                sentences.append((title, sentence))
         missing = [*([NO_ENSEMBLE] if alone else []), *run.evidence["not_measured"]]
-        rows.append({"label": run.label, "said": said, "missing": missing})
+        rows.append({"label": run.label, "said": sentences, "missing": missing})
     return rows
 
 
@@ -66,15 +66,15 @@ def evidence_pictures(runs: Sequence[StoredRun], order: Sequence[str], name: str
         order: all labels of the batch.
         name: unique on the page; begins the figures' identifiers.
     """
-    known = [run for run in runs if run.evidence is not None]
-    unbounded = [run for run in known if "bound" not in run.dataset]  # bounds show their own parts
-    made = (
-        _variability_picture(_with(known, "variability"), order, f"{name}-variability"),
-        _spectrum_picture(_with(known, "spectrum"), order, f"{name}-spectrum"),
-        scales_picture(_with(known, "scales"), order, f"{name}-scales"),
+    shown = [run for run in runs if run.evidence is not None]
+    unbounded = [run for run in shown if "bound" not in run.dataset]  # bounds show their own parts
+    pictures = (
+        _variability_picture(_with(shown, "variability"), order, f"{name}-variability"),
+        _spectrum_picture(_with(shown, "spectrum"), order, f"{name}-spectrum"),
+        scales_picture(_with(shown, "scales"), order, f"{name}-scales"),
         _budget_picture(_with(unbounded, "budget"), f"{name}-parts"),
     )
-    return [picture for picture in made if picture is not None]
+    return [picture for picture in pictures if picture is not None]
 
 
 def _with(runs: Sequence[StoredRun], part: str) -> list[tuple[StoredRun, dict[str, Any]]]:
@@ -82,17 +82,17 @@ def _with(runs: Sequence[StoredRun], part: str) -> list[tuple[StoredRun, dict[st
     return [(run, run.evidence[part]) for run in runs if run.evidence.get(part)]
 
 
-def _variability_picture(found, order: Sequence[str], name: str) -> Picture | None:
+def _variability_picture(parts, order: Sequence[str], name: str) -> Picture | None:
     """RMS error over time, above it what uncertain initial states do."""
-    if not found:
+    if not parts:
         return None
-    first = found[0][1]
+    first = parts[0][1]
     spread, ulp = drawable(first["spread"]), drawable(first["ulp"])
     ulp_drawn = bool(np.isfinite(ulp).any())
     with drawn(name, 3.5) as figure:
         axes = figure.add_subplot()
         axes.set_yscale("log")
-        for run, part in found:
+        for run, part in parts:
             axes.plot(part["days"], drawable(part["error"]), label=short(run.label),
                       **label_style(run.label, order))  # fmt: skip
         if np.isfinite(spread).any():
@@ -116,26 +116,26 @@ def _variability_picture(found, order: Sequence[str], name: str) -> Picture | No
     )
 
 
-def _spectrum_picture(found, order: Sequence[str], name: str) -> Picture | None:
+def _spectrum_picture(parts, order: Sequence[str], name: str) -> Picture | None:
     """Kinetic energy by total wavenumber: the truth's, and ratios to it."""
-    if not found:
+    if not parts:
         return None
-    longest = max((part for _, part in found), key=lambda part: len(part["wavenumber"]))
+    longest = max((part for _, part in parts), key=lambda part: len(part["wavenumber"]))
     with drawn(name, 3.2) as figure:
-        left, right = figure.subplots(1, 2)
-        left.loglog(longest["wavenumber"], drawable(longest["golden"]), color=QUIET, linewidth=4,
-                    alpha=0.5, label="fp64")  # fmt: skip
+        energies, ratios = figure.subplots(1, 2)
+        energies.loglog(longest["wavenumber"], drawable(longest["golden"]), color=QUIET,
+                        linewidth=4, alpha=0.5, label="fp64")  # fmt: skip
         low, high = np.array(longest["accepted"], float).T
-        right.fill_between(longest["wavenumber"], low, high, color=QUIET, alpha=0.18, linewidth=0)
-        for run, part in found:  # each ends where it and fp64 hold nothing more
+        ratios.fill_between(longest["wavenumber"], low, high, color=QUIET, alpha=0.18, linewidth=0)
+        for run, part in parts:  # each ends where it and fp64 hold nothing more
             waves, look = part["wavenumber"], label_style(run.label, order) | {"marker": ""}
-            left.loglog(waves, drawable(part["actual"]), label=short(run.label), **look)
-            right.semilogx(waves, drawable(part["ratio"]), **look)
-        bottom, top = right.get_ylim()
+            energies.loglog(waves, drawable(part["actual"]), label=short(run.label), **look)
+            ratios.semilogx(waves, drawable(part["ratio"]), **look)
+        bottom, top = ratios.get_ylim()
         if top > MOST_LINEAR or bottom < 1.0 / MOST_LINEAR:
-            right.set_yscale("log")
-        left.set(xlabel="total wavenumber", title="kinetic energy in m2 s-2")
-        right.set(xlabel="total wavenumber", title="over that of fp64")
+            ratios.set_yscale("log")
+        energies.set(xlabel="total wavenumber", title="kinetic energy in m2 s-2")
+        ratios.set(xlabel="total wavenumber", title="over that of fp64")
         legend(figure)
         svg = to_svg(figure, "Kinetic energy spectra, and their ratios to that of fp64")
     return Picture(
@@ -145,23 +145,23 @@ def _spectrum_picture(found, order: Sequence[str], name: str) -> Picture | None:
     )
 
 
-def _budget_picture(found, name: str) -> Picture | None:
+def _budget_picture(parts, name: str) -> Picture | None:
     """The parts of the error of each arithmetic, side by side on a logarithmic axis."""
-    found = [(run, part) for run, part in found if len(part["parts"]) > 1]
-    if not found:
+    parts = [(run, part) for run, part in parts if len(part["parts"]) > 1]
+    if not parts:
         return None
-    names = list(dict.fromkeys(n for _, part in found for n in part["parts"]))
-    shared, places = _measures([part["measure"] for _, part in found])
-    rows = [", ".join((short(run.label), *at)) for (run, _), at in zip(found, places, strict=True)]
-    with drawn(name, 1.1 + 0.3 * len(found)) as figure:
+    names = list(dict.fromkeys(n for _, part in parts for n in part["parts"]))
+    shared, places = _measures([part["measure"] for _, part in parts])
+    rows = [", ".join((short(run.label), *at)) for (run, _), at in zip(parts, places, strict=True)]
+    with drawn(name, 1.1 + 0.3 * len(parts)) as figure:
         axes = figure.add_subplot()
         for colour, part_name in zip(PART_COLOURS, names, strict=False):
-            sizes = drawable([part["parts"].get(part_name) for _, part in found])
-            axes.plot(sizes, np.arange(len(found)), "o", color=colour, label=part_name)
+            sizes = drawable([part["parts"].get(part_name) for _, part in parts])
+            axes.plot(sizes, np.arange(len(parts)), "o", color=colour, label=part_name)
         axes.set_xscale("log")
-        axes.set_yticks(np.arange(len(found)), rows)
-        axes.set_ylim(len(found) - 0.5, -0.5)
-        variable = found[0][1]["variable"]
+        axes.set_yticks(np.arange(len(parts)), rows)
+        axes.set_ylim(len(parts) - 0.5, -0.5)
+        variable = parts[0][1]["variable"]
         axes.set(xlabel=shared, title=f"Where the error of {variable} comes from")
         legend(figure)
         svg = to_svg(figure, "Parts of the error by arithmetic")
@@ -175,6 +175,6 @@ def _measures(measures: Sequence[str]) -> tuple[str, list[tuple[str, ...]]]:
     """The clauses that all measures share, as one text, and for each row those of its own: each
     arithmetic's budget is of the place where its rounding weighs most."""
     clauses = [measure.split(", ") for measure in measures]
-    shared = [one for one in clauses[0] if all(one in others for others in clauses)]
-    own = [tuple(one for one in others if one not in shared) for others in clauses]
-    return ", ".join(shared), own
+    shared = [clause for clause in clauses[0] if all(clause in row for row in clauses)]
+    own_clauses = [tuple(clause for clause in row if clause not in shared) for row in clauses]
+    return ", ".join(shared), own_clauses

@@ -20,55 +20,55 @@ def fewest_bits_section(runs: Sequence[StoredRun], prefix: str) -> dict[str, Any
         runs: of the scenario.
         prefix: unique on the page, for identifiers.
     """
-    told = (run.description for run in runs if run.dataset is not None)
-    described = next(told, {})
-    found = described.get(described.get("kind", ""), {}).get("search")
-    if not isinstance(found, dict):
+    descriptions = (run.description for run in runs if run.dataset is not None)
+    described = next(descriptions, {})
+    result = described.get(described.get("kind", ""), {}).get("search")
+    if not isinstance(result, dict):
         return None
     return {
-        "sentence": found["sentence"],
-        "note": found["note"],
-        "backend": found["backend"],
-        "ranges": found["ranges"],
-        "picture": _curve(found, f"{prefix}-bits"),
-        "rows": [_row(one, found) for one in found["tried"]],
-        "exponents": [_row(one, found) for one in found["exponents_tried"]],
-        "members": len(found["tried"][0]["ratios"]),
+        "sentence": result["sentence"],
+        "note": result["note"],
+        "backend": result["backend"],
+        "ranges": result["ranges"],
+        "picture": _curve(result, f"{prefix}-bits"),
+        "rows": [_row(trial, result) for trial in result["tried"]],
+        "exponents": [_row(trial, result) for trial in result["exponents_tried"]],
+        "members": len(result["tried"][0]["ratios"]),
     }
 
 
-def _row(one: dict[str, Any], found: dict[str, Any]) -> dict[str, Any]:
+def _row(trial: dict[str, Any], result: dict[str, Any]) -> dict[str, Any]:
     """A format of the table."""
-    worst = _worst(one)
+    worst = _worst(trial)
     return {
-        "bits": one["bits"],
-        "exponents": one["exponents"],
+        "bits": trial["bits"],
+        "exponents": trial["exponents"],
         "worst": worst,
-        "member": one["ratios"].index(None if math.isinf(worst) else worst),
+        "member": trial["ratios"].index(None if math.isinf(worst) else worst),
         "meets": worst <= 1.0,
-        "chosen": one["bits"] == found["bits"],
+        "chosen": trial["bits"] == result["bits"],
     }
 
 
-def _worst(one: dict[str, Any]) -> float:
-    return max(math.inf if ratio is None else ratio for ratio in one["ratios"])
+def _worst(trial: dict[str, Any]) -> float:
+    return max(math.inf if ratio is None else ratio for ratio in trial["ratios"])
 
 
-def _curve(found: dict[str, Any], name: str) -> Picture:
+def _curve(result: dict[str, Any], name: str) -> Picture:
     """Error over tolerance against significant bits, a line for each member."""
-    bits = [one["bits"] for one in found["tried"]]
-    members = list(zip(*(one["ratios"] for one in found["tried"]), strict=True))
+    bits = [trial["bits"] for trial in result["tried"]]
+    members = list(zip(*(trial["ratios"] for trial in result["tried"]), strict=True))
     with drawn(name, 3.2) as figure:
         axes = figure.add_subplot()
         axes.set_yscale("log")
         for ratios in members if len(members) > 1 else ():
             axes.plot(bits, drawable(ratios), color=QUIET, linewidth=1, alpha=0.6)
-        worst = drawable([None if math.isinf(w) else w for w in map(_worst, found["tried"])])
+        worst = drawable([None if math.isinf(w) else w for w in map(_worst, result["tried"])])
         many = "error of the worst member" if len(members) > 1 else "error"
         axes.plot(bits, worst, color=COLOURS[0], marker="o", linewidth=1.6, label=many)
         axes.axhline(1.0, linestyle="--", linewidth=1, color=QUIET, label="tolerance")
-        axes.axvline(found["bits"], linestyle=":", linewidth=1.2, color=COLOURS[1],
-                     label=f"{found['bits']} bits")  # fmt: skip
+        axes.axvline(result["bits"], linestyle=":", linewidth=1.2, color=COLOURS[1],
+                     label=f"{result['bits']} bits")  # fmt: skip
         axes.set(xlabel="significant bits", ylabel="error over tolerance")
         axes.set_title("Error against bits")
         legend(figure)

@@ -35,26 +35,26 @@ def pictures(
         prefix: unique on the page, for identifiers.
     """
     done = [run for run in runs if run.dataset is not None and run.comparison is not None]
-    others = [run for run in done if not run.is_truth]
-    if not others:
+    compared = [run for run in done if not run.is_truth]
+    if not compared:
         return []
     truth = next(run for run in done if run.is_truth)
-    variable = main_row(others[0].comparison).variable
+    variable = main_row(compared[0].comparison).variable
     begun = [run for run in runs if run.dataset is not None and not run.is_truth]
     drawing: dict[str, Callable[[], list[Picture | Switch]]] = {
         "growth": lambda: [_growth_picture(truth, begun, variable, order, f"{prefix}-growth")],
-        "map": lambda: [_maps(truth, others, variable, f"{prefix}-map")],
+        "map": lambda: [_maps(truth, compared, variable, f"{prefix}-map")],
         "lines": lambda: [lines_picture(done, variable, order, f"{prefix}-lines")],
         "spectrum": lambda: [spectrum_picture(done, variable, order, f"{prefix}-spectrum")],
         "bounds": lambda: bounded_pictures(done, order, prefix),
         "prices": lambda: [
-            _rounding_picture(truth, others, order, f"{prefix}-rounding"),
+            _rounding_picture(truth, compared, order, f"{prefix}-rounding"),
             _analytic_picture(done, order, f"{prefix}-analytic"),
         ],
-        "sums": lambda: [accumulation_picture(truth, others, order, f"{prefix}-sums")],
+        "sums": lambda: [accumulation_picture(truth, compared, order, f"{prefix}-sums")],
     }
     named = str(truth.dataset.attrs.get(DRAWN, "")).split() or _by_axes(truth.dataset, variable)
-    return [made for name in named if name in drawing for made in drawing[name]()]
+    return [picture for name in named if name in drawing for picture in drawing[name]()]
 
 
 def _by_axes(dataset: xr.Dataset, variable: str) -> tuple[str, ...]:

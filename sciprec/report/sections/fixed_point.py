@@ -32,8 +32,8 @@ class FixedPointSection:
 
 def fixed_point_sections(runs: Sequence[StoredRun]) -> list[FixedPointSection]:
     """One section for each run that computed in fixed point."""
-    found = [(run.label, summary_of(run)) for run in runs]
-    return [_section(label, summary) for label, summary in found if summary is not None]
+    summaries = [(run.label, summary_of(run)) for run in runs]
+    return [_section(label, summary) for label, summary in summaries if summary is not None]
 
 
 def summary_of(run: StoredRun) -> dict[str, Any] | None:
@@ -46,14 +46,14 @@ def idle_roles_of(run: StoredRun) -> str | None:
     """The sentence in a run's file about roles that no operation of it has."""
     if run.dataset is None:
         return None
-    said = run.dataset.attrs.get("sciprec_idle_roles")
-    return said or (summary_of(run) or {}).get("idle_roles")
+    sentence = run.dataset.attrs.get("sciprec_idle_roles")
+    return sentence or (summary_of(run) or {}).get("idle_roles")
 
 
 def _section(label: str, summary: dict[str, Any]) -> FixedPointSection:
     places = [*summary["short"], *(p for p in summary["saturated"] if not p["bits_short"])]
-    more = (summary["places_short_of_bits"] or 0) - len(summary["short"])
-    return FixedPointSection(label, _sentence(summary), [_row(place) for place in places], more)
+    n_hidden = (summary["places_short_of_bits"] or 0) - len(summary["short"])
+    return FixedPointSection(label, _sentence(summary), [_row(place) for place in places], n_hidden)
 
 
 def _sentence(summary: dict[str, Any]) -> str:
@@ -74,11 +74,11 @@ def _sentence(summary: dict[str, Any]) -> str:
     return f"{counts[0]}, {counts[1]} and {counts[2]} in {calls}; {bits}"
 
 
-def _counted(count: int, one: str, many: str | None = None) -> str:
+def _counted(count: int, singular: str, many: str | None = None) -> str:
     """ "no saturation", "1 saturation", "12,000 saturations"."""
     if count == 0:
-        return f"no {one}"
-    return f"{count:,} {one if count == 1 else many or f'{one}s'}"
+        return f"no {singular}"
+    return f"{count:,} {singular if count == 1 else many or f'{singular}s'}"
 
 
 def _row(place: dict[str, Any]) -> dict[str, Any]:

@@ -42,18 +42,22 @@ def matrix_units_section(runs: Sequence[StoredRun]) -> dict[str, Any] | None:
         each of the `machines` that with tables read from memory, and that with tables on the chip;
         and `assumed`, what these rest on, a sentence each.
     """
-    told = {run.label: said for run in runs if (said := _told(run))}
-    if not told:
+    matrix_units = {run.label: content for run in runs if (content := _told(run))}
+    if not matrix_units:
         return None
     truth = next((run for run in runs if run.is_truth and run.dataset is not None), None)
     drift = {row["label"]: row for row in drift_rows(runs)}
-    rows = [_row(run, told[run.label], truth, drift) for run in runs if run.label in told]
+    rows = [
+        _row(run, matrix_units[run.label], truth, drift)
+        for run in runs
+        if run.label in matrix_units
+    ]
     return {
         "rows": rows,
         "variable": next((row["variable"] for row in rows if row["variable"]), ""),
         "per": next((row["per"] for row in drift.values()), "day"),
         "machines": [machine.title for machine in MATRIX_MACHINES.values()],
-        "assumed": _assumed(told.values()),
+        "assumed": _assumed(matrix_units.values()),
     }
 
 
@@ -63,12 +67,17 @@ def _told(run: StoredRun) -> dict[str, Any] | None:
 
 
 def _row(
-    run: StoredRun, said: dict[str, Any], truth: StoredRun | None, drift: dict[str, dict[str, Any]]
+    run: StoredRun,
+    content: dict[str, Any],
+    truth: StoredRun | None,
+    drift: dict[str, dict[str, Any]],
 ) -> dict[str, Any]:
     """The row of a run: what its unit keeps and does, and its modelled cost."""
-    units = [resolve_matrix_unit(part["unit"]) for part in said["units"]]
-    work = _work(said["units"][0], said["fields"])
-    kept = run.stages is not None and (run.stages["kept_orders"] or run.stages["kept_degrees"])
+    units = [resolve_matrix_unit(part["unit"]) for part in content["units"]]
+    work = _work(content["units"][0], content["fields"])
+    has_exceptions = run.stages is not None and (
+        run.stages["kept_orders"] or run.stages["kept_degrees"]
+    )
     error, wind, variable = math.nan, math.nan, ""
     if truth is not None and run.comparison is not None and run.dataset is not None:
         variable = main_row(run.comparison).variable
@@ -79,14 +88,14 @@ def _row(
     return {
         "label": run.label, "variable": variable,
         "unit": "; ".join(in_words(unit) for unit in units)
-        + (", lowest orders or degrees apart" if kept else ""),
-        "table_error": max(max(part["table_errors"]) for part in said["units"]),
+        + (", lowest orders or degrees apart" if has_exceptions else ""),
+        "table_error": max(max(part["table_errors"]) for part in content["units"]),
         "error": _finite(error), "wind": _finite(wind),
         "drift": max(drifts) if drifts else None,
-        "kilobytes": sum(part["bytes"] for part in said["units"]) / 1000,
+        "kilobytes": sum(part["bytes"] for part in content["units"]) / 1000,
         "products": units[0].products,
         "speeds": [
-            None if kept else [speed_modelled(units[0], work, machine, on_chip)
+            None if has_exceptions else [speed_modelled(units[0], work, machine, on_chip)
                                for on_chip in (False, True)]
             for machine in MATRIX_MACHINES.values()
         ],
@@ -110,10 +119,10 @@ def in_words(unit: MatrixUnit) -> str:
 
 def works_of(run: StoredRun) -> list[tuple[MatrixUnit, LegendreWork]]:
     """The matrix units of a run, and what a tendency asks of each; none where there is no unit."""
-    said = _told(run)
-    if said is None:
+    content = _told(run)
+    if content is None:
         return []
-    return [(resolve_matrix_unit(p["unit"]), _work(p, said["fields"])) for p in said["units"]]
+    return [(resolve_matrix_unit(p["unit"]), _work(p, content["fields"])) for p in content["units"]]
 
 
 def _work(part: dict[str, Any], fields: Sequence[int]) -> LegendreWork:
@@ -121,13 +130,13 @@ def _work(part: dict[str, Any], fields: Sequence[int]) -> LegendreWork:
     return LegendreWork(*(part[name] for name in names), sum(fields))
 
 
-def _assumed(told: Any) -> list[str]:
+def _assumed(contents: Any) -> list[str]:
     """Assumptions of the modelled speeds beside published figures of the machines themselves."""
-    kinds = {kind_of(resolve_matrix_unit(said["units"][0]["unit"])) for said in told}
+    kinds = {kind_of(resolve_matrix_unit(content["units"][0]["unit"])) for content in contents}
     return [
-        f"{machine.title}: {'; '.join(found)}"
+        f"{machine.title}: {'; '.join(texts)}"
         for machine in MATRIX_MACHINES.values()
-        if (found := list(dict.fromkeys(s for kind in sorted(kinds)
+        if (texts := list(dict.fromkeys(s for kind in sorted(kinds)
                                         for s in assumptions(machine, kind))))
     ]  # fmt: skip
 
@@ -143,10 +152,10 @@ def _error_at_end(truth: xr.Dataset, run: xr.Dataset, names: Sequence[str]) -> f
     weights = np.cos(np.deg2rad(truth["lat"]))
     error, size = 0.0, 0.0
     for name in names:
-        wanted = truth[name].isel(time=-1).astype(np.float64)
-        found = run[name].isel(time=-1).astype(np.float64)
-        error += float((weights * (found - wanted) ** 2).sum(skipna=False))
-        size += float((weights * wanted**2).sum(skipna=False))
+        truth_values = truth[name].isel(time=-1).astype(np.float64)
+        run_values = run[name].isel(time=-1).astype(np.float64)
+        error += float((weights * (run_values - truth_values) ** 2).sum(skipna=False))
+        size += float((weights * truth_values**2).sum(skipna=False))
     return math.sqrt(error / size) if size > 0 else math.nan
 
 

@@ -38,22 +38,22 @@ def monitored_rows(runs: Sequence[StoredRun], prefix: str) -> list[dict[str, Any
 
 def _row(run: StoredRun, truth: xr.Dataset | None, name: str) -> dict[str, Any]:
     dataset = run.dataset
-    said = json.loads(dataset.attrs[MONITOR])
-    names = said["watch"]
+    plan = json.loads(dataset.attrs[MONITOR])
+    names = plan["watch"]
     steps, errors = watched_errors(dataset, truth)
-    beside = f"Of steps every {said['every']}th was watched."
+    beside = f"Of steps every {plan['every']}th was watched."
     heat = along = None
     if errors is not None and steps.size:
-        days = said.get("step_seconds")
+        days = plan.get("step_seconds")
         along = steps * days / 86400.0 if days else steps
         heat = error_map(names, along, errors, "days" if days else "step", name, beside)
     return {
         "label": run.label,
-        "alerts": [alert["text"] for alert in said["alerts"]],
-        "every": said["every"],
+        "alerts": [alert["text"] for alert in plan["alerts"]],
+        "every": plan["every"],
         "within": f"{100 * WITHIN:.1f} %",
         "steps": int(dataset.sizes[_STEP]),
-        "variables": [_variable(dataset, n, one, errors) for n, one in enumerate(names)],
+        "variables": [_variable(dataset, n, variable, errors) for n, variable in enumerate(names)],
         "parts": _parts(dataset, truth, names),
         "heat": heat,
         "drift": drift_part(dataset, (steps, names, errors), f"{name}-drift"),
@@ -67,14 +67,14 @@ def _variable(dataset: xr.Dataset, place: int, name: str, errors) -> dict[str, A
 
     counts = column("count")
     total = max(int(counts.sum()), 1)
-    known = [] if errors is None else [e for e in errors[place].tolist() if not np.isnan(e)]
+    known_errors = [] if errors is None else [e for e in errors[place].tolist() if not np.isnan(e)]
     return {
         "name": name,
         "minimum": number(_extreme(column("minimum"), np.fmin)),
         "maximum": number(_extreme(column("maximum"), np.fmax)),
         **{what: _percent(column(what).sum() / total) for what in _SHARES},
-        "least_digits": f"{min(map(digits, known)):.1f}" if known else "–",
-        "last_digits": f"{digits(known[-1]):.1f}" if known else "–",
+        "least_digits": f"{min(map(digits, known_errors)):.1f}" if known_errors else "–",
+        "last_digits": f"{digits(known_errors[-1]):.1f}" if known_errors else "–",
     }
 
 
@@ -126,17 +126,17 @@ def _parts(dataset: xr.Dataset, truth: xr.Dataset | None, names: Sequence[str]) 
     apart = dataset[name].values[:, mine[-1]] - truth[name].values[:, its[-1]]
     with np.errstate(over="ignore", invalid="ignore"):
         sizes = np.sqrt(np.sum(apart**2, axis=-1))
-    found = []
-    for place, one in enumerate(names):
-        whole = float(np.sqrt(np.sum(sizes[place] ** 2)))
-        if not np.isfinite(whole) or whole == 0.0:
+    sentences = []
+    for place, variable in enumerate(names):
+        total = float(np.sqrt(np.sum(sizes[place] ** 2)))
+        if not np.isfinite(total) or total == 0.0:
             continue
         order = np.argsort(-sizes[place], kind="stable")[:3]
         shares = ", ".join(
-            f"{part} ({100 * (sizes[place][part] / whole) ** 2:.0f} %)" for part in order.tolist()
+            f"{part} ({100 * (sizes[place][part] / total) ** 2:.0f} %)" for part in order.tolist()
         )
-        found.append(f"{one} at step {int(common[-1])}: total wavenumbers {shares}")
-    return found
+        sentences.append(f"{variable} at step {int(common[-1])}: total wavenumbers {shares}")
+    return sentences
 
 
 def _percent(share: float) -> str:

@@ -29,29 +29,29 @@ def drift_part(dataset: xr.Dataset, errors: _Errors, name: str) -> dict[str, Any
     steps, estimates = estimates_of(dataset)
     if not steps.size:
         return None
-    said = json.loads(dataset.attrs[MONITOR])
-    seconds = said.get("step_seconds")
+    plan = json.loads(dataset.attrs[MONITOR])
+    seconds = plan.get("step_seconds")
     scale = seconds / 86400.0 if seconds else 1.0
     rows, courses = [], {}
-    for place, (one, estimated) in enumerate(estimates.items()):
-        watched, true = _error_of(one, errors)
-        rows.append(_row(one, (steps, estimated), (watched, true)))
-        courses[f"{one}, estimated"] = Course(steps * scale, estimated, place)
-        courses[f"{one}, true"] = Course(watched * scale, true, place, thick=True)
+    for place, (variable, estimated) in enumerate(estimates.items()):
+        watched, true = _error_of(variable, errors)
+        rows.append(_row(variable, (steps, estimated), (watched, true)))
+        courses[f"{variable}, estimated"] = Course(steps * scale, estimated, place)
+        courses[f"{variable}, true"] = Course(watched * scale, true, place, thick=True)
     caption = (
         "What rounding has added to each variable of the state, estimated from every "
-        f"{said['drift_every']}th step; wide: the error against fp64, growth by the flow included."
+        f"{plan['drift_every']}th step; wide: the error against fp64, growth by the flow included."
     )
     picture = courses_picture(courses, "days" if seconds else "step", name, caption)
-    return {"rows": rows, "picture": picture, "every": said["drift_every"]}
+    return {"rows": rows, "picture": picture, "every": plan["drift_every"]}
 
 
 def _error_of(name: str, errors: _Errors) -> tuple[np.ndarray, np.ndarray]:
     """Steps and true errors of a variable; none where it was not watched, or without fp64."""
-    steps, names, known = errors
-    if known is None or name not in names:
+    steps, names, all_errors = errors
+    if all_errors is None or name not in names:
         return np.zeros(0, np.int64), np.zeros(0)
-    return steps, known[list(names).index(name)]
+    return steps, all_errors[list(names).index(name)]
 
 
 def _row(name: str, estimated: tuple, true: tuple) -> dict[str, Any]:
@@ -60,8 +60,8 @@ def _row(name: str, estimated: tuple, true: tuple) -> dict[str, Any]:
     at = int(mine[-1]) if mine.size else -1
     estimate = float(estimated[1][at])
     error = float(true[1][its[-1]]) if its.size else None
-    known = error is not None and error > 0.0 and estimate > 0.0
+    comparable = error is not None and error > 0.0 and estimate > 0.0
     return {
         "name": name, "step": int(estimated[0][at]), "estimate": number(estimate),
-        "error": number(error), "factor": number(estimate / error) if known else "–",
+        "error": number(error), "factor": number(estimate / error) if comparable else "–",
     }  # fmt: skip

@@ -35,22 +35,22 @@ def rooflines_section(runs: Sequence[StoredRun]) -> dict[str, Any] | None:
         a row for each matrix unit among those: label, unit, operations and bytes of its Legendre
         products in a step, intensity, and `ridges`, for each of the `unit_machines`.
     """
-    told = [{} if run.dataset is None else run.dataset.attrs for run in runs]
-    text = next((attrs[STAGE_WORK] for attrs in told if STAGE_WORK in attrs), None)
+    attributes = [{} if run.dataset is None else run.dataset.attrs for run in runs]
+    text = next((attrs[STAGE_WORK] for attrs in attributes if STAGE_WORK in attrs), None)
     if text is None:
         return None
     counted = json.loads(text)
     names = list(dict.fromkeys(run.backend for run in runs if run.dataset is not None))
-    works = {name: [work for one in counted if (work := _work(one, name))] for name in names}
+    works = {name: [work for stage in counted if (work := _work(stage, name))] for name in names}
     names = [name for name in names if len(works[name]) == len(counted)]
     stages = [
         {
-            "stage": one["stage"],
-            "operations": one["times"] * works[names[0]][n].operations,
-            "moved": one["times"] * sum(one["counts"].get(way, 0) for way in ("load", "store")),
+            "stage": stage["stage"],
+            "operations": stage["times"] * works[names[0]][n].operations,
+            "moved": stage["times"] * sum(stage["counts"].get(way, 0) for way in ("load", "store")),
             "intensities": [works[name][n].intensity for name in names],
         }
-        for n, one in enumerate(counted)
+        for n, stage in enumerate(counted)
     ]  # fmt: skip
     ridges = {
         machine.title: [_ridge(works[name], machine.name, name) for name in names]
@@ -59,8 +59,8 @@ def rooflines_section(runs: Sequence[StoredRun]) -> dict[str, Any] | None:
     above = [
         f"{row['stage']} in {name} on the {title}"
         for row in stages
-        for title, found in ridges.items()
-        for name, mine, ridge in zip(names, row["intensities"], found, strict=True)
+        for title, ridge_row in ridges.items()
+        for name, mine, ridge in zip(names, row["intensities"], ridge_row, strict=True)
         if ridge is not None and mine > ridge
     ]
     return {
@@ -73,7 +73,7 @@ def rooflines_section(runs: Sequence[StoredRun]) -> dict[str, Any] | None:
 
 def _tendencies(counted: Sequence[dict[str, Any]]) -> int:
     """The number of tendencies in a step: as often as it does the stage that it does most often."""
-    return max(one["times"] for one in counted)
+    return max(stage["times"] for stage in counted)
 
 
 def _units_of(run: StoredRun, tendencies: int) -> Iterator[dict[str, Any]]:

@@ -16,10 +16,12 @@ def rounded_in_words(runs: Sequence[StoredRun]) -> str:
     """
     done = [run for run in runs if run.dataset is not None]
     labels = [run.label for run in done if run.carries_residual and not run.is_truth]
-    said = ""
+    residuals = ""
     if labels:
         every = len(labels) == sum(not run.is_truth for run in done)
         who = "all runs" if every else ", ".join(labels)
-        said = f"; what these roundings lose of the state is carried along as a residual in {who}"
+        residuals = (
+            f"; what these roundings lose of the state is carried along as a residual in {who}"
+        )
     words = (str(run.dataset.attrs.get(ROUNDED, "")) for run in done)
-    return next(words, "").replace("{residuals}", said)
+    return next(words, "").replace("{residuals}", residuals)

@@ -28,17 +28,19 @@ def scaled_section(runs: Sequence[StoredRun]) -> dict[str, Any] | None:
         the same arithmetic (label, factor, small, error at the end, or what became of the run,
         repeated and doubled), `gains`, sentences, and `runs`: label, `stages` and `history`.
     """
-    told = {run.label: _scaling(run) for run in runs}
-    if not any(told.values()):
+    scalings = {run.label: _scaling(run) for run in runs}
+    if not any(scalings.values()):
         return None
     truth = next((run for run in runs if run.is_truth), None)
-    arithmetics = {said["arithmetic"] for said in told.values() if said}
-    shown = [run for run in runs if told[run.label] or run.backend in arithmetics]
-    rows = [_row(run, told[run.label], truth) for run in shown]
+    arithmetics = {scaling["arithmetic"] for scaling in scalings.values() if scaling}
+    shown = [run for run in runs if scalings[run.label] or run.backend in arithmetics]
+    rows = [_row(run, scalings[run.label], truth) for run in shown]
     return {
         "rows": rows,
-        "gains": [said for row in rows if (said := _gain(row, rows))],
-        "runs": [_places(run.label, said) for run in runs if (said := told[run.label])],
+        "gains": [gain_words for row in rows if (gain_words := _gain(row, rows))],
+        "runs": [
+            _places(run.label, gain_words) for run in runs if (gain_words := scalings[run.label])
+        ],
         "variable": next((row["variable"] for row in rows if row["variable"]), ""),
     }
 
@@ -48,21 +50,21 @@ def _scaling(run: StoredRun) -> dict[str, Any] | None:
     return None if text is None else json.loads(text)
 
 
-def _row(run: StoredRun, said: dict[str, Any] | None, truth: StoredRun | None) -> dict[str, Any]:
+def _row(run: StoredRun, scaling: dict[str, Any] | None, truth: StoredRun | None) -> dict[str, Any]:
     """A run's scales and its error."""
     error, variable = None, ""
     if run.comparison is not None and truth is not None and truth.dataset is not None:
         variable = main_row(run.comparison).variable
-        found = float(growth(truth.dataset, run.dataset, variable)[1][-1])
-        error = found if math.isfinite(found) else None
-    said = said or {}
+        last_error = float(growth(truth.dataset, run.dataset, variable)[1][-1])
+        error = last_error if math.isfinite(last_error) else None
+    scaling = scaling or {}
     return {
         "label": run.label, "compensation": run.compensation, "variable": variable,
-        "arithmetic": said.get("arithmetic", run.backend), "mode": said.get("mode", "none"),
-        "factor": f"2^{said.get('times', 0)}" if said else "–",
-        "small": said.get("small", "clipped"), "error": error,
-        "usual": said.get("times", 0) == 0 and said.get("small", "clipped") == "clipped",
-        "repeated": said.get("repeated"), "doubled": said.get("doubled"),
+        "arithmetic": scaling.get("arithmetic", run.backend), "mode": scaling.get("mode", "none"),
+        "factor": f"2^{scaling.get('times', 0)}" if scaling else "–",
+        "small": scaling.get("small", "clipped"), "error": error,
+        "usual": scaling.get("times", 0) == 0 and scaling.get("small", "clipped") == "clipped",
+        "repeated": scaling.get("repeated"), "doubled": scaling.get("doubled"),
     }  # fmt: skip
 
 
@@ -70,8 +72,8 @@ def _gain(row: dict[str, Any], rows: Sequence[dict[str, Any]]) -> str:
     """The gain by scales, in words; empty for a run that has none, or other than the usual ones."""
     if row["mode"] == "none" or not row["usual"]:
         return ""
-    same = ("arithmetic", "compensation")
-    without = [r for r in rows if r["mode"] == "none" and all(r[k] == row[k] for k in same)]
+    keys = ("arithmetic", "compensation")
+    without = [r for r in rows if r["mode"] == "none" and all(r[k] == row[k] for k in keys)]
     if not without:
         return ""
     before, after = without[0]["error"], row["error"]
@@ -82,11 +84,13 @@ def _gain(row: dict[str, Any], rows: Sequence[dict[str, Any]]) -> str:
         return f"{name} carry a run to its end, error {after:.2g}, which stops without them"
     if max(before, after) < _SAME * min(before, after):
         return f"{name} gain nothing: error {after:.2g}, and {before:.2g} without them"
-    more, less = ("smaller", before / after) if after < before else ("larger", after / before)
-    return f"{name} make the error {less:.2g} times {more}: {after:.2g}, and {before:.2g} without"
+    way, ratio = (
+        ("smaller", before / after) if after < before else ("larger", after / before)
+    )
+    return f"{name} make the error {ratio:.2g} times {way}: {after:.2g}, and {before:.2g} without"
 
 
-def _places(label: str, said: dict[str, Any]) -> dict[str, Any]:
+def _places(label: str, scaling: dict[str, Any]) -> dict[str, Any]:
     """The scales of a run's stages, and what has changed them."""
     stages = [
         {
@@ -94,21 +98,21 @@ def _places(label: str, said: dict[str, Any]) -> dict[str, Any]:
             "scales": f"2^{row['least']}" + (
                 f" to 2^{row['greatest']}" if row["greatest"] != row["least"] else ""
             ),
-            "by_hand": row["stage"] in said["by_hand"],
+            "by_hand": row["stage"] in scaling["by_hand"],
             "subnormal": _share(row["subnormal"], row["numbers"]),
             "zero": _share(row["zero"], row["numbers"]),
         }
-        for row in said["stages"]
+        for row in scaling["stages"]
     ]  # fmt: skip
     history = [
         f"after step {step}: {sites} {'doubled' if change > 0 else 'halved'}"
-        for step, change, sites in said["history"][:_SHOWN_CHANGES]
+        for step, change, sites in scaling["history"][:_SHOWN_CHANGES]
     ]
-    changes = said["repeated"] + said["doubled"]
+    changes = scaling["repeated"] + scaling["doubled"]
     return {
         "label": label, "stages": stages, "history": history, "more": changes - len(history),
-        "by_hand": [f"{name} 2^{k}" for name, k in said["by_hand"].items()],
-        "days": said["profile_days"], "headroom": said["headroom"],
+        "by_hand": [f"{name} 2^{k}" for name, k in scaling["by_hand"].items()],
+        "days": scaling["profile_days"], "headroom": scaling["headroom"],
     }  # fmt: skip
 
 

@@ -44,9 +44,9 @@ def stage_words(run: StoredRun) -> str:
 
 def _kept(stages: dict[str, Any], backend: str) -> str:
     """The wavenumbers that have another arithmetic, and that one: "m = 0 to 3 in fp32"."""
-    kept = [
+    parts = [
         f"{letter} = 0" + (f" to {stages[key] - 1}" if stages[key] > 1 else "")
         for letter, key in (("m", "kept_orders"), ("l", "kept_degrees"))
         if stages[key]
     ]
-    return f"{' and '.join(kept)} in {stages['kept'] or backend}" if kept else "–"
+    return f"{' and '.join(parts)} in {stages['kept'] or backend}" if parts else "–"

@@ -61,7 +61,7 @@ def suggestions(runs: Sequence[StoredRun], folder: str) -> list[Suggestion]:
         the batch verifies any.
     """
     compared = [run for run in runs if run.comparison is not None and not run.is_truth]
-    found = []
+    result = []
     for run in compared:
         if run.verdict.status == "good":
             continue
@@ -70,10 +70,10 @@ def suggestions(runs: Sequence[StoredRun], folder: str) -> list[Suggestion]:
             if gain >= LEAST_GAIN:
                 truth = next(r for r in runs if r.is_truth)
                 command = f"sciprec compare {folder}/{truth.file} {folder}/{helper.file}"
-                found.append(
+                result.append(
                     Suggestion(run.label, run.scenario, observed(run), change, gain, command)
                 )
-    return found
+    return result
 
 
 def observed(run: StoredRun) -> str:
@@ -93,40 +93,42 @@ def magnitude_correlation(row: Row) -> float:
     """Correlation of log2(typical error) with log2(size), weighted by values; NaN below 4 sizes."""
     if row.statistics is None:
         return math.nan
-    known = [
+    points = [
         (m["exponent"], math.log2(m["typical"]), m["points"] - m["exact"])
         for m in row.statistics.magnitudes
         if m["exponent"] is not None and m["typical"] > 0
     ]
-    if len(known) < LEAST_SIZES:
+    if len(points) < LEAST_SIZES:
         return math.nan
-    sizes, errors, weights = np.array(known, float).T
+    sizes, errors, weights = np.array(points, float).T
     covariance = np.cov(sizes, errors, aweights=weights)
     spread = math.sqrt(covariance[0, 0] * covariance[1, 1])
     return float(covariance[0, 1] / spread) if spread > 0 else math.nan
 
 
-def _changes(run: StoredRun, others: Sequence[StoredRun]) -> list[tuple[str, StoredRun]]:
+def _changes(run: StoredRun, runs: Sequence[StoredRun]) -> list[tuple[str, StoredRun]]:
     """Changes that other runs of the scenario stand for, with the run that shows the best gain."""
-    others = [o for o in others if o.stages == run.stages]
-    carried = [o for o in others if o.backend == run.backend and o.compensation != PLAIN]
+    runs = [o for o in runs if o.stages == run.stages]
+    carried = [o for o in runs if o.backend == run.backend and o.compensation != PLAIN]
     width = stored_bytes(run.backend)
-    same = [o for o in others if o.compensation == run.compensation and o.backend != run.backend]
-    as_wide = [o for o in same if stored_bytes(o.backend) == width]
-    wider = [o for o in same if _size(o) > _size(run) and o.verdict.acceptable]
-    found = []
+    same_compensation = [
+        o for o in runs if o.compensation == run.compensation and o.backend != run.backend
+    ]
+    as_wide = [o for o in same_compensation if stored_bytes(o.backend) == width]
+    wider = [o for o in same_compensation if _size(o) > _size(run) and o.verdict.acceptable]
+    changes = []
     if run.compensation == PLAIN and carried:
         best = min(carried, key=_error)
-        found.append((f"keep the residual (compensation '{best.compensation}')", best))
+        changes.append((f"keep the residual (compensation '{best.compensation}')", best))
     smallest = min(wider, key=lambda o: (_size(o), _error(o)), default=None)
     nearest = min(as_wide, key=_error, default=None)
     if nearest is not None and (nearest is not smallest or run.verdict.acceptable):
-        found.append((f"{nearest.backend} takes as many bytes", nearest))
+        changes.append((f"{nearest.backend} takes as many bytes", nearest))
     if smallest is not None and not run.verdict.acceptable:
-        kept = "out compensation" if run.compensation == PLAIN else f" '{run.compensation}'"
+        suffix = "out compensation" if run.compensation == PLAIN else f" '{run.compensation}'"
         size = f"{smallest.backend} ({_size(smallest)[1]} bits)"
-        found.append((f"{size} is the smallest with{kept} that meets the tolerances", smallest))
-    return found
+        changes.append((f"{size} is the smallest with{suffix} that meets the tolerances", smallest))
+    return changes
 
 
 def _size(run: StoredRun) -> tuple[int, int]:

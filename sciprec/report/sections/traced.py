@@ -24,33 +24,33 @@ def traced_rows(runs: Sequence[StoredRun], prefix: str) -> list[dict[str, Any]]:
         runs: of the scenario.
         prefix: unique on the page, for identifiers.
     """
-    found = []
+    rows = []
     for run in runs:
-        told = {} if run.dataset is None else run.dataset.attrs
-        if _ATTRIBUTE in told:
-            name = f"{prefix}-trace{len(found)}"
-            found.append({"label": run.label} | _row(json.loads(told[_ATTRIBUTE]), name))
-    return found
+        attributes = {} if run.dataset is None else run.dataset.attrs
+        if _ATTRIBUTE in attributes:
+            name = f"{prefix}-trace{len(rows)}"
+            rows.append({"label": run.label} | _row(json.loads(attributes[_ATTRIBUTE]), name))
+    return rows
 
 
-def _row(said: Mapping[str, Any], name: str) -> dict[str, Any]:
+def _row(content: Mapping[str, Any], name: str) -> dict[str, Any]:
     """The trace of a run, or why there is none."""
-    if "refused" in said:
-        return {"refused": said["refused"]}
-    lines = sorted(said["lines"], key=lambda line: -abs(line["share"]))
+    if "refused" in content:
+        return {"refused": content["refused"]}
+    lines = sorted(content["lines"], key=lambda line: -abs(line["share"]))
     shown = [line for line in lines if line["share"]]
-    notes = [] if said["until"] is None else [f"Results at time {said['until']:g}."]
-    if said["shortened"]:
+    notes = [] if content["until"] is None else [f"Results at time {content['until']:g}."]
+    if content["shortened"]:
         notes.append("Later states are left out: parts cancel there beyond what can be told apart.")
-    notes.append(f"{added_up(said['closure'])}.")
+    notes.append(f"{added_up(content['closure'])}.")
     return {
         "refused": "",
-        "verdict": said["verdict"],
-        "outputs": said["outputs"],
-        "lines": [_shown(line, said["by"]) for line in shown[:_MOST_LINES]],
+        "verdict": content["verdict"],
+        "outputs": content["outputs"],
+        "lines": [_shown(line, content["by"]) for line in shown[:_MOST_LINES]],
         "more": len(shown) - len(shown[:_MOST_LINES]),
         "notes": notes,
-        "picture": growth_in_time(said["growth"], said["times"], name),
+        "picture": growth_in_time(content["growth"], content["times"], name),
     }
 
 

@@ -115,15 +115,17 @@ def pareto(errors: Sequence[float], costs: Sequence[Cost | None]) -> list[bool]:
         (e, c) if c is not None and math.isfinite(c.value) and math.isfinite(e) else None
         for e, c in zip(errors, costs, strict=True)
     ]
-    known = [point for point in points if point is not None]
-    return [mine is not None and not any(_beats(one, mine) for one in known) for mine in points]
+    drawable = [point for point in points if point is not None]
+    return [
+        mine is not None and not any(_beats(point, mine) for point in drawable) for mine in points
+    ]
 
 
-def _beats(one: tuple[float, Cost], mine: tuple[float, Cost]) -> bool:
+def _beats(other: tuple[float, Cost], mine: tuple[float, Cost]) -> bool:
     """Whether a point is better in one and, as far as ranges tell, not worse in the other."""
-    if one[0] == mine[0]:
-        return one[1].high < mine[1].low
-    return one[0] < mine[0] and one[1].low <= mine[1].high
+    if other[0] == mine[0]:
+        return other[1].high < mine[1].low
+    return other[0] < mine[0] and other[1].low <= mine[1].high
 
 
 def modelled_traffic(
@@ -144,12 +146,12 @@ def modelled_traffic(
     """
     try:
         reference = roofline(truth or update_work(REFERENCE[1]), *REFERENCE)
-        found = roofline(update or update_work(backend), machine, backend)
+        estimate = roofline(update or update_work(backend), machine, backend)
     except InputError:
         return None
-    beside = found.seconds_described_modelled
+    beside = estimate.seconds_described_modelled
     described = None if beside is None else beside / reference.seconds_modelled
-    return Modelled(found.times(reference), described)
+    return Modelled(estimate.times(reference), described)
 
 
 def measured_cost(batch: StoredBatch, runs: Sequence[StoredRun]) -> Cost | None:
@@ -232,9 +234,9 @@ def _row(batch: StoredBatch, label: str, drift: dict[str, list[dict]]) -> TradeO
     rows = [row for name in batch.scenarios for row in drift[name] if row["label"] == label]
     budgets = {}
     for name in dict.fromkeys(name for row in rows for name in row["budgets"]):
-        known = [row[name] for row in rows if row.get(name) is not None]
-        if known:
-            budgets[name] = max(known, key=abs)
+        values = [row[name] for row in rows if row.get(name) is not None]
+        if values:
+            budgets[name] = max(values, key=abs)
     return TradeOff(
         label=label,
         error=math.nan if worst is None else _error(worst),

@@ -92,10 +92,10 @@ class StoredRun(OfVariant):
     @cached_property
     def processor_time(self) -> Timing | None:
         """Processor time inside the model with its range; None where it is not known."""
-        told = {} if self.dataset is None else self.dataset.attrs
-        if PROCESSOR_SECONDS not in told or not told[PROCESSOR_SECONDS] > 0.0:
+        attrs = {} if self.dataset is None else self.dataset.attrs
+        if PROCESSOR_SECONDS not in attrs or not attrs[PROCESSOR_SECONDS] > 0.0:
             return None
-        return Timing(float(told[PROCESSOR_SECONDS]), *map(float, told[PROCESSOR_SECONDS_RANGE]))
+        return Timing(float(attrs[PROCESSOR_SECONDS]), *map(float, attrs[PROCESSOR_SECONDS_RANGE]))
 
     @cached_property
     def carries_residual(self) -> bool:
@@ -127,8 +127,8 @@ class StoredRun(OfVariant):
     @cached_property
     def stages(self) -> dict[str, Any] | None:
         """Arithmetics of the transforms' stages as plain data, or None: those of the backend."""
-        told = {} if self.dataset is None else self.dataset.attrs
-        return json.loads(told.get("sciprec_stages", "null"))
+        attrs = {} if self.dataset is None else self.dataset.attrs
+        return json.loads(attrs.get("sciprec_stages", "null"))
 
     @cached_property
     def description(self) -> dict[str, Any]:
@@ -209,9 +209,9 @@ class StoredBatch:
         for run in self.runs:
             if (run.scenario, run.label) == (scenario, label) and run.dataset is not None:
                 yield 0, run.dataset
-        for one in self.further:
-            if (one.scenario, one.label) == (scenario, label) and one.has_file:
-                yield one.member, read_run(self.folder, one.entry)
+        for member in self.further:
+            if (member.scenario, member.label) == (scenario, label) and member.has_file:
+                yield member.member, read_run(self.folder, member.entry)
 
 
 def write_manifest(
@@ -226,7 +226,7 @@ def write_manifest(
         made_by: versions, processor and so on.
         scenarios: as resolved, by name; files state them, and are judged by them.
     """
-    judged = {name: _digest_of(json.dumps(one, sort_keys=True)) for name, one in scenarios.items()}
+    judged = {name: _digest_of(json.dumps(s, sort_keys=True)) for name, s in scenarios.items()}
     content = {
         "version": MANIFEST_VERSION,
         "command": command,
@@ -309,12 +309,12 @@ def _with_evidence(batch: StoredBatch, run: StoredRun) -> StoredRun:
     try:
         if run.dataset is not None and run.dataset.attrs.get(MEMBERS) == INPUTS:
             return _over_members(batch, run)
-        found = evidence_of(batch, run)
+        evidence = evidence_of(batch, run)
     except DamagedFileError as error:
         return replace(run, verdict=Verdict("failed", str(error)))
-    if found is None:
+    if evidence is None:
         return run
-    return replace(run, evidence=found, verdict=with_evidence(run.verdict, found))
+    return replace(run, evidence=evidence, verdict=with_evidence(run.verdict, evidence))
 
 
 def _over_members(batch: StoredBatch, run: StoredRun) -> StoredRun:
@@ -323,23 +323,23 @@ def _over_members(batch: StoredBatch, run: StoredRun) -> StoredRun:
         return run
     truths = dict(batch.members_of(run.scenario, TRUTH))
     judged = [(0, str(run.dataset.attrs.get(ORIGIN, "")), run.verdict)]
-    for number, made in batch.members_of(run.scenario, run.label):
+    for number, dataset in batch.members_of(run.scenario, run.label):
         if number and number in truths:
-            verdict = _judged(truths[number], made)
-            judged.append((number, str(made.attrs.get(ORIGIN, "")), verdict))
+            verdict = _judged(truths[number], dataset)
+            judged.append((number, str(dataset.attrs.get(ORIGIN, "")), verdict))
     if len(judged) == 1:
         return run
-    number, _, worst = min(judged, key=lambda one: _order(one[2]))
+    number, _, worst = min(judged, key=lambda entry: _order(entry[2]))
     good = sum(verdict.acceptable for *_, verdict in judged)
     which = f"member {number}, the worst of {len(judged)}; {good} of them are good enough"
-    said = replace(worst, sentence=f"{worst.sentence} ({which})", decisive="")
-    return replace(run, verdict=said, judged=tuple(judged))
+    joint = replace(worst, sentence=f"{worst.sentence} ({which})", decisive="")
+    return replace(run, verdict=joint, judged=tuple(judged))
 
 
-def _judged(truth: xr.Dataset, made: xr.Dataset) -> Verdict:
+def _judged(truth: xr.Dataset, dataset: xr.Dataset) -> Verdict:
     """The verdict on a member."""
     try:
-        return judge(truth, made, compare(truth, made))
+        return judge(truth, dataset, compare(truth, dataset))
     except InputError as error:
         return Verdict("failed", str(error))
 
@@ -395,13 +395,13 @@ def digest_of_batch(content: dict[str, Any]) -> str:
         64 hexadecimal digits, alike wherever the same runs gave the same values; nothing where
         files have no digests.
     """
-    held = [
+    pairs = [
         [Path(entry["file"]).stem, entry.get("digest", "")] for entry in content["runs"]
         if not entry["failure"] or entry.get("partial", False)
     ]  # fmt: skip
-    if not held or not all(digest for _, digest in held):
+    if not pairs or not all(digest for _, digest in pairs):
         return ""
-    return _digest_of(json.dumps(sorted(held)))
+    return _digest_of(json.dumps(sorted(pairs)))
 
 
 def verified(folder: Path, entry: Mapping[str, Any]) -> files.Verified:
@@ -424,23 +424,23 @@ def read_run(folder: Path, entry: Mapping[str, Any]) -> xr.Dataset:
     Raises:
         InputError: its file is missing or damaged, and how to make it again.
     """
-    path, held = folder / entry["file"], partial(_as_listed, entry)
-    return proven.available(path, entry.get("digest", ""), held)
+    path, check = folder / entry["file"], partial(_as_listed, entry)
+    return proven.available(path, entry.get("digest", ""), check)
 
 
-def _as_listed(entry: Mapping[str, Any], seen: files.Verified) -> files.Verified:
+def _as_listed(entry: Mapping[str, Any], verified: files.Verified) -> files.Verified:
     """Compare the verified file with its entry in the list of runs; return it with the damage."""
-    if seen.damage:
-        return seen
-    if entry.get("judged") not in (None, _digest_of(str(seen.attributes.get(SCENARIO)))):
-        said = "states another scenario, such as another tolerance, than the list of runs"
-        return replace(seen, damage=said)
+    if verified.damage:
+        return verified
+    if entry.get("judged") not in (None, _digest_of(str(verified.attributes.get(SCENARIO)))):
+        damage = "states another scenario, such as another tolerance, than the list of runs"
+        return replace(verified, damage=damage)
     shown = entry["label"] + (f", member {entry['member']}" if entry.get("member") else "")
-    whose = entry["scenario"], entry.get("run") or seen.attributes.get(RUN)
-    told = seen.attributes.get("sciprec_scenario_name"), seen.attributes.get(RUN)
-    if whose == told and str(seen.attributes.get("title")).endswith(f"({shown})"):
-        return seen
-    return replace(seen, damage=f"holds another run than {entry['scenario']} in {shown}")
+    whose = entry["scenario"], entry.get("run") or verified.attributes.get(RUN)
+    stated_names = verified.attributes.get("sciprec_scenario_name"), verified.attributes.get(RUN)
+    if whose == stated_names and str(verified.attributes.get("title")).endswith(f"({shown})"):
+        return verified
+    return replace(verified, damage=f"holds another run than {entry['scenario']} in {shown}")
 
 
 def _check_entries(entries: list[Any], sealed: bool) -> None:
@@ -453,9 +453,9 @@ def _check_entries(entries: list[Any], sealed: bool) -> None:
     Raises:
         DamagedError: one of them does not.
     """
-    known = _OF_ENTRY | (dict.fromkeys(("run", "digest", "judged"), _TEXT) if sealed else {})
+    fields = _OF_ENTRY | (dict.fromkeys(("run", "digest", "judged"), _TEXT) if sealed else {})
     for entry in entries:
-        if wrong := what_is_wrong(entry, known):
+        if wrong := what_is_wrong(entry, fields):
             raise DamagedError(f"in an entry of its 'runs' {wrong}")
         variant = Variant.read(entry)
         if variant.label != entry["label"] or variant.is_truth != (entry["label"] == TRUTH):
@@ -506,8 +506,8 @@ def _stored_run(
     elif truth is None:
         verdict = Verdict("failed", "its fp64 truth failed, so that nothing can be compared")
     elif stopped := stopped_early(truth.attrs):
-        said = f"nothing can be compared: the fp64 truth itself {stopped}"
-        verdict = Verdict("failed", said)
+        reason = f"nothing can be compared: the fp64 truth itself {stopped}"
+        verdict = Verdict("failed", reason)
     else:
         try:
             comparison = compare(truth, dataset)

@@ -63,25 +63,25 @@ def evidence_of(batch: StoredBatch, run: StoredRun) -> dict[str, Any] | None:
         return None
     if truth.dataset.attrs.get(MEMBERS) == INPUTS:
         return None
-    found = (_members(batch, run.scenario, label) for label in (truth.label, run.label))
-    return evidence(truth.dataset, run.dataset, Members(*found))
+    members = (_members(batch, run.scenario, label) for label in (truth.label, run.label))
+    return evidence(truth.dataset, run.dataset, Members(*members))
 
 
 def truth_of(batch: StoredBatch, run: StoredRun) -> StoredRun | None:
     """The fp64 run of the same scenario."""
-    return next((one for one in batch.of_scenario(run.scenario) if one.is_truth), None)
+    return next((other for other in batch.of_scenario(run.scenario) if other.is_truth), None)
 
 
 def _members(batch: StoredBatch, scenario: str, label: str) -> StoredMembers:
     """The members of one arithmetic's ensemble beyond 0 that have a file."""
     members = [
-        one for one in batch.further
-        if (one.scenario, one.label) == (scenario, label) and one.has_file
+        member for member in batch.further
+        if (member.scenario, member.label) == (scenario, label) and member.has_file
     ]  # fmt: skip
-    paths = tuple(batch.folder / one.file for one in members)
+    paths = tuple(batch.folder / member.file for member in members)
     states = [path.stat() if path.exists() else None for path in paths]
     return _as_they_are(
-        paths, tuple(one.entry.get("digest", "") for one in members),
+        paths, tuple(member.entry.get("digest", "") for member in members),
         tuple(s and (s.st_mtime_ns, s.st_size) for s in states),
     )  # fmt: skip
 

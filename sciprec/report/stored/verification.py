@@ -56,11 +56,11 @@ class VerifiedBatch(Shown):
 
     def sentences(self) -> list[str]:
         """The digest, and what to do."""
-        said = [f"digest of the batch: {self.digest}"] if self.digest else []
+        lines = [f"digest of the batch: {self.digest}"] if self.digest else []
         if not self.good:
             again = f"`{self.command}`" if self.command else "its `sciprec run` again"
-            said.append(f"to make again what is damaged or missing: {again}")
-        return said
+            lines.append(f"to make again what is damaged or missing: {again}")
+        return lines
 
     def listing(self) -> Listing:
         """A line for each file."""
@@ -135,8 +135,8 @@ def _of_page(folder: Path, digest: str) -> dict[str, Any]:
     except OSError as error:
         return _row(PAGE, DAMAGED, f"'{path}' cannot be read ({error.strerror})")
     if digest and (stated is None or stated[1] != digest):
-        said = "states no digest" if stated is None else "states the digest of other runs"
-        return _row(PAGE, DAMAGED, f"'{path}' {said}; `sciprec report {folder}` writes it again")
+        message = "states no digest" if stated is None else "states the digest of other runs"
+        return _row(PAGE, DAMAGED, f"'{path}' {message}; `sciprec report {folder}` writes it again")
     return _row(PAGE, VERIFIED if digest else UNVERIFIED, "" if digest else _before())
 
 
