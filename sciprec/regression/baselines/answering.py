@@ -106,61 +106,61 @@ def answers(
         return _only_timed(request.timings, how)
     noises = {run.file: noise_runs(run, request.perturbed) if noisy else [] for run in request.runs}
     todo = [] if batch is not None else list(request.runs)
-    todo += [one for some in noises.values() for one in some]
+    todo += [run for some in noises.values() for run in some]
     again = {
         run.file: [replace(run, file=f"again{k}__{run.file}") for k in range(1, REPEATS)]
         if timed else noises[run.file] for run in request.runs
     }  # fmt: skip
-    todo += [one for some in again.values() for one in some] if timed else []
-    given = {
+    todo += [run for some in again.values() for run in some] if timed else []
+    result = {
         name_of(run): stored_run(batch, run, request.asked[name_of(run)])
         for run in (request.runs if batch is not None else ())
     }
-    with contextlib.ExitStack() as held:
-        place = place or held.enter_context(temporary_folder("baseline"))
-        held.enter_context(request.around())
+    with contextlib.ExitStack() as stack:
+        place = place or stack.enter_context(temporary_folder("baseline"))
+        stack.enter_context(request.around())
         how.on_plan(todo)
         done = completed(todo, place, threads=how.threads, **how.told)
         outcomes = {outcome.file: outcome for outcome in done}
         if batch is None:
-            given = {name_of(run): _given(place, outcomes[run.file]) for run in request.runs}
+            result = {name_of(run): _given(place, outcomes[run.file]) for run in request.runs}
         reference, bytes_taken = reference_seconds(), reference_room()
         for run in request.runs if batch is None else ():
-            one, others = given[name_of(run)], again[run.file]
-            beside = [_given(place, outcomes[other.file]).seconds for other in others]
-            seconds = (*one.seconds, *(s for some in beside for s in some))
-            known = (noisy or weighed) and one.values is not None and bytes_taken > 0.0
-            room = ratios_of(_bytes_alone(run, place), bytes_taken) if known else {}
-            given[name_of(run)] = replace(
-                one, seconds=seconds, pace=ratios_of(seconds, reference), room=room
+            answer, repeats = result[name_of(run)], again[run.file]
+            beside = [_given(place, outcomes[other.file]).seconds for other in repeats]
+            seconds = (*answer.seconds, *(s for some in beside for s in some))
+            is_weighed = (noisy or weighed) and answer.values is not None and bytes_taken > 0.0
+            room = ratios_of(_bytes_alone(run, place), bytes_taken) if is_weighed else {}
+            result[name_of(run)] = replace(
+                answer, seconds=seconds, pace=ratios_of(seconds, reference), room=room
             )
         noise = {
-            name_of(run): _noise(run, given[name_of(run)], place, outcomes, noises[run.file])
+            name_of(run): _noise(run, result[name_of(run)], place, outcomes, noises[run.file])
             for run in (request.runs if noisy else ())
         }
-    return _with_errors(request.runs, given), noise
+    return _with_errors(request.runs, result), noise
 
 
 def _only_timed(
     timings: Callable[[Callable[[str], None]], Mapping[str, float]], how: How
 ) -> Answers:
     """Measure a request that is only timed, several times, each beside the reference kernel."""
-    found: dict[str, list[float]] = {}
+    ratios: dict[str, list[float]] = {}
     for k in range(1, ROUNDS + 1):
         how.say(f"round {k} of {ROUNDS}")
         seconds, reference = timings(how.say), reference_seconds()
-        for name, one in seconds.items():
-            found.setdefault(name, []).append(max(one, 0.0) / reference)
-    given = {
-        name: Given(seconds=tuple(some), pace=ratios_of(some, 1.0)) for name, some in found.items()
+        for name, amount in seconds.items():
+            ratios.setdefault(name, []).append(max(amount, 0.0) / reference)
+    result = {
+        name: Given(seconds=tuple(some), pace=ratios_of(some, 1.0)) for name, some in ratios.items()
     }
-    return given, {name: ({}, "") for name in given}
+    return result, {name: ({}, "") for name in result}
 
 
 def _bytes_alone(run: Run, folder: Path) -> list[float]:
     """The memory of a run, each time that it is made alone."""
     alone = [replace(run, file=f"alone{k}__{run.file}") for k in range(ROUNDS)]
-    return [room_of(partial(perform, one, str(folder))) for one in alone]
+    return [room_of(partial(perform, run_alone, str(folder))) for run_alone in alone]
 
 
 def stored_run(batch: Path, run: Run, asked: Mapping[str, Any]) -> Given:
@@ -175,16 +175,16 @@ def stored_run(batch: Path, run: Run, asked: Mapping[str, Any]) -> Given:
     if not path.exists():
         return Given(failure=f"there is no '{run.file}' in the batch's folder")
     dataset = files.read(path)
-    said = json.loads(dataset.attrs.get(SCENARIO, "{}"))
-    wanted = asked["scenario"]
-    other = differing({"": said}, {"": wanted}, missing=False)
+    stored = json.loads(dataset.attrs.get(SCENARIO, "{}"))
+    scenario = asked["scenario"]
+    other = differing({"": stored}, {"": scenario}, missing=False)
     if other:
         raise InputError(
             f"'{path}' is of another scenario than the baseline: {'; '.join(other[:3])}; give the "
             "folder of a batch of the same scenario"
         )
     identity = getattr(run.scenario.table, "identity", "")
-    if identity != said[run.scenario.kind].get("identity", ""):
+    if identity != stored[run.scenario.kind].get("identity", ""):
         raise InputError(
             f"'{path}' was made by another source of the kernel than there is now, or from other "
             "inputs; make the study again"
@@ -205,40 +205,42 @@ def _of_dataset(dataset: xr.Dataset, failure: str) -> Given:
 
 
 def _noise(
-    run: Run, given: Given, folder: Path, outcomes: Mapping[str, Outcome], others: Sequence[Run]
+    run: Run, answer: Given, folder: Path, outcomes: Mapping[str, Outcome], runs: Sequence[Run]
 ) -> tuple[dict[str, dict[str, float]], str]:
     """The spread of a run's noise, and of what that is."""
-    if given.values is None:
+    if answer.values is None:
         return {}, ""
-    some = [_given(folder, outcomes[one.file]) for one in others]
-    ended: list[Kept] = [(one.values, one.known) for one in some if one.values is not None]
+    some = [_given(folder, outcomes[other.file]) for other in runs]
+    ended: list[Kept] = [
+        (other.values, other.known) for other in some if other.values is not None
+    ]
     words = "members of its ensemble" if has_ensemble(run) else (
         "runs whose inputs are one unit of the format apart")  # fmt: skip
-    lost = next((one.failure for one in some if one.values is None), "")
+    lost = next((other.failure for other in some if other.values is None), "")
     if not ended:
         return {}, f"not known ({lost}): only the same bits are the same"
-    said = f"{len(ended)} {words}"
-    return spread([(given.values, given.known), *ended]), said
+    count_words = f"{len(ended)} {words}"
+    return spread([(answer.values, answer.known), *ended]), count_words
 
 
-def _with_errors(runs: Sequence[Run], given: Mapping[str, Given]) -> dict[str, Given]:
+def _with_errors(runs: Sequence[Run], answers: Mapping[str, Given]) -> dict[str, Given]:
     """The answers with errors against the truth of their member."""
-    truths = {run.member: given[name_of(run)].values for run in runs if run.is_truth}
+    truths = {run.member: answers[name_of(run)].values for run in runs if run.is_truth}
     return {
-        name_of(run): _against(truths.get(run.member), given[name_of(run)], run) for run in runs
+        name_of(run): _against(truths.get(run.member), answers[name_of(run)], run) for run in runs
     }
 
 
-def _against(truth: xr.Dataset | None, one: Given, run: Run) -> Given:
-    if truth is None or one.values is None or run.is_truth:
-        return one
-    alike = _alike(truth, one.values)
-    errors = {name: relative_error(truth, one.values, name) for name in alike}
-    return replace(one, errors=errors)
+def _against(truth: xr.Dataset | None, answer: Given, run: Run) -> Given:
+    if truth is None or answer.values is None or run.is_truth:
+        return answer
+    alike = _alike(truth, answer.values)
+    errors = {name: relative_error(truth, answer.values, name) for name in alike}
+    return replace(answer, errors=errors)
 
 
-def _alike(one: xr.Dataset, other: xr.Dataset) -> Iterator[str]:
+def _alike(first: xr.Dataset, second: xr.Dataset) -> Iterator[str]:
     """Names of variables that are of one shape in both."""
-    for name in one.data_vars:
-        if name in other and one[name].shape == other[name].shape:
+    for name in first.data_vars:
+        if name in second and first[name].shape == second[name].shape:
             yield str(name)

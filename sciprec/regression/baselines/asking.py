@@ -51,23 +51,23 @@ def asked_again(record: Record) -> Request:
     Raises:
         InputError: it cannot be read or run, or it was given in Python.
     """
-    said = record.subject
-    if said["kind"] == "scenario":
-        file = said["file"]
+    about = record.subject
+    if about["kind"] == "scenario":
+        file = about["file"]
         if file and (Path(file).is_file() or not Path(file).suffix):
-            return scenario_request(file, said["backends"], said["changes"])
-        stored = parse_scenario(said["scenario"], "the baseline's scenario")
-        return scenario_request(stored, said["backends"])
-    if said["kind"] == "price":
-        return price_asked_again(said)
-    if said["kind"] == "bench":
-        return bench_request(said["bench"])
-    if "kernel" not in said:
+            return scenario_request(file, about["backends"], about["changes"])
+        stored = parse_scenario(about["scenario"], "the baseline's scenario")
+        return scenario_request(stored, about["backends"])
+    if about["kind"] == "price":
+        return price_asked_again(about)
+    if about["kind"] == "bench":
+        return bench_request(about["bench"])
+    if "kernel" not in about:
         raise InputError(
             f"baseline '{record.name}' is of what was given in Python; check it there, with the "
             "fixture precision_baseline of its test"
         )
     return named_kernel_request(
-        said["kernel"], said["inputs"], said["backends"], said["output"], said["axes"],
-        said.get("traced", False),
+        about["kernel"], about["inputs"], about["backends"], about["output"], about["axes"],
+        about.get("traced", False),
     )  # fmt: skip

@@ -24,9 +24,9 @@ def bench_request(name: str) -> Request:
     def timings(say: Callable[[str], None]) -> dict[str, float]:
         return dict(benchmark.timings(benchmark.measure(say=say)))
 
-    asked = {"bench": {"name": name}}
+    request = {"bench": {"name": name}}
     subject = {"kind": "bench", "bench": name}
-    return Request(f"bench_{name}", subject, asked, code_digest(), (), _no_runs, timings=timings)
+    return Request(f"bench_{name}", subject, request, code_digest(), (), _no_runs, timings=timings)
 
 
 def _benchmark(name: str) -> ModuleType:

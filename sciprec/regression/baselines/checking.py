@@ -86,8 +86,8 @@ class Check(Shown):
 
     def _summary(self) -> Summary:
         words = ", ".join(f"{count} {verdict}" for verdict, count in self.found.items())
-        said = f"baseline '{self.name}': {counted(len(self.rows), 'variable')}, {words}"
-        return Summary(said, listing(self.rows), (*sentences(self), *self.notes))
+        title = f"baseline '{self.name}': {counted(len(self.rows), 'variable')}, {words}"
+        return Summary(title, listing(self.rows), (*sentences(self), *self.notes))
 
 
 def check_request(
@@ -109,22 +109,22 @@ def check_request(
     """
     require_same(record, request)
     _require_factors(slower, larger, batch)
-    given, _ = answers(
+    given_answers, _ = answers(
         request, batch, how, timed=slower is not None, weighed=larger is not None
     )
-    found = checked(record, request, given)
-    rows, notes = list(found.rows), list(found.notes)
-    for one in record.runs:
-        now = given.get(one.name, Given())
-        rows += filter(None, [slower_row(one, now, slower)])
-        rows += filter(None, [larger_row(one, now, larger)] if larger is not None else [])
+    check = checked(record, request, given_answers)
+    rows, notes = list(check.rows), list(check.notes)
+    for stored in record.runs:
+        now = given_answers.get(stored.name, Given())
+        rows += filter(None, [slower_row(stored, now, slower)])
+        rows += filter(None, [larger_row(stored, now, larger)] if larger is not None else [])
     for factor, which, words in ((slower, "pace", "time"), (larger, "room", "memory")):
-        if factor is not None and not any(getattr(one, which) for one in record.runs):
+        if factor is not None and not any(getattr(stored, which) for stored in record.runs):
             notes.append(
                 f"the baseline knows nothing of the {words} of its runs, so that none can be told "
                 "from it: it was made of a batch, by an earlier sciprec, or of a benchmark"
             )
-    return replace(found, rows=tuple(rows), notes=tuple(notes))
+    return replace(check, rows=tuple(rows), notes=tuple(notes))
 
 
 def _require_factors(slower: float | None, larger: float | None, batch: Path | None) -> None:
@@ -180,11 +180,11 @@ def bless_request(
 
 def checked(record: Record, request: Request, given: Mapping[str, Given]) -> Check:
     """Compare answers, by the name of their run, with a baseline."""
-    rows = [row for kept in record.runs for row in rows_of(record, kept, given.get(kept.name))]
+    rows = [row for run in record.runs for row in rows_of(record, run, given.get(run.name))]
     return Check(
         record.name, tuple(rows), record.made_by.get("commit", ""),
         commit_around(record.folder)[0], notes_on(record, request, rows), record.history,
-        {name: one.errors for name, one in given.items()},
+        {name: answer.errors for name, answer in given.items()},
     )  # fmt: skip
 
 
@@ -194,11 +194,11 @@ def require_same(record: Record, request: Request) -> None:
     Raises:
         InputError: it is of something else.
     """
-    found = differing(record.asked, request.asked)
-    if found:
-        more = f" and {len(found) - 3} more" if len(found) > 3 else ""
+    phrases = differing(record.asked, request.asked)
+    if phrases:
+        end = f" and {len(phrases) - 3} more" if len(phrases) > 3 else ""
         raise InputError(
-            f"baseline '{record.name}' is of something else: {'; '.join(found[:3])}{more}; accept "
+            f"baseline '{record.name}' is of something else: {'; '.join(phrases[:3])}{end}; accept "
             f"it with `sciprec baseline bless {record.name} --reason ...`, or save it under "
             "another name with --name"
         )
@@ -211,16 +211,16 @@ def notes_on(record: Record, request: Request, rows: Sequence[Row]) -> tuple[str
         f"{name} {record.made_by[name]} then, {now[name]} now"
         for name in _ENVIRONMENT if record.made_by.get(name, now[name]) != now[name]
     ]  # fmt: skip
-    said = []
+    notes = []
     if other:
-        said.append(f"another machine or other versions than the baseline's: {'; '.join(other)}")
+        notes.append(f"another machine or other versions than the baseline's: {'; '.join(other)}")
     elif any(row.verdict in ("noise", "changed") for row in rows):
-        said.append(
+        notes.append(
             "processor and versions are the baseline's, so that other bits come from other code"
         )
     if request.source != record.source:
-        said.append("the source behind it is not the baseline's")
-    return tuple(said)
+        notes.append("the source behind it is not the baseline's")
+    return tuple(notes)
 
 
 def listing(rows: Sequence[Row]) -> Listing:

@@ -78,13 +78,13 @@ def slower_row(kept: KeptRun, given: Given, factor: float | None) -> Row | None:
         kept, given: the run then and now.
         factor: None: what is only timed is told, and never slower.
     """
-    found = growth(kept.pace, given.pace)
+    ratio = growth(kept.pace, given.pace)
     only_timed = not kept.values and not kept.failure
-    if found is None or not (only_timed or (factor is not None and found > factor)):
+    if ratio is None or not (only_timed or (factor is not None and ratio > factor)):
         return None
-    slower = factor is not None and found > factor
+    slower = factor is not None and ratio > factor
     return Row(kept.name, "", "slower" if slower else "noise", (
-        f"it takes {number(found)} times as long{' or more' if slower else ''}, beside a reference "
+        f"it takes {number(ratio)} times as long{' or more' if slower else ''}, beside a reference "
         f"kernel: {_medians(kept.pace, given.pace)} times its time (medians of "
         f"{len(given.seconds)} runs and of the baseline's)"
     ))  # fmt: skip
@@ -92,11 +92,11 @@ def slower_row(kept: KeptRun, given: Given, factor: float | None) -> Row | None:
 
 def larger_row(kept: KeptRun, given: Given, factor: float) -> Row | None:
     """A row for a run that takes so many times more memory than it did; None where it does not."""
-    found = growth(kept.room, given.room)
-    if found is None or found <= factor:
+    ratio = growth(kept.room, given.room)
+    if ratio is None or ratio <= factor:
         return None
     return Row(kept.name, "", "larger", (
-        f"it takes {number(found)} times as much memory or more, beside a reference kernel: "
+        f"it takes {number(ratio)} times as much memory or more, beside a reference kernel: "
         f"{_medians(kept.room, given.room)} times its memory (medians)"
     ))  # fmt: skip
 
@@ -118,10 +118,10 @@ def rows_of(record: Record, kept: KeptRun, given: Given | None) -> list[Row]:
         return [Row(kept.name, "", "pattern", "the run is missing")]
     rows = []
     if kept.failure or given.failure:
-        same = kept.failure == given.failure
-        was, is_now = (one or "it ended well" for one in (kept.failure, given.failure))
-        said = f"it failed as before: {was}" if same else f"then: {was}; now: {is_now}"
-        rows.append(Row(kept.name, "", "identical" if same else "pattern", said))
+        unchanged = kept.failure == given.failure
+        was, is_now = (failure or "it ended well" for failure in (kept.failure, given.failure))
+        reason = f"it failed as before: {was}" if unchanged else f"then: {was}; now: {is_now}"
+        rows.append(Row(kept.name, "", "identical" if unchanged else "pattern", reason))
     if given.values is None or not kept.values:
         return rows
     then = record.values_of(kept)
@@ -131,56 +131,57 @@ def rows_of(record: Record, kept: KeptRun, given: Given | None) -> list[Row]:
         if axis not in given.known:
             rows.append(Row(kept.name, axis, "pattern", "the axis is missing"))
         elif given.known[axis].digest != kept.variables[axis].digest:
-            said = _shape_words(kept.variables[axis], given.known[axis]) or "it has other values"
-            rows.append(Row(kept.name, axis, "pattern", f"axis '{axis}': {said}"))
+            reason = _shape_words(kept.variables[axis], given.known[axis]) or "it has other values"
+            rows.append(Row(kept.name, axis, "pattern", f"axis '{axis}': {reason}"))
     for name in names:
         rows.append(_row(kept, then, given, name))
     new = [str(name) for name in given.values.data_vars if name not in then]
     return rows + [Row(kept.name, n, "pattern", "the baseline has no such variable") for n in new]
 
 
-def _row(kept: KeptRun, then: xr.Dataset, given: Given, name: str) -> Row:
+def _row(stored: KeptRun, then: xr.Dataset, answer: Given, name: str) -> Row:
     """A variable of a run against what a baseline holds of it."""
     units = str(then[name].attrs.get("units", ""))
     errors = {
-        "error_then": kept.errors.get(name, math.nan), "error_now": given.errors.get(name, math.nan)
+        "error_then": stored.errors.get(name, math.nan),
+        "error_now": answer.errors.get(name, math.nan),
     }  # fmt: skip
-    if name not in given.known:
-        return Row(kept.name, name, "pattern", "the variable is missing", units=units)
-    old, new = kept.variables[name], given.known[name]
-    if said := _shape_words(old, new) or _pattern_words(old, new):
-        return Row(kept.name, name, "pattern", said, (), units, _first_other(then, given, name),
-                   **errors)  # fmt: skip
+    if name not in answer.known:
+        return Row(stored.name, name, "pattern", "the variable is missing", units=units)
+    old, new = stored.variables[name], answer.known[name]
+    if reason := _shape_words(old, new) or _pattern_words(old, new):
+        return Row(stored.name, name, "pattern", reason, (), units,
+                   _first_other(then, answer, name), **errors)  # fmt: skip
     if old.digest == new.digest:
-        metrics = tuple(Metric(m, 0.0, _noise(kept, name, m), "identical") for m in METRICS)
-        return Row(kept.name, name, "identical", "the same bits", metrics, units, **errors)
-    apart = differences(then, given.values, kept.variables, given.known, name)
+        metrics = tuple(Metric(m, 0.0, _noise(stored, name, m), "identical") for m in METRICS)
+        return Row(stored.name, name, "identical", "the same bits", metrics, units, **errors)
+    apart = differences(then, answer.values, stored.variables, answer.known, name)
     metrics = tuple(
-        Metric(m, apart[m], _noise(kept, name, m),
-               "noise" if apart[m] <= _noise(kept, name, m) else "changed")
+        Metric(m, apart[m], _noise(stored, name, m),
+               "noise" if apart[m] <= _noise(stored, name, m) else "changed")
         for m in METRICS
     )  # fmt: skip
-    where = _largest(then, given.values, name)
-    said = _words(metrics, units, where, kept)
+    where = _largest(then, answer.values, name)
+    reason = _words(metrics, units, where, stored)
     verdict = "changed" if any(m.verdict == "changed" for m in metrics) else "noise"
-    return Row(kept.name, name, verdict, said, metrics, units, where, **errors)
+    return Row(stored.name, name, verdict, reason, metrics, units, where, **errors)
 
 
-def _noise(kept: KeptRun, name: str, metric: str) -> float:
-    return float(kept.noise.get(name, {}).get(metric, 0.0))
+def _noise(stored: KeptRun, name: str, metric: str) -> float:
+    return float(stored.noise.get(name, {}).get(metric, 0.0))
 
 
-def _words(metrics: tuple[Metric, ...], units: str, where: str, kept: KeptRun) -> str:
+def _words(metrics: tuple[Metric, ...], units: str, where: str, stored: KeptRun) -> str:
     """Why other bits are noise or not."""
     worst = max(metrics, key=beyond)
     unit = "" if units in ("", "1") else f" {units}"
     apart = f"{METRICS[worst.name]} {number(worst.apart)}{unit}"
     largest = next(metric for metric in metrics if metric.name == "largest")
     at = f"; the largest is {number(largest.apart)}{unit} at {where}" if where else ""
-    if kept.noise_of.startswith("not known"):
-        return f"{apart}, and the noise is {kept.noise_of}{at}"
+    if stored.noise_of.startswith("not known"):
+        return f"{apart}, and the noise is {stored.noise_of}{at}"
     how = "is within" if worst.verdict == "noise" else "is beyond"
-    return f"{apart} {how} {number(worst.noise)}{unit}, the spread of {kept.noise_of}{at}"
+    return f"{apart} {how} {number(worst.noise)}{unit}, the spread of {stored.noise_of}{at}"
 
 
 def _shape_words(old: Fingerprint, new: Fingerprint) -> str:
@@ -188,8 +189,8 @@ def _shape_words(old: Fingerprint, new: Fingerprint) -> str:
     if (old.shape, old.dims) == (new.shape, new.dims):
         return ""
     was, now = (
-        " x ".join(f"{n} {d}" for n, d in zip(one.shape, one.dims, strict=True)) or "one number"
-        for one in (old, new)
+        " x ".join(f"{n} {d}" for n, d in zip(facts.shape, facts.dims, strict=True)) or "one number"
+        for facts in (old, new)
     )
     return f"its shape was {was} and is {now}"
 
@@ -198,12 +199,12 @@ def _pattern_words(old: Fingerprint, new: Fingerprint) -> str:
     """A sentence on different patterns of non-finite values; empty where they are equal."""
     if old.pattern == new.pattern:
         return ""
-    said = [
+    phrases = [
         f"{getattr(old, kind)} {words} then, {getattr(new, kind)} now"
         for kind, words in (("nan", "NaN"), ("above", "infinite"), ("below", "minus infinite"))
         if getattr(old, kind) != getattr(new, kind)
     ]
-    return "; ".join(said) or "values that are not finite are in other places"
+    return "; ".join(phrases) or "values that are not finite are in other places"
 
 
 def _largest(then: xr.Dataset, now: xr.Dataset, name: str) -> str:
@@ -212,17 +213,17 @@ def _largest(then: xr.Dataset, now: xr.Dataset, name: str) -> str:
     if not apart.any():
         return ""
     flat = int(np.argmax(apart))
-    was, is_now = (one[name].values.ravel()[flat].item() for one in (then, now))
+    was, is_now = (dataset[name].values.ravel()[flat].item() for dataset in (then, now))
     at = _place(then[name], flat)
     return f"{at or 'the only one'} ({was!r} then, {is_now!r} now)"
 
 
-def _first_other(then: xr.Dataset, given: Given, name: str) -> str:
+def _first_other(then: xr.Dataset, answer: Given, name: str) -> str:
     """The first kept value that is finite in one run alone, in words."""
-    if then[name].shape != given.values[name].shape:
+    if then[name].shape != answer.values[name].shape:
         return ""
-    one, two = (np.isfinite(np.asarray(d[name].values, float)) for d in (then, given.values))
-    return _place(then[name], int(np.argmax(one != two))) if (one != two).any() else ""
+    before, after = (np.isfinite(np.asarray(d[name].values, float)) for d in (then, answer.values))
+    return _place(then[name], int(np.argmax(before != after))) if (before != after).any() else ""
 
 
 def _place(variable: xr.DataArray, flat: int) -> str:

@@ -59,8 +59,8 @@ class Fingerprint:
     @classmethod
     def read(cls, stored: Mapping[str, Any]) -> Fingerprint:
         """Read a fingerprint from what `as_dict` gave."""
-        known = {name: stored[name] for name in cls.__dataclass_fields__}
-        return cls(**known | {"shape": tuple(known["shape"]), "dims": tuple(known["dims"])})
+        values = {name: stored[name] for name in cls.__dataclass_fields__}
+        return cls(**values | {"shape": tuple(values["shape"]), "dims": tuple(values["dims"])})
 
 
 def fingerprints(dataset: xr.Dataset) -> dict[str, Fingerprint]:
@@ -125,8 +125,8 @@ def difference(one: xr.Dataset, other: xr.Dataset, name: str) -> np.ndarray:
 
 def relative_error(truth: xr.Dataset, run: xr.Dataset, name: str) -> float:
     """Relative l2 error of the kept values of a variable; 0 of a truth without any."""
-    known = np.asarray(truth[name].values, np.float64)
-    size = float(np.linalg.norm(np.where(np.isfinite(known), known, 0.0)))
+    truth_values = np.asarray(truth[name].values, np.float64)
+    size = float(np.linalg.norm(np.where(np.isfinite(truth_values), truth_values, 0.0)))
     return float(np.linalg.norm(difference(run, truth, name))) / size if size else 0.0
 
 

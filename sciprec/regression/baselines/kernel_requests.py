@@ -42,24 +42,28 @@ def kernel_request(
         InputError: as `sciprec.study`.
     """
     about = subject(kernel, args, output, axes)
-    names = dict.fromkeys(resolve_backend(one).name for one in backend_names(list(backends)))
+    names = dict.fromkeys(
+        resolve_backend(backend).name for backend in backend_names(list(backends))
+    )
     scenario = _scenario(about, tuple(names), traced)
     with opened(about):
         every = planned([scenario], None, suffix_of(NETCDF))
         runs = tuple(run for run in every if run.backend in names) if traced else every
-        asked = plain_asked(runs)
+        requests = plain_asked(runs)
     table = {
         "function": about.kernel.__name__,
         "arguments": getattr(scenario, scenario.kind).arguments,
         "outputs": list(about.outputs),
         "axes": {name: list(dims) for name, dims in about.axes.items()},
-        "given": [digest_of(one.values, one.dims, one.coordinates) for one in about.members],
+        "given": [
+            digest_of(member.values, member.dims, member.coordinates) for member in about.members
+        ],
     }
-    for one in asked.values():
-        one["scenario"][scenario.kind] = table
+    for request in requests.values():
+        request["scenario"][scenario.kind] = table
     inputs = _Inputs(about, traced)
     return Request(
-        name or scenario.name, {"kind": "kernel", **described}, asked, runs[0].code, runs,
+        name or scenario.name, {"kind": "kernel", **described}, requests, runs[0].code, runs,
         inputs.perturbed, inputs.open,
     )  # fmt: skip
 

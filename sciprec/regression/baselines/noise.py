@@ -57,15 +57,15 @@ def noise_runs(run: Run, perturbed: Any) -> list[Run]:
         perturbed: as of a Request.
     """
     if has_ensemble(run):
-        found = [replace(run, member=k) for k in range(1, run.scenario.members)]
+        noisy = [replace(run, member=k) for k in range(1, run.scenario.members)]
     else:
-        found = [perturbed(run, k) for k in range(1, SAMPLES + 1)]
+        noisy = [perturbed(run, k) for k in range(1, SAMPLES + 1)]
     return [
         replace(
-            one, file=f"noise{k}__{run.file}",
-            scenario=one.scenario.model_copy(update={"trace": None}),
+            noise_run, file=f"noise{k}__{run.file}",
+            scenario=noise_run.scenario.model_copy(update={"trace": None}),
         )
-        for k, one in enumerate(found, 1)
+        for k, noise_run in enumerate(noisy, 1)
     ]  # fmt: skip
 
 
@@ -96,15 +96,15 @@ def spread(runs: Sequence[Kept]) -> dict[str, dict[str, float]]:
         runs: the undisturbed one first; others of other shapes do not count.
     """
     _, of_first = runs[0]
-    found = {}
+    result = {}
     for name in runs[0][0].data_vars:
         alike = [
-            (kept, known) for kept, known in runs
-            if name in kept and known[name].shape == of_first[name].shape
+            (dataset, prints) for dataset, prints in runs
+            if name in dataset and prints[name].shape == of_first[name].shape
         ]  # fmt: skip
         largest = dict.fromkeys(METRICS, 0.0)
-        for (one, of_one), (other, of_other) in itertools.combinations(alike, 2):
-            apart = differences(one, other, of_one, of_other, str(name))
+        for (first, of_one), (second, of_other) in itertools.combinations(alike, 2):
+            apart = differences(first, second, of_one, of_other, str(name))
             largest = {metric: max(largest[metric], apart[metric]) for metric in METRICS}
-        found[str(name)] = largest
-    return found
+        result[str(name)] = largest
+    return result

@@ -32,12 +32,12 @@ def reference_seconds() -> float:
     """Processor seconds of the reference kernel: the least of some calls."""
     x = np.linspace(0.1, 0.9, _LANES)
     _reference(x, 1)
-    found = []
+    times = []
     for _ in range(_TIMED):
         begun = time.thread_time()
         _reference(x, _STEPS)
-        found.append(time.thread_time() - begun)
-    return min(found)
+        times.append(time.thread_time() - begun)
+    return min(times)
 
 
 def ratios_of(amounts: Sequence[float], reference: float) -> dict[str, float]:
@@ -47,8 +47,8 @@ def ratios_of(amounts: Sequence[float], reference: float) -> dict[str, float]:
         amounts: processor seconds or bytes of each run; those that are not known are 0.
         reference: of the reference kernel.
     """
-    known = [one / reference for one in amounts if one > 0.0]
-    return {"median": float(np.median(known)), "least": min(known)} if known else {}
+    ratios = [amount / reference for amount in amounts if amount > 0.0]
+    return {"median": float(np.median(ratios)), "least": min(ratios)} if ratios else {}
 
 
 def growth(then: Mapping[str, float], now: Mapping[str, float]) -> float | None:

@@ -65,8 +65,8 @@ def _picture(check: Check, name: str) -> Picture | None:
     """The history of each variable's error over the blessings: small multiples."""
     lines = []
     for row in check.rows:
-        known = [one["errors"].get(row.run, {}).get(row.variable) for one in check.history]
-        values = [*known, check.errors.get(row.run, {}).get(row.variable)]
+        errors = [entry["errors"].get(row.run, {}).get(row.variable) for entry in check.history]
+        values = [*errors, check.errors.get(row.run, {}).get(row.variable)]
         if any(value is not None and value > 0.0 for value in values):
             lines.append((f"{row.run}, {row.variable}", values, row.verdict == "identical"))
     shown = sorted(lines, key=lambda line: line[2])[:MOST_PANELS]
@@ -87,12 +87,12 @@ def _picture(check: Check, name: str) -> Picture | None:
         for panel in panels[len(shown) :]:
             panel.set_axis_off()
         svg = to_svg(figure, f"Errors of {check.name} by blessing")
-    left = len(lines) - len(shown)
+    n_hidden = len(lines) - len(shown)
     return Picture(
         svg,
         "Relative l2 error of the kept values against fp64: when the baseline was saved, each time "
         "that it was blessed, and, in the other colour, now."
-        + (f" {left} further variables are not drawn." if left else ""),
+        + (f" {n_hidden} further variables are not drawn." if n_hidden else ""),
     )
 
 

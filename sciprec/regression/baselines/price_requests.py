@@ -39,5 +39,5 @@ def price_asked_again(said: Mapping[str, Any]) -> Request:
     return price_request(AskedPrice.model_validate(said["price"]), backends[0])
 
 
-def _plain(asked: AskedPrice) -> dict[str, Any]:
-    return asked.model_dump(mode="json")
+def _plain(request: AskedPrice) -> dict[str, Any]:
+    return request.model_dump(mode="json")

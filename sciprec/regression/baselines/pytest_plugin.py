@@ -65,10 +65,10 @@ class PrecisionBaseline:
         name = name or _name(self._node, self._count)
         folder = Path(self._node.path).parent / FOLDER
         request = values_request(name, thing, args)
-        there = name in record_names(folder)
+        exists = name in record_names(folder)
         if self._reason is not None:
-            return self._bless(name, folder, request, (thing, args, samples), there)
-        if not there:
+            return self._bless(name, folder, request, (thing, args, samples), exists)
+        if not exists:
             pytest.fail(
                 f"there is no precision baseline '{name}' in '{folder}'; make one with "
                 "--precision-bless REASON",
@@ -83,7 +83,7 @@ class PrecisionBaseline:
         if not (check.identical if exact else check.within):
             pytest.fail(_words(check), pytrace=False)
 
-    def _bless(self, name: str, folder: Path, request: Any, given: Any, there: bool) -> None:
+    def _bless(self, name: str, folder: Path, request: Any, call: Any, exists: bool) -> None:
         """Put the numbers in place of the baseline's where these have other bits."""
         from sciprec.foundation.errors import InputError
         from sciprec.regression.baselines.checking import checked
@@ -93,18 +93,18 @@ class PrecisionBaseline:
 
         if not self._reason.strip():
             raise InputError("--precision-bless was given no reason; say why the numbers are right")
-        thing, args, samples = given
-        history, found = (), {}
-        if there:
+        thing, args, samples = call
+        history, counts = (), {}
+        if exists:
             record = read_record(name, folder)
             check = checked(record, request, values_answers(thing, args)[0])
             if check.identical and record.asked == request.asked:
                 return
-            history, found = record.history, check.found
+            history, counts = record.history, check.found
         folder.mkdir(exist_ok=True)
         commit = required_commit(folder, unversioned=True)
         computed = values_answers(thing, args, samples, noisy=True)
-        write_new(request, name, folder, computed, commit, history, self._reason.strip(), found)
+        write_new(request, name, folder, computed, commit, history, self._reason.strip(), counts)
 
     def _note(self, check: Check) -> None:
         """Metrics as properties of the test, which `--junit-xml` writes."""
@@ -134,8 +134,8 @@ def _words(check: Check) -> str:
 
 def _name(node: Any, count: int) -> str:
     """The name of a test's baseline: file, class and test; a digest tells odd names apart."""
-    whole = ".".join([Path(node.path).stem, *node.nodeid.split("::")[1:]])
-    plain = re.sub(r"[^A-Za-z0-9_.]+", "-", whole).strip("-.")[:_LONGEST_NAME]
-    if plain != whole:
-        plain += f"-{hashlib.sha256(whole.encode()).hexdigest()[:6]}"
+    test_name = ".".join([Path(node.path).stem, *node.nodeid.split("::")[1:]])
+    plain = re.sub(r"[^A-Za-z0-9_.]+", "-", test_name).strip("-.")[:_LONGEST_NAME]
+    if plain != test_name:
+        plain += f"-{hashlib.sha256(test_name.encode()).hexdigest()[:6]}"
     return plain if count == 1 else f"{plain}-{count}"

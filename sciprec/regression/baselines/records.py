@@ -126,16 +126,16 @@ def write_record(record: Record, values: Mapping[str, xr.Dataset]) -> Path:
             for run in record.runs:
                 digest, stem = "", ""
                 if run.name in values:
-                    stem = _file_name(run.name, [one["values"] for one in runs])
+                    stem = _file_name(run.name, [entry["values"] for entry in runs])
                     digest = _sha(files.write(values[run.name], part / stem))
                 runs.append(asdict(run) | {"values": stem, "sealed": digest})
-            for run, made in zip(record.runs, runs, strict=True):
-                made["variables"] = {n: v.as_dict() for n, v in run.variables.items()}
+            for run, stored in zip(record.runs, runs, strict=True):
+                stored["variables"] = {n: v.as_dict() for n, v in run.variables.items()}
             content = {
                 "schema": SCHEMA, "name": record.name, "key": record.key,
                 "subject": dict(record.subject), "asked": dict(record.asked),
                 "source": record.source, "runs": runs, "made_by": dict(record.made_by),
-                "history": [dict(one) for one in record.history],
+                "history": [dict(entry) for entry in record.history],
             }  # fmt: skip
             text = json.dumps(sealed(content), indent=1) + "\n"
             (part / RECORD).write_text(text, encoding="utf-8")
@@ -157,10 +157,10 @@ def read_record(name: str, folder: str | Path = FOLDER) -> Record:
     whole.put_back(folder)
     path = folder / name / RECORD
     if not _NAME.fullmatch(name) or not path.is_file():
-        known = record_names(folder)
+        names = record_names(folder)
         raise InputError(
-            f"there is no baseline '{name}' in '{folder}'; there: {', '.join(known) or 'none'}"
-            f"{meant(name, known)}"
+            f"there is no baseline '{name}' in '{folder}'; there: {', '.join(names) or 'none'}"
+            f"{meant(name, names)}"
         )
     content = _content(path)
     if content.get("schema") != SCHEMA:
@@ -176,8 +176,8 @@ def read_record(name: str, folder: str | Path = FOLDER) -> Record:
             f"baseline bless {name} --reason ...`)"
         )
     runs = tuple(_kept_run(run) for run in content["runs"])
-    known = {n: content[n] for n in ("key", "subject", "asked", "source", "made_by")}
-    return Record(name, **known, runs=runs, history=tuple(content["history"]), folder=folder)
+    values = {n: content[n] for n in ("key", "subject", "asked", "source", "made_by")}
+    return Record(name, **values, runs=runs, history=tuple(content["history"]), folder=folder)
 
 
 def record_names(folder: str | Path = FOLDER) -> list[str]:
@@ -231,17 +231,19 @@ def _content(path: Path) -> dict[str, Any]:
 
 
 def _kept_run(stored: Mapping[str, Any]) -> KeptRun:
-    known = {name: Fingerprint.read(one) for name, one in stored["variables"].items()}
-    return KeptRun(**{**stored, "variables": known})
+    variables = {
+        name: Fingerprint.read(stored_print) for name, stored_print in stored["variables"].items()
+    }
+    return KeptRun(**{**stored, "variables": variables})
 
 
-def _file_name(name: str, taken: Sequence[str]) -> str:
+def _file_name(name: str, used: Sequence[str]) -> str:
     """The name of a netCDF file, told apart from others."""
     stem = re.sub(r"[^A-Za-z0-9.+]+", "-", name).strip("-.") or "run"
-    found, count = f"{stem}.nc", 1
-    while found in taken:
-        found, count = f"{stem}-{count}.nc", count + 1
-    return found
+    candidate, count = f"{stem}.nc", 1
+    while candidate in used:
+        candidate, count = f"{stem}-{count}.nc", count + 1
+    return candidate
 
 
 def _sha(path: Path) -> str:

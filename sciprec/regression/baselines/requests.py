@@ -94,10 +94,10 @@ def scenario_request(
 
 def plain_asked(runs: Sequence[Run]) -> dict[str, Any]:
     """The requests of runs by their names, as JSON holds them."""
-    asked = {name_of(run): asked_of(run) for run in runs}
-    for one in asked.values():
-        one["scenario"] = {k: v for k, v in one["scenario"].items() if k not in _WORDS}
-    return as_json(asked)
+    requests = {name_of(run): asked_of(run) for run in runs}
+    for request in requests.values():
+        request["scenario"] = {k: v for k, v in request["scenario"].items() if k not in _WORDS}
+    return as_json(requests)
 
 
 def as_json(content: Any) -> Any:
@@ -119,18 +119,18 @@ def differing(
         then, now: what is asked of each run.
         missing: whether a key that one of them does not have counts.
     """
-    one, two = dict(_leaves(then)), dict(_leaves(now))
-    found = [
+    before, after = dict(_leaves(then)), dict(_leaves(now))
+    phrases = [
         f"{words} is {'new' if run not in then else 'missing'}"
-        for run, words in sorted(one.keys() ^ two.keys()) if words == f"the run '{run}'"
+        for run, words in sorted(before.keys() ^ after.keys()) if words == f"the run '{run}'"
     ]  # fmt: skip
     shared = then.keys() & now.keys()
-    for key in sorted(key for key in one.keys() | two.keys() if key[0] in shared):
-        both = key in one and key in two
-        if (both or missing) and one.get(key, _MISSING) != two.get(key, _MISSING):
-            was, is_now = (repr(each[key]) if key in each else "missing" for each in (one, two))
-            found.append(f"{key[-1]} was {was:.80} and is {is_now:.80}")
-    return list(dict.fromkeys(found))
+    for key in sorted(key for key in before.keys() | after.keys() if key[0] in shared):
+        both = key in before and key in after
+        if (both or missing) and before.get(key, _MISSING) != after.get(key, _MISSING):
+            was, is_now = (repr(x[key]) if key in x else "missing" for x in (before, after))
+            phrases.append(f"{key[-1]} was {was:.80} and is {is_now:.80}")
+    return list(dict.fromkeys(phrases))
 
 
 _MISSING = object()
@@ -140,9 +140,9 @@ _WORDS = ("name", "title", "source")
 
 def _leaves(runs: Mapping[str, Any]) -> Iterator[tuple[tuple[str, str], Any]]:
     """The leaves of what is asked of runs, under the name of the run and a dotted key."""
-    for run, asked in runs.items():
+    for run, request in runs.items():
         yield (run, f"the run '{run}'"), "there"
-        for key, value in _dotted(asked, ""):
+        for key, value in _dotted(request, ""):
             yield (run, key), value
 
 

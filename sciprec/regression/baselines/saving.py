@@ -80,8 +80,8 @@ def write_new(
     Raises:
         InputError: a run has left nothing, or the baseline cannot be written.
     """
-    given, noise = computed
-    without = ((n, one.failure) for n, one in given.items() if one.values is None)
+    by_run, noise = computed
+    without = ((n, answer.failure) for n, answer in by_run.items() if answer.values is None)
     failed = next(((name, failure) for name, failure in without if failure), None)
     if failed:
         raise InputError(
@@ -90,14 +90,15 @@ def write_new(
         )
     places = {name_of(run): run.file for run in request.runs}
     runs, values = [], {}
-    for run, one in given.items():
+    for run, answer in by_run.items():
         variables, words = noise[run]
         runs.append(KeptRun(
-            run, places.get(run, ""), failure=one.failure, variables=one.known, noise=variables,
-            noise_of=words, errors=one.errors, pace=one.pace, room=one.room,
+            run, places.get(run, ""), failure=answer.failure, variables=answer.known,
+            noise=variables, noise_of=words, errors=answer.errors, pace=answer.pace,
+            room=answer.room,
         ))  # fmt: skip
-        if one.values is not None:
-            values[run] = one.values
+        if answer.values is not None:
+            values[run] = answer.values
     made_by = {key: value for key, value in provenance().items() if key in _MADE_BY}
     entry = {
         "at": datetime.now(UTC).isoformat(timespec="seconds"), "commit": commit, "reason": reason,

@@ -33,7 +33,7 @@ def markdown(checks: Sequence[Check]) -> str:
     other = [(c, row) for c in checks for row in c.rows if row.verdict != "identical"]
     if other:
         lines += ["", "| baseline | run | variable | verdict | why |", "|---|---|---|---|---|"]
-        worst = sorted(other, key=lambda one: one[1].verdict not in FAILING)
+        worst = sorted(other, key=lambda pair: pair[1].verdict not in FAILING)
         lines += [
             f"| {' | '.join(map(_cell, (c.name, r.run, r.variable, r.verdict, r.reason)))} |"
             for c, r in worst[:MOST_LINES]

@@ -57,10 +57,10 @@ def values_request(name: str, thing: Any, args: Any) -> Request:
             "function; leave them out"
         )
     inputs = _inputs(thing, args)
-    asked: dict[str, Any] = {"given": digest_of(inputs.values)}
+    request: dict[str, Any] = {"given": digest_of(inputs.values)}
     if isinstance(thing, Lifted):
-        asked["backend"] = asdict(thing.backend)
-    return _request(name, asked, digest_of(_plain(thing)))
+        request["backend"] = asdict(thing.backend)
+    return _request(name, request, digest_of(_plain(thing)))
 
 
 def values_answers(
@@ -78,11 +78,11 @@ def values_answers(
         InputError: values cannot be compared, or the function ends with an error.
     """
     if args is None:
-        given, others = _given(thing), [_given(one) for one in samples]
+        answer, others = _given(thing), [_given(sample) for sample in samples]
     else:
         inputs = _inputs(thing, args)
-        given = _given(_answer(thing, inputs))
-        others = [_given(one) for one in perturbed(thing, inputs)] if noisy else []
+        answer = _given(_answer(thing, inputs))
+        others = [_given(dataset) for dataset in perturbed(thing, inputs)] if noisy else []
     words = _NO_INPUTS if args is None else "not known (no call with perturbed inputs ended well)"
     noise: dict[str, dict[str, float]] = {}
     if noisy and others:
@@ -91,13 +91,13 @@ def values_answers(
                 f"{len(others)} samples were given; noise takes {SAMPLES} or more, from inputs "
                 "that differ by one unit of their format"
             )
-        noise = spread([(one.values, one.known) for one in (given, *others)])
+        noise = spread([(sample.values, sample.known) for sample in (answer, *others)])
         words = f"{len(others)} runs whose inputs are one unit of the format apart"
-    return {RUN: given}, {RUN: (noise, words)}
+    return {RUN: answer}, {RUN: (noise, words)}
 
 
-def _request(name: str, asked: Mapping[str, Any], source: str) -> Request:
-    return Request(name, {"kind": "python"}, {RUN: as_json(asked)}, source, (), _no_runs)
+def _request(name: str, request: Mapping[str, Any], source: str) -> Request:
+    return Request(name, {"kind": "python"}, {RUN: as_json(request)}, source, (), _no_runs)
 
 
 def _no_runs(run: Any, sample: int) -> Any:
@@ -122,26 +122,26 @@ def _answer(function: Callable[..., Any], inputs: Inputs) -> xr.Dataset:
         function = pickle.loads(pickle.dumps(function))
 
     def keeping(*args: Any) -> Any:
-        made = function(*args)
-        if not isinstance(made, (xr.Dataset, xr.DataArray)):
-            return made
-        returned.append(made)
+        result = function(*args)
+        if not isinstance(result, (xr.Dataset, xr.DataArray)):
+            return result
+        returned.append(result)
         return None
 
     call = called(keeping, inputs)
     names = [n for n in call.results if n not in call.argument_of or call.changed(n, inputs)]
-    found = dataset_of(call, inputs, names, {})
+    dataset = dataset_of(call, inputs, names, {})
     if not returned:
-        return found
+        return dataset
     labelled = as_dataset(returned[0])
-    return labelled.assign({n: v for n, v in found.data_vars.items() if n not in labelled})
+    return labelled.assign({n: v for n, v in dataset.data_vars.items() if n not in labelled})
 
 
 def perturbed(
     function: Callable[..., Any], inputs: Inputs, count: int = SAMPLES
 ) -> list[xr.Dataset]:
     """Results of calls whose floating-point arguments differ by one unit of their format."""
-    found = []
+    results = []
     for sample in range(1, count + 1):
         rng = np.random.default_rng((SEED, sample))
         values = {
@@ -149,10 +149,10 @@ def perturbed(
             for name, value in inputs.values.items()
         }
         try:
-            found.append(_answer(function, replace(inputs, values=values)))
+            results.append(_answer(function, replace(inputs, values=values)))
         except InputError:  # beyond what the function takes
             continue
-    return found
+    return results
 
 
 def _format_of(function: Callable[..., Any], value: Any) -> Backend:

@@ -15,10 +15,11 @@ def records_listing(records: Sequence[Record]) -> Listing:
     """One line per baseline."""
     rows = [
         (
-            one.name, one.key[:12], _few([run.name for run in one.runs]),
-            one.made_by.get("commit", "") or "–", one.history[-1]["at"][:10], str(len(one.history)),
+            each.name, each.key[:12], _few([run.name for run in each.runs]),
+            each.made_by.get("commit", "") or "–", each.history[-1]["at"][:10],
+            str(len(each.history)),
         )
-        for one in records
+        for each in records
     ]  # fmt: skip
     return Listing(
         ("baseline", "key", "runs", "commit", "date"), ("times blessed",), rows,
@@ -27,20 +28,20 @@ def records_listing(records: Sequence[Record]) -> Listing:
 
 
 def _few(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _MOST_RUNS} more" if len(names) > _MOST_RUNS else ""
-    return ", ".join(names[:_MOST_RUNS]) + more
+    further = f" and {len(names) - _MOST_RUNS} more" if len(names) > _MOST_RUNS else ""
+    return ", ".join(names[:_MOST_RUNS]) + further
 
 
 def record_listing(record: Record) -> Listing:
     """One line per variable of each run: values, noise and error."""
     rows = [
         (
-            run.name, name, " x ".join(map(str, known.shape)) or "1",
-            number(known.mean), number(known.rms), number(run.noise.get(name, {}).get("largest")),
+            run.name, name, " x ".join(map(str, facts.shape)) or "1",
+            number(facts.mean), number(facts.rms), number(run.noise.get(name, {}).get("largest")),
             number(run.noise.get(name, {}).get("rms")), number(run.errors.get(name)),
         )
         for run in record.runs
-        for name, known in run.variables.items()
+        for name, facts in run.variables.items()
         if name in run.noise or not run.noise
     ]  # fmt: skip
     return Listing(
@@ -51,14 +52,15 @@ def record_listing(record: Record) -> Listing:
 
 def about_record(record: Record) -> tuple[str, ...]:
     """Lines about a baseline: request, versions, how noise was measured, what was blessed."""
-    made = ", ".join(f"{name} {value}" for name, value in record.made_by.items() if value)
+    versions = ", ".join(f"{name} {value}" for name, value in record.made_by.items() if value)
     noise = dict.fromkeys(run.noise_of for run in record.runs if run.noise_of)
     failed = [f"{run.name} failed: {run.failure}" for run in record.runs if run.failure]
     history = [
-        f"{one['at'][:10]} {one['commit'] or 'without commit'}: {one['reason']}"
-        for one in record.history
+        f"{entry['at'][:10]} {entry['commit'] or 'without commit'}: {entry['reason']}"
+        for entry in record.history
     ]
     return (
-        f"key: {record.key}", f"made by: {made}", f"noise: spread of {'; '.join(noise) or 'none'}",
+        f"key: {record.key}", f"made by: {versions}",
+        f"noise: spread of {'; '.join(noise) or 'none'}",
         *failed, *history,
     )  # fmt: skip

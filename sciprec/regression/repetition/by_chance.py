@@ -29,14 +29,14 @@ def _made_empty(scope: Scope) -> Seen:
     for node in ast.walk(scope.node):
         called = scope.calls(node)
         of_memory = called == "numpy.ndarray" and len(node.args) < 3 and not any(
-            one.arg == "buffer" for one in node.keywords
+            keyword.arg == "buffer" for keyword in node.keywords
         )  # fmt: skip
         if called in ("numpy.empty", "numpy.empty_like") or of_memory:
             yield node.lineno, "an array without values"
     for node in ast.walk(scope.node):
         if isinstance(node, ast.Call):
-            given = {k.arg for k in node.keywords}
-            if "where" in given and "out" not in given and scope.calls(node).startswith("numpy."):
+            names = {k.arg for k in node.keywords}
+            if "where" in names and "out" not in names and scope.calls(node).startswith("numpy."):
                 yield node.lineno, "without `out`, elements that `where` leaves out have no value"
 
 
@@ -57,11 +57,11 @@ def _clocks(scope: Scope) -> Seen:
 def _unseeded(scope: Scope) -> Seen:
     for node in ast.walk(scope.module):  # a generator may be made where the module begins
         called = scope.calls(node)
-        made = called in ("numpy.random.default_rng", "numpy.random.RandomState", "random.Random",
-                          "numpy.random.seed", "random.seed", "numpy.random.SeedSequence",
-                          "numpy.random.PCG64", "numpy.random.Philox", "numpy.random.SFC64",
-                          "numpy.random.MT19937")  # fmt: skip
-        if made and all(_is(a, None) for a in (*node.args, *(k.value for k in node.keywords))):
+        state = called in ("numpy.random.default_rng", "numpy.random.RandomState", "random.Random",
+                           "numpy.random.seed", "random.seed", "numpy.random.SeedSequence",
+                           "numpy.random.PCG64", "numpy.random.Philox", "numpy.random.SFC64",
+                           "numpy.random.MT19937")  # fmt: skip
+        if state and all(_is(a, None) for a in (*node.args, *(k.value for k in node.keywords))):
             yield node.lineno, "a random state without a seed"
     for node in ast.walk(scope.node):
         seeds = {"random_state", "seed", "rng"} & {
@@ -73,11 +73,11 @@ def _unseeded(scope: Scope) -> Seen:
         )
         if of_scipy and not seeds:
             yield node.lineno, "random numbers whose state has no seed"
-    compiled = [one for one in scope.functions() if is_compiled(one, scope)]
-    in_numba = {id(node) for one in compiled for node in ast.walk(one)}
+    compiled = [function for function in scope.functions() if is_compiled(function, scope)]
+    in_numba = {id(node) for function in compiled for node in ast.walk(function)}
     for node in ast.walk(scope.node):
         if DRAWN.match(scope.calls(node)):
-            if id(node) in in_numba and not any(_seeds(one, scope) for one in compiled):
+            if id(node) in in_numba and not any(_seeds(function, scope) for function in compiled):
                 yield node.lineno, "Numba has random states of its own, and this one has no seed"
             elif id(node) not in in_numba and not _seeds(scope.module, scope):
                 yield node.lineno, "random numbers whose state has no seed"

@@ -25,19 +25,19 @@ def _lists_of_files(scope: Scope) -> Seen:
             yield node.lineno, "files in the order of the system: put sorted() around it"
 
 
-def _put_in_order(scope: Scope, *more: str) -> set[int]:
+def _put_in_order(scope: Scope, *functions: str) -> set[int]:
     """The nodes in calls that do not depend on the order of what they are given; with a key, what
     is alike in it stays in that order.
     """
     return {
         id(inner) for node in ast.walk(scope.node)
-        if scope.calls(node) in _EXACT.union(more) and not _has_key(node)
+        if scope.calls(node) in _EXACT.union(functions) and not _has_key(node)
         for inner in ast.walk(node)
     }  # fmt: skip
 
 
 def _has_key(node: ast.AST) -> bool:
-    return isinstance(node, ast.Call) and any(one.arg == "key" for one in node.keywords)
+    return isinstance(node, ast.Call) and any(keyword.arg == "key" for keyword in node.keywords)
 
 
 @explains("hash seed", "another process", "empty cache", "processes")
@@ -56,7 +56,7 @@ def _sets(scope: Scope) -> Seen:
         if isinstance(node, ast.BinOp) and isinstance(
             node.op, (ast.BitOr, ast.BitAnd, ast.Sub, ast.BitXor)
         ):
-            return any(is_set(one) or _is_view(one) for one in (node.left, node.right))
+            return any(is_set(operand) or _is_view(operand) for operand in (node.left, node.right))
         if isinstance(node, ast.IfExp):
             return is_set(node.body) or is_set(node.orelse)
         return isinstance(node, ast.Name) and node.id in names
@@ -77,15 +77,15 @@ def _sets(scope: Scope) -> Seen:
                 "sum", "list", "tuple", "iter", "enumerate", "zip", "map", "math.fsum", "reversed",
                 "numpy.fromiter", "functools.reduce",
             ) or _has_key(node)  # fmt: skip
-            given = [a for a in node.args if is_set(a)] if joined or follows else []
-            return given[0] if given else None
+            sets = [a for a in node.args if is_set(a)] if joined or follows else []
+            return sets[0] if sets else None
         return None
 
     ordered = _put_in_order(scope, "math.fsum")
     for node in ast.walk(scope.node):
-        one = in_order_of(node)
-        if one is not None and id(node) not in ordered:
-            yield one.lineno, "a set has no order: put sorted() around it"
+        unordered = in_order_of(node)
+        if unordered is not None and id(node) not in ordered:
+            yield unordered.lineno, "a set has no order: put sorted() around it"
     for node in ast.walk(scope.node):
         if scope.calls(node) == "hash":
             yield node.lineno, "hashes of texts are other ones in every process"
@@ -93,16 +93,16 @@ def _sets(scope: Scope) -> Seen:
 
 def _names_of_sets(scope: Scope) -> set[str]:
     """Names that are given sets somewhere in the file."""
-    found = set()
+    names = set()
     for node in ast.walk(scope.module):
         value = getattr(node, "value", None)
         if isinstance(node, (ast.Assign, ast.AnnAssign)) and value is not None:
-            made = isinstance(value, (ast.Set, ast.SetComp)) or (
+            is_set = isinstance(value, (ast.Set, ast.SetComp)) or (
                 isinstance(value, ast.Call) and scope.calls(value) in ("set", "frozenset")
             ) or (isinstance(value, ast.BinOp) and any(map(_is_view, (value.left, value.right))))
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            found |= {t.id for t in targets if made and isinstance(t, ast.Name)}
-    return found
+            names |= {t.id for t in targets if is_set and isinstance(t, ast.Name)}
+    return names
 
 
 def _is_view(node: ast.AST) -> bool:
@@ -127,18 +127,18 @@ def _kept_between_calls(scope: Scope) -> Seen:
     for function in scope.functions():
         declared = {n for node in ast.walk(function) if isinstance(node, (ast.Global, ast.Nonlocal))
                     for n in node.names}  # fmt: skip
-        own = _assigned(function) - declared | {a.arg for a in _parameters(function)}
-        own -= _made_once(function)
+        local = _assigned(function) - declared | {a.arg for a in _parameters(function)}
+        local -= _made_once(function)
         at_top = at_top | _made_once(function)
-        yield from _changes(function, (at_top | declared) - own, declared)
+        yield from _changes(function, (at_top | declared) - local, declared)
 
 
 @explains("a second call", "order of runs")
 def _drawn_from_a_kept_state(scope: Scope) -> Seen:
-    made = ("numpy.random.default_rng", "numpy.random.RandomState", "random.Random")
+    makers = ("numpy.random.default_rng", "numpy.random.RandomState", "random.Random")
     states = {
         t.id for node in scope.module.body
-        if isinstance(node, ast.Assign) and scope.calls(node.value) in made
+        if isinstance(node, ast.Assign) and scope.calls(node.value) in makers
         for t in node.targets if isinstance(t, ast.Name)
     }  # fmt: skip
     for node in ast.walk(scope.node):
@@ -160,8 +160,8 @@ def _made_once(function: ast.FunctionDef) -> set[str]:
     last = [*args.posonlyargs, *args.args]
     pairs = [*zip(last[len(last) - len(args.defaults) :], args.defaults, strict=True),
              *zip(args.kwonlyargs, args.kw_defaults, strict=True)]  # fmt: skip
-    made = (ast.List, ast.Dict, ast.Set, ast.Call, ast.ListComp, ast.DictComp)
-    return {one.arg for one, default in pairs if isinstance(default, made)}
+    mutable = (ast.List, ast.Dict, ast.Set, ast.Call, ast.ListComp, ast.DictComp)
+    return {arg.arg for arg, default in pairs if isinstance(default, mutable)}
 
 
 def _assigned(function: ast.FunctionDef) -> set[str]:
@@ -169,7 +169,7 @@ def _assigned(function: ast.FunctionDef) -> set[str]:
             and isinstance(n.ctx, ast.Store)}  # fmt: skip
 
 
-def _changes(function: ast.FunctionDef, kept: set[str], declared: set[str]) -> Seen:
+def _changes(function: ast.FunctionDef, shared: set[str], declared: set[str]) -> Seen:
     """Yield where a function changes objects that are kept between its calls."""
     methods = ("append", "extend", "update", "add", "pop", "insert", "setdefault", "clear", "fill")
     reason = "is kept between calls"
@@ -181,18 +181,18 @@ def _changes(function: ast.FunctionDef, kept: set[str], declared: set[str]) -> S
                 while isinstance(inner, (ast.Subscript, ast.Attribute)):
                     inner = inner.value
                 stored = inner is not target or getattr(inner, "id", "") in declared
-                if isinstance(inner, ast.Name) and stored and inner.id in kept | {function.name}:
+                if isinstance(inner, ast.Name) and stored and inner.id in shared | {function.name}:
                     yield node.lineno, f"'{inner.id}' {reason}"
         elif is_method(node) and node.func.attr in methods:
             owner = node.func.value
-            if isinstance(owner, ast.Name) and owner.id in kept:
+            if isinstance(owner, ast.Name) and owner.id in shared:
                 yield node.lineno, f"'{owner.id}' {reason}"
         if isinstance(node, ast.Call):
             steps = isinstance(node.func, ast.Name) and node.func.id == "next"
-            given = node.args[:1] if steps else []
-            given += [one.value for one in node.keywords if one.arg == "out"]
-            for one in given:
-                if isinstance(one, ast.Name) and one.id in kept:
-                    yield node.lineno, f"'{one.id}' {reason}"
+            changed = node.args[:1] if steps else []
+            changed += [keyword.value for keyword in node.keywords if keyword.arg == "out"]
+            for value in changed:
+                if isinstance(value, ast.Name) and value.id in shared:
+                    yield node.lineno, f"'{value.id}' {reason}"
 
 

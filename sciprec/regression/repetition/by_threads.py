@@ -77,19 +77,19 @@ def _sums_by_blocks(scope: Scope) -> Seen:
                 yield node.lineno, "each block is worked on by itself"
 
 
-def _goes_by_blocks(given: ast.expr, scope: Scope) -> bool:
+def _goes_by_blocks(iterable: ast.expr, scope: Scope) -> bool:
     """Whether a loop is over a range whose step has a name."""
-    if scope.calls(given) not in ("range", "numba.prange", "numpy.arange"):
+    if scope.calls(iterable) not in ("range", "numba.prange", "numpy.arange"):
         return False
-    step = given.args[2:]
+    step = iterable.args[2:]
     return bool(step) and any(isinstance(n, (ast.Name, ast.Attribute)) for n in ast.walk(step[0]))
 
 
 def _adds_up(node: ast.AST) -> bool:
     """Whether a statement changes a sum."""
     if isinstance(node, ast.Assign) and isinstance(node.value, ast.BinOp):
-        kept = {ast.unparse(target) for target in node.targets}
-        return any(ast.unparse(one) in kept for one in (node.value.left, node.value.right))
+        targets = {ast.unparse(target) for target in node.targets}
+        return any(ast.unparse(side) in targets for side in (node.value.left, node.value.right))
     return isinstance(node, ast.AugAssign)
 
 
@@ -103,7 +103,7 @@ def _takes_blocks(scope: Scope) -> Seen:
     for node in ast.walk(scope.node):
         inside = node.args if isinstance(node, ast.Call) else (
             [node.slice] if isinstance(node, ast.Subscript) else [])  # fmt: skip
-        names = {n.id for one in inside for n in ast.walk(one) if isinstance(n, ast.Name)}
+        names = {n.id for part in inside for n in ast.walk(part) if isinstance(n, ast.Name)}
         if names & set(scope.blocks):
             yield node.lineno, "so many are worked on at a time"
 
@@ -142,8 +142,8 @@ def _lifted_on_threads(scope: Scope) -> Seen:
     for node in ast.walk(scope.node):
         if scope.calls(node).rpartition(".")[2] != "lift" or not isinstance(node, ast.Call):
             continue
-        given = [*node.args[1:], *(k.value for k in node.keywords if k.arg == "backend")]
-        named = {a.value for a in given if isinstance(a, ast.Constant) and isinstance(a.value, str)}
+        args = [*node.args[1:], *(k.value for k in node.keywords if k.arg == "backend")]
+        named = {a.value for a in args if isinstance(a, ast.Constant) and isinstance(a.value, str)}
         if any("round=sr" in name or "noise" in name for name in named):
             yield node.lineno, (
                 "calls on threads draw random bits in the order in which they come; call "

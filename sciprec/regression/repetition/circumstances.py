@@ -78,14 +78,14 @@ class Process:
             warm, cold: what tells the process where compiled code is kept.
             of_numba: threads that Numba starts, where these are others.
         """
-        found = dict(os.environ) | dict.fromkeys(_THREADS, str(self.threads))
-        found |= {"NUMBA_NUM_THREADS": str(of_numba or self.threads)}
-        found |= {"PYTHONHASHSEED": str(self.hash_seed), **_filling(self.filling)}
-        found |= {LISTED: self.listed}
-        found |= cold if self.cold or self.strict else warm
+        variables = dict(os.environ) | dict.fromkeys(_THREADS, str(self.threads))
+        variables |= {"NUMBA_NUM_THREADS": str(of_numba or self.threads)}
+        variables |= {"PYTHONHASHSEED": str(self.hash_seed), **_filling(self.filling)}
+        variables |= {LISTED: self.listed}
+        variables |= cold if self.cold or self.strict else warm
         if self.narrow:
-            found |= {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""}
-        return found | dict(self.variables)
+            variables |= {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""}
+        return variables | dict(self.variables)
 
 
 def _filling(byte: int) -> dict[str, str]:
@@ -95,9 +95,9 @@ def _filling(byte: int) -> dict[str, str]:
     the thread that freed it; macOS has one byte, 0xAA, and no other.
     """
     if platform.libc_ver()[0] == "glibc":
-        told = f"glibc.malloc.perturb={byte ^ 0xFF}:glibc.malloc.tcache_count=0"
-        given = os.environ.get("GLIBC_TUNABLES")
-        return {"GLIBC_TUNABLES": f"{given}:{told}" if given else told}
+        tunables = f"glibc.malloc.perturb={byte ^ 0xFF}:glibc.malloc.tcache_count=0"
+        existing = os.environ.get("GLIBC_TUNABLES")
+        return {"GLIBC_TUNABLES": f"{existing}:{tunables}" if existing else tunables}
     return {"MallocPreScribble": "1"} if sys.platform == "darwin" and byte else {}
 
 

@@ -69,11 +69,11 @@ def repeat_command(
         threaded(MOST_THREADS),
     ]  # fmt: skip
     with temporary_folder("repeat") as place:
-        there = Commands(words, place, folder, tuple(ignored))
+        commands = Commands(words, place, folder, tuple(ignored))
         try:
-            return repeated(every, runs, there, told)
+            return repeated(every, runs, commands, told)
         finally:
-            there.clear_folder()
+            commands.clear_folder()
 
 
 def repeated(
@@ -87,19 +87,19 @@ def repeated(
         there: makes the runs.
         told: of each run.
     """
-    asked = to_be_made(list(every), len(every) + 2 if runs is None else runs)
-    made, found = judged(asked, there.run, told)
+    chosen = to_be_made(list(every), len(every) + 2 if runs is None else runs)
+    made_runs, findings = judged(chosen, there.run, told)
     scopes = behind_command([*there.words, *there.sources])
-    found = [replace(one, places=explained(one.ways, scopes)) for one in found]
-    left = [c.words for c in every if c not in asked]
+    findings = [replace(finding, places=explained(finding.ways, scopes)) for finding in findings]
+    untried = [c.words for c in every if c not in chosen]
     notes = [
         f"not counted: the attributes {', '.join(sorted(there.not_counted))}"
         if there.not_counted else "",
         "dates, times, durations and paths in what is printed and in attributes are not counted",
         "" if fills_memory() else UNFILLED,
-        f"not tried with {len(asked)} runs: {'; '.join(left)}" if left else "",
+        f"not tried with {len(chosen)} runs: {'; '.join(untried)}" if untried else "",
     ]  # fmt: skip
-    return Repetition(there.title, tuple(made), tuple(found), tuple(filter(None, notes)))
+    return Repetition(there.title, tuple(made_runs), tuple(findings), tuple(filter(None, notes)))
 
 
 @dataclass
@@ -151,19 +151,19 @@ class Commands:
 
     def run(self, asked: Sequence[Circumstance]) -> Iterator[tuple[int, Ended]]:
         """Yield the number and the result of each run."""
-        for number, one in enumerate(asked):
-            yield number, self._one(one)
+        for number, circumstance in enumerate(asked):
+            yield number, self._one(circumstance)
 
     def _one(self, circumstance: Circumstance) -> Ended:
         self.started += 1
         out = self.place / f"out{self.started}"
         out.mkdir()
-        more = circumstance.call.options or self.usual
-        words = [word.replace(OUT, str(out)) for word in (*self.words, *more)]
-        code, printed, said = self._ended(words, circumstance, out)
+        options = circumstance.call.options or self.usual
+        words = [word.replace(OUT, str(out)) for word in (*self.words, *options)]
+        code, printed, errors = self._ended(words, circumstance, out)
         written = self._taken(out)
         if code:
-            last = said.strip().splitlines()[-1:] or printed.strip().splitlines()[-1:]
+            last = errors.strip().splitlines()[-1:] or printed.strip().splitlines()[-1:]
             words_of = last[0][:_LAST_WORDS] if last else "nothing said"
             ended = f"signal {-code}" if code < 0 else f"code {code}"
             if circumstance == FIRST:
@@ -172,19 +172,19 @@ class Commands:
                     "it, or try it by itself"
                 )
             return f"{ended}: {words_of}"
-        left, not_counted = files_below(written, self.ignored, self.only)
+        results, not_counted = files_below(written, self.ignored, self.only)
         self.not_counted |= not_counted
         if printed.strip() and self.printed and PRINTED not in self.ignored:
             places = {str(out): OUT, str(self.place): "…"}
-            left = {**left, PRINTED: lines_of(printed, places)}
-        if circumstance == FIRST and not left:
+            results = {**results, PRINTED: lines_of(printed, places)}
+        if circumstance == FIRST and not results:
             raise InputError(
                 f"{self.title} prints nothing and leaves no files that "
                 "count; name the folder that it writes into with --folder, or give it {out}, which "
                 "stands for a new folder"
             )
         shutil.rmtree(written, ignore_errors=True)
-        return left
+        return results
 
     def _ended(
         self, words: Sequence[str], circumstance: Circumstance, out: Path
@@ -211,10 +211,10 @@ class Commands:
 
     def _environment(self, process: Process) -> dict[str, str]:
         cold = {"NUMBA_CACHE_DIR": str(self.place / f"cold{self.started}")}
-        found = process.environment({}, cold)
-        path = found.get("PYTHONPATH")
+        variables = process.environment({}, cold)
+        path = variables.get("PYTHONPATH")
         first = str(self._customized)
-        return found | {"PYTHONPATH": f"{first}{os.pathsep}{path}" if path else first}
+        return variables | {"PYTHONPATH": f"{first}{os.pathsep}{path}" if path else first}
 
     def _taken(self, out: Path) -> Path:
         """Move the files that the run has written out of the way of the next one."""

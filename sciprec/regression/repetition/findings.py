@@ -68,8 +68,8 @@ class Finding:
     def sentences(self) -> list[str]:
         """Sentences on the difference, and on the lines that explain it."""
         where = f": {self.difference.words}" if self.difference else ""
-        said = f"differs {self.aspect} ({self.words}){where}"
-        return [said, *(f"  {place}" for place in self.places)]
+        sentence = f"differs {self.aspect} ({self.words}){where}"
+        return [sentence, *(f"  {place}" for place in self.places)]
 
 
 @dataclass(frozen=True, repr=False)
@@ -96,8 +96,8 @@ class Repetition(Shown):
     @property
     def answer(self) -> str:
         """The answer in a few words; of several findings that which may explain the others."""
-        found = {one.aspect for one in self.findings}
-        return next((f"differs {one}" for one in ASPECTS if one in found), IDENTICAL)
+        aspects = {finding.aspect for finding in self.findings}
+        return next((f"differs {aspect}" for aspect in ASPECTS if aspect in aspects), IDENTICAL)
 
     def as_dict(self) -> dict[str, Any]:
         """Everything as plain data."""
@@ -105,18 +105,18 @@ class Repetition(Shown):
             "target": self.target,
             "answer": self.answer,
             "runs": [
-                {"run": n, "other": one.circumstance.words, "counted": one.counted,
-                 "difference": one.difference and asdict(one.difference)}
-                for n, one in enumerate(self.made, 1)
+                {"run": n, "other": run.circumstance.words, "counted": run.counted,
+                 "difference": run.difference and asdict(run.difference)}
+                for n, run in enumerate(self.made, 1)
             ],
-            "findings": [asdict(one) for one in self.findings],
+            "findings": [asdict(finding) for finding in self.findings],
             "notes": list(self.notes),
         }  # fmt: skip
 
     def sentences(self) -> list[str]:
         """Sentences on the findings, then the notes."""
-        found = sorted(self.findings, key=lambda one: ASPECTS.index(one.aspect))
-        return [line for one in found for line in one.sentences()] + list(self.notes)
+        ordered = sorted(self.findings, key=lambda finding: ASPECTS.index(finding.aspect))
+        return [line for finding in ordered for line in finding.sentences()] + list(self.notes)
 
     def _summary(self) -> Summary:
         title = f"{self.target}: {self.answer} ({counted(len(self.made), 'run')})"
@@ -126,13 +126,13 @@ class Repetition(Shown):
 def runs_listing(made: Sequence[Made]) -> Listing:
     """One line per run."""
     rows = [
-        (str(n), one.circumstance.words, "–" if n == 1 else _found(one))
-        for n, one in enumerate(made, 1)
+        (str(n), run.circumstance.words, "–" if n == 1 else _found(run))
+        for n, run in enumerate(made, 1)
     ]
     return Listing(("run", "what is other", "result"), (), rows)
 
 
-def _found(one: Made) -> str:
-    if one.difference is None:
+def _found(run: Made) -> str:
+    if run.difference is None:
         return "identical"
-    return one.difference.words if one.counted else f"(differs) {one.difference.words}"
+    return run.difference.words if run.counted else f"(differs) {run.difference.words}"

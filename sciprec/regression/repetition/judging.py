@@ -41,31 +41,31 @@ def judged(
     runs = run(asked)
     _, truth = next(runs)
     told(FIRST.words)
-    made = _made(asked, truth, runs, told)
-    if not _by_chance(made):
-        made = _apart(_alone(made, truth, run, told), truth, run, told)
-        if any(one.difference for one in made):
-            more = [ANOTHER] * _CONFIRMING
-            made += _made(more, truth, run(more), told)
-    if _by_chance(made):
-        made = [replace(one, counted=one.circumstance.aspect == AGAIN) for one in made]
-    return made, _findings(made)
+    made_runs = _made(asked, truth, runs, told)
+    if not _by_chance(made_runs):
+        made_runs = _apart(_alone(made_runs, truth, run, told), truth, run, told)
+        if any(each.difference for each in made_runs):
+            further = [ANOTHER] * _CONFIRMING
+            made_runs += _made(further, truth, run(further), told)
+    if _by_chance(made_runs):
+        made_runs = [replace(each, counted=each.circumstance.aspect == AGAIN) for each in made_runs]
+    return made_runs, _findings(made_runs)
 
 
-def _by_chance(made: Sequence[Made]) -> bool:
+def _by_chance(runs: Sequence[Made]) -> bool:
     """Whether a run like the first one differs from it."""
-    return any(one.difference and one.circumstance.aspect == AGAIN for one in made)
+    return any(run.difference and run.circumstance.aspect == AGAIN for run in runs)
 
 
 def _made(
-    asked: Sequence[Circumstance], truth: Ended, runs: Iterator[tuple[int, Ended]], told: Told
+    todo: Sequence[Circumstance], truth: Ended, runs: Iterator[tuple[int, Ended]], tell: Told
 ) -> list[Made]:
     """Runs beside the first one; what one has left is forgotten when it is compared."""
     differences: dict[int, Difference | None] = {}
     for number, ended in runs:
-        differences[number] = found = _difference(truth, ended)
-        told(f"{asked[number].words}: {found.words if found else 'identical'}")
-    return [Made(one, differences.get(number)) for number, one in enumerate(asked)]
+        differences[number] = difference = _difference(truth, ended)
+        tell(f"{todo[number].words}: {difference.words if difference else 'identical'}")
+    return [Made(each, differences.get(number)) for number, each in enumerate(todo)]
 
 
 def _difference(truth: Ended, other: Ended) -> Difference | None:
@@ -75,39 +75,39 @@ def _difference(truth: Ended, other: Ended) -> Difference | None:
     return first_difference(truth, other)
 
 
-def _alone(made: list[Made], truth: Ended, run: Runs, told: Told) -> list[Made]:
+def _alone(runs: list[Made], truth: Ended, run: Runs, tell: Told) -> list[Made]:
     """Later calls made again as first ones, where a second call differs at all."""
-    if not any(one.difference and "a second call" in one.circumstance.ways for one in made):
-        return made
-    kept = [m for m in made if not m.circumstance.later or "a second call" in m.circumstance.ways]
-    again = [replace(m.circumstance, later=False) for m in made if m not in kept]
-    return kept + _made(again, truth, run(again), told)
+    if not any(made.difference and "a second call" in made.circumstance.ways for made in runs):
+        return runs
+    first = [m for m in runs if not m.circumstance.later or "a second call" in m.circumstance.ways]
+    again = [replace(m.circumstance, later=False) for m in runs if m not in first]
+    return first + _made(again, truth, run(again), tell)
 
 
-def _apart(made: list[Made], truth: Ended, run: Runs, told: Told) -> list[Made]:
+def _apart(runs: list[Made], truth: Ended, run: Runs, tell: Told) -> list[Made]:
     """Runs of several ways that differ: each way by itself; where none does, all together."""
-    found = []
-    for one in made:
-        parts = one.circumstance.parts() if one.difference else []
-        differing = [m for m in _made(parts, truth, run(parts), told) if m.difference]
-        found += differing or [one]
-    return found
+    result = []
+    for each in runs:
+        parts = each.circumstance.parts() if each.difference else []
+        differing = [m for m in _made(parts, truth, run(parts), tell) if m.difference]
+        result += differing or [each]
+    return result
 
 
-def _findings(made: Sequence[Made]) -> list[Finding]:
+def _findings(runs: Sequence[Made]) -> list[Finding]:
     """Findings: one for each aspect of which a run differs, with its first difference."""
-    found: dict[str, Finding] = {}
-    for one in made:
-        aspect = one.circumstance.aspect
-        if not one.difference or not one.counted or one.circumstance == FIRST:
+    findings: dict[str, Finding] = {}
+    for run in runs:
+        aspect = run.circumstance.aspect
+        if not run.difference or not run.counted or run.circumstance == FIRST:
             continue
-        ways, words = one.circumstance.ways, one.circumstance.words
-        known = found.get(aspect)
-        if known is None:
-            found[aspect] = Finding(aspect, ways, words, one.difference)
+        names, words = run.circumstance.ways, run.circumstance.words
+        earlier = findings.get(aspect)
+        if earlier is None:
+            findings[aspect] = Finding(aspect, names, words, run.difference)
         else:
-            more = tuple(way for way in ways if way not in known.ways)
-            said = known.words if words in known.words else f"{known.words}; {words}"
-            found[aspect] = replace(known, ways=known.ways + more, words=said)
-    return list(found.values())
+            further = tuple(way for way in names if way not in earlier.ways)
+            all_words = earlier.words if words in earlier.words else f"{earlier.words}; {words}"
+            findings[aspect] = replace(earlier, ways=earlier.ways + further, words=all_words)
+    return list(findings.values())
 

@@ -93,12 +93,12 @@ def _lifted(function: Any, backend: str) -> Any:
     return lift(function, backend)
 
 
-def _on_threads(lifted: Any, asked: Asked, how: Call) -> Callable[..., Any]:
+def _on_threads(lifted: Any, task: Asked, how: Call) -> Callable[..., Any]:
     """Call the first stream of a lifted kernel, while further threads call others of their own."""
 
     def other(kernel: Any, number: int) -> None:
         _set_numba(how)
-        values = pickle.loads(asked.arguments) | dict(how.arguments)
+        values = pickle.loads(task.arguments) | dict(how.arguments)
         with contextlib.suppress(Exception):  # which the first stream's call meets, too
             kernel.stream(number)(*values.values())
 
@@ -126,8 +126,8 @@ def _leave_out_fastmath() -> None:
 
     usual = numba.jit
 
-    def jit(*given: Any, **options: Any) -> Any:
-        return usual(*given, **{n: v for n, v in options.items() if n != "fastmath"})
+    def jit(*args: Any, **options: Any) -> Any:
+        return usual(*args, **{n: v for n, v in options.items() if n != "fastmath"})
 
     numba.jit = decorators.jit = jit
 
@@ -139,11 +139,13 @@ def _fill(names: dict[str, Any], byte: int) -> None:
     for name in ("empty", "empty_like"):
         usual = getattr(np, name)
 
-        def filled(*args: Any, usual: Callable[..., np.ndarray] = usual, **more: Any) -> np.ndarray:
-            made = usual(*args, **more)
-            if made.size and not made.dtype.hasobject:
-                ctypes.memset(made.ctypes.data, byte, made.nbytes)
-            return made
+        def filled(
+            *args: Any, usual: Callable[..., np.ndarray] = usual, **options: Any
+        ) -> np.ndarray:
+            array = usual(*args, **options)
+            if array.size and not array.dtype.hasobject:
+                ctypes.memset(array.ctypes.data, byte, array.nbytes)
+            return array
 
         for space in (vars(np), names):
             if space.get(name) is usual:
@@ -174,12 +176,12 @@ def _set_numba(how: Call) -> None:
 def main(request: str, answer: str) -> None:
     """Do what a file says, and write what came of it into another one."""
     warnings.simplefilter("ignore")
-    found: list[Answer] | str
+    result: list[Answer] | str
     try:
-        found = answers(pickle.loads(Path(request).read_bytes()))
+        result = answers(pickle.loads(Path(request).read_bytes()))
     except InputError as error:
-        found = str(error)
-    Path(answer).write_bytes(pickle.dumps(found))
+        result = str(error)
+    Path(answer).write_bytes(pickle.dumps(result))
 
 
 if __name__ == "__main__":

@@ -94,21 +94,23 @@ def repeat_kernel(
     every = _circumstances(function, backend, values, blocks)
     if backend is None and any(option(f, s, "fastmath") for s in scopes for f in s.functions()):
         every.insert(len(blocks), STRICTLY)
-    asked = to_be_made(every, len(every) + 2 if runs is None else runs)
+    chosen = to_be_made(every, len(every) + 2 if runs is None else runs)
     with temporary_folder("repeat") as place:
-        there = _Processes(named, inputs, backend, _pickled(name, values), plugins, place)
-        made, found = judged(asked, there.run, told)
-    found = [replace(one, places=explained(one.ways, scopes, blocks)) for one in found]
-    found, note = _with_memory(found, function, backend or TRUTH, dict(values))
-    notes = [note, *([] if fills_memory() else [UNFILLED]), _not_asked(every, asked)]
+        processes = _Processes(named, inputs, backend, _pickled(name, values), plugins, place)
+        made_runs, findings = judged(chosen, processes.run, told)
+    findings = [
+        replace(finding, places=explained(finding.ways, scopes, blocks)) for finding in findings
+    ]
+    findings, note = _with_memory(findings, function, backend or TRUTH, dict(values))
+    notes = [note, *([] if fills_memory() else [UNFILLED]), _not_asked(every, chosen)]
     target = f"kernel '{name}' {_OWN_FORM if backend is None else f'in {backend}'}"
-    return Repetition(target, tuple(made), tuple(found), tuple(filter(None, notes)))
+    return Repetition(target, tuple(made_runs), tuple(findings), tuple(filter(None, notes)))
 
 
-def _not_asked(every: Sequence[Circumstance], asked: Sequence[Circumstance]) -> str:
+def _not_asked(every: Sequence[Circumstance], chosen: Sequence[Circumstance]) -> str:
     """A sentence on the circumstances that were left out for want of runs."""
-    left = [c.words for c in every if c not in asked]
-    return f"not tried with {len(asked)} runs: {'; '.join(left)}" if left else ""
+    untried = [c.words for c in every if c not in chosen]
+    return f"not tried with {len(chosen)} runs: {'; '.join(untried)}" if untried else ""
 
 
 def _circumstances(
@@ -118,38 +120,38 @@ def _circumstances(
     options = getattr(kernel, "targetoptions", {})
     parallel = backend is not None or options.get("parallel")
     two = Process(threads=2)
-    found = [
+    result = [
         Circumstance(("block size",), f"{name} = {number}", Process(),
                      Call(arguments=((name, number),)), later=True)
         for name, numbers in blocks.items() for number in numbers
     ]  # fmt: skip
-    found += [
+    result += [
         Circumstance(("threads",), "2 threads", two, Call(2)),
         Circumstance(("a second call",), "a second call in a process", later=True),
     ]
-    found += [ELSEWHERE, *filled()]
+    result += [ELSEWHERE, *filled()]
     if parallel:
-        found.append(
+        result.append(
             Circumstance(("chunks",), f"prange in chunks of {_CHUNK}", Process(),
                          Call(chunk=_CHUNK), later=True)
         )  # fmt: skip
     if backend is None:
-        found += [OTHER_BLOCKS, A_THIRD_ORDER]
+        result += [OTHER_BLOCKS, A_THIRD_ORDER]
     if parallel:
-        found += [
+        result += [
             Circumstance(("threads",), f"{count} threads", two, Call(count), later=True)
             for count in range(3, MOST_THREADS + 1)
         ]
-    return found
+    return result
 
 
 def _require_apart(kernel: str, values: Mapping[str, Any]) -> None:
     """Refuse arrays that share memory, which they would not in another process."""
     arrays = [(n, a) for n, (_, a) in given_arrays(values).items()]
-    for (one, a), (other, b) in itertools.combinations(arrays, 2):
+    for (first, a), (second, b) in itertools.combinations(arrays, 2):
         if np.shares_memory(a, b):
             raise InputError(
-                f"the arguments '{one}' and '{other}' of kernel '{kernel}' share memory, which "
+                f"the arguments '{first}' and '{second}' of kernel '{kernel}' share memory, which "
                 "they would not in the other processes that runs are made in; give copies"
             )
 
@@ -206,8 +208,12 @@ class _Processes:
     def run(self, asked: Sequence[Circumstance]) -> Iterator[tuple[int, Ended]]:
         """Yield the number and the answer of each call, process by process."""
         groups: list[list[int]] = []
-        for n, one in enumerate(asked):
-            joined = [g for g in groups if one.later and asked[g[0]].process == one.process]
+        for n, circumstance in enumerate(asked):
+            joined = [
+                g
+                for g in groups
+                if circumstance.later and asked[g[0]].process == circumstance.process
+            ]
             if joined:
                 joined[0].append(n)
             else:
@@ -229,11 +235,11 @@ class _Processes:
         request, answer = (self.place / f"{self.started}.{what}" for what in ("asked", "left"))
         process = calls[0].process
         file, _, function = self.named.rpartition(":")
-        others = [self.inputs.rpartition(":")[0]] if names_function(self.inputs) else []
+        sources = [self.inputs.rpartition(":")[0]] if names_function(self.inputs) else []
         request.write_bytes(pickle.dumps(Asked(
-            file, function, WHAT, tuple(others), tuple(self.plugins),
+            file, function, WHAT, tuple(sources), tuple(self.plugins),
             self.arguments, self.backend, others_first=process.hash_seed != 0,
-            filling=process.filling, strict=process.strict, calls=tuple(one.call for one in calls),
+            filling=process.filling, strict=process.strict, calls=tuple(c.call for c in calls),
         )))  # fmt: skip
         words = [sys.executable, "-P", "-m", "sciprec.regression.repetition.kernel_process"]
         begun = time.perf_counter()
@@ -247,10 +253,10 @@ class _Processes:
         self.patience = self.patience or patience(time.perf_counter() - begun)
         if not answer.exists():
             return [_died(done.returncode, done.stderr)] * len(calls)
-        found = pickle.loads(answer.read_bytes())
-        if isinstance(found, str):
-            raise InputError(found)
-        return found
+        answers = pickle.loads(answer.read_bytes())
+        if isinstance(answers, str):
+            raise InputError(answers)
+        return answers
 
     def _environment(self, process: Process) -> dict[str, str]:
         """The environment of a process, which finds this package and keeps what it compiles."""
@@ -258,10 +264,10 @@ class _Processes:
         if self.backend is not None:
             cold["SCIPREC_CACHE_DIR"] = str(self.place / f"cold{self.started}")
         warm = {"NUMBA_CACHE_DIR": str(self.place / "compiled")}
-        found = process.environment(warm, cold, of_numba=MOST_THREADS)
-        here = str(Path(sciprec.__file__).parents[1])
-        path = found.get("PYTHONPATH")
-        return found | {"PYTHONPATH": f"{here}:{path}" if path else here}
+        variables = process.environment(warm, cold, of_numba=MOST_THREADS)
+        root = str(Path(sciprec.__file__).parents[1])
+        path = variables.get("PYTHONPATH")
+        return variables | {"PYTHONPATH": f"{root}:{path}" if path else root}
 
 
 def patience(seconds: float) -> float:
@@ -271,16 +277,16 @@ def patience(seconds: float) -> float:
     return 120.0 + 20.0 * seconds
 
 
-def _died(code: int, said: str) -> str:
+def _died(code: int, output: str) -> str:
     """Words for the end of a process that left no answer."""
     if code < 0:
         return f"the end of its process by {signal.Signals(-code).name}"
-    last = said.strip().splitlines()[-1:] or ["nothing said"]
+    last = output.strip().splitlines()[-1:] or ["nothing said"]
     return f"the end of its process with code {code}: {last[0]:.200}"
 
 
 def _with_memory(
-    found: Sequence[Finding], kernel: Any, backend: str, values: Mapping[str, Any]
+    findings: Sequence[Finding], kernel: Any, backend: str, values: Mapping[str, Any]
 ) -> tuple[list[Finding], str]:
     """The findings with those of `check_memory`, and a sentence where it does not take the kernel.
 
@@ -290,19 +296,19 @@ def _with_memory(
     try:
         report = check_memory(kernel, backend, values)
     except (LiftError, InputError, MemoryError) as error:
-        return list(found), f"check_memory does not take the kernel: {error}"
+        return list(findings), f"check_memory does not take the kernel: {error}"
     if report.clean:
-        return list(found), ""
-    known = next((one for one in found if one.aspect == MEMORY), None)
-    words = known.words if known else "as check_memory finds"
+        return list(findings), ""
+    of_memory = next((finding for finding in findings if finding.aspect == MEMORY), None)
+    words = of_memory.words if of_memory else "as check_memory finds"
     mine = []
     for aspect, way, kind in ((BEYOND, "index", OUT_OF_BOUNDS), (MEMORY, "memory", UNINITIALISED)):
-        places = tuple(_place(one) for one in report.findings if one.kind == kind)
+        places = tuple(_place(finding) for finding in report.findings if finding.kind == kind)
         if places:  # what lies beyond an array is memory, too: the first of both has the runs
-            difference = known.difference if known else None
+            difference = of_memory.difference if of_memory else None
             mine.append(Finding(aspect, (way,), words, difference, places))
-            known, words = None, "as check_memory finds"
-    return [*mine, *(one for one in found if one.aspect != MEMORY)], ""
+            of_memory, words = None, "as check_memory finds"
+    return [*mine, *(finding for finding in findings if finding.aspect != MEMORY)], ""
 
 
 def _place(finding: MemoryFinding) -> Place:
@@ -311,5 +317,5 @@ def _place(finding: MemoryFinding) -> Place:
     """
     if finding.kind == OUT_OF_BOUNDS or not finding.read_line:
         return Place(finding.file, finding.line, finding.text, finding.message)
-    made = f"line {finding.line} makes it: {finding.text}"
-    return Place(finding.file, finding.read_line, finding.read_text, f"{finding.message}; {made}")
+    maker = f"line {finding.line} makes it: {finding.text}"
+    return Place(finding.file, finding.read_line, finding.read_text, f"{finding.message}; {maker}")

@@ -70,30 +70,30 @@ def first_difference(then: Left, now: Left) -> Difference | None:
     for name, value in then.items():
         if name not in now:
             return Difference(name, f"'{name}' is not there")
-        if found := _difference(name, value, now[name]):
-            return found
-    more = [name for name in now if name not in then]
-    return Difference(more[0], f"'{more[0]}' is there, too") if more else None
+        if difference := _difference(name, value, now[name]):
+            return difference
+    added = [name for name in now if name not in then]
+    return Difference(added[0], f"'{added[0]}' is there, too") if added else None
 
 
 def _difference(name: str, then: Any, now: Any) -> Difference | None:
     if isinstance(then, bytes):
         if then == now:
             return None
-        texts = [_as_lines(one) for one in (then, now)]
+        texts = [_as_lines(content) for content in (then, now)]
         if texts[0] and texts[1] and texts[0] != texts[1]:
             return _in_lines(name, *texts)
-        then, now = (np.frombuffer(one, np.uint8) for one in (then, now))
+        then, now = (np.frombuffer(side, np.uint8) for side in (then, now))
     if isinstance(then, tuple):
         return _in_lines(name, then, now)
     if then.shape != now.shape or then.dtype != now.dtype:
-        was, is_now = (f"{one.dtype} {' x '.join(map(str, one.shape))}" for one in (then, now))
+        was, is_now = (f"{side.dtype} {' x '.join(map(str, side.shape))}" for side in (then, now))
         return Difference(name, f"'{name}' was {was} and is {is_now}", first=was, other=is_now)
     places = np.flatnonzero(_apart(then, now).reshape(-1))
     if not places.size:
         return None
     index = tuple(int(i) for i in np.unravel_index(places[0], then.shape))
-    first, other = (_shown(one.reshape(-1)[places[0]]) for one in (then, now))
+    first, other = (_shown(side.reshape(-1)[places[0]]) for side in (then, now))
     if not then.shape:
         return Difference(name, f"'{name}' was {first} and is {other}", (), first, other, 1, 1)
     words = (
@@ -124,8 +124,8 @@ def _in_lines(name: str, then: tuple[str, ...], now: tuple[str, ...]) -> Differe
         return Difference(name, words, (line,), "", "", count, of)
     a, b = then[line].split(), now[line].split()
     k = next((k for k, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), 0)
-    first, other = (f"{one[k]:.60}" if len(a) == len(b) else f"{' '.join(one):.60}"
-                    for one in (a, b))  # fmt: skip
+    first, other = (f"{parts[k]:.60}" if len(a) == len(b) else f"{' '.join(parts):.60}"
+                    for parts in (a, b))  # fmt: skip
     words = (
         f"{count} of {of} lines of '{name}' differ, first line {line + 1}: '{first}' and '{other}'"
     )
@@ -136,7 +136,7 @@ def _apart(then: np.ndarray, now: np.ndarray) -> np.ndarray:
     """Mark elements that have other bits; any NaN is any other."""
     if then.dtype.kind == "O":
         return np.array([repr(a) != repr(b) for a, b in zip(then.flat, now.flat, strict=True)])
-    words = [np.ascontiguousarray(one).reshape(-1).view(f"V{one.itemsize}") for one in (then, now)]
+    words = [np.ascontiguousarray(a).reshape(-1).view(f"V{a.itemsize}") for a in (then, now)]
     apart = words[0] != words[1]
     if then.dtype.kind in "fc":
         apart &= ~(np.isnan(then) & np.isnan(now)).reshape(-1)
@@ -161,20 +161,20 @@ def files_below(
     Returns:
         The results, and the attributes that are not counted.
     """
-    left: dict[str, Any] = {}
+    results: dict[str, Any] = {}
     not_counted: set[str] = set()
     for path in sorted(_whole(folder)):
         name = path.relative_to(folder).as_posix()
         if _matches(name, ignored) or (only and path.suffix not in only):
             continue
-        found, uncounted = _inside(path, name)
-        left |= {n: v for n, v in found.items() if not _matches(n.partition(": ")[2], ignored)}
+        content, uncounted = _inside(path, name)
+        results |= {n: v for n, v in content.items() if not _matches(n.partition(": ")[2], ignored)}
         not_counted |= uncounted
-    return left, not_counted
+    return results, not_counted
 
 
 def _matches(name: str, patterns: tuple[str, ...]) -> bool:
-    return bool(name) and any(fnmatch(name, one) for one in patterns)
+    return bool(name) and any(fnmatch(name, pattern) for pattern in patterns)
 
 
 def _whole(folder: Path) -> Iterator[Path]:
@@ -202,20 +202,20 @@ def _variables(path: Path, name: str) -> tuple[dict[str, Any], set[str]]:
     of the attributes that are left out, being of such things alone.
     """
     dataset = files.read(path)
-    found: dict[str, Any] = {}
+    content: dict[str, Any] = {}
     uncounted = set()
     for n, variable in dataset.variables.items():
-        found[f"{name}: {n}"] = np.asarray(variable.values)
-    told = [("", dataset.attrs), *((f"{n}.", v.attrs) for n, v in dataset.variables.items())]
-    for owner, attributes in told:
+        content[f"{name}: {n}"] = np.asarray(variable.values)
+    owners = [("", dataset.attrs), *((f"{n}.", v.attrs) for n, v in dataset.variables.items())]
+    for owner, attributes in owners:
         for key, value in attributes.items():
             if _NAMES.search(key) or key == ROOT:  # which covers these, too
                 uncounted.add(key)
             else:
                 text = isinstance(value, str) and key not in _SAY_WHAT
-                kept = _SOMEWHERE.sub("…", _MOMENT.sub("…", value)) if text else value
-                found[f"{name}: attribute {owner}{key}"] = np.asarray(kept)
-    return found, uncounted
+                plain = _SOMEWHERE.sub("…", _MOMENT.sub("…", value)) if text else value
+                content[f"{name}: attribute {owner}{key}"] = np.asarray(plain)
+    return content, uncounted
 
 
 def lines_of(text: str, places: Mapping[str, str]) -> tuple[str, ...]:

@@ -33,8 +33,8 @@ def list_by_name(order: str) -> None:
         """Entries of a folder, as `os.scandir` gives them."""
 
         def __init__(self, *args):
-            with scandir(*args) as found:
-                entries = sorted(found, key=lambda entry: place(entry.name), reverse=reverse)
+            with scandir(*args) as iterator:
+                entries = sorted(iterator, key=lambda entry: place(entry.name), reverse=reverse)
                 self._entries = iter(entries)
 
         def __iter__(self):
@@ -57,7 +57,7 @@ def list_by_name(order: str) -> None:
 
 def make_way(folder: str) -> None:
     """Let the customization that this one stood in front of happen, too."""
-    sys.path[:] = [one for one in sys.path if one != folder]
+    sys.path[:] = [entry for entry in sys.path if entry != folder]
     mine = sys.modules.pop(NAME, None)
     try:
         __import__(NAME)

@@ -15,17 +15,17 @@ def option(function: ast.FunctionDef, scope: Scope, name: str) -> int:
     """The line where an option of Numba's is given and not False, in a decorator or in a call that
     compiles the function; 0 where it is not.
     """
-    of_function = [one for one in function.decorator_list if isinstance(one, ast.Call)]
-    others = [n for n in ast.walk(scope.module) if isinstance(n, ast.Call)] if (
+    of_function = [call for call in function.decorator_list if isinstance(call, ast.Call)]
+    calls = [n for n in ast.walk(scope.module) if isinstance(n, ast.Call)] if (
         function is scope.node and scope.options.get(name)
     ) else []  # fmt: skip
-    for made in (*of_function, *others):
-        if made in of_function and not scope.calls(made).startswith("numba."):
+    for call in (*of_function, *calls):
+        if call in of_function and not scope.calls(call).startswith("numba."):
             continue
-        for one in made.keywords:
-            if one.arg == name and not _is_false(one.value):
-                return one.value.lineno
-    return function.lineno if others else 0
+        for keyword in call.keywords:
+            if keyword.arg == name and not _is_false(keyword.value):
+                return keyword.value.lineno
+    return function.lineno if calls else 0
 
 
 def _is_false(node: ast.AST) -> bool:
@@ -35,8 +35,8 @@ def _is_false(node: ast.AST) -> bool:
 def is_compiled(function: ast.FunctionDef, scope: Scope) -> bool:
     """Whether Numba compiles a function."""
     return bool(function is scope.node and scope.options) or any(
-        (scope.calls(one) or scope.qualified(one)).startswith("numba.")
-        for one in function.decorator_list
+        (scope.calls(decorator) or scope.qualified(decorator)).startswith("numba.")
+        for decorator in function.decorator_list
     )
 
 
@@ -58,25 +58,25 @@ def loops_in_parallel(function: ast.FunctionDef, scope: Scope) -> Iterator[ast.F
 
 def raced(loop: ast.For) -> Iterator[tuple[int, str]]:
     """Lines where iterations change the same number, whatever else they do."""
-    own = _of_one_iteration(loop)
+    own_names = _of_one_iteration(loop)
     assigned = _assigned_alone(loop)
     for node in ast.walk(loop):
         for target, value, summed in _stores(node):
             if isinstance(target, ast.Name) and summed and target.id not in assigned:
                 yield node.lineno, "each thread has a part of this sum"
-            elif isinstance(target, ast.Subscript) and not own & _names(target.slice):
+            elif isinstance(target, ast.Subscript) and not own_names & _names(target.slice):
                 local = isinstance(target.value, ast.Name) and target.value.id in assigned
                 if not local:
                     yield node.lineno, "iterations of prange write the same elements"
-            elif isinstance(target, ast.Subscript) and _reads_others(target, value, own):
+            elif isinstance(target, ast.Subscript) and _reads_others(target, value, own_names):
                 yield node.lineno, "iterations of prange read what others write"
 
 
 def _stores(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr, bool]]:
     """Targets and values of a statement, and whether the old value is summed up with another."""
     if isinstance(node, ast.AugAssign) and not isinstance(node.op, _EXACT):
-        whole = isinstance(node.value, ast.Constant) and isinstance(node.value.value, int)
-        yield node.target, node.value, not whole
+        is_integer = isinstance(node.value, ast.Constant) and isinstance(node.value.value, int)
+        yield node.target, node.value, not is_integer
     elif isinstance(node, ast.Assign):
         value = node.value
         for target in node.targets:
@@ -95,40 +95,41 @@ def _of_one_iteration(loop: ast.For) -> set[str]:
     """Names whose values differ between iterations: the variable of the loop, and what is made of
     it.
     """
-    found = _names(loop.target)
-    made = [(node.value, t) for node in ast.walk(loop) if isinstance(node, ast.Assign)
+    local = _names(loop.target)
+    pairs = [(node.value, t) for node in ast.walk(loop) if isinstance(node, ast.Assign)
             for t in node.targets]  # fmt: skip
-    made += [(node.iter, node.target) for node in ast.walk(loop) if isinstance(node, ast.For)]
+    pairs += [(node.iter, node.target) for node in ast.walk(loop) if isinstance(node, ast.For)]
     while True:
-        more = {
-            name for value, target in made if found & _names(value) and isinstance(target, ast.Name)
+        added = {
+            name for value, target in pairs
+            if local & _names(value) and isinstance(target, ast.Name)
             for name in _names(target)
         }  # fmt: skip
-        if more <= found:
-            return found
-        found |= more
+        if added <= local:
+            return local
+        local |= added
 
 
 def _assigned_alone(loop: ast.For) -> set[str]:
     """Names that an iteration gives a value of its own before all else."""
-    found = set()
+    names = set()
     for node in ast.walk(loop):
         if isinstance(node, ast.Assign):
             for t in node.targets:
                 if isinstance(t, ast.Name) and t.id not in _names(node.value):
-                    found.add(t.id)
+                    names.add(t.id)
         elif isinstance(node, ast.For) and node is not loop:
-            found |= _names(node.target)
-    return found
+            names |= _names(node.target)
+    return names
 
 
-def _reads_others(target: ast.Subscript, value: ast.expr, own: set[str]) -> bool:
+def _reads_others(target: ast.Subscript, value: ast.expr, own_names: set[str]) -> bool:
     """Whether an element is made of neighbours in the same array."""
     array = ast.unparse(target.value)
-    here = ast.unparse(target.slice)
+    index = ast.unparse(target.slice)
     return any(
         isinstance(n, ast.Subscript) and ast.unparse(n.value) == array
-        and ast.unparse(n.slice) != here and not _whole_row(n, target)
+        and ast.unparse(n.slice) != index and not _whole_row(n, target)
         for n in ast.walk(value)
     )  # fmt: skip
 

@@ -44,20 +44,20 @@ def repeat_scenario(
     scenario = load_scenario(named)
     names = backend_names(list(backends)) if backends else list(scenario.backends)
     plugged = [word for file in plugins for word in ("--plugin", file)]
-    changed = [word for one in changes for word in ("--set", one)]
+    changed = [word for change in changes for word in ("--set", change)]
     words = [
         sys.executable, "-m", "sciprec", *plugged, "run", named, "--out", OUT, "--quiet", *changed,
     ]  # fmt: skip
-    given = _as_words(names) if backends else ()
+    options = _as_words(names) if backends else ()
     backwards = [
         Circumstance(("order of runs",), "arithmetics in the opposite order",
                      call=Call(options=(*_ALONE, *_as_words(names[::-1])))),
     ] if len(names) > 1 else []  # fmt: skip
     every = [
         Circumstance(("threads",), "2 threads", Process(threads=2),
-                     Call(options=("--threads", "2", *given))),
+                     Call(options=("--threads", "2", *options))),
         Circumstance(("processes",), "runs in 2 processes",
-                     call=Call(options=("--workers", "2", *given))),
+                     call=Call(options=("--workers", "2", *options))),
         *backwards,
         Circumstance(("hash seed", "order of files"), "another hash seed, lists of files backwards",
                      Process(hash_seed=1, listed=BACKWARDS)),
@@ -66,12 +66,12 @@ def repeat_scenario(
                      call=Call(interrupted=True)),
     ]  # fmt: skip
     with temporary_folder("repeat") as place:
-        there = Commands(
+        commands = Commands(
             words, place, ignored=tuple(ignored), only=(suffix_of(NETCDF),),
-            usual=(*_ALONE, *given), sources=(kind_of(scenario).file,), printed=False,
+            usual=(*_ALONE, *options), sources=(kind_of(scenario).file,), printed=False,
             title=f"scenario '{scenario.name}'",
         )  # fmt: skip
-        return repeated(every, runs, there, told)
+        return repeated(every, runs, commands, told)
 
 
 def _as_words(backends: Sequence[str]) -> tuple[str, ...]:

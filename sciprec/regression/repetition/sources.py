@@ -40,15 +40,15 @@ class Scope:
     @functools.cached_property
     def imported(self) -> dict[str, str]:
         """Full names by imported names: "np" for "numpy", "prange" for "numba.prange"."""
-        found: dict[str, str] = {}
+        names: dict[str, str] = {}
         for node in ast.walk(self.module):
             if isinstance(node, ast.Import):
-                for one in node.names:
-                    name = one.asname or one.name.partition(".")[0]
-                    found[name] = one.name if one.asname else name
+                for alias in node.names:
+                    name = alias.asname or alias.name.partition(".")[0]
+                    names[name] = alias.name if alias.asname else name
             elif isinstance(node, ast.ImportFrom) and node.module:
-                found |= {a.asname or a.name: f"{node.module}.{a.name}" for a in node.names}
-        return found
+                names |= {a.asname or a.name: f"{node.module}.{a.name}" for a in node.names}
+        return names
 
     def qualified(self, node: ast.AST) -> str:
         """The full name that an expression of names and dots stands for; of others ""."""
@@ -76,18 +76,18 @@ class Scope:
 
 def behind_kernel(kernel: Any) -> list[Scope]:
     """A kernel, and functions of the user's own that it names."""
-    found: list[Scope] = []
+    scopes: list[Scope] = []
     waiting, seen = list(_functions_of(kernel, ())), set()
-    while waiting and len(found) < _MOST_FILES:
+    while waiting and len(scopes) < _MOST_FILES:
         function, options = waiting.pop(0)
         if function.__code__ in seen or not _is_own(function):
             continue
         seen.add(function.__code__)
-        found += [replace(one, options=options) for one in _scope_of(function)]
+        scopes += [replace(scope, options=options) for scope in _scope_of(function)]
         names = tuple(_names(function.__code__))
         for name in names:
             waiting += _functions_of(function.__globals__.get(name), names)
-    return found
+    return scopes
 
 
 def _functions_of(
@@ -103,24 +103,24 @@ def _functions_of(
             return
         inner = [vars(value).get(name) for name in names]
     elif isinstance(value, type):
-        inner = [getattr(one, "__func__", one) for one in vars(value).values()]
+        inner = [getattr(member, "__func__", member) for member in vars(value).values()]
     else:
         function = plain_function(value) if callable(value) else None
         if function is not None:
             yield function, getattr(value, "targetoptions", {})
         return
-    for one in inner:
-        function = plain_function(one) if callable(one) else None
+    for inner_value in inner:
+        function = plain_function(inner_value) if callable(inner_value) else None
         if function is not None:
-            yield function, getattr(one, "targetoptions", {})
+            yield function, getattr(inner_value, "targetoptions", {})
 
 
 def _names(code: Any) -> Iterator[str]:
     """Names of globals that code, and code within it, uses."""
     yield from code.co_names
-    for one in code.co_consts:
-        if hasattr(one, "co_names"):
-            yield from _names(one)
+    for constant in code.co_consts:
+        if hasattr(constant, "co_names"):
+            yield from _names(constant)
 
 
 def _is_own(function: FunctionType) -> bool:
@@ -139,14 +139,14 @@ def _installed(file: Path) -> bool:
 
 def _scope_of(function: FunctionType) -> list[Scope]:
     """The definition of a function."""
-    whole = module_scope(Path(function.__code__.co_filename))
-    if whole is None:
+    module = module_scope(Path(function.__code__.co_filename))
+    if module is None:
         return []
     first = function.__code__.co_firstlineno
-    for node in whole.functions():
+    for node in module.functions():
         begins = min([node.lineno, *(d.lineno for d in node.decorator_list)])
         if node.name == function.__name__ and begins == first:
-            return [Scope(whole.file, node, whole.module, whole.lines)]
+            return [Scope(module.file, node, module.module, module.lines)]
     return []
 
 
@@ -164,19 +164,19 @@ def behind_command(words: list[str]) -> list[Scope]:
     """The Python scripts among the words of a command, and modules in their folders that they
     import.
     """
-    scripts = [Path(one) for one in words if one.endswith(".py") and Path(one).is_file()]
+    scripts = [Path(word) for word in words if word.endswith(".py") and Path(word).is_file()]
     if "-m" in words[:-1]:
         module = Path(words[words.index("-m") + 1].replace(".", "/")).with_suffix(".py")
         scripts += [module] if module.is_file() else []
-    found, waiting, seen = [], scripts, set()
-    while waiting and len(found) < _MOST_FILES:
+    scopes, waiting, seen = [], scripts, set()
+    while waiting and len(scopes) < _MOST_FILES:
         file = waiting.pop(0).resolve()
         scope = None if file in seen else module_scope(file)
         seen.add(file)
         if scope is not None:
-            found.append(scope)
+            scopes.append(scope)
             waiting += _beside(scope, file.parent)
-    return found
+    return scopes
 
 
 def _beside(scope: Scope, folder: Path) -> list[Path]:

@@ -27,13 +27,13 @@ def explained(
         scopes: the source behind the runs.
         blocks: names of arguments that say how many at a time.
     """
-    asked, sized = set(ways), tuple(blocks)
-    found: dict[tuple[str, int], Place] = {}
-    for rule in sorted(RULES, key=lambda one: one.last):
-        if not asked & rule.ways or (rule.last and found):
+    differing, sized = set(ways), tuple(blocks)
+    places: dict[tuple[str, int], Place] = {}
+    for rule in sorted(RULES, key=lambda each: each.last):
+        if not differing & rule.ways or (rule.last and places):
             continue
         for scope in scopes:
             for line, reason in rule.seen(replace(scope, blocks=sized)):
                 at = Path(scope.file).name
-                found.setdefault((scope.file, line), Place(at, line, scope.text(line), reason))
-    return tuple(found.values())[:MOST]
+                places.setdefault((scope.file, line), Place(at, line, scope.text(line), reason))
+    return tuple(places.values())[:MOST]
