@@ -139,22 +139,22 @@ def bound(
     word("metric", metric, METRICS)
     arithmetic = resolve_backend(backend)
     require_traceable(arithmetic, "bound", function)
-    given = bound_arguments(function, args)
-    require_memory_of_kernel(function.__name__, given, LANES)
-    require_apart(function.__name__, given, "bound")
-    problem = Problem(function, arithmetic, given, output, LANES)
+    arguments = bound_arguments(function, args)
+    require_memory_of_kernel(function.__name__, arguments, LANES)
+    require_apart(function.__name__, arguments, "bound")
+    problem = Problem(function, arithmetic, arguments, output, LANES)
     table = problem.table("enclosure")
-    found = problem.run("enclosure", table)
+    outputs = problem.run("enclosure", table)
     program = problem.kernel("enclosure").program
     undecided, lost = undecided_places(program, table), lost_places(program, table)
-    bounds = {r.name: _bounds(r, bool(undecided)) for r in found}
-    results = {r.name: r.tested for r in found}
-    relative = {r.name: _by(metric, bounds[r.name], r.tested) for r in found}
+    bounds = {r.name: _bounds(r, bool(undecided)) for r in outputs}
+    results = {r.name: r.tested for r in outputs}
+    relative = {r.name: _by(metric, bounds[r.name], r.tested) for r in outputs}
     largest = {name: float(np.max(array, initial=0.0)) for name, array in bounds.items()}
     error = f"the error of '{function.__name__}' in {arithmetic.name}"
     if undecided:
         verdict = f"No bound of {error}: {_open(undecided)}"
-    elif not any(r.written for r in found):
+    elif not any(r.written for r in outputs):
         stores = f"stores nothing into {' or '.join(bounds)}, and exact values decide likewise"
         verdict = f"No error: '{function.__name__}' in {arithmetic.name} {stores}"
     elif not any(largest.values()):
@@ -173,8 +173,8 @@ def _bounds(result: Result, is_open: bool) -> np.ndarray:
     with np.errstate(all="ignore"):
         both = middle + radius
         both = np.where(both == 0.0, 0.0, both * SLACK + 2.0**-1074)
-    known = np.isfinite(both) & np.isfinite(result.tested)
-    return np.where(known, both, np.inf) if not is_open else np.full(both.shape, np.inf)
+    is_known = np.isfinite(both) & np.isfinite(result.tested)
+    return np.where(is_known, both, np.inf) if not is_open else np.full(both.shape, np.inf)
 
 
 def _by(metric: str, bounds: np.ndarray, tested: np.ndarray) -> float:
@@ -237,8 +237,8 @@ def _verdict(error: str, results, bounds, metric: str, relative, lost, instead: 
 
 def _hidden(results, bounds, relative) -> str:
     """The element whose bound is as large as itself where the norm of its result hides that."""
-    found = [worst_element(n, t, -np.copysign(bounds[n], t)) for n, t in results.items()]
-    far = [w for w, n in zip(found, results, strict=True) if w and w.is_far(relative[n])]
+    worst = [worst_element(n, t, -np.copysign(bounds[n], t)) for n, t in results.items()]
+    far = [w for w, n in zip(worst, results, strict=True) if w and w.is_far(relative[n])]
     if not far:
         return ""
     first = max(far, key=lambda w: w.relative)

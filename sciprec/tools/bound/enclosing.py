@@ -46,12 +46,12 @@ def lost_places(program: TracedProgram, table: Table) -> tuple[Place, ...]:
 
 def _places(program: TracedProgram, table: Table, word: int) -> tuple[Place, ...]:
     counts, clocks = table.words[:, word], table.words[:, word + 1]
-    found: dict[tuple, list[int]] = {}
+    rows_of: dict[tuple, list[int]] = {}
     for number in sorted(np.flatnonzero(counts).tolist(), key=lambda n: clocks[n]):
         at = own_place(program, program.layout.rows[number])
-        found.setdefault((at.file, at.line), []).append(number)
+        rows_of.setdefault((at.file, at.line), []).append(number)
     return tuple(
-        _place(program, numbers[0], int(counts[numbers].sum())) for numbers in found.values()
+        _place(program, numbers[0], int(counts[numbers].sum())) for numbers in rows_of.values()
     )
 
 

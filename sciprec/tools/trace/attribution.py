@@ -87,18 +87,18 @@ class TracedKernel:
         table.begin()
         taken = self.taken(args, of_arguments, unrounded)
         result, _ = self.entered(table, taken)
-        found, unwritten = [], []
+        results, unwritten = [], []
         for name, before, after, may_be in zip(
             self.names, args, taken, self.written(args), strict=True
         ):
             if may_be:
                 there = self._after(name, before, after, of_arguments.get(name, 0))
-                found += [r for r in there if r.written or r.name in self.stored]
+                results += [r for r in there if r.written or r.name in self.stored]
                 unwritten += [r for r in there if name in self.stored]
-        found += self._returned("return", result)
-        if not found:
+        results += self._returned("return", result)
+        if not results:
             self._require_elements(args)
-        return found or unwritten
+        return results or unwritten
 
     def _require_elements(self, args: tuple) -> None:
         """Refuse arrays for results that have no element."""
@@ -114,10 +114,10 @@ class TracedKernel:
         unrounded: Iterable[str] = (),
     ) -> tuple:  # fmt: skip
         """Arguments as the compiled kernel takes them, see `run`."""
-        given: dict[int, CompanionArray] = {}
+        arrays: dict[int, CompanionArray] = {}
         lanes = of_arguments or {}
         return tuple(
-            self._given(a, given, lanes.get(n, 0), n not in unrounded)
+            self._given(a, arrays, lanes.get(n, 0), n not in unrounded)
             for n, a in zip(self.names, args, strict=True)
         )
 
@@ -193,14 +193,14 @@ class TracedKernel:
 
     def _returned(self, name: str, value: Any) -> list[Result]:
         if isinstance(value, np.ndarray):
-            whole = value.dtype.kind != "f"
-            return [] if whole else [Result(name, value[..., 0], value[..., 1:])]
+            is_integer = value.dtype.kind != "f"
+            return [] if is_integer else [Result(name, value[..., 0], value[..., 1:])]
         if not isinstance(value, tuple):
             return []
         if len(value) == 1 + self.lanes and all(type(v) is float for v in value):
             return [Result(name, np.array(value[0]), np.array(value[1:]))]
-        found = [r for n, v in enumerate(value) for r in self._returned(f"{name}_{n}", v)]
-        return found
+        results = [r for n, v in enumerate(value) for r in self._returned(f"{name}_{n}", v)]
+        return results
 
 
 def conversion_error(exact: np.ndarray, rounded: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -232,9 +232,9 @@ def require_numbers(kernel: str, names: Iterable[str], args: Iterable, verb: str
     """Refuse what no operation takes: a string, or None."""
     for name, argument in zip(names, args, strict=True):
         if argument is None or isinstance(argument, str):
-            given = "None" if argument is None else f"the string {argument!r}"
+            what = "None" if argument is None else f"the string {argument!r}"
             raise InputError(
-                f"kernel '{kernel}' is given {given} as '{name}', and computes with it; {verb} "
+                f"kernel '{kernel}' is given {what} as '{name}', and computes with it; {verb} "
                 "takes numbers, arrays and tuples of these"
             )
 
@@ -249,8 +249,8 @@ def require_apart(kernel: str, args: tuple, verb: str = "trace") -> None:
                 f"kernel '{kernel}' is given an object of class {type(argument).__name__}; {verb} "
                 "takes numbers, arrays and tuples of these: give its fields as arguments"
             )
-    for one, other in itertools.combinations(require_real(kernel, args, verb), 2):
-        if other is not one and np.may_share_memory(one, other):
+    for array, other in itertools.combinations(require_real(kernel, args, verb), 2):
+        if other is not array and np.may_share_memory(array, other):
             raise InputError(
                 f"kernel '{kernel}' is given two arrays that share memory; {verb} takes "
                 "arrays of their own: give copies, x.copy()"
@@ -297,7 +297,7 @@ def stored_in(backend: Backend) -> Arithmetic:
 
 def arithmetics_of(backend: Backend) -> list[Arithmetic]:
     """Return the arithmetics in which operations compute, the one with the fewest bits first."""
-    known = [backend.compute]
+    arithmetics = [backend.compute]
     if isinstance(backend, AssignedBackend):
-        known = list(backend.assignment.arithmetics)
-    return sorted(known, key=lambda a: a.format.significand_bits)
+        arithmetics = list(backend.assignment.arithmetics)
+    return sorted(arithmetics, key=lambda a: a.format.significand_bits)

@@ -90,14 +90,14 @@ class Event:
 
 def told(events: Sequence[Event]) -> list[str]:
     """Events in words, of every kind the first ones."""
-    said = []
+    sentences = []
     for kind in dict.fromkeys(event.kind for event in events):
         some = [event for event in events if event.kind == kind]
-        said += map(str, some[:MOST_TOLD])
+        sentences += map(str, some[:MOST_TOLD])
         if more := len(some) - MOST_TOLD:
             times = sum(event.count for event in some[MOST_TOLD:])
-            said += [f"{kind} in {counted(more, 'more line')}, {times:,} times"] * (more > 0)
-    return said
+            sentences += [f"{kind} in {counted(more, 'more line')}, {times:,} times"] * (more > 0)
+    return sentences
 
 
 @dataclass(frozen=True)
@@ -131,9 +131,9 @@ class Examination:
         self.table: Table = problem.table("twin")
         self.results: list[Result] = problem.run("twin", self.table)
         self.errors: Errors = errors_of(self.results, problem.metric)
-        known = arithmetics_of(problem.backend)
-        self.bits = known[0].format.significand_bits
-        self.most_bits = known[-1].format.significand_bits
+        arithmetics = arithmetics_of(problem.backend)
+        self.bits = arithmetics[0].format.significand_bits
+        self.most_bits = arithmetics[-1].format.significand_bits
 
     def column(self, word: int) -> np.ndarray:
         """A word of every row."""
@@ -196,15 +196,15 @@ class Examination:
             if row.part == 0 and self.program.sites[row.site].operation == OUTERMOST_PASS
         ]
         every = -(-sum(runs for _, runs in loops) // most)
-        found, step = [Step(0, 1, None)], 1
+        steps, step = [Step(0, 1, None)], 1
         for origin, runs in loops:
             for first in range(0, runs, max(every, 1)):
                 last = min(first + every, runs)
-                found.append(Step(step + first, step + last, origin, (first + 1, last)))
+                steps.append(Step(step + first, step + last, origin, (first + 1, last)))
             step += runs
-            found.append(Step(step, step + 1, None))
+            steps.append(Step(step, step + 1, None))
             step += 1
-        return found
+        return steps
 
     def count_of_steps(self) -> int:
         """The number of steps of the run."""
@@ -214,10 +214,10 @@ class Examination:
 
     def events(self) -> list[Event]:
         """Return the events by kind and line, the earliest first."""
-        found = []
+        by_time = []
         for kind in rows.EVENTS:
-            found += self._by_line(kind)
-        return [event for _, event in sorted(found, key=lambda pair: pair[0])]
+            by_time += self._by_line(kind)
+        return [event for _, event in sorted(by_time, key=lambda pair: pair[0])]
 
     def is_alike(self, kind: str, row: int) -> bool:
         """Whether exact values make such an event, too, where it happened first in a row."""
@@ -251,10 +251,12 @@ class Examination:
         word, lines = rows.EVENTS[kind], self._lines_of(kind)
         return [
             (
-                int(self.column(word + 1)[own[0]]),
-                self._event(kind, own[0], int(self.column(word)[own].sum()), n < MOST_PLACED),
+                int(self.column(word + 1)[numbers[0]]),
+                self._event(
+                    kind, numbers[0], int(self.column(word)[numbers].sum()), n < MOST_PLACED
+                ),
             )
-            for n, own in enumerate(lines.values())
+            for n, numbers in enumerate(lines.values())
         ]
 
     def _event(self, kind: str, number: int, count: int, placed: bool) -> Event:
@@ -263,8 +265,8 @@ class Examination:
         at = own_place(self.program, row)
         argument, source = self._argument(at.source), at.source
         if argument:
-            given = zip(self.program.signature.parameters, self.problem.args, strict=True)
-            source = f"{source} = {float(dict(given)[argument]):,.6g}"
+            arguments = zip(self.program.signature.parameters, self.problem.args, strict=True)
+            source = f"{source} = {float(dict(arguments)[argument]):,.6g}"
         return Event(
             kind, at.function, at.file, at.line, source, calls_to(self.program, row),
             self._index(row, clock) if placed else "", step, count,
@@ -273,23 +275,23 @@ class Examination:
 
     def _index(self, row, clock: int) -> str:
         """The loop variables around a row at a time, by another run that stops noting them then."""
-        wanted = loops_around(self.program, row)
-        if not wanted:
+        loops = loops_around(self.program, row)
+        if not loops:
             return ""
         table = self.problem.table("twin")
         table.header[rows.STOP] = clock
         self.problem.run("twin", table)
-        return loop_variables(self.program, wanted, table)
+        return loop_variables(self.program, loops, table)
 
 
 def loops_around(program: TracedProgram, row: Row) -> list[tuple]:
     """The user's loops around a row, the outermost first: calls that lead there, and its site."""
-    wanted = []
+    loops = []
     for depth, site in enumerate((*row.calls, row.site)):
         origin = program.origins.get(site)
         if origin is not None and not origin.of_engine:
-            wanted += [(row.calls[:depth], program.passes[n]) for n in origin.loops]
-    return wanted
+            loops += [(row.calls[:depth], program.passes[n]) for n in origin.loops]
+    return loops
 
 
 def loop_variables(program: TracedProgram, loops: Sequence[tuple], table: Table) -> str:
@@ -297,13 +299,13 @@ def loop_variables(program: TracedProgram, loops: Sequence[tuple], table: Table)
     places = {
         (r.calls, r.site): n for n, r in enumerate(program.layout.rows) if r.part == 0
     }  # fmt: skip
-    found = []
+    values = []
     for key in loops:
         words = table.words[places[key]] if key in places else None
         variable = program.loop_variables.get(key[1], "")
         if words is not None and variable:
-            found.append(f"{variable} = {int(words[rows.INDEX])}")
-    return ", ".join(found)
+            values.append(f"{variable} = {int(words[rows.INDEX])}")
+    return ", ".join(values)
 
 
 def calls_to(program: TracedProgram, row: Row) -> tuple[int, ...]:

@@ -45,15 +45,15 @@ def grouped(
         correlated: whether lines may be in one group; else each is by itself.
         evidence: the same of other results, which say what is correlated; left out, `gram`.
     """
-    known = gram if evidence is None else evidence
-    found = _families(len(chosen), known, correlated)
+    basis = gram if evidence is None else evidence
+    families = _families(len(chosen), basis, correlated)
     square, described = gram[0, 0] or 1.0, []
-    for family in found:
+    for family in families:
         places = [n + 1 for n in family]
         of_part = gram[0, places].sum()
         left = gram[0, 0] - 2.0 * of_part + gram[np.ix_(places, places)].sum()
-        sizes = np.sqrt(np.maximum(np.diag(known), 1e-300))
-        pairs = [known[i, j] / (sizes[i] * sizes[j]) for i in places for j in places if j < i]
+        sizes = np.sqrt(np.maximum(np.diag(basis), 1e-300))
+        pairs = [basis[i, j] / (sizes[i] * sizes[j]) for i in places for j in places if j < i]
         described.append((
             tuple(chosen[n] for n in family), float(of_part / square),
             float(np.sqrt(max(left, 0.0) / square)), float(max(pairs, key=abs, default=0.0)),
@@ -80,4 +80,4 @@ def _families(count: int, gram: np.ndarray, correlated: bool) -> list[list[int]]
             if abs(correlation[i + 1, j + 1]) > CORRELATED and family[i] != family[j]:
                 old, new = family[i], family[j]
                 family = [new if f == old else f for f in family]
-    return [[n for n in range(count) if family[n] == one] for one in sorted(set(family))]
+    return [[n for n in range(count) if family[n] == number] for number in sorted(set(family))]

@@ -161,18 +161,18 @@ class Findings:
 
     def _share_of(self, at: Event | Group) -> float:
         """The share of the line of an event or a group."""
-        own = [n for n in self.lines if (n.file, n.line) == (at.file, at.line)]
+        lines = [n for n in self.lines if (n.file, n.line) == (at.file, at.line)]
         named = f"argument {at.argument}" if at.argument else ""
         if named:
-            return sum(n.share for n in own if n.source == named)
-        return sum(n.share for n in own if not n.source.startswith("argument "))
+            return sum(n.share for n in lines if n.source == named)
+        return sum(n.share for n in lines if not n.source.startswith("argument "))
 
     def _is_one_line(self, roundings: float) -> bool:
         """Whether a small error is that of one line, which cancels what it has rounded itself."""
-        one = self.healed
-        if one is None or self.by not in ("line", "operation") or roundings < FEWEST_ROUNDINGS:
+        healed = self.healed
+        if healed is None or self.by not in ("line", "operation") or roundings < FEWEST_ROUNDINGS:
             return False
-        return one.bits_lost > _MUCH and self._share_of(one.group) > _MOST
+        return healed.bits_lost > _MUCH and self._share_of(healed.group) > _MOST
 
     def _ended(self, event: Event) -> str:
         """Say where numbers are held at an end of the format, and that this makes the error."""
@@ -267,12 +267,12 @@ class Findings:
             named = sorted(family.lines, key=lambda n: -abs(n.share))
             if len(named) > _MOST_NAMED + 1:
                 named = named[:_MOST_NAMED]
-            said = [f"{self.called(n)} ({n.share:+.0%})" for n in named]
+            shares = [f"{self.called(n)} ({n.share:+.0%})" for n in named]
             if more := len(family.lines) - len(named):
-                said.append(f"{more} others")
+                shares.append(f"{more} others")
             return (
                 f"{sum(n.share for n in family.lines):.0%} {of} is rounding of lines whose parts "
-                f"go together, none to be changed alone: {_listed(said)}."
+                f"go together, none to be changed alone: {_listed(shares)}."
             )
         place = self.called(first)
         lost = f", where {first.bits_lost:.1f} bits are lost" if first.bits_lost > _MUCH else ""

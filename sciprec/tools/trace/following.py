@@ -96,18 +96,20 @@ def followed(
     absolute: list[str] = []
     doubtful = in_parts = False
     for place, result in enumerate(results):
-        usable, known = whole.usable[place], split.whole.usable[place]
-        doubt, own = doubt_of(result)[usable], norm(whole.errors[place][usable])
+        usable, compared = whole.usable[place], split.whole.usable[place]
+        doubt, error = doubt_of(result)[usable], norm(whole.errors[place][usable])
         size, unsure = norm(result.beside[..., 0][usable]), norm(doubt)
-        parts = sum(norm(part[place][known]) for part in split.parts)
-        enough = max(0.5 * own, CANCELLED * parts, split.least * norm(result.tested[usable]))
-        is_absolute = own > 0.0 and 2.0 * unsure >= size
-        errors[result.name] = own if is_absolute or not size else own / size
+        parts = sum(norm(part[place][compared]) for part in split.parts)
+        enough = max(0.5 * error, CANCELLED * parts, split.least * norm(result.tested[usable]))
+        is_absolute = error > 0.0 and 2.0 * unsure >= size
+        errors[result.name] = error if is_absolute or not size else error / size
         high, low = (result.beside[..., lane][usable] for lane in (0, 1))
         with np.errstate(all="ignore"):
             twin = (result.tested[usable] - high) - low
             apart = np.nan_to_num(abs(whole.errors[place][usable] - twin))
-        parts_lost = not is_absolute and enough < norm(apart) / APART and norm(apart) > APART * own
+        parts_lost = (
+            not is_absolute and enough < norm(apart) / APART and norm(apart) > APART * error
+        )
         if unsure <= enough and parts_lost:
             in_parts, doubt, unsure = True, apart, math.inf
         if unsure > enough:
@@ -125,5 +127,5 @@ def _bits(program: TracedProgram, bits: int) -> int:
     """Return the bits of the exact values of elementary functions, where there are some."""
     if bits > SEEN_BITS:
         return PAIRS
-    known = (OPERATIONS.get(program.sites[row.site].operation) for row in program.layout.rows)
-    return FUNCTIONS if any(o is not None and o.evaluate is not None for o in known) else PAIRS
+    operations = (OPERATIONS.get(program.sites[row.site].operation) for row in program.layout.rows)
+    return FUNCTIONS if any(o is not None and o.evaluate is not None for o in operations) else PAIRS

@@ -67,13 +67,13 @@ def growth(
     least = LEAST_PART * max(parts, default=0.0)
     largest = [groups[n] for n in order[:MOST_LINES] if parts[n] > least]
     rest = [g for g in groups if g not in largest and g.rows]
-    wanted = {g.name: g.rows for g in largest if g.rows}
+    rows_of = {g.name: g.rows for g in largest if g.rows}
     if rest:
-        wanted["all others"] = tuple(n for g in rest for n in g.rows)
+        rows_of["all others"] = tuple(n for g in rest for n in g.rows)
     by_step = [group_of_step(s, steps, problem.function) for s in steps]
-    found = {}
-    for name, rows in wanted.items():
+    shares = {}
+    for name, rows in rows_of.items():
         split = Split(problem, by_step, steps=seen.count_of_steps(), only=rows)
         error = split.whole.vector
-        found[name] = np.array([share(split.part(n), error) for n in range(len(by_step))])
-    return Growth(tuple(steps), found)
+        shares[name] = np.array([share(split.part(n), error) for n in range(len(by_step))])
+    return Growth(tuple(steps), shares)

@@ -47,18 +47,18 @@ def becomes_large(problem: Problem, groups: Sequence[Group], seen: Examination) 
     pass the error on remove it, too. A line whose value comes back to it from pass to pass is not
     asked: healed in each of them it would remove everything.
     """
-    asked = [
+    candidates = [
         g
         for g in groups
         if g.rows and not g.carried and not g.argument and seen.bits_lost(g) >= LEAST_LOSS
     ]
-    asked.sort(key=seen.first)
-    found: Healed | None = None
-    for group in asked[:MOST_LINES]:
+    candidates.sort(key=seen.first)
+    best: Healed | None = None
+    for group in candidates[:MOST_LINES]:
         left = _left(seen.errors, healed_errors(problem, group))
-        if left < (found.left - CLEARLY if found else 0.5):
-            found = Healed(group, left, seen.bits_lost(group))
-    return found
+        if left < (best.left - CLEARLY if best else 0.5):
+            best = Healed(group, left, seen.bits_lost(group))
+    return best
 
 
 def with_causes(
@@ -117,8 +117,8 @@ class _Inquiry:
             if event.of:
                 args = held_arguments(self.problem, event.argument)
             else:
-                own = [n for n in self.seen.rows_of(event) if n != self.row]
-                table.words[own, rows.TREATMENT] = rows.HELD
+                others = [n for n in self.seen.rows_of(event) if n != self.row]
+                table.words[others, rows.TREATMENT] = rows.HELD
             self.problem.run("twin", table, args)
             if self._is_gone(table):
                 at = event.source if event.argument else f"line {event.line}: {event.source}"

@@ -82,13 +82,13 @@ class Outcome:
 
     def notes(self) -> list[str]:
         """Return sentences on the numbers that the shares leave out, and why."""
-        said = {
+        counts = {
             "not finite, and exact ones are": self.lost,
             "not finite in exact arithmetic either": self.endless,
             "left out of shares: what they are made of was not finite": self.passed,
             "left out of shares: their parts cancel, as beside a singularity": self.singular,
         }
-        return [f"{n:,} of {self.elements:,} numbers {why}" for why, n in said.items() if n]
+        return [f"{n:,} of {self.elements:,} numbers {why}" for why, n in counts.items() if n]
 
 
 class Losses:
@@ -115,7 +115,7 @@ class Losses:
         after = Split(self.problem, [], wide=[group]).results
         pairs = zip(self.seen.results, after, self._exact, strict=True)
         lost = [(~np.isfinite(a.tested))[e & ~np.isfinite(b.tested)] for b, a, e in pairs]
-        joined = np.concatenate([one.ravel() for one in lost])
+        joined = np.concatenate([array.ravel() for array in lost])
         return float(joined.mean())
 
     @cached_property
@@ -123,15 +123,15 @@ class Losses:
         """Elements that are not finite, though exact ones are; without such ones those that are
         wrong and were made of what is not finite.
         """
-        results, known = self.seen.results, arithmetics_of(self.problem.backend)
-        wide = FEW * known[0].format.unit_roundoff
+        results, arithmetics = self.seen.results, arithmetics_of(self.problem.backend)
+        wide = FEW * arithmetics[0].format.unit_roundoff
         lost = [e & ~np.isfinite(r.tested) for r, e in zip(results, self._exact, strict=True)]
-        if any(one.any() for one in lost):
+        if any(mask.any() for mask in lost):
             return lost
         errors = (of_elements(e, r.beside[..., 0]) for r, e in zip(
             results, self.seen.errors.errors, strict=True))  # fmt: skip
         triples = zip(self._exact, self.split.known, errors, strict=True)
-        return [exact & ~known & (error > wide) for exact, known, error in triples]
+        return [exact & ~is_known & (error > wide) for exact, is_known, error in triples]
 
     @cached_property
     def outcome(self) -> Outcome:
@@ -139,7 +139,7 @@ class Losses:
         tested = [np.isfinite(r.tested) for r in self.seen.results]
         triples = list(zip(tested, self._exact, self.split.known, strict=True))
         twins = zip(self.split.whole.errors, self.seen.errors.errors, self.split.known, strict=True)
-        errors = [np.where(known, own, twin) for own, twin, known in twins]
+        errors = [np.where(is_known, error, twin) for error, twin, is_known in twins]
         every, seen = Errors(self.split.results, errors), self.seen
         followed_to = followed(seen.results, every, self.split, seen.program, seen.most_bits)
         l2 = followed_to.errors
@@ -187,13 +187,13 @@ class Losses:
         for result, error in zip(self.seen.results, errors, strict=True):
             exact, doubt = result.beside[..., 0], doubt_of(result)
             size = np.copysign(abs(exact) + doubt, exact)
-            one = worst_element(result.name, result.tested, error, size)
+            worst = worst_element(result.name, result.tested, error, size)
             norm = relative[result.name]
-            if one is None or result.name in absolute or not one.is_far(norm):
+            if worst is None or result.name in absolute or not worst.is_far(norm):
                 continue
-            unsure = (2.0 * doubt >= abs(exact)) & (size == one.truth)
-            far.append(replace(one, at_most=bool(unsure.any())))
-        return max(far, key=lambda one: one.relative, default=None)
+            unsure = (2.0 * doubt >= abs(exact)) & (size == worst.truth)
+            far.append(replace(worst, at_most=bool(unsure.any())))
+        return max(far, key=lambda worst: worst.relative, default=None)
 
     def caused_by(self, events: Sequence[Event]) -> Event | None:
         """The first event that results were lost by: taken back, one of them is another. The first
@@ -203,12 +203,12 @@ class Losses:
         losing = [e for e in events if e.kind in LOSING]
         if not any(w.any() for w in self.wrong):
             return next((e for e in losing if e.exact), None)
-        own = [e for e in losing if not e.exact] or losing
-        if len(own) > 1:
-            for event in own[:MOST_ASKED]:
+        candidates = [e for e in losing if not e.exact] or losing
+        if len(candidates) > 1:
+            for event in candidates[:MOST_ASKED]:
                 if self._changes(self.without(event)):
                     return event
-        return own[0] if own else None
+        return candidates[0] if candidates else None
 
     def without(self, event: Event) -> list[Result]:
         """The results of a run in which an event is taken back."""
@@ -265,9 +265,9 @@ def turned(
         n for n, row in enumerate(seen.program.layout.rows)
         if seen.program.sites[row.site].operation in COMPARISONS
     ]  # fmt: skip
-    own = {event: sorted({*seen.rows_of(event)} & {*compares}) for event in branches}
-    own = {event: numbers for event, numbers in own.items() if numbers}
-    exact = _deciding(problem, seen, compares) if own else None
+    rows_of = {event: sorted({*seen.rows_of(event)} & {*compares}) for event in branches}
+    rows_of = {event: numbers for event, numbers in rows_of.items() if numbers}
+    exact = _deciding(problem, seen, compares) if rows_of else None
     if exact is None:
         return None
     truth = {r.name: r.beside[..., 0] for r in exact}
@@ -276,8 +276,8 @@ def turned(
     if not apart > max(AS_MUCH * outcome.largest, FEW * unit):
         return None
     left = {}
-    for event in list(own)[:MOST_ASKED]:
-        run = _deciding(problem, seen, own[event])
+    for event in list(rows_of)[:MOST_ASKED]:
+        run = _deciding(problem, seen, rows_of[event])
         left[event] = math.inf if run is None else _apart(problem, run, truth)
     event = min(left, key=lambda one: left[one])
     nothing = next((r.name for r in seen.results if not r.written), "")
@@ -294,12 +294,12 @@ def _far(result: Result, truth: dict[str, np.ndarray]) -> str:
     exact = truth.get(result.name)
     if exact is None or exact.shape != result.tested.shape:
         return "of another shape than exact ones"
-    known, finite = np.isfinite(exact), np.isfinite(result.tested)
-    if (known & ~finite).any():
+    exact_is_finite, is_finite = np.isfinite(exact), np.isfinite(result.tested)
+    if (exact_is_finite & ~is_finite).any():
         return "not finite where exact ones are"
-    if (finite & ~known).any():
+    if (is_finite & ~exact_is_finite).any():
         return "finite where exact ones are not"
-    largest = np.abs(result.tested - exact)[known].max(initial=0.0)
+    largest = np.abs(result.tested - exact)[exact_is_finite].max(initial=0.0)
     return f"up to {largest:.3g} from exact ones, which are zero" if largest else ""
 
 
@@ -326,12 +326,12 @@ def _apart(problem: Problem, results: Sequence[Result], truth: dict[str, np.ndar
         exact = truth.get(result.name)
         if exact is None or exact.shape != result.tested.shape:
             return math.inf
-        known = np.isfinite(exact)
-        if not np.array_equal(known, np.isfinite(result.tested)):
+        is_finite = np.isfinite(exact)
+        if not np.array_equal(is_finite, np.isfinite(result.tested)):
             return math.inf
-        if known.any():
-            error = result.tested[known] - exact[known]
-            largest = max(largest, error_by(problem.metric, error, exact[known]))
+        if is_finite.any():
+            error = result.tested[is_finite] - exact[is_finite]
+            largest = max(largest, error_by(problem.metric, error, exact[is_finite]))
     return largest
 
 
@@ -346,7 +346,7 @@ def loaded(problem: Problem, results: Sequence[Result]) -> list[Event]:
         problem: whose arguments they are.
         results: of a run with exact values.
     """
-    found = [
+    events = [
         event
         for parameter, name, array in _arrays(problem)
         for event in _of_array(problem, parameter, name, array)
@@ -354,9 +354,9 @@ def loaded(problem: Problem, results: Sequence[Result]) -> list[Event]:
     sizes = 1.0, stored_in(problem.backend).format.max_finite  # one alone may be NaN as well
     matters = {
         name: any(_matters(problem, name, results, size) for size in sizes)
-        for name in {e.argument for e in found}
+        for name in {e.argument for e in events}
     }
-    return [event for event in found if matters[event.argument]]
+    return [event for event in events if matters[event.argument]]
 
 
 def held_arguments(problem: Problem, argument: str, size: float = 1.0) -> tuple:
@@ -374,9 +374,9 @@ def _arrays(problem: Problem) -> Iterator[tuple[str, str, np.ndarray]]:
     """Parameter, name and elements of all arrays of floats; those of a tuple have numbers."""
     for parameter, argument in zip(problem.kernel("twin").names, problem.args, strict=True):
         several = argument if isinstance(argument, tuple) else (argument,)
-        for n, one in enumerate(several):
+        for n, item in enumerate(several):
             name = f"{parameter}_{n}" if isinstance(argument, tuple) else parameter
-            yield from ((parameter, name, array) for array in floats(one))
+            yield from ((parameter, name, array) for array in floats(item))
 
 
 def kinds_of(array: np.ndarray, backend: Backend) -> dict[str, np.ndarray]:
@@ -385,11 +385,11 @@ def kinds_of(array: np.ndarray, backend: Backend) -> dict[str, np.ndarray]:
     end = stored_in(backend).format.max_finite
     with np.errstate(all="ignore"):
         rounded = np.asarray(quantize(exact, backend), np.float64)
-    given = np.isfinite(exact)
+    is_finite = np.isfinite(exact)
     return {
-        "NaN": given & np.isnan(rounded),
-        "infinity": given & np.isinf(rounded),
-        "saturation": given & np.isfinite(rounded) & (abs(exact) > end) & (abs(rounded) == end),
+        "NaN": is_finite & np.isnan(rounded),
+        "infinity": is_finite & np.isinf(rounded),
+        "saturation": is_finite & np.isfinite(rounded) & (abs(exact) > end) & (abs(rounded) == end),
         "underflow to zero": (rounded == 0.0) & (exact != 0.0),
     }
 
@@ -397,15 +397,15 @@ def kinds_of(array: np.ndarray, backend: Backend) -> dict[str, np.ndarray]:
 def _of_array(
     problem: Problem, parameter: str, name: str, array: np.ndarray
 ) -> list[Event]:
-    code, found = problem.function.__code__, []
+    code, events = problem.function.__code__, []
     for kind, where in kinds_of(array, problem.backend).items():
         if where.any():
-            found.append(Event(
+            events.append(Event(
                 kind, problem.function.__name__, code.co_filename, code.co_firstlineno,
                 element(name, array, where), (),
                 "", 0, int(where.sum()), argument=parameter, of=array.size,
             ))  # fmt: skip
-    return found
+    return events
 
 
 def element(name: str, array: np.ndarray, where: np.ndarray) -> str:
@@ -417,7 +417,7 @@ def element(name: str, array: np.ndarray, where: np.ndarray) -> str:
 
 def _held(argument: Any, problem: Problem, size: float) -> Any:
     if isinstance(argument, tuple):
-        return tuple(_held(one, problem, size) for one in argument)
+        return tuple(_held(item, problem, size) for item in argument)
     if not floats(argument):
         return argument
     leaves = np.logical_or.reduce(list(kinds_of(argument, problem.backend).values()))
@@ -430,12 +430,12 @@ def _matters(
     """Whether results depend on the elements of an argument that leave the range."""
     held = held_arguments(problem, argument, size)
     after = problem.run("twin", problem.table("twin"), held)
-    own = {name: a for parameter, name, a in _arrays(problem) if parameter == argument}
-    given = {name: (a, _held(a, problem, size)) for name, a in own.items()}
+    arrays = {name: a for parameter, name, a in _arrays(problem) if parameter == argument}
+    pairs = {name: (a, _held(a, problem, size)) for name, a in arrays.items()}
     for old, new in zip(results, after, strict=True):
         same = (old.tested == new.tested) | (np.isnan(old.tested) & np.isnan(new.tested))
-        if old.name in given:  # what was not written is as it was given
-            before, instead = given[old.name]
+        if old.name in pairs:  # what was not written is as it was given
+            before, instead = pairs[old.name]
             same |= (old.tested == before) & (new.tested == instead)
         if not same.all():
             return True

@@ -71,8 +71,8 @@ class Arrays:
 
     def note(self, args: tuple, result: Any) -> None:
         """A call's arguments and result."""
-        given = {id(owner): owner for owner in map(_owner, _all_floats((*args, result)))}
-        for key, owner in given.items():
+        owners = {id(owner): owner for owner in map(_owner, _all_floats((*args, result)))}
+        for key, owner in owners.items():
             if key not in self._alive:
                 self._alive[key] = owner.size
                 self._count += owner.size
@@ -82,9 +82,9 @@ class Arrays:
             if isinstance(argument, tuple) and id(argument) not in self._tuples:
                 size = sum(a.size for a in _all_floats((argument,)))
                 self._tuples[id(argument)] = argument, size
-        own = sum(a.size for x in args if not isinstance(x, tuple) for a in floats(x))
-        kept = sum(size for _, size in self._tuples.values())
-        self.most_of_call = max(self.most_of_call, own + kept)
+        plain = sum(a.size for x in args if not isinstance(x, tuple) for a in floats(x))
+        in_tuples = sum(size for _, size in self._tuples.values())
+        self.most_of_call = max(self.most_of_call, plain + in_tuples)
 
     def _forget(self, key: int) -> None:
         self._count -= self._alive.pop(key, 0)
@@ -97,8 +97,8 @@ class Arrays:
 
 
 def _all_floats(arguments: tuple) -> list[np.ndarray]:
-    found = {id(a): a for argument in arguments for a in floats(argument) if a.ndim}
-    return list(found.values())
+    arrays = {id(a): a for argument in arguments for a in floats(argument) if a.ndim}
+    return list(arrays.values())
 
 
 def _owner(array: np.ndarray) -> np.ndarray:

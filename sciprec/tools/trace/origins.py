@@ -46,7 +46,7 @@ def groups_of(program: TracedProgram, by: str) -> list[Group]:
     names = list(program.signature.parameters)
     arguments: dict[str, list[int]] = {name: [] for name in names}
     returned: list[int] = []
-    found: dict[tuple, list[int]] = {}
+    rows_of: dict[tuple, list[int]] = {}
     first: dict[tuple, Origin] = {}
     carried: set[tuple] = set()
     for number, row in enumerate(program.layout.rows):
@@ -61,29 +61,29 @@ def groups_of(program: TracedProgram, by: str) -> list[Group]:
             continue
         origin = own_place(program, row)
         key = key_of(program, row, origin, by)
-        found.setdefault(key, []).append(number)
+        rows_of.setdefault(key, []).append(number)
         first.setdefault(key, origin)
         if any(o.carried and not o.of_engine for o in chain_of(program, row)):
             carried.add(key)
     kernel = program.kernel
     file, line = kernel.__code__.co_filename, kernel.__code__.co_firstlineno
-    made = [
+    groups = [
         Group(
             kernel.__name__, file, line, f"argument {name}", f"argument {name}", tuple(rows), name
         )
         for name, rows in arguments.items()
     ]
-    ordered = sorted(found, key=lambda k: (first[k].file, first[k].line, str(k)))
+    ordered = sorted(rows_of, key=lambda k: (first[k].file, first[k].line, str(k)))
     for key in ordered:
         at = first[key]
-        made.append(
-            Group(at.function, at.file, at.line, at.source, str(key[-1]), tuple(found[key]),
+        groups.append(
+            Group(at.function, at.file, at.line, at.source, str(key[-1]), tuple(rows_of[key]),
                   carried=key in carried)
         )  # fmt: skip
     if returned:
         rows = tuple(returned)
-        made.append(Group(kernel.__name__, file, line, "results returned", "results", rows))
-    return made
+        groups.append(Group(kernel.__name__, file, line, "results returned", "results", rows))
+    return groups
 
 
 def is_unseen(program: TracedProgram, group: Group, bits: int) -> bool:

@@ -156,9 +156,9 @@ def _rendered(trace: Trace | ModelTrace, title: str, **context: Any) -> str:
 def _most(events: list[Event]) -> list[Event]:
     """The first of every kind, and those that happened most often."""
     first = {event.kind: event for event in reversed(events)}
-    kept = [event for event in events if event is first[event.kind]]
-    others = sorted((e for e in events if e not in kept), key=lambda event: -event.count)
-    return kept + others[: max(_MOST_EVENTS - len(kept), 0)]
+    firsts = [event for event in events if event is first[event.kind]]
+    others = sorted((e for e in events if e not in firsts), key=lambda event: -event.count)
+    return firsts + others[: max(_MOST_EVENTS - len(firsts), 0)]
 
 
 def _function_of(line: Line) -> Source | None:
@@ -171,8 +171,8 @@ def _function_of(line: Line) -> Source | None:
     for node in ast.walk(tree):
         inside = isinstance(node, ast.FunctionDef) and node.lineno <= line.line <= node.end_lineno
         if inside and node.name == line.function:
-            own = tuple(text.rstrip("\n") for text in texts[node.lineno - 1 : node.end_lineno])
-            return Source(line.function, line.file, node.lineno, own)
+            lines = tuple(text.rstrip("\n") for text in texts[node.lineno - 1 : node.end_lineno])
+            return Source(line.function, line.file, node.lineno, lines)
     return None
 
 
@@ -193,7 +193,7 @@ def _is_shown(trace: Trace, line: Line) -> bool:
 def _listing(lines: Sequence[Line], source: Source) -> dict[str, Any]:
     """The text of a function, each line with what is known of it."""
     last = source.first + len(source.lines)
-    own = {
+    by_number = {
         line.line: line
         for line in lines
         if line.file == source.file and source.first <= line.line < last
@@ -201,8 +201,8 @@ def _listing(lines: Sequence[Line], source: Source) -> dict[str, Any]:
     rows = []
     texts = dedent("\n".join(source.lines)).split("\n")
     for number, text in enumerate(texts, source.first):
-        known = own.get(number)
-        shown = _row(known, known.name) if known else {"heat": None}
+        traced = by_number.get(number)
+        shown = _row(traced, traced.name) if traced else {"heat": None}
         rows.append({"number": number, "text": text} | shown)
     return {"function": source.function, "rows": rows, "file": source.file.rpartition("/")[2]}
 

@@ -40,10 +40,10 @@ class PerturbedInputs:
         """
         gram = np.zeros((len(chosen) + 1, len(chosen) + 1))
         for args in self.problem.perturbed(samples) if chosen else []:
-            one = Split(self.problem, [self.groups[n] for n in chosen], args)
-            if 2 * one.whole.vector.size >= self._whole.vector.size:
-                gram += products(one.whole.vector, [one.part(n) for n in range(len(chosen))])
-                self.used.append((args, one.whole))
+            split = Split(self.problem, [self.groups[n] for n in chosen], args)
+            if 2 * split.whole.vector.size >= self._whole.vector.size:
+                gram += products(split.whole.vector, [split.part(n) for n in range(len(chosen))])
+                self.used.append((args, split.whole))
         return gram
 
     def left(self, members: Sequence[int]) -> float:

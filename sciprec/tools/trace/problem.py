@@ -57,9 +57,9 @@ class Problem:
     ) -> list[Result]:  # fmt: skip
         """The results that count of a run, see `TracedKernel.run`."""
         self.passes += 1
-        given = self.args if args is None else args
+        call_args = self.args if args is None else args
         with np.errstate(all="ignore"):
-            results = self.kernel(technique).run(given, table, of_arguments, unrounded)
+            results = self.kernel(technique).run(call_args, table, of_arguments, unrounded)
         return _chosen(results, self.output, "bound" if technique == "enclosure" else "trace")
 
     def perturbed(self, count: int) -> list[tuple]:
@@ -117,36 +117,36 @@ def bound_arguments(function, args: Sequence[Any] | Mapping[str, Any]) -> tuple:
         raise refused("args", args, "a tuple of the kernel's arguments, or a mapping by name")
     try:
         if isinstance(args, Mapping):
-            found = signature.bind(**args)
+            bound = signature.bind(**args)
         else:
-            found = signature.bind(*args)
+            bound = signature.bind(*args)
     except TypeError as error:
         raise InputError(
             f"kernel '{function.__name__}' called wrongly: {error}; it takes "
             f"{function.__name__}{signature}"
         ) from None
-    found.apply_defaults()
-    return tuple(np.asarray(a) if isinstance(a, list) else a for a in found.arguments.values())
+    bound.apply_defaults()
+    return tuple(np.asarray(a) if isinstance(a, list) else a for a in bound.arguments.values())
 
 
 def _chosen(results: list[Result], output, verb: str) -> list[Result]:
     """The results that count."""
-    known = [r.name for r in results]
-    if not known:
+    existing = [r.name for r in results]
+    if not existing:
         raise InputError(
             "the kernel returns no floating-point number and writes none into an argument; "
             f"{verb} takes a kernel that does"
         )
-    wanted = chosen_names(known, output)
-    return [r for r in results if r.name in wanted]
+    chosen = chosen_names(existing, output)
+    return [r for r in results if r.name in chosen]
 
 
 def chosen_names(known: Sequence[str], output: str | Iterable[str] | None) -> tuple[str, ...]:
     """The names of the results that count; all where none is asked for."""
     if output is None:
         return tuple(known)
-    wanted = [output] if isinstance(output, str) else list(names("output", output))
-    for one in wanted:
-        if one not in known:
-            raise refused("output", one, f"one of {', '.join(known)}")
-    return tuple(wanted)
+    chosen = [output] if isinstance(output, str) else list(names("output", output))
+    for name in chosen:
+        if name not in known:
+            raise refused("output", name, f"one of {', '.join(known)}")
+    return tuple(chosen)

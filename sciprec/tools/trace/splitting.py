@@ -71,9 +71,9 @@ class Errors:
         if metric != "relative_l2":
             exact = [r.tested - e for r, e in zip(results, errors, strict=True)]
             every = list(zip(errors, exact, self.usable, strict=True))
-            self.counted = [deciding(metric, *one) for one in every]
+            self.counted = [deciding(metric, *arrays) for arrays in every]
             every = list(zip(exact, self.usable, self.counted, strict=True))
-            self.scales = [_scale(metric, *one) for one in every]
+            self.scales = [_scale(metric, *arrays) for arrays in every]
         self.elements = sum(u.size for u in self.usable)
         self.left_out = sum(int((~u).sum()) for u in self.usable)
         self.vector = self.joined(errors)
@@ -155,8 +155,8 @@ class Split:
         pairs = list(zip(self.results, errors, strict=True))
         self.known = [np.isfinite(r.tested) & np.isfinite(e) for r, e in pairs]
         self.singular = [
-            self._is_singular(place, error, known)
-            for place, (error, known) in enumerate(zip(errors, self.known, strict=True))
+            self._is_singular(place, error, is_known)
+            for place, (error, is_known) in enumerate(zip(errors, self.known, strict=True))
         ]
         among = [k & ~s for k, s in zip(self.known, self.singular, strict=True)]
         self.whole = Errors(self.results, errors, among, problem.metric)
@@ -171,8 +171,8 @@ class Split:
             infinite = known & ~np.isfinite(sizes)
             cancel = known & (abs(error) <= NOTHING_LEFT * sizes)
             sizes = np.where(sizes > abs(self.results[place].tested - error), sizes, 0.0)
-        found = infinite | cancel & (sizes > BEYOND * norm(error[known]))
-        return found if norm(error[known & ~found]) > 0.0 else infinite
+        singular = infinite | cancel & (sizes > BEYOND * norm(error[known]))
+        return singular if norm(error[known & ~singular]) > 0.0 else infinite
 
     @property
     def cancels(self) -> bool:
@@ -261,8 +261,8 @@ def size_of_exact(tested: np.ndarray, error: np.ndarray, most: float = 0.0) -> f
         tested, error: (n,), of a result.
         most: the largest norm of the error of a result.
     """
-    size, own = norm(tested - error), norm(error)
-    lost = own <= _NOTHING * most and 2.0 * own >= size
+    size, size_of_error = norm(tested - error), norm(error)
+    lost = size_of_error <= _NOTHING * most and 2.0 * size_of_error >= size
     return 0.0 if lost or size <= _NOTHING * norm(tested) else size
 
 

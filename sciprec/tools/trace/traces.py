@@ -106,10 +106,10 @@ class Trace(Shown):
 
     def as_dict(self) -> dict[str, Any]:
         """Everything as plain data."""
-        kept = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "_work"}
+        result = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "_work"}
         listed = ("lines", "groups", "events", "branches")
-        lists = {name: [asdict(one) for one in kept[name]] for name in listed}
-        return kept | lists | {"outcome": asdict(self.outcome)}
+        lists = {name: [asdict(item) for item in result[name]] for name in listed}
+        return result | lists | {"outcome": asdict(self.outcome)}
 
     def verify(self, top: int = 3) -> Verification:
         """Run the kernel with the largest groups computed wider, in binary64.
@@ -164,7 +164,7 @@ class Trace(Shown):
         ]
         notes = [
             f"{TITLES[self.metric]}: "
-            + ", ".join(self.outcome.followed.in_words(*one) for one in self.outputs.items())
+            + ", ".join(self.outcome.followed.in_words(*item) for item in self.outputs.items())
         ]
         notes += self.outcome.notes()
         if self.outcome.worst is not None:
@@ -240,10 +240,10 @@ def trace(
     if whole("lanes", lanes, 4, 32, "4, 8, 16 or 32") not in (4, 8, 16, 32):
         raise refused("lanes", lanes, "4, 8, 16 or 32")
     whole("samples", samples, 1, 10_000, "a whole number from 1")
-    given = bound_arguments(function, args)
-    require_memory_of_kernel(function.__name__, given, lanes)
-    require_apart(function.__name__, given)
-    problem = Problem(function, arithmetic, given, output, lanes, metric)
+    bound = bound_arguments(function, args)
+    require_memory_of_kernel(function.__name__, bound, lanes)
+    require_apart(function.__name__, bound)
+    problem = Problem(function, arithmetic, bound, output, lanes, metric)
     return _Work(problem, by, samples).trace()
 
 
@@ -272,13 +272,13 @@ class _Work:
         self.parts = {place: self.split.part(n) for n, place in enumerate(places)}
         self.losses = Losses(problem, self.seen, self.split)
         self.splits = not (self.split.cancels or self.losses.outcome.followed.lost)
-        whole, ungrouped = self.split.whole, self._lines()
-        self.inputs = PerturbedInputs(problem, self.groups + idle, whole)
+        errors, ungrouped = self.split.whole, self._lines()
+        self.inputs = PerturbedInputs(problem, self.groups + idle, errors)
         chosen: list[int] = []
         if by != "step" and self.splits:
-            few = whole.vector.size < samples
+            few = errors.vector.size < samples
             samples = 4 * samples if few else samples
-            chosen = large_parts([self.parts.get(n) for n in range(len(ungrouped))], whole.vector)
+            chosen = large_parts([self.parts.get(n) for n in range(len(ungrouped))], errors.vector)
         gram = self.inputs.products(chosen, samples)
         correlated = len(self.inputs.used) > 1
         self.lines, self.line_groups = grouped(ungrouped, chosen, gram, correlated)
@@ -286,10 +286,10 @@ class _Work:
     def _steps(self) -> list[Group]:
         """Arguments, then steps of the run."""
         program = self.problem.kernel("by step").program
-        kept = dict(zip(program.signature.parameters, self.problem.args, strict=True))
+        by_name = dict(zip(program.signature.parameters, self.problem.args, strict=True))
         arguments = [
             g for g in groups_of(program, "line")
-            if g.argument and isinstance(kept[g.argument], (np.ndarray, tuple))
+            if g.argument and isinstance(by_name[g.argument], (np.ndarray, tuple))
         ]  # fmt: skip
         steps = self.seen.steps()
         if len(steps) == 1:
@@ -304,8 +304,8 @@ class _Work:
     def trace(self) -> Trace:
         """Return the trace that the runs give."""
         whole_error, error = self.split.whole, self.split.whole.vector
-        known = self._known()
-        size, lines, found = whole_error.size, tuple(self.lines), tuple(self.line_groups)
+        sum_of_parts = self._known()
+        size, lines, groups = whole_error.size, tuple(self.lines), tuple(self.line_groups)
         events = self.seen.events()
         ranges = loaded(self.problem, self.seen.results)
         ranges += [e for e in events if e.kind != "branch"]
@@ -322,7 +322,7 @@ class _Work:
         total = sum(self.parts.values(), 0.0 * error)
         name, backend = self.problem.function.__name__, self.problem.backend
         findings = Findings(
-            name, backend, self.by, outcome, lines, found, tuple(ranges), lost_by, turn, healed,
+            name, backend, self.by, outcome, lines, groups, tuple(ranges), lost_by, turn, healed,
             cancels=self.split.cancels,
         )  # fmt: skip
         return Trace(
@@ -330,7 +330,7 @@ class _Work:
             backend=backend.name,
             by=self.by,
             lines=lines,
-            groups=found,
+            groups=groups,
             events=tuple(ranges),
             branches=tuple(branches),
             metric=self.problem.metric,
@@ -338,7 +338,7 @@ class _Work:
             elements=outcome.elements,
             left_out=outcome.left_out,
             outcome=outcome,
-            closure=norm(total - known) / size if self.splits else 0.0,
+            closure=norm(total - sum_of_parts) / size if self.splits else 0.0,
             inputs=len(self.inputs.used),
             passes=self.problem.passes,
             unknown=self.unknown,
@@ -411,10 +411,10 @@ class _Work:
         """The functions that lines are of, by line."""
         if self.by != "line":
             return []
-        wanted = {(g.file, g.line) for g in self.groups if not g.argument}
+        places = {(g.file, g.line) for g in self.groups if not g.argument}
         return [
-            one for one in self.problem.kernel("parts").program.functions()
-            if any(f == one.file and one.has(n) for f, n in wanted)
+            source for source in self.problem.kernel("parts").program.functions()
+            if any(f == source.file and source.has(n) for f, n in places)
         ]  # fmt: skip
 
     def verify(self, top: int) -> Verification:

@@ -209,12 +209,12 @@ def _explained(
 ) -> Check:
     """A check that does not agree, with the line that makes most of the difference."""
     upward = check.measured > check.predicted
-    found = runs.changes(group.members, upward)
-    if found.turned and found.by_turning / (found.adds or 1.0) > _MOSTLY:
-        inputs = counted(found.inputs, "input")
-        why = f"in {found.turned} of {inputs} the run decides otherwise with it, on another path"
-        return replace(check, turned=found.turned, why=why)
-    most = (max if upward else min)(found.lines, key=lambda line: line.adds)
+    changes = runs.changes(group.members, upward)
+    if changes.turned and changes.by_turning / (changes.adds or 1.0) > _MOSTLY:
+        inputs = counted(changes.inputs, "input")
+        why = f"in {changes.turned} of {inputs} the run decides otherwise with it, on another path"
+        return replace(check, turned=changes.turned, why=why)
+    most = (max if upward else min)(changes.lines, key=lambda line: line.adds)
     name = called(most.group)
     name = name if most.group.source in name else f"{name} ({most.group.source})"
     sizes = f"from {most.before:.1%} to {most.after:.1%} of the error"
@@ -244,21 +244,21 @@ def changes_of(
     of what its part changes by and of the sum of both.
     """
     before, after, adds = (np.zeros(len(lines)) for _ in range(3))
-    whole, turned, by_turning = 0.0, 0, 0.0
+    total, turned, by_turning = 0.0, 0, 0.0
     for usual, wider in runs:
         rest = sum(usual.parts, np.zeros_like(usual.error))
         both = rest + sum(wider.parts, np.zeros_like(rest))
-        own = np.array([(a - b) @ both for b, a in zip(usual.parts, wider.parts, strict=True)])
+        added = np.array([(a - b) @ both for b, a in zip(usual.parts, wider.parts, strict=True)])
         before += [part @ part for part in usual.parts]
         after += [part @ part for part in wider.parts]
-        adds, whole = adds + own, whole + usual.error @ usual.error
+        adds, total = adds + added, total + usual.error @ usual.error
         apart = np.linalg.norm(usual.exact - wider.exact)
         if apart > _TURNED * np.linalg.norm(usual.error):
-            turned, by_turning = turned + 1, by_turning + float(own.sum())
-    whole = whole or 1.0
-    rows = zip(lines, np.sqrt(before / whole), np.sqrt(after / whole), adds / whole, strict=True)
-    made = tuple(Change(group, *map(float, numbers)) for group, *numbers in rows)
-    return Changes(made, len(runs), turned, by_turning / whole)
+            turned, by_turning = turned + 1, by_turning + float(added.sum())
+    total = total or 1.0
+    rows = zip(lines, np.sqrt(before / total), np.sqrt(after / total), adds / total, strict=True)
+    changes = tuple(Change(group, *map(float, numbers)) for group, *numbers in rows)
+    return Changes(changes, len(runs), turned, by_turning / total)
 
 
 def _percent(left: float) -> str:

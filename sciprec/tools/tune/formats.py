@@ -39,17 +39,17 @@ class Formats:
         """The cost of an operation in each format: the bits in which it is stored, or those of its
         significand where nothing else differs.
         """
-        known = [_format(name) for name in self.names]
+        formats = [_format(name) for name in self.names]
         if self.by_bits:
-            return tuple(fmt.significand_bits for fmt in known)
-        return tuple(stored_bits(fmt) for fmt in known)
+            return tuple(fmt.significand_bits for fmt in formats)
+        return tuple(stored_bits(fmt) for fmt in formats)
 
     @cached_property
     def by_width(self) -> tuple[int, ...]:
         """Numbers of the formats: the longest significand first, and of those the largest range."""
-        known = [_format(name) for name in self.names]
-        wide = [(fmt.significand_bits, fmt.max_finite) for fmt in known]
-        return tuple(sorted(range(len(known)), key=lambda n: wide[n], reverse=True))
+        formats = [_format(name) for name in self.names]
+        wide = [(fmt.significand_bits, fmt.max_finite) for fmt in formats]
+        return tuple(sorted(range(len(formats)), key=lambda n: wide[n], reverse=True))
 
     @property
     def widest(self) -> int:
@@ -75,13 +75,15 @@ def formats_of(given: Any) -> Formats:
         raise refused(
             "formats", given, "several names, such as ('fp64', 'fp32', 'bf16'), or 'bits'"
         )
-    given = [one.name if isinstance(one, Backend) else one for one in given]
-    wrong = [one for one in given if not isinstance(one, str) and not hasattr(one, "as_backend")]
+    given = [item.name if isinstance(item, Backend) else item for item in given]
+    wrong = [
+        item for item in given if not isinstance(item, str) and not hasattr(item, "as_backend")
+    ]
     if wrong:
         raise refused("formats", wrong[0], "names, such as 'fp32', or backends")
     names = backend_names(given) if given else []
-    known = {arithmetic_of(name) for name in names}
-    if len(known) < len(names) or len(names) < 2:
+    arithmetics = {arithmetic_of(name) for name in names}
+    if len(arithmetics) < len(names) or len(names) < 2:
         given_names = ", ".join(names) or "none"
         raise InputError(f"formats are {given_names}; accepted: two or more, each of them once")
     return Formats(tuple(names))
@@ -101,5 +103,5 @@ def stored_bits(fmt: Format) -> int:
 
 
 def _format(name: str) -> Format:
-    found: Any = arithmetic_of(name).format
-    return found
+    result: Any = arithmetic_of(name).format
+    return result

@@ -102,56 +102,56 @@ class Found(Shown):
     def next_steps(self) -> list[dict[str, Any]]:
         """Return cost and gain of the next wider format, for every place in a narrower one."""
         problem, formats = self._problem, self._problem.formats
-        found = []
-        for number, own in enumerate(self._choice):
-            wider = [n for n in formats.ascending if formats.bits[n] > formats.bits[own]]
+        steps = []
+        for number, current in enumerate(self._choice):
+            wider = [n for n in formats.ascending if formats.bits[n] > formats.bits[current]]
             if wider:
                 tried = (*self._choice[:number], wider[0], *self._choice[number + 1 :])
-                found.append((number, wider[0], tried))
-        errors = problem.errors([tried for *_, tried in found])
+                steps.append((number, wider[0], tried))
+        errors = problem.errors([tried for *_, tried in steps])
         return [
             {"place": problem.groups[g].name,
              "source": problem.groups[g].place.source, "format": formats.names[n],
              "error": error, "cost": problem.cost(tried)}
-            for (g, n, tried), error in zip(found, errors, strict=True)
+            for (g, n, tried), error in zip(steps, errors, strict=True)
         ]  # fmt: skip
 
     def wide_places(self) -> list[dict[str, Any]]:
         """The places in wider formats than the narrowest that was found, the widest first."""
         problem, bits = self._problem, self._problem.formats.bits
         least = min((bits[n] for n in self._choice), default=0)
-        found = [
+        places = [
             {"function": g.place.function, "place": g.name, "source": g.place.source,
              "format": problem.formats.names[n], "bits": bits[n], "runs": g.runs}
             for g, n in zip(problem.groups, self._choice, strict=True) if bits[n] > least
         ]  # fmt: skip
-        return sorted(found, key=lambda one: -one["bits"])
+        return sorted(places, key=lambda one: -one["bits"])
 
     def lines_of(self, file: str) -> list[tuple[int, str, int]]:
         """Lines of a file with their format, and how wide that is among all, from 0 to 4."""
-        problem, found = self._problem, []
+        problem, lines = self._problem, []
         order = sorted(set(problem.formats.bits))
         for group, number in zip(problem.groups, self._choice, strict=True):
             if group.place.unit == "line" and group.place.is_in(file):
                 rank = order.index(problem.formats.bits[number])
-                found.append((group.place.line, problem.formats.names[number],
+                lines.append((group.place.line, problem.formats.names[number],
                               round(4 * rank / max(len(order) - 1, 1))))  # fmt: skip
-        return found
+        return lines
 
     def sources(self) -> list[Source]:
         """The functions whose operations have formats."""
-        wanted = {(g.place.function, g.place.file) for g in self._problem.groups}
+        places = {(g.place.function, g.place.file) for g in self._problem.groups}
         every = dict.fromkeys(s for p in self._problem.programs for s in p.functions())
         return [
             source for source in every
-            if any(source.function == f and source.file.endswith(path) for f, path in wanted)
+            if any(source.function == f and source.file.endswith(path) for f, path in places)
         ]  # fmt: skip
 
     def as_dict(self) -> dict[str, Any]:
         """Everything as plain data."""
         left = ("_problem", "_choice", "assignment", "pareto")
-        kept = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in left}
-        return kept | {
+        result = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in left}
+        return result | {
             "assignment": self.assignment.as_dict(), "pareto": [asdict(t) for t in self.pareto]
         }  # fmt: skip
 
@@ -254,16 +254,16 @@ def _verdict(
     widest = problem.formats.names[problem.formats.widest]
     narrow = sum(n != problem.formats.widest for n in choice)
     every = counted(len(problem.groups), problem.unit)
-    said = (
+    text = (
         f"'{problem.name}': {narrow} of {every} can be narrower than {widest}: {cost:.0%} of its "
         f"bits, error {error:.2g} where {tolerance:.2g} is allowed"
     )
     if checked is None:
-        return f"{said}; not checked on other inputs."
+        return f"{text}; not checked on other inputs."
     if checked <= tolerance:
-        return f"{said}; holds on other inputs, with {checked:.2g}."
+        return f"{text}; holds on other inputs, with {checked:.2g}."
     beyond = f"{checked / tolerance:.3g} times the tolerance"
-    return f"{said}; FAILS on other inputs, with {checked:.2g}, {beyond}."
+    return f"{text}; FAILS on other inputs, with {checked:.2g}, {beyond}."
 
 
 def _hidden(element: str) -> str:
@@ -298,18 +298,18 @@ def _pareto(problem: TuningProblem, choice: Choice, limit: float) -> tuple[Tried
     """Choices that no other beats, and what everything lifted to one format gives."""
     if not problem.groups:
         return ()
-    known = sorted((problem.cost(c), e, c) for c, e in problem.tried.items() if len(set(c)) > 1)
-    found: list[Tried] = []
+    by_cost = sorted((problem.cost(c), e, c) for c, e in problem.tried.items() if len(set(c)) > 1)
+    front: list[Tried] = []
     least = math.inf
-    for cost, error, tried in known:
+    for cost, error, tried in by_cost:
         if error < least or tried == choice:
-            found.append(Tried(cost, error, "tuned" if tried == choice else "tried"))
+            front.append(Tried(cost, error, "tuned" if tried == choice else "tried"))
         least = min(least, error)
     uniform = [
         Tried(problem.cost((n,) * len(choice)), problem.error_in(n), problem.formats.names[n])
         for n in _lifted_formats(problem, choice, limit)
     ]
-    return tuple(sorted([*found, *uniform], key=lambda one: (one.cost, one.error)))
+    return tuple(sorted([*front, *uniform], key=lambda one: (one.cost, one.error)))
 
 
 def _lifted_formats(problem: TuningProblem, choice: Choice, limit: float) -> list[int]:

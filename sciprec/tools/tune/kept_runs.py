@@ -50,12 +50,12 @@ def _folder() -> Path:
 
 def _read(path: Path, identity: str) -> Known:
     """The runs of a file; lines that are cut off, damaged or of another problem are left out."""
-    known: Known = {}
+    errors: Known = {}
     for line in (cache_files.read(path) or b"").split(b"\n"):
         try:
             row = json.loads(line)
         except (ValueError, RecursionError):
             continue
         if is_sealed(row) and row["problem"] == identity:
-            known[tuple(row["choice"])] = row["error"]
-    return known
+            errors[tuple(row["choice"])] = row["error"]
+    return errors

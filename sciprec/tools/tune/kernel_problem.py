@@ -61,21 +61,21 @@ class KernelProblem(TuningProblem):
         return self._called(self._lifted[backend], other)
 
     def _called(self, kernel: Callable[..., Any], other: Any) -> Values:
-        given = copied(self.args if other is None else other)
+        args = copied(self.args if other is None else other)
         try:
             with np.errstate(all="ignore"):
-                returned = kernel(*given)
+                returned = kernel(*args)
         except (InputError, MemoryError):
             raise
         except Exception as error:
             raise Raised.by(error) from error
-        found = results_of(self._names, given, self._written(given), returned)
-        if not found:
+        results = results_of(self._names, args, self._written(args), returned)
+        if not results:
             raise InputError(
                 f"kernel '{self.name}' returns no number and writes none into an argument; tune "
                 "takes a kernel that does"
             )
-        return {name: found[name] for name in chosen_names(list(found), self._output)}
+        return {name: results[name] for name in chosen_names(list(results), self._output)}
 
     @cached_property
     def _written(self):
@@ -89,8 +89,8 @@ class KernelProblem(TuningProblem):
     def counts(self) -> Counter[Place]:
         """Return the executions of one call."""
         with np.errstate(all="ignore"):
-            table, given = self.in_binary64(self._configured), copied(self.args)
-            _, runs = self._configured.counted(table, *given)
+            table, args = self.in_binary64(self._configured), copied(self.args)
+            _, runs = self._configured.counted(table, *args)
         return self.by_place(self._configured, runs)
 
     def identity(self) -> Sequence[Any]:

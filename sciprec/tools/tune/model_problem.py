@@ -66,12 +66,12 @@ class ModelProblem(TuningProblem):
         """
         maker = _Maker(self, tables)
         try:
-            found = (other or self.program)(self._handed(maker))
+            values = (other or self.program)(self._handed(maker))
         except Exception as error:
             if error is maker.raised and not isinstance(error, (InputError, MemoryError)):
                 raise Raised.by(error) from error
             raise
-        return _last_states(found)
+        return _last_states(values)
 
     def lifted_results(self, backend: str | Backend, other: Any = None) -> Values:
         """The results that count of a run in a backend, as any other run of the model."""
@@ -89,14 +89,14 @@ class ModelProblem(TuningProblem):
         """The (shared) kernel with rows, also of a function that is defined again in every run."""
         with self._lock:
             if kernel not in self._kernels:
-                known = next((k for k in self._kernels if same_function(k, kernel)), None)
+                same = next((k for k in self._kernels if same_function(k, kernel)), None)
                 self._kernels[kernel] = (
                     Configured(
                         kernel, self.layout, self.unit, self.versions, self._versions_after,
                         self.everything,
                     )  # fmt: skip
-                    if known is None
-                    else self._kernels[known]
+                    if same is None
+                    else self._kernels[same]
                 )
             return self._kernels[kernel]
 
@@ -205,27 +205,27 @@ class _Census(_Maker):
         """Call a kernel, note the call, and return what it gives."""
         numbers: list[Any] = []
         shapes = configured, _shapes(args, numbers)
-        known = self._counts.setdefault(shapes, {})
-        given = tuple(numbers)
-        self._calls.setdefault(shapes, Counter())[given] += 1
-        if given in known or len(known) >= PROFILED:
+        profiled = self._counts.setdefault(shapes, {})
+        key = tuple(numbers)
+        self._calls.setdefault(shapes, Counter())[key] += 1
+        if key in profiled or len(profiled) >= PROFILED:
             return super().called(kernel, configured, table, args)
-        found, runs = configured.counted(table, *args)
-        known[given] = self.problem.by_place(configured, runs)
-        return found
+        result, runs = configured.counted(table, *args)
+        profiled[key] = self.problem.by_place(configured, runs)
+        return result
 
     def counts(self) -> Counter[Place]:
         """Return the executions of the whole run."""
-        found: Counter[Place] = Counter()
+        totals: Counter[Place] = Counter()
         for shapes, calls in self._calls.items():
-            known = self._counts[shapes]
-            for given, counts in known.items():
+            profiled = self._counts[shapes]
+            for numbers, counts in profiled.items():
                 for place, runs in counts.items():
-                    found[place] += runs * calls[given]
-            others = sum(n for given, n in calls.items() if given not in known)
-            for place, runs in sum(known.values(), Counter()).items():
-                found[place] += round(runs * others / len(known))
-        return found
+                    totals[place] += runs * calls[numbers]
+            others = sum(n for numbers, n in calls.items() if numbers not in profiled)
+            for place, runs in sum(profiled.values(), Counter()).items():
+                totals[place] += round(runs * others / len(profiled))
+        return totals
 
 
 def _last_states(found: Results) -> Values:
@@ -240,14 +240,14 @@ def _shapes(args: Mapping | tuple, numbers: list[Any]) -> tuple:
     """Return a key that tells calls apart: shapes of arrays; numbers besides are appended to a
     list.
     """
-    found: list[Any] = []
-    for one in args:
-        if isinstance(one, tuple):
-            found.append(_shapes(one, numbers))
-        elif isinstance(one, np.ndarray):
-            found.append((one.dtype.str, one.shape))
+    shapes: list[Any] = []
+    for argument in args:
+        if isinstance(argument, tuple):
+            shapes.append(_shapes(argument, numbers))
+        elif isinstance(argument, np.ndarray):
+            shapes.append((argument.dtype.str, argument.shape))
         else:
-            found.append(type(one).__name__)
-            if isinstance(one, (bool, int, np.integer, np.bool_)):
-                numbers.append(int(one))
-    return tuple(found)
+            shapes.append(type(argument).__name__)
+            if isinstance(argument, (bool, int, np.integer, np.bool_)):
+                numbers.append(int(argument))
+    return tuple(shapes)

@@ -49,13 +49,13 @@ def tune_page(found: Found) -> str:
 
 def _listing(found: Found, source: Source) -> dict[str, Any]:
     """The text of a function, each line with its format."""
-    own: dict[int, tuple[str, int]] = {}
+    by_line: dict[int, tuple[str, int]] = {}
     for line, name, warmth in found.lines_of(source.file):
-        own[line] = name, warmth
+        by_line[line] = name, warmth
     texts = dedent("\n".join(source.lines)).split("\n")
     rows = [
-        {"number": number, "text": text, "format": own.get(number, ("", 0))[0],
-         "heat": own.get(number, ("", 0))[1]}
+        {"number": number, "text": text, "format": by_line.get(number, ("", 0))[0],
+         "heat": by_line.get(number, ("", 0))[1]}
         for number, text in enumerate(texts, source.first)
     ]  # fmt: skip
     return {"function": source.function, "file": source.file.rpartition("/")[2], "rows": rows}
@@ -63,16 +63,16 @@ def _listing(found: Found, source: Source) -> dict[str, Any]:
 
 def _picture(found: Found) -> Picture | None:
     """Error against cost of what was run."""
-    known = [t for t in found.pareto if math.isfinite(t.error) and t.error > 0.0]
-    if not known:
+    points = [t for t in found.pareto if math.isfinite(t.error) and t.error > 0.0]
+    if not points:
         return None
     with drawn("pareto", 3.2) as figure:
         axes = figure.subplots()
-        curve = [t for t in known if t.label not in found.formats]
+        curve = [t for t in points if t.label not in found.formats]
         if curve:
             axes.plot([t.cost for t in curve], [t.error for t in curve], color=COLOURS[0],
                       marker="o", markersize=3, label="formats by place")  # fmt: skip
-        uniform = [t for t in known if t.label in found.formats]
+        uniform = [t for t in points if t.label in found.formats]
         axes.plot([t.cost for t in uniform], [t.error for t in uniform], color=_QUIET, marker="s",
                   markersize=4, linewidth=0.0, label="one format everywhere")  # fmt: skip
         if len(uniform) <= 6:

@@ -46,8 +46,8 @@ class Raised(Exception):
     @classmethod
     def by(cls, error: Exception) -> Raised:
         """Return an exception of the subject's as one of this class, in words."""
-        said = " ".join(str(error).split())
-        return cls(f"{type(error).__name__} ({said})" if said else type(error).__name__)
+        message = " ".join(str(error).split())
+        return cls(f"{type(error).__name__} ({message})" if message else type(error).__name__)
 
 
 @dataclass(frozen=True)
@@ -100,8 +100,8 @@ class TuningProblem(ABC):
         self.metric_name, self.metric = metric
         arithmetics = [arithmetic_of(name) for name in formats.names]
         self.layout = rows.layout_of(arithmetics)
-        known = [] if formats.by_bits else arithmetics
-        self.versions = [*dict.fromkeys([BINARY64, *known])][:_VERSIONS]
+        narrower = [] if formats.by_bits else arithmetics
+        self.versions = [*dict.fromkeys([BINARY64, *narrower])][:_VERSIONS]
         self._words = np.array([rows.row_of(a, self.layout) for a in arithmetics])
         self._truths: dict[int, Values] = {}
         self._errors: dict[Choice, float] = {}
@@ -168,19 +168,19 @@ class TuningProblem(ABC):
 
     def by_place(self, configured: Configured, runs: np.ndarray) -> Counter[Place]:
         """Return the executions of places' operations, from those of rows."""
-        found: Counter[Place] = Counter()
+        totals: Counter[Place] = Counter()
         for place, count in zip(self.places_of(configured), runs.tolist(), strict=True):
             if place and count:
-                found[place] += count
-        return found
+                totals[place] += count
+        return totals
 
     @cached_property
     def groups(self) -> tuple[Group, ...]:
         """Places with operations that are executed, in the order of the source."""
         runs = self.counts()
-        known = dict.fromkeys(p for k in self.kernels for p in self.places_of(k))
+        places = dict.fromkeys(p for k in self.kernels for p in self.places_of(k))
         return tuple(sorted(
-            (Group(p, runs[p], self.all_of(p)) for p in known if p and runs[p]),
+            (Group(p, runs[p], self.all_of(p)) for p in places if p and runs[p]),
             key=lambda g: (g.place.file, g.place.line, g.place.column, str(g.place)),
         ))  # fmt: skip
 
@@ -191,8 +191,8 @@ class TuningProblem(ABC):
     def _table(self, configured: Configured, choice: Choice) -> np.ndarray:
         if configured not in self._places:
             numbers: dict[Place | None, int] = {g.place: n for n, g in enumerate(self.groups)}
-            own = [numbers.get(p, len(numbers)) for p in self.places_of(configured)]
-            self._places[configured] = np.array([*own, len(numbers)])
+            group_numbers = [numbers.get(p, len(numbers)) for p in self.places_of(configured)]
+            self._places[configured] = np.array([*group_numbers, len(numbers)])
         numbers = np.array([*choice, self.formats.widest])
         return configured.with_versions(self._words[numbers[self._places[configured]]])
 
@@ -233,35 +233,35 @@ class TuningProblem(ABC):
             return self._truths[number]
         which = "" if other is None else " on the inputs of the check"
         try:
-            found = self.results(self.in_binary64, other)
+            results = self.results(self.in_binary64, other)
         except Raised as raised:
             raise InputError(
                 f"{self.what} '{self.name}' raises {raised} in fp64{which}; tune takes inputs on "
                 "which it ends"
             ) from raised
-        floats = {name: values for name, values in found.items() if values.dtype.kind == "f"}
+        floats = {name: values for name, values in results.items() if values.dtype.kind == "f"}
         if floats and not any(np.isfinite(values).any() for values in floats.values()):
             raise InputError(
                 f"{self.what} '{self.name}' gives no finite number in fp64{which} "
                 f"({', '.join(floats)}), so that formats have no error; give inputs on which it "
                 "does"
             )
-        self._truths[number] = found
-        return found
+        self._truths[number] = results
+        return results
 
     @cached_property
     def _kept(self) -> KeptRuns:
         depends = self.identity() if METRICS.get(self.metric_name) is self.metric else None
         if depends is None:
             return KeptRuns(None)
-        made = hashlib.sha256(sources_digest(*ENGINE, "tools/tune").encode())
+        digest = hashlib.sha256(sources_digest(*ENGINE, "tools/tune").encode())
         for program in self.programs:
-            made.update(program.text().encode())
-        for said in (self.formats.names, self.unit, self.metric_name, self.rounds):
-            made.update(repr(said).encode())
-        for one in depends:
-            _digest(made, one)
-        return KeptRuns(made.hexdigest())
+            digest.update(program.text().encode())
+        for setting in (self.formats.names, self.unit, self.metric_name, self.rounds):
+            digest.update(repr(setting).encode())
+        for fact in depends:
+            _digest(digest, fact)
+        return KeptRuns(digest.hexdigest())
 
     def error(self, choice: Choice, other: Any = None) -> float:
         """The error of a choice, on other inputs where such are given; infinite where it raises an
@@ -271,20 +271,20 @@ class TuningProblem(ABC):
             return self._error(choice, other)
         key = (*choice, self.formats.widest)
         if key not in self._errors:
-            known = self._kept.error(key)
-            if known is None:
-                known = self._error(choice, None)
-                self._kept.note(key, known)
-            self._errors[key] = known
+            error = self._kept.error(key)
+            if error is None:
+                error = self._error(choice, None)
+                self._kept.note(key, error)
+            self._errors[key] = error
         return self._errors[key]
 
     def _error(self, choice: Choice, other: Any) -> float:
         truth = self.truth(other)
         try:
-            found = self.run(choice, other)
+            results = self.run(choice, other)
         except Raised:
             return float("inf")
-        return error_of(self.metric, found, truth)
+        return error_of(self.metric, results, truth)
 
     def error_in(self, number: int, other: Any = None) -> float:
         """The error of everything lifted to one of the formats: loads, arguments and comparisons,
@@ -296,11 +296,11 @@ class TuningProblem(ABC):
         if other is not None:
             return self._judged(name, other)[0]
         key = (-1 - number,)  # which no choice has
-        known = self._kept.error(key)
-        if known is None:
-            known = self._judged(name, None)[0]
-            self._kept.note(key, known)
-        return known
+        error = self._kept.error(key)
+        if error is None:
+            error = self._judged(name, None)[0]
+            self._kept.note(key, error)
+        return error
 
     def judged(self, choice: Choice, other: Any = None) -> tuple[float, str]:
         """The error of a choice as `lift` runs its assignment, and the element that this hides.
@@ -315,10 +315,10 @@ class TuningProblem(ABC):
         """Return the error of a lifted run, and the element that its norm hides."""
         truth = self.truth(other)
         try:
-            found = self.lifted_results(backend, other)
+            results = self.lifted_results(backend, other)
         except Raised:
             return float("inf"), ""
-        return error_of(self.metric, found, truth), hidden_element(found, truth)
+        return error_of(self.metric, results, truth), hidden_element(results, truth)
 
     def errors(self, choices: Sequence[Choice]) -> list[float]:
         """The errors of several choices, on threads."""
@@ -361,9 +361,9 @@ class TuningProblem(ABC):
         }  # fmt: skip
 
     def _sum(self, choice: Choice, each: Sequence[float]) -> float:
-        own = sum(g.runs * each[n] for g, n in zip(self.groups, choice, strict=True))
+        total = sum(g.runs * each[n] for g, n in zip(self.groups, choice, strict=True))
         widest = sum(g.runs * each[self.formats.widest] for g in self.groups)
-        return own / widest if widest else 1.0  # nothing is executed
+        return total / widest if widest else 1.0  # nothing is executed
 
     def assignment(self, choice: Choice) -> Assignment:
         """The choice as an assignment; what is in the widest format is left out."""

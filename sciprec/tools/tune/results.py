@@ -21,12 +21,12 @@ def results_of(
         written: for each, whether it may be.
         returned: by the call.
     """
-    found: dict[str, np.ndarray] = {}
+    results: dict[str, np.ndarray] = {}
     for name, argument, may_be in zip(names, args, written, strict=True):
         if may_be and isinstance(argument, (np.ndarray, tuple)):
-            _note(found, name, argument, arrays_only=True)
-    _note(found, "return", returned, arrays_only=False)
-    return found
+            _note(results, name, argument, arrays_only=True)
+    _note(results, "return", returned, arrays_only=False)
+    return results
 
 
 def _note(found: dict[str, np.ndarray], name: str, value: Any, arrays_only: bool) -> None:

@@ -95,18 +95,18 @@ def _path(
 ) -> list[Choice]:
     """Choices from the widest to the narrowest, what costs least error for what it saves first."""
     formats, steps = problem.formats, []
-    for group, found in enumerate(problem.groups):
-        known = [(formats.bits[formats.widest], 0.0, formats.widest)]
-        known += [(formats.bits[n], sensitivity[group, n], n) for n in narrower]
-        known = [k for k in known if math.isfinite(k[1])]
-        at = known[0]
+    for group, measured in enumerate(problem.groups):
+        points = [(formats.bits[formats.widest], 0.0, formats.widest)]
+        points += [(formats.bits[n], sensitivity[group, n], n) for n in narrower]
+        points = [k for k in points if math.isfinite(k[1])]
+        at = points[0]
         while True:  # along the lower hull of error over bits
-            further = [k for k in known if k[0] < at[0]]
+            further = [k for k in points if k[0] < at[0]]
             if not further:
                 break
             slopes = [(max(k[1] - at[1], 0.0) / (at[0] - k[0]), k[0], k) for k in further]
             slope, _, to = min(slopes, key=lambda s: (s[0], s[1]))
-            steps.append((slope / found.runs, len(steps), group, to[2]))
+            steps.append((slope / measured.runs, len(steps), group, to[2]))
             at = to
     choice, path = problem.all_wide, [problem.all_wide]
     for _, _, group, number in sorted(steps):
@@ -134,9 +134,9 @@ def _trimmed(
     bits, refused = problem.formats.bits, set()
     while True:
         moves = []
-        for group, own in enumerate(choice):
+        for group, current in enumerate(choice):
             for number in problem.formats.ascending:
-                saved = problem.groups[group].runs * (bits[own] - bits[number])
+                saved = problem.groups[group].runs * (bits[current] - bits[number])
                 if saved <= 0 or (group, number) in refused:
                     continue
                 size = sensitivity.get((group, number), 0.0)
@@ -165,8 +165,8 @@ def _cheaper(
         [n for n in problem.formats.ascending if sensitivity.get((g, n), 0.0) <= _LIKELY * limit]
         for g in range(len(choice))
     ]
-    known = [c for c in itertools.product(*single) if problem.cost(c) < most]
-    for tried in sorted(known, key=problem.cost)[:_MOST_CHEAPER]:
+    candidates = [c for c in itertools.product(*single) if problem.cost(c) < most]
+    for tried in sorted(candidates, key=problem.cost)[:_MOST_CHEAPER]:
         if problem.error(tried) <= limit:
             return tried
     return choice
@@ -205,9 +205,9 @@ def _by_bits(problem: TuningProblem, limit: float) -> Choice:
         best = wide
     while high - low > close:
         middle = (low + high) / 2
-        found = closed(middle)
-        if problem.error(found) <= limit:
-            high, best = middle, found
+        choice = closed(middle)
+        if problem.error(choice) <= limit:
+            high, best = middle, choice
         else:
             low = middle
     start, other = sorted([best, _uniform(problem, limit)], key=problem.cost)
@@ -242,8 +242,8 @@ def _trimmed_bits(problem: TuningProblem, choice: Choice, sensitivity, limit: fl
     order = np.argsort(-(runs / np.maximum(sensitivity * 2.0**-bits, 1e-300)), kind="stable")
     for group in map(int, order):
         while problem.formats.bits[choice[group]] > FEWEST:
-            own = problem.formats.bits[choice[group]]
-            number = min(own - 1, MOST) - FEWEST
+            current = problem.formats.bits[choice[group]]
+            number = min(current - 1, MOST) - FEWEST
             tried = _with(choice, group, number)
             if problem.error(tried) > limit:
                 break

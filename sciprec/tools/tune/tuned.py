@@ -112,10 +112,10 @@ def tune(
     require_tolerance(tolerance, margin)
     word("unit", unit, UNITS)
     word("rounds", rounds, ROUNDS)
-    given = bound_arguments(function, args)
-    require_real(function.__name__, given, "tune")
+    bound = bound_arguments(function, args)
+    require_real(function.__name__, bound, "tune")
     problem = KernelProblem(
-        function, given, output=output, metric=metric_of(metric), formats=formats_of(formats),
+        function, bound, output=output, metric=metric_of(metric), formats=formats_of(formats),
         unit=unit, rounds=rounds,
     )  # fmt: skip
     checked = None if check is None else bound_arguments(function, check)

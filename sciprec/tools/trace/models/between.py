@@ -185,14 +185,14 @@ class _Held:
     def _rounded(self, rounding, lane: int | None) -> np.ndarray | None:
         """Round the elements; how they are then, where one has changed."""
         numbers = self._numbers
-        given = numbers[:, 0].copy()
-        rounded = rounding(given)
-        if np.array_equal(given, rounded, equal_nan=True):
+        before = numbers[:, 0].copy()
+        rounded = rounding(before)
+        if np.array_equal(before, rounded, equal_nan=True):
             return None
         numbers[:, 0] = rounded
         if self._ladder.technique != "twin":
             with np.errstate(invalid="ignore"):
-                local = np.where(rounded == given, 0.0, rounded - given)
+                local = np.where(rounded == before, 0.0, rounded - before)
             numbers[:, 1] += local
             if lane is not None:
                 numbers[:, 1 + lane] += local
@@ -204,13 +204,13 @@ class _Held:
         if self._before is None and self._are_flat:
             self._ladder.take_apart(self._numbers, self._flat)
             return
-        made = [np.empty(h.size, h.dtype) for h in self.held]
-        self._ladder.take_apart(self._numbers, made)
+        copies = [np.empty(h.size, h.dtype) for h in self.held]
+        self._ladder.take_apart(self._numbers, copies)
         stored: Any = True
         if self._before is not None:
             changed = self._before.view(np.int64) != self._numbers.view(np.int64)
             stored = changed.any(axis=-1).reshape(self.held[0].shape)
-        for array, values in zip(self.held, made, strict=True):
+        for array, values in zip(self.held, copies, strict=True):
             np.copyto(array, values.reshape(array.shape), where=stored)
 
 
@@ -298,8 +298,8 @@ class Crossing:
         first = held[0]
         refs, taken, arrays, _ = self._tuples.get(id(first), ((), None, [], []))
         if len(refs) == len(held) and all(map(operator.is_, refs, held)):
-            for one in arrays:
-                self._joined(one, lane)
+            for array in arrays:
+                self._joined(array, lane)
             return taken
         self._require(all(type(h) is type(first) and len(h) == len(first) for h in held))
         leaves = list(zip(*map(_leaves, held), strict=True))
@@ -312,20 +312,20 @@ class Crossing:
         for items in others:
             self._require(all(np.array_equal(h, items[0]) for h in items[1:]))
         arrays, views = _together(floats, self.ladder)
-        for one in arrays:
-            self._joined(one, lane)
-        taken = _with_views(first, views | {one.where: self._known[one.where].taken
-                                            for one in arrays})  # fmt: skip
+        for array in arrays:
+            self._joined(array, lane)
+        taken = _with_views(first, views | {array.where: self._known[array.where].taken
+                                            for array in arrays})  # fmt: skip
         self._tuples[id(first)] = tuple(held), taken, arrays, others
         return taken
 
     def _joined(self, array: _Held, lane: int | None) -> CompanionArray:
-        known = self._known.get(array.where)
-        if known is None:
-            known = self._known[array.where] = array
+        held = self._known.get(array.where)
+        if held is None:
+            held = self._known[array.where] = array
             array.join(self._rounding if self._rounds else None, lane, self._moves)
             self.has_rounded |= array.is_rounded
-        return known.taken
+        return held.taken
 
     def _number(self, held: list[float]) -> float | CompanionValue:
         """A number; one that all copies share is rounded by the kernel as any argument."""
@@ -340,11 +340,11 @@ class Crossing:
         """Write what the kernel has written into an argument back into the copies."""
         first = held[0]
         if isinstance(first, tuple):
-            known = self._tuples.get(id(first))
-            if known is not None:
-                for one in known[2]:
-                    self._put(one)
-            for items in zip(*held, strict=True) if known is None else known[3]:
+            recent = self._tuples.get(id(first))
+            if recent is not None:
+                for array in recent[2]:
+                    self._put(array)
+            for items in zip(*held, strict=True) if recent is None else recent[3]:
                 self.put_back(items)
         elif isinstance(first, np.ndarray) and first.dtype.kind == "f":
             self._put(self._known[_where(first)])
@@ -361,11 +361,11 @@ class Crossing:
             )
         places = tuple(self._known)
         if places not in self._sharing:
-            arrays = [known.held[0] for known in self._known.values()]
+            arrays = [item.held[0] for item in self._known.values()]
             self._sharing[places] = {
-                _where(x) for one, other in combinations(arrays, 2)
-                if np.may_share_memory(one, other) and np.shares_memory(one, other)
-                for x in (one, other)
+                _where(x) for first, other in combinations(arrays, 2)
+                if np.may_share_memory(first, other) and np.shares_memory(first, other)
+                for x in (first, other)
             }  # fmt: skip
         if array.where in self._sharing[places]:
             raise InputError(
@@ -422,12 +422,12 @@ def _together(
         first, itemsize = some[0], some[0][0].itemsize
         begin = _span(first[0])[0]
         size = (end - begin) // itemsize
-        one = _Held([as_strided(h, (size,), (h.itemsize,)) for h in first], ladder)
-        arrays.append(one)
+        joined = _Held([as_strided(h, (size,), (h.itemsize,)) for h in first], ladder)
+        arrays.append(joined)
         for where, items in alike.items():
             offset, x = (where[0] - begin) // itemsize, items[0]
-            part = one.taken.numbers[offset : offset + x.size].reshape(*x.shape, -1)
-            views[where] = CompanionArray(part, one.taken.dtype)
+            part = joined.taken.numbers[offset : offset + x.size].reshape(*x.shape, -1)
+            views[where] = CompanionArray(part, joined.taken.dtype)
     return arrays, views
 
 

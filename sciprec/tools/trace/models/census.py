@@ -141,18 +141,18 @@ class Census:
 
     def lifted(self, kernel, backend: Backend, trust_inputs: bool) -> Callable[..., Any]:
         """The kernel as ever, its calls noted."""
-        own = plain(backend)
-        require_alike(kernel.__name__, own, self.backend)
-        self.bits = min(self.bits, fewest_bits(own))
-        ordinary = lift(kernel, own, trust_inputs=trust_inputs)
+        arithmetic = plain(backend)
+        require_alike(kernel.__name__, arithmetic, self.backend)
+        self.bits = min(self.bits, fewest_bits(arithmetic))
+        ordinary = lift(kernel, arithmetic, trust_inputs=trust_inputs)
         of_engine = is_of_package(kernel.__code__.co_filename)
 
         def noted(*args, **kwargs):
             self.log.met()
             if of_engine and not is_of_package((at := place())[0]):
-                self.callers.setdefault(Lifting(kernel, own), {}).setdefault(at)
+                self.callers.setdefault(Lifting(kernel, arithmetic), {}).setdefault(at)
             result = ordinary(*args, **kwargs)
-            self.kernels.setdefault(Lifting(kernel, own), result)
+            self.kernels.setdefault(Lifting(kernel, arithmetic), result)
             self.arrays.note((*args, *kwargs.values()), result)
             self.calls += 1
             return result
@@ -171,11 +171,11 @@ class Census:
         Raises:
             InputError: it was not called.
         """
-        wanted = Lifting(kernel, plain(backend))
-        if wanted in self.kernels:
-            return wanted
+        lifting = Lifting(kernel, plain(backend))
+        if lifting in self.kernels:
+            return lifting
         for other in self.kernels:
-            if other.backend == wanted.backend and same_function(other.kernel, kernel):
+            if other.backend == lifting.backend and same_function(other.kernel, kernel):
                 return other
         raise InputError(
             f"kernel '{kernel.__name__}' is called in one run of the model and not in another; "
@@ -196,8 +196,8 @@ def same_function(one: Any, other: Any) -> bool:
 
 def _named_by(function) -> list[Any]:
     """Return the objects that the code of a function finds in its closure and its module."""
-    known = [cell.cell_contents for cell in function.__closure__ or ()]
-    return known + [function.__globals__.get(name) for name in function.__code__.co_names]
+    objects = [cell.cell_contents for cell in function.__closure__ or ()]
+    return objects + [function.__globals__.get(name) for name in function.__code__.co_names]
 
 
 def rounding_of(

@@ -42,21 +42,21 @@ class ModelEvents:
             key = word, at.function, at.file, at.line, at.source
             by_line.setdefault(key, []).append((first.number, first.clock, kernel, row, first))
         ordered = sorted(by_line.items(), key=lambda item: min(item[1], key=_when)[:2])
-        made: list[Event] = [*self._notes.beyond.values()]
+        events: list[Event] = [*self._notes.beyond.values()]
         kinds: set[int] = set()
         for (word, *_), happened in ordered:
             *_, kernel, row, first = min(happened, key=_when)
             count = sum(int(self._notes.tables[k].words[r, word]) for *_, k, r, _ in happened)
             is_first = word not in kinds
             kinds.add(word)
-            made.append(self._event(kernel, row, word, first, count, is_first))
-        order = list(dict.fromkeys(event.kind for event in made))
-        return tuple(sorted(made, key=lambda event: order.index(event.kind)))
+            events.append(self._event(kernel, row, word, first, count, is_first))
+        order = list(dict.fromkeys(event.kind for event in events))
+        return tuple(sorted(events, key=lambda event: order.index(event.kind)))
 
     def _event(
         self, kernel: Lifting, row: int, word: int, first: First, count: int, is_first: bool
     ) -> Event:
-        kind = next(name for name, known in rows.EVENTS.items() if known == word)
+        kind = next(name for name, number in rows.EVENTS.items() if number == word)
         program = self._notes.program(kernel)
         at = own_place(program, program.layout.rows[row])
         place, alike = list(rows.EVENTS).index(kind), int(
@@ -77,10 +77,12 @@ class ModelEvents:
         happen: the one of several that loses most bits.
         """
         step = self._steps.at(first.number, first.step)
-        for (function, line, source), own in self._losing():
-            healed = {k: [n for n in some if (k, n) != (kernel, row)] for k, some in own.items()}
-            for wanted in dict.fromkeys((step, max(step - 1, 0))):
-                run = _Healed(self._census, self._steps, healed, wanted, first.number)
+        for (function, line, source), rows_of in self._losing():
+            healed = {
+                k: [n for n in some if (k, n) != (kernel, row)] for k, some in rows_of.items()
+            }
+            for healed_step in dict.fromkeys((step, max(step - 1, 0))):
+                run = _Healed(self._census, self._steps, healed, healed_step, first.number)
                 try:
                     ErrorRun(self._program, self._census, run)
                 except Stopped:
@@ -95,15 +97,15 @@ class ModelEvents:
 
     def _losing(self) -> list[tuple[tuple, Rows]]:
         """Lines that lose bits, the one that loses most first."""
-        found: dict[tuple, dict[Lifting, list[int]]] = {}
+        rows_of: dict[tuple, dict[Lifting, list[int]]] = {}
         for kernel in self._census.kernels:
             for group in groups_of(self._notes.program(kernel), "line"):
                 if not group.argument and group.rows:
                     key = group.function, group.line, group.source
-                    found.setdefault(key, {}).setdefault(kernel, []).extend(group.rows)
-        bits = {key: self._notes.bits_lost(own) for key, own in found.items()}
-        losing = sorted((k for k in found if bits[k] >= LEAST_LOSS), key=lambda k: -bits[k])
-        return [(key, found[key]) for key in losing[:MOST_HEALED]]
+                    rows_of.setdefault(key, {}).setdefault(kernel, []).extend(group.rows)
+        bits = {key: self._notes.bits_lost(numbers) for key, numbers in rows_of.items()}
+        losing = sorted((k for k in rows_of if bits[k] >= LEAST_LOSS), key=lambda k: -bits[k])
+        return [(key, rows_of[key]) for key in losing[:MOST_HEALED]]
 
 
 class Stopped(BaseException):
@@ -134,8 +136,8 @@ class _Healed(Notes):
     def before(self, kernel: Lifting, taken: tuple, written: Sequence[bool], at: Place) -> None:
         """Let rows be healed if it is time."""
         super().before(kernel, taken, written, at)
-        own, table = self._healed.get(kernel, []), self.tables[kernel]
-        if not own:
+        numbers, table = self._healed.get(kernel, []), self.tables[kernel]
+        if not numbers:
             return
         first, inside = (int(x[self._number]) for x in (self._steps.first, self._steps.inside))
         treatment, only = 0, -1
@@ -143,7 +145,7 @@ class _Healed(Notes):
             treatment, only = rows.HEALED_IN_ONE_STEP, self._step - first + 1
         elif first == self._step and not inside:
             treatment = rows.HEALED
-        table.words[list(own), rows.TREATMENT] = treatment
+        table.words[list(numbers), rows.TREATMENT] = treatment
         table.header[rows.HEALED_STEP] = only
 
 

@@ -100,7 +100,7 @@ class ModelGroups:
         return self._known[by]
 
     def _made(self, by: str) -> dict[tuple, Joint]:
-        found: dict[tuple, Joint] = {}
+        joints: dict[tuple, Joint] = {}
         for kernel in self._census.kernels:
             traced = kernel.traced("parts", self._lanes)
             for group in groups_of(traced.program, by):
@@ -118,20 +118,22 @@ class ModelGroups:
                         group = replace(group, name=f"{kernel.name} > {group.name}")
                     key = (by, group.file, group.function)
                     key = key if by == "function" else (*key, group.name)
-                joint = found.setdefault(key, Joint(group))
+                joint = joints.setdefault(key, Joint(group))
                 joint.rows.setdefault(kernel, []).extend(group.rows)
                 if group.argument:
                     joint.arguments.append((kernel, group.argument))
         for place in self._census.roundings:
             file, function, line = place
             source = linecache.getline(file, line).strip()
-            one = Group(function, file, line, source, f"line {line}", ())
+            rounding = Group(function, file, line, source, f"line {line}", ())
             key = "rounding", file, function, line
             if by == "function":
-                one = replace(one, name="roundings", source="rounding of arrays between kernels")
+                rounding = replace(
+                    rounding, name="roundings", source="rounding of arrays between kernels"
+                )
                 key = "roundings", file, function
-            found.setdefault(key, Joint(one)).places.append(place)
-        ordered = sorted(found.items(), key=lambda item: _place(item[1].group))
+            joints.setdefault(key, Joint(rounding)).places.append(place)
+        ordered = sorted(joints.items(), key=lambda item: _place(item[1].group))
         return {key: self._named(joint) for key, joint in ordered}
 
     def _named(self, joint: Joint) -> Joint:
@@ -142,16 +144,16 @@ class ModelGroups:
 
     def silent(self) -> dict[tuple, Joint]:
         """Return the rows of each function that round nothing in an ordinary run."""
-        found: dict[tuple, Joint] = {}
+        joints: dict[tuple, Joint] = {}
         for kernel in self._census.kernels:
             traced = kernel.traced("parts", self._lanes)
             for group in groups_of(traced.program, "line"):
                 if group.argument or self._notes.rounds(kernel, group.rows):
                     continue
                 key = "silent", group.file, group.function
-                one = replace(group, name=ALL_LINES, source=ALL_LINES)
-                found.setdefault(key, Joint(one)).rows.setdefault(kernel, []).extend(group.rows)
-        return found
+                silent = replace(group, name=ALL_LINES, source=ALL_LINES)
+                joints.setdefault(key, Joint(silent)).rows.setdefault(kernel, []).extend(group.rows)
+        return joints
 
     def inside(self, key: tuple, by: str) -> list[tuple[tuple, Joint]]:
         """Return the groups inside a function, in its order."""
@@ -164,11 +166,11 @@ def of_steps(known: Steps, count: int) -> dict[tuple, Joint]:
     arguments of calls of several steps lose.
     """
     outside = _joint_of_steps("what belongs to no step", NO_STEP, NO_STEP + 1)
-    found: dict[tuple, Joint] = {("no step",): outside}
+    joints: dict[tuple, Joint] = {("no step",): outside}
     if known.inside.any():
-        found["arguments",] = Joint(Group("", "", 0, ARGUMENTS, ARGUMENTS, ()))
-    whole = _steps_from(1, known.count + 1)
-    return found | (pieces_of_steps(whole, count) or {("step", 1, known.count + 1): whole})
+        joints["arguments",] = Joint(Group("", "", 0, ARGUMENTS, ARGUMENTS, ()))
+    steps = _steps_from(1, known.count + 1)
+    return joints | (pieces_of_steps(steps, count) or {("step", 1, known.count + 1): steps})
 
 
 def pieces_of_steps(joint: Joint, count: int) -> dict[tuple, Joint]:
@@ -194,29 +196,29 @@ def _joint_of_steps(name: str, first: int, end: int) -> Joint:
 def pieces(inside: Sequence[tuple[tuple, Joint]], count: int) -> dict[tuple, tuple[list, Joint]]:
     """Return at most so many pieces of consecutive groups of a function, with what is in them."""
     size = -(-len(inside) // count)
-    found: dict[tuple, tuple[list, Joint]] = {}
+    parts: dict[tuple, tuple[list, Joint]] = {}
     for begin in range(0, len(inside), size):
         some = list(inside[begin : begin + size])
         if len(some) == 1:
-            found[some[0][0]] = [], some[0][1]
+            parts[some[0][0]] = [], some[0][1]
             continue
         first, last = some[0][1].group, some[-1][1].group
         name = f"{first.name} to {last.name}"
         if first.name.startswith("line "):
             name = f"lines {first.line} to {last.line}"
-        whole = joined([j for _, j in some], replace(first, name=name, source=name))
-        found["piece", some[0][0], some[-1][0]] = some, whole
-    return found
+        piece = joined([j for _, j in some], replace(first, name=name, source=name))
+        parts["piece", some[0][0], some[-1][0]] = some, piece
+    return parts
 
 
 def joined(some: Sequence[Joint], group: Group) -> Joint:
     """Several groups as one."""
     joint = Joint(group)
-    for one in some:
-        for kernel, numbers in one.rows.items():
+    for part in some:
+        for kernel, numbers in part.rows.items():
             joint.rows.setdefault(kernel, []).extend(numbers)
-        joint.arguments.extend(one.arguments)
-        joint.places.extend(one.places)
+        joint.arguments.extend(part.arguments)
+        joint.places.extend(part.places)
     return joint
 
 

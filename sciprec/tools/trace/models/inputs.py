@@ -59,18 +59,18 @@ class ModelInputs:
         keys, gram = [self.keys[n] for n in chosen], np.zeros((len(chosen) + 1,) * 2)
         if not keys:
             return gram
-        whole = SAMPLES if samples is None else samples
+        most = SAMPLES if samples is None else samples
         if samples is None:
             runs = (SAMPLES - 1) * -(-len(keys) // (self._split.lanes - 2))
             share = MOST_OPERATIONS / max(runs * self._split.notes.operations(), 1)
             if share < 1.0:
                 self.beginning = self._split.steps.beginning(share)
-                whole = SAMPLES if self.beginning is None else 1
-        for sample in range(whole):
+                most = SAMPLES if self.beginning is None else 1
+        for sample in range(most):
             run = self._parts(keys, sample, None) if sample else self._split.own()
             gram += self._gram(run, keys)
             self.used.append((sample, run))
-        self.inputs = whole
+        self.inputs = most
         if self.beginning is not None:
             self.inputs = SAMPLES
             some = (self._parts(keys, n, self.beginning) for n in range(SAMPLES))
@@ -136,19 +136,19 @@ class ModelInputs:
         runs: list[tuple[WiderRun, WiderRun]] = []
         for sample, _ in self.used[: self.pooled]:
             runs.append(self._both(sample, [k for k, _ in rest], wide))
-            found = changes_of([joint.group for _, joint in rest], runs)
-            if len(runs) >= _FEW and (found.adds > 0.0) is upward:
+            changes = changes_of([joint.group for _, joint in rest], runs)
+            if len(runs) >= _FEW and (changes.adds > 0.0) is upward:
                 break
-        return found
+        return changes
 
     def _both(self, sample: int, keys: Sequence[tuple], wide: Sequence[tuple]):
         """The parts of some groups in an ordinary run, and in one with others computed wider."""
         split, of = self._split, self.keys[1:]
-        known = [k for k in keys if k in of]
-        usual = split.own() if not sample else split.run(of, known, sample)
+        followed = [k for k in keys if k in of]
+        usual = split.own() if not sample else split.run(of, followed, sample)
         order = [k for k in keys if k != self.keys[0]]
         wider = split.run(order, order, sample, wide)
-        made = []
+        both = []
         for run in (usual, wider):
             error = self._at(run.errors, usual, wider)
             exact = self._at(run.tested, usual, wider) - error
@@ -156,5 +156,5 @@ class ModelInputs:
             parts = [
                 self._at(run.parts[k], usual, wider) if k in run.parts else nothing for k in keys
             ]
-            made.append(WiderRun(error, exact, parts))
-        return tuple(made)
+            both.append(WiderRun(error, exact, parts))
+        return tuple(both)

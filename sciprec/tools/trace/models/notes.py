@@ -74,8 +74,8 @@ class Notes:
         self._known: dict[Lifting, np.ndarray] = {}
         self._number, self._given = 0, ((), NOWHERE)
         self.backend: Backend = census.backend
-        known = [arithmetics_of(kernel.backend)[-1] for kernel in census.kernels]
-        self.most_bits = max((a.format.significand_bits for a in known), default=0)
+        widest = [arithmetics_of(kernel.backend)[-1] for kernel in census.kernels]
+        self.most_bits = max((a.format.significand_bits for a in widest), default=0)
         self._programs = {}
         self.tables: dict[Any, Table] = {}
         for kernel in census.kernels:
@@ -107,18 +107,18 @@ class Notes:
         """Clock and steps begin anew in every call."""
         self.tables[kernel].begin()
         self.calls.kernels[-1] = self._numbers[kernel]
-        kept = (_copied(x) if may_be else x for x, may_be in zip(taken, written, strict=True))
-        self._given = tuple(kept), at
+        copies = (_copied(x) if may_be else x for x, may_be in zip(taken, written, strict=True))
+        self._given = tuple(copies), at
 
     def after(self, kernel: Lifting) -> None:
         """Note what has happened for the first time."""
-        table, known = self.tables[kernel], self._known[kernel]
+        table, noted = self.tables[kernel], self._known[kernel]
         self.calls.ticks[-1] = int(table.header[rows.STEP])
         has = table.words[:, EVENT_WORDS] != 0
-        if np.array_equal(has, known):
+        if np.array_equal(has, noted):
             return
         taken, at = self._given
-        for row, n in np.argwhere(has & ~known).tolist():
+        for row, n in np.argwhere(has & ~noted).tolist():
             word = EVENT_WORDS[n]
             clock, step = table.words[row, word + 1 : word + 3].tolist()
             index = self._index(kernel, row, clock, taken)
@@ -198,14 +198,14 @@ class Notes:
 
     def unseen(self) -> tuple[str, ...]:
         """Executed lines with functions whose own rounding is not seen."""
-        found: dict[str, None] = {}
+        names: dict[str, None] = {}
         for kernel, program in self._programs.items():
             bits = arithmetics_of(kernel.backend)[-1].format.significand_bits
             for group in groups_of(program, "line"):
                 ran = group.rows and self._column(kernel, group.rows, rows.RUNS).any()
                 if ran and is_unseen(program, group, bits):
-                    found.setdefault(f"{group.name} of '{group.function}'")
-        return tuple(found)
+                    names.setdefault(f"{group.name} of '{group.function}'")
+        return tuple(names)
 
     def runs(self, of: Mapping[Any, Sequence[int]]) -> int:
         """Return the number of executions of the most frequent of some rows."""

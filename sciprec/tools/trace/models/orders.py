@@ -89,7 +89,8 @@ class FollowedSteps(Followed):
     def __init__(
         self, census: Census, steps: Steps, lanes: int, only: Joint | None = None
     ) -> None:
-        self._inside = {k for k, one in zip(census.kernels, steps.has_inside, strict=True) if one}
+        pairs = zip(census.kernels, steps.has_inside, strict=True)
+        self._inside = {kernel for kernel, has_inside in pairs if has_inside}
         super().__init__(census, "parts", lanes)
         self._steps, self._only, self._number = steps, only, 0
         self._lanes = np.zeros(steps.count + 1, np.int64)

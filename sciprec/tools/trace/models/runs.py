@@ -171,7 +171,7 @@ class ErrorRun:
             self.results = self._copies.run(lambda k: program(handed(self.backend, _Copy(self, k))))
         except _Stopped:
             pass
-        state = [kept for where, kept in self._written.items() if where in self._read]
+        state = [array for where, array in self._written.items() if where in self._read]
         left = state or self._written.values()
         self.left = {
             f"{name} {n}": [h.copy() for h in held] for n, (name, held) in enumerate(left)
@@ -189,9 +189,9 @@ class ErrorRun:
         return self._copies.meet(copy, _Rounding(values, plain(backend), place()))
 
     def _answer(self, asked: Sequence[Any]) -> Sequence[Any]:
-        if all(isinstance(one, Finished) for one in asked):
+        if all(isinstance(request, Finished) for request in asked):
             return asked
-        if len({one.name for one in asked}) > 1:
+        if len({request.name for request in asked}) > 1:
             first, last = asked[0], asked[-1]
             raise InputError(
                 f"after {self._calls} calls of kernels the model {first.said}, and on exact "
@@ -204,9 +204,9 @@ class ErrorRun:
         self._orders.begins(self._number)
         self._number += 1
         if isinstance(first, _Rounding):
-            return self._all_rounded(first, [one.values for one in asked])
+            return self._all_rounded(first, [request.values for request in asked])
         self._calls += 1
-        return self._called(first, [one.args for one in asked])
+        return self._called(first, [request.args for request in asked])
 
     def _all_rounded(self, first: _Rounding, held: list[np.ndarray]) -> list[np.ndarray]:
         """Round an array in all copies, as `quantize` does: copies that still have its part get the
@@ -245,10 +245,10 @@ class ErrorRun:
             if orders.asks_places and rounding is not None and len(floats(items[0])) == 1:
                 values, at = floats(items[0])[0], first_call.called_at
                 orders.rounds_beyond(values, kernel.storage, at, kernel, name)
-            moves, given = None, (kernel, name, first)
-            if self._orders.asks_places and given not in self.differing and _differ(items):
-                self.differing.add(given)
-            if (first or not is_written) and given not in self._unmoved:
+            moves, argument = None, (kernel, name, first)
+            if self._orders.asks_places and argument not in self.differing and _differ(items):
+                self.differing.add(argument)
+            if (first or not is_written) and argument not in self._unmoved:
                 moves = self._moves(kernel.storage, kernel.name, name)
             taken.append(crossing.taken(items, lane, rounds, moves))
             if crossing.has_rounded:
@@ -324,11 +324,11 @@ class _Copy:
         signature = inspect.signature(kernel, follow_wrapped=False)
 
         def called(*args, **kwargs):
-            known = self._run.census.known(kernel, backend)
+            lifting = self._run.census.known(kernel, backend)
             bound = signature.bind(*args, **kwargs)
             bound.apply_defaults()
             return self._run.call(
-                self._number, known, trust_inputs, tuple(bound.arguments.values())
+                self._number, lifting, trust_inputs, tuple(bound.arguments.values())
             )
 
         return with_backend(called, backend)

@@ -101,22 +101,22 @@ class Splitting:
         if by == STEP:
             self._split_by_step()
             return
-        whole: dict[tuple, list] = {}
+        members: dict[tuple, list] = {}
         for key, joint in self._all.by("function").items():
             inside = [] if by == "function" else self._all.inside(key, by)
             if len(inside) == 1:
                 key, joint = inside.pop()
-            self.groups[key], whole[key] = joint, inside
+            self.groups[key], members[key] = joint, inside
         self._follow()
-        while hot := [k for k in self.groups if len(whole.get(k, ())) > 1 and self._is_hot(k)]:
-            made: dict[tuple, Joint] = {}
+        while hot := [k for k in self.groups if len(members.get(k, ())) > 1 and self._is_hot(k)]:
+            groups: dict[tuple, Joint] = {}
             for key, joint in self.groups.items():
                 if key not in hot:
-                    made[key] = joint
+                    groups[key] = joint
                     continue
-                for k, (inside, piece) in pieces(whole.pop(key), self.lanes - 2).items():
-                    made[k], whole[k] = piece, inside
-            self.groups = made
+                for k, (inside, piece) in pieces(members.pop(key), self.lanes - 2).items():
+                    groups[k], members[k] = piece, inside
+            self.groups = groups
             self._follow()
 
     def _split_by_step(self) -> None:
@@ -137,17 +137,17 @@ class Splitting:
             if not peaks:
                 return
             largest = max(peaks, key=lambda key: sizes[key])
-            made: dict[tuple, Joint] = {}
+            groups: dict[tuple, Joint] = {}
             for key, joint in self.groups.items():
-                made |= pieces_of_steps(joint, self.lanes - 2) if key == largest else {key: joint}
-            self.groups = made
+                groups |= pieces_of_steps(joint, self.lanes - 2) if key == largest else {key: joint}
+            self.groups = groups
             self._follow()
 
     def step_by_step(self, joint: Joint) -> dict[tuple, tuple[Joint, dict[str, np.ndarray]]]:
         """The parts of one group by rows of steps, which two runs follow."""
-        known = of_steps(self.steps, max(2 * (self.lanes - 2) - 2, 2))
-        run = self.run(list(known), list(known), known=known, only=joint)
-        return {key: (one, run.parts[key]) for key, one in known.items()}
+        steps = of_steps(self.steps, max(2 * (self.lanes - 2) - 2, 2))
+        run = self.run(list(steps), list(steps), known=steps, only=joint)
+        return {key: (group, run.parts[key]) for key, group in steps.items()}
 
     def all_groups(self) -> list[tuple[tuple, Joint]]:
         """Return all groups that have parts, those of roundings between kernels first."""
@@ -201,8 +201,8 @@ class Splitting:
                     lanes.append(list(range(_last(lanes) + 1, todo[0])))
                 lanes.append([todo.pop(0)])
             joints = [[self._joint(order[n], groups) for n in lane] for lane in lanes]
-            made = self._pass(joints, sample, wide, only, beginning)
-            done = made if done is None else replace(done, parts=made.parts | done.parts)
+            result = self._pass(joints, sample, wide, only, beginning)
+            done = result if done is None else replace(done, parts=result.parts | done.parts)
         return done
 
     def _joint(self, key: tuple, groups: Mapping[tuple, Joint]) -> tuple[tuple, Joint]:
@@ -286,17 +286,17 @@ class Splitting:
             beside: another one in which elements have to be usable.
         """
         usual, run = [], of or self.own()
-        own = not of or set(of.tested) == set(self.outputs)
-        for name in names or (self.outputs if own else tuple(run.tested)):
+        is_all = not of or set(of.tested) == set(self.outputs)
+        for name in names or (self.outputs if is_all else tuple(run.tested)):
             arrays = (_float(x[name]) for x in (run.tested, run.errors, values))
-            timed = own and name in self.results.timed
-            tested, error, given = (x[time] if timed else x for x in arrays)
+            timed = is_all and name in self.results.timed
+            tested, error, selected = (x[time] if timed else x for x in arrays)
             usable = np.isfinite(tested) & np.isfinite(error)
             if beside is not None:
                 other = beside.errors[name]
                 usable &= np.isfinite(other[time] if timed else other)
             size = size_of_exact(tested[usable], error[usable])
-            usual.append(given[usable].ravel() / (size if size > 0.0 else 1.0))
+            usual.append(selected[usable].ravel() / (size if size > 0.0 else 1.0))
         return np.concatenate(usual)
 
     def cancels(self, time: int, names: Sequence[str] = ()) -> bool:

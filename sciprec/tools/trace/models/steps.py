@@ -150,8 +150,8 @@ class StepLog:
         """
         kernels, ticks = np.array(calls.kernels, np.int64), np.array(calls.ticks, np.int64)
         is_call = kernels >= 0
-        one = is_call & (np.array([*loops, 0]) == 1)[kernels]
-        passes = np.where(one, ticks - 1, 0)
+        has_loop = is_call & (np.array([*loops, 0]) == 1)[kernels]
+        passes = np.where(has_loop, ticks - 1, 0)
 
         def made(kind: str, first: np.ndarray, inside: np.ndarray) -> Steps:
             last = np.where(inside, first + passes - 1, first)
@@ -168,8 +168,8 @@ class StepLog:
                 return made(kind, self._between(begin, ends), nothing)
         repeated = (np.array([*repeats, False], bool))[kernels] & (passes > 0)
         if repeated.any():
-            own = np.where(repeated, passes, 0)
-            before = np.cumsum(own) - own
+            extra = np.where(repeated, passes, 0)
+            before = np.cumsum(extra) - extra
             return made(KERNEL, np.where(repeated, before + 1, before), repeated)
         if begins := self._passes.begins():
             return made(LOOP, self._between(begins[0], [*begins[1:], kernels.size]), nothing)
@@ -177,10 +177,10 @@ class StepLog:
 
     def _between(self, begin: int, ends: Sequence[int]) -> np.ndarray:
         """Steps that follow each other, from a call on, each until another one."""
-        known = [end for end in ends if end > begin]
+        later = [end for end in ends if end > begin]
         numbers = np.arange(len(self._first))
-        first = np.searchsorted(known, numbers, side="right") + 1
-        first[(numbers < begin) | (first > len(known))] = NO_STEP
+        first = np.searchsorted(later, numbers, side="right") + 1
+        first[(numbers < begin) | (first > len(later))] = NO_STEP
         return first.astype(np.int64)
 
 
@@ -246,14 +246,14 @@ def _ends_of_cycles(updates: Sequence[tuple[Hashable, int]]) -> list[int]:
     """Return the calls after which all states have been updated once more; empty where none is
     again.
     """
-    known: dict[Hashable, None] = {}
+    updated: dict[Hashable, None] = {}
     for state, _ in updates:
-        if state in known:
+        if state in updated:
             break
-        known[state] = None
+        updated[state] = None
     else:
         return []
-    last = next(reversed(known))
+    last = next(reversed(updated))
     return [number for state, number in updates if state == last]
 
 
@@ -271,17 +271,17 @@ def repeats(text: str) -> bool:
     loop = loops[0]
     if isinstance(loop, ast.While):
         return True
-    own = {n.id for n in ast.walk(loop.target) if isinstance(n, ast.Name)}
+    targets = {n.id for n in ast.walk(loop.target) if isinstance(n, ast.Name)}
     used = {n.id for part in loop.body for n in ast.walk(part) if isinstance(n, ast.Name)}
-    return not own & used
+    return not targets & used
 
 
 def _statements(node: ast.AST) -> list[ast.stmt]:
     """Statements of a function that are in no loop of it, loops themselves too."""
-    found: list[ast.stmt] = []
+    statements: list[ast.stmt] = []
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.stmt):
-            found.append(child)
+            statements.append(child)
         if not isinstance(child, (ast.For, ast.While, ast.expr)):
-            found += _statements(child)
-    return found
+            statements += _statements(child)
+    return statements

@@ -114,9 +114,9 @@ class ModelTrace(Shown):
 
     def as_dict(self) -> dict[str, Any]:
         """Everything as plain data."""
-        kept = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "_work"}
+        result = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "_work"}
         listed = ("lines", "groups", "events")
-        return kept | {name: [asdict(one) for one in kept[name]] for name in listed}
+        return result | {name: [asdict(item) for item in result[name]] for name in listed}
 
     def by_step(self) -> Growth | None:
         """Split the largest lines and all others by time: shares of the error by time step, or of
@@ -203,11 +203,11 @@ def _said(kind: str, events: Sequence[Event]) -> str:
     total, first = sum(event.count for event in some), some[0]
     what = "decided otherwise by exact values" if kind == "branch" else kind
     times = "once" if total == 1 else f"{total:,} times"
-    said = f"{what}: {times}, first in {first.place}: {first.source}"
+    text = f"{what}: {times}, first in {first.place}: {first.source}"
     most = max(some, key=lambda event: event.count)
     if most is not first:
-        said += f"; most in line {most.line} of '{most.function}': {most.source}"
-    return f"{said}; the cause is {first.cause}" if first.cause else said
+        text += f"; most in line {most.line} of '{most.function}': {most.source}"
+    return f"{text}; the cause is {first.cause}" if first.cause else text
 
 
 def called(line: Line | Group) -> str:
@@ -281,14 +281,14 @@ def trace_program(
     with every_place_met(arithmetic):
         census = Census(program, arithmetic)
     require_memory(model, census.arrays.most, lanes, census.arrays.numbers)
-    wanted = chosen_names(tuple(census.results.values), output)
+    outputs = chosen_names(tuple(census.results.values), output)
 
     def timed(seconds: float) -> None:
-        said = estimate(model, split, samples, seconds)
-        if said and on_estimate is not None:
-            on_estimate(said)
+        sentence = estimate(model, split, samples, seconds)
+        if sentence and on_estimate is not None:
+            on_estimate(sentence)
 
-    split = Splitting(program, arithmetic, wanted, lanes, census, timed)
+    split = Splitting(program, arithmetic, outputs, lanes, census, timed)
     split.split(by)
     return _Work(split, model, by, samples).trace()
 
@@ -303,16 +303,16 @@ def estimate(model: str, split: Splitting, samples: int | None, seconds: float) 
         seconds: of one run.
     """
     every = split.lanes - 2
-    own = _RUNS * -(-len(split.groups) // every)
+    runs = _RUNS * -(-len(split.groups) // every)
     more = ((samples or SAMPLES) - 1) * -(-min(len(split.groups), _MOST_LARGE) // every)
     if samples is None:
         more = min(more, -(-MOST_OPERATIONS // max(split.notes.operations(), 1)))
-    total = seconds * (own + more)
+    total = seconds * (runs + more)
     if total < _LONG:
         return ""
     long = f"{total / 60.0:.0f} minutes" if total > 2 * _LONG else f"{total:.0f} seconds"
     return (
-        f"a run of '{model}' with its error in parts takes {seconds:.2g} s, and some {own + more} "
+        f"a run of '{model}' with its error in parts takes {seconds:.2g} s, and some {runs + more} "
         f"are made: about {long}"
     )
 
@@ -363,47 +363,47 @@ class _Work:
 
     def _growth(self) -> dict[str, tuple[float, ...]]:
         """Name of a line -> the size of its part at all stored times."""
-        split, found = self.split, {}
+        split, growth = self.split, {}
         for line, (key, _) in zip(self.lines, split.all_groups(), strict=True):
             over_time = (split.at(split.parts[key], n) for n in range(len(self.times)))
-            found[f"{line.function}: {line.name}"] = tuple(map(_rms, over_time))
-        return found
+            growth[f"{line.function}: {line.name}"] = tuple(map(_rms, over_time))
+        return growth
 
     def by_step(self) -> Growth | None:
         """Return the growth of the error, by line; None where it is split by step anyway."""
         split, error = self.split, self.error
         if self.by == STEP or self.cancels or split.steps.count < 2 or not norm(error):
             return None
-        known = split.all_groups()[1:]
-        order = sorted(range(len(known)), key=lambda n: -norm(self.parts[n + 1]))
-        wanted = {called(self.lines[n + 1]): known[n][1] for n in order[:MOST_BANDS]}
-        if rest := [known[n][1] for n in order[MOST_BANDS:]]:
-            wanted["all others"] = joined(rest, rest[0].group)
+        groups = split.all_groups()[1:]
+        order = sorted(range(len(groups)), key=lambda n: -norm(self.parts[n + 1]))
+        bands = {called(self.lines[n + 1]): groups[n][1] for n in order[:MOST_BANDS]}
+        if rest := [groups[n][1] for n in order[MOST_BANDS:]]:
+            bands["all others"] = joined(rest, rest[0].group)
         shares, before = {}, {}
         steps: tuple[Step, ...] = ()
-        for name, joint in wanted.items():
-            found = split.step_by_step(joint)
-            parts = {key: split.at(part, self.chosen) for key, (_, part) in found.items()}
+        for name, joint in bands.items():
+            by_step = split.step_by_step(joint)
+            parts = {key: split.at(part, self.chosen) for key, (_, part) in by_step.items()}
             by = {key: share(part, error) for key, part in parts.items()}
             shares[name] = np.array([by[key] for key in by if key[0] == STEP])
             before[name] = sum(by[key] for key in by if key[0] != STEP)
-            spans = (j.steps for key, (j, _) in found.items() if key[0] == STEP and j.steps)
+            spans = (j.steps for key, (j, _) in by_step.items() if key[0] == STEP and j.steps)
             steps = tuple(Step(first, end - 1, None) for first, end in spans)
         return Growth(steps, shares, before, "time step")
 
     def _until(self) -> int:
         """The last time step of the runs of perturbed inputs; 0 where all steps are made."""
-        steps, found = self.split.steps, self.inputs.beginning
-        if found is None:
+        steps, beginning = self.split.steps, self.inputs.beginning
+        if beginning is None:
             return 0
-        last, ticks = found[1] - 1, int(steps.ticks[found[1] - 1])
+        last, ticks = beginning[1] - 1, int(steps.ticks[beginning[1] - 1])
         return steps.at(last, ticks)
 
     def trace(self) -> ModelTrace:
         """Return the trace that the runs give."""
         split, times, chosen, error = self.split, self.times, self.chosen, self.error
         results, outputs, backend = split.results, split.outputs, split.backend
-        known, size = split.at(split.known, chosen), norm(error)
+        sum_of_parts, size = split.at(split.known, chosen), norm(error)
         total, sizes = sum(self.parts, np.zeros_like(error)), sum(map(norm, self.parts))
         shapes = {n: np.shape(results.values[n])[n in results.timed :] for n in outputs}
         elements = sum(map(math.prod, shapes.values()))
@@ -427,7 +427,7 @@ class _Work:
             times=times, growth=self._growth(), until=times[chosen] if times else None,
             shortened=bool(times) and chosen % len(times) != len(times) - 1,
             sizes=sizes / size if counts else 0.0, elements=elements, left_out=left_out,
-            closure=norm(total - known) / size if counts else 0.0, events=self.events,
+            closure=norm(total - sum_of_parts) / size if counts else 0.0, events=self.events,
             unknown=unknown, steps=split.steps.count, steps_are=IN_WORDS[split.steps.kind],
             passes=split.passes, calls=split.census.calls,
             operations=split.notes.operations(),
