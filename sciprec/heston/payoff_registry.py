@@ -138,7 +138,7 @@ def _meant_payoff(name: str, known: list[str]) -> str:
 
 
 def described(payoff: Payoff) -> str:
-    """Return what a payoff is called: "call, maturity 1, strike 100"."""
+    """Return the name of a payoff with its numbers: "call, maturity 1, strike 100"."""
     parameters: Mapping[str, Any] = asdict(cast(Any, payoff))
     told = (f"{name} {value:g}" if isinstance(value, (int, float)) else f"{name} {value}"
             for name, value in sorted(parameters.items()) if value is not None)  # fmt: skip

@@ -114,7 +114,7 @@ def _kinds_of(wanted: type) -> dict[str, Any]:
 
 
 def _require_numbers(said: str, values: Any) -> None:
-    """Refuse what is no array of real numbers."""
+    """Refuse a value that is no array of real numbers."""
     masked = isinstance(values, np.ma.MaskedArray)
     if masked or not isinstance(values, np.ndarray) or values.dtype.kind not in "fiu":
         kind = f" of {values.dtype}" if isinstance(values, np.ndarray) else ""
@@ -127,7 +127,8 @@ def _require_numbers(said: str, values: Any) -> None:
 def _require_field(
     said: str, given: np.ndarray, grid: Any, shape: tuple[int, ...] | None
 ) -> None:
-    """Refuse what is not finite, or not of the shape; where none is said, levels are free."""
+    """Refuse a field that is not finite, or not of the shape; where none is given, levels are free.
+    """
     across = grid.lon_radians.size, grid.lat_radians.size
     if given.shape != shape and (shape is not None or given.shape[-2:] != across):
         raise InputError(

@@ -38,7 +38,7 @@ def _mass_example():
 
 @kernel(example=lambda: _mass_example())
 def restore_mass(state, constants, tables, work):
-    """Add a constant to q so that the global mean of exp(q) - 1 is what it was.
+    """Add a constant to q so that the global mean of exp(q) - 1 is restored.
 
     d = ln(1 + (target - mean) / (1 + mean)), with mean = mean of exp(q) - 1
 

@@ -75,7 +75,7 @@ def nothing_stiff(state, constants, out):
 
 @kernel(example=lambda: _small())
 def unchanged(state, constants, out):
-    """out = state: nothing is implicit, or the state itself is what is wanted on the grid.
+    """Copy the state: nothing is implicit, or the state itself is wanted on the grid.
 
     Args:
         state, out: (coefficients, columns); out is written.

@@ -68,7 +68,7 @@ class MatrixLegendre:
     def analysis(
         self, fourier: np.ndarray, shape: tuple[int, int], pool: Pool | None = None
     ) -> np.ndarray:
-        """Coefficients, so many rows and columns, of Fourier coefficients."""
+        """Return coefficients, some rows and columns, of Fourier coefficients."""
         room = np.empty if pool is None else pool.array
         _, groups, filled, _ = self.tables[1].shape
         given = room((2 * self.orders, groups * filled, shape[1]))

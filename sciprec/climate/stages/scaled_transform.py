@@ -157,9 +157,7 @@ class _Stages:
         return made
 
     def _room(self, place: Place, count: int) -> tuple:
-        """Return the arrays that a stage takes of so many fields, its work arrays, and what it
-        writes.
-        """
+        """Return the arrays that a stage takes of some fields, its work arrays, and its results."""
         number, nlon, nlat = self.truncation.number, self.truncation.nlon, self.truncation.nlat
         spectrum = (number + 1) * (number + 4) // 2, 2 * count
         grid, between = (count, nlon, nlat), (count, *self._between)

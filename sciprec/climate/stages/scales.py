@@ -67,7 +67,7 @@ class Notes:
 
 
 class Scales:
-    """The scales of all places, and what changed them.
+    """The scales of all places, and the events that changed them.
 
     Args:
         arithmetic: of the places.

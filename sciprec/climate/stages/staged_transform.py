@@ -158,7 +158,7 @@ class _Legendre:
         return self._through(0, spectrum, (fields, *self.shape), fields, pool)
 
     def analysis(self, fourier: np.ndarray, shape: tuple[int, int], pool: Pool) -> np.ndarray:
-        """Coefficients, so many rows and columns, of Fourier coefficients."""
+        """Return coefficients, some rows and columns, of Fourier coefficients."""
         return self._through(1, fourier, shape, fourier.shape[0], pool)
 
     def _through(

@@ -151,7 +151,7 @@ class Level:
     residual: np.ndarray | None = None
 
     def copy(self) -> Level:
-        """A level of its own with the same values."""
+        """Return a level of its own with the same values."""
         return Level(self.values.copy(), None if self.residual is None else self.residual.copy())
 
     def in_dtype(self, dtype: DTypeLike) -> Level:
@@ -215,7 +215,7 @@ class Addition:
         self.kernels["filter_carried_levels"](previous.values, *moved, *how, *self.shares)
 
     def forget(self, levels: list[Level], steps: int) -> None:
-        """Set to zero the residuals that are to be forgotten after so many steps."""
+        """Set to zero the residuals that are due to be forgotten after a number of steps."""
         for compensation, elements in self.resets:
             if due(compensation, steps):
                 for level in levels:

@@ -175,9 +175,9 @@ def rounding_after(
 
 
 def as_master_copy(backend: Backend, equations: str) -> tuple[Backend, str | None]:
-    """The narrow arithmetic and the state's format of a policy O2 whose runs are those of a master
-    copy, bit for bit: of the arithmetics' own kernels, which take less time than kernels that have
-    formats by place. Any other backend as it is, without a format.
+    """Return the narrow arithmetic and the state's format of a policy O2 whose runs are those of a
+    master copy, bit for bit: of the arithmetics' own kernels, which take less time than kernels
+    that have formats by place. Any other backend is returned as it is, without a format.
 
     Args:
         backend: the model's.

@@ -66,7 +66,7 @@ def sum_of_rows(weights, rows, start, stride, count, out, lost):
 
 @kernel(example=lambda: _rows_example())
 def compensated_sum_of_rows(weights, rows, start, stride, count, out, lost):
-    """`sum_of_rows` with what each sum's rounding loses summed apart and added in the end.
+    """Compute `sum_of_rows`; each sum's rounding errors are summed apart and added in the end.
 
     Args:
         weights, rows, start, stride, count, out: as there.

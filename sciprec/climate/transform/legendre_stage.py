@@ -90,7 +90,7 @@ def sum_fields(weights, table, first, stairs, sums, tiles):
 
 
 def sum_fields_in_turn(weights, table, first, stairs, sums, tiles):
-    """`sum_fields`, each field by the same operations in the source of the kernel.
+    """Compute `sum_fields`, each field by the same operations in the source of the kernel.
 
     In fixed point an operation in the source has a unit of its own.
     """
@@ -105,7 +105,7 @@ def sum_fields_in_turn(weights, table, first, stairs, sums, tiles):
 
 
 def clear_sums(flat, count):
-    """Zeros in the sums of so many tiles."""
+    """Set the sums of some tiles to zero."""
     total = flat[: PAIR * count]
     for c in range(total.shape[0]):
         total[c] = 0.0
@@ -227,7 +227,7 @@ def sum_products_of_two(weights, table, first, stair, sums, tiles):
 
 @kernel(example=lambda: _products_example(2))
 def compensated_sum_fields(weights, table, first, stairs, sums, tiles):
-    """`sum_fields` with what each sum's rounding loses summed apart and added in the end.
+    """Compute `sum_fields`; each sum's rounding errors are summed apart and added in the end.
 
     Args:
         weights, table, first, stairs, tiles: as there.
@@ -459,7 +459,7 @@ def make_products_work(
     number: int, nlat: int, fields: int, dtype: type = np.float64,
     zeros: Callable[..., np.ndarray] = aligned_zeros,
 ) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray]:  # fmt: skip
-    """Work arrays of the Legendre stage for up to so many fields; `zeros` makes them.
+    """Return work arrays of the Legendre stage for up to some fields; `zeros` makes them.
 
     Returns:
         Weights of the synthesis (2, rows, 2 fields) and of the analysis (2, tiles, fields, 32), of

@@ -215,8 +215,8 @@ def _is_by_place(backend: Backend) -> bool:
 
 
 def tables_in(truncation: Truncation, backend: Backend, whole: bool = False) -> tuple[tuple, tuple]:
-    """`make_tables` rounded to an arithmetic, without what is negligible in it, nor what makes
-    subnormal products.
+    """Return the tables of `make_tables` rounded to an arithmetic, without numbers that are
+    negligible in it, nor those that make subnormal products.
 
     Args:
         truncation: the truncation and its grid.

@@ -1,1 +1,1 @@
-"""Options: their payments, and what of a path these have to know."""
+"""Options: their payments, and the facts about a path that these need."""

@@ -137,7 +137,7 @@ def _tilt(model, step_years):
 
 
 def _reach(model, step_years):
-    """Return what bounds 2 A a and A / beta, whatever the variance."""
+    """Return the bounds of 2 A a and A / beta, whatever the variance."""
     reversion = -math.expm1(-model.kappa * step_years)
     return _tilt(model, step_years) * model.sigma**2 * reversion / model.kappa
 

@@ -1,4 +1,4 @@
-"""Derivatives of semi-analytic prices of more than Europeans: what the greeks' controls need."""
+"""Derivatives of semi-analytic prices of more than Europeans, as controls of the greeks."""
 
 from __future__ import annotations
 

@@ -18,10 +18,10 @@ class Rungs(Protocol[S]):
     """A model on the rungs of a ladder; S is its state."""
 
     def copied(self, state: S) -> S:
-        """A state of its own with the same values."""
+        """Return a copy of a state."""
 
     def advanced(self, state: S, rung: int, before: int, count: int) -> None:
-        """Make so many steps after those before on a rung; the state is changed in place."""
+        """Advance by some steps on a rung; the state is changed in place."""
 
     def exact(self, state: S, before: int) -> S:
         """The state that one step in fp64 makes of a state, which stays as it is."""

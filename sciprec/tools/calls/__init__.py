@@ -1,4 +1,4 @@
-"""Calls of a user's kernel: the kernel of a file, its inputs, and what a call leaves.
+"""Calls of a user's kernel: the kernel of a file, its inputs, and the results of a call.
 
     kernel_file   a kernel of a Python file, named as FILE.py:FUNCTION
     inputs        the arguments of calls, from Python or from files

@@ -18,7 +18,7 @@ has such a name.
 def left_by_call(
     values: Mapping[str, Any], returned: Any, kinds: str = "fiub"
 ) -> tuple[dict[str, np.ndarray], dict[str, str]]:
-    """The arrays that a kernel was given, as they are now, and what it has returned.
+    """Return the arrays that a kernel was given, as they are now, and its results.
 
     Args:
         values: of its arguments.

@@ -1,4 +1,4 @@
-"""A call of a kernel on copies of its arguments, and what it leaves as a dataset."""
+"""A call of a kernel on copies of its arguments, and its results as a dataset."""
 
 from __future__ import annotations
 

@@ -102,7 +102,7 @@ def told(events: Sequence[Event]) -> list[str]:
 
 @dataclass(frozen=True)
 class Step:
-    """Consecutive passes of an outermost loop, or what is between such loops.
+    """Consecutive passes of an outermost loop, or the operations between such loops.
 
     Attributes:
         first, last: numbers in the run; `last` is the one after.
@@ -187,8 +187,8 @@ class Examination:
     # ---- steps ---------------------------------------------------------------------------------
 
     def steps(self, most: int = MOST_STEPS) -> list[Step]:
-        """The steps of the run: outside of loops, and passes of outermost loops, so many to a row
-        that they are about `most` rows.
+        """The steps of the run: outside of loops, and passes of outermost loops, several to a row,
+        so that there are about `most` rows.
         """
         loops = [
             (self.program.origins[row.site], int(self.column(rows.RUNS)[number]))

@@ -80,7 +80,7 @@ def with_causes(
 
 
 class _Inquiry:
-    """The search for what caused an event.
+    """The search for the cause of an event.
 
     Args:
         problem, seen: the run in which it happened.

@@ -1,6 +1,6 @@
-"""Results that a split of the error says nothing of: those that are not finite, and those that were
-made of an infinity; what numbers do when they are loaded; and which event, or which decision, such
-results come from.
+"""Results whose error cannot be split: those that are not finite, and those that were made of an
+infinity; events of numbers that are loaded; and the event, or the decision, that such results come
+from.
 """
 
 from __future__ import annotations
@@ -120,8 +120,8 @@ class Losses:
 
     @cached_property
     def wrong(self) -> list[np.ndarray]:
-        """Elements that are not finite, though exact ones are; without such ones those that are
-        wrong and were made of what is not finite.
+        """Return the elements that are not finite, though exact ones are; without such elements
+        those that are wrong and were made of numbers that are not finite.
         """
         results, arithmetics = self.seen.results, arithmetics_of(self.problem.backend)
         wide = FEW * arithmetics[0].format.unit_roundoff
@@ -196,9 +196,10 @@ class Losses:
         return max(far, key=lambda worst: worst.relative, default=None)
 
     def caused_by(self, events: Sequence[Event]) -> Event | None:
-        """The first event that results were lost by: taken back, one of them is another. The first
-        one of those that exact arithmetic does not have, where none alone is enough; the first one
-        that it has, where it has all that results have.
+        """Return the first event that results were lost by: without it, one of them is another
+        number. Events that exact arithmetic does not have are asked first, and the first of them is
+        returned where none alone is enough; the first event that exact arithmetic has, too, where
+        it has all that results have.
         """
         losing = [e for e in events if e.kind in LOSING]
         if not any(w.any() for w in self.wrong):

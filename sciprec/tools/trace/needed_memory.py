@@ -14,7 +14,7 @@ from sciprec.tools.trace.attribution import floats
 
 
 def require_memory(traced: str, count: int, lanes: int, numbers_of: Callable[[int], int]) -> None:
-    """Refuse what does not fit into memory with so many numbers beside each value.
+    """Refuse a run that does not fit into memory with some numbers beside each value.
 
     Args:
         traced: the kernel or model.

@@ -154,7 +154,7 @@ def _rendered(trace: Trace | ModelTrace, title: str, **context: Any) -> str:
 
 
 def _most(events: list[Event]) -> list[Event]:
-    """The first of every kind, and those that happened most often."""
+    """Return the first event of every kind, and the most frequent others."""
     first = {event.kind: event for event in reversed(events)}
     firsts = [event for event in events if event is first[event.kind]]
     others = sorted((e for e in events if e not in firsts), key=lambda event: -event.count)
@@ -191,7 +191,7 @@ def _is_shown(trace: Trace, line: Line) -> bool:
 
 
 def _listing(lines: Sequence[Line], source: Source) -> dict[str, Any]:
-    """The text of a function, each line with what is known of it."""
+    """Return the text of a function, each line with its share."""
     last = source.first + len(source.lines)
     by_number = {
         line.line: line

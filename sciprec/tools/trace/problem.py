@@ -63,8 +63,8 @@ class Problem:
         return _chosen(results, self.output, "bound" if technique == "enclosure" else "trace")
 
     def perturbed(self, count: int) -> list[tuple]:
-        """The arguments, floating-point ones moved by up to four units of the format; the first
-        ones as they are. What the format holds stays in it.
+        """Return the arguments, floating-point ones moved by up to four units of the format; the
+        first ones as they are. Numbers of the format stay in its range.
         """
         rng = np.random.default_rng(SEED)
         return [self.args, *(tuple(moved(a, self.backend, rng) for a in self.args)
@@ -88,8 +88,8 @@ def moved(argument: Any, backend: Backend, rng: np.random.Generator, units: floa
 def displacement(
     values: np.ndarray, backend: Backend, rng: np.random.Generator, units: float = 4.0
 ) -> np.ndarray:
-    """By how much numbers are moved where an input is perturbed, so that what the format holds
-    stays in it.
+    """Return by how much numbers are moved where an input is perturbed, so that numbers of the
+    format stay in its range.
 
     Args:
         values: (...), the numbers.

@@ -1,4 +1,4 @@
-"""The error of results split into parts of groups, and what is measured of it."""
+"""The error of results split into parts of groups, and measures of it."""
 
 from __future__ import annotations
 

@@ -248,7 +248,7 @@ def trace(
 
 
 class _Work:
-    """The runs of one trace, and what they gave.
+    """The runs of one trace, and the trace made of them.
 
     Args:
         problem: what is traced.

@@ -1,4 +1,4 @@
-"""Predictions of a trace, run: what is left of the error when lines are computed wider."""
+"""Predictions of a trace, tested by runs: the error that is left when lines are computed wider."""
 
 from __future__ import annotations
 

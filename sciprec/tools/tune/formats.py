@@ -1,4 +1,4 @@
-"""The formats that a search chooses from, and what an operation in each costs."""
+"""The formats that a search chooses from, and the cost of an operation in each."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Formats:
 
     @property
     def widest(self) -> int:
-        """The number of the widest: what everything is in before anything is narrowed."""
+        """The number of the widest format: all places are in it before any is narrowed."""
         return self.by_width[0] if self.start is None else self.start
 
     @cached_property

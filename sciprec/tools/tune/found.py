@@ -201,13 +201,13 @@ _MARGIN = Range("a number from 1", least=1)
 
 
 def require_tolerance(tolerance: Any, margin: Any) -> None:
-    """Refuse what is no tolerance or no margin."""
+    """Refuse a value that is no tolerance or no margin."""
     _TOLERANCE.number("tolerance", tolerance)
     _MARGIN.number("margin", margin)
 
 
 def tuned(kind: type[F], problem: TuningProblem, tolerance: float, margin: float, check: Any) -> F:
-    """Search, check, and say what was found.
+    """Search, check, and return the result.
 
     Args:
         kind: of what is found.
@@ -295,7 +295,7 @@ def _whole(problem: TuningProblem, choice: Choice, tolerance: float, check: Any)
 
 
 def _pareto(problem: TuningProblem, choice: Choice, limit: float) -> tuple[Tried, ...]:
-    """Choices that no other beats, and what everything lifted to one format gives."""
+    """Return the choices that no other beats, and the errors of everything lifted to one format."""
     if not problem.groups:
         return ()
     by_cost = sorted((problem.cost(c), e, c) for c, e in problem.tried.items() if len(set(c)) > 1)

@@ -62,7 +62,7 @@ def _listing(found: Found, source: Source) -> dict[str, Any]:
 
 
 def _picture(found: Found) -> Picture | None:
-    """Error against cost of what was run."""
+    """Draw error against cost of the choices that were run."""
     points = [t for t in found.pareto if math.isfinite(t.error) and t.error > 0.0]
     if not points:
         return None

@@ -93,7 +93,9 @@ def _with(choice: Choice, group: int, number: int) -> Choice:
 def _path(
     problem: TuningProblem, sensitivity: dict[tuple[int, int], float], narrower: list[int]
 ) -> list[Choice]:
-    """Choices from the widest to the narrowest, what costs least error for what it saves first."""
+    """Return choices from the widest to the narrowest; a step that costs least error for the bits
+    it saves comes first.
+    """
     formats, steps = problem.formats, []
     for group, measured in enumerate(problem.groups):
         points = [(formats.bits[formats.widest], 0.0, formats.widest)]
@@ -130,7 +132,8 @@ def _trimmed(
     problem: TuningProblem, choice: Choice, limit: float,
     sensitivity: dict[tuple[int, int], float],
 ) -> Choice:  # fmt: skip
-    """Single groups narrowed while a run passes, what saves most for its error first."""
+    """Narrow single groups while a run passes; the one that saves most for its error comes first.
+    """
     bits, refused = problem.formats.bits, set()
     while True:
         moves = []
@@ -157,8 +160,8 @@ def _cheaper(
     problem: TuningProblem, choice: Choice, limit: float,
     sensitivity: dict[tuple[int, int], float],
 ) -> Choice:  # fmt: skip
-    """The cheapest of few groups' choices that passes, of those below a choice in cost and likely
-    to pass, the cheapest first.
+    """Return the cheapest choice for few groups that passes, among those that are cheaper than a
+    choice and likely to pass, the cheapest first.
     """
     most = problem.cost(choice)
     single = [
@@ -236,7 +239,9 @@ def least_passing(passes: Callable[[int], bool], low: int, high: int) -> int:
 
 
 def _trimmed_bits(problem: TuningProblem, choice: Choice, sensitivity, limit: float) -> Choice:
-    """Single groups a bit narrower each while a run passes, what saves most for its error first."""
+    """Narrow single groups by a bit each while a run passes; the one that saves most for its error
+    comes first.
+    """
     runs = np.array([g.runs for g in problem.groups], float)
     bits = np.array([problem.formats.bits[n] for n in choice], float)
     order = np.argsort(-(runs / np.maximum(sensitivity * 2.0**-bits, 1e-300)), kind="stable")

@@ -1,4 +1,4 @@
-"""Copies of one program that run in step: what they ask for together is answered together.
+"""Copies of one program that run in step: requests that all of them make are answered together.
 
 Each copy is a thread; one of them runs at a time, in the order of their numbers. Where a copy asks
 for something it waits until all others have come to the same place.

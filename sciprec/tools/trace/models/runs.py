@@ -56,7 +56,7 @@ class Wider:
 
 class _Moves:
     """A perturbed input: arrays that kernels are given and that are the same in all copies, and
-    what the model rounds before its first kernel.
+    arrays that the model rounds before its first kernel.
 
     Args:
         backend: their arithmetic.

@@ -60,7 +60,7 @@ class PartsOfRun:
 
 
 class Splitting:
-    """The runs of one trace, and what they gave.
+    """The runs of one trace, and their results.
 
     Args:
         program: what is traced; its results have `values` and `timed`.
@@ -120,7 +120,7 @@ class Splitting:
             self._follow()
 
     def _split_by_step(self) -> None:
-        """Runs of single steps, or where they are many of ranges, and of what is in those that have
+        """Run single steps, or ranges where steps are many, and the steps inside ranges that have
         much more of the error than others.
         """
         few = self.steps.count <= MOST_STEPS
@@ -314,7 +314,8 @@ class Splitting:
         return share(self.at(self.parts[key], time, (name,)), self.at(self.errors, time, (name,)))
 
     def last_usable(self, count: int) -> int:
-        """The last of so many stored times at which parts are not much larger than their sum."""
+        """Return the last of some stored times at which parts are not much larger than their sum.
+        """
         for time in range(count - 1, 0, -1):
             error = norm(self.at(self.errors, time))
             sizes = sum(norm(self.at(self.parts[key], time)) for key, _ in self.all_groups())

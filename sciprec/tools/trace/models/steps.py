@@ -72,7 +72,7 @@ class Steps:
         return long[0] if long else pairs[-1] if pairs else None
 
     def at(self, number: int, step: int) -> int:
-        """The time step of what happens in a call.
+        """Return the time step of an event in a call.
 
         Args:
             number: of the call.

@@ -318,7 +318,7 @@ def estimate(model: str, split: Splitting, samples: int | None, seconds: float) 
 
 
 class _Work:
-    """The runs of one trace, and what they say.
+    """The runs of one trace, and the trace made of them.
 
     Args:
         split: those of the model's own input.
