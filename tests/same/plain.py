@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, is_dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from sciprec.foundation.errors import InputError
+import sciprec
 
 DIGITS = 8
+KEPT = "SCIPREC_SAME_KEPT"
+"""Where this environment variable names a folder, a file there holds what each digest is of."""
 _PATH = re.compile(r"\bsciprec(?:\.\w+)*\.(\w+)")
 _FILE = re.compile(r"(?:/[\w.+-]+)+/([\w.+-]+)")
 _DIGEST = re.compile(r"\b[0-9a-f]{16,64}\b")
@@ -35,8 +39,11 @@ def plain_module(text: str) -> str:
 
 def digest(value: Any) -> str:
     """The first hexadecimal digits of the SHA-256 of a text, or of numbers and what holds them."""
-    content = value.encode() if isinstance(value, str) else "\n".join(_parts(value)).encode()
-    return hashlib.sha256(content).hexdigest()[:DIGITS]
+    content = value if isinstance(value, str) else "\n".join(_parts(value))
+    found = hashlib.sha256(content.encode()).hexdigest()[:DIGITS]
+    if folder := os.environ.get(KEPT):
+        (Path(folder) / found).write_text(content, encoding="utf-8")
+    return found
 
 
 def _parts(value: Any):
@@ -71,5 +78,5 @@ def outcome(call: Callable[[], Any]) -> str:
     """The digest of what a call gives; behind a "!" that of the sentence by which it is refused."""
     try:
         return digest(call())
-    except (InputError, ArithmeticError, ValueError, TypeError, IndexError) as error:
+    except (sciprec.InputError, ArithmeticError, ValueError, TypeError, IndexError) as error:
         return "!" + digest(plain(f"{type(error).__name__}: {error}"))

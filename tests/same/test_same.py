@@ -8,14 +8,16 @@ from datetime import date
 
 import pytest
 
-from tests.same.running import STORED, differences, stored_in, things
+from tests.same.running import ENVIRONMENT, STORED, differences, stored_in, things
 
 SAMPLES = {"refusals": 12, "texts": 8}
 DAY = date.today().toordinal()
 
 
 @pytest.mark.parametrize("part", SAMPLES)
-def test_a_sample_of_the_day_is_as_stored(part):
+def test_a_sample_of_the_day_is_as_stored(part, monkeypatch):
+    for name, value in ENVIRONMENT.items():
+        monkeypatch.setenv(name, value)
     stored, now = stored_in(STORED)[part], things(part)
     assert now.keys() == stored.keys()
     names = random.Random(DAY).sample(sorted(now), SAMPLES[part])

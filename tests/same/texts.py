@@ -16,10 +16,10 @@ from typing import Any
 from numba.core.dispatcher import Dispatcher
 
 import sciprec
-from sciprec.foundation.errors import InputError
 from tests.precision.corpus import parameters
 from tests.precision.registered import registered_kernels
 from tests.precision.test_corpus import CORPUS
+from tests.random_kernels.backends import resolved
 from tests.same.plain import digest, plain, plain_module
 
 BACKENDS = (
@@ -51,8 +51,6 @@ def things():
 
 def techniques(kernel: Callable, make: Callable[[], tuple]) -> dict[str, Callable[[], Any]]:
     """By name, what is done with a kernel."""
-    from tests.random_kernels.backends import resolved
-
     function = getattr(kernel, "py_func", kernel)
     names = list(parameters(function))
     lifts = {
@@ -91,7 +89,8 @@ def _digest(call: Callable[[], Any], own: str) -> str:
     """Of the modules that a call generates from a kernel of a name, in any order, and of the
     sentence that refuses it. Kernels of the package that it needs are generated once a process.
     """
-    for name in [n for n in sys.modules if n.startswith(_LIFTED)]:
+    earlier = {n: m for n, m in sys.modules.items() if n.startswith(f"{_LIFTED}{own}_")}
+    for name in earlier:
         del sys.modules[name]
     usual, cache, said = Dispatcher.compile, os.environ.get("SCIPREC_CACHE_DIR"), ""
     Dispatcher.compile = _stop
@@ -100,15 +99,16 @@ def _digest(call: Callable[[], Any], own: str) -> str:
         call()
     except Stopped:
         pass
-    except (InputError, TypeError, ValueError) as error:
+    except (sciprec.InputError, TypeError, ValueError) as error:
         said = plain(f"{type(error).__name__}: {error}")
     finally:
         Dispatcher.compile = usual
         os.environ.pop("SCIPREC_CACHE_DIR")
         if cache is not None:
             os.environ["SCIPREC_CACHE_DIR"] = cache
-    files = [m.__file__ for n, m in list(sys.modules.items()) if n.startswith(f"{_LIFTED}{own}_")]
-    texts = sorted(plain_module(Path(str(file)).read_text()) for file in files)
+    made = {n: m for n, m in sys.modules.items() if n.startswith(f"{_LIFTED}{own}_")}
+    sys.modules.update(earlier)  # which others may go on with
+    texts = sorted(plain_module(Path(str(m.__file__)).read_text()) for m in made.values())
     assert texts or said, f"{own} is neither generated nor refused"
     return "!" * bool(said) + digest("\n".join([said, *texts]))
 
