@@ -25,11 +25,11 @@ def complaints_of(file: str | Path) -> list[str]:
         file: a TOML file, or the name of a scenario that comes with sciprec.
     """
     try:
-        found = examined(read_scenario(file))
+        content = examined(read_scenario(file))
     except InputError as error:
         return str(error).splitlines()
-    of_model = [] if found.rest is None else _wrong_with(found.rest)
-    return [f"{file}: {said}" for said in (*found.complaints, *of_model)]
+    of_model = [] if content.rest is None else _wrong_with(content.rest)
+    return [f"{file}: {complaint}" for complaint in (*content.complaints, *of_model)]
 
 
 def check(scenario: Scenario, others: Iterable[Variant] = ()) -> None:
@@ -45,7 +45,9 @@ def check(scenario: Scenario, others: Iterable[Variant] = ()) -> None:
     """
     wrong = _wrong_with(scenario, others)
     if wrong:
-        raise InputError("\n".join(f"scenario '{scenario.name}': {said}" for said in wrong))
+        raise InputError(
+            "\n".join(f"scenario '{scenario.name}': {complaint}" for complaint in wrong)
+        )
 
 
 def _wrong_monitor(scenario: Scenario) -> list[str]:
@@ -64,33 +66,35 @@ def _wrong_monitor(scenario: Scenario) -> list[str]:
             f"'{scenario.kind}' can be made again in fp64 from a run's own state; remove it"
         ]
     try:
-        known = watched(scenario.table)
+        variables = watched(scenario.table)
     except InputError:  # the model says what is wrong
         return []
-    if not known:
+    if not variables:
         return []
     try:
-        require_known(scenario.monitor, known, f"kind '{scenario.kind}'")
+        require_known(scenario.monitor, variables, f"kind '{scenario.kind}'")
     except InputError as error:
         return [f"table [monitor]: {error}"]
     return []
 
 
-def _wrong_with(scenario: Scenario, others: Iterable[Variant] = ()) -> list[str]:
+def _wrong_with(scenario: Scenario, variants: Iterable[Variant] = ()) -> list[str]:
     """Complaints about a scenario by its model, and about its tolerances."""
-    said: dict[str, None] = dict.fromkeys(_wrong_monitor(scenario))
-    own = variants_of(scenario, scenario.backends or (TRUTH,))
-    plan = None if said or scenario.monitor is None else scenario.monitor.plan()
-    for variant in (*own, *(one for one in others if one not in own)):
+    complaints: dict[str, None] = dict.fromkeys(_wrong_monitor(scenario))
+    own_variants = variants_of(scenario, scenario.backends or (TRUTH,))
+    plan = None if complaints or scenario.monitor is None else scenario.monitor.plan()
+    for variant in (*own_variants, *(other for other in variants if other not in own_variants)):
         try:
             kind_of(scenario).check(scenario.table, variant)
         except InputError as error:
-            said |= dict.fromkeys(f"table [{scenario.kind}]: {e}" for e in str(error).splitlines())
+            complaints |= dict.fromkeys(
+                f"table [{scenario.kind}]: {e}" for e in str(error).splitlines()
+            )
             continue
         try:
             if plan is not None and variant.adaptive is None:
                 kind_of(scenario).watchable(scenario.table, variant, plan)
         except InputError as error:
-            said[f"table [monitor]: {error}"] = None
-    known = None if said else compared_variables(scenario)
-    return [*said, *wrong_tolerances(scenario, known)]
+            complaints[f"table [monitor]: {error}"] = None
+    compared = None if complaints else compared_variables(scenario)
+    return [*complaints, *wrong_tolerances(scenario, compared)]

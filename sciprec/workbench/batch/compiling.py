@@ -140,9 +140,9 @@ def compile_ahead(
     working: list[_Compiler] = []
     is_first = True
     try:
-        while waiting or any(one.busy for one in working):
-            working = [one for one in working if one.alive()]
-            free = [one for one in working if not one.busy]
+        while waiting or any(process.busy for process in working):
+            working = [process for process in working if process.alive()]
+            free = [process for process in working if not process.busy]
             if waiting and (free or len(working) < processes):
                 compiler = free[0] if free else _Compiler(plugins)
                 if not free:
@@ -154,8 +154,8 @@ def compile_ahead(
             else:
                 time.sleep(_LOOK_SECONDS)
     finally:
-        for one in working:
-            one.end()
+        for process in working:
+            process.end()
 
 
 class _Compiler:
@@ -224,17 +224,17 @@ def _without_waiting(runs: Collection[Run]) -> list[Run]:
         shared = "fixed" if can_share_rows(backend, PLAIN) else shared
         leading.setdefault(_kernels_in(run, shared), run)
     first = list(leading.values())
-    return first + [run for run in runs if not any(run is one for one in first)]
+    return first + [run for run in runs if not any(run is leader for leader in first)]
 
 
 def compile_kernels(run: Run, is_compared: bool = False) -> None:
     """Compile the kernels of a run by one that is brief, and where asked for those of comparing."""
     kind = kind_of(run.scenario)
     if kind.brief is not None:
-        found = kind.run(kind.brief(run.scenario.table), run.variant, Surroundings())
+        dataset = kind.run(kind.brief(run.scenario.table), run.variant, Surroundings())
         remember(run)
         if is_compared:
-            compare(found, found)
+            compare(dataset, dataset)
 
 
 def compile_given() -> None:

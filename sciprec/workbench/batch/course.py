@@ -40,13 +40,13 @@ class Course:
         if length is None:
             at = f"at {days:.4g}"
         else:
-            whole, unit = length
-            self._shares[run.file] = min(1.0, days / whole)
-            at = f"{unit} {days:.4g} of {whole:g}"
+            total, unit = length
+            self._shares[run.file] = min(1.0, days / total)
+            at = f"{unit} {days:.4g} of {total:g}"
         self._compiled(run.scenario.name, run.label)
-        told = f"{self.seconds:.1f} s so far", self.left()
+        notes = f"{self.seconds:.1f} s so far", self.left()
         name = name_of(run.scenario.name, run)
-        return f"{name}: {at} ({'; '.join(filter(None, told))})"
+        return f"{name}: {at} ({'; '.join(filter(None, notes))})"
 
     def compiling(self, run: Any) -> str:
         """The kernels of a run are being compiled."""
@@ -70,10 +70,10 @@ class Course:
         ending = ", ".join(words for words in (ending, failed) if words)
         ending += "".join(f"; {note}" for note in outcome.notes)
         elapsed = f"{self.seconds:.1f} s so far"
-        told = (f"{outcome.seconds:.1f} s", outcome.pace, elapsed, self.left())
+        notes = (f"{outcome.seconds:.1f} s", outcome.pace, elapsed, self.left())
         return (
             f"[{self._count}/{len(self._work)}] {name_of(outcome.scenario, outcome)}: {ending} "
-            f"({'; '.join(words for words in told if words)})"
+            f"({'; '.join(words for words in notes if words)})"
         )
 
     @property
@@ -103,23 +103,25 @@ def _alerts(alerts: Sequence[str]) -> str:
     """The first alert of a run's monitor, and how many more there are."""
     if not alerts:
         return ""
-    more = f", and {len(alerts) - 1} more" if len(alerts) > 1 else ""
-    return f" ALERT: {alerts[0]}{more}"
+    further = f", and {len(alerts) - 1} more" if len(alerts) > 1 else ""
+    return f" ALERT: {alerts[0]}{further}"
 
 
 def work_of(runs: Sequence[Any]) -> tuple[dict[str, float], dict[tuple[str, str], float]]:
     """The work of runs by file, in seconds of their forecasts, all alike where one has none; and by
     scenario and label what is to be compiled.
     """
-    told = list(zip(runs, estimates(runs), strict=True))
-    if any(forecast.seconds is None for _, forecast in told):
+    forecasts = list(zip(runs, estimates(runs), strict=True))
+    if any(forecast.seconds is None for _, forecast in forecasts):
         return {run.file: 1.0 for run in runs}, {}
     compiling = {
         (run.scenario.name, run.label): forecast.compile_seconds
-        for run, forecast in told
+        for run, forecast in forecasts
         if forecast.compile_seconds
     }
-    return {run.file: _LEAST_WORK + (forecast.seconds or 0.0) for run, forecast in told}, compiling
+    return {
+        run.file: _LEAST_WORK + (forecast.seconds or 0.0) for run, forecast in forecasts
+    }, compiling
 
 
 def length_of(run: Any) -> tuple[float, str] | None:

@@ -33,21 +33,21 @@ def estimates(runs: Iterable[Run], kept: Container[str] = ()) -> list[Estimate]:
         runs: of a batch; of those with the same kernels the first one compiles them.
         kept: names of files that are there already.
     """
-    known: dict[tuple[str, str], tuple[Estimate, str]] = {}
+    by_kind: dict[tuple[str, str], tuple[Estimate, str]] = {}
     compiled: set[str] = set()
-    found = []
+    result = []
     for run in runs:
         kind = run.scenario.name, run.label
-        if kind not in known:
-            known[kind] = estimate(run), kernels_of(run)
+        if kind not in by_kind:
+            by_kind[kind] = estimate(run), kernels_of(run)
             if is_compiled(run):
-                compiled.add(known[kind][1])
-        about, kernels = known[kind]
+                compiled.add(by_kind[kind][1])
+        about, kernels = by_kind[kind]
         if run.file not in kept and kernels not in compiled:
             compiled.add(kernels)
             about = replace(about, compile_seconds=compile_seconds(run))
-        found.append(about)
-    return found
+        result.append(about)
+    return result
 
 
 def compile_seconds(run: Run) -> float:

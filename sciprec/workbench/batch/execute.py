@@ -98,10 +98,10 @@ def execute(
     with _client(scheduler, workers) as client:
         on_cluster(_words_about(client))
         with _hearing(client, runs, on_days) as topic:
-            there = partial(
+            performing = partial(
                 on_worker, action=action, folder=folder, debug=debug, topic=topic, fresh=fresh
             )
-            unpacking = partial(_unpacked, action=there, plugins=plugins)
+            unpacking = partial(_unpacked, action=performing, plugins=plugins)
             return _on_cluster(client, runs, unpacking, on_done, debug)
 
 
@@ -125,8 +125,8 @@ def _unless_refused(
         other = first.setdefault(outcome.scenario, outcome)
         for name in dict.fromkeys((*other.shapes, *outcome.shapes)):
             mine, its = (
-                f"has the shape {one.shapes[name]}" if name in one.shapes else "is missing"
-                for one in (outcome, other)
+                f"has the shape {each.shapes[name]}" if name in each.shapes else "is missing"
+                for each in (outcome, other)
             )
             if mine != its:
                 raise ModelError(
@@ -205,15 +205,15 @@ def on_worker(
 
     if run.code and run.code != code_behind(run.scenario):
         return run.outcome(0.0, _OTHER_CODE)
-    if not fresh and (there := kept(look_for(run, folder), folder)) is not None:
-        return replace(there, kept=False)
+    if not fresh and (previous := kept(look_for(run, folder), folder)) is not None:
+        return replace(previous, kept=False)
     if topic is None:
         return action(run, folder, debug)
-    worker, said = get_worker(), [time.monotonic()]
+    worker, last_time = get_worker(), [time.monotonic()]
 
     def tell(run: Run, days: float) -> None:
-        if time.monotonic() - said[0] >= SECONDS_BETWEEN_EVENTS:
-            said[0] = time.monotonic()
+        if time.monotonic() - last_time[0] >= SECONDS_BETWEEN_EVENTS:
+            last_time[0] = time.monotonic()
             worker.log_event(topic, (run.file, days))
 
     return action(run, folder, debug, tell)
@@ -284,21 +284,21 @@ def _answered(client: Any, ask: Callable[[], Any]) -> Any:
     Raises:
         _SchedulerLostError: none will come.
     """
-    said: list[tuple[Any, BaseException | None]] = []
+    answers: list[tuple[Any, BaseException | None]] = []
 
     def wait() -> None:
         try:
-            said.append((ask(), None))
+            answers.append((ask(), None))
         except BaseException as error:
-            said.append((None, error))
+            answers.append((None, error))
 
     waiting = threading.Thread(target=wait, daemon=True)
     waiting.start()
-    while not said:
+    while not answers:
         waiting.join(_LOOK_SECONDS)
-        if not said and waiting.is_alive():
+        if not answers and waiting.is_alive():
             _require_connection(client)
-    answer, error = said[0]
+    answer, error = answers[0]
     if error is not None:
         raise error
     return answer
@@ -323,11 +323,11 @@ def _fetched(client: Any, futures: Sequence[Any], debug: bool) -> list[Outcome]:
     except Exception:
         if debug:
             raise
-    found = []
+    outcomes = []
     for future in futures:
         with contextlib.suppress(Exception):  # of the cluster, as in `_alone`
-            found.append(future.result())
-    return found
+            outcomes.append(future.result())
+    return outcomes
 
 
 def _alone(client: Any, run: Run, action: Callable[[bytes], Outcome]) -> Outcome:
@@ -399,18 +399,18 @@ def _require_scheduler(address: str) -> None:
     Raises:
         InputError: nobody answers in time, or something that is no dask scheduler.
     """
-    said: list[Any] = []
+    answers: list[Any] = []
 
     def ask() -> None:  # on a thread of its own: the caller's may run an event loop already
         try:
-            said.append(asyncio.run(_identity(address)))
+            answers.append(asyncio.run(_identity(address)))
         except Exception as error:  # a stranger's answer may break anything while it is read
-            said.append(error)
+            answers.append(error)
 
     thread = threading.Thread(target=ask, daemon=True)
     thread.start()
     thread.join(CONNECT_SECONDS + 1)
-    answer = said[0] if said else TimeoutError()
+    answer = answers[0] if answers else TimeoutError()
     if isinstance(answer, dict) and answer.get("type") == "Scheduler":
         return
     if isinstance(answer, Exception):

@@ -111,23 +111,23 @@ def in_force(environ: Mapping[str, str], scenario_keys: Mapping[str, Any] | None
         InputError: a variable has a value that is not accepted (also where a scenario's key takes
             precedence), or its name is none that is known.
     """
-    given = {name: environ[name].strip() for name in VARIABLES if environ.get(name, "").strip()}
+    values = {name: environ[name].strip() for name in VARIABLES if environ.get(name, "").strip()}
     _refuse_misspelt(environ)
     keys = {name: value for name, value in (scenario_keys or {}).items() if value}
-    mode = _mode(given)
-    enabled, coefficients = _switch(given), _coefficients(given)
+    mode = _mode(values)
+    enabled, coefficients = _switch(values), _coefficients(values)
     backends, precision = _precision(keys, mode)
     if "compensation" in keys:
         chosen = _scenario_setting("compensation", keys["compensation"])
         return InForce(backends, keys["compensation"], (precision, chosen))
-    settings = [precision, _setting("compensation", "on" if enabled else "off", ENABLE, given)]
+    settings = [precision, _setting("compensation", "on" if enabled else "off", ENABLE, values)]
     if not enabled:
         return InForce(backends, None, tuple(settings))
     for name, variable in (("alpha", ALPHA), ("beta", BETA), ("reset_every", RESET)):
-        settings.append(_setting(name, _text(coefficients[name]), variable, given))
+        settings.append(_setting(name, _text(coefficients[name]), variable, values))
     compensation = Compensation(**coefficients)
-    said = reset_sentence(compensation)
-    notes = (f"{RESET}={compensation.reset_every}: {said}",) if said else ()
+    sentence = reset_sentence(compensation)
+    notes = (f"{RESET}={compensation.reset_every}: {sentence}",) if sentence else ()
     return InForce(backends, compensation, tuple(settings), notes)
 
 
@@ -143,8 +143,8 @@ def _precision(keys: Mapping[str, Any], mode: str | None) -> tuple[tuple[str, ..
     if mode is None:
         return (), Setting("precision", "none chosen", _DEFAULT)
     backend = MODES[mode]
-    said = f"{mode} (backend {backend})"
-    return (backend,), Setting("precision", said, f"environment variable {PRECISION}")
+    text = f"{mode} (backend {backend})"
+    return (backend,), Setting("precision", text, f"environment variable {PRECISION}")
 
 
 def _scenario_setting(key: str, value: Any, name: str = "") -> Setting:
@@ -153,9 +153,9 @@ def _scenario_setting(key: str, value: Any, name: str = "") -> Setting:
     return Setting(name or key, ", ".join(map(str, entries)), f"scenario key '{key}'")
 
 
-def _setting(name: str, value: str, variable: str, given: Mapping[str, str]) -> Setting:
+def _setting(name: str, value: str, variable: str, values: Mapping[str, str]) -> Setting:
     """A line for a value that a variable gives, where it is set."""
-    source = f"environment variable {variable}" if variable in given else _DEFAULT
+    source = f"environment variable {variable}" if variable in values else _DEFAULT
     return Setting(name, value, source)
 
 
@@ -164,29 +164,29 @@ def _text(value: float | int | None) -> str:
     return "never" if value is None else f"{value:g}"
 
 
-def _mode(given: Mapping[str, str]) -> str | None:
+def _mode(values: Mapping[str, str]) -> str | None:
     """The mode that the environment names, or None."""
-    value = given.get(PRECISION)
+    value = values.get(PRECISION)
     if value is not None and value not in MODES:
         raise InputError(_refusal(PRECISION, value, f"accepted: {', '.join(MODES)}"))
     return value
 
 
-def _switch(given: Mapping[str, str]) -> bool:
+def _switch(values: Mapping[str, str]) -> bool:
     """Whether compensation is on."""
-    value = given.get(ENABLE, "0")
+    value = values.get(ENABLE, "0")
     if value.lower() not in _SWITCH:
         raise InputError(_refusal(ENABLE, value, f"accepted: {', '.join(_SWITCH)}"))
     return _SWITCH[value.lower()]
 
 
-def _coefficients(given: Mapping[str, str]) -> dict[str, Any]:
+def _coefficients(values: Mapping[str, str]) -> dict[str, Any]:
     """alpha, beta and reset_every; those of a full carry where they are not given."""
     plain = Compensation()
     return {
-        "alpha": _number(ALPHA, given[ALPHA]) if ALPHA in given else plain.alpha,
-        "beta": _number(BETA, given[BETA]) if BETA in given else plain.beta,
-        "reset_every": _steps(given[RESET]) if RESET in given else plain.reset_every,
+        "alpha": _number(ALPHA, values[ALPHA]) if ALPHA in values else plain.alpha,
+        "beta": _number(BETA, values[BETA]) if BETA in values else plain.beta,
+        "reset_every": _steps(values[RESET]) if RESET in values else plain.reset_every,
     }
 
 

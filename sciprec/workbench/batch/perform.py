@@ -129,8 +129,8 @@ def run_dataset(run: Run, around: Surroundings | None = None) -> xr.Dataset:
         dataset = kind.run(scenario.table, run.variant, around)
     if kind.variables is None and scenario.tolerance:
         stored = tuple(map(str, dataset.data_vars))
-        if said := wrong_tolerances(scenario, stored):
-            raise ModelError("; ".join(said))
+        if complaints := wrong_tolerances(scenario, stored):
+            raise ModelError("; ".join(complaints))
     dataset.attrs = {**kind.attributes, **dataset.attrs}
     if isinstance(backend, AssignedBackend):
         dataset.attrs[ROUNDED] = _ROUNDED_BY_PLACE
@@ -149,11 +149,11 @@ def run_dataset(run: Run, around: Surroundings | None = None) -> xr.Dataset:
 
 def properties(backend: Backend) -> dict[str, Any]:
     """The arithmetic of a backend as plain data."""
-    found: dict[str, Any] = {"name": backend.name, "about": backend.about, "noise": backend.noise}
+    result: dict[str, Any] = {"name": backend.name, "about": backend.about, "noise": backend.noise}
     for role in ("storage", "compute", "accumulate", "matmul"):
         arithmetic = getattr(backend, role)
         fmt = arithmetic.format
-        found[role] = {
+        result[role] = {
             "format": fmt.name,
             "significand_bits": fmt.significand_bits,
             "emin": fmt.emin,
@@ -163,5 +163,5 @@ def properties(backend: Backend) -> dict[str, Any]:
             "rounding": arithmetic.rounding,
         }
     if isinstance(backend, AssignedBackend):
-        found["assignment"] = backend.assignment.as_dict()
-    return found
+        result["assignment"] = backend.assignment.as_dict()
+    return result

@@ -111,8 +111,8 @@ def plan(
         scenario = _with_backends(scenario, environ or {}, override)
         scenario = _with_compensation(scenario, environ or {})
         names = _canonical(scenario.arithmetics(override))
-        others = [one for one in variants_of(scenario, names) if not one.is_truth]
-        chosen = [Variant(TRUTH), *others]
+        variants = [variant for variant in variants_of(scenario, names) if not variant.is_truth]
+        chosen = [Variant(TRUTH), *variants]
         for member in range(scenario.members):
             runs += [_run(scenario, variant, member, suffix) for variant in chosen]
     return tuple(runs)
@@ -158,18 +158,18 @@ def _with_compensation(scenario: Scenario, environ: Mapping[str, str]) -> Scenar
     """The scenario, its compensation filled in from the environment where it names none."""
     if scenario.compensation or not scenario.takes_compensation:
         return scenario
-    given = in_force(environ, {"backends": scenario.backends}).compensation
-    if given is None:
+    compensation = in_force(environ, {"backends": scenario.backends}).compensation
+    if compensation is None:
         return scenario
-    return scenario.model_copy(update={"compensation": (choice_of("environment", given),)})
+    return scenario.model_copy(update={"compensation": (choice_of("environment", compensation),)})
 
 
 def _with_backends(
     scenario: Scenario, environ: Mapping[str, str], override: tuple[str, ...]
 ) -> Scenario:
     """The scenario, its backends filled in from elsewhere where it names none."""
-    here = in_force(environ, {"backends": scenario.backends}).backends
-    chosen = override or here
+    in_effect = in_force(environ, {"backends": scenario.backends}).backends
+    chosen = override or in_effect
     if not chosen and scenario.adaptive_choice() is None:
         raise InputError(
             f"scenario '{scenario.name}': no arithmetic is chosen: the key 'backends' is missing "

@@ -52,10 +52,10 @@ def asked_of(run: Run) -> dict[str, Any]:
     """
     scenario = run.scenario.model_dump(mode="json")
     kind = run.scenario.kind
-    own = {kind: {k: v for k, v in scenario[kind].items() if k not in run.scenario.folders}}
+    table = {kind: {k: v for k, v in scenario[kind].items() if k not in run.scenario.folders}}
     backend = resolve_backend(run.backend)
     return {
-        "scenario": {k: v for k, v in scenario.items() if k not in _COMPANY} | own,
+        "scenario": {k: v for k, v in scenario.items() if k not in _COMPANY} | table,
         "backend": asdict(backend),
         "roundings": digest_of([a.rule for a in backend.roles if not a.fixed]),
         **run.variant.choices(),
@@ -191,10 +191,14 @@ def interrupted_beside(runs: Sequence[Run], folder: str | Path) -> tuple[int, in
     """The number of other runs that could go on from what they have left in the folder, and the
     bytes that this takes.
     """
-    own = {interrupted_folder(run, folder) for run in runs}
-    others = [one for one in (Path(folder) / INTERRUPTED).glob("*") if one not in own]
-    sizes = [path.stat().st_size for one in others for path in one.rglob("*") if path.is_file()]
-    return len(others), sum(sizes)
+    own_folders = {interrupted_folder(run, folder) for run in runs}
+    folders = [
+        folder for folder in (Path(folder) / INTERRUPTED).glob("*") if folder not in own_folders
+    ]
+    sizes = [
+        path.stat().st_size for folder in folders for path in folder.rglob("*") if path.is_file()
+    ]
+    return len(folders), sum(sizes)
 
 
 def remove_leftovers(runs: Sequence[Run], folder: str | Path) -> None:

@@ -199,21 +199,21 @@ def read_states(folder: str | Path) -> dict[str, Any]:
             "one of whose scenarios has a table [monitor]"
         )
     runs = []
-    for one in batch["runs"]:
-        state = _read(place / f"{one['file']}.json", _OF_RUN) or {}
-        runs.append({"state": WAITING, "alerts": [], "failure": ""} | state | one)
+    for entry in batch["runs"]:
+        state = _read(place / f"{entry['file']}.json", _OF_RUN) or {}
+        runs.append({"state": WAITING, "alerts": [], "failure": ""} | state | entry)
     dead = not batch["ended"] and not _is_alive(batch, Path(folder))
     return {"ended": batch["ended"], "interrupted": dead, "runs": runs}
 
 
-def _read(path: Path, known: Mapping[str, Field]) -> dict[str, Any] | None:
+def _read(path: Path, fields: Mapping[str, Field]) -> dict[str, Any] | None:
     """Read a file of states; None where there is none.
 
     Raises:
         InputError: it is damaged: no JSON, or other than this module writes.
     """
     try:
-        return read_object(path, known)
+        return read_object(path, fields)
     except OSError:
         return None
     except DamagedError as error:
@@ -225,14 +225,14 @@ def _read(path: Path, known: Mapping[str, Field]) -> dict[str, Any] | None:
 def _are_changes(value: Any) -> bool:
     if not isinstance(value, dict) or not all(map(is_text, value)):
         return False
-    return not any(what_is_wrong(one, _OF_CHANGES) for one in value.values())
+    return not any(what_is_wrong(change, _OF_CHANGES) for change in value.values())
 
 
 def _are_runs(value: Any) -> bool:
     listed = {"file": _OF_RUN["file"], "name": _OF_RUN["name"]}
     needed = {key: replace(field, needed=True) for key, field in listed.items()}
     return isinstance(value, list) and not any(
-        what_is_wrong(one, _OF_RUN | needed) for one in value
+        what_is_wrong(entry, _OF_RUN | needed) for entry in value
     )
 
 

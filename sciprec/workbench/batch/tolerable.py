@@ -17,27 +17,27 @@ def wrong_tolerances(scenario: Scenario, known: tuple[str, ...] | None) -> list[
         scenario: whose tolerances.
         known: the variables of its files that are compared; None where that cannot be told.
     """
-    said = []
+    complaints = []
     for tolerance in scenario.tolerance:
         for key, names, whose in (
             ("metric", tuple(metrics()), ""),
             ("variable", known, f" for runs of kind '{scenario.kind}' with these keys"),
         ):
-            given = getattr(tolerance, key)
-            if names is not None and given not in names:
-                said.append(
-                    f"[[tolerance]] names the unknown {key} '{given}'; known{whose}: "
-                    f"{', '.join(names)}{meant(given, names)}"
+            value = getattr(tolerance, key)
+            if names is not None and value not in names:
+                complaints.append(
+                    f"[[tolerance]] names the unknown {key} '{value}'; known{whose}: "
+                    f"{', '.join(names)}{meant(value, names)}"
                 )
-        held = tolerance.metric == "standard_errors" and tolerance.variable in (known or ())
-        if held and not _estimated(tolerance.variable, known):
+        in_errors = tolerance.metric == "standard_errors" and tolerance.variable in (known or ())
+        if in_errors and not _estimated(tolerance.variable, known):
             estimated = ", ".join(n for n in known if _estimated(n, known)) or "none"
-            said.append(
+            complaints.append(
                 f"[[tolerance]] holds '{tolerance.variable}' against its standard error, which it "
                 f"does not have; of these runs' variables have one: {estimated}; name another "
                 "metric, such as relative_l2"
             )
-    return list(dict.fromkeys(said))
+    return list(dict.fromkeys(complaints))
 
 
 def _estimated(name: str, stored: tuple[str, ...]) -> bool:

@@ -18,11 +18,11 @@ TRACE = "sciprec_trace"
 
 def traced_by(run: Run) -> str:
     """The key by which the error of a run is to be split; "" where it is not to be."""
-    asked = run.scenario.trace
-    if asked is None or run.member or run.is_truth:
+    request = run.scenario.trace
+    if request is None or run.member or run.is_truth:
         return ""
-    wanted = {resolve_backend(name).name for name in asked.backends}
-    return asked.by if not wanted or run.backend in wanted else ""
+    traced = {resolve_backend(name).name for name in request.backends}
+    return request.by if not traced or run.backend in traced else ""
 
 
 def with_trace(dataset: xr.Dataset, run: Run) -> xr.Dataset:
@@ -33,9 +33,9 @@ def with_trace(dataset: xr.Dataset, run: Run) -> xr.Dataset:
     if not by:
         return dataset
     try:
-        found = trace_variant(run.scenario, run.variant, resolve_backend(run.backend), by=by)
-        said = found.as_dict()
+        trace = trace_variant(run.scenario, run.variant, resolve_backend(run.backend), by=by)
+        content = trace.as_dict()
     except (InputError, LiftError) as error:
-        said = {"refused": str(error)}
-    dataset.attrs[TRACE] = json.dumps(said, sort_keys=True)
+        content = {"refused": str(error)}
+    dataset.attrs[TRACE] = json.dumps(content, sort_keys=True)
     return dataset

@@ -77,14 +77,14 @@ class BatchResult(Shown):
         return tuple(f"{r['scenario']} in {r['label']}" for r in self.table if r["status"] in bad)
 
     def _summary(self) -> Summary:
-        said = [counted(len(self.table), "run")]
+        counts = [counted(len(self.table), "run")]
         if self.failures:
-            said.append(f"{len(self.failures)} failed")
+            counts.append(f"{len(self.failures)} failed")
         if self.beyond:
-            said.append(f"{len(self.beyond)} beyond a tolerance")
+            counts.append(f"{len(self.beyond)} beyond a tolerance")
         failed = [f"{f.label} in {f.scenario} failed: {f.failure}" for f in self.failures]
         return Summary(
-            f"batch in {self.folder}: {', '.join(said)}",
+            f"batch in {self.folder}: {', '.join(counts)}",
             runs_listing(self.table),
             (*failed, *self.notes),
             self.page,
@@ -178,7 +178,7 @@ def run(
         InputError: a scenario, an arithmetic, the folder or the scheduler cannot be used; nothing
             was computed.
     """
-    given = _listed(scenarios)
+    sources = _listed(scenarios)
     backends = _names(backends)
     if scheduler is not None and not isinstance(scheduler, str):
         raise refused("scheduler", scheduler, "an address such as tcp://host:8786")
@@ -188,12 +188,12 @@ def run(
     fresh = flag("fresh", fresh)
     files = load_files(plugins)
     changes = changes_of(changes)
-    loaded = _loaded(given, changes, backends)
+    loaded = _loaded(sources, changes, backends)
     files = tuple(dict.fromkeys((*files, *_files_behind(loaded, workers or scheduler))))
     runs = planned(loaded, backends, suffix_of(format))
     return run_planned(
         runs, out if out is not None else default_folder(loaded),
-        lambda folder: command or _command(given, backends, files, changes, folder),
+        lambda folder: command or _command(sources, backends, files, changes, folder),
         {"on_plan": on_plan, "on_done": on_done, "on_days": on_days,
          "on_compiling": on_compiling, "on_cluster": on_cluster},
         fresh=fresh, debug=debug, scheduler=scheduler, workers=workers, threads=threads,
@@ -230,9 +230,9 @@ def run_planned(
 
 def _listening(callbacks: Mapping[str, Callable | None]) -> dict[str, Any]:
     """The callbacks that were given; where none is, those of a notebook, if this is one."""
-    given = {name: call for name, call in callbacks.items() if call is not None}
-    if given or not Line.is_seen():
-        return given
+    chosen = {name: call for name, call in callbacks.items() if call is not None}
+    if chosen or not Line.is_seen():
+        return chosen
     from sciprec.workbench.batch.notebook import listeners
 
     return listeners()
@@ -250,13 +250,17 @@ def _run_in(
     on_plan(runs)
     in_order = completed(runs, folder, fresh=fresh, on_done=on_done, **how)
     notes = (
-        *(f"{name_of(one.scenario, one)}: {note}" for one in in_order for note in one.notes),
+        *(
+            f"{name_of(outcome.scenario, outcome)}: {note}"
+            for outcome in in_order
+            for note in outcome.notes
+        ),
         *_notes(left_beside(runs, folder), folder),
         *_notes_of_interruptions(*interrupted_beside(runs, folder), folder),
     )
     end_states(in_order, folder)
-    made = _report(folder, runs, in_order, command)
-    return replace(made, notes=(*made.notes, *notes))
+    result = _report(folder, runs, in_order, command)
+    return replace(result, notes=(*result.notes, *notes))
 
 
 def completed(
@@ -274,10 +278,10 @@ def completed(
     """
     put_back(folder)
     outcomes, notes = {}, {}
-    for found in () if fresh else find(runs, folder):
-        if found.note:
-            notes[found.run.file] = found.note
-        elif (outcome := kept(found, folder)) is not None:
+    for candidate in () if fresh else find(runs, folder):
+        if candidate.note:
+            notes[candidate.run.file] = candidate.note
+        elif (outcome := kept(candidate, folder)) is not None:
             outcomes[outcome.file] = outcome
     begin_states(runs, folder, outcomes)
     missing = [run for run in runs if run.file not in outcomes]
@@ -348,15 +352,15 @@ def forecast(
     loaded = _loaded(_listed(scenarios), changes_of(changes), backends)
     runs = planned(loaded, backends, suffix_of(format))
     folder = Path(out) if out is not None else default_folder(loaded)
-    there, notes = set(), {}
-    for found in () if fresh else find(runs, folder):
-        notes[found.run.file] = found.note
-        if found.attributes is not None:
-            there.add(found.run.file)
+    present, notes = set(), {}
+    for candidate in () if fresh else find(runs, folder):
+        notes[candidate.run.file] = candidate.note
+        if candidate.attributes is not None:
+            present.add(candidate.run.file)
     return [
         {"scenario": run.scenario.name, "label": run.label, "member": run.member, "file": run.file,
-         "kept": run.file in there, "note": notes.get(run.file, ""), **vars(about)}
-        for run, about in zip(runs, estimates(runs, there), strict=True)
+         "kept": run.file in present, "note": notes.get(run.file, ""), **vars(about)}
+        for run, about in zip(runs, estimates(runs, present), strict=True)
     ]  # fmt: skip
 
 
@@ -370,7 +374,7 @@ def _files_behind(scenarios: Sequence[Scenario], elsewhere: Any) -> list[str]:
     Raises:
         InputError: they do, and there is no file.
     """
-    kinds = [kind_of(one) for one in scenarios]
+    kinds = [kind_of(scenario) for scenario in scenarios]
     for kind in kinds:
         if elsewhere and not kind.file and kind.origin[:1] == ("__main__",):
             raise InputError(
@@ -383,16 +387,16 @@ def _files_behind(scenarios: Sequence[Scenario], elsewhere: Any) -> list[str]:
 
 def _listed(scenarios: Any) -> list[Any]:
     """One or several scenarios as a list."""
-    given = [scenarios] if isinstance(scenarios, (str, Path, Scenario)) else scenarios
-    if not isinstance(given, (list, tuple)) or not all(
-        isinstance(one, (str, Path, Scenario)) for one in given
+    items = [scenarios] if isinstance(scenarios, (str, Path, Scenario)) else scenarios
+    if not isinstance(items, (list, tuple)) or not all(
+        isinstance(item, (str, Path, Scenario)) for item in items
     ):
         raise refused("scenarios", scenarios, "files, loaded scenarios, or a list of these")
-    return list(given)
+    return list(items)
 
 
 def _loaded(
-    given: Sequence[Any], changes: Mapping[str, Any], backends: Sequence[str] | None
+    sources: Sequence[Any], changes: Mapping[str, Any], backends: Sequence[str] | None
 ) -> list[Scenario]:
     """Scenarios, those of files loaded, with what is said otherwise. Where arithmetics are given
     and scales, which are for those, none of the file's own is looked at.
@@ -400,10 +404,12 @@ def _loaded(
     if backends and "scaling" in changes:
         changes = {**changes, "backends": list(backends)}
     if not changes:
-        return [one if isinstance(one, Scenario) else load_scenario(one) for one in given]
+        return [
+            source if isinstance(source, Scenario) else load_scenario(source) for source in sources
+        ]
     contents = (
-        (one.model_dump(mode="json"), f"scenario '{one.name}'") if isinstance(one, Scenario)
-        else (read_scenario(one), str(one)) for one in given
+        (file.model_dump(mode="json"), f"scenario '{file.name}'") if isinstance(file, Scenario)
+        else (read_scenario(file), str(file)) for file in sources
     )  # fmt: skip
     return [parse_scenario(changed(content, changes), origin) for content, origin in contents]
 
@@ -470,7 +476,7 @@ def _report(
     from sciprec.report.stored.batch import read_batch, write_manifest
 
     scenarios = {run.scenario.name: run.scenario for run in runs}
-    stated = {name: one.model_dump(mode="json") for name, one in scenarios.items()}
+    stated = {name: scenario.model_dump(mode="json") for name, scenario in scenarios.items()}
     write_manifest(folder, outcomes, command=command, made_by=provenance(), scenarios=stated)
     batch = read_batch(folder)
     page = write_page(batch)
@@ -490,13 +496,13 @@ def _report(
 
 
 def _command(
-    given: Sequence[Any], backends: Sequence[str] | None, plugins: Sequence[str],
+    sources: Sequence[Any], backends: Sequence[str] | None, plugins: Sequence[str],
     changes: Mapping[str, Any], folder: Path,
 ) -> str:  # fmt: skip
     """The command line that makes this batch again."""
     parts = [*shell_assignments(os.environ), "sciprec", "run"]
-    for one in given:
-        parts.append(f"{one.name}.toml" if isinstance(one, Scenario) else os.fspath(one))
+    for source in sources:
+        parts.append(f"{source.name}.toml" if isinstance(source, Scenario) else os.fspath(source))
     for name in backends or ():
         parts += ["--backend", name]
     for file in plugins:

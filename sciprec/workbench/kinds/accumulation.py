@@ -56,45 +56,45 @@ class AccumulationScenario(Scenario):
     instead_of_ensemble: ClassVar[str] = ": give 'members' in [accumulation] instead"
 
 
-def _run(given: AccumulationRun, variant: Variant, around: Surroundings) -> xr.Dataset:
+def _run(table: AccumulationRun, variant: Variant, around: Surroundings) -> xr.Dataset:
     """Sum many small increments."""
     from sciprec.accumulation import accumulate
 
     chosen = variant.compensation.resolved()
     done = accumulate(
-        **given.model_dump(), backend=variant.backend, compensation=chosen, monitor=around.monitor
+        **table.model_dump(), backend=variant.backend, compensation=chosen, monitor=around.monitor
     )
-    made = accumulation_dataset(done)
-    return made if done.observed is None else with_monitor(made, done.observed)
+    dataset = accumulation_dataset(done)
+    return dataset if done.observed is None else with_monitor(dataset, done.observed)
 
 
-def _check(given: AccumulationRun, variant: Variant) -> None:
+def _check(table: AccumulationRun, variant: Variant) -> None:
     """Increments whose sums are exact."""
     from sciprec.accumulation.integration import check_request, one_compensation
 
-    check_request(**given.model_dump())
+    check_request(**table.model_dump())
     one_compensation(variant.compensation.resolved())
 
 
-def _estimate(given: AccumulationRun, variant: Variant, slowness: float) -> Estimate:
-    work = given.updates * given.members
-    megabytes = given.outputs * given.members * NUMBER_BYTES / 1e6
+def _estimate(table: AccumulationRun, variant: Variant, slowness: float) -> Estimate:
+    work = table.updates * table.members
+    megabytes = table.outputs * table.members * NUMBER_BYTES / 1e6
     return Estimate(
-        f"{given.updates:,} updates of {given.members} sums", work * _UPDATE * slowness, megabytes
+        f"{table.updates:,} updates of {table.members} sums", work * _UPDATE * slowness, megabytes
     )
 
 
-def _moved(given: AccumulationRun, move: Callable[[float], float]) -> AccumulationRun:
+def _moved(table: AccumulationRun, move: Callable[[float], float]) -> AccumulationRun:
     """Increments and start."""
     names = ("smallest", "largest", "start")
-    return given.model_copy(update={name: move(getattr(given, name)) for name in names})
+    return table.model_copy(update={name: move(getattr(table, name)) for name in names})
 
 
-def _fitting(given: AccumulationRun, backend: str, length: float | None, times: int):
+def _fitting(table: AccumulationRun, backend: str, length: float | None, times: int):
     """Names of the variables, and the error of a compensation."""
     from sciprec.accumulation.integration import VARIABLE, accumulate
 
-    request = given.model_dump()
+    request = table.model_dump()
     updates = max(round(times * (request["updates"] / 10 if length is None else length)), 1)
     request |= {"updates": updates, "outputs": min(request["outputs"], updates)}
 
@@ -111,13 +111,13 @@ ACCUMULATION = Kind(
     _run,
     check=_check,
     attributes=stated(primary="parameter", rounded=_ROUNDED),
-    variables=lambda given: ("parameter", "largest_error_in_u", "mean_error_in_u"),
+    variables=lambda table: ("parameter", "largest_error_in_u", "mean_error_in_u"),
     estimate=_estimate,
     compile_seconds=2.0,
-    kernels=lambda given, variant: None,
-    sources=lambda given: (),
+    kernels=lambda table, variant: None,
+    sources=lambda table: (),
     moved=_moved,
-    watched=lambda given: ("parameter",),
-    residuals=lambda given: [("parameter", given.members, 1)],
+    watched=lambda table: ("parameter",),
+    residuals=lambda table: [("parameter", table.members, 1)],
     fitting=_fitting,
 )

@@ -51,46 +51,46 @@ def price_scenario(given: AskedPrice, backend: str) -> PriceScenario:
     )
 
 
-def _run(given: AskedPrice, variant: Variant, around: Surroundings) -> xr.Dataset:
+def _run(request: AskedPrice, variant: Variant, around: Surroundings) -> xr.Dataset:
     """Prices with their bounds and parts, greeks beside them; how many paths and steps it took."""
     from sciprec import heston
     from sciprec.heston.payoff_registry import described
 
-    asked = asked_model(given), asked_payoffs(given.payoffs)
+    subject = asked_model(request), asked_payoffs(request.payoffs)
     how = {"backend": variant.backend, "threads": around.threads}
-    result = heston.price(*asked, **how, **price_arguments(given))
-    of_greeks = greeks_arguments(given)
-    derived = None if of_greeks is None else heston.greeks(*asked, **how, **of_greeks)
+    result = heston.price(*subject, **how, **price_arguments(request))
+    of_greeks = greeks_arguments(request)
+    derived = None if of_greeks is None else heston.greeks(*subject, **how, **of_greeks)
     options = [described(payoff) for payoff in result.payoffs]
     names = ("price", "bound", *_PARTS, "rounding_error")
     values = {name: ("option", np.ravel(getattr(result, name))) for name in names}
-    found = xr.Dataset(values, {"option": options})
+    dataset = xr.Dataset(values, {"option": options})
     for name in ("n_paths", "n_steps"):
-        found[name] = float(getattr(result, name))
+        dataset[name] = float(getattr(result, name))
     if derived is not None:
         shape = len(options), len(derived.greeks)
         axes = ("option", "greek")
         for name, part in (("greek_value", "value"), ("greek_bound", "bound")):
-            found[name] = axes, np.reshape(getattr(derived, part), shape)
-        found = found.assign_coords(greek=list(derived.greeks))
-    for name in found.data_vars:
+            dataset[name] = axes, np.reshape(getattr(derived, part), shape)
+        dataset = dataset.assign_coords(greek=list(derived.greeks))
+    for name in dataset.data_vars:
         counted = str(name).startswith("n_")
-        found[name].attrs = {"units": "1" if counted else "currency", "long_name": str(name)}
-    if "greek_value" in found:
+        dataset[name].attrs = {"units": "1" if counted else "currency", "long_name": str(name)}
+    if "greek_value" in dataset:
         for name in ("greek_value", "greek_bound"):
-            found[name].attrs["units"] = "1"
-    found.attrs = {
+            dataset[name].attrs["units"] = "1"
+    dataset.attrs = {
         "blow_up": "", **timing_attributes(levels_timing([result])),
         **fixed_point_attributes(result.fixed_point),
     }  # fmt: skip
-    return found
+    return dataset
 
 
-def _check(given: AskedPrice, variant: Variant) -> None:
+def _check(request: AskedPrice, variant: Variant) -> None:
     """Look at what only the model knows, before anything is computed."""
     from sciprec.heston.payoff_registry import check_payoffs
 
-    check_payoffs(asked_payoffs(given.payoffs), asked_model(given))
+    check_payoffs(asked_payoffs(request.payoffs), asked_model(request))
 
 
 ASKED_PRICE = Kind(

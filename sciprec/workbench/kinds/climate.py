@@ -54,23 +54,23 @@ _NO_KERNEL = {
 """Keys of the table that no kernel depends on."""
 
 
-def _truncation(given: Any) -> int | str:
+def _truncation(value: Any) -> int | str:
     """The number of a truncation, or its name where its grid is linear."""
     from sciprec.climate.transform.grid import resolve_truncation
 
-    found = resolve_truncation(given)
-    return found.name if found.name.startswith("TL") else found.number
+    truncation = resolve_truncation(value)
+    return truncation.name if truncation.name.startswith("TL") else truncation.number
 
 
-def _stored(given: str) -> str:
+def _stored(text: str) -> str:
     """The name of an arithmetic, or formats by scale."""
     from sciprec.climate.stepping.stored import read_scales
 
-    if given.startswith(SCALES):
-        read_scales(given)
+    if text.startswith(SCALES):
+        read_scales(text)
     else:
-        resolve_backend(given)
-    return given
+        resolve_backend(text)
+    return text
 
 
 _Truncation = Annotated[
@@ -145,8 +145,8 @@ class ClimateRun(Section):
 
     def arguments(self) -> dict[str, Any]:
         """Arguments of `sciprec.climate.run`."""
-        given = self.model_dump()
-        return given | given.pop("parameters")
+        values = self.model_dump()
+        return values | values.pop("parameters")
 
     @field_validator("checkpoints")
     @classmethod
@@ -195,32 +195,32 @@ class ClimateScenario(WithScaling, WithPolicies, WithAdaptive):
 
     @field_validator("stages")
     @classmethod
-    def _stages_once(cls, given: tuple[StagesChoice, ...]) -> tuple[StagesChoice, ...]:
-        names = [choice.name for choice in given]
+    def _stages_once(cls, choices: tuple[StagesChoice, ...]) -> tuple[StagesChoice, ...]:
+        names = [choice.name for choice in choices]
         if len(set(names)) < len(names):
             raise ValueError("stages are named twice")
-        return given
+        return choices
 
 
-def _request(given: ClimateRun, **more: Any) -> Any:
+def _request(table: ClimateRun, **options: Any) -> Any:
     """The checked request of a table [climate]; `more`: further or other arguments."""
     from sciprec.climate.running.request import check_request
 
-    mine = given.model_dump(exclude={"checkpoints", "count_operations"})
-    return check_request(**(mine | more))
+    mine = table.model_dump(exclude={"checkpoints", "count_operations"})
+    return check_request(**(mine | options))
 
 
-def _request_of(given: ClimateRun, variant: Variant) -> Any:
+def _request_of(table: ClimateRun, variant: Variant) -> Any:
     """The checked request of a variant's run."""
     if variant.adaptive is not None:
-        return _request(given, stored=None, adaptive=variant.adaptive.plan())
+        return _request(table, stored=None, adaptive=variant.adaptive.plan())
     return _request(
-        given, stored=None if variant.is_truth else given.stored, backend=variant.backend,
+        table, stored=None if variant.is_truth else table.stored, backend=variant.backend,
         compensation=variant.compensation.resolved(), stages=variant.stages.resolved(),
     )  # fmt: skip
 
 
-def _run(given: ClimateRun, variant: Variant, around: Surroundings) -> xr.Dataset:
+def _run(table: ClimateRun, variant: Variant, around: Surroundings) -> xr.Dataset:
     """Integrate a global model; members differ by a perturbation of the initial state."""
     from sciprec.climate.running.checkpoint import Restart
     from sciprec.climate.running.perturbation import Perturbation
@@ -228,8 +228,8 @@ def _run(given: ClimateRun, variant: Variant, around: Surroundings) -> xr.Datase
 
     plan = None if variant.adaptive is None else variant.adaptive.plan()
     changed: dict[str, Any] = {"stored": None} if variant.is_truth or plan is not None else {}
-    if given.checkpoints is not None:
-        changed["checkpoints"] = Restart(inside(around.folder, given.checkpoints), lasting=True)
+    if table.checkpoints is not None:
+        changed["checkpoints"] = Restart(inside(around.folder, table.checkpoints), lasting=True)
     elif around.interrupted is not None:
         changed["checkpoints"] = Restart(around.interrupted, told=around.told)
     if around.member is not None:
@@ -237,78 +237,78 @@ def _run(given: ClimateRun, variant: Variant, around: Surroundings) -> xr.Datase
     if not variant.is_truth or around.member is not None:
         changed["count_operations"] = False
     return run_climate(
-        **(given.arguments() | changed), backend=variant.backend,
+        **(table.arguments() | changed), backend=variant.backend,
         compensation=variant.compensation.resolved(), stages=variant.stages.resolved(),
         progress=around.listening, monitor=None if plan else around.monitor, adaptive=plan,
-        threads=min(around.threads, _worthwhile_threads(given)),
+        threads=min(around.threads, _worthwhile_threads(table)),
     )  # fmt: skip
 
 
-def _worthwhile_threads(given: ClimateRun) -> int:
+def _worthwhile_threads(table: ClimateRun) -> int:
     """The number of threads that make a run shorter: they meet some ten times in a step."""
     from sciprec.climate.transform.legendre import coefficient_orders
 
-    request = _request(given, stored=None)
+    request = _request(table, stored=None)
     layout = request.equations.layout(request.parameters.equations)
     elements = 2 * coefficient_orders(request.truncation.number)[0].size
     return max(1, elements * sum(levels for _, levels in layout) // _ELEMENTS_OF_A_THREAD)
 
 
-def _check(given: ClimateRun, variant: Variant) -> None:
+def _check(table: ClimateRun, variant: Variant) -> None:
     """Names of case, scheme and parameters; steps that fit the output times; arithmetics of the
     transforms' stages that the case, its parameters and backends take.
     """
     compensation = variant.compensation.resolved()
     try:
         if variant.adaptive is None:
-            _request(given, compensation=compensation)
-        _request_of(given, variant)
+            _request(table, compensation=compensation)
+        _request_of(table, variant)
     except InputError as error:
         if variant.adaptive is not None:
             raise
-        alone = _wrong_by_itself(given, compensation, variant.backend)
+        alone = _wrong_by_itself(table, compensation, variant.backend)
         raise InputError("\n".join(alone or [str(error)])) from None
 
 
-def _watchable(given: ClimateRun, variant: Variant, plan: Plan) -> None:
+def _watchable(table: ClimateRun, variant: Variant, plan: Plan) -> None:
     """Steps that the run has, and does not make again."""
     from sciprec.climate.running.request import watchable
 
-    request = _request_of(given, variant)
+    request = _request_of(table, variant)
     watchable(plan, request.backend, request.stops[-1])
 
 
-def _wrong_by_itself(given: ClimateRun, compensation: Any, backend: str) -> list[str]:
+def _wrong_by_itself(table: ClimateRun, compensation: Any, backend: str) -> list[str]:
     """Complaints about single parts of a table whatever the others say, a sentence each."""
     plain: dict[str, Any] = {
         "parameters": {}, "variables": None, "stored": None, "time_scheme": None,
         "days": 1.0, "output_hours": 24.0, "step_seconds": None,
     }  # fmt: skip
-    span = {name: getattr(given, name) for name in ("days", "output_hours", "step_seconds")}
-    filtered = {"time_scheme": given.time_scheme}
-    kept = {"stored": given.stored, "backend": backend}
-    parts: list[dict[str, Any]] = [span, kept, {"compensation": compensation}]
-    parts += [{"parameters": {n: value}} | filtered for n, value in given.parameters.items()]
-    parts += [{"variables": [name]} for name in given.variables or ()]
-    said = []
+    span = {name: getattr(table, name) for name in ("days", "output_hours", "step_seconds")}
+    filtered = {"time_scheme": table.time_scheme}
+    storage = {"stored": table.stored, "backend": backend}
+    parts: list[dict[str, Any]] = [span, storage, {"compensation": compensation}]
+    parts += [{"parameters": {n: value}} | filtered for n, value in table.parameters.items()]
+    parts += [{"variables": [name]} for name in table.variables or ()]
+    messages = []
     for part in parts:
         try:
-            _request(given, **(plain | part))
+            _request(table, **(plain | part))
         except InputError as error:
-            said.append(str(error))
-    return list(dict.fromkeys(said))
+            messages.append(str(error))
+    return list(dict.fromkeys(messages))
 
 
-def _variables(given: ClimateRun) -> tuple[str, ...]:
+def _variables(table: ClimateRun) -> tuple[str, ...]:
     """The variables that are kept, and the budgets of the equations."""
-    request = _request(given)
+    request = _request(table)
     return (*request.variables, *request.equations.budgets)
 
 
-def _estimate(given: ClimateRun, variant: Variant, slowness: float) -> Estimate:
+def _estimate(table: ClimateRun, variant: Variant, slowness: float) -> Estimate:
     from sciprec.climate.running.needed_memory import bytes_of_run
 
-    request = _request_of(given, variant)
+    request = _request_of(table, variant)
     steps, scheme, number = request.stops[-1], request.scheme, request.truncation.number
     layout = request.equations.layout(request.parameters.equations)
     fields = sum(levels for _, levels in layout)
@@ -332,19 +332,19 @@ def _points(name: str, truncation: Any) -> int:
     return truncation.nlat * (1 if name.startswith(ZONAL_MEAN) else truncation.nlon)
 
 
-def _kernels(given: ClimateRun, variant: Variant) -> dict[str, Any]:
+def _kernels(climate: ClimateRun, variant: Variant) -> dict[str, Any]:
     """The table without what only changes sizes and numbers."""
-    table = given.model_dump(mode="json", exclude=_NO_KERNEL)
+    table = climate.model_dump(mode="json", exclude=_NO_KERNEL)
     table["parameters"] = {k: v for k, v in table["parameters"].items() if isinstance(v, str)}
     return table | {"stored": variant.stored}
 
 
-def _brief(given: ClimateRun) -> ClimateRun:
+def _brief(table: ClimateRun) -> ClimateRun:
     """Two steps of the same length."""
     from sciprec.climate.constants import SECONDS_PER_DAY
 
-    seconds = 2 * _request(given).step_seconds
-    return given.model_copy(
+    seconds = 2 * _request(table).step_seconds
+    return table.model_copy(
         update={
             "days": seconds / SECONDS_PER_DAY,
             "output_hours": seconds / 3600.0,
@@ -355,29 +355,29 @@ def _brief(given: ClimateRun) -> ClimateRun:
     )
 
 
-def _sources(given: ClimateRun) -> tuple[str]:
+def _sources(table: ClimateRun) -> tuple[str]:
     from sciprec.climate.running.identity import code_behind
 
-    return (code_behind(_request(given)),)
+    return (code_behind(_request(table)),)
 
 
-def _state(given: ClimateRun) -> str:
+def _state(table: ClimateRun) -> str:
     from sciprec.climate.running.identity import state_behind
 
-    return state_behind(_request(given))
+    return state_behind(_request(table))
 
 
-def _residuals(given: ClimateRun) -> list[tuple[str, int, int]]:
+def _residuals(table: ClimateRun) -> list[tuple[str, int, int]]:
     """Complex coefficients of each prognostic variable, one set for each level."""
     from sciprec.climate.transform.legendre import coefficient_orders
 
-    request = _request(given, stored=None, variables=None)
+    request = _request(table, stored=None, variables=None)
     elements = 2 * coefficient_orders(request.truncation.number)[0].size
     layout = request.equations.layout(request.parameters.equations)
     return [(name, elements * count, request.scheme.levels) for name, count in layout]
 
 
-def _fitting(given: ClimateRun, backend: str, length: float | None, times: int):
+def _fitting(table: ClimateRun, backend: str, length: float | None, times: int):
     """Names of the variables, and the error of a compensation."""
     from sciprec.climate.cases.registry import resolve_case
     from sciprec.climate.catalogue import EQUATIONS
@@ -385,31 +385,31 @@ def _fitting(given: ClimateRun, backend: str, length: float | None, times: int):
     from sciprec.climate.running.integration import integrate
     from sciprec.climate.transform.grid import GaussianGrid, resolve_truncation
 
-    days = times * (given.days / 10 if length is None else length)
-    hours = min(given.output_hours, 24.0 * days)
+    days = times * (table.days / 10 if length is None else length)
+    hours = min(table.output_hours, 24.0 * days)
     options = {
-        "step_seconds": given.step_seconds, "output_hours": hours,
-        "parameters": dict(given.parameters), "time_scheme": given.time_scheme,
+        "step_seconds": table.step_seconds, "output_hours": hours,
+        "parameters": dict(table.parameters), "time_scheme": table.time_scheme,
     }  # fmt: skip
-    equations = EQUATIONS[resolve_case(given.case).equations]
+    equations = EQUATIONS[resolve_case(table.case).equations]
     if "height" not in equations.fields:
         raise InputError(
-            f"case '{given.case}' of the equations '{equations.name}' has no height of a free "
+            f"case '{table.case}' of the equations '{equations.name}' has no height of a free "
             "surface, whose error is fitted; accepted: cases of shallow water, such as "
             "'williamson_5'"
         )
-    grid = GaussianGrid(resolve_truncation(given.truncation))
-    exact = integrate(given.case, given.truncation, days, backend=TRUTH, **options)
+    grid = GaussianGrid(resolve_truncation(table.truncation))
+    exact = integrate(table.case, table.truncation, days, backend=TRUTH, **options)
     truth = exact.fields
     if exact.blow_up is not None:
         raise InputError(
-            f"case '{given.case}' breaks down in {TRUTH} already; fit a shorter run with "
+            f"case '{table.case}' breaks down in {TRUTH} already; fit a shorter run with "
             f"length=...: {exact.blow_up}"
         )
 
     def error(compensation) -> float:
         """The error that the fit makes small: that of a run with this compensation."""
-        run = integrate(given.case, given.truncation, days, backend=backend,
+        run = integrate(table.case, table.truncation, days, backend=backend,
                         compensation=compensation, **options)  # fmt: skip
         if run.blow_up is not None:
             return math.inf
@@ -431,7 +431,7 @@ CLIMATE = Kind(
     attributes=stated(primary="height surface_pressure", rounded=_ROUNDED),
     variables=_variables,
     estimate=_estimate,
-    length=lambda given: (given.days, "day"),
+    length=lambda table: (table.days, "day"),
     compile_seconds=20.0,  # docs/engine.md
     kernels=_kernels,
     brief=_brief,
@@ -440,7 +440,7 @@ CLIMATE = Kind(
     ensembles=True,
     restarts=True,
     residuals=_residuals,
-    watched=lambda given: with_changes(_request(given).equations.variables),
+    watched=lambda table: with_changes(_request(table).equations.variables),
     watchable=_watchable,
     drifts=True,
     fitting=_fitting,

@@ -68,14 +68,14 @@ def read_scenario(path: str | Path) -> dict[str, Any]:
     Raises:
         InputError: it cannot be read.
     """
-    given = Path(arguments.path("a scenario", path))
-    if given.suffix == ".py":
+    file = Path(arguments.path("a scenario", path))
+    if file.suffix == ".py":
         raise InputError(
-            f"'{given}' is a Python file, and a scenario is a TOML file; a kernel of it is "
-            f"studied by `sciprec study {given}:FUNCTION`"
+            f"'{file}' is a Python file, and a scenario is a TOML file; a kernel of it is "
+            f"studied by `sciprec study {file}:FUNCTION`"
         )
-    content = read_toml(given, "scenario", SCENARIOS, EXAMPLE)
-    return _from_its_folder(content, named(given, SCENARIOS).parent)
+    content = read_toml(file, "scenario", SCENARIOS, EXAMPLE)
+    return _from_its_folder(content, named(file, SCENARIOS).parent)
 
 
 def _from_its_folder(content: dict[str, Any], folder: Path) -> dict[str, Any]:
@@ -96,10 +96,10 @@ def _from(folder: Path, name: Any) -> Any:
 
 def parse_scenario(content: dict[str, Any], origin: str = "scenario") -> Scenario:
     """Validate a scenario that is already a dictionary; `origin` is named in the complaints."""
-    found = examined(content)
-    if found.scenario is None:
-        raise InputError("\n".join(f"{origin}: {said}" for said in found.complaints))
-    return found.scenario
+    result = examined(content)
+    if result.scenario is None:
+        raise InputError("\n".join(f"{origin}: {text}" for text in result.complaints))
+    return result.scenario
 
 
 def examined(content: dict[str, Any]) -> Examined:
@@ -107,26 +107,28 @@ def examined(content: dict[str, Any]) -> Examined:
 
     A table is looked at as a whole when its keys are right; what is wrong elsewhere hides nothing.
     """
-    name, known = content.get("kind"), kinds()
-    if not isinstance(name, str) or name not in known:
-        given = "is missing" if name is None else f"was given {arguments.shown(name)}"
-        no_kind = f"the key 'kind' {given}; accepted: {', '.join(known)}{meant(name, known)}"
+    name, registered = content.get("kind"), kinds()
+    if not isinstance(name, str) or name not in registered:
+        problem = "is missing" if name is None else f"was given {arguments.shown(name)}"
+        no_kind = (
+            f"the key 'kind' {problem}; accepted: {', '.join(registered)}{meant(name, registered)}"
+        )
         return Examined(None, (no_kind, *_of_every_kind(content)))
-    kind, rest = known[name], content
-    said: list[str] = []
+    kind, remaining = registered[name], content
+    messages: list[str] = []
     while True:
         try:
-            scenario = kind.scenario.model_validate(rest)
+            scenario = kind.scenario.model_validate(remaining)
         except ValidationError as error:
             errors = _one_of_each(error.errors())
-            said += complaints(kind.scenario, errors)
-            left = _without(rest, [e["loc"] for e in errors], kind)
-            if left is None:
-                return Examined(None, tuple(dict.fromkeys(said)))
-            rest = left
+            messages += complaints(kind.scenario, errors)
+            reduced = _without(remaining, [e["loc"] for e in errors], kind)
+            if reduced is None:
+                return Examined(None, tuple(dict.fromkeys(messages)))
+            remaining = reduced
             continue
-        said += _no_ensemble(scenario, kind, known)
-        every = tuple(dict.fromkeys(said))
+        messages += _no_ensemble(scenario, kind, registered)
+        every = tuple(dict.fromkeys(messages))
         return Examined(None if every else scenario, every, scenario)
 
 
@@ -142,13 +144,13 @@ def _of_every_kind(content: dict[str, Any]) -> list[str]:
     return []
 
 
-def _no_ensemble(scenario: Scenario, kind: Kind, known: dict[str, Kind]) -> list[str]:
+def _no_ensemble(scenario: Scenario, kind: Kind, registered: dict[str, Kind]) -> list[str]:
     """The complaint about a table [ensemble] of a kind that has none."""
     if scenario.ensemble is None or kind.ensembles:
         return []
-    others = " and ".join(f"'{each.name}'" for each in known.values() if each.ensembles)
+    names = " and ".join(f"'{each.name}'" for each in registered.values() if each.ensembles)
     return [
-        f"the table [ensemble] was given; accepted in scenarios of kind {others}"
+        f"the table [ensemble] was given; accepted in scenarios of kind {names}"
         f"{scenario.instead_of_ensemble}"
     ]
 
@@ -162,22 +164,22 @@ def _without(content: dict[str, Any], wrong: Sequence[tuple], kind: Kind) -> dic
     places = {(kind.name,) if loc[:1] == (kind.name,) else tuple(loc[:2]) for loc in wrong}
     if () in places or (kind.name,) in places:
         return None
-    rest = copy.copy(content)
+    remaining = copy.copy(content)
     for name in dict.fromkeys(place[0] for place in places):
         refused = {place[1] for place in places if place[0] == name and len(place) > 1}
         if name not in content and name not in _IN_PLACE_OF:
             return None
-        value = rest.pop(name, None)
+        value = remaining.pop(name, None)
         if name in _IN_PLACE_OF:
-            rest[name] = _IN_PLACE_OF[name]
+            remaining[name] = _IN_PLACE_OF[name]
         elif isinstance(value, list) and (name,) not in places:
-            rest[name] = [one for i, one in enumerate(value) if i not in refused]
-            if not rest[name]:
-                del rest[name]
+            remaining[name] = [item for i, item in enumerate(value) if i not in refused]
+            if not remaining[name]:
+                del remaining[name]
         of_backends = [kind.scenario.of_backends] if name == "backends" else []
         for group in [each for each in kind.scenario.together if name in each] + of_backends:
-            rest = {key: one for key, one in rest.items() if key not in group}
-    return rest
+            remaining = {key: item for key, item in remaining.items() if key not in group}
+    return remaining
 
 
 def _one_of_each(errors: list[Any]) -> list[Any]:

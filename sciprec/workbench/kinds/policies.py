@@ -16,19 +16,25 @@ def words_of(name: str, kind: str) -> str:
     """
     if not name.startswith("policy:") or kind not in MODEL_STAGES:
         return ""
-    policy, own = policy_called(name), [stage for stage in MODEL_STAGES[kind] if not stage.always]
+    policy, stages = (
+        policy_called(name),
+        [stage for stage in MODEL_STAGES[kind] if not stage.always],
+    )
     if isinstance(policy, Mixture):
-        rest, formats = policy.rest, {stage.name: policy.formats.get(stage.name) for stage in own}
+        usual, formats = (
+            policy.rest,
+            {stage.name: policy.formats.get(stage.name) for stage in stages},
+        )
     else:
-        rest = policy.narrow if policy.name in ("O2", "O3") else policy.wide
-        formats = {s.name: policy.narrow if policy.is_narrow(s) else policy.wide for s in own}
-    others: dict[str, list[str]] = {}
+        usual = policy.narrow if policy.name in ("O2", "O3") else policy.wide
+        formats = {s.name: policy.narrow if policy.is_narrow(s) else policy.wide for s in stages}
+    exceptions: dict[str, list[str]] = {}
     for stage, fmt in formats.items():
-        if fmt not in (None, rest):
-            others.setdefault(fmt, []).append(stage)
-    said = [f"{', '.join(stages)} in {fmt}" for fmt, stages in others.items()]
-    said.append(f"{'all else' if said else 'all'} in {rest}")
-    return f"policy {policy.name}: {'; '.join(said)}"
+        if fmt not in (None, usual):
+            exceptions.setdefault(fmt, []).append(stage)
+    parts = [f"{', '.join(stages)} in {fmt}" for fmt, stages in exceptions.items()]
+    parts.append(f"{'all else' if parts else 'all'} in {usual}")
+    return f"policy {policy.name}: {'; '.join(parts)}"
 
 
 def policy_rows() -> list[dict[str, str]]:
@@ -41,27 +47,27 @@ def mixture_rows() -> list[dict[str, str]]:
     "-" is that of the rest.
     """
     rows = [
-        _row(f"policy:{one.name}", one.rest, dict(one.formats), one.about)
-        for one in MIXTURES.values()
+        _row(f"policy:{mixture.name}", mixture.rest, dict(mixture.formats), mixture.about)
+        for mixture in MIXTURES.values()
     ]
     for backend in backends().values():
         formats = {"Legendre products": backend.matmul, "Legendre sums": backend.accumulate}
-        others = {k: a.format.name for k, a in formats.items() if a != backend.compute}
-        if others and not backend.compute.fixed:
-            rows.append(_row(backend.name, backend.compute.format.name, others, backend.about))
+        changed = {k: a.format.name for k, a in formats.items() if a != backend.compute}
+        if changed and not backend.compute.fixed:
+            rows.append(_row(backend.name, backend.compute.format.name, changed, backend.about))
     for name, stages in STAGES.items():
-        kept = f"orders below {stages.kept_orders}" * bool(stages.kept_orders)
-        kept += f"degrees below {stages.kept_degrees}" * bool(stages.kept_degrees)
+        lowest = f"orders below {stages.kept_orders}" * bool(stages.kept_orders)
+        lowest += f"degrees below {stages.kept_degrees}" * bool(stages.kept_degrees)
         formats = {
             "Legendre products": stages.legendre, "Legendre sums": stages.sums or stages.legendre,
             "Fourier": stages.fourier,
         }  # fmt: skip
-        about = f"{kept} in {stages.kept}" if kept else "what is handed on is rounded, too"
-        own = {k: str(f) for k, f in formats.items() if f}
-        rows.append(_row(f"stages {name}", "any", own, about))
+        about = f"{lowest} in {stages.kept}" if lowest else "what is handed on is rounded, too"
+        named = {k: str(f) for k, f in formats.items() if f}
+        rows.append(_row(f"stages {name}", "any", named, about))
     return rows
 
 
-def _row(name: str, rest: str, formats: dict[str, str], about: str) -> dict[str, str]:
-    own = {stage: formats.get(stage, "-") for stage in _MIXED}
-    return {"given as": name, "rest": rest, **own, "about": about}
+def _row(name: str, usual: str, formats: dict[str, str], about: str) -> dict[str, str]:
+    columns = {stage: formats.get(stage, "-") for stage in _MIXED}
+    return {"given as": name, "rest": usual, **columns, "about": about}

@@ -38,9 +38,9 @@ class _Handed(Variant):
 def first_variant(scenario: Scenario, backend: str) -> Variant:
     """A backend with the first of a scenario's compensations, and of its stages."""
     choices, stages = scenario.choices(), scenario.stage_choices()
-    more = {"compensation": choices[0]} if choices else {}
-    more |= {"stages": stages[0]} if stages else {}
-    return Variant(backend, **more, stored=scenario.stored_format)
+    options = {"compensation": choices[0]} if choices else {}
+    options |= {"stages": stages[0]} if stages else {}
+    return Variant(backend, **options, stored=scenario.stored_format)
 
 
 def program_of(
@@ -56,14 +56,14 @@ def program_of(
     Raises:
         InputError: the model does not take the variant, or output is no name or names.
     """
-    wanted = output if output is None else tuple(names("output", output))
+    outputs = output if output is None else tuple(names("output", output))
     kind = kind_of(scenario)
     table = scenario.table.model_copy(update=dict.fromkeys(scenario.folders))
     kind.check(table, variant)
 
     def program(handed: Backend) -> Results:
-        given = _Handed(handed, variant.compensation, variant.stages, variant.stored)
-        return _results(kind.run(table, given, Surroundings(timed=False)), kind, wanted)
+        handed_variant = _Handed(handed, variant.compensation, variant.stages, variant.stored)
+        return _results(kind.run(table, handed_variant, Surroundings(timed=False)), kind, outputs)
 
     return program
 
@@ -95,13 +95,13 @@ def _results(dataset: xr.Dataset, kind: Kind, output: tuple[str, ...] | None) ->
     numbers = {str(n): v for n, v in dataset.data_vars.items() if v.dtype.kind == "f"}
     if output is None:
         output = tuple(_usual(numbers, {**kind.attributes, **dataset.attrs}))
-    wanted = list(output)
-    for one in wanted:
-        if one not in numbers:
-            raise refused("output", one, f"one of {', '.join(numbers)}")
-    timed = tuple(n for n in wanted if numbers[n].dims[:1] == (TIME,))
+    outputs = list(output)
+    for name in outputs:
+        if name not in numbers:
+            raise refused("output", name, f"one of {', '.join(numbers)}")
+    timed = tuple(n for n in outputs if numbers[n].dims[:1] == (TIME,))
     times = tuple(map(float, dataset[TIME].values)) if timed else ()
-    return Results({n: numbers[n].values for n in wanted}, timed, times)
+    return Results({n: numbers[n].values for n in outputs}, timed, times)
 
 
 def _usual(numbers: Mapping[str, xr.DataArray], attributes: Mapping[str, Any]) -> list[str]:

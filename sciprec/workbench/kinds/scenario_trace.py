@@ -55,10 +55,10 @@ def trace_scenario(
         parts of the error: its effect on parts adds up, in that order. In formats of more than 25
         bits these lack the parts many times over, so that they can be told apart.
     """
-    found, resolved = loaded(scenario, changes), resolve_backend(backend)
-    variant = first_variant(found, resolved.name)
+    scenario_model, resolved = loaded(scenario, changes), resolve_backend(backend)
+    variant = first_variant(scenario_model, resolved.name)
     return trace_variant(
-        found, variant, resolved, output=output, by=by, lanes=lanes, samples=samples,
+        scenario_model, variant, resolved, output=output, by=by, lanes=lanes, samples=samples,
         on_estimate=on_estimate,
     )  # fmt: skip
 

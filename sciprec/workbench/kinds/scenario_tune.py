@@ -75,11 +75,11 @@ def tune_scenario(
     Source:
         As `tune`.
     """
-    found = _taken(loaded(scenario, changes))
+    subject = _taken(loaded(scenario, changes))
     require_tolerance(tolerance, margin)
     word("unit", unit, UNITS_OF_MODELS)
     word("rounds", rounds, ROUNDS)
-    wanted = output if output is None else tuple(names("output", output))
+    outputs = output if output is None else tuple(names("output", output))
     stages = tuple(s for stages in MODEL_STAGES.values() for s in stages) if unit == "stage" else ()
     other = None
     if check is not None:
@@ -89,10 +89,10 @@ def tune_scenario(
                 'change something, as in {"climate.days": 2.0}'
             )
         changed = _taken(loaded(scenario, {**(changes or {}), **check}))
-        other = program_of(changed, _BARE, wanted)
+        other = program_of(changed, _BARE, outputs)
     problem = ModelProblem(
-        program_of(found, _BARE, wanted), model=found.name,
-        said=(found.model_dump_json(), repr(wanted), kind_of(found).state(found.table)),
+        program_of(subject, _BARE, outputs), model=subject.name,
+        said=(subject.model_dump_json(), repr(outputs), kind_of(subject).state(subject.table)),
         stages=stages, metric=metric_of(metric), formats=formats_of(formats), unit=unit,
         rounds=rounds,
     )  # fmt: skip

@@ -17,15 +17,17 @@ def scenario_schema(names: Sequence[str] = ()) -> dict[str, Any]:
     Raises:
         InputError: a kind is unknown.
     """
-    known = kinds()
-    chosen = [known[word("kind", name, known)] for name in names or known]
-    made = json_schema([kind.scenario for kind in chosen])
-    places = [one["$ref"].rpartition("/")[2] for one in made.get("oneOf", ()) if "$ref" in one]
-    tables = [made["$defs"][place] for place in places] if len(chosen) > 1 else [made]
+    registered = kinds()
+    chosen = [registered[word("kind", name, registered)] for name in names or registered]
+    schema = json_schema([kind.scenario for kind in chosen])
+    places = [
+        entry["$ref"].rpartition("/")[2] for entry in schema.get("oneOf", ()) if "$ref" in entry
+    ]
+    tables = [schema["$defs"][place] for place in places] if len(chosen) > 1 else [schema]
     for kind, table in zip(chosen, tables, strict=True):
         if not kind.ensembles:
             del table["properties"]["ensemble"]
-    return made
+    return schema
 
 
 def scenario_keys(name: str) -> list[Key]:

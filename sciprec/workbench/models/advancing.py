@@ -58,22 +58,22 @@ class Advancing:
                 f"arithmetic.advance was given {count} steps after {self.steps} of "
                 f"{control.steps}; give of=, the number of all steps of the run"
             )
-        stop, made = self.steps + count, dict(state)
+        stop, values = self.steps + count, dict(state)
         while self.steps < stop:
             size = block_size(self.plan, self.steps, stop)
-            made = block(self, control, made, self.steps, size)
+            values = block(self, control, values, self.steps, size)
             self.steps += size
             for name, array in state.items():
-                array[...] = made[name]
+                array[...] = values[name]
 
     def _begun(self, state: Mapping[str, np.ndarray], of: int) -> Control:
         """The control of the run; the first call says for how many steps and of what."""
         if self._control is None:
             try:
-                one = require_variable(self.plan, tuple(state))
+                variable = require_variable(self.plan, tuple(state))
             except InputError as error:
                 raise ModelError(f"{error}: what arithmetic.advance is given") from None
-            self._judged = (one,) if self.plan.variable else tuple(state)
+            self._judged = (variable,) if self.plan.variable else tuple(state)
             weights = [np.ones(state[name].size) for name in self._judged]
             self._control = Control(self.plan, of, weights)
         sizes = tuple(state[name].size for name in self._judged if name in state)
@@ -108,9 +108,9 @@ class Advancing:
     def exact(self, state: State, before: int) -> State:
         """A step in fp64."""
         assert self._step is not None
-        made = self.copied(state)
-        self._step(self._exact, **made)
-        return made
+        values = self.copied(state)
+        self._step(self._exact, **values)
+        return values
 
     def apart(self, state: State, exact: State) -> np.ndarray:
         """The differences of the judged variables."""
@@ -133,8 +133,8 @@ def checked_state(state: Mapping[str, Any]) -> None:
         )
     for name, array in state.items():
         if not isinstance(array, np.ndarray) or array.dtype != np.float64:
-            given = array.dtype if isinstance(array, np.ndarray) else type(array).__name__
+            type_name = array.dtype if isinstance(array, np.ndarray) else type(array).__name__
             raise ModelError(
-                f"arithmetic.advance was given {name} of type {given}; give arrays of float64, "
+                f"arithmetic.advance was given {name} of type {type_name}; give arrays of float64, "
                 "which steps change in place"
             )

@@ -76,14 +76,14 @@ class ModelArithmetic:
         self.seed = whole("seed", seed, 0, 2**64 - 1)
         self.threads = whole("threads", threads, *THREADS)
         whole("member", member, 0, 2**32 - 1)
-        watched, kept = plan_from(monitor), adaptive_from(adaptive)
+        watched, adaptive_plan = plan_from(monitor), adaptive_from(adaptive)
         self._member, self._disturbs = member, member == 0
         self._compensation = resolve_compensation(compensation)
         self._lifted: dict[tuple[Any, ...], Lifted] = {}
         self._updates: dict[int, tuple[np.ndarray, CarriedUpdate]] = {}
         self._drawn = self._made = 0
         self.observer = None if watched is None else Observer(watched, self._resolved)
-        self._advancing = None if kept is None else self._on_ladder(kept)
+        self._advancing = None if adaptive_plan is None else self._on_ladder(adaptive_plan)
 
     @property
     def member(self) -> int:
@@ -103,11 +103,11 @@ class ModelArithmetic:
             LiftError: as `sciprec.lift`.
         """
         name = (kernel, repr(sorted(options.items())))
-        found = self._lifted.get(name)
-        if found is None:
-            found = lift(kernel, self._resolved, **{"seed": self._new_seed()} | options)
-            self._lifted[name] = found
-        return found
+        lifted = self._lifted.get(name)
+        if lifted is None:
+            lifted = lift(kernel, self._resolved, **{"seed": self._new_seed()} | options)
+            self._lifted[name] = lifted
+        return lifted
 
     def quantize(self, x: Any) -> Any:
         """Numbers rounded to the storage format, as `sciprec.quantize` does."""
@@ -133,9 +133,11 @@ class ModelArithmetic:
         """
         fits = isinstance(state, np.ndarray) and state.dtype.kind == "f" and state.ndim > 0
         if not (fits and state.flags.c_contiguous):
-            given = f"a {type(state).__name__}" if not fits else "an array that is not contiguous"
+            description = (
+                f"a {type(state).__name__}" if not fits else "an array that is not contiguous"
+            )
             raise ModelError(
-                f"arithmetic.update was given a state that is {given}; give a contiguous "
+                f"arithmetic.update was given a state that is {description}; give a contiguous "
                 "floating-point array, which is changed in place"
             )
         step = np.asarray(increment, float)
@@ -162,8 +164,8 @@ class ModelArithmetic:
             return x
         values = np.asarray(x, np.float64)
         drawn = symmetric_uniform(values.size, self.seed, self._member, self._drawn - 1, _STREAM)
-        made = values * (1.0 + self.amplitude * drawn.reshape(values.shape))
-        return made if isinstance(x, np.ndarray) else float(made)
+        result = values * (1.0 + self.amplitude * drawn.reshape(values.shape))
+        return result if isinstance(x, np.ndarray) else float(result)
 
     def advance(
         self, step: Step, steps: int, *, of: int | None = None, **state: np.ndarray
@@ -204,7 +206,7 @@ class ModelArithmetic:
         self._others = tuple(
             ModelArithmetic(name, seed=self.seed) for name in (*plan.ladder[:-1], "fp64")
         )
-        *narrower, exact = (one.lift for one in self._others)
+        *narrower, exact = (arithmetic.lift for arithmetic in self._others)
         return Advancing(plan, (*narrower, self.lift), exact)
 
     def watch(self, **values: Any) -> None:
@@ -224,8 +226,8 @@ class ModelArithmetic:
     @property
     def lifted(self) -> tuple[Any, ...]:
         """All kernels that were lifted so far, those of updates included."""
-        own = (*self._lifted.values(), *(u.lifted for _, u in self._updates.values()))
-        return own + tuple(kernel for other in self._others for kernel in other.lifted)
+        own_kernels = (*self._lifted.values(), *(u.lifted for _, u in self._updates.values()))
+        return own_kernels + tuple(kernel for other in self._others for kernel in other.lifted)
 
     def require_used(self, model: str) -> None:
         """Make sure that what a run asks for beside its arithmetic has been used.
@@ -258,8 +260,8 @@ class ModelArithmetic:
 
     def _updating(self, state: np.ndarray, variable: str) -> CarriedUpdate:
         """The update of an array: it stays alive with its residual."""
-        known = self._updates.get(id(state))
-        if known is None:
+        entry = self._updates.get(id(state))
+        if entry is None:
             if len(self._updates) == _MOST_STATES:
                 raise ModelError(
                     f"arithmetic.update was given {_MOST_STATES} different arrays; give it the "
@@ -271,13 +273,13 @@ class ModelArithmetic:
             update = CarriedUpdate(
                 self._resolved, chosen, trust_inputs=False, seed=self._new_seed()
             )
-            known = self._updates[id(state)] = (state, update)
-        return known[1]
+            entry = self._updates[id(state)] = (state, update)
+        return entry[1]
 
     def _new_seed(self, number: int | None = None) -> int:
         """A seed for the random bits of the next kernel, or of the one of this number."""
-        one = 1 + len(self._lifted) + len(self._updates) if number is None else number
-        return ((self.seed << 40) + (self._member << 12) + one) % 2**63
+        ordinal = 1 + len(self._lifted) + len(self._updates) if number is None else number
+        return ((self.seed << 40) + (self._member << 12) + ordinal) % 2**63
 
     def __repr__(self) -> str:
         beside = "" if self._compensation is None else f", {shown(self._compensation)}"

@@ -69,13 +69,13 @@ def _again(kind: str, content: dict[str, Any]) -> Scenario:
     Raises:
         InputError: its model is not known here.
     """
-    found = kind_called(kind)
-    if found is None:
+    model_kind = kind_called(kind)
+    if model_kind is None:
         raise InputError(
             f"the model '{kind}' is not known here; give the file that defines it with --plugin, "
             f"or plugins= of sciprec.run"
         )
-    return found.scenario.model_validate(content)
+    return model_kind.scenario.model_validate(content)
 
 
 def model(
@@ -139,26 +139,26 @@ def _declared(
     """
     if not inspect.isfunction(function):
         raise InputError(f"model '{name}' is a {type(function).__name__}; decorate a function")
-    given = parameters_of(function, name)
-    table = table_of(given, name)
+    parameters = parameters_of(function, name)
+    table = table_of(parameters, name)
     perturbs = (perturbs,) if isinstance(perturbs, str) else tuple(perturbs)
-    numbers = [n for n, one in table.model_fields.items() if one.annotation is float]
-    for one in perturbs:
-        if one not in numbers:
+    numbers = [n for n, field in table.model_fields.items() if field.annotation is float]
+    for perturbed in perturbs:
+        if perturbed not in numbers:
             raise InputError(
-                f"model '{name}': perturbs names '{one}'; accepted: its parameters that are "
-                f"numbers of type float: {', '.join(numbers) or 'none'}{meant(one, numbers)}"
+                f"model '{name}': perturbs names '{perturbed}'; accepted: its parameters that are "
+                f"numbers of type float: {', '.join(numbers) or 'none'}{meant(perturbed, numbers)}"
             )
-    for one in brief or {}:
-        if one not in table.model_fields:
-            known = tuple(table.model_fields)
+    for perturbed in brief or {}:
+        if perturbed not in table.model_fields:
+            fields = tuple(table.model_fields)
             raise InputError(
-                f"model '{name}': brief names '{one}'; its parameters are "
-                f"{', '.join(known)}{meant(one, known)}"
+                f"model '{name}': brief names '{perturbed}'; its parameters are "
+                f"{', '.join(fields)}{meant(perturbed, fields)}"
             )
     names = (variables,) if isinstance(variables, str) else variables
     names = None if names is None else tuple(names)
-    return Declared(name, function, given, table, perturbs, names, dict(brief or {}))
+    return Declared(name, function, parameters, table, perturbs, names, dict(brief or {}))
 
 
 @dataclass(frozen=True)
@@ -187,7 +187,7 @@ class Declared:
     def kind(self) -> Kind:
         """The record by which every part of sciprec knows the model."""
         name, names = self.name, self.variables or ()
-        required = any(one.is_required() for one in self.table.model_fields.values())
+        required = any(field.is_required() for field in self.table.model_fields.values())
         default: dict[str, Any] = {} if required else {"default_factory": self.table}
         fields: dict[str, Any] = {
             "kind": (Literal[name], key(f'"{name}"', f'kind = "{name}"')),
@@ -226,8 +226,8 @@ class Declared:
         try:
             return self.table.model_validate(table.model_dump() | dict(changed))
         except ValidationError as error:
-            said = "; ".join(complaint(self.table, dict(one)) for one in error.errors())
-            raise InputError(f"model '{self.name}': {said}") from None
+            message = "; ".join(complaint(self.table, dict(entry)) for entry in error.errors())
+            raise InputError(f"model '{self.name}': {message}") from None
 
     def run(self, table: BaseModel, variant: Variant, around: Surroundings) -> xr.Dataset:
         """The model in one arithmetic, as one member, as it is stored."""
@@ -236,14 +236,14 @@ class Declared:
             arithmetic = _arithmetic(variant, around)
             parameters = as_given(self._disturbed(table, arithmetic, around.member))
             with processor_seconds() as clock:
-                made = self._called(parameters, arithmetic, variant.label)
+                result = self._called(parameters, arithmetic, variant.label)
             spent.append(clock.seconds)
             long = time.perf_counter() - begun > _REPEATED_SECONDS
-            once = not around.timed or around.member is not None
-            if once or long or len(spent) == _MOST_REPEATED:
+            is_single = not around.timed or around.member is not None
+            if is_single or long or len(spent) == _MOST_REPEATED:
                 break
         arithmetic.require_used(self.name)
-        dataset = stored_form(made, self.name, variant.is_truth, self.variables)
+        dataset = stored_form(result, self.name, variant.is_truth, self.variables)
         dataset.attrs |= timing_attributes(timing_of(spent))
         if arithmetic.observer is not None:
             dataset = with_monitor(dataset, arithmetic.observer.observed_at_end())
@@ -294,13 +294,13 @@ def _arithmetic(variant: Variant, around: Surroundings) -> ModelArithmetic:
 
 def _place(error: Exception, function: Model) -> str:
     """The line of a model's own code that has raised an error."""
-    file, found = function.__code__.co_filename, function.__code__.co_firstlineno
+    file, line = function.__code__.co_filename, function.__code__.co_firstlineno
     trace = error.__traceback__
     while trace is not None:
         if trace.tb_frame.f_code.co_filename == file:
-            found = trace.tb_lineno
+            line = trace.tb_lineno
         trace = trace.tb_next
-    return f"{Path(file).name}, line {found}"
+    return f"{Path(file).name}, line {line}"
 
 
 def _file_of(function: Model) -> str:

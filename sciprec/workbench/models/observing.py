@@ -63,11 +63,11 @@ class Observer:
             raise ModelError(
                 f"arithmetic.watch was given {name} of type {array.dtype}; give real numbers"
             )
-        known = self._shapes.setdefault(name, array.shape)
-        if known != array.shape:
+        shape = self._shapes.setdefault(name, array.shape)
+        if shape != array.shape:
             raise ModelError(
                 f"arithmetic.watch was given {name} of shape {array.shape} after one of shape "
-                f"{known}; give it in the same shape at each step"
+                f"{shape}; give it in the same shape at each step"
             )
         return array.astype(np.float64)
 
@@ -83,10 +83,10 @@ class Observer:
             shape = self._shapes.get(name)
             return place_in(shape, at) if shape else ""
 
-        found = self.history.alerts(dict(self.plan.rules), words)
-        whole = self._shapes if self.plan.level >= WHOLE else {}
-        elements = {name: _indices(shape) for name, shape in whole.items() if len(shape) > 1}
-        return Observed(self.plan, self.history, found, elements=elements)
+        alerts = self.history.alerts(dict(self.plan.rules), words)
+        shapes = self._shapes if self.plan.level >= WHOLE else {}
+        elements = {name: _indices(shape) for name, shape in shapes.items() if len(shape) > 1}
+        return Observed(self.plan, self.history, alerts, elements=elements)
 
 
 def _indices(shape: tuple[int, ...]) -> Elements:

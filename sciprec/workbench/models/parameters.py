@@ -35,31 +35,31 @@ def parameters_of(function: Callable[..., Any], model: str) -> type:
         InputError: it takes other than two arguments, or the first one has no class of parameters.
     """
     code = function.__code__
-    given = code.co_varnames[: code.co_argcount]
-    if len(given) != 2 or code.co_kwonlyargcount or code.co_flags & 0x0C:
+    names = code.co_varnames[: code.co_argcount]
+    if len(names) != 2 or code.co_kwonlyargcount or code.co_flags & 0x0C:
         raise InputError(
-            f"model '{model}': '{function.__name__}' takes ({', '.join(given)}); a model takes "
+            f"model '{model}': '{function.__name__}' takes ({', '.join(names)}); a model takes "
             "two arguments, (parameters, arithmetic)"
         )
-    annotated = function.__annotations__.get(given[0])
+    annotated = function.__annotations__.get(names[0])
     if isinstance(annotated, str):
         inside = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
-        known = {name: cell.cell_contents for name, cell in inside.items()}
+        cells = {name: cell.cell_contents for name, cell in inside.items()}
         try:
-            annotated = eval(annotated, function.__globals__, known)  # as Python does it
+            annotated = eval(annotated, function.__globals__, cells)  # as Python does it
         except NameError:
             raise InputError(
-                f"model '{model}': the annotation {annotated!r} of '{given[0]}' is no name that "
+                f"model '{model}': the annotation {annotated!r} of '{names[0]}' is no name that "
                 "the module knows; define the class of the parameters at the top of the module"
             ) from None
     is_class = isinstance(annotated, type)
     if is_class and (dataclasses.is_dataclass(annotated) or issubclass(annotated, BaseModel)):
         return annotated
     raise InputError(
-        f"model '{model}': '{given[0]}' of '{function.__name__}' is annotated with "
+        f"model '{model}': '{names[0]}' of '{function.__name__}' is annotated with "
         f"{'nothing' if annotated is None else repr(annotated)}; accepted: a dataclass or a "
         "pydantic model, whose fields become the keys of the scenario's table, such as "
-        f"def {function.__name__}({given[0]}: Parameters, arithmetic)"
+        f"def {function.__name__}({names[0]}: Parameters, arithmetic)"
     )
 
 
@@ -79,8 +79,8 @@ def table_of(parameters: type, model: str) -> type[BaseModel]:
         InputError: a type that no scenario file can hold.
     """
     of_dataclass = dataclasses.is_dataclass(parameters)
-    found = _of_dataclass(parameters, model) if of_dataclass else _of_pydantic(parameters)
-    fields = {name: _key(name, *one, model) for name, one in found.items()}
+    described = _of_dataclass(parameters, model) if of_dataclass else _of_pydantic(parameters)
+    fields = {name: _key(name, *description, model) for name, description in described.items()}
     for name in fields:
         if name.startswith(("_", "model_")) or hasattr(Section, name):
             raise InputError(
@@ -133,57 +133,57 @@ def _of_dataclass(parameters: type, model: str) -> dict[str, tuple[Any, FieldInf
             f"model '{model}': the types of {parameters.__name__} cannot be found ({error}); "
             "define or import them at the top of the module"
         ) from None
-    found = {}
-    for one in dataclasses.fields(parameters):
-        if not one.init:
+    result = {}
+    for field in dataclasses.fields(parameters):
+        if not field.init:
             continue
         default: dict[str, Any] = {}
-        if one.default is not dataclasses.MISSING:
-            default = {"default": one.default}
-        elif one.default_factory is not dataclasses.MISSING:
-            default = {"default_factory": one.default_factory}
-        said = dict(one.metadata)
-        known = {name: said[name] for name in (*_OF_METADATA, "description") if name in said}
-        extra = {"unit": said["unit"]} if "unit" in said else None
-        examples = [said["example"]] if "example" in said else None
-        own = Field(**known, **default, examples=examples, json_schema_extra=extra)
-        info = FieldInfo.from_annotated_attribute(hints[one.name], own)
-        found[one.name] = (info.annotation, info)
-    return found
+        if field.default is not dataclasses.MISSING:
+            default = {"default": field.default}
+        elif field.default_factory is not dataclasses.MISSING:
+            default = {"default_factory": field.default_factory}
+        metadata = dict(field.metadata)
+        options = {n: metadata[n] for n in (*_OF_METADATA, "description") if n in metadata}
+        extra = {"unit": metadata["unit"]} if "unit" in metadata else None
+        examples = [metadata["example"]] if "example" in metadata else None
+        merged = Field(**options, **default, examples=examples, json_schema_extra=extra)
+        info = FieldInfo.from_annotated_attribute(hints[field.name], merged)
+        result[field.name] = (info.annotation, info)
+    return result
 
 
 def _of_pydantic(parameters: type[BaseModel]) -> dict[str, tuple[Any, FieldInfo]]:
-    return {name: (one.annotation, one) for name, one in parameters.model_fields.items()}
+    return {name: (info.annotation, info) for name, info in parameters.model_fields.items()}
 
 
 def _key(name: str, annotation: Any, info: FieldInfo, model: str) -> tuple[Any, FieldInfo]:
     """A key of the table: what it accepts in words, how it is written, and its limits."""
     accepted, example = _words(annotation, name, model)
     limits = [
-        f"{sign} {getattr(one, limit):g}"
-        for one in info.metadata for limit, sign in _LIMITS.items() if hasattr(one, limit)
+        f"{sign} {getattr(bound, limit):g}"
+        for bound in info.metadata for limit, sign in _LIMITS.items() if hasattr(bound, limit)
     ]  # fmt: skip
     extra = info.json_schema_extra if isinstance(info.json_schema_extra, Mapping) else {}
     unit = f" in {extra['unit']}" if extra.get("unit") else ""
-    said = f": {info.description}" if info.description else ""
-    made = FieldInfo.merge_field_infos(info)
-    made.description = f"{accepted}{unit}{' ' if limits else ''}{' and '.join(limits)}{said}"
+    about = f": {info.description}" if info.description else ""
+    merged = FieldInfo.merge_field_infos(info)
+    merged.description = f"{accepted}{unit}{' ' if limits else ''}{' and '.join(limits)}{about}"
     if not info.examples:
         value = info.get_default(call_default_factory=True)
         none = value in (PydanticUndefined, None)
         written = _within(info.metadata, annotation) or example if none else toml(value)
-        made.examples = [f"{name} = {written}"]
+        merged.examples = [f"{name} = {written}"]
     elif not str(info.examples[0]).startswith(f"{name} ="):
-        made.examples = [f"{name} = {toml(info.examples[0])}"]
+        merged.examples = [f"{name} = {toml(info.examples[0])}"]
     array = get_origin(annotation) in (tuple, list)
-    return (Annotated[annotation, BeforeValidator(as_tuple)] if array else annotation), made
+    return (Annotated[annotation, BeforeValidator(as_tuple)] if array else annotation), merged
 
 
 def _within(metadata: list[Any], annotation: Any) -> str:
     """A number inside its limits as TOML has it; empty where the type is none, or has no limits."""
-    ends = {word: getattr(one, limit) for one in metadata for limit, word in _KEYWORDS.items()
-            if hasattr(one, limit)}  # fmt: skip
-    kind = next((one for one in (annotation, *get_args(annotation)) if one in (int, float)), None)
+    ends = {word: getattr(item, limit) for item in metadata for limit, word in _KEYWORDS.items()
+            if hasattr(item, limit)}  # fmt: skip
+    kind = next((t for t in (annotation, *get_args(annotation)) if t in (int, float)), None)
     return toml(number_within(ends, whole=kind is int)) if ends and kind else ""
 
 
@@ -197,25 +197,25 @@ def _words(annotation: Any, name: str, model: str) -> tuple[str, str]:
         return _PLAIN[annotation]
     origin, inside = get_origin(annotation), get_args(annotation)
     if origin is Literal:
-        known = [toml(value) for value in inside]
-        return " or ".join(known), known[0]
+        values = [toml(value) for value in inside]
+        return " or ".join(values), values[0]
     if origin in (Union, types.UnionType):
-        kinds = [one for one in inside if one is not type(None)]
+        kinds = [argument for argument in inside if argument is not type(None)]
         if len(kinds) == 1:
             return _words(kinds[0], name, model)
     if origin is Annotated:
         return _words(inside[0], name, model)
     if origin is tuple and inside:
-        kinds = [one for one in inside if one is not Ellipsis]
+        kinds = [argument for argument in inside if argument is not Ellipsis]
         if all(kind in _MANY for kind in kinds) and len(set(kinds)) == 1:
             many = Ellipsis in inside
             count = "an array of" if many else f"an array of {len(kinds)}"
-            one = _PLAIN[kinds[0]][1]
-            return f"{count} {_MANY[kinds[0]]}", f"[{', '.join([one] * len(kinds))}]"
-    said = getattr(annotation, "__name__", None) or repr(annotation)
+            element = _PLAIN[kinds[0]][1]
+            return f"{count} {_MANY[kinds[0]]}", f"[{', '.join([element] * len(kinds))}]"
+    type_name = getattr(annotation, "__name__", None) or repr(annotation)
     raise InputError(
-        f"model '{model}': the parameter '{name}' is of type {said}, which no table of a scenario "
-        "can hold; accepted: bool, int, float, str, Literal[...], tuple[float, ...], "
+        f"model '{model}': the parameter '{name}' is of type {type_name}, which no table of a "
+        "scenario can hold; accepted: bool, int, float, str, Literal[...], tuple[float, ...], "
         "tuple[float, float], the same with int, str or bool, and Optional of each"
     )
 

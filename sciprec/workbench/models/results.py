@@ -61,13 +61,13 @@ def stored_form(
     return _with_end(dataset, model, truth)
 
 
-def _with_numbers(made: xr.Dataset, model: str) -> xr.Dataset:
+def _with_numbers(result: xr.Dataset, model: str) -> xr.Dataset:
     """The dataset with numbers that a file can hold and an index for each axis.
 
     Raises:
         ModelError: there is something else in it.
     """
-    dataset = made.copy()
+    dataset = result.copy()
     for name, variable in dataset.variables.items():
         kind = variable.dtype.kind
         if kind not in _KINDS:
@@ -88,29 +88,29 @@ def _attributes(dataset: xr.Dataset, model: str) -> dict[str, Any]:
     Raises:
         ModelError: it names a variable that there is not, or a figure.
     """
-    said = dict(dataset.attrs)
+    attributes = dict(dataset.attrs)
     for plain, name in _SAID.items():
-        if plain not in said:
+        if plain not in attributes:
             continue
-        given = said.pop(plain)
-        words = given.split() if isinstance(given, str) else [str(word) for word in given]
-        known = FIGURES if name == DRAWN else tuple(map(str, dataset.data_vars))
+        value = attributes.pop(plain)
+        words = value.split() if isinstance(value, str) else [str(word) for word in value]
+        known_names = FIGURES if name == DRAWN else tuple(map(str, dataset.data_vars))
         for word in words:
-            if word not in known:
+            if word not in known_names:
                 raise ModelError(
                     f"model '{model}': the attribute '{plain}' of its Dataset names {word!r}; "
-                    f"known: {', '.join(known)}{meant(word, known)}"
+                    f"known: {', '.join(known_names)}{meant(word, known_names)}"
                 )
-        said[name] = " ".join(words)
-    for name in str(said.get(BUDGETS, "")).split():
+        attributes[name] = " ".join(words)
+    for name in str(attributes.get(BUDGETS, "")).split():
         if dataset[name].dims != ("time",):
             raise ModelError(
                 f"model '{model}': the budget '{name}' has the axes {dataset[name].dims}; a budget "
                 "is one number at each time: give it the axis 'time' alone"
             )
-    said.setdefault("blow_up", "")
-    said.setdefault(PRIMARY, next(map(str, dataset.data_vars), ""))  # stores keep no order
-    return said
+    attributes.setdefault("blow_up", "")
+    attributes.setdefault(PRIMARY, next(map(str, dataset.data_vars), ""))  # stores keep no order
+    return attributes
 
 
 def _with_end(dataset: xr.Dataset, model: str, truth: bool) -> xr.Dataset:

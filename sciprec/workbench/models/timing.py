@@ -68,5 +68,5 @@ def timing_of(spent: Sequence[float]) -> Timing:
     Args:
         spent: seconds of each.
     """
-    kept = sorted(spent[1:] or spent)
-    return Timing(kept[len(kept) // 2], kept[0], kept[-1])
+    ordered = sorted(spent[1:] or spent)
+    return Timing(ordered[len(ordered) // 2], ordered[0], ordered[-1])

@@ -115,20 +115,20 @@ class Search(Shown):
         """The result, in words."""
         if not self.found:
             return "No significand below binary64's 53 bits stays under the tolerance."
-        said = f"{self.bits} significant bits are enough, the implicit one included"
+        text = f"{self.bits} significant bits are enough, the implicit one included"
         if self.exponent_bits is not None:
             emax = _emax(self.exponent_bits)
-            said += f", with {self.exponent_bits} exponent bits (2^{1 - emax} to 2^{emax})"
+            text += f", with {self.exponent_bits} exponent bits (2^{1 - emax} to 2^{emax})"
         if self.lucky:
             fewer = ", ".join(map(str, self.lucky))
-            said += f"; {fewer} would do too, but not some of more bits: that is chance"
-        return f"{said}."
+            text += f"; {fewer} would do too, but not some of more bits: that is chance"
+        return f"{text}."
 
     def _summary(self) -> Summary:
         rows = [
-            (str(one.bits), _exponents(one) or "beyond need", number(one.worst),
-             "yes" if one.meets else "no")
-            for one in (*self.tried, *self.exponents_tried)
+            (str(trial.bits), _exponents(trial) or "beyond need", number(trial.worst),
+             "yes" if trial.meets else "no")
+            for trial in (*self.tried, *self.exponents_tried)
         ]  # fmt: skip
         heads = ("significant bits", "exponents", "error / tolerance")
         listing = Listing((), heads, rows, ("good enough",))
@@ -145,20 +145,20 @@ class Search(Shown):
             "lucky": list(self.lucky),
             "sentence": self.sentence,
             "note": self.note,
-            "tried": [_plain(one) for one in self.tried],
-            "exponents_tried": [_plain(one) for one in self.exponents_tried],
+            "tried": [_plain(trial) for trial in self.tried],
+            "exponents_tried": [_plain(trial) for trial in self.exponents_tried],
         }
 
 
-def _exponents(one: Tried) -> str:
+def _exponents(trial: Tried) -> str:
     """Of a format; empty where they are beyond need."""
-    return "" if one.emax == BEYOND_NEED else f"{1 - one.emax} to {one.emax}"
+    return "" if trial.emax == BEYOND_NEED else f"{1 - trial.emax} to {trial.emax}"
 
 
-def _plain(one: Tried) -> dict[str, Any]:
-    ratios = [r if math.isfinite(r) else None for r in one.ratios]
-    exponents = None if one.emax == BEYOND_NEED else [1 - one.emax, one.emax]
-    return {"bits": one.bits, "exponents": exponents, "backend": one.backend, "ratios": ratios}
+def _plain(trial: Tried) -> dict[str, Any]:
+    ratios = [r if math.isfinite(r) else None for r in trial.ratios]
+    exponents = None if trial.emax == BEYOND_NEED else [1 - trial.emax, trial.emax]
+    return {"bits": trial.bits, "exponents": exponents, "backend": trial.backend, "ratios": ratios}
 
 
 def fewest_bits(
@@ -184,12 +184,12 @@ def fewest_bits(
     ranges, note = _ranges(subject)
     if bits == MOST or ranges is None:
         return Search(bits, tried, lucky, ranges, None, wide, (), note)
-    found, exponents = _fewest_exponents(trial, bits, ranges)
-    if found is None:
+    fewest, exponents = _fewest_exponents(trial, bits, ranges)
+    if fewest is None:
         note = f"more than {_MOST_EXPONENT_BITS} exponent bits are needed, which is not emulated"
-    backend = wide if found is None else exponents[found].backend
+    backend = wide if fewest is None else exponents[fewest].backend
     in_order = tuple(exponents[e] for e in sorted(exponents))
-    return Search(bits, tried, lucky, ranges, found, backend, in_order, note)
+    return Search(bits, tried, lucky, ranges, fewest, backend, in_order, note)
 
 
 class _Trials:
@@ -211,28 +211,28 @@ class _Trials:
         """A format of so many bits and exponents 1 - emax to emax."""
         backend = resolve_backend(spec_of_bits(bits, emax)).name
         pairs = zip(self.truths, self._results(backend), strict=True)
-        made = Tried(bits, emax, backend, tuple(self._ratio(*pair) for pair in pairs))
-        self.on_tried(made)
-        return made
+        trial = Tried(bits, emax, backend, tuple(self._ratio(*pair) for pair in pairs))
+        self.on_tried(trial)
+        return trial
 
     def _results(self, name: str) -> list[xr.Dataset]:
         """The results of each member in an arithmetic."""
         subject, backend = self.subject, resolve_backend(name)
         about = json.dumps(properties(backend))
-        made = []
+        results = []
         for inputs in subject.members:
             lifted = lift(subject.kernel, backend)  # as in a run: the first call of its own
             dataset = dataset_of(called(lifted, inputs), inputs, subject.outputs, subject.axes)
             named = {"sciprec_backend": name, "sciprec_backend_properties": about,
                      SCENARIO: self.judged}  # fmt: skip
-            made.append(dataset.assign_attrs(named))
-        return made
+            results.append(dataset.assign_attrs(named))
+        return results
 
     @staticmethod
-    def _ratio(truth: xr.Dataset, made: xr.Dataset) -> float:
+    def _ratio(truth: xr.Dataset, dataset: xr.Dataset) -> float:
         """Error over tolerance of the worst output, as pages judge it."""
         try:
-            verdict = judge(truth, made, compare(truth, made))
+            verdict = judge(truth, dataset, compare(truth, dataset))
         except InputError:  # results of another shape
             return math.inf
         if verdict.status == "identical":
@@ -242,13 +242,13 @@ class _Trials:
 
 def _least_significand(trial: _Trials) -> int:
     """By bisection, then by trying neighbours and some others: every one above has to hold."""
-    bits = least_passing(lambda one: trial.of_bits(one).meets, FEWEST, MOST)
-    for one in _CURVE:
-        trial.of_bits(one)
+    bits = least_passing(lambda n: trial.of_bits(n).meets, FEWEST, MOST)
+    for more_bits in _CURVE:
+        trial.of_bits(more_bits)
     while True:
-        for one in range(max(bits - _NEIGHBOURS, FEWEST), min(bits + _NEIGHBOURS + 1, MOST)):
-            trial.of_bits(one)
-        missed = [b for b, one in trial.known.items() if b >= bits and not one.meets]
+        for more_bits in range(max(bits - _NEIGHBOURS, FEWEST), min(bits + _NEIGHBOURS + 1, MOST)):
+            trial.of_bits(more_bits)
+        missed = [b for b, result in trial.known.items() if b >= bits and not result.meets]
         if not missed:
             return bits
         bits = max(missed) + 1
@@ -262,19 +262,19 @@ def _fewest_exponents(
     """
     smallest, largest = ranges
     every = range(_LEAST_EXPONENT_BITS, _MOST_EXPONENT_BITS + 1)
-    asked = next((e for e in every if largest <= _emax(e) and smallest >= 1 - _emax(e)), every[-1])
+    needed = next((e for e in every if largest <= _emax(e) and smallest >= 1 - _emax(e)), every[-1])
     tried: dict[int, Tried] = {}
 
     def meets(exponent_bits: int) -> bool:
         tried[exponent_bits] = trial.run(bits, _emax(exponent_bits))
         return tried[exponent_bits].meets
 
-    found = next((e for e in range(asked, every[-1] + 1) if meets(e)), None)
-    while found is not None and found > every[0] and largest <= _emax(found - 1):
-        if not meets(found - 1):
+    fewest = next((e for e in range(needed, every[-1] + 1) if meets(e)), None)
+    while fewest is not None and fewest > every[0] and largest <= _emax(fewest - 1):
+        if not meets(fewest - 1):
             break
-        found -= 1
-    return found, tried
+        fewest -= 1
+    return fewest, tried
 
 
 def _emax(exponent_bits: int) -> int:

@@ -104,8 +104,8 @@ def name_of(function: str) -> str:
 
 def _listed(origins: Sequence[str]) -> str:
     """Words for the origins of inputs."""
-    more = ("", " and another", f" and {len(origins) - 1} others")
-    return origins[0] + more[min(len(origins) - 1, 2)]
+    endings = ("", " and another", f" and {len(origins) - 1} others")
+    return origins[0] + endings[min(len(origins) - 1, 2)]
 
 
 def _described(value: Any) -> str:
@@ -118,9 +118,9 @@ def _described(value: Any) -> str:
     return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}…"
 
 
-def _run(given: KernelRun, variant: Variant, around: Surroundings) -> xr.Dataset:
+def _run(table: KernelRun, variant: Variant, around: Surroundings) -> xr.Dataset:
     """The kernel in one arithmetic, on the inputs of a member."""
-    subject = subject_of(given.identity)
+    subject = subject_of(table.identity)
     inputs = subject.members[0 if around.member is None else around.member.member]
     lifted = lift(subject.kernel, variant.backend)
     dataset = dataset_of(called(lifted, inputs), inputs, subject.outputs, subject.axes)
@@ -143,10 +143,10 @@ KERNEL = register(
         _run,
         attributes=stated(auxiliary="", rounded=_ROUNDED, members=INPUTS,
                           free_lengths=True, elements=True),
-        variables=lambda given: given.outputs,
-        sources=lambda given: (subject_of(given.identity).kernel,),
-        kernels=lambda given, variant: given.identity,
-        state=lambda given: given.identity,
+        variables=lambda table: table.outputs,
+        sources=lambda table: (subject_of(table.identity).kernel,),
+        kernels=lambda table, variant: table.identity,
+        state=lambda table: table.identity,
         ensembles=True,
         in_files=False,
     )

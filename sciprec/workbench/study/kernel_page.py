@@ -41,8 +41,8 @@ class Study(BatchResult):
     search: Search | None = None
 
     def _summary(self) -> Summary:
-        made = super()._summary()
-        return made if self.search is None else replace(made, about=self.search.sentence)
+        summary = super()._summary()
+        return summary if self.search is None else replace(summary, about=self.search.sentence)
 
 
 def study(
@@ -113,11 +113,13 @@ def study(
         Tolerance(variable=name, metric=metric, at_most=limit, reason="as was asked for")
         for name, limit in _limits(tolerance, about.outputs).items()
     ]
-    found = None
+    found_bits = None
     if search is not None:
-        found = _searched(search, about, limits, on_tried)
-        chosen = tuple(dict.fromkeys((*chosen, *found.compared))) or (TRUTH,)
-    scenario = scenario_of(about, chosen, limits, None if found is None else found.as_dict())
+        found_bits = _searched(search, about, limits, on_tried)
+        chosen = tuple(dict.fromkeys((*chosen, *found_bits.compared))) or (TRUTH,)
+    scenario = scenario_of(
+        about, chosen, limits, None if found_bits is None else found_bits.as_dict()
+    )
     with opened(about):
         result = run_planned(
             planned([scenario], None, suffix_of(NETCDF)), out,
@@ -125,34 +127,36 @@ def study(
             {"on_plan": on_plan, "on_done": on_done},
             fresh=fresh, debug=False, scheduler=None, workers=None, threads=threads, plugins=(),
         )  # fmt: skip
-    return Study(**vars(result), search=found)
+    return Study(**vars(result), search=found_bits)
 
 
-def _backends(given: str | Iterable[str], search: str | None) -> tuple[str, ...]:
+def _backends(backends: str | Iterable[str], search: str | None) -> tuple[str, ...]:
     """The arithmetics by their full names."""
-    if isinstance(given, (tuple, list)) and not given:
+    if isinstance(backends, (tuple, list)) and not backends:
         if search is not None:
             return ()
         raise InputError(
             "no arithmetic was given; name some as `backends`, such as ['fp32', 'bf16'] "
             "(--backend bf16 on the command line), or search for the fewest bits"
         )
-    return tuple(dict.fromkeys(resolve_backend(name).name for name in backend_names(given)))
+    return tuple(dict.fromkeys(resolve_backend(name).name for name in backend_names(backends)))
 
 
-def _limits(given: Any, outputs: Sequence[str]) -> dict[str, float]:
+def _limits(tolerance: Any, outputs: Sequence[str]) -> dict[str, float]:
     """The tolerance of each output that has one."""
-    if given is None:
+    if tolerance is None:
         return {}
-    if not isinstance(given, Mapping):
-        return dict.fromkeys(outputs, _TOLERANCE.number("tolerance", given))
-    for name in given:
+    if not isinstance(tolerance, Mapping):
+        return dict.fromkeys(outputs, _TOLERANCE.number("tolerance", tolerance))
+    for name in tolerance:
         if name not in outputs:
             raise InputError(
                 f"a tolerance is given for '{name}'; outputs: {', '.join(outputs)}"
                 f"{meant(name, outputs)}"
             )
-    return {n: _TOLERANCE.number(f"the tolerance of '{n}'", one) for n, one in given.items()}
+    return {
+        n: _TOLERANCE.number(f"the tolerance of '{n}'", limit) for n, limit in tolerance.items()
+    }
 
 
 def _searched(

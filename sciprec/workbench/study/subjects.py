@@ -92,15 +92,15 @@ def subject(
     """
     function = kernel.kernel if isinstance(kernel, Lifted) else plain_function(kernel)
     if function is None:
-        known = "a Python function, an @njit function, or what lift gave"
-        raise refused("the kernel", kernel, known)
-    given = list(args) if isinstance(args, list) else [args]
-    if not given:
+        accepted = "a Python function, an @njit function, or what lift gave"
+        raise refused("the kernel", kernel, accepted)
+    calls = list(args) if isinstance(args, list) else [args]
+    if not calls:
         raise refused("args", args, "the arguments of at least one call")
-    several = len(given) > 1
+    several = len(calls) > 1
     members = tuple(
-        inputs_of(function, one, f"the arguments, number {n}" if several else "the arguments")
-        for n, one in enumerate(given)
+        inputs_of(function, call_args, f"the arguments, number {n}" if several else "the arguments")
+        for n, call_args in enumerate(calls)
     )
     call = _truth(function, members[0])
     chosen = _chosen(function, members[0], call, output)
@@ -124,38 +124,38 @@ def _chosen(
     kernel: Callable[..., Any], inputs: Inputs, call: Call, output: str | Sequence[str] | None
 ) -> tuple[str, ...]:
     """Names of the results that count."""
-    there = _results(kernel, inputs, call)
-    if not there:
+    written = _results(kernel, inputs, call)
+    if not written:
         raise InputError(
             f"kernel '{kernel.__name__}' writes no array that it is given and returns nothing, so "
             "that there is nothing to compare; let it write into an argument, or return something"
         )
-    wanted = there if output is None else tuple(dict.fromkeys(names("output", output)))
-    for name in wanted:
-        if name in there:
+    chosen = written if output is None else tuple(dict.fromkeys(names("output", output)))
+    for name in chosen:
+        if name in written:
             continue
         if name in call.results:
             raise InputError(
                 f"kernel '{kernel.__name__}' never writes its argument '{name}'; its outputs: "
-                f"{', '.join(there)}"
+                f"{', '.join(written)}"
             )
         raise InputError(
-            f"kernel '{kernel.__name__}' has no output '{name}'; its outputs: {', '.join(there)}"
-            f"{meant(name, there)}"
+            f"kernel '{kernel.__name__}' has no output '{name}'; its outputs: {', '.join(written)}"
+            f"{meant(name, written)}"
         )
-    for name in wanted:
+    for name in chosen:
         if name in RESERVED:
             raise InputError(
                 f"an output of kernel '{kernel.__name__}' is called '{name}', as a variable of "
                 "every file of a run; rename the argument"
             )
-    return wanted
+    return chosen
 
 
 def _results(kernel: Callable[..., Any], inputs: Inputs, call: Call) -> tuple[str, ...]:
     """Names of the arrays that a kernel writes, and of what it returns."""
     written = written_arrays(kernel)(tuple(inputs.values.values()))
-    may = {name for name, one in zip(inputs.values, written, strict=True) if one}
+    may = {name for name, is_written in zip(inputs.values, written, strict=True) if is_written}
     stored = stored_arrays(kernel)
     arrays = [
         name
@@ -166,19 +166,19 @@ def _results(kernel: Callable[..., Any], inputs: Inputs, call: Call) -> tuple[st
 
 
 def _axes(
-    given: Mapping[str, Any] | None, inputs: Inputs, call: Call, outputs: Sequence[str]
+    axes: Mapping[str, Any] | None, inputs: Inputs, call: Call, outputs: Sequence[str]
 ) -> dict[str, tuple[str, ...]]:
     """Names of the axes of results: what is given, then what a file of inputs says."""
-    if not isinstance(given, (Mapping, type(None))):
-        raise refused("axes", given, 'a mapping such as {"path": "time"}')
+    if not isinstance(axes, (Mapping, type(None))):
+        raise refused("axes", axes, 'a mapping such as {"path": "time"}')
     named = {n: d for n, d in inputs.dims.items() if n in outputs}
     sizes: dict[str, int] = {}
-    for name, one in (given or {}).items():
+    for name, axis_names in (axes or {}).items():
         if name not in outputs:
             raise InputError(
                 f"axes are given for '{name}'; outputs: {', '.join(outputs)}{meant(name, outputs)}"
             )
-        named[name] = tuple(names(f"the axes of '{name}'", one))
+        named[name] = tuple(names(f"the axes of '{name}'", axis_names))
     for name, dims in named.items():
         shape = np.shape(call.results[name])
         if len(dims) != len(shape) or len(set(dims)) < len(dims):

@@ -58,27 +58,27 @@ def traced_scenario_of(subject: Subject, backends: Sequence[str]) -> TraceScenar
     )
 
 
-def _run(given: KernelRun, variant: Variant, around: Surroundings) -> xr.Dataset:
+def _run(table: KernelRun, variant: Variant, around: Surroundings) -> xr.Dataset:
     """The error of the kernel in one arithmetic by line, on the inputs of a member. Lines are all
     that can round, in the order of the source, arguments before them.
     """
-    subject = subject_of(given.identity)
+    subject = subject_of(table.identity)
     inputs = subject.members[0 if around.member is None else around.member.member]
     arrays = given_arrays(inputs.values)
     outputs = [name if name in arrays else _returned(name) for name in subject.outputs]
-    found = trace(
+    error_trace = trace(
         subject.kernel, variant.backend, dict(inputs.values), output=outputs, samples=1
     )
-    lines = found.every_line()
-    errors = np.array([found.outputs[name] for name in outputs])
+    lines = error_trace.every_line()
+    errors = np.array([error_trace.outputs[name] for name in outputs])
     values = {
         "part": np.array([line.share for line in lines]) * np.sqrt(np.mean(errors**2)),
         "rms": np.array([line.rms for line in lines]),
         "error": errors,
     }
     dims = {"part": "line", "rms": "line", "error": "result"}
-    told = {name: {"long_name": words, "units": "1"} for name, words in _VARIABLES.items()}
-    dataset = xr.Dataset({n: (dims[n], values[n], told[n]) for n in _VARIABLES})
+    attributes = {name: {"long_name": words, "units": "1"} for name, words in _VARIABLES.items()}
+    dataset = xr.Dataset({n: (dims[n], values[n], attributes[n]) for n in _VARIABLES})
     sources = [line.source for line in lines]
     dataset = dataset.assign_coords(
         line=_numbered(lines), source=("line", sources), result=outputs
@@ -114,10 +114,10 @@ TRACED = register(
         TraceScenario,
         _run,
         attributes=stated(primary="part", auxiliary="", rounded="", members=INPUTS),
-        variables=lambda given: tuple(_VARIABLES),
-        sources=lambda given: (subject_of(given.identity).kernel,),
-        kernels=lambda given, variant: given.identity,
-        state=lambda given: given.identity,
+        variables=lambda table: tuple(_VARIABLES),
+        sources=lambda table: (subject_of(table.identity).kernel,),
+        kernels=lambda table, variant: table.identity,
+        state=lambda table: table.identity,
         ensembles=True,
         same_axes=False,
         in_files=False,
