@@ -209,13 +209,13 @@ class Summing:
 
     def _run(self, block) -> None:
         """Add a block of increments."""
-        given = self._compensation
-        if given is None:
+        compensation = self._compensation
+        if compensation is None:
             self.add(self.state, block)
             return
-        more = (self._residual, self.done, given.reset_every or 0)
-        shares = () if given.is_carry else (given.alpha, given.beta)
-        self.add(self.state, block, *more, *shares)
+        args = (self._residual, self.done, compensation.reset_every or 0)
+        shares = () if compensation.is_carry else (compensation.alpha, compensation.beta)
+        self.add(self.state, block, *args, *shares)
 
 
 def _kernel(compensation):
@@ -231,11 +231,11 @@ def one_compensation(given):
     Raises:
         InputError: an unknown compensation, or one of another variable.
     """
-    found = resolve_compensation(given)
-    if not isinstance(found, dict):
-        return found
-    if unknown := sorted(found.keys() - {VARIABLE}):
+    resolved = resolve_compensation(given)
+    if not isinstance(resolved, dict):
+        return resolved
+    if unknown := sorted(resolved.keys() - {VARIABLE}):
         raise InputError(
             f"compensation of '{unknown[0]}': a long accumulation has one variable, '{VARIABLE}'"
         )
-    return found.get(VARIABLE)
+    return resolved.get(VARIABLE)

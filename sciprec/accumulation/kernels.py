@@ -6,9 +6,9 @@ from sciprec.arrays.sums.compensation import add_with_carry, add_with_shares
 from sciprec.precision.registry import kernel
 
 
-def _example(*more):
+def _example(*args):
     state, block = np.array([1.0, 1.5, 40.0]), np.full((5, 3), 3.1e-3)
-    return state, block * np.arange(1, 16).reshape(5, 3), *more
+    return state, block * np.arange(1, 16).reshape(5, 3), *args
 
 
 @kernel(example=_example)

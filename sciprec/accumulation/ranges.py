@@ -27,7 +27,7 @@ def ranges(kernel, backend, stream) -> dict[str | int, float] | None:
         return {"block": largest, "*": total}
     fmt = backend.storage.format
     residual = math.ldexp(1.0, math.frexp(total)[1] + 1 - fmt.bits + fmt.headroom)
-    found = {
+    result = {
         "block": largest,
         "residual": residual,
         "total - larger": largest + residual,
@@ -35,15 +35,15 @@ def ranges(kernel, backend, stream) -> dict[str | int, float] | None:
         "*": total,
     }
     if kernel is add_block_with_carry:
-        found["step + kept"] = largest + residual
-        found["lost_in_sum(x, whole, state[i]) + lost_in_sum(step, kept, whole)"] = residual
-        return found
+        result["step + kept"] = largest + residual
+        result["lost_in_sum(x, whole, state[i]) + lost_in_sum(step, kept, whole)"] = residual
+        return result
     shares = ("alpha * kept", "beta * lost_in_sum(x, step, x + step)", "kept - carry")
     sums = (
         "alpha * kept + beta * lost_in_sum(x, step, x + step)",
         "(kept - carry) + lost_in_sum(step, carry, whole)",
         "lost_in_sum(x, whole, state[i]) + left",
     )
-    found |= dict.fromkeys(shares, 2 * residual) | dict.fromkeys(sums, 4 * residual)
-    found |= dict.fromkeys(("alpha", "beta"), 2.0)
-    return found | {"step + carry": largest + 4 * residual, "residual": 4 * residual}
+    result |= dict.fromkeys(shares, 2 * residual) | dict.fromkeys(sums, 4 * residual)
+    result |= dict.fromkeys(("alpha", "beta"), 2.0)
+    return result | {"step + carry": largest + 4 * residual, "residual": 4 * residual}

@@ -107,10 +107,10 @@ def kind_of(unit: MatrixUnit) -> str:
 
 def kind_there(kind: str, machine: MatrixMachine) -> str | None:
     """The kind in which a machine multiplies, or None where it has none that is wide enough."""
-    wanted: str | None = kind
-    while wanted is not None and wanted not in machine.rates:
-        wanted = _WIDER.get(wanted)
-    return wanted
+    candidate: str | None = kind
+    while candidate is not None and candidate not in machine.rates:
+        candidate = _WIDER.get(candidate)
+    return candidate
 
 
 def seconds_modelled(
@@ -178,9 +178,9 @@ def speed_modelled(
 
 def assumptions(machine: MatrixMachine, kind: str) -> list[str]:
     """Assumptions of an estimate besides the machine's own published figures."""
-    there = kind_there(kind, machine)
-    used = [machine.bandwidth] + ([machine.rates[there]] if there else [])
-    said = [rate.source for rate in used if rate.assumed]
-    if there is not None and there != kind:
-        said.append(f"{kind} is multiplied in {there}")
-    return list(dict.fromkeys(said))
+    used_kind = kind_there(kind, machine)
+    used = [machine.bandwidth] + ([machine.rates[used_kind]] if used_kind else [])
+    sources = [rate.source for rate in used if rate.assumed]
+    if used_kind is not None and used_kind != kind:
+        sources.append(f"{kind} is multiplied in {used_kind}")
+    return list(dict.fromkeys(sources))

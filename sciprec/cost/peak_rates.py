@@ -210,22 +210,22 @@ def roofline(work: Work, machine: str = "mlu370", backend: str | Backend = "mlu3
 
     Source: Williams, Waterman and Patterson (2009).
     """
-    found, resolved = _machine(machine), resolve_backend(backend)
-    kinds = _kinds(resolved, found)
+    row, resolved = _machine(machine), resolve_backend(backend)
+    kinds = _kinds(resolved, row)
     counts = (work.flops + FLOPS_PER_SPECIAL * work.special, work.int_ops)
     used = [
-        (count, _rate(found, resolved.name, kind))
+        (count, _rate(row, resolved.name, kind))
         for count, kind in zip(counts, kinds, strict=True)
         if count > 0
     ]
     compute = sum(count / rate.per_second for count, rate in used)
-    memory = work.bytes_moved / found.bandwidth.per_second
-    other = found.described_bandwidth
+    memory = work.bytes_moved / row.bandwidth.per_second
+    other = row.described_bandwidth
     described = None if other is None else work.bytes_moved / other.per_second
-    ridge = work.operations / (compute * found.bandwidth.per_second) if used else 0.0
+    ridge = work.operations / (compute * row.bandwidth.per_second) if used else 0.0
     assumptions = tuple(_assumptions(work, [rate for _, rate in used]))
     return Estimate(
-        found.name, resolved.name, work, compute, memory, ridge, assumptions, described
+        row.name, resolved.name, work, compute, memory, ridge, assumptions, described
     )
 
 
@@ -254,13 +254,13 @@ def relative_seconds(formats: Iterable[str], machine: str) -> list[float] | None
     """Modelled seconds of an operation in each format at a machine's published rates; None where it
     has none for one of them.
     """
-    row, found = _machine(machine), []
+    row, seconds = _machine(machine), []
     for name in formats:
         kind = _FLOAT_KINDS.get(resolve_backend(name).compute.format.name)
         if kind not in row.rates:
             return None
-        found.append(1.0 / row.rates[kind].per_second)
-    return found
+        seconds.append(1.0 / row.rates[kind].per_second)
+    return seconds
 
 
 def table(estimates: Iterable[Estimate]) -> str:
@@ -273,8 +273,8 @@ def table(estimates: Iterable[Estimate]) -> str:
 def _machine(name: str) -> Machine:
     """The row of a machine."""
     if name not in MACHINES:
-        known = ", ".join(MACHINES)
-        raise InputError(f"unknown machine '{name}'; known: {known}{meant(name, MACHINES)}")
+        names = ", ".join(MACHINES)
+        raise InputError(f"unknown machine '{name}'; known: {names}{meant(name, MACHINES)}")
     return MACHINES[name]
 
 

@@ -91,9 +91,9 @@ class Work:
         flops = int_ops = special = 0
         for operation, count in counts.items():
             if operation in ARITHMETIC:
-                whole = fixed.get(operation, roles.compute.fixed)
-                int_ops += count * ARITHMETIC[operation] * whole
-                flops += count * ARITHMETIC[operation] * (not whole)
+                is_fixed = fixed.get(operation, roles.compute.fixed)
+                int_ops += count * ARITHMETIC[operation] * is_fixed
+                flops += count * ARITHMETIC[operation] * (not is_fixed)
             elif operation in OPERATIONS and operation not in FREE:
                 special += count
         size = stored_bytes(backend)
@@ -141,12 +141,12 @@ def update_work(backend: str | Backend, count: int = 1, residuals: int = 0) -> W
     """
     size = stored_bytes(backend)
     read, written = (
-        size * (count * plain + residuals * more)
-        for plain, more in zip(UPDATE_STREAMS, RESIDUAL_STREAMS, strict=True)
+        size * (count * plain + residuals * per_residual)
+        for plain, per_residual in zip(UPDATE_STREAMS, RESIDUAL_STREAMS, strict=True)
     )
     operations = count + CARRY_FLOPS * residuals
-    whole = resolve_backend(backend).compute.fixed
-    return Work(operations * (not whole), operations * whole, read, written)
+    is_fixed = resolve_backend(backend).compute.fixed
+    return Work(operations * (not is_fixed), operations * is_fixed, read, written)
 
 
 def stored_bytes(backend: str | Backend) -> int:

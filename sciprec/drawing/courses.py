@@ -42,14 +42,18 @@ def courses_picture(
         caption: under it.
         limit: a level to draw, or None.
     """
-    shown = {what: one for what, one in courses.items() if np.isfinite(drawable(one.errors)).any()}
+    shown = {
+        what: course
+        for what, course in courses.items()
+        if np.isfinite(drawable(course.errors)).any()
+    }
     if not shown:
         return None
     with drawn(name, 3.0) as figure:
         axes = figure.add_subplot()
-        for what, one in shown.items():
-            look = line_style(one.place) | (_TRUE if one.thick else {})
-            axes.plot(one.along, drawable(one.errors), label=what, **look)
+        for what, course in shown.items():
+            look = line_style(course.place) | (_TRUE if course.thick else {})
+            axes.plot(course.along, drawable(course.errors), label=what, **look)
         if limit is not None:
             axes.axhline(limit, color="#808080", linewidth=1)
         axes.set(yscale="log", xlabel=label, ylabel="relative l2 error")

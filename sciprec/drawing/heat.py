@@ -46,7 +46,7 @@ def error_map(
         )
         axes.grid(False)
         axes.set(xlabel=label, yticks=range(len(names)))
-        axes.set_yticklabels([short(one) for one in names])
+        axes.set_yticklabels([short(variable) for variable in names])
         figure.colorbar(image, ax=axes, label="log10 of error", shrink=0.95)
         svg = to_svg(figure, f"Relative l2 error of {', '.join(names)} over {label}")
     return Picture(
@@ -62,5 +62,5 @@ def _widest(errors: np.ndarray) -> np.ndarray:
     step = -(-errors.shape[1] // _COLUMNS)
     padded = np.pad(errors, ((0, 0), (0, -errors.shape[1] % step)), constant_values=np.nan)
     blocks = padded.reshape(errors.shape[0], -1, step)
-    known = np.where(np.isnan(blocks), -1.0, blocks).max(axis=2)
-    return np.where(known < 0.0, np.nan, known)
+    largest = np.where(np.isnan(blocks), -1.0, blocks).max(axis=2)
+    return np.where(largest < 0.0, np.nan, largest)

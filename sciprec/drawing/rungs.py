@@ -34,6 +34,6 @@ def rungs_picture(
             )  # fmt: skip
         axes.grid(False)
         axes.set(xlabel=label, yticks=range(len(ladder)), ylim=(-0.5, len(ladder) - 0.5))
-        axes.set_yticklabels([short(one) for one in ladder])
+        axes.set_yticklabels([short(arithmetic) for arithmetic in ladder])
         svg = to_svg(figure, f"The arithmetic of each block, of {', '.join(ladder)}, over {label}")
     return Picture(svg, "The arithmetic of each block; hollow: blocks that were made again.")

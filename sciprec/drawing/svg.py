@@ -79,7 +79,7 @@ def label_style(label: str, order: Sequence[str]) -> dict[str, object]:
         label: "mlu370", "mlu370+carry".
         order: all labels of the batch.
     """
-    parts = [one.partition("+")[::2] for one in order]
+    parts = [run_label.partition("+")[::2] for run_label in order]
     arithmetics, compensations = (
         list(dict.fromkeys(column)) for column in zip(*parts, strict=True)
     )
@@ -115,12 +115,12 @@ def legend(figure: Figure, labels: Sequence[str] | None = None) -> None:
     for axes in figure.axes:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
             handles.setdefault(label, handle)
-    shown = [one for one in labels or handles if one in handles]
+    shown = [text for text in labels or handles if text in handles]
     widest = LEGEND_HANDLE + LEGEND_LETTER * max(map(len, shown), default=0)
     columns = max(1, int(LEGEND_WIDTH / widest))
     figure.set_figheight(figure.get_figheight() + LEGEND_ROW * -(-len(shown) // columns))
     figure.legend(
-        [handles[one] for one in shown], shown, loc="outside upper left",
+        [handles[text] for text in shown], shown, loc="outside upper left",
         ncols=columns, handlelength=1.8, columnspacing=1.4,
     )  # fmt: skip
 
@@ -151,7 +151,7 @@ class PlainPowers(Formatter):
 
 
 def _write_powers_plainly(figure: Figure) -> None:
-    for axis in (one for axes in figure.axes for one in (axes.xaxis, axes.yaxis)):
+    for axis in (side for axes in figure.axes for side in (axes.xaxis, axes.yaxis)):
         major, minor = axis.get_major_formatter(), axis.get_minor_formatter()
         if isinstance(major, LogFormatterMathtext):
             axis.set_major_formatter(PlainPowers(major))

@@ -31,7 +31,7 @@ def _environment() -> Environment:
 
     Templates may apply to values: number, seconds, digits, gain, place.
     """
-    made = Environment(
+    environment = Environment(
         loader=PackageLoader("sciprec.drawing"),
         autoescape=True,
         finalize=_seen,
@@ -39,10 +39,10 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters.update(
+    environment.filters.update(
         number=number, seconds=duration, digits=digits, gain=gain_in_words, place=place
     )
-    return made
+    return environment
 
 
 def _seen(value: Any) -> Any:

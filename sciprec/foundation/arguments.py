@@ -64,8 +64,8 @@ class Range:
 
     def limits(self) -> dict[str, float]:
         """The limits as pydantic's keywords for a key of a scenario."""
-        given = {"ge": self.least, "gt": self.above, "le": self.most}
-        return {name: limit for name, limit in given.items() if limit is not None}
+        limits = {"ge": self.least, "gt": self.above, "le": self.most}
+        return {name: limit for name, limit in limits.items() if limit is not None}
 
 
 def _as_float(value: Any) -> float:
@@ -109,12 +109,12 @@ def reals(name: str, value: Any, words: str = "real numbers") -> np.ndarray:
         InputError: it is none: text, complex numbers, objects, lists of unequal lengths.
     """
     try:
-        found = np.asarray(value)
+        array = np.asarray(value)
     except (TypeError, ValueError):
-        found = np.asarray(None)
-    if found.dtype.kind not in "fiub" or found.dtype.itemsize > 8:
+        array = np.asarray(None)
+    if array.dtype.kind not in "fiub" or array.dtype.itemsize > 8:
         raise refused(name, value, words)
-    return found
+    return array
 
 
 def share(text: str) -> float:
@@ -149,8 +149,8 @@ def word(what: str, value: Any, known: Collection[str]) -> str:
     """
     if isinstance(value, str) and value in known:
         return value
-    said = f"unknown {what} {shown(value)}; known: {', '.join(known)}"
-    raise InputError(said + meant(value, known))
+    message = f"unknown {what} {shown(value)}; known: {', '.join(known)}"
+    raise InputError(message + meant(value, known))
 
 
 def names(what: str, value: Any) -> Sequence[str]:
@@ -159,12 +159,12 @@ def names(what: str, value: Any) -> Sequence[str]:
     Raises:
         InputError: it is something else.
     """
-    given = [value] if isinstance(value, str) else value
-    sequence = isinstance(given, (list, tuple, set, frozenset, dict)) or hasattr(given, "__next__")
-    given = list(given) if sequence else []
-    if not given or not all(isinstance(one, str) and one.strip() for one in given):
+    items = [value] if isinstance(value, str) else value
+    sequence = isinstance(items, (list, tuple, set, frozenset, dict)) or hasattr(items, "__next__")
+    items = list(items) if sequence else []
+    if not items or not all(isinstance(item, str) and item.strip() for item in items):
         raise refused(what, value, "a name or a sequence of names")
-    return given
+    return items
 
 
 def path(what: str, value: Any) -> str:

@@ -278,16 +278,16 @@ def _globals_of(function: types.FunctionType) -> Iterator[tuple[str, Any]]:
     """Names that a function reads, and the values that they have; modules that it imports, too. A
     text in it may be a name, as in `globals()["HEIGHT"]`.
     """
-    known, package = function.__globals__, function.__globals__.get("__package__") or ""
+    namespace, package = function.__globals__, function.__globals__.get("__package__") or ""
     texts = (c for part in _codes_in(function.__code__) for c in part.co_consts)
     names = [*_names_in(function.__code__), *(c for c in texts if isinstance(c, str))]
     for name in dict.fromkeys(names):
-        if name in known:
-            yield name, known[name]
+        if name in namespace:
+            yield name, namespace[name]
     for name in _imports_in(function.__code__):
-        for whole in (name, f"{package}.{name}"):
+        for module in (name, f"{package}.{name}"):
             try:
-                yield name, importlib.import_module(whole)
+                yield name, importlib.import_module(module)
                 break
             except (ImportError, ValueError):
                 continue
@@ -308,13 +308,13 @@ def _names_in(code: types.CodeType) -> tuple[str, ...]:
 
 def _imports_in(code: types.CodeType) -> tuple[str, ...]:
     """Names of modules that a function imports when it is called."""
-    found = (
+    modules = (
         step.argval
         for part in _codes_in(code)
         for step in dis.get_instructions(part)
         if step.opname == "IMPORT_NAME"
     )
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(modules))
 
 
 def _state(thing: Any) -> dict[str, Any]:
@@ -326,14 +326,14 @@ def _state(thing: Any) -> dict[str, Any]:
 def _slots(cls: type) -> Iterator[str]:
     """Names of attributes in the slots of a class and its bases."""
     for base in cls.__mro__:
-        given = vars(base).get("__slots__", ())
-        yield from (given,) if isinstance(given, str) else given
+        slots = vars(base).get("__slots__", ())
+        yield from (slots,) if isinstance(slots, str) else slots
 
 
 def _is_generated(cls: type, value: Any) -> bool:
     """Whether a method of a class was written by `dataclass` or `namedtuple`."""
-    made = getattr(getattr(value, "__code__", None), "co_filename", "") == "<string>"
-    return made and (dataclasses.is_dataclass(cls) or hasattr(cls, "_fields"))
+    generated = getattr(getattr(value, "__code__", None), "co_filename", "") == "<string>"
+    return generated and (dataclasses.is_dataclass(cls) or hasattr(cls, "_fields"))
 
 
 def _is_dunder(name: str) -> bool:

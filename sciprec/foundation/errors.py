@@ -26,7 +26,7 @@ def printable(text: object) -> str:
     """A text with its unseen characters written out: "\\x1b" would drive the terminal, "\\u202e"
     turns the words behind it around. Line feeds and tabulators stay.
     """
-    return _UNSEEN.sub(lambda found: _written_out(ord(found[0])), str(text))
+    return _UNSEEN.sub(lambda match: _written_out(ord(match[0])), str(text))
 
 
 def _written_out(code: int) -> str:
@@ -70,7 +70,7 @@ def meant(name: object, known: Iterable[str]) -> str:
         name: what was given.
         known: what is accepted.
     """
-    small = {one.lower(): one for one in map(str, known)}
+    small = {word.lower(): word for word in map(str, known)}
     near = difflib.get_close_matches(str(name).lower(), small, 1, _ALIKE)
     return f"; did you mean {small[near[0]]!r}?" if near else ""
 

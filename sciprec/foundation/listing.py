@@ -73,8 +73,8 @@ class Listing:
             for row in self.rows[:shown]
         ]
         body = "".join(f"<tr>{row}</tr>" for row in rows)
-        more = "".join(map(_paragraph, _more(len(self.rows) - shown, "rows")))
-        return f"<table><tr>{head}</tr>{body}</table>{more}"
+        end = "".join(map(_paragraph, _more(len(self.rows) - shown, "rows")))
+        return f"<table><tr>{head}</tr>{body}</table>{end}"
 
     def _cell(self, tag: str, head: str, words: str) -> str:
         style = "text-align: " + ("right; white-space: nowrap" if head in self.right else "left")
@@ -183,8 +183,8 @@ def _paragraph(words: str) -> str:
 
 def _address(file: Path) -> str:
     """The address of a file on a notebook's page: relative where it is below the current folder."""
-    whole = file.absolute()
-    here = Path.cwd()
-    if whole.is_relative_to(here):
-        return _escaped(quote(whole.relative_to(here).as_posix()))
-    return _escaped(whole.as_uri())
+    absolute = file.absolute()
+    folder = Path.cwd()
+    if absolute.is_relative_to(folder):
+        return _escaped(quote(absolute.relative_to(folder).as_posix()))
+    return _escaped(absolute.as_uri())

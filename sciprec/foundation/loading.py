@@ -51,8 +51,8 @@ def load_files(files: str | Path | Sequence[str | Path]) -> tuple[str, ...]:
     Raises:
         InputError: a file is no Python file or cannot be imported, or two have the same name.
     """
-    given = [files] if isinstance(files, (str, Path)) else files
-    return tuple(str(loaded_file(one, "plugin").__file__) for one in given)
+    paths = [files] if isinstance(files, (str, Path)) else files
+    return tuple(str(loaded_file(item, "plugin").__file__) for item in paths)
 
 
 def loaded_file(file: str | Path, what: str, *, registers: bool = True) -> ModuleType:
@@ -68,26 +68,26 @@ def loaded_file(file: str | Path, what: str, *, registers: bool = True) -> Modul
         InputError: it is no Python file or cannot be imported, or another one of its name has been.
     """
     file = Path(path(f"a {what}", file))
-    whole = str(file.resolve())
+    where = str(file.resolve())
     why = why_no_file(file) or ("" if file.suffix == ".py" else "is no Python file")
     if why:
         raise InputError(f"the {what} '{file}' {why}; give the path of a file such as mymodel.py")
     name = _NAME.format(file.stem)
     if not registers:
-        content = whole.encode() + b"\0" + file.read_bytes()
+        content = where.encode() + b"\0" + file.read_bytes()
         name += f"_{hashlib.sha256(content).hexdigest()[:16]}"
     if name in sys.modules:
-        if sys.modules[name].__file__ == whole:
+        if sys.modules[name].__file__ == where:
             return sys.modules[name]
         raise InputError(
-            f"the {what}s '{sys.modules[name].__file__}' and '{whole}' have the same name; rename "
+            f"the {what}s '{sys.modules[name].__file__}' and '{where}' have the same name; rename "
             "one of them"
         )
-    spec = spec_from_file_location(name, whole)
+    spec = spec_from_file_location(name, where)
     sys.modules[name] = module = module_from_spec(spec)
     try:
         with beside(file):
-            exec(spec.loader.source_to_code(file.read_bytes(), whole), vars(module))  # as it is now
+            exec(spec.loader.source_to_code(file.read_bytes(), where), vars(module))  # as it is now
     except Exception as error:
         del sys.modules[name]
         raise InputError(

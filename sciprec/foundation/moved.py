@@ -80,8 +80,8 @@ def moved_to(module: str) -> str:
     """Return the name that a module of sciprec has today: the name itself where it never moved."""
     parts = module.removeprefix("sciprec.").split(".")
     for count in range(len(parts), 0, -1):
-        if found := MOVED.get(".".join(parts[:count])):
-            return ".".join(["sciprec", found, *parts[count:]])
+        if place := MOVED.get(".".join(parts[:count])):
+            return ".".join(["sciprec", place, *parts[count:]])
     return module
 
 

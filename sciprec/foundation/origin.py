@@ -23,14 +23,14 @@ def provenance() -> dict[str, str]:
 @functools.cache
 def _machine() -> dict[str, str]:
     """Everything that stays the same within one process."""
-    found = {name: version_of(name) for name in PACKAGES}
-    found["python"] = platform.python_version()
-    found["system"] = f"{platform.system()} {platform.machine()}"
-    found["processor"] = processor_name()
-    found["simd"] = simd_level()
-    found["processors"] = str(os.cpu_count() or 1)
-    found["git"] = git_state()
-    return found
+    facts = {name: version_of(name) for name in PACKAGES}
+    facts["python"] = platform.python_version()
+    facts["system"] = f"{platform.system()} {platform.machine()}"
+    facts["processor"] = processor_name()
+    facts["simd"] = simd_level()
+    facts["processors"] = str(os.cpu_count() or 1)
+    facts["git"] = git_state()
+    return facts
 
 
 def processor_name() -> str:
@@ -47,8 +47,8 @@ def simd_level() -> str:
     """The widest vector instructions that the compiler may use here."""
     from numba.core import codegen, config
 
-    given = config.CPU_FEATURES
-    features = (codegen.get_host_cpu_features() if given is None else given).split(",")
+    configured = config.CPU_FEATURES
+    features = (codegen.get_host_cpu_features() if configured is None else configured).split(",")
     return next((name for name in _SIMD_LEVELS if f"+{name}" in features), "unknown")
 
 
@@ -67,8 +67,8 @@ def commit_around(folder: str | Path) -> tuple[str, str]:
     Returns:
         The commit, and why there is none; one of the two is empty.
     """
-    if found := _git(Path(folder), *_DESCRIBE):
-        return found, ""
+    if commit := _git(Path(folder), *_DESCRIBE):
+        return commit, ""
     inside = _git(Path(folder), "rev-parse", "--is-inside-work-tree") == "true"
     return "", "the repository has no commit" if inside else "it is in no git repository"
 

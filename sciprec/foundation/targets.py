@@ -83,7 +83,7 @@ def in_the_way(path: Path, sort: Sort, inputs: Iterable[str | Path] = ()) -> str
         if os.path.lexists(path):
             if not os.path.isfile(path):
                 return "it is no regular file"
-            if any(os.path.exists(one) and os.path.samefile(path, one) for one in inputs):
+            if any(os.path.exists(other) and os.path.samefile(path, other) for other in inputs):
                 return "it is an input of this command"
             if not sort.is_of(path):
                 return f"it is there already, and is not {sort.name}"

@@ -75,10 +75,10 @@ def timing_of(done: list[tuple[float, float]]) -> Timing:
     Returns:
         A Timing: zeros without sections.
     """
-    given = np.array([pair for pair in done if pair[0] > 0], float).reshape(-1, 2)
-    if not given.size:
+    sections = np.array([pair for pair in done if pair[0] > 0], float).reshape(-1, 2)
+    if not sections.size:
         return Timing()
-    work, paces = given[:, 0], given[:, 1] / given[:, 0]
+    work, paces = sections[:, 0], sections[:, 1] / sections[:, 0]
     order = np.argsort(paces, kind="stable")
     below = np.cumsum(work[order]) - 0.5 * work[order]
     shares = below / work.sum()

@@ -198,8 +198,8 @@ def remove(path: Path) -> None:
 
 def _flush_all(path: Path) -> None:
     """Flush a file to the disk, or a folder with all that is in it."""
-    for one in (*path.rglob("*"), path) if path.is_dir() else (path,):
-        flush(one)
+    for part in (*path.rglob("*"), path) if path.is_dir() else (path,):
+        flush(part)
 
 
 def flush(path: Path) -> None:

@@ -61,9 +61,9 @@ def conflict_degree(
     _check(stride_bytes, lanes, element_bytes, cache)
     if stride_bytes == 0:
         return 1
-    whole, rest = divmod(stride_bytes, cache.word_bytes)
-    if rest == 0:
-        return math.ceil(lanes * math.gcd(whole, cache.banks) / cache.banks)
+    quotient, remainder = divmod(stride_bytes, cache.word_bytes)
+    if remainder == 0:
+        return math.ceil(lanes * math.gcd(quotient, cache.banks) / cache.banks)
     words = {k * stride_bytes // cache.word_bytes for k in range(lanes)}
     return max(Counter(word % cache.banks for word in words).values())
 

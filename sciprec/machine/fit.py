@@ -79,25 +79,25 @@ def fit_compensation(
     """
     make = kind_of(scenario).fitting
     if make is None:
-        known = [kind.name for kind in kinds().values() if kind.fitting is not None]
+        names = [kind.name for kind in kinds().values() if kind.fitting is not None]
         raise InputError(
             f"scenario '{scenario.name}' is of kind '{scenario.kind}', whose compensation has no "
-            f"coefficients; accepted: {', '.join(known)}"
+            f"coefficients; accepted: {', '.join(names)}"
         )
     if isinstance(evaluations, bool) or not isinstance(evaluations, int) or evaluations < 1:
         raise InputError(f"evaluations is {evaluations!r}; accepted: a whole number >= 1")
-    given, name = scenario.table, resolve_backend(backend).name
-    variables, error = make(given, name, length, 1)
-    _, unseen = make(given, name, length, 2)
+    table, name = scenario.table, resolve_backend(backend).name
+    variables, error = make(table, name, length, 1)
+    _, unseen = make(table, name, length, 2)
     carry, without = _same(variables, 1.0, 0.0, sums), error(None)
     if not math.isfinite(without):
         raise InputError(
             f"scenario '{scenario.name}' breaks down in '{name}' without compensation; fit a "
             "shorter run with length=..."
         )
-    found, used = _search(lambda shares: error(_each(variables, shares, sums)),
+    best_shares, used = _search(lambda shares: error(_each(variables, shares, sums)),
                           len(variables), evaluations)  # fmt: skip
-    best = _each(variables, found, sums)
+    best = _each(variables, best_shares, sums)
     best = min((carry, best), key=error)
     return FittedCompensation(
         coefficients=best,

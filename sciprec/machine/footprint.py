@@ -92,17 +92,17 @@ def compensation_footprint(
     if tile is not None and not (isinstance(tile, (tuple, list)) and len(tile) == 2):
         raise refused("tile", tile, "rows and columns of a tile, such as (32, 128)")
     if kind.residuals is None:
-        known = [one.name for one in kinds().values() if one.residuals is not None]
+        names = [other.name for other in kinds().values() if other.residuals is not None]
         raise InputError(
             f"scenario '{scenario.name}' is of kind '{kind.name}', which carries no residuals; "
-            f"accepted: {', '.join(known)}"
+            f"accepted: {', '.join(names)}"
         )
     size = element_bytes(resolved)
-    rows, left = [], cache.size_bytes
+    rows, free_bytes = [], cache.size_bytes
     for name, elements, levels in kind.residuals(scenario.table):
         needed = elements * levels * size
-        rows.append(VariableFootprint(name, elements, levels, needed, needed <= left))
-        left -= needed if needed <= left else 0
+        rows.append(VariableFootprint(name, elements, levels, needed, needed <= free_bytes))
+        free_bytes -= needed if needed <= free_bytes else 0
     together = sum(row.levels for row in rows) * size
     line = max(cache.line_bytes // size, 1)
     most = cache.size_bytes // together // line * line

@@ -58,12 +58,12 @@ def truncated(x, error):
     pattern = bits(x)
     if error != 0.0 and (error < 0.0) != (x < 0.0):
         pattern -= 1  # the exact number lies between x and its neighbour nearer to zero
-    kept = from_bits(pattern & _KEPT_BITS)
-    if abs(kept) < _SMALLEST:
+    result = from_bits(pattern & _KEPT_BITS)
+    if abs(result) < _SMALLEST:
         return math.copysign(0.0, x)
-    if abs(kept) > _LARGEST:
+    if abs(result) > _LARGEST:
         return math.copysign(_LARGEST, x)
-    return kept
+    return result
 
 
 @_scalar
@@ -265,13 +265,13 @@ def _word(name, register, value):
 
 def _integers(name, register, value, dtype):
     """An operand as integers of a dtype, refused where it does not fit."""
-    given, limits = np.asarray(value), np.iinfo(dtype)
-    if given.size == 0 and given.dtype.kind in "iuf":
-        return given.astype(dtype)
-    if given.dtype.kind in "iu" and limits.min <= given.min() and given.max() <= limits.max:
-        return given.astype(dtype)[()]
+    operand, limits = np.asarray(value), np.iinfo(dtype)
+    if operand.size == 0 and operand.dtype.kind in "iuf":
+        return operand.astype(dtype)
+    if operand.dtype.kind in "iu" and limits.min <= operand.min() and operand.max() <= limits.max:
+        return operand.astype(dtype)[()]
     raise InputError(
-        f"{name} was given {register} = {_shown(given)}; accepted: whole numbers from "
+        f"{name} was given {register} = {_shown(operand)}; accepted: whole numbers from "
         f"-2^{limits.bits - 1} to 2^{limits.bits - 1} - 1, which a {limits.bits}-bit register "
         "holds; convert floats with adaptive_quantize"
     )
@@ -279,25 +279,25 @@ def _integers(name, register, value, dtype):
 
 def _real(name, register, value):
     """An operand as float64, refused where that is not exact."""
-    given = np.asarray(value)
-    narrow = given.dtype.kind == "f" and given.dtype.itemsize <= 8
-    whole = given.dtype.kind in "iu" and given.size > 0
-    if narrow or (whole and -(2**53) <= given.min() and given.max() <= 2**53):
-        return given.astype(np.float64)[()]
+    array = np.asarray(value)
+    narrow = array.dtype.kind == "f" and array.dtype.itemsize <= 8
+    integral = array.dtype.kind in "iu" and array.size > 0
+    if narrow or (integral and -(2**53) <= array.min() and array.max() <= 2**53):
+        return array.astype(np.float64)[()]
     raise InputError(
-        f"{name} was given {register} = {_shown(given)}; accepted: real numbers of at most 64 bits,"
+        f"{name} was given {register} = {_shown(array)}; accepted: real numbers of at most 64 bits,"
         " whole numbers up to 2^53; convert with np.float64(x)"
     )
 
 
-def _shown(given):
+def _shown(operand):
     """An operand in a message."""
-    if given.ndim == 0:
-        return repr(given.item())
+    if operand.ndim == 0:
+        return repr(operand.item())
     extremes = ""
-    if given.dtype.kind in "iu" and given.size:
-        extremes = f" from {given.min()} to {given.max()}"
-    return f"an array of {given.dtype}{extremes}"
+    if operand.dtype.kind in "iu" and operand.size:
+        extremes = f" from {operand.min()} to {operand.max()}"
+    return f"an array of {operand.dtype}{extremes}"
 
 
 def _numbers(*kinds):

@@ -38,15 +38,15 @@ def _lost(a, b, total):
 def _update(state, residual, increment, alpha, beta):
     """One pass over the state, element by element."""
     for i in range(state.size):
-        x, kept, step = state[i], residual[i], increment[i]
+        x, carried, step = state[i], residual[i], increment[i]
         without = _vcomp(x, step, 1.0, False)
-        scaled = _vcomp(-0.0, kept, alpha, False)
+        scaled = _vcomp(-0.0, carried, alpha, False)
         carry = _vcomp(scaled, _lost(x, step, without), beta, False)
-        whole = _vcomp(step, carry, 1.0, False)
-        state[i] = _vcomp(x, whole, 1.0, False)
-        unused = _vcomp(kept, carry, -1.0, False)
-        left = _vcomp(unused, _lost(step, carry, whole), 1.0, False)
-        residual[i] = _vcomp(_lost(x, whole, state[i]), left, 1.0, False)
+        total = _vcomp(step, carry, 1.0, False)
+        state[i] = _vcomp(x, total, 1.0, False)
+        unused = _vcomp(carried, carry, -1.0, False)
+        rest = _vcomp(unused, _lost(step, carry, total), 1.0, False)
+        residual[i] = _vcomp(_lost(x, total, state[i]), rest, 1.0, False)
 
 
 def compensated_update(
@@ -121,12 +121,12 @@ def rescaled_update(
         Exact: the state is the exact sum rounded down, whatever the number of updates.
     """
     arrays = {"state": state, "residual": residual, "increment": increment}
-    wanted = {"state": np.int64, "residual": np.int64, "increment": np.int32}
+    types = {"state": np.int64, "residual": np.int64, "increment": np.int32}
     for name, array in arrays.items():
-        if not isinstance(array, np.ndarray) or array.dtype != wanted[name] or array.ndim != 1:
+        if not isinstance(array, np.ndarray) or array.dtype != types[name] or array.ndim != 1:
             raise InputError(
                 f"rescaled_update was given {name} of {_kind(array)}; accepted: a 1-D array of "
-                f"{np.dtype(wanted[name])}"
+                f"{np.dtype(types[name])}"
             )
     _refuse_shapes("rescaled_update", arrays)
     if residual.size and not (residual.min() >= 0 and residual.max() <= _LOW_WORD):

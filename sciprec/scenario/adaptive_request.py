@@ -35,9 +35,9 @@ class AdaptiveRequest(Section):
 
     @field_validator("ladder")
     @classmethod
-    def _rungs_are_wider(cls, given: tuple[str, ...]) -> tuple[str, ...]:
-        checked_ladder(given)
-        return given
+    def _rungs_are_wider(cls, ladder: tuple[str, ...]) -> tuple[str, ...]:
+        checked_ladder(ladder)
+        return ladder
 
     @model_validator(mode="after")
     def _narrow_to_wide(self) -> AdaptiveRequest:

@@ -85,9 +85,9 @@ def greeks_arguments(given: AskedPrice) -> dict[str, Any] | None:
     return _shared(given) | {"tolerance": share_of(given.greeks_tolerance)}
 
 
-def _shared(given: AskedPrice) -> dict[str, Any]:
-    known = {} if given.max_paths is None else {"max_paths": given.max_paths}
-    return known | {
-        "confidence": given.confidence, "seed": given.seed, "scheme": given.simulation.scheme,
-        "compensation": given.compensation,
+def _shared(request: AskedPrice) -> dict[str, Any]:
+    options = {} if request.max_paths is None else {"max_paths": request.max_paths}
+    return options | {
+        "confidence": request.confidence, "seed": request.seed, "scheme": request.simulation.scheme,
+        "compensation": request.compensation,
     }  # fmt: skip

@@ -56,16 +56,16 @@ def changed(content: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str,
         InputError: a key leads through something that is no table, or to an element that is not
             there.
     """
-    found = copy.deepcopy(dict(content))
+    result = copy.deepcopy(dict(content))
     for key, value in changes_of(changes).items():
         *above, last = key.split(".")
-        table: Any = found
+        table: Any = result
         for number, part in enumerate(above):
             if isinstance(table, dict):
                 table.setdefault(part, {})
             table = table[_place(table, part, key, above[:number])]
         table[_place(table, last, key, above)] = value
-    return found
+    return result
 
 
 def _place(table: Any, part: str, key: str, above: list[str]) -> str | int:

@@ -62,14 +62,14 @@ class CompensationChoice(Section):
 
     @model_validator(mode="after")
     def _named_or_given(self) -> CompensationChoice:
-        own = self.own_coefficients
-        if not own and self.name not in COMPENSATIONS:
+        has_coefficients = self.own_coefficients
+        if not has_coefficients and self.name not in COMPENSATIONS:
             raise ValueError(
                 f"unknown compensation '{self.name}'; known: {', '.join(COMPENSATIONS)}"
                 f"{meant(self.name, COMPENSATIONS)}; or give it coefficients, such as "
                 f'{{ name = "{self.name}", alpha = 0.5 }}'
             )
-        if own and self.name in COMPENSATIONS:
+        if has_coefficients and self.name in COMPENSATIONS:
             raise ValueError(
                 f"compensation '{self.name}' has coefficients of its own already; give yours "
                 "another name"
@@ -84,8 +84,8 @@ class CompensationChoice(Section):
     @property
     def own_coefficients(self) -> bool:
         """Whether anything beyond the name is given."""
-        given = (self.alpha, self.beta, self.reset_every)
-        return bool(self.variables) or self.sums or given != (None, None, None)
+        coefficients = (self.alpha, self.beta, self.reset_every)
+        return bool(self.variables) or self.sums or coefficients != (None, None, None)
 
     def resolved(self) -> Compensation | dict[str, Compensation] | None:
         """The compensation as the models take it: None, one Compensation, or one per variable."""
@@ -100,9 +100,9 @@ class CompensationChoice(Section):
 
 def choice_of(name: str, given: Compensation | None) -> CompensationChoice:
     """The choice that stands for a compensation from elsewhere than a scenario."""
-    known = next((n for n, c in COMPENSATIONS.items() if c == given), None)
-    if known is not None:
-        return CompensationChoice(name=known)
+    known_name = next((n for n, c in COMPENSATIONS.items() if c == given), None)
+    if known_name is not None:
+        return CompensationChoice(name=known_name)
     return CompensationChoice(name=name, **vars(given))
 
 

@@ -42,17 +42,17 @@ def _tables_with(model: type[BaseModel], name: str, above: str = "") -> list[str
         if (nested := _nested_section(field.annotation)) is not None
         and get_origin(field.annotation) is not tuple
     }  # fmt: skip
-    found = [f"{above}{key}.{name}" for key, one in tables.items() if name in one.model_fields]
-    for key, one in tables.items():
-        found += _tables_with(one, name, f"{above}{key}.")
-    return found
+    paths = [f"{above}{key}.{name}" for key, table in tables.items() if name in table.model_fields]
+    for key, table in tables.items():
+        paths += _tables_with(table, name, f"{above}{key}.")
+    return paths
 
 
 def complaints(model: type[BaseModel], errors: Sequence[dict[str, Any]]) -> list[str]:
     """One sentence for each mistake: keys that stand outside of a table whose heading is missing
     are one.
     """
-    said, rest = [], list(errors)
+    sentences, rest = [], list(errors)
     for error in errors:
         parent, field = _section_at(model, tuple(error["loc"]))
         if error["type"] != "missing" or field is None or _nested_section(field.annotation) is None:
@@ -64,8 +64,8 @@ def complaints(model: type[BaseModel], errors: Sequence[dict[str, Any]]) -> list
         if lost:
             rest = [each for each in rest if each is not error and each not in lost]
             keys, heading = ", ".join(str(e["loc"][-1]) for e in lost), ".".join(error["loc"])
-            said.append(f"the heading [{heading}] is missing; write it above {keys}")
-    return said + [complaint(model, error) for error in rest]
+            sentences.append(f"the heading [{heading}] is missing; write it above {keys}")
+    return sentences + [complaint(model, error) for error in rest]
 
 
 def complaint(model: type[BaseModel], error: dict[str, Any]) -> str:
@@ -77,10 +77,10 @@ def complaint(model: type[BaseModel], error: dict[str, Any]) -> str:
     _, field = _section_at(model, location)
     if error["type"] == "extra_forbidden":
         parent, _ = _section_at(model, location[:-1])
-        known = list(parent.model_fields)
+        names = list(parent.model_fields)
         elsewhere = _tables_with(model, str(location[-1]))
-        hint = f"; did you mean {elsewhere[0]!r}?" if elsewhere else meant(location[-1], known)
-        return f"unknown key '{key}'; known: {', '.join(known)}{hint}"
+        hint = f"; did you mean {elsewhere[0]!r}?" if elsewhere else meant(location[-1], names)
+        return f"unknown key '{key}'; known: {', '.join(names)}{hint}"
     if field is None:
         return str(error["ctx"]["error"]) if "ctx" in error else error["msg"]
     example = f"; write for example `{field.examples[0]}`"
@@ -94,8 +94,8 @@ def complaint(model: type[BaseModel], error: dict[str, Any]) -> str:
         return f"key '{key}': {reason}"
     why = f" ({reason})" if reason else ""
     value = list(error["input"]) if isinstance(error["input"], tuple) else error["input"]
-    given = f"{shown(value)} ({_type_in_words(error['input'])})"
-    return f"key '{key}' was given {given}{why}; accepted: {field.description}{example}"
+    value_text = f"{shown(value)} ({_type_in_words(error['input'])})"
+    return f"key '{key}' was given {value_text}{why}; accepted: {field.description}{example}"
 
 
 def _type_in_words(value: Any) -> str:

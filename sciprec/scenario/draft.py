@@ -46,9 +46,9 @@ def _table(
         first: values of keys, by path, that go before those which the keys name.
         sign: before every line that is no comment: "#" where the whole table may be left out.
     """
-    own = [key for key in keys if key.path.rpartition(".")[0] == place]
-    tables = [key for key in own if key.type in ("table", "array of tables") and key.opens]
-    for key in own:
+    own_keys = [key for key in keys if key.path.rpartition(".")[0] == place]
+    tables = [key for key in own_keys if key.type in ("table", "array of tables") and key.opens]
+    for key in own_keys:
         if key not in tables:
             needed = key.required or key.path in first
             yield from _comment(_words(key))
@@ -70,8 +70,8 @@ def _value(key: Key, first: Mapping[str, Any]) -> Any:
 
 def _words(key: Key) -> str:
     """Words for the values that a key accepts, with its unit."""
-    said = not key.unit or key.unit in key.words
-    return key.words if said else f"{key.words} ({key.unit})"
+    has_unit = not key.unit or key.unit in key.words
+    return key.words if has_unit else f"{key.words} ({key.unit})"
 
 
 def _comment(text: str) -> list[str]:

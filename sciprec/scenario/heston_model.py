@@ -26,7 +26,7 @@ class HestonModel(Section):
 
     def notes(self) -> list[str]:
         """Sentences about parameters that look as if they were given in per cent."""
-        said = [
+        sentences = [
             f"{name} {value:g} is {100 * value:.4g} % a year; 5 % is written 0.05"
             for name in ("rate", "dividend_yield")
             if abs(value := getattr(self, name)) > UNUSUAL_RATE
@@ -34,8 +34,8 @@ class HestonModel(Section):
         for name, when in (("v0", "today"), ("theta", "in the long run")):
             volatility = math.sqrt(value := getattr(self, name))
             if volatility > UNUSUAL_VOLATILITY:
-                said.append(
+                sentences.append(
                     f"{name} {value:g} is a variance, of a volatility of {100 * volatility:.4g} % "
                     f"{when}; a volatility of 20 % is written 0.04"
                 )
-        return said
+        return sentences

@@ -21,12 +21,12 @@ def json_schema(scenarios: Sequence[type[BaseModel]]) -> dict[str, Any]:
     one_of: Any = scenarios[0]
     if len(scenarios) > 1:
         one_of = Annotated[Union[tuple(scenarios)], Field(discriminator="kind")]  # noqa: UP007
-    made = TypeAdapter(one_of).json_schema(schema_generator=_OfToml)
-    made.pop("discriminator", None)  # of OpenAPI, no keyword of JSON schemas
-    for table in (made, *made.get("$defs", {}).values()):
-        for name, said in table.get("properties", {}).items():
-            _with_values_as_examples(name, said)
-    return {"$schema": DRAFT} | made
+    schema = TypeAdapter(one_of).json_schema(schema_generator=_OfToml)
+    schema.pop("discriminator", None)  # of OpenAPI, no keyword of JSON schemas
+    for table in (schema, *schema.get("$defs", {}).values()):
+        for name, field in table.get("properties", {}).items():
+            _with_values_as_examples(name, field)
+    return {"$schema": DRAFT} | schema
 
 
 class _OfToml(GenerateJsonSchema):
@@ -43,11 +43,11 @@ class _OfToml(GenerateJsonSchema):
         return False
 
 
-def _with_values_as_examples(name: str, said: dict[str, Any]) -> None:
+def _with_values_as_examples(name: str, field: dict[str, Any]) -> None:
     """Examples that are lines of TOML as the values that they hold; those of whole tables go."""
-    values = [value_of_example(name, example) for example in said.pop("examples", ())]
+    values = [value_of_example(name, example) for example in field.pop("examples", ())]
     if values := [value for value in values if value != {}]:
-        said["examples"] = values
+        field["examples"] = values
 
 
 def value_of_example(name: str, example: Any) -> Any:

@@ -58,8 +58,10 @@ class Key:
     def words(self) -> str:
         """Words for the values that the key accepts, a few known words included."""
         accepted = self.accepted or ", ".join(filter(None, (self.type, self.limits)))
-        said = len(self.choices) > _MOST_NAMED or all(name in accepted for name in self.choices)
-        return accepted if said else f"{accepted}: {', '.join(self.choices)}"
+        has_names = len(self.choices) > _MOST_NAMED or all(
+            name in accepted for name in self.choices
+        )
+        return accepted if has_names else f"{accepted}: {', '.join(self.choices)}"
 
 
 def keys(schema: Mapping[str, Any]) -> list[Key]:
@@ -71,22 +73,22 @@ def _keys(table: Mapping[str, Any], place: str, defs: Mapping[str, Any]) -> Iter
     """The keys of a table and of the tables in it."""
     required = {*table.get("required", ()), *_usual_way(table)}
     for name, field in table.get("properties", {}).items():
-        said = _resolved(field, defs)
-        inner, mark = said, ""
-        if said.get("type") == "array":
-            inner, mark = _table_among(_resolved(said.get("items", {}), defs), defs), "[]"
+        schema = _resolved(field, defs)
+        inner, mark = schema, ""
+        if schema.get("type") == "array":
+            inner, mark = _table_among(_resolved(schema.get("items", {}), defs), defs), "[]"
         below = "properties" in inner
         path = f"{place}{name}"
         yield Key(
             path,
-            _type(said, defs),
-            said.get("description", ""),
+            _type(schema, defs),
+            schema.get("description", ""),
             name in required,
-            said.get("unit", ""),
-            _limits(said),
-            tuple(_choices(said)),
-            said.get("default"),
-            next(iter(said.get("examples", ())), None if below else _made_up(said)),
+            schema.get("unit", ""),
+            _limits(schema),
+            tuple(_choices(schema)),
+            schema.get("default"),
+            next(iter(schema.get("examples", ())), None if below else _made_up(schema)),
             below,
             inner.get("about", ""),
         )
@@ -107,27 +109,27 @@ def _resolved(field: Mapping[str, Any], defs: Mapping[str, Any]) -> dict[str, An
     return {**table, "about": table.get("description", ""), **field}
 
 
-def _table_among(said: Mapping[str, Any], defs: Mapping[str, Any]) -> Mapping[str, Any]:
+def _table_among(schema: Mapping[str, Any], defs: Mapping[str, Any]) -> Mapping[str, Any]:
     """The table among several things that are accepted, where there is one."""
-    found = (_resolved(one, defs) for one in said.get("anyOf", ()))
-    return next((one for one in found if "properties" in one), said)
+    options = (_resolved(option, defs) for option in schema.get("anyOf", ()))
+    return next((option for option in options if "properties" in option), schema)
 
 
-def _type(said: Mapping[str, Any], defs: Mapping[str, Any]) -> str:
+def _type(schema: Mapping[str, Any], defs: Mapping[str, Any]) -> str:
     """A type in words."""
-    if "anyOf" in said:
-        return " or ".join(dict.fromkeys(_type(_resolved(o, defs), defs) for o in said["anyOf"]))
-    kinds = said.get("type", "string" if isinstance(said.get("const"), str) else "any value")
+    if "anyOf" in schema:
+        return " or ".join(dict.fromkeys(_type(_resolved(o, defs), defs) for o in schema["anyOf"]))
+    kinds = schema.get("type", "string" if isinstance(schema.get("const"), str) else "any value")
     words = [_TYPES.get(kind, kind) for kind in ([kinds] if isinstance(kinds, str) else kinds)]
-    if kinds == "array" and (items := said.get("items")):
+    if kinds == "array" and (items := schema.get("items")):
         parts = _type(_resolved(items, defs), defs).split(" or ")
         return f"array of {' or '.join(f'{part}s' for part in parts)}"
     return " or ".join(words)
 
 
-def _limits(said: Mapping[str, Any]) -> str:
+def _limits(schema: Mapping[str, Any]) -> str:
     """The ends of a range in signs, those of elements for an array."""
-    of = said.get("items", said)
+    of = schema.get("items", schema)
     return ", ".join(form.format(of[name]) for name, form in _ENDS.items() if name in of)
 
 
@@ -145,24 +147,24 @@ def number_within(said: Mapping[str, Any], *, whole: bool) -> float:
     return next(inside, math.floor(middle)) if whole else middle
 
 
-def _made_up(said: Mapping[str, Any]) -> Any:
+def _made_up(schema: Mapping[str, Any]) -> Any:
     """A value that is accepted, where nobody gave an example."""
-    kind = str(said.get("type"))
+    kind = str(schema.get("type"))
     if kind in ("integer", "number"):
-        return number_within(said, whole=kind == "integer")
-    made = {"boolean": False, "array": [], "object": {}}.get(kind)
-    return next(iter(_choices(said)), "..." if made is None else made)
+        return number_within(schema, whole=kind == "integer")
+    value = {"boolean": False, "array": [], "object": {}}.get(kind)
+    return next(iter(_choices(schema)), "..." if value is None else value)
 
 
-def _choices(said: Mapping[str, Any]) -> list[str]:
+def _choices(schema: Mapping[str, Any]) -> list[str]:
     """The known words of a key, or of the elements of an array."""
-    return [said["const"]] if "const" in said else said.get("enum", [])
+    return [schema["const"]] if "const" in schema else schema.get("enum", [])
 
 
 def toml(value: Any) -> str:
     """A value as TOML writes it, on one line."""
     if isinstance(value, Mapping):
-        return f"{{ {', '.join(f'{name} = {toml(one)}' for name, one in value.items())} }}"
+        return f"{{ {', '.join(f'{name} = {toml(item)}' for name, item in value.items())} }}"
     if isinstance(value, (list, tuple)):
         return f"[{', '.join(map(toml, value))}]"
     if isinstance(value, bool):
@@ -173,18 +175,18 @@ def toml(value: Any) -> str:
 def keys_listing(found: list[Key]) -> Listing:
     """A line for each key."""
     rows = [
-        (one.path, one.type, one.unit, one.limits, _default(one), _example(one), one.words)
-        for one in found
+        (key.path, key.type, key.unit, key.limits, _default(key), _example(key), key.words)
+        for key in found
     ]
     droppable = ("accepted", "example", "limits", "unit", "type")
     return Listing(_HEADS, rows=rows, droppable=droppable)
 
 
-def _default(one: Key) -> str:
-    if one.default is None:
-        return "required" if one.required else "–"
-    return toml(one.default)
+def _default(key: Key) -> str:
+    if key.default is None:
+        return "required" if key.required else "–"
+    return toml(key.default)
 
 
-def _example(one: Key) -> str:
-    return "" if one.example is None else toml(one.example)
+def _example(key: Key) -> str:
+    return "" if key.example is None else toml(key.example)

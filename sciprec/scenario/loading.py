@@ -127,12 +127,12 @@ class Scenario(Section):
     @field_validator("compensation")
     @classmethod
     def _compensations_once(
-        cls, given: tuple[CompensationChoice, ...]
+        cls, choices: tuple[CompensationChoice, ...]
     ) -> tuple[CompensationChoice, ...]:
-        names = [choice.name for choice in given]
+        names = [choice.name for choice in choices]
         if len(set(names)) < len(names):
             raise ValueError("a compensation is named twice")
-        return given
+        return choices
 
     @model_validator(mode="after")
     def _tolerances_once(self) -> Scenario:

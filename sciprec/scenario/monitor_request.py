@@ -48,9 +48,9 @@ class MonitorRequest(Section):
 
     @field_validator("alerts")
     @classmethod
-    def _rules_are_known(cls, given: dict[str, Any]) -> dict[str, Any]:
-        checked_rules(given)
-        return given
+    def _rules_are_known(cls, rules: dict[str, Any]) -> dict[str, Any]:
+        checked_rules(rules)
+        return rules
 
     def plan(self, told: Callable[[Any], None] | None = None) -> Plan | None:
         """The plan of a run's monitor; None where it watches nothing.

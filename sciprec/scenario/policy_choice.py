@@ -32,12 +32,12 @@ def one_or_several(given: Any) -> Any:
     return (given,) if isinstance(given, str) else as_tuple(given)
 
 
-def _checked(given: tuple[str, ...]) -> tuple[str, ...]:
-    for name in given:
+def _checked(policies: tuple[str, ...]) -> tuple[str, ...]:
+    for name in policies:
         word("policy", name, _KNOWN)
-    if len(set(given)) < len(given):
+    if len(set(policies)) < len(policies):
         raise ValueError("a policy is named twice")
-    return given
+    return policies
 
 
 _Stages = Annotated[tuple[str, ...], BeforeValidator(as_tuple)]
@@ -96,16 +96,16 @@ class WithPolicies(Scenario):
         """The policies as names of backends."""
         _checked(self.policy)
         of_two = [name for name in self.policy if name in _OF_TWO]
-        given = {
+        values = {
             "narrow": self.narrow, "wide": self.wide, "allow": self.allow, "deny": self.deny
         }  # fmt: skip
-        for key, value in given.items():
+        for key, value in values.items():
             if value and not of_two:
                 raise ValueError(
                     f"the key '{key}' is given without a policy that takes it; give "
                     "`policy = \"O2\"` with 'narrow' and 'wide', or leave it out"
                 )
-        missing = [key for key in ("narrow", "wide") if given[key] is None]
+        missing = [key for key in ("narrow", "wide") if values[key] is None]
         if of_two and missing:
             raise ValueError(
                 f"policy '{of_two[0]}' is given without the key '{missing[0]}'; give the names of "
@@ -114,7 +114,7 @@ class WithPolicies(Scenario):
         for name in (*self.allow, *self.deny):
             word("stage", name, self.stages_of_policies())
         lists = "".join(
-            f",{key}={'+'.join(given[key])}" for key in ("allow", "deny") if given[key]
+            f",{key}={'+'.join(values[key])}" for key in ("allow", "deny") if values[key]
         )
         formats = f",narrow={self.narrow},wide={self.wide}{lists}"
         names = [f"policy:{name}{formats * (name in of_two)}" for name in self.policy]

@@ -72,9 +72,9 @@ class WithScaling(Scenario):
     @model_validator(mode="after")
     def _scaled_backends(self) -> WithScaling:
         if not self.scaling:
-            given = {"scales": self.scales, "scale_factors": self.scale_factors,
+            values = {"scales": self.scales, "scale_factors": self.scale_factors,
                      "unclipped": self.unclipped}  # fmt: skip
-            for key in (key for key, value in given.items() if value):
+            for key in (key for key, value in values.items() if value):
                 raise ValueError(
                     f"the key '{key}' is given without a scaling; give `scaling = \"static\"`, or "
                     "leave it out"
@@ -109,23 +109,23 @@ class WithScaling(Scenario):
 
     def _named(self, backends: Sequence[str]) -> tuple[str, ...]:
         """The backends with their scales; those that have some stay as they are."""
-        found: list[str] = []
+        names: list[str] = []
         for backend in backends:
             if backend == TRUTH or backend.startswith(SCALED):
-                found.append(backend)
+                names.append(backend)
                 continue
             for scaling in self.scaling:
                 scaled = scaling != "none"
                 scales = self.scales if scaled else None
-                found.append(with_scaling(backend, scaling, scales).name if scaled else backend)
+                names.append(with_scaling(backend, scaling, scales).name if scaled else backend)
             if self._further():
                 with_scaling(backend, "static", self.scales)  # whether it can have some
                 most = reach(resolve_backend(backend).compute)
                 for factor in self.scale_factors:
                     scale_exponent("'scale_factors'", factor, most)
-            for one in self._further():
-                found.append(with_scaling(backend, "static", self.scales, **one).name)
-        return tuple(dict.fromkeys(found))
+            for factors in self._further():
+                names.append(with_scaling(backend, "static", self.scales, **factors).name)
+        return tuple(dict.fromkeys(names))
 
     def _further(self) -> list[dict[str, Any]]:
         """Further runs with static scales, one after another."""

@@ -21,8 +21,8 @@ def shipped(folder: str) -> Path:
         folder: SCENARIOS or PRICES, a path in the root of a checkout.
     """
     package = Path(str(resources.files("sciprec")))
-    own = package / _OWN
-    return (own if own.is_dir() else package.parent) / folder
+    root = package / _OWN
+    return (root if root.is_dir() else package.parent) / folder
 
 
 def names(folder: str) -> tuple[str, ...]:

@@ -59,8 +59,8 @@ class StagesChoice(Section):
     @property
     def own(self) -> dict[str, Any]:
         """The values that are given beyond the name."""
-        given = self.model_dump(exclude={"name"})
-        return {name: value for name, value in given.items() if value not in (None, 0)}
+        values = self.model_dump(exclude={"name"})
+        return {name: value for name, value in values.items() if value not in (None, 0)}
 
     def resolved(self) -> str | dict[str, Any] | None:
         """The stages as the model takes them: None, a known name, or a table."""

@@ -74,8 +74,8 @@ def _known_slip(path: Path, error: Exception) -> str:
     if quotes := sorted({mark for mark in text if mark in _TYPOGRAPHIC}):
         return f"; line {number} has the quotes {' '.join(quotes)}: write straight ones, \""
     if comma := re.fullmatch(r"[^\"'#\[]*=\s*([+-]?\d+),(\d+)\s*%?\s*(#.*)?", text):
-        whole, decimals = comma[1], comma[2]
-        return f"; line {number} has a decimal comma: write {whole}.{decimals}"
+        integral, decimals = comma[1], comma[2]
+        return f"; line {number} has a decimal comma: write {integral}.{decimals}"
     return ""
 
 
@@ -96,10 +96,10 @@ def inside(folder: Path, path: str) -> Path:
     Raises:
         InputError: it leaves the folder.
     """
-    whole = (folder / path).resolve()
-    if not (is_inside(path) and whole.is_relative_to(folder.resolve())):
+    resolved = (folder / path).resolve()
+    if not (is_inside(path) and resolved.is_relative_to(folder.resolve())):
         raise InputError(
             f"the path '{path}' leaves the folder '{folder}'; give a path inside of it, "
             "without '..'"
         )
-    return whole
+    return resolved

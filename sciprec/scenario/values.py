@@ -65,8 +65,8 @@ class KnownArithmetic:
 
     @staticmethod
     def __get_pydantic_json_schema__(schema: Any, handler: Any) -> dict[str, Any]:
-        known = list(dict.fromkeys([*backends(), *ALIASES, *FORMATS]))
-        return {"anyOf": [{"type": "string", "enum": known}, {"type": "string", "pattern": "[:,]"}]}
+        names = list(dict.fromkeys([*backends(), *ALIASES, *FORMATS]))
+        return {"anyOf": [{"type": "string", "enum": names}, {"type": "string", "pattern": "[:,]"}]}
 
 
 def _known_arithmetic(name: str) -> str:

@@ -42,12 +42,12 @@ class Variant:
     def read(cls, names: Mapping[str, str]) -> Variant:
         """The variant of an entry of a list of runs: its choices have names, and nothing else."""
         backend, compensation = names["backend"], names["compensation"]
-        said = names["label"].removeprefix(backend)
+        text = names["label"].removeprefix(backend)
         if compensation != NO_COMPENSATION.name:
-            said = said.removesuffix(f"+{compensation}")
-        adaptive = AdaptiveRequest.model_construct() if said.endswith(_ADAPTIVE) else None
-        said = said.removesuffix(_ADAPTIVE)
-        stored, _, stages = said.removeprefix(" with state in ").partition(", stages ")
+            text = text.removesuffix(f"+{compensation}")
+        adaptive = AdaptiveRequest.model_construct() if text.endswith(_ADAPTIVE) else None
+        text = text.removesuffix(_ADAPTIVE)
+        stored, _, stages = text.removeprefix(" with state in ").partition(", stages ")
         return cls(
             backend,
             CompensationChoice.model_construct(name=compensation),
@@ -101,10 +101,12 @@ class Variant:
         """The attributes of a file about its variant beside the arithmetic: compensation, and
         stages with their arithmetics, where they have some.
         """
-        said = {"compensation": self.compensation.model_dump(mode="json")}
+        values = {"compensation": self.compensation.model_dump(mode="json")}
         if (stages := resolve_stages(self.stages.resolved())) is not None:
-            said["stages"] = {"name": self.stages.name, **vars(stages)}
-        return {f"sciprec_{name}": json.dumps(one, sort_keys=True) for name, one in said.items()}
+            values["stages"] = {"name": self.stages.name, **vars(stages)}
+        return {
+            f"sciprec_{name}": json.dumps(value, sort_keys=True) for name, value in values.items()
+        }
 
 
 class OfVariant:
