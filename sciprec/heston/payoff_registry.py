@@ -68,15 +68,15 @@ def payoff(name: str, **fixed: str) -> Callable[[type], type]:
     """
 
     def register(cls: Any) -> Any:
-        names = [one.name for one in fields(cls)] if "__dataclass_fields__" in vars(cls) else []
+        names = [item.name for item in fields(cls)] if "__dataclass_fields__" in vars(cls) else []
         if not issubclass(cls, Payoff) or "maturity" not in names:
             raise InputError(
                 f"payoff {name!r} is given the class {cls.__name__}; accepted: a class derived "
                 "from heston.Payoff, with a field 'maturity' and, below the name, the decorator "
                 "dataclass(frozen=True, kw_only=True)"
             )
-        left = [one for one in fields(cls) if one.name not in fixed]
-        optional = tuple(one.name for one in left if one.default is not MISSING)
+        left = [item for item in fields(cls) if item.name not in fixed]
+        optional = tuple(item.name for item in left if item.default is not MISSING)
         _REGISTRY[name] = PayoffEntry(name, cls, fixed, tuple(f.name for f in left), optional)
         return cls
 
@@ -119,19 +119,19 @@ def payoff_named(name: str) -> PayoffEntry:
     Raises:
         InputError: no payoff has this name.
     """
-    known = payoffs()
-    if isinstance(name, str) and name in known:
-        return known[name]
-    said = f"unknown payoff {shown(name)}; known: {', '.join(sorted(known))}"
-    raise InputError(said + _meant_payoff(str(name), sorted(known)))
+    entries = payoffs()
+    if isinstance(name, str) and name in entries:
+        return entries[name]
+    message = f"unknown payoff {shown(name)}; known: {', '.join(sorted(entries))}"
+    raise InputError(message + _meant_payoff(str(name), sorted(entries)))
 
 
 def _meant_payoff(name: str, known: list[str]) -> str:
     """Return "; did you mean ...?" with the payoffs that have all words of a name in any order, or
     the nearest one. Puts are meant where the name has that word, calls where it has not."""
     words = set(name.lower().replace("_", "-").replace(" ", "-").split("-")) - {"and", "call"}
-    alike = [one for one in known if ("put" in one.split("-")) == ("put" in words)]
-    fitting = [one for one in alike if words and words <= set(one.split("-"))]
+    alike = [entry for entry in known if ("put" in entry.split("-")) == ("put" in words)]
+    fitting = [entry for entry in alike if words and words <= set(entry.split("-"))]
     if 0 < len(fitting) <= MOST_MEANT:
         return f"; did you mean {' or '.join(map(repr, fitting))}?"
     return meant(name, alike) or meant(name, known)
@@ -140,9 +140,9 @@ def _meant_payoff(name: str, known: list[str]) -> str:
 def described(payoff: Payoff) -> str:
     """Return the name of a payoff with its numbers: "call, maturity 1, strike 100"."""
     parameters: Mapping[str, Any] = asdict(cast(Any, payoff))
-    told = (f"{name} {value:g}" if isinstance(value, (int, float)) else f"{name} {value}"
+    values = (f"{name} {value:g}" if isinstance(value, (int, float)) else f"{name} {value}"
             for name, value in sorted(parameters.items()) if value is not None)  # fmt: skip
-    return ", ".join((payoff.name, *told))
+    return ", ".join((payoff.name, *values))
 
 
 def check_payoffs(payoffs: Sequence[Payoff], model: Model) -> None:
@@ -183,11 +183,11 @@ def payoff_grid(
         InputError: the name is unknown, or a parameter is missing, unknown or outside its domain.
     """
     entry = payoff_named(name)
-    made = [{key: value for key, value in others.items() if value is not None}]
+    rows = [{key: value for key, value in others.items() if value is not None}]
     for key, values in (("maturity", maturities), ("strike", strikes)):
         if key in entry.parameters:
-            made = [{key: value, **rest} for rest in made for value in values]
-    return [entry(**parameters) for parameters in made]
+            rows = [{key: value, **rest} for rest in rows for value in values]
+    return [entry(**parameters) for parameters in rows]
 
 
 class Payoff:
@@ -211,8 +211,8 @@ class Payoff:
     proportional = False
 
     def __post_init__(self) -> None:
-        for one in fields(self):  # type: ignore[arg-type]
-            object.__setattr__(self, one.name, _checked(one, getattr(self, one.name)))
+        for item in fields(self):  # type: ignore[arg-type]
+            object.__setattr__(self, item.name, _checked(item, getattr(self, item.name)))
 
     @property
     def name(self) -> str:
@@ -231,8 +231,8 @@ class Payoff:
     @property
     def integrates_level(self) -> bool:
         """Whether spots at dates alone are observed, and `level_piece` is known."""
-        known = self.proportional or self.knows("level_piece")
-        return known and not self.observation.every_step
+        has_formula = self.proportional or self.knows("level_piece")
+        return has_formula and not self.observation.every_step
 
     def intrinsic(self, price: np.ndarray | float, strike: np.ndarray | float) -> np.ndarray:
         """Return max(price - strike, 0) of a call, max(strike - price, 0) of a put."""

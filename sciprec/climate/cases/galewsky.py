@@ -83,9 +83,9 @@ def balanced_height(lat: np.ndarray) -> np.ndarray:
     half = 0.5 * (upper - _SOUTH)
     along = _SOUTH + half[..., None] * (1.0 + nodes)
     drop = half * (_slope(along) @ weights)
-    whole = 0.5 * (_NORTH - _SOUTH)
-    along = _SOUTH + whole * (1.0 + nodes)
-    mean = whole * ((_slope(along) * 0.5 * (1.0 - np.sin(along))) @ weights)
+    half_width = 0.5 * (_NORTH - _SOUTH)
+    along = _SOUTH + half_width * (1.0 + nodes)
+    mean = half_width * ((_slope(along) * 0.5 * (1.0 - np.sin(along))) @ weights)
     return _MEAN_HEIGHT_M + mean - drop
 
 

@@ -52,8 +52,8 @@ def case(name: str, *, source: str, parameters: Mapping[str, Any] | None = None,
     """Register the decorated function as a test case; it is returned unchanged."""
 
     def register(initial: _Initial) -> _Initial:
-        given = dict(parameters or {})
-        CASES[name] = Case(name, equations, initial, given, steady, source, radius_m)
+        defaults = dict(parameters or {})
+        CASES[name] = Case(name, equations, initial, defaults, steady, source, radius_m)
         return initial
 
     return register
@@ -81,26 +81,26 @@ def require_state(case: Case, wanted: type | None, initial: Any, grid: Any) -> N
         InputError: it returned something else, a field is no finite number everywhere, or what the
             state's `positive` names is not above zero.
     """
-    said = f"the initial state of case {case.name!r}"
+    what = f"the initial state of case {case.name!r}"
     if wanted is None:
         return
     if not isinstance(initial, wanted):
-        raise refused(said, initial, f"a {wanted.__module__}.{wanted.__name__}")
+        raise refused(what, initial, f"a {wanted.__module__}.{wanted.__name__}")
     across = grid.lon_radians.size, grid.lat_radians.size
     kinds = _kinds_of(wanted)
     for name, kind in kinds.items():
         value = getattr(initial, name)
         if kind is np.ndarray:
-            _require_numbers(f"{said}: {name}", value)
+            _require_numbers(f"{what}: {name}", value)
         elif isinstance(kind, type) and is_dataclass(kind) and not isinstance(value, kind):
-            raise refused(f"{said}: {name}", value, f"a {kind.__module__}.{kind.__name__}")
+            raise refused(f"{what}: {name}", value, f"a {kind.__module__}.{kind.__name__}")
     shapes = initial.shapes(across) if hasattr(initial, "shapes") else {}
     for name in (n for n, kind in kinds.items() if kind is np.ndarray):
-        _require_field(f"{said}: {name}", getattr(initial, name), grid, shapes.get(name))
+        _require_field(f"{what}: {name}", getattr(initial, name), grid, shapes.get(name))
     for name, values in initial.positive().items() if hasattr(initial, "positive") else ():
         if not (values > 0.0).all():
             raise InputError(
-                f"{said}: {name} is {values.min():.6g} at the least; accepted: above 0 everywhere: "
+                f"{what}: {name} is {values.min():.6g} at the least; accepted: above 0 everywhere: "
                 "mend the case's function or its parameters"
             )
 

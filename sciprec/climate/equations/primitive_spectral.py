@@ -44,11 +44,11 @@ def primitive_factors(truncation: Truncation) -> tuple[np.ndarray, ...]:
         factors of cos(lat) d/dlat; kept: 1 up to the truncation, 0 above.
     """
     degree, order = coefficient_orders(truncation.number)
-    kept = degree <= truncation.number
-    above = np.where(kept, epsilon(degree + 1, order), 0).astype(np.float64)
+    within = degree <= truncation.number
+    above = np.where(within, epsilon(degree + 1, order), 0).astype(np.float64)
     below = np.where(degree > order, epsilon(np.maximum(degree, 1), order), 0).astype(np.float64)
     factors = spectral_constants(truncation, 0.0)[:7]
-    return (*factors, (degree + 2) * above, (degree - 1) * below, kept.astype(np.float64))
+    return (*factors, (degree + 2) * above, (degree - 1) * below, within.astype(np.float64))
 
 
 def make_air_work(truncation: Truncation, levels: int, dtype: type = np.float64) -> tuple:

@@ -157,8 +157,8 @@ class EquationSet:
 
     def layout(self, parameters: Mapping[str, Any]) -> tuple[tuple[str, int], ...]:
         """(name, number of levels) of each prognostic variable, for parameters of the set."""
-        given = {**self.parameters, **parameters}
-        return tuple((n, given[k] if isinstance(k, str) else k) for n, k in self.prognostic)
+        values = {**self.parameters, **parameters}
+        return tuple((n, values[k] if isinstance(k, str) else k) for n, k in self.prognostic)
 
 
 _Kernel = TypeVar("_Kernel", bound=Callable)

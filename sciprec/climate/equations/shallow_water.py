@@ -197,8 +197,8 @@ def _twice_rotation(coriolis: np.ndarray, transform: SpectralTransform) -> float
 
     0 where the axis of rotation lies in the equator.
     """
-    found = math.sqrt(3.0) * float(transform.to_spectrum(coriolis[None])[1, 0])
-    return found if abs(found) > _ROUNDING * np.abs(coriolis).max() else 0.0
+    rotation = math.sqrt(3.0) * float(transform.to_spectrum(coriolis[None])[1, 0])
+    return rotation if abs(rotation) > _ROUNDING * np.abs(coriolis).max() else 0.0
 
 
 @equation_set(

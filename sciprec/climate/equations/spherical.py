@@ -34,19 +34,19 @@ def spectral_constants(
         Those of tendencies vanish above the truncation, so that the state stays zero there.
     """
     degree, order = coefficient_orders(truncation.number)
-    kept = degree <= truncation.number
+    within = degree <= truncation.number
     inverse = 1.0 / np.maximum(degree, 1)
-    above = np.where(kept, epsilon(degree + 1, order), 0).astype(np.float64)
+    above = np.where(within, epsilon(degree + 1, order), 0).astype(np.float64)
     below = np.where(degree > order, epsilon(np.maximum(degree, 1), order), 0).astype(np.float64)
     return (
-        order * kept.astype(np.float64) / radius,
+        order * within.astype(np.float64) / radius,
         radius * order * inverse / (degree + 1),
         radius * above / (degree + 1),
         radius * np.where(degree > 1, below * inverse, 0.0),
         degree * above / radius,
-        (degree + 1) * below * kept / radius,
-        degree * (degree + 1.0) * kept / radius**2,
-        np.where(kept, mean_geopotential, 0.0),
+        (degree + 1) * below * within / radius,
+        degree * (degree + 1.0) * within / radius**2,
+        np.where(within, mean_geopotential, 0.0),
     )
 
 

@@ -92,18 +92,18 @@ def staged_tendency(
         transform: whose stages have arithmetics of their own.
     """
     first, second, third = kernels
-    spectra, fields, products, coefficients, _, own, _, _ = work
+    spectra, fields, products, coefficients, _, own_work, _, _ = work
     backend, nlon, pool = first.backend, transform.truncation.nlon, Pool()
 
     def tendency(state: np.ndarray, out: np.ndarray) -> None:
         pool.reset()
         first(state, constants, spectra)
-        to, made = fields[:, :nlon], products[:, :nlon]
+        to, products_on_grid = fields[:, :nlon], products[:, :nlon]
         grid, spectrum = pool.array(to.shape), pool.array(coefficients.shape)
         transform.synthesize(spectra, grid, pool)
         round_into(grid, backend, to, pool)
-        second(fields, constants, own, products)
-        transform.analyze(made, spectrum, pool)
+        second(fields, constants, own_work, products)
+        transform.analyze(products_on_grid, spectrum, pool)
         round_into(spectrum, backend, coefficients, pool)
         third(state, coefficients, constants, out)
 
@@ -122,13 +122,15 @@ def make_tendency_work(equations: EquationSet, convert: Conversion, dtype: DType
     most, shape = max(fields, products), (truncation.nlon, truncation.nlat)
     if equations.in_place:
         shared = aligned_zeros((most, shape[0] + 1, shape[1]), dtype)
-        on_grid, made = shared[:fields], shared[:products]
+        on_grid, products_on_grid = shared[:fields], shared[:products]
     else:
-        on_grid, made = (aligned_zeros((count, *shape), dtype) for count in (fields, products))
+        on_grid, products_on_grid = (
+            aligned_zeros((count, *shape), dtype) for count in (fields, products)
+        )
     return (
         aligned_zeros((size, 2 * fields), dtype),
         on_grid,
-        made,
+        products_on_grid,
         aligned_zeros((size, 2 * products), dtype),
         *_own_work(equations, convert, Share(truncation), dtype),
         new_counters(),

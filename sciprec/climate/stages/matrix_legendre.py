@@ -42,13 +42,13 @@ class MatrixLegendre:
         self.orders, self.tiles = truncation.number + 1, -(-self.north // LANES)
         self.places = _places(truncation.number, unit.step)
         self._found = np.argsort(self.places, axis=None, kind="stable")[: held.size]
-        made = legendre_matrices(truncation, unit.step) if matrices is None else matrices
+        functions = legendre_matrices(truncation, unit.step) if matrices is None else matrices
         here = np.append(held, False)[self.places]
-        there = here[:, :, None] & (np.arange(made[0].shape[2]) < self.north)
+        there = here[:, :, None] & (np.arange(functions[0].shape[2]) < self.north)
         of_analysis = there.swapaxes(1, 2)
         self.tables = (
-            UnitTable.of(made[0] * there, unit, "rows", there),
-            UnitTable.of(made[1] * of_analysis, unit, "columns", of_analysis),
+            UnitTable.of(functions[0] * there, unit, "rows", there),
+            UnitTable.of(functions[1] * of_analysis, unit, "columns", of_analysis),
         )
 
     def synthesis(self, spectrum: np.ndarray, pool: Pool | None = None) -> np.ndarray:
@@ -57,9 +57,9 @@ class MatrixLegendre:
         room, columns = np.empty if pool is None else pool.array, spectrum.shape[1]
         padded = room((len(spectrum) + 1, columns))
         padded[:-1], padded[-1] = spectrum, 0.0
-        given = room((*self.places.shape, columns))
-        np.take(padded, self.places, axis=0, out=given, mode="clip")
-        sums = unit_product(self.tables[0], given, room)
+        spectrum_rows = room((*self.places.shape, columns))
+        np.take(padded, self.places, axis=0, out=spectrum_rows, mode="clip")
+        sums = unit_product(self.tables[0], spectrum_rows, room)
         fourier = room((columns // 2, 2 * self.tiles, self.orders + 1, PAIR))
         fourier.fill(0.0)
         _join_hemispheres(sums, self.north, fourier.reshape(self._in_tiles))
@@ -71,10 +71,10 @@ class MatrixLegendre:
         """Return coefficients, some rows and columns, of Fourier coefficients."""
         room = np.empty if pool is None else pool.array
         _, groups, filled, _ = self.tables[1].shape
-        given = room((2 * self.orders, groups * filled, shape[1]))
-        given.fill(0.0)
-        _fold_hemispheres(fourier.reshape(self._in_tiles), self.north, given)
-        sums, spectrum = unit_product(self.tables[1], given, room), room(shape)
+        folded = room((2 * self.orders, groups * filled, shape[1]))
+        folded.fill(0.0)
+        _fold_hemispheres(fourier.reshape(self._in_tiles), self.north, folded)
+        sums, spectrum = unit_product(self.tables[1], folded, room), room(shape)
         np.take(sums.reshape(-1, shape[1]), self._found, axis=0, out=spectrum, mode="clip")
         return spectrum
 

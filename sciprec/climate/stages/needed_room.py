@@ -39,14 +39,14 @@ class StagedRoom:
     def pool(self, fields: int, products: int) -> int:
         """Bytes that a tendency takes from its pool; fields to the grid, products from it."""
         spectra = 2 * self.coefficients * products
-        made = 3 * _NUMBER * (self.points * fields + spectra)  # and what rounds them
-        return made + self._synthesis(fields) + self._analysis(products)
+        rounded = 3 * _NUMBER * (self.points * fields + spectra)  # and what rounds them
+        return rounded + self._synthesis(fields) + self._analysis(products)
 
     def tables(self) -> int:
         """Bytes of the tables, while they are made."""
-        whole = _NUMBER * self.coefficients * (2 * self.north + 2 * LANES)
-        units = [self._tables_of(one) for one in self.parts if isinstance(one, MatrixUnit)]
-        return whole * (1 + len(self.parts) - len(units)) + sum(units)
+        table = _NUMBER * self.coefficients * (2 * self.north + 2 * LANES)
+        units = [self._tables_of(unit) for unit in self.parts if isinstance(unit, MatrixUnit)]
+        return table * (1 + len(self.parts) - len(units)) + sum(units)
 
     def _synthesis(self, fields: int) -> int:
         waves, spectra = self.waves * fields, 2 * self.coefficients * fields
@@ -92,8 +92,8 @@ class StagedRoom:
         groups, rows, columns = shape
         lines = 2 * self.orders * groups * 2 * fields
         numbers, sums = lines * rows, lines * columns
-        whole = unit.slices > 1 or unit.field in INTEGER_BITS
-        rounded = unit.slices if whole else _NUMBER + _NARROW
+        is_integer = unit.slices > 1 or unit.field in INTEGER_BITS
+        rounded = unit.slices if is_integer else _NUMBER + _NARROW
         taken = numbers * (_NUMBER + rounded + _NARROW * unit.slices) + 4 * _NUMBER * lines
         return taken + sums * (2 * _NUMBER + _NARROW) + _NUMBER * sums * groups_made // groups
 

@@ -133,16 +133,16 @@ class ScaledTendency:
         self, kernels: Sequence[ScalableInFormat], tables: Sequence[np.ndarray], constants: tuple,
         work: tuple, truncation: Truncation, scales: Scales,
     ) -> None:  # fmt: skip
-        spectra, fields, products, coefficients, _, own, _, _ = work
+        spectra, fields, products, coefficients, _, own_work, _, _ = work
         self._scales, self._kernels, self._constants = scales, kernels, constants
         self._rows = np.array([table.ctypes.data for table in tables])
-        made, self._waves, self._table = scaled_tables(truncation)
+        raw_tables, self._waves, self._table = scaled_tables(truncation)
         carrier, unused = np.dtype(np.float32), aligned_zeros(1, np.float32)
         functions, waves, back, weighted = carried(
-            rounded(made, without_range(scales.arithmetic)), carrier
+            rounded(raw_tables, without_range(scales.arithmetic)), carrier
         )
         self._tables = functions, (waves, unused), (back, unused), weighted
-        self._work = spectra, fields, products, coefficients, own
+        self._work = spectra, fields, products, coefficients, own_work
         most = max(fields.shape[0], products.shape[0])
         self._transforms = make_work(truncation, most, carrier)
         sizes = spectra.size, len(fields), len(fields), len(products), len(products)
@@ -164,8 +164,8 @@ class ScaledTendency:
         """The tendency of a state (coefficients, columns)."""
         if self._entries.size == 0:
             self._entries = self._compiled(state, out)
-        for given in (state, out):  # nothing else looks what is called by its address
-            assert given.dtype == np.float32 and given.flags.c_contiguous
+        for array in (state, out):  # nothing else looks what is called by its address
+            assert array.dtype == np.float32 and array.flags.c_contiguous
         _run(
             self._entries, self._rows, state, out, self._constants, self._work, self._tables,
             self._transforms, self._factors,
@@ -173,23 +173,23 @@ class ScaledTendency:
 
     def _compiled(self, state: np.ndarray, out: np.ndarray) -> np.ndarray:
         """Return the addresses of the compiled kernels of the equations, and of the transforms."""
-        spectra, fields, products, coefficients, own = self._work
+        spectra, fields, products, coefficients, own_work = self._work
         functions, waves, back, weighted = self._tables
         into, between, _, onto_grid, back_between, _ = self._factors
-        one = uniform_backend("scaled", self._scales.arithmetic)
+        arithmetic = uniform_backend("scaled", self._scales.arithmetic)
         constants, row = self._constants, int(self._rows[0])
-        given = (
+        examples = (
             (row, state, constants, spectra),
-            (row, fields, constants, own, products),
+            (row, fields, constants, own_work, products),
             (row, state, coefficients, constants, out),
         )
-        pairs = zip(self._kernels, given, strict=True)
+        pairs = zip(self._kernels, examples, strict=True)
         addresses = [address_of(kernel.entry, args) for kernel, args in pairs]
         to = spectra, functions, waves, self._transforms, fields, into, between
         back_again = (
             products, back, weighted, self._transforms, coefficients, onto_grid, back_between
         )  # fmt: skip
-        self._stages = compiled(synthesis, one), compiled(analysis, one)
+        self._stages = compiled(synthesis, arithmetic), compiled(analysis, arithmetic)
         for stage, args in zip(self._stages, (to, back_again), strict=True):
             addresses.append(stage.address(*args))
         return np.array(addresses)

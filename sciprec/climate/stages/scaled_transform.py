@@ -67,18 +67,18 @@ class ScaledTransform:
     def to_grid(self, spectrum: np.ndarray, grid: np.ndarray) -> None:
         """Fields (fields, nlon, nlat) of (coefficients, 2 fields)."""
         self._pool.reset()
-        given = self._pool.array((spectrum.shape[1] // 2, 2, spectrum.shape[0]))
-        given.reshape(-1, spectrum.shape[0])[...] = spectrum.T
-        grid[:, : self.truncation.nlon] = self._through(FS, self._through(LS, given, 0), 0)
+        coefficients = self._pool.array((spectrum.shape[1] // 2, 2, spectrum.shape[0]))
+        coefficients.reshape(-1, spectrum.shape[0])[...] = spectrum.T
+        grid[:, : self.truncation.nlon] = self._through(FS, self._through(LS, coefficients, 0), 0)
 
     def to_spectrum(self, grid: np.ndarray, spectrum: np.ndarray) -> None:
         """Coefficients (coefficients, 2 fields) of fields."""
         self._pool.reset()
-        given = self._pool.array((grid.shape[0], self.truncation.nlon, grid.shape[2]))
-        given[...] = grid[:, : self.truncation.nlon]
-        fourier = self._through(FA, given, -self._waves)
-        made = self._through(LA, fourier, -self._table)
-        spectrum[...] = made.reshape(-1, spectrum.shape[0]).T
+        fields = self._pool.array((grid.shape[0], self.truncation.nlon, grid.shape[2]))
+        fields[...] = grid[:, : self.truncation.nlon]
+        fourier = self._through(FA, fields, -self._waves)
+        coefficients = self._through(LA, fourier, -self._table)
+        spectrum[...] = coefficients.reshape(-1, spectrum.shape[0]).T
 
     def _through(self, place: Place, given: np.ndarray, own: int) -> np.ndarray:
         """Return the fields that a stage makes.
@@ -91,12 +91,12 @@ class ScaledTransform:
         notes, pool = self.scales.notes, self._pool
         if notes is not None:
             out = self._noting.kernel(place, given, pool)
-            made = np.ldexp(out, own)
+            result = np.ldexp(out, own)
             sizes = [np.abs(x).max(axis=tuple(range(1, x.ndim))) for x in (given, out)]
             inside = math.ceil(math.log2(self.truncation.nlon // 2)) if place == FA else 1
             notes.note(place, np.maximum(np.ldexp(sizes[0], inside), _TWICE * sizes[1]))
-            notes.count(place, made)
-            return made
+            notes.count(place, result)
+            return result
         k = self.scales.of(place)
         kept = self.scales.scaling.small == KEPT
         largest = self.scales.arithmetic.format.max_finite if kept else np.inf
@@ -149,12 +149,12 @@ class _Stages:
         self._narrow(given.reshape(-1), taken.reshape(-1))
         self._kernels[place](taken, self._tables[place], *work, out)
         if place == LA:
-            made = pool.array((count, 2, out.shape[0]))
-            made.reshape(2 * count, -1)[...] = out.T
+            result = pool.array((count, 2, out.shape[0]))
+            result.reshape(2 * count, -1)[...] = out.T
         else:
-            made = pool.array(out.shape)
-            made[...] = out
-        return made
+            result = pool.array(out.shape)
+            result[...] = out
+        return result
 
     def _room(self, place: Place, count: int) -> tuple:
         """Return the arrays that a stage takes of some fields, its work arrays, and its results."""

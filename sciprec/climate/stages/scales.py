@@ -55,8 +55,8 @@ class Notes:
             return
         rows = np.zeros((len(numbers), BINS), np.int64)
         for row, values in zip(rows, numbers, strict=True):
-            found = values[np.isfinite(values) & (values != 0.0)]
-            bins = np.clip(np.frexp(found)[1] - 1 - LEAST_EXPONENT, 0, BINS - 1)
+            usable = values[np.isfinite(values) & (values != 0.0)]
+            bins = np.clip(np.frexp(usable)[1] - 1 - LEAST_EXPONENT, 0, BINS - 1)
             row[:] = np.bincount(bins, minlength=BINS)
         self.count_rows(place, rows)
 
@@ -98,8 +98,8 @@ class Scales:
 
     def of(self, place: Place) -> np.ndarray:
         """k of the scales of a place's sites; 0 where a profile has never come."""
-        known = self.exponents.get(place)
-        return np.zeros(len(self.stages[place]), np.int64) if known is None else known
+        exponents = self.exponents.get(place)
+        return np.zeros(len(self.stages[place]), np.int64) if exponents is None else exponents
 
     # ---- static --------------------------------------------------------------------------------
 
@@ -108,15 +108,15 @@ class Scales:
         end of its range; of sites without numbers, that of the largest of their place. What is
         given of a variable goes before what is given of a stage.
         """
-        given, times = dict(self.scaling.given), self.scaling.times
-        for place, known in notes.largest.items():
+        fixed, times = dict(self.scaling.given), self.scaling.times
+        for place, sizes in notes.largest.items():
             stages = self.stages[place]
-            largest = np.where((known > 0.0) & np.isfinite(known), known, 0.0)
+            largest = np.where((sizes > 0.0) & np.isfinite(sizes), sizes, 0.0)
             largest[largest == 0.0] = largest.max(initial=0.0) or 1.0
             k = self.arithmetic.format.emax - HEADROOM - (np.frexp(largest)[1] - 1) + times
             by_hand = [
-                given.get(place[1], given.get(stage, own))
-                for stage, own in zip(stages, k.tolist(), strict=True)
+                fixed.get(place[1], fixed.get(stage, exponent))
+                for stage, exponent in zip(stages, k.tolist(), strict=True)
             ]
             self.exponents[place] = within_reach(np.array(by_hand, np.int64), self.arithmetic)
         self.version += 1
@@ -125,7 +125,7 @@ class Scales:
         """Stage -> how many numbers that were noted are not zero, would be subnormal, and would be
         zero.
         """
-        found: dict[str, np.ndarray] = {}
+        totals: dict[str, np.ndarray] = {}
         fmt, kept = self.arithmetic.format, self.scaling.small == KEPT
         exponents = np.arange(BINS) + LEAST_EXPONENT
         for place, spread in notes.spread.items():
@@ -135,8 +135,8 @@ class Scales:
                 normal = exponents >= fmt.emin - k
                 gone = exponents < fmt.emin - fmt.significand_bits - k  # below half the smallest
                 row = counts.sum(), counts[~normal & ~gone].sum(), counts[gone].sum()
-                found[stage] = found.get(stage, 0) + np.array(row) * (1, not kept, not kept)
-        return {stage: tuple(map(int, row)) for stage, row in found.items()}
+                totals[stage] = totals.get(stage, 0) + np.array(row) * (1, not kept, not kept)
+        return {stage: tuple(map(int, row)) for stage, row in totals.items()}
 
     # ---- dynamic -------------------------------------------------------------------------------
 
@@ -192,11 +192,11 @@ class Scales:
 
     def by_stage(self) -> dict[str, Counter]:
         """Stage -> k of its sites' scales -> how many have it."""
-        found: dict[str, Counter] = {}
+        counts: dict[str, Counter] = {}
         for place, exponents in self.exponents.items():
             for stage, k in zip(self.stages[place], exponents.tolist(), strict=True):
-                found.setdefault(stage, Counter())[k] += 1
-        return found
+                counts.setdefault(stage, Counter())[k] += 1
+        return counts
 
     def sites(self) -> Iterable[tuple[str, str, str, int]]:
         """(stage, source, variable, k) of every site."""

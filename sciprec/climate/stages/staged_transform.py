@@ -51,15 +51,15 @@ class StagedTransform:
         self, truncation: str | int | Truncation, stages: Stages, backend: str | Backend = "fp64"
     ) -> None:
         self.truncation = resolve_truncation(truncation)
-        own = stages.resolved(backend)
+        arithmetics = stages.resolved(backend)
         kept = kept_rows(self.truncation, stages)[:, None]
-        parts = ((own["legendre"], ~kept), (own["kept"], kept))
+        parts = ((arithmetics["legendre"], ~kept), (arithmetics["kept"], kept))
         self._parts = [
-            (rows, _legendre_in(given, self.truncation, rows[:, 0]))
-            for given, rows in parts
+            (rows, _legendre_in(arithmetic, self.truncation, rows[:, 0]))
+            for arithmetic, rows in parts
             if rows.any()
         ]
-        self._fourier = _Fourier(self.truncation, own["fourier"])
+        self._fourier = _Fourier(self.truncation, arithmetics["fourier"])
         self._size = len(kept)
 
     def report(self) -> list[dict[str, Any]]:
@@ -165,13 +165,13 @@ class _Legendre:
         self, direction: int, values: np.ndarray, shape: tuple[int, ...], fields: int, pool: Pool
     ) -> np.ndarray:
         carrier = self.backend.carrier
-        given, out = pool.array(values.shape, carrier), pool.zeros(shape, carrier)
-        round_into(values, self.backend, given, pool)
+        operand, out = pool.array(values.shape, carrier), pool.zeros(shape, carrier)
+        round_into(values, self.backend, operand, pool)
         work = make_products_work(*self.size, fields, carrier, pool.zeros)
-        self.kernels[direction](given, self.tables[direction], *work, out)
-        made = pool.array(shape)
-        made[...] = out
-        return made
+        self.kernels[direction](operand, self.tables[direction], *work, out)
+        result = pool.array(shape)
+        result[...] = out
+        return result
 
 
 class _Fourier:
@@ -193,10 +193,10 @@ class _Fourier:
 
     def _through(self, direction: int, values: np.ndarray, out: np.ndarray, pool: Pool) -> None:
         carrier = self.backend.carrier
-        given, made = pool.array(values.shape, carrier), pool.zeros(out.shape, carrier)
-        round_into(values, self.backend, given, pool)
-        self.kernels[direction](given, self.tables[direction], self.work, made)
-        out[...] = made
+        operand, result = pool.array(values.shape, carrier), pool.zeros(out.shape, carrier)
+        round_into(values, self.backend, operand, pool)
+        self.kernels[direction](operand, self.tables[direction], self.work, result)
+        out[...] = result
 
 
 def _fourier_shape(truncation: Truncation) -> tuple[int, ...]:

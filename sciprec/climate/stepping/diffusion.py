@@ -31,9 +31,9 @@ def diffusion_rate(
         1/s, the shape of degree.
     """
     square = degree * (degree + 1.0) / radius_m**2
-    given = dict(coefficients)
-    hours = given.pop(EFOLDING, 0.0)
-    rates = [nu * square ** (ORDERS[name] // 2) for name, nu in given.items()]
+    values = dict(coefficients)
+    hours = values.pop(EFOLDING, 0.0)
+    rates = [nu * square ** (ORDERS[name] // 2) for name, nu in values.items()]
     if hours:
         largest = np.max(degree) - 1.0
         share = square * radius_m**2 / (largest * (largest + 1.0))

@@ -64,21 +64,21 @@ def by_tableau(system: System, levels: list[Level]) -> None:
 
 def _require_tableau(name: str, rows: Sequence[Sequence], weights: Sequence) -> None:
     """Make sure that numbers are a consistent explicit tableau."""
-    said, stages = f"the time scheme {name!r}", len(weights)
+    what, stages = f"the time scheme {name!r}", len(weights)
     if not 1 <= stages <= _MOST_STAGES or len(rows) != stages - 1:
         raise InputError(
-            f"{said} has {stages} weights and {len(rows)} rows; accepted: 1 to {_MOST_STAGES} "
+            f"{what} has {stages} weights and {len(rows)} rows; accepted: 1 to {_MOST_STAGES} "
             "weights, and a row for each stage but the first"
         )
     for i, row in enumerate(rows, start=1):
         if len(row) != i:
             raise InputError(
-                f"{said}: row {i} has {len(row)} numbers; accepted: {i}, one for each stage before"
+                f"{what}: row {i} has {len(row)} numbers; accepted: {i}, one for each stage before"
             )
     total = math.fsum(float(b) for b in weights)
     if not abs(total - 1.0) < 1e-12:
         raise InputError(
-            f"{said}: the weights sum to {total:.12g}; accepted: 1"
+            f"{what}: the weights sum to {total:.12g}; accepted: 1"
         )
 
 

@@ -59,8 +59,8 @@ class Scales:
         if self.law is not None:
             bits, slope = self.law
             return f"float:p={min(max(round(bits - slope * math.log2(1 + degree)), _LEAST), _MOST)}"
-        found = (f for first, last, f in self.ranges if degree >= first and _below(degree, last))
-        return next(found, None) or self.format_at(degree - 1)
+        formats = (f for first, last, f in self.ranges if degree >= first and _below(degree, last))
+        return next(formats, None) or self.format_at(degree - 1)
 
     def arithmetics(self, degree: np.ndarray) -> dict[int, Arithmetic]:
         """Total wavenumber -> the arithmetic in which its coefficients are stored."""
@@ -68,8 +68,8 @@ class Scales:
 
     def average_bits(self, degree: np.ndarray) -> float:
         """Return the mean significand bits of coefficients, whose total wavenumbers are given."""
-        known = self.arithmetics(degree)
-        return float(np.mean([known[int(n)].format.significand_bits for n in degree]))
+        arithmetics = self.arithmetics(degree)
+        return float(np.mean([arithmetics[int(n)].format.significand_bits for n in degree]))
 
 
 @dataclass(frozen=True)
@@ -92,14 +92,16 @@ class StoredState:
         Args:
             degree: total wavenumber of each coefficient.
         """
-        kept = self.update.storage.format
-        said = f"state in {kept.name} between steps" if kept != self.update.compute.format else ""
-        said = f"state and its update in {kept.name}, a master copy" if self.is_master else said
+        stored = self.update.storage.format
+        words = (
+            f"state in {stored.name} between steps" if stored != self.update.compute.format else ""
+        )
+        words = f"state and its update in {stored.name}, a master copy" if self.is_master else words
         if self.scales is None:
-            return said
+            return words
         bits = f"{self.scales.average_bits(degree):.1f} bits on average"
         scales = self.scales.text.removeprefix(SCALES).strip()
-        return ", ".join(part for part in (said, f"state by scale ({scales}), {bits}") if part)
+        return ", ".join(part for part in (words, f"state by scale ({scales}), {bits}") if part)
 
     def bits(self, degree: np.ndarray) -> float | None:
         """Return the mean significand bits of the state, where scales, a policy or a master copy
@@ -110,17 +112,17 @@ class StoredState:
         """
         if self.scales is not None:
             return self.scales.average_bits(degree)
-        known = self.initial
-        if known is self.update and not self.is_master:
+        initial = self.initial
+        if initial is self.update and not self.is_master:
             return None
-        return float(known.storage.format.significand_bits)
+        return float(initial.storage.format.significand_bits)
 
     @property
     def initial(self) -> Backend:
         """The backend whose storage has the format of the state: in policies, of its update."""
         if isinstance(self.update, AssignedBackend):
-            found = self.update.assignment.of_stage(STATE)
-            return self.update if found is None else uniform_backend("state", found)
+            arithmetic = self.update.assignment.of_stage(STATE)
+            return self.update if arithmetic is None else uniform_backend("state", arithmetic)
         return self.update
 
     def rounding(self, degree: np.ndarray, columns: int) -> Callable[[np.ndarray], None]:
@@ -144,10 +146,10 @@ class StoredState:
 
         def rounded(values: np.ndarray) -> None:
             for rounding, chosen in groups:
-                given, made = work[:, : chosen.size]
-                values.take(chosen, out=given, mode="clip")
-                rounding(given, made)
-                values[chosen] = made
+                before, after = work[:, : chosen.size]
+                values.take(chosen, out=before, mode="clip")
+                rounding(before, after)
+                values[chosen] = after
 
         return rounded
 
@@ -219,13 +221,13 @@ def resolve_stored(stored: object, backend: Backend, highest: int) -> StoredStat
     if isinstance(stored, str) and stored.startswith(SCALES):
         return _by_scale(read_scales(stored), backend, highest)
     named = resolve_backend(stored)
-    kept = named.storage
-    if not (kept.fixed or backend.fixed or isinstance(named, ScaledBackend)):
-        if kept.format.significand_bits > backend.compute.format.significand_bits:
-            return StoredState(_master(stored, kept, backend), True)
-        whole = replace(backend, name=_label(backend, kept.format.name), storage=kept)
-        if whole.carrier == backend.carrier:
-            return StoredState(whole)
+    storage = named.storage
+    if not (storage.fixed or backend.fixed or isinstance(named, ScaledBackend)):
+        if storage.format.significand_bits > backend.compute.format.significand_bits:
+            return StoredState(_master(stored, storage, backend), True)
+        update = replace(backend, name=_label(backend, storage.format.name), storage=storage)
+        if update.carrier == backend.carrier:
+            return StoredState(update)
     raise InputError(
         f"stored is {shown(stored)} beside the arithmetic '{backend.name}'; accepted: a float "
         "format such as 'fp16' or 'float:p=11', whose range is no larger where it is narrower "
@@ -239,22 +241,22 @@ def read_scales(text: str) -> Scales:
     Raises:
         InputError: it is written otherwise, or names an arithmetic that cannot be stored.
     """
-    said = text.removeprefix(SCALES).strip()
-    law = _LAW.fullmatch(said)
+    spec = text.removeprefix(SCALES).strip()
+    law = _LAW.fullmatch(spec)
     if law is not None:
         return Scales(text, law=(float(law["bits"]), float(law["slope"])))
     ranges: list[tuple[int, int | None, str]] = []
-    for part in said.split(";"):
+    for part in spec.split(";"):
         match = _RANGE.fullmatch(part.strip())
         if match is None:
             raise InputError(
                 f"stored is '{text}', whose part '{part.strip()}' is none; {_ACCEPTED}"
             )
-        given = match["format"].strip()
-        name = f"float:p={given}" if given.isdigit() else given
-        kept = resolve_backend(name)
-        if kept.fixed or kept.random or not kept.has_one_format:
-            raise InputError(f"stored is '{text}', and '{given}' is no single float; {_ACCEPTED}")
+        word = match["format"].strip()
+        name = f"float:p={word}" if word.isdigit() else word
+        arithmetic = resolve_backend(name)
+        if arithmetic.fixed or arithmetic.random or not arithmetic.has_one_format:
+            raise InputError(f"stored is '{text}', and '{word}' is no single float; {_ACCEPTED}")
         last = match["last"] if match["to"] else match["first"]
         ranges.append((int(match["first"]), int(last) if last else None, name))
     return Scales(text, tuple(ranges))
@@ -268,11 +270,11 @@ def _by_scale(scales: Scales, backend: Backend, highest: int) -> StoredState:
             "floats that are rounded alike each time, such as 'fp64'"
         )
     for n in range(highest + 1):
-        found = [r for r in scales.ranges if n >= r[0] and _below(n, r[1])]
-        if scales.law is None and len(found) != 1:
+        fitting = [r for r in scales.ranges if n >= r[0] and _below(n, r[1])]
+        if scales.law is None and len(fitting) != 1:
             raise InputError(
                 f"stored is '{scales.text}', in which the total wavenumber {n} of 0 to {highest} "
-                f"has {len(found)} formats; give every one of them one"
+                f"has {len(fitting)} formats; give every one of them one"
             )
     widest = max(
         scales.arithmetics(np.arange(highest + 1)).values(),

@@ -62,9 +62,9 @@ class Pool:
 
     def zeros(self, shape: int | tuple[int, ...], dtype: DTypeLike = np.float64) -> np.ndarray:
         """Return an array of zeros, see `array`."""
-        made = self.array(shape, dtype)
-        made.fill(0)
-        return made
+        array = self.array(shape, dtype)
+        array.fill(0)
+        return array
 
     def reset(self) -> None:
         """Take all arrays back: the next ones lie where they do."""

@@ -83,12 +83,12 @@ def compiled(kernel: Callable, backend: str | Backend) -> Drawing | Lifted:
         kernel: the plain Python kernel.
         backend: the arithmetic.
     """
-    found = resolve_backend(backend)
-    if found.random:
-        return Drawing(kernel, found)
-    if found.fixed:
-        return lift(suited(kernel, found), found, trust_inputs=True).keep_rooms()
-    return kept_kernel(_shared(kernel, found))
+    arithmetic = resolve_backend(backend)
+    if arithmetic.random:
+        return Drawing(kernel, arithmetic)
+    if arithmetic.fixed:
+        return lift(suited(kernel, arithmetic), arithmetic, trust_inputs=True).keep_rooms()
+    return kept_kernel(_shared(kernel, arithmetic))
 
 
 @lru_cache(maxsize=512)
@@ -120,10 +120,10 @@ def restore_kernels(kernels: Sequence, states: Mapping[str, np.ndarray]) -> None
         states: from there.
     """
     for n, kernel in enumerate(kernels):
-        own = {
+        state = {
             name.removeprefix(f"{n}_"): values
             for name, values in states.items()
             if name.startswith(f"{n}_")
         }
-        if own:
-            kernel.restore(own)
+        if state:
+            kernel.restore(state)

@@ -20,11 +20,11 @@ from sciprec.precision.registry import kernel
 
 def radices(length: int) -> list[int]:
     """The radices of the stages of a complex transform, in order."""
-    found, rest = [], length
+    factors, rest = [], length
     while rest > 5:
-        found.append(2 if rest % 16 == 8 else 4)
-        rest //= found[-1]
-    return [*found, rest]
+        factors.append(2 if rest % 16 == 8 else 4)
+        rest //= factors[-1]
+    return [*factors, rest]
 
 
 def is_supported(nlon: int) -> bool:
@@ -297,12 +297,12 @@ def stage_waves(length: int) -> np.ndarray:
 
     A stage of radix r that has `rest` still to do has rest / r rows n, with i = 1 ... r - 1.
     """
-    found, rest = [np.zeros((0, 6))], length
+    waves, rest = [np.zeros((0, 6))], length
     for radix in radices(length)[:-1]:
         turns = np.outer(np.arange(rest // radix), np.arange(1, 4)) * (2 * length // rest)
-        found.append(np.stack(circle(turns, 2 * length), axis=-1).reshape(-1, 6))
+        waves.append(np.stack(circle(turns, 2 * length), axis=-1).reshape(-1, 6))
         rest //= radix
-    return np.concatenate(found)
+    return np.concatenate(waves)
 
 
 def digit_reversed(length: int) -> np.ndarray:

@@ -73,17 +73,17 @@ def resolve_truncation(given: str | int | Truncation) -> Truncation:
         return given
     number = hasattr(given, "__index__") and not isinstance(given, (bool, np.ndarray))
     name = f"T{int(given)}" if number else given
-    found = _NAME.fullmatch(name) if isinstance(name, str) else None
-    if found and name in TRUNCATIONS:
+    match = _NAME.fullmatch(name) if isinstance(name, str) else None
+    if match and name in TRUNCATIONS:
         return TRUNCATIONS[name]
-    if not found or not 1 <= int(found[2]) <= LARGEST_TRUNCATION:
-        hint = "" if found else meant(given, TRUNCATIONS)
+    if not match or not 1 <= int(match[2]) <= LARGEST_TRUNCATION:
+        hint = "" if match else meant(given, TRUNCATIONS)
         raise InputError(
             f"unknown truncation {shown(given)}; accepted: T1 to T{LARGEST_TRUNCATION}, as a name "
             f'("T42", or "TL42" for a linear grid) or a number{hint}'
         )
-    number = int(found[2])
-    nlon = fft.smallest_length((2 if found[1] else 3) * number + 1)
+    number = int(match[2])
+    nlon = fft.smallest_length((2 if match[1] else 3) * number + 1)
     return Truncation(number, nlon // 2, nlon, _usual_step(number))
 
 

@@ -467,8 +467,8 @@ def make_products_work(
     """
     longest = max(nlat // 2, (number + 3) // 2)
     filled = -(-longest // LANES) * LANES
-    given, folded = (2, filled, 2 * fields), (2, filled // LANES, fields, PAIR)
+    plain, folded = (2, filled, 2 * fields), (2, filled // LANES, fields, PAIR)
     return (
-        (zeros(given, dtype), zeros(folded, dtype)),
+        (zeros(plain, dtype), zeros(folded, dtype)),
         zeros((2, 2, 2 * filled * fields), dtype),
     )

@@ -152,8 +152,8 @@ def keeping_sums(backend: Backend) -> Backend:
     in the arrays of `make_work` go on as they are; numbers of operators are the same in it.
     """
     wider = backend.mixed and backend.accumulate.format.holds(backend.storage.format)
-    own = wider and backend.storage == backend.compute
-    return replace(backend, storage=backend.accumulate) if own else backend
+    takes_sums = wider and backend.storage == backend.compute
+    return replace(backend, storage=backend.accumulate) if takes_sums else backend
 
 
 def fourier_tables(truncation: Truncation) -> tuple[tuple, tuple]:
@@ -198,8 +198,10 @@ def negligible_in(backend: Backend) -> float | None:
     """Return the limit below which `make_tables` leaves numbers out for an arithmetic: its rounding
     in the processor's own binary32 and binary64, nothing in others.
     """
-    one = len(set(backend.roles)) == 1 and backend.noise is None and not _is_by_place(backend)
-    return backend.compute.rounding_error if one and backend.compute.native else None
+    is_uniform = (
+        len(set(backend.roles)) == 1 and backend.noise is None and not _is_by_place(backend)
+    )
+    return backend.compute.rounding_error if is_uniform and backend.compute.native else None
 
 
 def _minds_subnormals(backend: Backend) -> bool:
@@ -265,10 +267,10 @@ def round_into(values: np.ndarray, backend: Backend, out: np.ndarray, pool: Pool
     if backend.storage.fixed:
         out[...] = quantize(np.asarray(values, np.float64), backend)
         return
-    given, made = (pool.array(values.shape) for _ in range(2))
-    given[...] = values
-    rounding_into(backend)(given.reshape(-1), made.reshape(-1))
-    out[...] = made
+    before, after = (pool.array(values.shape) for _ in range(2))
+    before[...] = values
+    rounding_into(backend)(before.reshape(-1), after.reshape(-1))
+    out[...] = after
 
 
 class SpectralTransform:
@@ -288,9 +290,9 @@ class SpectralTransform:
         self.backend = resolve_backend(backend)
         self.synthesis_tables, self.analysis_tables = tables_in(truncation, self.backend)
         self.degree, self.order = coefficient_orders(truncation.number)
-        kept = keeping_sums(self.backend)
+        arithmetic = keeping_sums(self.backend)
         self._synthesize, self._analyze = (
-            lift(suited(with_stages(kernel, fourier), kept), kept, trust_inputs=True)
+            lift(suited(with_stages(kernel, fourier), arithmetic), arithmetic, trust_inputs=True)
             for kernel in (synthesize, analyze)
         )
 

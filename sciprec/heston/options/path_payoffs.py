@@ -86,12 +86,12 @@ class AsianGeometric(_Asian):
         return GeometricAverage(self.maturity, self.fixings)
 
     def analytic_price(self, model: Model) -> float:
-        given = self.strike, self.maturity, self.fixings, self.kind
-        return float(analytic.asian_geometric_prices(model, *given))
+        terms = self.strike, self.maturity, self.fixings, self.kind
+        return float(analytic.asian_geometric_prices(model, *terms))
 
     def analytic_greeks(self, model: Model) -> dict[str, float]:
-        given = self.strike, self.maturity, self.fixings, self.kind
-        return asian_geometric_greeks(model, *given)
+        terms = self.strike, self.maturity, self.fixings, self.kind
+        return asian_geometric_greeks(model, *terms)
 
 
 @payoff("lookback-fixed-put", kind="put")
@@ -144,8 +144,8 @@ class LookbackFloating(Payoff):
         """Return the sum of forward starts from the fixings: S_T - S_i (call), S_i - S_T (put)."""
         total = 0.0
         for date in self.observation.dates[:-1]:
-            given = np.array([1.0]), date, self.maturity, self.kind
-            total += float(analytic.forward_start_prices(model, *given)[0])
+            terms = np.array([1.0]), date, self.maturity, self.kind
+            total += float(analytic.forward_start_prices(model, *terms)[0])
         return total
 
 
@@ -177,8 +177,8 @@ class ForwardStart(Payoff):
         return self.intrinsic(rows[1], self.moneyness * rows[0])
 
     def analytic_price(self, model: Model) -> float:
-        given = self.moneyness, self.start, self.maturity, self.kind
-        return float(analytic.forward_start_prices(model, *given))
+        terms = self.moneyness, self.start, self.maturity, self.kind
+        return float(analytic.forward_start_prices(model, *terms))
 
 
 @dataclass(frozen=True, kw_only=True)

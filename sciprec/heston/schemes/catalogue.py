@@ -22,5 +22,5 @@ def scheme_named(name: str) -> PathScheme:
     Raises:
         InputError: no scheme has this name.
     """
-    known = registered_schemes()
-    return known[word("scheme", name, sorted(known))]
+    registered = registered_schemes()
+    return registered[word("scheme", name, sorted(registered))]

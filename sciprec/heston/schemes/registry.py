@@ -137,8 +137,8 @@ def kernel_example(
 ) -> tuple[np.ndarray, ...]:
     """Return arguments of a lifted scheme's kernel: two steps of three paths."""
     draws = np.array([[0.3, -1.2, 0.7], [-0.4, 0.1, 1.9], [0.48, 0.12, 1.42]])
-    given = constants(model, step_years, Units.of(model, step_years))
-    return given, np.stack([draws, -0.7 * draws[::-1]]), *state_arrays(model, step_years, 3)
+    values = constants(model, step_years, Units.of(model, step_years))
+    return values, np.stack([draws, -0.7 * draws[::-1]]), *state_arrays(model, step_years, 3)
 
 
 def add_carried(values, carries, i, change):

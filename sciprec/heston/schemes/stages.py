@@ -67,7 +67,7 @@ def widest(backend: Backend) -> Arithmetic:
 def is_binary64(backend: Backend) -> bool:
     """Whether all operations are binary64's."""
     if isinstance(backend, AssignedBackend):
-        return all(one.format.is_binary64 for one in backend.assignment.arithmetics)
+        return all(arithmetic.format.is_binary64 for arithmetic in backend.assignment.arithmetics)
     return backend.compute.format.is_binary64
 
 
@@ -82,13 +82,13 @@ def rounding_of_draws(backend: Backend) -> Backend | None:
     """The backend whose format draws are rounded to; None where kernels round them anyway."""
     if not isinstance(backend, AssignedBackend):
         return None
-    own = backend.assignment.of_stage(DRAWS)
-    if own is None or own == widest(backend):
+    arithmetic = backend.assignment.of_stage(DRAWS)
+    if arithmetic is None or arithmetic == widest(backend):
         return None
-    return uniform_backend("draws", own)
+    return uniform_backend("draws", arithmetic)
 
 
 def carrier_of_draws(backend: Backend) -> np.dtype:
     """The dtype that draws are made in: in a policy, that of their own format alone."""
-    own = rounding_of_draws(backend)
-    return carrier_of(backend) if own is None else own.carrier
+    arithmetic = rounding_of_draws(backend)
+    return carrier_of(backend) if arithmetic is None else arithmetic.carrier

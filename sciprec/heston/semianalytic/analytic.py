@@ -45,9 +45,9 @@ def price(model: Model, payoff: Payoff) -> float:
     """
     if not has_price(payoff):
         name = getattr(payoff, "name", type(payoff).__name__)
-        known = sorted(n for n, entry in payoffs().items() if entry.cls.knows("analytic_price"))
+        priced = sorted(n for n, entry in payoffs().items() if entry.cls.knows("analytic_price"))
         raise InputError(
-            f"payoff {name!r} has no semi-analytic price; accepted: {', '.join(known)}; "
+            f"payoff {name!r} has no semi-analytic price; accepted: {', '.join(priced)}; "
             "price it by Monte Carlo"
         )
     return float(payoff.analytic_price(model))

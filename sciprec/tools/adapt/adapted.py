@@ -38,11 +38,11 @@ def with_adapted(dataset: xr.Dataset, adapted: Adapted, rounded: str) -> xr.Data
         values = history[:, place].astype(np.int64) if name in _WHOLE else history[:, place]
         more[f"{ADAPTED}{name}"] = _BLOCK, values, {"units": "1", "long_name": words}
     number = {"units": "1", "long_name": "number of a block, those that were made again included"}
-    said = {
+    request = {
         "tolerance": plan.tolerance, "ladder": list(plan.ladder), "every": plan.every,
         "variable": adapted.variable, "vain": vain_attempts(history),
     }  # fmt: skip
-    attributes = {ADAPTIVE: json.dumps(said, sort_keys=True), ROUNDED: rounded}
+    attributes = {ADAPTIVE: json.dumps(request, sort_keys=True), ROUNDED: rounded}
     dataset = dataset.assign_coords({_BLOCK: (_BLOCK, np.arange(len(history)), number)})
     return dataset.assign(more).assign_attrs(dataset.attrs | attributes)
 
@@ -53,5 +53,5 @@ def history_of(dataset: xr.Dataset) -> tuple[dict[str, Any], dict[str, np.ndarra
     Args:
         dataset: of an adaptive run.
     """
-    said = json.loads(dataset.attrs[ADAPTIVE])
-    return said, {name: dataset[f"{ADAPTED}{name}"].values for name in COLUMNS}
+    request = json.loads(dataset.attrs[ADAPTIVE])
+    return request, {name: dataset[f"{ADAPTED}{name}"].values for name in COLUMNS}

@@ -72,27 +72,27 @@ def block(rungs: Rungs[S], control: Control, state: S, before: int, count: int) 
         tried = _differences(rungs, state, exact, 0, range(len(control.plan.ladder)))
         control.begin(tried, rungs.judged(state))
     while True:
-        made, rung, last = rungs.copied(state), control.rung, before + count - 1
+        after, rung, last = rungs.copied(state), control.rung, before + count - 1
         if count > 1:
-            rungs.advanced(made, rung, before, count - 1)
-        exact = rungs.exact(made, last)
-        tried = _differences(rungs, made, exact, last, range(rung))
-        rungs.advanced(made, rung, last, 1)
-        tried[rung] = _apart(rungs, made, exact)
-        if control.keep(before, count, tried, rungs.judged(made)):
-            return made
+            rungs.advanced(after, rung, before, count - 1)
+        exact = rungs.exact(after, last)
+        tried = _differences(rungs, after, exact, last, range(rung))
+        rungs.advanced(after, rung, last, 1)
+        tried[rung] = _apart(rungs, after, exact)
+        if control.keep(before, count, tried, rungs.judged(after)):
+            return after
 
 
 def _differences(
     rungs: Rungs[S], state: S, exact: S, before: int, tried: Iterable[int]
 ) -> dict[int, np.ndarray]:
     """Return the differences that the next step would add on some rungs."""
-    found = {}
+    differences = {}
     for rung in tried:
-        made = rungs.copied(state)
-        rungs.advanced(made, rung, before, 1)
-        found[rung] = _apart(rungs, made, exact)
-    return found
+        after = rungs.copied(state)
+        rungs.advanced(after, rung, before, 1)
+        differences[rung] = _apart(rungs, after, exact)
+    return differences
 
 
 def _apart(rungs: Rungs[S], state: S, exact: S) -> np.ndarray:

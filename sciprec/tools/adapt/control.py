@@ -113,19 +113,19 @@ class Control:
             state: the judged variables then.
         """
         size = self._size(state)
-        rates = {rung: self._rate(rung, given) for rung, given in differences.items()}
+        rates = {rung: self._rate(rung, difference) for rung, difference in differences.items()}
         self._remember(differences)
         fitting = [r for r in sorted(rates) if self._forecast(rates[r], 0, size) <= self._limit]
         self.rung = fitting[0] if fitting else len(self.plan.ladder) - 1
 
     def _remember(self, differences: Mapping[int, np.ndarray]) -> None:
-        for rung, given in differences.items():
-            if not _usable(given):
+        for rung, difference in differences.items():
+            if not _usable(difference):
                 self._last[rung] = np.zeros(0)
             elif self._last[rung].size:
-                self._last[rung][:] = given
+                self._last[rung][:] = difference
             else:
-                self._last[rung] = given.copy()
+                self._last[rung] = difference.copy()
 
     def _size(self, state: np.ndarray) -> np.ndarray:
         """The norm of each variable."""
@@ -168,29 +168,29 @@ class Control:
             differences: rung -> of its last step, of its own rung and of the narrower ones.
             state: the judged variables after it.
         """
-        own, done, size = self.rung, before + count, self._size(state)
-        rates = {rung: self._rate(rung, given) for rung, given in differences.items()}
-        kept = self._sum, self._excess, self._random
-        rate = rates[own]
+        current, done, size = self.rung, before + count, self._size(state)
+        rates = {rung: self._rate(rung, difference) for rung, difference in differences.items()}
+        before_block = self._sum, self._excess, self._random
+        rate = rates[current]
         if np.isfinite(rate.systematic).all():
-            self._sum = np.multiply(count, differences[own], out=self._other)
-            np.add(kept[0], self._sum, out=self._sum)
-            self._other = kept[0]
+            self._sum = np.multiply(count, differences[current], out=self._other)
+            np.add(before_block[0], self._sum, out=self._sum)
+            self._other = before_block[0]
             self._excess = self._excess + count * count * rate.variance
             self._random = self._random + count * rate.variance
             estimate = self._estimate(size)
         else:
             estimate = math.inf
         forecast = self._forecast(rate, done, size)
-        widest = own == len(self.plan.ladder) - 1
+        widest = current == len(self.plan.ladder) - 1
         good = estimate <= self._limit * done / self.steps or widest
-        row = before + 1, count, own, good, estimate, forecast
+        row = before + 1, count, current, good, estimate, forecast
         self.history.append(tuple(map(float, row)))
         if not good:
-            if self._sum is not kept[0]:
+            if self._sum is not before_block[0]:
                 self._other = self._sum
-            self._sum, self._excess, self._random = kept
-            self._leave(own)
+            self._sum, self._excess, self._random = before_block
+            self._leave(current)
             return False
         self._remember(differences)
         if widest and not estimate <= self.plan.tolerance:
@@ -229,7 +229,7 @@ class Control:
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Return the state as arrays, for a checkpoint."""
-        last = {f"last_{rung}": given.copy() for rung, given in enumerate(self._last)}
+        last = {f"last_{rung}": difference.copy() for rung, difference in enumerate(self._last)}
         return last | {
             "sum": self._sum.copy(), "parts": np.array([self._excess, self._random]),
             "rungs": np.array([self._fails, self._until]), "rung": np.array(self.rung),
@@ -257,9 +257,9 @@ def vain_attempts(history: np.ndarray) -> int:
     Args:
         history: (n, columns).
     """
-    rung, kept = (history[:, COLUMNS.index(name)] for name in ("rung", "kept"))
-    repeated = int(np.sum(kept == 0.0))
-    chosen = rung[kept == 1.0]
+    rung, is_kept = (history[:, COLUMNS.index(name)] for name in ("rung", "kept"))
+    repeated = int(np.sum(is_kept == 0.0))
+    chosen = rung[is_kept == 1.0]
     short = (chosen[1:-1] < chosen[:-2]) & (chosen[1:-1] < chosen[2:])
     return repeated + int(np.sum(short))
 
@@ -274,5 +274,5 @@ def _usable(values: np.ndarray) -> bool:
 def _over(errors: np.ndarray, sizes: np.ndarray) -> float:
     """The largest relative error; where there is nothing to compare with, all or nothing."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        found = np.where(errors == 0.0, 0.0, errors / sizes)
-    return float(np.max(found))
+        ratios = np.where(errors == 0.0, 0.0, errors / sizes)
+    return float(np.max(ratios))

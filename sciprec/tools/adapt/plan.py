@@ -89,12 +89,12 @@ def _is_wider(backend: Backend, other: Backend) -> bool:
     """Whether a significand has more bits; where it has as many, whether the range holds that of
     the other at both its ends, and is a larger one.
     """
-    one, two = backend.compute.format, other.compute.format
-    assert isinstance(one, Format)
-    assert isinstance(two, Format)
-    if one.significand_bits != two.significand_bits:
-        return one.significand_bits > two.significand_bits
-    ends = one.max_finite, -one.min_positive, two.max_finite, -two.min_positive
+    first, second = backend.compute.format, other.compute.format
+    assert isinstance(first, Format)
+    assert isinstance(second, Format)
+    if first.significand_bits != second.significand_bits:
+        return first.significand_bits > second.significand_bits
+    ends = first.max_finite, -first.min_positive, second.max_finite, -second.min_positive
     return ends[:2] != ends[2:] and ends[0] >= ends[2] and ends[1] >= ends[3]
 
 

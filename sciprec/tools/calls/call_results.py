@@ -31,20 +31,22 @@ def left_by_call(
     Raises:
         InputError: what was returned is no number, array or tuple of them.
     """
-    given = given_arrays(values)
-    stem = RETURNED if not any(n.startswith(RETURNED) for n in given) else "returned"
-    results = {name: array for name, (_, array) in given.items()} | _returned(returned, stem, kinds)
-    return results, {name: argument for name, (argument, _) in given.items()}
+    arrays = given_arrays(values)
+    stem = RETURNED if not any(n.startswith(RETURNED) for n in arrays) else "returned"
+    results = {name: array for name, (_, array) in arrays.items()} | _returned(
+        returned, stem, kinds
+    )
+    return results, {name: argument for name, (argument, _) in arrays.items()}
 
 
 def given_arrays(values: Mapping[str, Any]) -> dict[str, tuple[str, np.ndarray]]:
     """Arrays by the name of a result, each with its parameter."""
-    found: dict[str, tuple[str, np.ndarray]] = {}
+    arrays: dict[str, tuple[str, np.ndarray]] = {}
     for name, value in values.items():
         parts = {f"{name}_{k}": v for k, v in enumerate(value)} if isinstance(value, tuple) else {
             name: value}  # fmt: skip
-        found |= {n: (name, v) for n, v in parts.items() if isinstance(v, np.ndarray)}
-    return found
+        arrays |= {n: (name, v) for n, v in parts.items() if isinstance(v, np.ndarray)}
+    return arrays
 
 
 def _returned(value: Any, stem: str, kinds: str) -> dict[str, np.ndarray]:
@@ -58,7 +60,7 @@ def _returned(value: Any, stem: str, kinds: str) -> dict[str, np.ndarray]:
     if not isinstance(value, tuple):
         return {stem: _as_array(value, kinds)}
     parts = enumerate(value)
-    return {f"{stem}_{k}": _as_array(one, kinds) for k, one in parts if one is not None}
+    return {f"{stem}_{k}": _as_array(item, kinds) for k, item in parts if item is not None}
 
 
 def _as_array(value: Any, kinds: str) -> np.ndarray:

@@ -69,11 +69,11 @@ def _from_path(kernel: Callable[..., Any], given: str | Path) -> Inputs:
     """Inputs that a file holds, or that a function of a file makes."""
     text = checked_path("the inputs", given)
     if names_function(text):
-        made = made_by(text)
-        if isinstance(made, (tuple, dict)):
-            return inputs_of(kernel, made, text)
+        args = made_by(text)
+        if isinstance(args, (tuple, dict)):
+            return inputs_of(kernel, args, text)
         raise InputError(
-            f"'{text}' returned {shown(made)}; it returns a tuple of the arguments of "
+            f"'{text}' returned {shown(args)}; it returns a tuple of the arguments of "
             f"'{kernel.__name__}', or a dictionary by parameter name"
         )
     if Path(text).suffix == ".npz":
@@ -108,16 +108,16 @@ def _bound(kernel: Callable[..., Any], given: Any, origin: str) -> dict[str, Any
     signature = inspect.signature(kernel)
     call = f"{kernel.__name__}{signature}"
     if isinstance(given, Mapping):
-        known = list(signature.parameters)
+        parameters = list(signature.parameters)
         for name in given:
-            if name not in known:
+            if name not in parameters:
                 raise InputError(
-                    f"{origin}: {shown(name)} is no argument of {call}{meant(name, known)}"
+                    f"{origin}: {shown(name)} is no argument of {call}{meant(name, parameters)}"
                 )
         empty = inspect.Parameter.empty
         lacking = [
-            name for name, one in signature.parameters.items()
-            if one.default is empty and name not in given
+            name for name, parameter in signature.parameters.items()
+            if parameter.default is empty and name not in given
         ]  # fmt: skip
         if lacking:
             held = ", ".join(map(str, given)) or "nothing"
@@ -138,15 +138,17 @@ def _bound(kernel: Callable[..., Any], given: Any, origin: str) -> dict[str, Any
 def _as_numbers(values: Mapping[str, Any], origin: str) -> dict[str, Any]:
     """Values as kernels take them: floats in binary64, of arrays without axes the number."""
     converted: dict[int, np.ndarray] = {}
-    made = {n: _as_number(v, f"{origin}: the argument '{n}'", converted) for n, v in values.items()}
-    given = [a for a in _arrays(tuple(values.values())) if a.size]
-    for one, other in itertools.combinations({id(a): a for a in given}.values(), 2):
-        if (id(one) in converted or id(other) in converted) and np.shares_memory(one, other):
+    numbers = {
+        n: _as_number(v, f"{origin}: the argument '{n}'", converted) for n, v in values.items()
+    }
+    arrays = [a for a in _arrays(tuple(values.values())) if a.size]
+    for array, other in itertools.combinations({id(a): a for a in arrays}.values(), 2):
+        if (id(array) in converted or id(other) in converted) and np.shares_memory(array, other):
             raise InputError(
                 f"{origin}: two arrays share memory and are not all of binary64, so that copies "
                 "would not; convert them with x.astype(float) first"
             )
-    return made
+    return numbers
 
 
 def _as_number(value: Any, what: str, converted: dict[int, np.ndarray]) -> Any:
@@ -158,10 +160,10 @@ def _as_number(value: Any, what: str, converted: dict[int, np.ndarray]) -> Any:
             raise InputError(f"{what} has dtype {dtype}; accepted: {_ACCEPTED}")
         if not value.ndim:
             return value.item()
-        wanted = FLOAT if dtype.kind == "f" else dtype.newbyteorder("=")
-        if dtype == wanted and dtype.isnative:
+        native = FLOAT if dtype.kind == "f" else dtype.newbyteorder("=")
+        if dtype == native and dtype.isnative:
             return value
-        return converted.setdefault(id(value), value.astype(wanted, order="K"))
+        return converted.setdefault(id(value), value.astype(native, order="K"))
     if value is None or isinstance(value, (bool, int, float)) or callable(value):
         return value
     more = ": make an array with np.array(x)" if isinstance(value, list) else ""

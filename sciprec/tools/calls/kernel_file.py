@@ -29,10 +29,10 @@ def is_kernel(text: str) -> bool:
     if names_function(text):
         return True
     if text.endswith(".py"):
-        known = _own_functions(loaded_file(text, WHAT, registers=False))
+        names = _own_functions(loaded_file(text, WHAT, registers=False))
         raise InputError(
             f"'{text}' is a Python file without a function; name one of it, as in "
-            f"{text}:{next(iter(known), 'function')}; its functions: {', '.join(known) or 'none'}"
+            f"{text}:{next(iter(names), 'function')}; its functions: {', '.join(names) or 'none'}"
         )
     file, _, function = text.rpartition(":")
     if function and not Path(text).exists() and Path(f"{file}.py").is_file():
@@ -54,12 +54,12 @@ def kernel_named(text: str) -> Callable[..., Any]:
             f"the kernel is '{text}'; accepted: a Python file and a function of it, as in "
             "mykernel.py:function"
         )
-    found = _member(text)
-    if plain_function(found) is None:
+    member = _member(text)
+    if plain_function(member) is None:
         raise InputError(
-            f"'{text}' is a {type(found).__name__}; give a Python function or an @njit function"
+            f"'{text}' is a {type(member).__name__}; give a Python function or an @njit function"
         )
-    return found
+    return member
 
 
 def made_by(text: str) -> Any:
@@ -98,9 +98,9 @@ def _member(text: str) -> Any:
     file, _, name = text.rpartition(":")
     module = loaded_file(file, WHAT, registers=False)
     if not hasattr(module, name):
-        known = _own_functions(module)
+        functions = _own_functions(module)
         raise InputError(
-            f"'{file}' defines no '{name}'; its functions: {', '.join(known) or 'none'}"
-            f"{meant(name, known)}"
+            f"'{file}' defines no '{name}'; its functions: {', '.join(functions) or 'none'}"
+            f"{meant(name, functions)}"
         )
     return getattr(module, name)

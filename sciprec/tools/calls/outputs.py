@@ -92,13 +92,15 @@ def dataset_of(
         attributes = {k: v for k, v in inputs.attributes.get(name, {}).items() if k in _KEPT}
         variables[name] = (dims, array, {"long_name": name, "units": "1"} | attributes)
     dataset = xr.Dataset(variables)
-    given = {n: v for n, v in inputs.values.items() if n not in outputs} | dict(inputs.coordinates)
+    coordinates = {n: v for n, v in inputs.values.items() if n not in outputs} | dict(
+        inputs.coordinates
+    )
     for dim in {d for dims in axes.values() for d in dims} - set(dataset.variables):
-        size, values = dataset.sizes[dim], given.get(str(dim))
+        size, values = dataset.sizes[dim], coordinates.get(str(dim))
         fits = isinstance(values, np.ndarray) and values.shape == (size,)
-        told = {k: v for k, v in inputs.attributes.get(str(dim), {}).items() if k in _KEPT}
+        extra = {k: v for k, v in inputs.attributes.get(str(dim), {}).items() if k in _KEPT}
         along = np.array(values, float) if fits else np.arange(size, dtype=float)
-        dataset = dataset.assign_coords({dim: (dim, along, {"long_name": str(dim)} | told)})
+        dataset = dataset.assign_coords({dim: (dim, along, {"long_name": str(dim)} | extra)})
     return dataset
 
 
