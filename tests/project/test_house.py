@@ -72,9 +72,20 @@ def test_every_page_beside_the_code_is_linked_from_the_page_of_rooms():
     linked = {(ROOT / "docs" / link).resolve() for link in LINK.findall(ARCHITECTURE)}
     beside = set(PACKAGE.rglob("README.md"))
     assert len(beside) >= 4 and beside <= linked
-    for page in beside:  # and names modules beside it, or of its package
-        for name in re.findall(r"`([\w/]+\.py)`", page.read_text(encoding="utf-8")):
+
+
+def test_pages_beside_the_code_name_modules_and_identifiers_that_are_there():
+    words = {
+        word for path in PACKAGE.rglob("*.py")
+        for word in re.findall(r"\w+", path.read_text(encoding="utf-8"))
+    }  # fmt: skip
+    for page in PACKAGE.rglob("README.md"):
+        text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+        for name in re.findall(r"`([\w/]+\.py)`", text):
             assert [*page.parent.rglob(name), *ROOT.glob(name), *PACKAGE.rglob(name)], (page, name)
+        for name in re.findall(r"`([A-Za-z_][\w.]*)`", text):
+            if not name.endswith((".py", ".md")):
+                assert set(name.split(".")) <= words, (page, name)
 
 
 def test_the_page_of_rewriting_shows_the_module_that_its_kernel_becomes(tmp_path):
