@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from sciprec.foundation.later import (
     BACKEND_MAKERS,
-    MODEL_RUNS,
     MODEL_STAGES,
     imported,
     public,
@@ -139,7 +138,6 @@ for _model, _module, _stages in (
     MODEL_STAGES.add(_model, _module, _stages)
 for _kind, _module in (("assignment", "assignment"), ("policy", "policies"), ("scaled", "scaling")):
     BACKEND_MAKERS.add(_kind, f"sciprec.instruments.assigning.{_module}", "backend_called")
-MODEL_RUNS.add("climate", "sciprec.workbench.kinds.climate_runs", "run_climate")
 find_moved_modules()
 
 

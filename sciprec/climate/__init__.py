@@ -4,15 +4,13 @@ from typing import TYPE_CHECKING, Any
 
 from sciprec.climate.running.integration import Trajectory, integrate
 from sciprec.climate.running.perturbation import Perturbation
-from sciprec.foundation.later import MODEL_RUNS
+from sciprec.foundation.later import public
 
 if TYPE_CHECKING:
-    from sciprec.workbench.kinds.climate_runs import run_climate as run
+    from sciprec.climate.running.labelled import run
 
 __all__ = ["Perturbation", "Trajectory", "integrate", "run"]
 
 
-def __getattr__(name: str) -> Any:
-    if name == "run":
-        return MODEL_RUNS["climate"]
-    raise AttributeError(f"module 'sciprec.climate' has no attribute '{name}'")
+def __getattr__(name: str) -> Any:  # labelled data takes long to import
+    return public(name, "sciprec.climate", {"run": "sciprec.climate.running.labelled"})

@@ -91,8 +91,6 @@ MODEL_STAGES = Later()
 """Model -> its stages, for policies of mixed precision. `sciprec/__init__.py` fills these tables,
 which every process imports before any other module of sciprec.
 """
-MODEL_RUNS = Later()
-"""Model -> function that runs it and gives a Dataset, which the model itself knows nothing of."""
 BACKEND_MAKERS = Later()
 """Kind of backend names, the word before a colon -> function that makes a backend of such a name.
 """

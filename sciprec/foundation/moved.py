@@ -56,6 +56,7 @@ MOVED: Mapping[str, str] = {
     "studies.kernel_file": "tools.calls.kernel_file",
     "studies": "workbench.study",
     "kinds": "workbench.kinds",
+    "kinds.climate_runs": "climate.running.labelled",
     "models": "workbench.models",
     "batch": "workbench.batch",
     "compensation": "machine",

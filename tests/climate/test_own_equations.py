@@ -5,13 +5,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from sciprec import climate
 from sciprec.climate.catalogue import CASES, EQUATIONS, TIME_SCHEMES
 from sciprec.climate.running.integration import integrate
 from sciprec.climate.stepping import runge_kutta as rk
 from sciprec.extend import SECONDS_PER_DAY
 from sciprec.foundation.errors import InputError
 from sciprec.precision.formats.stages import Stages
-from sciprec.workbench.kinds.climate_runs import run_climate
 from tests.climate.small_models import SMALL
 from tests.extending import loading
 
@@ -58,7 +58,7 @@ def test_equations_of_ones_own_run_with_any_scheme(logistic, scheme):
 def test_their_fields_have_names_and_units_in_files(logistic):
     """Every run of them failed: sciprec's table of variables had no row for the field."""
     names = ["zonal_mean_share", "share"]
-    dataset = run_climate("even", SMALL, 1 / 24, output_hours=1, time_scheme="rk4", variables=names)
+    dataset = climate.run("even", SMALL, 1 / 24, output_hours=1, time_scheme="rk4", variables=names)
     said = {name: (dataset[name].attrs["long_name"], dataset[name].attrs["units"])
             for name in ("share", "zonal_mean_share", "living")}  # fmt: skip
     assert said == {"share": ("share", "1"), "zonal_mean_share": ("zonal mean of share", "1"),

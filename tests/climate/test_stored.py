@@ -7,6 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from sciprec import climate
 from sciprec.climate.diagnostics.budgets import scalar_errors, wind_errors
 from sciprec.climate.running.integration import integrate
 from sciprec.climate.running.request import check_request
@@ -19,7 +20,6 @@ from sciprec.precision import lift, resolve_backend
 from sciprec.workbench.batch.perform import run_dataset
 from sciprec.workbench.batch.plan import plan
 from sciprec.workbench.kinds import parse_scenario
-from sciprec.workbench.kinds.climate_runs import run_climate
 from tests.climate.small_models import SMALL, model_of, require_same_bits
 
 SHORT = {"truncation": SMALL, "days": 0.25}
@@ -194,7 +194,7 @@ def test_the_mass_of_a_master_copy_is_kept_in_its_format(stored):
 
 def test_a_file_says_the_bits_of_its_scales():
     """66 of 275 coefficients of T21, the degree above it included, have l <= 10."""
-    found = run_climate(
+    found = climate.run(
         "williamson_5", "T21", 0.05, step_seconds=1080.0, stored="scales:0-10 24;11- 11"
     )
     number = coefficient_orders(21)[0]

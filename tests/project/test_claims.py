@@ -23,6 +23,7 @@ from sciprec.accumulation.integration import BLOCK_UPDATES, Summing, check_reque
 from sciprec.arrays.sums import CarriedUpdate, Compensation, compensated_sum
 from sciprec.arrays.sums.compensation import resolve_compensation
 from sciprec.climate.diagnostics.reference import Reference
+from sciprec.climate.running.labelled import reference_dataset
 from sciprec.climate.stages.matrix_legendre import MatrixLegendre
 from sciprec.climate.stages.needed_room import StagedRoom
 from sciprec.climate.stages.staged_transform import StagedTransform
@@ -44,7 +45,6 @@ from sciprec.workbench.batch.estimate import estimate
 from sciprec.workbench.batch.perform import run_dataset
 from sciprec.workbench.batch.plan import plan
 from sciprec.workbench.kinds import kinds, load_scenario, parse_scenario
-from sciprec.workbench.kinds.climate_runs import reference_dataset
 from tests.machine.test_checksum import experiment
 
 ROOT = Path(__file__).parents[2]

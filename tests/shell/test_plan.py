@@ -6,6 +6,7 @@ import tomllib
 import pytest
 
 from sciprec.arrays.sums.compensation import Compensation
+from sciprec.climate.running import labelled
 from sciprec.foundation.errors import InputError
 from sciprec.precision.formats.backend import backends
 from sciprec.scenario.compensation_choice import NO_COMPENSATION, CompensationChoice
@@ -17,7 +18,7 @@ from sciprec.workbench.batch.execute import execute
 from sciprec.workbench.batch.plan import plan, with_threads
 from sciprec.workbench.batch.resume import run_digest
 from sciprec.workbench.batch.tolerable import compared_variables
-from sciprec.workbench.kinds import Surroundings, climate_runs, load_scenario
+from sciprec.workbench.kinds import Surroundings, load_scenario
 from sciprec.workbench.kinds.climate import CLIMATE as CLIMATE_KIND
 from sciprec.workbench.kinds.climate import ClimateRun
 from tests.shell.conftest import CLIMATE
@@ -65,7 +66,7 @@ def test_one_run_that_is_left_has_all_processors(scenarios, tmp_path, monkeypatc
         execute(some, tmp_path, threads=threads, action=action)
     assert seen == [1] * 6 + [3, 2, 3]
     told = []
-    monkeypatch.setattr(climate_runs, "run_climate", lambda **given: told.append(given["threads"]))
+    monkeypatch.setattr(labelled, "run_request", lambda request, _: told.append(request.threads))
     for truncation, levels, least in ((21, 10, 1), (42, 20, 2), (85, 20, 3)):
         table = {"case": "held_suarez", "truncation": truncation, "days": 1.0,
                  "parameters": {"levels": levels}}  # fmt: skip

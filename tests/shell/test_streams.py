@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from sciprec.climate.running.checkpoint import Restart
+from sciprec import climate
 from sciprec.climate.running.integration import integrate
 from sciprec.climate.running.records import InMemory, Records
+from sciprec.climate.running.request import Restart
 from sciprec.climate.transform.grid import Truncation
 from sciprec.foundation.memory import PEAK_MEMORY, peak_bytes
 from sciprec.results.output import files, pieces
 from sciprec.results.output.dataset import trajectory_dataset
 from sciprec.results.output.pieces import read_later
 from sciprec.workbench.batch import workflow
-from sciprec.workbench.kinds.climate_runs import run_climate
 
 SMALL = Truncation(10, 16, 32, 1200.0)
 LAYOUT = {"u": (3, 4, 5), "spectrum": (7,), "p": (4, 5), "nothing": (0, 5), "one": ()}
@@ -132,7 +132,7 @@ def test_memory_does_not_grow_with_the_number_of_stored_states(large, tmp_path, 
 
     stored(0.25)
     peaks = [peak(lambda days=days: stored(days))[1] for days in (0.25, 2.0)]
-    whole, read = run_climate("williamson_5", SMALL, 2.0, **GIVEN), files.read(tmp_path / "2.0.nc")
+    whole, read = climate.run("williamson_5", SMALL, 2.0, **GIVEN), files.read(tmp_path / "2.0.nc")
     assert read.identical(whole.assign_attrs(read.attrs)) and whole.nbytes > 73 * 20_000
     assert peaks[1] - peaks[0] < 0.1 * whole.nbytes, peaks
 
@@ -156,7 +156,7 @@ def test_comparing_does_not_hold_what_it_compares(large, tmp_path):
     from sciprec.results.comparison.rows import compare, growth
 
     runs = [
-        run_climate("williamson_5", SMALL, 1.0, backend, **GIVEN) for backend in ("fp64", "fp32")
+        climate.run("williamson_5", SMALL, 1.0, backend, **GIVEN) for backend in ("fp64", "fp32")
     ]
     paths = [files.write(run, tmp_path / f"{k}.nc") for k, run in enumerate(runs)]
     seen = [files.available(path) for path in paths]

@@ -11,7 +11,6 @@ import hashlib
 import io
 import json
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -19,7 +18,7 @@ import numpy as np
 
 from sciprec.climate.running.identity import code_behind, state_behind
 from sciprec.climate.running.records import Records
-from sciprec.climate.running.request import Request
+from sciprec.climate.running.request import Request, Restart
 from sciprec.climate.stepping.levels import Level
 from sciprec.foundation import whole
 from sciprec.foundation.arguments import path
@@ -28,24 +27,6 @@ from sciprec.foundation.errors import InputError
 
 _SEAL_BYTES = hashlib.sha256().digest_size
 _MOST_SHARE_OF_TIME = 0.05
-
-
-@dataclass(frozen=True)
-class Restart:
-    """Checkpoints of a run whose stored fields stay in their file until they are asked for.
-
-    Args:
-        folder: of the checkpoint.
-        after_seconds: before this time there is none.
-        lasting: whether there is one at the end of the run, too; else they are for the case of an
-            interruption only, and where one is damaged the run begins anew.
-        told: called with a sentence where it does.
-    """
-
-    folder: Path
-    after_seconds: float = 60.0
-    lasting: bool = False
-    told: Callable[[str], None] = lambda words: None
 
 
 @dataclass

@@ -10,20 +10,18 @@ import numpy as np
 
 from sciprec.arrays.sums.compensation import Compensation
 from sciprec.climate.running.adapting import AdaptiveSteps
-from sciprec.climate.running.checkpoint import Checkpoints, Restart
+from sciprec.climate.running.checkpoint import Checkpoints
 from sciprec.climate.running.dynamic_scales import scaled_model
 from sciprec.climate.running.lifted_model import Model, conversion_of
 from sciprec.climate.running.loop import Run, stacked
 from sciprec.climate.running.observing import observer_of
 from sciprec.climate.running.perturbation import Perturbation
 from sciprec.climate.running.records import Recorded
-from sciprec.climate.running.request import check_request
+from sciprec.climate.running.request import Request, Restart, check_request
 from sciprec.climate.running.scaled_in_binary32 import ScaledInFormatModel
 from sciprec.climate.running.scaled_model import ScaledModel
 from sciprec.climate.running.start import initial_state, require_possible_winds
 from sciprec.climate.transform.grid import GaussianGrid, Truncation
-from sciprec.foundation.arguments import refused, whole
-from sciprec.foundation.limits import THREADS
 from sciprec.foundation.timing import Timing
 from sciprec.instruments.assigning.assigned_backend import AssignedBackend
 from sciprec.instruments.assigning.scaling import ScaledBackend
@@ -151,32 +149,29 @@ def integrate(
     Precision: tables are made in binary64 and rounded once; the initial state is rounded; all steps
         run in the backend; fields and budgets are evaluated from the states in binary64.
     """
-    request = check_request(
-        case, truncation, days, backend=backend, step_seconds=step_seconds,
-        output_hours=output_hours, parameters=parameters, time_scheme=time_scheme,
-        compensation=compensation, stored=stored, stages=stages, variables=variables,
-        perturbation=perturbation, monitor=monitor, adaptive=adaptive,
-    )  # fmt: skip
-    threads = whole("threads", threads, *THREADS)
+    return integrate_request(check_request(**locals()))
+
+
+def integrate_request(request: Request) -> Trajectory:
+    """Integrate what is asked for; see `integrate`."""
     grid = GaussianGrid(request.truncation)
-    if progress is not None and not callable(progress):
-        raise refused("progress", progress, "a function of the simulated days, or None")
     initial = initial_state(request, grid)
     convert = conversion_of(request, initial)
-    exact = convert.to_state(initial if perturbation is None else perturbation.of(initial))
+    moved = initial if request.perturbation is None else request.perturbation.of(initial)
+    exact = convert.to_state(moved)
     require_possible_winds(request, initial, convert, exact)
     is_scaled = isinstance(request.backend, ScaledBackend)
     model = scaled_model(request, convert, exact) if is_scaled else Model(request, convert)
     state = model.stored(exact)
-    kept = None if checkpoints is None else Checkpoints(checkpoints, request)
-    team = model.team(threads)
+    kept = None if request.checkpoints is None else Checkpoints(request.checkpoints, request)
+    team = model.team(request.threads)
     observer = observer_of(request, convert, model.columns)
     if observer is not None:
         observer.start(state, exact.ravel())
-    adapting = None if adaptive is None else AdaptiveSteps(request, convert, model)
+    adapting = None if request.adaptive is None else AdaptiveSteps(request, convert, model)
     lifted = model.lifted if adapting is None else adapting.lifted
     stepping = adapting or model.steps, convert, model.columns, state, lifted
-    run = Run(request, *stepping, progress, kept, team, observer)
+    run = Run(request, *stepping, request.progress, kept, team, observer)
     try:
         if isinstance(request.backend, AssignedBackend):
             request.backend.require_all_met()  # all kernels are lifted, and none compiled yet

@@ -1,10 +1,11 @@
-"""Checks what `integrate` is asked to do: names, numbers, and steps that fit the output times."""
+"""Requests of climate runs, checked: names, numbers, and steps that fit the output times."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -22,16 +23,35 @@ from sciprec.climate.stages.staged_transform import require_rest
 from sciprec.climate.stepping.schemes import FILTER, TimeScheme
 from sciprec.climate.stepping.stored import StoredState, as_master_copy, resolve_stored
 from sciprec.climate.transform.grid import Truncation, resolve_truncation
-from sciprec.foundation.arguments import names, refused, word
+from sciprec.foundation.arguments import names, refused, whole, word
 from sciprec.foundation.errors import InputError, meant
-from sciprec.foundation.limits import CLIMATE, require_few_states
+from sciprec.foundation.limits import CLIMATE, THREADS, require_few_states
 from sciprec.instruments.assigning.assigned_backend import AssignedBackend
+from sciprec.instruments.assigning.policies import require_stages as require_stages_of
 from sciprec.instruments.assigning.scaling import DYNAMIC, ScaledBackend
 from sciprec.precision import Backend, resolve_backend
 from sciprec.precision.formats.stages import Stages, require_stages, resolve_stages
 from sciprec.tools.adapt.plan import Plan as Adaptive
 from sciprec.tools.adapt.plan import require_variable
 from sciprec.tools.monitor.plan import Plan, require_known, with_changes
+
+
+@dataclass(frozen=True)
+class Restart:
+    """Checkpoints of a run whose stored fields stay in their file until they are asked for.
+
+    Args:
+        folder: of the checkpoint.
+        after_seconds: before this time there is none.
+        lasting: whether there is one at the end of the run, too; else they are for the case of an
+            interruption only, and where one is damaged the run begins anew.
+        told: called with a sentence where it does.
+    """
+
+    folder: Path
+    after_seconds: float = 60.0
+    lasting: bool = False
+    told: Callable[[str], None] = lambda words: None
 
 
 @dataclass(frozen=True)
@@ -51,6 +71,9 @@ class Request:
         stages: arithmetics of the transforms' stages, or None: those of the backend.
         monitor: what is watched, or None.
         adaptive: what an adaptive run is to keep, whose backend is the widest rung; or None.
+        checkpoints: a folder, a Restart, or None.
+        progress: called with the simulated days, or None.
+        threads: how many make the steps together.
     """
 
     case: Case
@@ -69,6 +92,9 @@ class Request:
     stages: Stages | None = None
     monitor: Plan | None = None
     adaptive: Adaptive | None = None
+    checkpoints: str | Path | Restart | None = None
+    progress: Callable[[float], None] | None = None
+    threads: int = 1
 
     @property
     def update(self) -> Backend:
@@ -90,11 +116,14 @@ def check_request(
     stored: str | Backend | None = None,
     stages: str | Stages | Mapping | None = None,
     variables: Sequence[str] | None = None,
+    checkpoints: str | Path | Restart | None = None,
+    progress: Callable[[float], None] | None = None,
     perturbation: Perturbation | None = None,
+    threads: int = 1,
     monitor: Plan | None = None,
     adaptive: Adaptive | None = None,
 ) -> Request:
-    """Check the arguments of `model.integrate`.
+    """Return the request whose arguments these are, those of `sciprec.climate.integrate`.
 
     Raises:
         InputError: something unknown or out of range was asked for.
@@ -117,6 +146,7 @@ def check_request(
         stored = _fits_adaptive(adaptive, backend, others, equations)
         backend = adaptive.widest
     arithmetic = resolve_backend("fp64" if backend is None else backend)
+    require_stages_of(arithmetic, "climate")
     if step_seconds is None:
         step = _usual_step(row, min(interval, total), total)
     else:
@@ -145,6 +175,10 @@ def check_request(
             "residual: leave one of them out"
         )
     chosen = _checked_stages(stages, arithmetic, row, checked.fourier, sums)
+    kept_variables = _checked_variables(equations, variables)
+    threads = whole("threads", threads, *THREADS)
+    if progress is not None and not callable(progress):
+        raise refused("progress", progress, "a function of the simulated days, or None")
     return Request(
         case=found,
         equations=equations,
@@ -157,11 +191,14 @@ def check_request(
         stops=(*range(every, last, every), last),
         parameters=checked,
         compensation=compensations,
-        variables=_checked_variables(equations, variables),
+        variables=kept_variables,
         perturbation=perturbation,
         stages=chosen,
         monitor=monitor,
         adaptive=adaptive,
+        checkpoints=checkpoints,
+        progress=progress,
+        threads=threads,
     )
 
 

@@ -143,11 +143,6 @@ class ClimateRun(Section):
         description="a folder inside the output folder, whose checkpoints longer runs go on from",
     )  # fmt: skip
 
-    def arguments(self) -> dict[str, Any]:
-        """Arguments of `sciprec.climate.run`."""
-        values = self.model_dump()
-        return values | values.pop("parameters")
-
     @field_validator("checkpoints")
     @classmethod
     def _stays_inside(cls, folder: str | None) -> str | None:
@@ -203,45 +198,43 @@ class ClimateScenario(WithScaling, WithPolicies, WithAdaptive):
 
 
 def _request(table: ClimateRun, **options: Any) -> Any:
-    """The checked request of a table [climate]; `more`: further or other arguments."""
+    """The checked request of a table [climate]; `options`: further or other arguments."""
     from sciprec.climate.running.request import check_request
 
     mine = table.model_dump(exclude={"checkpoints", "count_operations"})
     return check_request(**(mine | options))
 
 
-def _request_of(table: ClimateRun, variant: Variant) -> Any:
+def _request_of(table: ClimateRun, variant: Variant, **options: Any) -> Any:
     """The checked request of a variant's run."""
     if variant.adaptive is not None:
-        return _request(table, stored=None, adaptive=variant.adaptive.plan())
+        return _request(table, stored=None, adaptive=variant.adaptive.plan(), **options)
     return _request(
         table, stored=None if variant.is_truth else table.stored, backend=variant.backend,
-        compensation=variant.compensation.resolved(), stages=variant.stages.resolved(),
+        compensation=variant.compensation.resolved(), stages=variant.stages.resolved(), **options,
     )  # fmt: skip
 
 
 def _run(table: ClimateRun, variant: Variant, around: Surroundings) -> xr.Dataset:
     """Integrate a global model; members differ by a perturbation of the initial state."""
-    from sciprec.climate.running.checkpoint import Restart
+    from sciprec.climate.running.labelled import run_request
     from sciprec.climate.running.perturbation import Perturbation
-    from sciprec.workbench.kinds.climate_runs import run_climate
+    from sciprec.climate.running.request import Restart
 
-    plan = None if variant.adaptive is None else variant.adaptive.plan()
-    changed: dict[str, Any] = {"stored": None} if variant.is_truth or plan is not None else {}
+    options: dict[str, Any] = {}
     if table.checkpoints is not None:
-        changed["checkpoints"] = Restart(inside(around.folder, table.checkpoints), lasting=True)
+        options["checkpoints"] = Restart(inside(around.folder, table.checkpoints), lasting=True)
     elif around.interrupted is not None:
-        changed["checkpoints"] = Restart(around.interrupted, told=around.told)
+        options["checkpoints"] = Restart(around.interrupted, told=around.told)
     if around.member is not None:
-        changed["perturbation"] = Perturbation(*vars(around.member).values())
-    if not variant.is_truth or around.member is not None:
-        changed["count_operations"] = False
-    return run_climate(
-        **(table.arguments() | changed), backend=variant.backend,
-        compensation=variant.compensation.resolved(), stages=variant.stages.resolved(),
-        progress=around.listening, monitor=None if plan else around.monitor, adaptive=plan,
-        threads=min(around.threads, _worthwhile_threads(table)),
+        options["perturbation"] = Perturbation(*vars(around.member).values())
+    request = _request_of(
+        table, variant, progress=around.listening,
+        monitor=None if variant.adaptive else around.monitor,
+        threads=min(around.threads, _worthwhile_threads(table)), **options,
     )  # fmt: skip
+    alone = variant.is_truth and around.member is None
+    return run_request(request, alone and table.count_operations)
 
 
 def _worthwhile_threads(table: ClimateRun) -> int:

@@ -1,4 +1,4 @@
-"""`sciprec.climate.run`: a climate run as a labelled dataset; stored solutions beside it."""
+"""Climate runs, and stored solutions, as labelled datasets: `sciprec.climate.run`."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from typing import Any
 import xarray as xr
 
 from sciprec.climate.diagnostics.reference import Reference
-from sciprec.climate.running.checkpoint import Restart
 from sciprec.climate.running.counted_stages import counted_stages
-from sciprec.climate.running.integration import Trajectory, integrate
+from sciprec.climate.running.drifting import in_fp64
+from sciprec.climate.running.integration import integrate_request
 from sciprec.climate.running.perturbation import Perturbation
-from sciprec.climate.running.request import check_request
+from sciprec.climate.running.request import Request, Restart, check_request
 from sciprec.climate.transform.grid import GaussianGrid, resolve_truncation
 from sciprec.foundation.arguments import flag
 from sciprec.instruments.assigning.assigned_backend import every_place_met
-from sciprec.instruments.assigning.policies import in_place_of, require_stages
+from sciprec.instruments.assigning.policies import in_place_of
 from sciprec.instruments.assigning.scaling import with_scaling
 from sciprec.results.output.dataset import trajectory_dataset
 from sciprec.results.output.stated import (
@@ -41,7 +41,7 @@ _ROUNDED_BY_BLOCK = (
 )
 
 
-def run_climate(
+def run(
     case: str = "williamson_2",
     truncation: str | int = "T42",
     days: float = 5,
@@ -91,7 +91,7 @@ def run_climate(
             kinetic_energy_spectrum; all fields of the equation set when left out.
         checkpoints: a folder in which the run leaves a checkpoint at output times, and from which
             it goes on, with the same bits, where it was interrupted or has become longer; a
-            Restart of sciprec.climate.running.checkpoint: what it stores is read from there when
+            Restart of sciprec.climate.running.request: what it stores is read from there when
             it is asked for, so that the run takes the memory of one stored state.
         progress: called with the simulated days now and then.
         perturbation: of the initial state, such as `climate.Perturbation(member=3)`.
@@ -127,44 +127,20 @@ def run_climate(
     keeping = adaptive_from(adaptive)
     counting = flag("count_operations", count_operations)
     chosen = in_place_of(backend, policy, narrow, wide, keeping.widest if keeping else "fp64")
-    found = with_scaling(chosen, scaling, scales)
-    require_stages(found, "climate")
-    with every_place_met(found):
-        trajectory = integrate(
-            case,
-            truncation,
-            days,
-            backend=found,
-            step_seconds=step_seconds,
-            output_hours=output_hours,
-            parameters=case_parameters,
-            time_scheme=time_scheme,
-            compensation=compensation,
-            stored=stored,
-            stages=stages,
-            variables=variables,
-            checkpoints=checkpoints,
-            progress=progress,
-            perturbation=perturbation,
-            threads=threads,
-            monitor=plan_from(monitor),
-            adaptive=keeping,
-        )
-    dataset = _labelled(trajectory)
-    if counting:
-        dataset.attrs[STAGE_WORK] = json.dumps(
-            counted_stages(
-                check_request(
-                    case, truncation, days, step_seconds=step_seconds, output_hours=output_hours,
-                    parameters=case_parameters, time_scheme=time_scheme,
-                )
-            )
-        )  # fmt: skip
-    return dataset
+    request = check_request(
+        case, truncation, days, backend=with_scaling(chosen, scaling, scales),
+        step_seconds=step_seconds, output_hours=output_hours, parameters=case_parameters,
+        time_scheme=time_scheme, compensation=compensation, stored=stored, stages=stages,
+        variables=variables, checkpoints=checkpoints, progress=progress, perturbation=perturbation,
+        threads=threads, monitor=plan_from(monitor), adaptive=keeping,
+    )  # fmt: skip
+    return run_request(request, counting)
 
 
-def _labelled(trajectory: Trajectory) -> xr.Dataset:
-    """What a run left, and what it says of its monitor, its arithmetics, scales and units."""
+def run_request(request: Request, count_operations: bool = False) -> xr.Dataset:
+    """Run what is asked for, and label it; see `run`."""
+    with every_place_met(request.backend):
+        trajectory = integrate_request(request)
     dataset = trajectory_dataset(trajectory)
     if trajectory.observed is not None:
         dataset = with_monitor(dataset, trajectory.observed)
@@ -178,14 +154,16 @@ def _labelled(trajectory: Trajectory) -> xr.Dataset:
         dataset.attrs[STORED_STATE] = trajectory.stored
     if trajectory.stored_bits is not None:
         dataset.attrs[STORED_BITS] = trajectory.stored_bits
+    if count_operations:
+        dataset.attrs[STAGE_WORK] = json.dumps(counted_stages(in_fp64(request)))
     return dataset
 
 
 def reference_dataset(path: str | Path, truncation: str | int) -> xr.Dataset:
-    """A stored solution of high resolution on the grid of a truncation.
+    """Return a stored solution of high resolution on the grid of a truncation.
 
-    What it is for: `error_budget(..., reference=...)`, which says how
-    far a run in fp64 is from it, and whether rounding matters beside that.
+    It is for `error_budget(..., reference=...)`, which says how far a run in fp64 is from it, and
+    whether rounding matters beside that.
 
     Args:
         path: of a file such as data/climate/williamson_6_day7.npz.
