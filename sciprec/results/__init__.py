@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import sciprec.results.accessor as _accessor  # noqa: F401  whoever gets a dataset gets `.sciprec`
 from sciprec.foundation.later import names_of
 
 if TYPE_CHECKING:

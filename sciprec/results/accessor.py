@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import xarray as xr
 
-import sciprec
-
 if TYPE_CHECKING:
     from sciprec.precision import Backend
     from sciprec.results.comparison import Comparison
@@ -48,9 +46,11 @@ class SciprecAccessor:
         Raises:
             InputError: the two are not on the same points, or a tolerance is none.
         """
+        from sciprec.results.comparison.rows import compare
+
         if isinstance(run, xr.DataArray) and isinstance(self._data, xr.DataArray):
             run = run.rename(self._data.name)
-        return sciprec.compare(self._data, run, rtol=rtol, atol=atol, max_ulp=max_ulp, **how)
+        return compare(self._data, run, rtol=rtol, atol=atol, max_ulp=max_ulp, **how)
 
     def quantize(self, backend: str | Backend, *, seed: int = 0) -> xr.Dataset | xr.DataArray:
         """Round the values to the storage format of an arithmetic; dask arrays stay lazy.
