@@ -26,8 +26,12 @@ if TYPE_CHECKING:  # what editors and type checkers see; at run time each is imp
     from sciprec.precision.formats.float_format import Format as Format
     from sciprec.precision.formats.rounding_rules import ROUNDINGS as ROUNDINGS
     from sciprec.precision.formats.rounding_rules import Rounding as Rounding
+    from sciprec.precision.lifting.with_rows import Rows as Rows
+    from sciprec.precision.lifting.with_rows import lift_with_rows as lift_with_rows
     from sciprec.precision.operations.operation import OPERATIONS as OPERATIONS
     from sciprec.precision.operations.operation import Operation as Operation
+    from sciprec.precision.rounding.around import Around as Around
+    from sciprec.precision.rounding.sticky import two_sum as two_sum
     from sciprec.report.section import Subject as Subject
     from sciprec.report.section import page_section as page_section
     from sciprec.results.comparison.pointwise.error_metrics import metric as metric
@@ -50,6 +54,10 @@ _PUBLIC = {
     "Rounding": "sciprec.precision.formats.rounding_rules",
     "OPERATIONS": "sciprec.precision.operations.operation",
     "Operation": "sciprec.precision.operations.operation",
+    "Around": "sciprec.precision.rounding.around",
+    "Rows": "sciprec.precision.lifting.with_rows",
+    "lift_with_rows": "sciprec.precision.lifting.with_rows",
+    "two_sum": "sciprec.precision.rounding.sticky",
     "runge_kutta": "sciprec.climate.stepping.runge_kutta",
     "case": "sciprec.climate.cases.registry",
     "RADIUS_M": "sciprec.climate.constants",

@@ -25,7 +25,7 @@ SHARES = (1.0, 0.25)
 """Of the ranges that a profile finds: all of it, and so little that many places saturate."""
 OFTEN = (
     ("precision.operations.reduce.multiply_into", "fixed32"),
-    ("precision.sums.compensation.carried_update", "fixed16"),
+    ("arrays.sums.compensation.carried_update", "fixed16"),
     ("climate.transform.fourier.unfold_longitudes", "fixed32"),
     ("heston.schemes.euler.full_truncation_euler", "fixed16"),
 )
@@ -33,7 +33,7 @@ OFTEN = (
 OTHERS = (
     ("climate.transform.fft.butterfly_5", "fixed32"),
     ("climate.transform.fourier.compensated_sum_of_rows", "fixed16"),
-    ("precision.sums.summation.pairwise_sum", "fixed32"),
+    ("arrays.sums.summation.pairwise_sum", "fixed32"),
 )
 """The slow ones, of several kinds of loops, calls and arrays."""
 

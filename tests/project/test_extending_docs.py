@@ -42,6 +42,21 @@ def rounding(module):
     assert sciprec.quantize(x, "float:p=5,round=rna").tolist() == [34.0, -34.0]
 
 
+def rounding_around_another(module):
+    def kernel(x):
+        total = 0.0
+        for i in range(x.size):
+            total += x[i]
+        return total, np.sum(x)
+
+    x = sciprec.quantize(np.random.default_rng(1).random(2000), "fp16")
+    found = module.lost_by_place(kernel, "fp16", x)
+    exact = math.fsum(x)
+    assert [count for _, count in found.values()] == [2000, 1999]
+    for (lost, _), result in zip(found.values(), sciprec.lift(kernel, "fp16")(x), strict=True):
+        assert lost == exact - result != 0.0
+
+
 def time_scheme(module):
     assert (TIME_SCHEMES["heun"].order, TIME_SCHEMES["heun"].tendencies) == (2, 2)
 
@@ -107,8 +122,9 @@ def verb_of_the_command_line(module):
 
 
 SHOWN = (
-    number_format, rounding, time_scheme, elementary_function, metric, section_of_the_page,
-    climate_case, payoff, path_scheme, kind_of_scenario, set_of_equations, verb_of_the_command_line,
+    number_format, rounding, rounding_around_another, time_scheme, elementary_function, metric,
+    section_of_the_page, climate_case, payoff, path_scheme, kind_of_scenario, set_of_equations,
+    verb_of_the_command_line,
 )  # fmt: skip
 
 

@@ -29,7 +29,6 @@ from sciprec.precision.rewriting.own_names import own_name
 from sciprec.precision.rewriting.syntax import LiftError, name
 from sciprec.precision.rounding import recording
 from sciprec.precision.rounding.fixed_rounding import constant_at
-from sciprec.precision.rounding.recording import Recording
 from sciprec.precision.rounding.variant import Variant
 from sciprec.precision.rounding.words import V64, call
 
@@ -71,7 +70,7 @@ class _Noted(_Scaled):
     def finish(self, b, r, row):
         finite = b.fcmp_ordered("ord", r, b.fsub(r, r))
         rounded = b.select(finite, self.significand(b, r, row), r)
-        return Recording.noted(self, b, rounded, row)
+        return recording.noted(b, rounded, row)
 
 
 class _Operations(OperationsByRow):

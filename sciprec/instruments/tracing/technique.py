@@ -24,7 +24,7 @@ class Companion:
         lanes: how many binary64 numbers are beside a value.
     """
 
-    placed, mode = True, None
+    placed, observes, mode = True, False, None
     words: int
     """Words of a row before its mask, see `rows`."""
 

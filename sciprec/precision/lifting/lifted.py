@@ -97,7 +97,7 @@ class Lifted(Shown):
         self._caller: int | None = None  # the thread that has called
         self._warned = False
         self._recorder: Recorder | None = None
-        self._proof = self._made_proof(program) if programs is Program else None
+        self._proof = self._made_proof(program)
         functools.update_wrapper(self, kernel)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -137,7 +137,7 @@ class Lifted(Shown):
     def _made_proof(self, program: Program) -> Proof | None:
         """What finds out whether loads have to round, where these take time."""
         backend = self.backend
-        if program.trust_inputs or backend.random or backend.fixed or backend.storage.native:
+        if not program.proves or backend.random or backend.fixed or backend.storage.native:
             return None
         if backend.mixed:
             return None

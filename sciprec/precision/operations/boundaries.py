@@ -215,7 +215,7 @@ def trusted(ops: Operations):
 
     def resolve(typingctx, key, x):
         kind = types.unliteral(x)
-        noted = ops.may_note
+        noted = ops.storage.observes
         held = _entered_type(ops, kind)
         if not is_inexact(kind) or kind == held and not noted:
             return identity(x, key)

@@ -22,7 +22,6 @@ from sciprec.precision.operations.number_types import (
 from sciprec.precision.operations.operation import OPERATIONS, Operation
 from sciprec.precision.rounding.fixed_rounding import Fixed
 from sciprec.precision.rounding.native import Native
-from sciprec.precision.rounding.recording import Recording
 from sciprec.precision.rounding.sticky import Sticky
 from sciprec.precision.rounding.stochastic import Draw
 from sciprec.precision.rounding.technique import rounder
@@ -57,11 +56,10 @@ class Evaluation:
         self.matmul_role = self._rounder(backend.matmul, others)
 
     def _rounder(self, arithmetic: Arithmetic, others: tuple = ()) -> Native:
-        if self.variant.notes:
-            return Recording(arithmetic)
         if arithmetic.fixed:
             return Fixed(arithmetic, self.variant)
-        return rounder(arithmetic, self.kind, self.word, others)
+        made = rounder(arithmetic, self.kind, self.word, others)
+        return self.variant.around(made) if self.variant.around else made
 
     def dtype_of(self, narrow: bool) -> types.Type:
         """The type of an array's elements that are binary32 or binary64 numbers."""
@@ -159,20 +157,13 @@ class Evaluation:
         size = b.and_(view.to_word(b, x), b.not_(sign))
         return view.with_sign(b, view.to_float(b, size), b.and_(view.to_word(b, y), sign))
 
-    @property
-    def may_note(self) -> bool:
-        """Whether numbers are noted where they are taken or stored as they are."""
-        return self.variant.notes
-
     def in_unit(self, b, value, key):
-        """What is stored as it is, in the unit of its array; noted where numbers are."""
-        if not self.variant.notes:
-            return value
-        return self.storage.from_binary64(b, value, **self.draw(b, self.storage, key))
+        """What is stored as it is, in the unit of its array."""
+        return self.storage.noted(b, value, **self.draw(b, self.storage, key))
 
     def emit_product(self) -> Callable:
         """emit(context, builder, values, key) -> value of `product`."""
-        if self.variant.row_bytes and not self.backend.accumulate.fixed:
+        if self.matmul_role.in_units and not self.backend.accumulate.fixed:
             return self.product_of_integers
         return self.emit("mul", self.matmul_role)
 
@@ -184,7 +175,7 @@ class Evaluation:
         for number, value in enumerate(values, 1):
             wide = b.fpext(value, F64) if self.kind == F32 else value
             factors.append(role.from_binary64(b, wide, **self.draw(b, role, key, number)))
-        if self.variant.notes:
+        if not role.arithmetic.fixed:  # a profile, of what will be integers
             return role.mul(b, *factors, **self.draw(b, role, key))
         if self.backend.matmul.format.bits <= 26:
             return self.accumulate_role.from_binary64(b, b.fmul(*factors))
@@ -216,7 +207,7 @@ class Evaluation:
         draw, zero = self.draw(b, role, key), V64.constant(0.0)
         rest = b.frem(x, y)
         other = b.xor(b.fcmp_ordered("<", rest, zero), b.fcmp_ordered("<", y, zero))
-        if role.placed:  # one rounding, since each is counted; exact, whatever y is
+        if role.in_units:  # one rounding, since each is counted; exact, whatever y is
             moves = b.and_(other, b.fcmp_ordered("!=", rest, zero))
             return role.fma(b, rest, V64.constant(1.0), b.select(moves, y, zero), **draw)
         if role.mode or role.rule.usual:

@@ -199,7 +199,7 @@ class Operations(Evaluation):
             if scalar and (native is None or any(is_float(k) for k in kinds)):
                 whole = brings_in and any(is_whole(k) for k in kinds)
                 more = () if made_by is None else (made_by,)
-                return self._scalar(emit, kinds, key, whole and self.compute.placed, *more)
+                return self._scalar(emit, kinds, key, whole and self.compute.in_units, *more)
             if any(is_numeric_array(k) for k in kinds) and (
                 native is None or any(is_inexact(getattr(k, "dtype", k)) for k in kinds)
             ):

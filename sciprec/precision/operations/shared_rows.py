@@ -50,7 +50,7 @@ class _AskingWithRow(Native):
         prefix: of what is asked for.
     """
 
-    placed = True
+    placed = observes = in_units = True
 
     def __init__(self, arithmetic: Arithmetic, role: str, prefix: str) -> None:
         super().__init__(arithmetic, F64, F64, None)
@@ -109,11 +109,6 @@ class RowOperations(Operations):
     def careful(self) -> Operations:
         """Operations on whole arrays: those that the entry has for these."""
         return shared_row_operations("careful")
-
-    @property
-    def may_note(self) -> bool:
-        """Whether numbers may have to be noted where they are taken or stored as they are."""
-        return True
 
     def _emitted(self, name, role):
         if name in _BY_ROLE or name == "copysign" or OPERATIONS[name].exact is not None:

@@ -37,9 +37,9 @@ def leave(ops: Operations, in_unit: bool = False):
     """leave(target, value): what is stored into target: rounded to the storage format, with
     its noise.
     """
-    noted = in_unit and ops.may_note
+    noted = in_unit and ops.storage.observes
     same = ops.backend.storage == ops.backend.compute and not (ops.backend.mixed or noted)
-    same = same and ops.backend.noise is None and (in_unit or not ops.storage.placed)
+    same = same and ops.backend.noise is None and (in_unit or not ops.storage.in_units)
 
     def resolve(typingctx, key, target, x):
         complex_numbers.refuse(ops, "", [x])
@@ -64,7 +64,7 @@ def leave(ops: Operations, in_unit: bool = False):
                 value = ops.in_unit(b, value, word)
             elif kind != ops.carrier or not same:
                 value = ops.rounded(b, kind, value, ops.storage, word, 0)
-            if ops.storage.placed and is_whole(kind):
+            if ops.storage.in_units and is_whole(kind):
                 draw = ops.draw(b, ops.storage, word)
                 value = ops.storage.from_binary64(b, value, **draw)
             value = noisy(ops, b, value, word)

@@ -92,6 +92,8 @@ class Program:
         with_rows: in messages, what has rows of a table.
         kept: whether compiled code is kept on disk, and shared.
         may_share: whether its text can be one for several arithmetics: see `shares`.
+        one_thread: whether `prange` is `range`.
+        grouped: whether what an operation gives is stored as it is into an array, by a row.
         rounds_ahead: whether numbers of its text depend on the arithmetic.
         tree: the kernel's own definition.
 
@@ -115,13 +117,17 @@ class Program:
     ):  # fmt: skip
         self.backend, self.path, self.variant = backend, path, variant
         self.observers = tuple(observers)
-        if observers:
+        self.one_thread = bool(observers) or variant.own
+        if self.one_thread:
             self.kept = self.may_share = False
             self.imports += "".join(o.imports for o in observers) + "\nsp_prange = range\n"
         self.trust_inputs = trust_inputs
         self._forms_sums = (roles or backend).forms_sums
         self.rounds_results = not trust_inputs or backend.mixed
         self.rows = variant.row_bytes > 0
+        self.grouped = self.rows and not variant.own
+        if variant.own:
+            self.with_rows = "rows of operations"
         self.word = 0 if self.rows else processor_word(backend, path)
         self.random = backend.random and not self.rows
         self.keyed = self.random or self.rows
@@ -150,6 +156,16 @@ class Program:
         while self._queue:
             self._define(self._queue.pop(0))
         self.signature = _signature(kernel)
+
+    @property
+    def functions(self) -> tuple[FunctionType, ...]:
+        """The kernel and the functions that it calls, the engine's own too."""
+        return tuple(self._names)
+
+    @property
+    def proves(self) -> bool:
+        """Whether loads may be left out where arguments are found to be in the format."""
+        return not (self.trust_inputs or self.rows or self.observers)
 
     # ---- what the rewriter asks for ------------------------------------------------------------
 
@@ -354,7 +370,7 @@ class Program:
         """Called kernels without loops of their own are inlined, so that the loops around them
         vectorise.
         """
-        if parallel and not self.observers:
+        if parallel and not self.one_thread:
             return _PARALLEL
         if self._is_recursive(tree):
             return _SERIAL

@@ -152,7 +152,7 @@ def _stored(
 
 def _row_of_result(rewriter: Rewriter, value: ast.expr) -> int | None:
     """The first row of an operation on numbers, if that is what makes a value."""
-    if not rewriter.program.rows or not isinstance(value, ast.Call):
+    if not rewriter.program.grouped or not isinstance(value, ast.Call):
         return None
     operation = getattr(value.func, "id", "")
     if operation not in rewriter.program.numeric_operations() or len(value.args) < 3:

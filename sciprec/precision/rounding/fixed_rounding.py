@@ -95,7 +95,7 @@ def made_at(value, row) -> bool:
 class Fixed(Native):
     """Fixed point; operations take the address of their row as `row`."""
 
-    placed = True
+    placed = in_units = True
 
     def __init__(self, arithmetic: Arithmetic, variant: Variant):
         super().__init__(arithmetic, F64, F64, None)

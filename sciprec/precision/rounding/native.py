@@ -17,10 +17,12 @@ class Native:
     Attributes:
         placed: whether every result depends on its place (signs and integers included), given to
             the operations as the address `row`.
+        observes: whether it looks at numbers that are taken or stored as they are.
+        in_units: whether numbers are multiples of units, or will be.
         wide: whether operands may be numbers of other formats that are none of this one.
     """
 
-    placed = False
+    placed = observes = in_units = False
     wide = False
 
     def __init__(

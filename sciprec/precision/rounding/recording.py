@@ -10,10 +10,9 @@ from __future__ import annotations
 from llvmlite import ir
 from numba.core import cgutils
 
-from sciprec.precision.formats.backend import Arithmetic
 from sciprec.precision.rounding import fixed_rounding
+from sciprec.precision.rounding.around import Around
 from sciprec.precision.rounding.fixed_rounding import word_at
-from sciprec.precision.rounding.native import Native
 from sciprec.precision.rounding.words import F64, I64, V64, call, routine
 
 BINS = 120
@@ -26,42 +25,23 @@ ROW_BYTES = fixed_rounding.ROW_BYTES
 """As in fixed point: a kernel's code may be one for both (see `operations.shared_rows`)."""
 
 
-class Recording(Native):
-    """binary64 as it is; operations take the address of their row as `row`."""
+class Recording(Around):
+    """A rounding whose results are noted, and will have units: binary64's."""
 
-    placed = True
+    in_units = True
 
-    def __init__(self, arithmetic: Arithmetic):
-        super().__init__(arithmetic, F64, F64, None)
-
-    def round(self, b, r, row):
-        return self.noted(b, r, row)
-
-    def negated(self, b, x, row):
-        return self.noted(b, b.fneg(x), row)
-
-    def sub(self, b, x, y, row):
-        return self.noted(b, b.fsub(x, y), row)
-
-    def magnitude(self, b, x, row):
-        return self.noted(b, call(b, "fabs", x), row)
-
-    def accumulate(self, b, total, term, row):
-        return self.noted(b, b.fadd(total, term), row)
-
-    accumulate_aligned = accumulate
-    add_with_integer, sub_with_integer = Native.add, sub
-
-    def from_integer(self, b, i, signed: bool, row=None):
-        return (b.sitofp if signed else b.uitofp)(i, F64)
-
-    def noted(self, b, r, row):
+    def result(self, b, name, operands, r, row):
         """r; its row is brought up to date (in any order, on any thread)."""
-        return b.call(routine(b.module, "sciprec.noted", F64, (F64, I64), _noted), (r, row))
+        return r if name == "from_integer" else noted(b, r, row)
+
+
+def noted(b, r, row):
+    """The number r; its row is brought up to date."""
+    return b.call(routine(b.module, "sciprec.noted", F64, (F64, I64), _noted), (r, row))
 
 
 def _noted(b, r, row):
-    """The body of `Recording.noted`."""
+    """The body of `noted`."""
     size = call(b, "fabs", r)
     word = V64.to_word(b, size)
     finite = b.fcmp_ordered("<", size, V64.constant(float("inf")))

@@ -7,6 +7,7 @@ Source: Boldo & Melquiond (2008) for round to odd and sticky evaluation; Dekker 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from llvmlite import ir
 
@@ -214,7 +215,7 @@ def _in_last_place(b, lost, last, below, tie):
     )
 
 
-def two_sum(b, x, y):
+def two_sum(b: ir.IRBuilder, x: Any, y: Any) -> tuple[Any, Any]:
     """s + e = x + y exactly, s = fl(x + y) (Knuth)."""
     s = b.fadd(x, y)
     t = b.fsub(s, x)

@@ -1,0 +1,113 @@
+"""Kernels whose operations have rows that roundings around the arithmetic's own write."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache, partial, reduce
+from typing import Any
+
+import numpy as np
+
+from sciprec.foundation.errors import InputError
+from sciprec.precision.formats.backend import Backend, HandedBackend, resolve_backend
+from sciprec.precision.lifting.compiling import module_of
+from sciprec.precision.lifting.lifted import Lifted
+from sciprec.precision.rewriting.program import Program, is_users
+from sciprec.precision.rewriting.syntax import LiftError, plain_function
+from sciprec.precision.rounding.around import Around
+from sciprec.precision.rounding.native import Native
+from sciprec.precision.rounding.variant import VARIANTS, Variant
+
+_WORD_BYTES = 8
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows that operations write, one for every operation and chain of calls that leads to it.
+
+    Args:
+        words: of a row, 64 bits each; they are zero when a call begins.
+        around: the rounding that writes them.
+    """
+
+    words: int
+    around: type[Around]
+
+
+class LiftedWithRows(Lifted):
+    """A kernel lifted as by `lift`, which leaves rows behind.
+
+    Attributes:
+        table: (rows, words) integers of the last call; `table.view(float)` of binary64 words.
+    """
+
+    table: np.ndarray
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """The places of rows in the source: lines of calls, the last one's text. What the engine's
+        own functions do has the place of their call.
+        """
+        program, found = self._program, []
+        users = {f.__name__ for f in program.functions if is_users(f)}
+        for row in program.layout.rows:
+            chain = [self.sites[number] for number in (*row.calls, row.site)]
+            own = [s for s in chain if s.function in users and (s.text or s.operation != "call")]
+            lines = " > ".join(f"line {site.line}" for site in own)
+            found.append(f"{lines}: {own[-1].text or own[-1].operation}")
+        return tuple(found)
+
+    def _run(self, args: tuple) -> Any:
+        words = self._program.variant.row_bytes // _WORD_BYTES
+        table = np.zeros((len(self._program.layout.rows), words), np.int64)
+        result, _ = self._enter(self.dispatcher, (table.ctypes.data, *args))
+        self.table = table
+        return result
+
+
+def lift_with_rows(
+    kernel: Callable[..., Any], backend: str | Backend, *rows: Rows
+) -> LiftedWithRows:
+    """Lift a kernel as `lift` does, on one thread, with rows that roundings around the arithmetic's
+    own write: of several the first one stands nearest to it.
+
+    Raises:
+        InputError: the arithmetic has rows itself, or draws random bits.
+        LiftError: the kernel cannot be lifted.
+    """
+    arithmetic = resolve_backend(backend)
+    if isinstance(arithmetic, HandedBackend) or arithmetic.fixed or arithmetic.random:
+        raise InputError(
+            f"backend '{arithmetic.name}' has units, formats or random bits by place, and other "
+            "rows stand beside none of these; accepted: floating point in one format, or in one "
+            "for each role, without random bits"
+        )
+    function = kernel.kernel if isinstance(kernel, Lifted) else plain_function(kernel)
+    if function is None:
+        raise LiftError(
+            f"the kernel is a {type(kernel).__name__}; it takes a Python function or an @njit "
+            "function: define the kernel with `def`"
+        )
+    program = Program(function, arithmetic, "auto", False, _variant(rows))
+    again = partial(_lifted_again, backend=arithmetic, rows=rows)
+    return LiftedWithRows(function, arithmetic, program, module_of(program), 0, again)
+
+
+def _lifted_again(kernel, backend: Backend, rows: tuple[Rows, ...]) -> LiftedWithRows:
+    return lift_with_rows(kernel, backend, *rows)
+
+
+@cache
+def _variant(rows: tuple[Rows, ...]) -> Variant:
+    """The variant of these rows, whose words stand side by side."""
+    firsts = [sum(r.words for r in rows[:n]) for n in range(len(rows))]
+
+    def around(base: Native) -> Any:
+        pairs = zip(rows, firsts, strict=True)
+        return reduce(lambda inner, pair: pair[0].around(inner, pair[1]), pairs, base)
+
+    name = f"rows {len(VARIANTS)}"
+    words = sum(r.words for r in rows)
+    VARIANTS[name] = Variant(name, _WORD_BYTES * words, around, own=True)
+    return VARIANTS[name]

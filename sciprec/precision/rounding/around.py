@@ -1,0 +1,87 @@
+"""Roundings around other ones: what else is done with the result of every operation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from llvmlite import ir
+
+from sciprec.precision.rounding.native import Native
+from sciprec.precision.rounding.words import F64, I64
+
+_OPERATIONS = {
+    **{name: name for name in ("add", "sub", "mul", "div", "sqrt", "fma", "negated", "magnitude",
+                               "from_binary32", "from_binary64", "from_integer", "sum_of_binary64",
+                               "round")},
+    "accumulate": "add", "accumulate_aligned": "add",
+    "add_with_integer": "add", "sub_with_integer": "sub",
+}  # fmt: skip
+"""Operations that take the address of a row -> those of the rounding inside."""
+
+
+class Around:
+    """A rounding around another one, which has the other's results and writes into rows.
+
+    Subclasses write `result`. Whatever is no operation is the other's.
+
+    Args:
+        base: the rounding inside.
+        first: number of the first word of a row that is this one's.
+    """
+
+    placed = observes = True
+
+    def __init__(self, base: Native | Around, first: int = 0) -> None:
+        self.base, self.first = base, first
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.base, name)
+
+    def result(self, b: ir.IRBuilder, name: str, operands: tuple, r: Any, row: Any) -> Any:
+        """Return the result r of an operation, and write code that looks at it.
+
+        Args:
+            b: writes LLVM's instructions.
+            name: "add", "sub", "mul", "div", "sqrt", "fma", "negated", "magnitude", "round", the
+                conversions "from_binary32", "from_binary64", "from_integer" and "sum_of_binary64",
+                or "noted" of a number that is taken or stored as it is.
+            operands: numbers in the type of the kernel's variables; of conversions in their own.
+            r: the rounded result.
+            row: the address of this one's words of the operation's row.
+        """
+        return r
+
+    def noted(self, b: ir.IRBuilder, x: Any, row: Any) -> Any:
+        """Look at a number that is taken or stored as it is."""
+        x = self.base.noted(b, x, row=row) if self.base.placed else x
+        return self.result(b, "noted", (x,), x, self._own(b, row))
+
+    @staticmethod
+    def in_binary64(b: ir.IRBuilder, x: Any) -> Any:
+        """A number in binary64, exactly."""
+        return x if x.type == F64 else b.fpext(x, F64)
+
+    @staticmethod
+    def gather(b: ir.IRBuilder, row: Any, word: int, more: Any) -> None:
+        """Add a binary64 number to a word of a row."""
+        address = b.add(row, ir.Constant(I64, 8 * word)) if word else row
+        place = b.inttoptr(address, F64.as_pointer())
+        b.store(b.fadd(b.load(place), more), place)
+
+    def _own(self, b: ir.IRBuilder, row: Any) -> Any:
+        return b.add(row, ir.Constant(I64, 8 * self.first)) if self.first else row
+
+
+def _around(own: str, name: str) -> Callable:
+    def operation(self: Around, b: ir.IRBuilder, *operands: Any, row: Any) -> Any:
+        place = {"row": row} if self.base.placed else {}
+        r = getattr(self.base, name)(b, *operands, **place)
+        return self.result(b, name, operands, r, self._own(b, row))
+
+    operation.__name__, operation.__doc__ = own, f"`Native.{name}`, whose result is looked at."
+    return operation
+
+
+for _own, _name in _OPERATIONS.items():
+    setattr(Around, _own, _around(_own, _name))

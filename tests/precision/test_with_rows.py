@@ -1,0 +1,104 @@
+"""Roundings around other ones: the bits of `lift`, in every order, and what is refused."""
+
+from __future__ import annotations
+
+import math
+from itertools import permutations
+
+import numpy as np
+import pytest
+
+import sciprec
+from sciprec.extend import Around, Rows, lift_with_rows
+from sciprec.precision.rounding.words import call
+from tests.random_kernels.backends import resolved
+
+X = np.random.default_rng(3).normal(size=70)
+
+
+class _Counting(Around):
+    """Counts operations."""
+
+    def result(self, b, name, operands, r, row):
+        self.gather(b, row, 0, self.in_binary64(b, r).type(1.0))
+        return r
+
+
+class _Sizes(Around):
+    """Adds up the sizes of results, and counts products."""
+
+    def result(self, b, name, operands, r, row):
+        self.gather(b, row, 1, call(b, "fabs", self.in_binary64(b, r)))
+        if name == "mul":
+            self.gather(b, row, 0, self.in_binary64(b, r).type(1.0))
+        return r
+
+
+COUNTING, SIZES = Rows(1, _Counting), Rows(2, _Sizes)
+
+
+def _part(x, y):
+    return math.sqrt(abs(x)) - y % 0.3
+
+
+def every(x, out):
+    """Operations of all kinds, arrays and sums."""
+    total, n = 0.0, 0
+    for i in range(x.size):
+        out[i] = x[i] * 3 + _part(x[i], x[-1 - i]) / 7
+        total -= out[i] ** 3
+        n += 1
+    for i in range(x.size):
+        total += x[i] * out[i]
+    out[:3] += np.exp(-np.abs(x[:3])) * 2
+    return total, np.sum(x), np.dot(x, out), np.float64(n) // 3, min(total, n)
+
+
+ROLES = [
+    "roles: binary16, bfloat16, binary32 rz, tf32",
+    "roles: binary64, binary32, binary64, binary32",
+]
+
+
+@pytest.mark.parametrize("backend", ["fp64", "fp16", "mlu370", "bf16,round=ru", *ROLES])
+def test_bits_are_those_of_lift_in_every_order(backend):
+    plain, out = resolved(backend), np.zeros(X.size)
+    wanted = np.array([*sciprec.lift(every, plain)(X, out), *out]).tobytes()
+    tables = {}
+    for rows in permutations((COUNTING, SIZES)):
+        lifted, out = lift_with_rows(every, plain, *rows), np.zeros(X.size)
+        assert np.array([*lifted(X, out), *out]).tobytes() == wanted
+        words = lifted.table.view(float)
+        tables[rows] = words if rows[0] is COUNTING else np.roll(words, 1, axis=1)
+    first, second = tables.values()
+    assert first.tobytes() == second.tobytes() and first[:, 0].sum() > 1000
+
+
+def test_rows_have_places_and_are_those_of_the_last_call():
+    lifted = lift_with_rows(every, "fp16", COUNTING, SIZES)
+    place = f"line {every.__code__.co_firstlineno + 4}: x[i] * 3"
+    for size in (X.size, 8):
+        lifted(X[:size], np.zeros(size))
+        products = lifted.table.view(float)[:, 1]
+        here = [p for p, of in zip(products, lifted.places, strict=True) if of == place]
+        assert sum(here) == size
+    assert any(of.endswith(": np.sum(x)") for of in lifted.places)
+
+
+@pytest.mark.parametrize("backend", ["fixed32", "mlu370-noise", "float:p=8,round=sr"])
+def test_units_and_random_bits_are_refused(backend):
+    with pytest.raises(sciprec.InputError, match="has units, formats or random bits by place, and"):
+        lift_with_rows(every, backend, COUNTING)
+    assignment = sciprec.Assignment({}, default="fp16")
+    with pytest.raises(sciprec.InputError, match="accepted: floating point in one format, or in"):
+        lift_with_rows(every, assignment, COUNTING)
+
+
+def test_functions_as_arguments_and_other_objects_are_refused():
+    def calls(function, x):
+        return function(x)
+
+    with pytest.raises(sciprec.LiftError, match="inside this kernel, in rows of operations cannot"):
+        lift_with_rows(calls, "fp16", COUNTING)
+    with pytest.raises(sciprec.LiftError, match="the kernel is a int; it takes a Python function"):
+        lift_with_rows(3, "fp16", COUNTING)
