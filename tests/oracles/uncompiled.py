@@ -14,6 +14,7 @@ import ast
 import inspect
 import types
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from numba.typed import List
@@ -22,7 +23,7 @@ from sciprec.precision.formats.backend import Arithmetic, Backend, resolve_backe
 from sciprec.precision.lifting.compiling import run_text
 from sciprec.precision.operations.by_type import sum_block, zeros_for
 from sciprec.precision.rewriting.imported import imported
-from sciprec.precision.rewriting.program import Program, Unshared
+from sciprec.precision.rewriting.program import Program
 from sciprec.precision.rewriting.syntax import plain_function
 from sciprec.precision.rounding.variant import CAREFUL, FLOATS
 from tests.oracles import random_bits
@@ -72,7 +73,8 @@ class Uncompiled:
         if isinstance(function, type):
             return function
         kernel = getattr(function, "kernel", function)
-        return Uncompiled(kernel, self.backend, path=self._path, program_of=Unshared).inner
+        unshared = partial(Program, may_share=False)
+        return Uncompiled(kernel, self.backend, path=self._path, program_of=unshared).inner
 
     @property
     def inner(self):

@@ -103,11 +103,11 @@ class ProgramWithOrigins(Program):
         origins: of every site but those where the kernel is entered.
     """
 
-    rewriter, may_share = OriginRewriter, False
+    rewriter = OriginRewriter
 
     def __init__(self, *args, **more) -> None:
         self.origins: dict[int, Origin] = {}
-        super().__init__(*args, **more)
+        super().__init__(*args, may_share=False, **more)
 
     def note_origin(self, number: int, rewriter: OriginRewriter) -> None:
         """Note where a site is."""

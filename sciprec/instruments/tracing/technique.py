@@ -24,7 +24,7 @@ class Companion:
         lanes: how many binary64 numbers are beside a value.
     """
 
-    placed, observes, mode = True, False, None
+    placed, observes, in_units, mode = True, False, False, None
     words: int
     """Words of a row before its mask, see `rows`."""
 

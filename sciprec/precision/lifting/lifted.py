@@ -31,7 +31,7 @@ from sciprec.precision.lifting.written import filled_arrays, written_arrays
 from sciprec.precision.operations import keys
 from sciprec.precision.rewriting.copies import HALF, Taking, is_native, native
 from sciprec.precision.rewriting.own_names import as_written
-from sciprec.precision.rewriting.program import Program, Unshared
+from sciprec.precision.rewriting.program import Program
 from sciprec.precision.rewriting.sources import carry_sources
 from sciprec.precision.rewriting.syntax import LiftError, Site
 from sciprec.precision.rounding.variant import PROFILE
@@ -319,7 +319,7 @@ class Lifted(Shown):
         program, module = self._program, self._module
         if program.shares:
             given = program.path, program.trust_inputs, program.variant
-            program = Unshared(self.kernel, self.backend, *given)
+            program = Program(self.kernel, self.backend, *given, may_share=False)
             module = module_of(program)
         return getattr(module, program.callee(self.kernel))
 

@@ -20,7 +20,6 @@ for a kernel that runs for a second.
 
 from __future__ import annotations
 
-import ast
 import itertools
 import math
 import time
@@ -34,8 +33,7 @@ from sciprec.precision.formats.backend import Backend
 from sciprec.precision.lifting.compiling import module_of
 from sciprec.precision.operations.operation import OPERATIONS
 from sciprec.precision.rewriting.program import Program
-from sciprec.precision.rewriting.rewrite import Rewriter
-from sciprec.precision.rewriting.syntax import Site, nodes, stored_names
+from sciprec.precision.rewriting.syntax import Site
 
 FIRST_SECONDS = 1.0
 SECONDS_A_SITE = 0.05
@@ -55,62 +53,14 @@ SIGNS = ("copysign", "signbit")
 """Functions by which a NaN's sign gets into a number."""
 
 
-class _Trusting(Rewriter):
-    """Elements of the kernel's own arguments are taken as they are."""
-
-    def __init__(self, program, function, tree: ast.FunctionDef, namespace: dict):
-        super().__init__(program, function, tree, namespace)
-        self.held: set[str] = set()
-        if function is program.kernel:
-            self.held = {a.arg for a in nodes(tree.args) if isinstance(a, ast.arg)}
-        for node in nodes(tree):
-            if node is not tree and isinstance(node, (ast.FunctionDef, ast.Lambda)):
-                self.held -= {a.arg for a in nodes(node.args) if isinstance(a, ast.arg)}
-        self.held -= stored_names(tree.body)
-
-    def loaded(self, node, read, array):
-        """An element of what a parameter stands for is in the format."""
-        base = array
-        while isinstance(base, ast.Subscript):
-            base = base.value
-        if isinstance(base, ast.Name) and base.id in self.held:
-            return self.op("trusted", node, self.looked_at(node, read))
-        return super().loaded(node, read, array)
-
-
-class TrustingProgram(Program):
-    """A program for arguments that are known to be in the storage format."""
-
-    rewriter = _Trusting
-
-    def __init__(self, kernel, backend: Backend, path: str):
-        self._asked = 0
-        super().__init__(kernel, backend, path, False)
-
-    def callee(self, function) -> str:
-        """The generated name of a kernel; who calls the whole kernel may hand it anything."""
-        self._asked += function is self.kernel
-        return super().callee(function)
-
-    @property
-    def sound(self) -> bool:
-        """Whether it gives the numbers of the kernel that rounds what it loads."""
-        trees = [tree for tree, _ in self._definitions]
-        every = [node for tree in trees for node in nodes(tree)]
-        used = {getattr(node, "attr", getattr(node, "id", "")) for node in every}
-        return self._asked == 1 and not used & {prefix + f for prefix in ("", "sp_") for f in SIGNS}
-
-
-class _Comparing(Rewriter):
-    """Elements become the bits that their rounding changes."""
-
-    def loaded(self, node, read, array):
-        """How an element differs from itself rounded."""
-        return self.op("changed", node, read)
-
-
-class _Comparison(Program):
-    rewriter, may_share = _Comparing, False
+def trusting(kernel, backend: Backend, path: str) -> Program | None:
+    """Make a program for arguments that are known to be in the storage format; None where it would
+    not give the numbers of the kernel that rounds what it loads: who calls the whole kernel may
+    hand it anything.
+    """
+    program = Program(kernel, backend, path, False, loads="proven")
+    signs = {prefix + f for prefix in ("", "sp_") for f in SIGNS}
+    return None if program.words() & (signs | {program.callee(kernel)}) else program
 
 
 def changed_bits(x):
@@ -123,7 +73,8 @@ def changed_bits(x):
 
 @lru_cache(maxsize=64)
 def _comparison(backend: Backend, path: str) -> Callable:
-    return module_of(_Comparison(changed_bits, backend, path, False)).sp_entry
+    program = Program(changed_bits, backend, path, False, loads="compared", may_share=False)
+    return module_of(program).sp_entry
 
 
 def in_format(value: Any, backend: Backend, path: str = "auto") -> bool:
@@ -196,8 +147,8 @@ class Proof:
             return self._rounding
         proven = _apart(args) and in_format(args, *self._lifted[1:])
         if proven and self._trusting is None and self._pays(args):
-            program = TrustingProgram(*self._lifted)
-            if program.sound:
+            program = trusting(*self._lifted)
+            if program is not None:
                 self._trusting = module_of(program).sp_entry
             else:
                 self._due = math.inf

@@ -91,7 +91,6 @@ class Program:
         imports: text at the head of the generated module.
         with_rows: in messages, what has rows of a table.
         kept: whether compiled code is kept on disk, and shared.
-        may_share: whether its text can be one for several arithmetics: see `shares`.
         one_thread: whether `prange` is `range`.
         grouped: whether what an operation gives is stored as it is into an array, by a row.
         rounds_ahead: whether numbers of its text depend on the arithmetic.
@@ -103,25 +102,29 @@ class Program:
         path: "auto", or "software" for the path without the processor's rounding mode.
         trust_inputs: whether array elements are taken as they are. Where roles differ in format
             results are rounded to that of the storage all the same.
+        loads: what becomes of the others: they are "rounded", or, where they are known to be in the
+            storage format by the name of a parameter ("proven"), taken as they are, or only
+            "compared" with themselves rounded.
+        may_share: whether its text can be one for several arithmetics: see `shares`.
         variant: what operations do with rows of a table, see `layout`.
         roles: those whose program this one is a variant of, where it is a profile.
         observers: put calls into it, the first one nearest to what is rewritten.
     """
 
     rewriter, imports, kept, with_rows = Rewriter, "", True, "fixed point"
-    may_share = True
 
     def __init__(
         self, kernel, backend: Backend, path: str, trust_inputs: bool, variant: Variant = FLOATS,
-        roles: Backend | None = None, observers: Sequence[Observer] = (),
+        roles: Backend | None = None, observers: Sequence[Observer] = (), loads: str = "rounded",
+        may_share: bool = True,
     ):  # fmt: skip
         self.backend, self.path, self.variant = backend, path, variant
         self.observers = tuple(observers)
         self.one_thread = bool(observers) or variant.own
         if self.one_thread:
-            self.kept = self.may_share = False
+            self.kept = may_share = False
             self.imports += "".join(o.imports for o in observers) + "\nsp_prange = range\n"
-        self.trust_inputs = trust_inputs
+        self.trust_inputs, self.loads = trust_inputs, loads
         self._forms_sums = (roles or backend).forms_sums
         self.rounds_results = not trust_inputs or backend.mixed
         self.rows = variant.row_bytes > 0
@@ -132,7 +135,7 @@ class Program:
         self.random = backend.random and not self.rows
         self.keyed = self.random or self.rows
         shared = can_share_rows(backend, variant) if self.rows else can_share(backend)
-        self.neutral = self.may_share and shared and (self.rows or variant == FLOATS)
+        self.neutral = may_share and shared and (self.rows or variant == FLOATS)
         self.hides = bool(self.word) or self.neutral and not self.rows
         self.frames: dict[str, Frame] = {}
         self.sites: list[Site] = []
@@ -166,6 +169,11 @@ class Program:
     def proves(self) -> bool:
         """Whether loads may be left out where arguments are found to be in the format."""
         return not (self.trust_inputs or self.rows or self.observers)
+
+    def words(self) -> set[str]:
+        """Return the names and attributes that its functions mention."""
+        every = [node for tree, _ in self._definitions for node in nodes(tree)]
+        return {getattr(node, "attr", getattr(node, "id", "")) for node in every}
 
     # ---- what the rewriter asks for ------------------------------------------------------------
 
@@ -565,12 +573,6 @@ class Program:
         text = list(self.signature.parameters)[number] if number >= 0 else "return"
         row = self.frame("sp_entry").add(self._entry_site(operation, text), operation, 1)
         return f"sp_key, {row}, "
-
-
-class Unshared(Program):
-    """A program whose functions compute by themselves, whoever calls them."""
-
-    may_share = False
 
 
 @lru_cache(4096)

@@ -56,6 +56,7 @@ class Rewriter(ast.NodeTransformer):
 
     Attributes:
         parallel: whether this is a chunk of a `prange` loop.
+        proven: names of arrays whose elements are known to be in the storage format.
         serial: whether `prange` is `range` in this kernel.
     """
 
@@ -86,6 +87,7 @@ class Rewriter(ast.NodeTransformer):
         self.counter = 0
         self.parallel = False
         self.serial = statements.is_serial(tree, namespace)
+        self.proven = _proven(program, function, tree) if program.loads == "proven" else set()
         self.hooks = program.hooks(self)
 
     def visit(self, node):
@@ -327,7 +329,13 @@ class Rewriter(ast.NodeTransformer):
         """An element as an operand: rounded, unless the caller has promised that it is in the
         format.
         """
-        element = self.looked_at(node, read)
+        if self.program.loads == "compared":
+            return self.op("changed", node, read)
+        element = read
+        for hooks in self.hooks:
+            element = hooks.loaded(self, node, element)
+        if root_of(array) in self.proven:
+            return self.op("trusted", node, element)
         if self.program.backend.mixed and not self.program.trust_inputs:
             sliced = any(isinstance(n, ast.Slice) for n in nodes(read.slice))
             if sliced or not self.is_made(read.value):
@@ -335,12 +343,6 @@ class Rewriter(ast.NodeTransformer):
             return self.op("item", node, read.value, read.slice)
         operation = "trusted" if self.program.trust_inputs else "enter"
         return self.op(operation, node, element, array=ast.unparse(array))
-
-    def looked_at(self, node, read: ast.expr) -> ast.expr:
-        """An element as it is read, with the calls that observers put around it."""
-        for hooks in self.hooks:
-            read = hooks.loaded(self, node, read)
-        return read
 
     def is_made(self, container: ast.expr) -> bool:
         """Whether a container is made where it is read, by a call that is to be made once: by one
@@ -484,6 +486,22 @@ class Rewriter(ast.NodeTransformer):
         for hooks in self.hooks:
             hooks.defined(self, function)
         return function
+
+
+def root_of(array: ast.expr) -> str:
+    """The name that an array's elements are read by, through any number of indices; else ""."""
+    while isinstance(array, ast.Subscript):
+        array = array.value
+    return array.id if isinstance(array, ast.Name) else ""
+
+
+def _proven(program, function, tree: ast.FunctionDef) -> set[str]:
+    """Parameters of the kernel that stand for what it was given, wherever they are read."""
+    if function is not program.kernel:
+        return set()
+    names = {a.arg for a in nodes(tree.args) if isinstance(a, ast.arg)} - stored_names(tree.body)
+    inner = [n for n in nodes(tree) if isinstance(n, (ast.FunctionDef, ast.Lambda)) and n != tree]
+    return names - {a.arg for n in inner for a in nodes(n.args) if isinstance(a, ast.arg)}
 
 
 def _arguments(arguments: ast.arguments) -> list[ast.arg]:
