@@ -137,14 +137,14 @@ def _lines(states: dict[str, Any]) -> list[str]:
     for run in states["runs"]:
         if run["state"] == "waiting":
             continue
-        lines.append(f"{run['name']}: {', '.join(_told(run))}")
+        lines.append(f"{run['name']}: {', '.join(_progress(run))}")
         lines += [f"  ALERT in {run['name']}: {alert}" for alert in run["alerts"]]
     done = sum(run["state"] not in ("waiting", "running") for run in states["runs"])
     end = "ended" if states["ended"] else "was interrupted" if states["interrupted"] else "runs"
     return [*lines, f"the batch {end}: {done} of {len(states['runs'])} runs done"]
 
 
-def _told(run: dict[str, Any]) -> list[str]:
+def _progress(run: dict[str, Any]) -> list[str]:
     """The progress of a run, in parts of a line."""
     parts = [run["state"] + (f" ({run['failure']})" if run["failure"] else "")]
     if run.get("of_days") and run.get("days") is not None:

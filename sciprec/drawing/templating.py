@@ -34,7 +34,7 @@ def _environment() -> Environment:
     environment = Environment(
         loader=PackageLoader("sciprec.drawing"),
         autoescape=True,
-        finalize=_seen,
+        finalize=_made_printable,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -45,7 +45,7 @@ def _environment() -> Environment:
     return environment
 
 
-def _seen(value: Any) -> Any:
+def _made_printable(value: Any) -> Any:
     """A value of a template; of text, not of markup, all characters are seen."""
     return printable(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 

@@ -62,7 +62,7 @@ class Listing:
             for head, size in widths.items()
         ]
         lines = ["  ".join(cells).rstrip() for cells in zip(*padded, strict=True)]
-        return lines + _more(len(self.rows) - shown, "rows")
+        return lines + _rows_left_out(len(self.rows) - shown, "rows")
 
     def html(self, most: int) -> str:
         """A table without colours of its own; of rows beyond `most` its end says how many."""
@@ -73,7 +73,7 @@ class Listing:
             for row in self.rows[:shown]
         ]
         body = "".join(f"<tr>{row}</tr>" for row in rows)
-        end = "".join(map(_paragraph, _more(len(self.rows) - shown, "rows")))
+        end = "".join(map(_paragraph, _rows_left_out(len(self.rows) - shown, "rows")))
         return f"<table><tr>{head}</tr>{body}</table>{end}"
 
     def _cell(self, tag: str, head: str, words: str) -> str:
@@ -125,7 +125,7 @@ class Summary:
     def _notes(self) -> list[str]:
         shown = _shown(len(self.notes), _MOST_NOTES)
         notes = list(map(_line, self.notes[:shown]))
-        return notes + _more(len(self.notes) - shown, "sentences")
+        return notes + _rows_left_out(len(self.notes) - shown, "sentences")
 
 
 class Shown:
@@ -160,7 +160,7 @@ def _shown(count: int, most: int) -> int:
     return count if count <= most else max(most - 1, 0)
 
 
-def _more(count: int, what: str) -> list[str]:
+def _rows_left_out(count: int, what: str) -> list[str]:
     return [f"… and {count:,} more {what[:-1] if count == 1 else what}"] if count else []
 
 

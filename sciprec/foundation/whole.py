@@ -118,7 +118,7 @@ def replacing(path: Path, *, lasting: bool = False) -> Iterator[Path]:
         yield part
         if lasting:
             _flush_all(part)
-        _put(part, path)
+        _put_in_place(part, path)
         if lasting:
             flush(path.parent)
     finally:
@@ -217,7 +217,7 @@ def flush(path: Path) -> None:
         os.close(descriptor)
 
 
-def _put(part: Path, path: Path) -> None:
+def _put_in_place(part: Path, path: Path) -> None:
     """Rename a part; a folder that is in its way is moved aside, and removed at last."""
     if not (path.is_dir() and not path.is_symlink()):
         os.replace(part, path)

@@ -89,7 +89,7 @@ def fit_compensation(
     table, name = scenario.table, resolve_backend(backend).name
     variables, error = make(table, name, length, 1)
     _, unseen = make(table, name, length, 2)
-    carry, without = _same(variables, 1.0, 0.0, sums), error(None)
+    carry, without = _equal_shares(variables, 1.0, 0.0, sums), error(None)
     if not math.isfinite(without):
         raise InputError(
             f"scenario '{scenario.name}' breaks down in '{name}' without compensation; fit a "
@@ -125,7 +125,7 @@ def _search(error: Callable, variables: int, evaluations: int) -> tuple[np.ndarr
     return result.x, int(result.nfev)
 
 
-def _same(variables, alpha: float, beta: float, sums: bool) -> dict[str, Compensation]:
+def _equal_shares(variables, alpha: float, beta: float, sums: bool) -> dict[str, Compensation]:
     return {name: Compensation(alpha, beta, sums=sums) for name in variables}
 
 

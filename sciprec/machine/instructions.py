@@ -305,7 +305,7 @@ def _numbers(*kinds):
     return all(isinstance(k, (types.Number, types.Boolean, int, float)) for k in kinds)
 
 
-def _whole(*kinds):
+def _are_integers(*kinds):
     """Whether all types are single integers."""
     return all(isinstance(k, (types.Integer, int)) for k in kinds)
 
@@ -318,17 +318,17 @@ def _vcomp_f32_in_kernels(rn, rm, alpha, fused=False):
 
 @overload(vscale_i32)
 def _vscale_i32_in_kernels(rn, rs):
-    if _whole(rn, rs):
+    if _are_integers(rn, rs):
         return lambda rn, rs: _vscale(rn, rs)
 
 
 @overload(vacc_i64)
 def _vacc_i64_in_kernels(rd, rn, rm=1, saturate=False):
-    if _whole(rd, rn, rm):
+    if _are_integers(rd, rn, rm):
         return lambda rd, rn, rm=1, saturate=False: _vacc_bounded(np.int64(rd), rn, rm, saturate)
 
 
 @overload(vacc_leaves)
 def _vacc_leaves_in_kernels(rd, rn, rm=1):
-    if _whole(rd, rn, rm):
+    if _are_integers(rd, rn, rm):
         return lambda rd, rn, rm=1: _vacc_leaves(np.int64(rd), rn, rm)

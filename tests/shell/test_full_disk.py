@@ -135,10 +135,11 @@ def test_a_full_disk_anywhere_in_a_command_is_no_internal_error(call, monkeypatc
 def test_a_page_that_finds_no_room_is_one_sentence_and_the_files_are_kept(
     models, scenario_files, call, tmp_path, monkeypatch
 ):
-    put = whole._put
+    put = whole._put_in_place
     monkeypatch.setattr(
-        whole, "_put", lambda part, path: no_room() if path.name == MANIFEST else put(part, path)
-    )
+        whole, "_put_in_place",
+        lambda part, path: no_room() if path.name == MANIFEST else put(part, path),
+    )  # fmt: skip
     code, _, said = call("run", scenario_files[0], "--out", tmp_path / "out")
     assert code == USAGE
     (line,) = [line for line in said.splitlines() if line.startswith("sciprec:")]

@@ -123,11 +123,11 @@ def answers(
         done = completed(todo, place, threads=how.threads, **how.told)
         outcomes = {outcome.file: outcome for outcome in done}
         if batch is None:
-            result = {name_of(run): _given(place, outcomes[run.file]) for run in request.runs}
+            result = {name_of(run): _answer_of(place, outcomes[run.file]) for run in request.runs}
         reference, bytes_taken = reference_seconds(), reference_room()
         for run in request.runs if batch is None else ():
             answer, repeats = result[name_of(run)], again[run.file]
-            beside = [_given(place, outcomes[other.file]).seconds for other in repeats]
+            beside = [_answer_of(place, outcomes[other.file]).seconds for other in repeats]
             seconds = (*answer.seconds, *(s for some in beside for s in some))
             is_weighed = (noisy or weighed) and answer.values is not None and bytes_taken > 0.0
             room = ratios_of(_bytes_alone(run, place), bytes_taken) if is_weighed else {}
@@ -192,7 +192,7 @@ def stored_run(batch: Path, run: Run, asked: Mapping[str, Any]) -> Given:
     return _of_dataset(dataset, stopped_early(dataset.attrs))
 
 
-def _given(folder: Path, outcome: Outcome) -> Given:
+def _answer_of(folder: Path, outcome: Outcome) -> Given:
     """Read the answer of a run that was computed into a folder."""
     if outcome.failure and not outcome.partial:
         return Given(failure=outcome.failure)
@@ -210,7 +210,7 @@ def _noise(
     """The spread of a run's noise, and of what that is."""
     if answer.values is None:
         return {}, ""
-    some = [_given(folder, outcomes[other.file]) for other in runs]
+    some = [_answer_of(folder, outcomes[other.file]) for other in runs]
     ended: list[Kept] = [
         (other.values, other.known) for other in some if other.values is not None
     ]

@@ -39,14 +39,14 @@ def room_of(action: Callable[[], Any]) -> float:
     _give_back()
     try:
         _FORGET.write_text(_PEAK, encoding="ascii")
-        before = _held("VmRSS")
+        before = _status_bytes("VmRSS")
         action()
-        return max(_SMALLEST, _held("VmHWM") - before)
+        return max(_SMALLEST, _status_bytes("VmHWM") - before)
     except (OSError, StopIteration):
         return 0.0
 
 
-def _held(name: str) -> float:
+def _status_bytes(name: str) -> float:
     """Bytes, a line of the status of this process."""
     lines = _STATUS.read_text(encoding="ascii", errors="replace").splitlines()
     line = next(line for line in lines if line.startswith(f"{name}:"))

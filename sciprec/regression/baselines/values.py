@@ -78,11 +78,11 @@ def values_answers(
         InputError: values cannot be compared, or the function ends with an error.
     """
     if args is None:
-        answer, others = _given(thing), [_given(sample) for sample in samples]
+        answer, others = _answer_of(thing), [_answer_of(sample) for sample in samples]
     else:
         inputs = _inputs(thing, args)
-        answer = _given(_answer(thing, inputs))
-        others = [_given(dataset) for dataset in perturbed(thing, inputs)] if noisy else []
+        answer = _answer_of(_answer(thing, inputs))
+        others = [_answer_of(dataset) for dataset in perturbed(thing, inputs)] if noisy else []
     words = _NO_INPUTS if args is None else "not known (no call with perturbed inputs ended well)"
     noise: dict[str, dict[str, float]] = {}
     if noisy and others:
@@ -163,7 +163,7 @@ def _format_of(function: Callable[..., Any], value: Any) -> Backend:
     return resolve_backend({2: "fp16", 4: "fp32"}.get(size, "fp64"))
 
 
-def _given(thing: Any) -> Given:
+def _answer_of(thing: Any) -> Given:
     """The answer that holds some values.
 
     Raises:

@@ -152,16 +152,16 @@ class Commands:
     def run(self, asked: Sequence[Circumstance]) -> Iterator[tuple[int, Ended]]:
         """Yield the number and the result of each run."""
         for number, circumstance in enumerate(asked):
-            yield number, self._one(circumstance)
+            yield number, self._run_one(circumstance)
 
-    def _one(self, circumstance: Circumstance) -> Ended:
+    def _run_one(self, circumstance: Circumstance) -> Ended:
         self.started += 1
         out = self.place / f"out{self.started}"
         out.mkdir()
         options = circumstance.call.options or self.usual
         words = [word.replace(OUT, str(out)) for word in (*self.words, *options)]
         code, printed, errors = self._ended(words, circumstance, out)
-        written = self._taken(out)
+        written = self._moved_out(out)
         if code:
             last = errors.strip().splitlines()[-1:] or printed.strip().splitlines()[-1:]
             words_of = last[0][:_LAST_WORDS] if last else "nothing said"
@@ -216,7 +216,7 @@ class Commands:
         first = str(self._customized)
         return variables | {"PYTHONPATH": f"{first}{os.pathsep}{path}" if path else first}
 
-    def _taken(self, out: Path) -> Path:
+    def _moved_out(self, out: Path) -> Path:
         """Move the files that the run has written out of the way of the next one."""
         folder = None if self.folder is None else Path(self.folder)
         if folder is not None and folder.is_dir():

@@ -126,13 +126,13 @@ class Repetition(Shown):
 def runs_listing(made: Sequence[Made]) -> Listing:
     """One line per run."""
     rows = [
-        (str(n), run.circumstance.words, "–" if n == 1 else _found(run))
+        (str(n), run.circumstance.words, "–" if n == 1 else _result(run))
         for n, run in enumerate(made, 1)
     ]
     return Listing(("run", "what is other", "result"), (), rows)
 
 
-def _found(run: Made) -> str:
+def _result(run: Made) -> str:
     if run.difference is None:
         return "identical"
     return run.difference.words if run.counted else f"(differs) {run.difference.words}"

@@ -41,12 +41,12 @@ def judged(
     runs = run(asked)
     _, truth = next(runs)
     told(FIRST.words)
-    made_runs = _made(asked, truth, runs, told)
+    made_runs = _compared(asked, truth, runs, told)
     if not _by_chance(made_runs):
         made_runs = _apart(_alone(made_runs, truth, run, told), truth, run, told)
         if any(each.difference for each in made_runs):
             further = [ANOTHER] * _CONFIRMING
-            made_runs += _made(further, truth, run(further), told)
+            made_runs += _compared(further, truth, run(further), told)
     if _by_chance(made_runs):
         made_runs = [replace(each, counted=each.circumstance.aspect == AGAIN) for each in made_runs]
     return made_runs, _findings(made_runs)
@@ -57,7 +57,7 @@ def _by_chance(runs: Sequence[Made]) -> bool:
     return any(run.difference and run.circumstance.aspect == AGAIN for run in runs)
 
 
-def _made(
+def _compared(
     todo: Sequence[Circumstance], truth: Ended, runs: Iterator[tuple[int, Ended]], tell: Told
 ) -> list[Made]:
     """Runs beside the first one; what one has left is forgotten when it is compared."""
@@ -81,7 +81,7 @@ def _alone(runs: list[Made], truth: Ended, run: Runs, tell: Told) -> list[Made]:
         return runs
     first = [m for m in runs if not m.circumstance.later or "a second call" in m.circumstance.ways]
     again = [replace(m.circumstance, later=False) for m in runs if m not in first]
-    return first + _made(again, truth, run(again), tell)
+    return first + _compared(again, truth, run(again), tell)
 
 
 def _apart(runs: list[Made], truth: Ended, run: Runs, tell: Told) -> list[Made]:
@@ -89,7 +89,7 @@ def _apart(runs: list[Made], truth: Ended, run: Runs, tell: Told) -> list[Made]:
     result = []
     for each in runs:
         parts = each.circumstance.parts() if each.difference else []
-        differing = [m for m in _made(parts, truth, run(parts), tell) if m.difference]
+        differing = [m for m in _compared(parts, truth, run(parts), tell) if m.difference]
         result += differing or [each]
     return result
 

@@ -163,7 +163,7 @@ def files_below(
     """
     results: dict[str, Any] = {}
     not_counted: set[str] = set()
-    for path in sorted(_whole(folder)):
+    for path in sorted(_files(folder)):
         name = path.relative_to(folder).as_posix()
         if _matches(name, ignored) or (only and path.suffix not in only):
             continue
@@ -177,11 +177,11 @@ def _matches(name: str, patterns: tuple[str, ...]) -> bool:
     return bool(name) and any(fnmatch(name, pattern) for pattern in patterns)
 
 
-def _whole(folder: Path) -> Iterator[Path]:
+def _files(folder: Path) -> Iterator[Path]:
     """Files, and Zarr stores as one."""
     for path in folder.iterdir():
         if path.is_dir() and path.suffix != ".zarr":
-            yield from _whole(path)
+            yield from _files(path)
         else:
             yield path
 

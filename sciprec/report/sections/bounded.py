@@ -31,7 +31,7 @@ def bounded_pictures(done: Sequence[StoredRun], order: Sequence[str], prefix: st
         order: all labels of the batch; a label keeps its colour on the whole page.
         prefix: unique on the page, for identifiers.
     """
-    pictures, told_apart = [], _told(done[0].dataset)
+    pictures, told_apart = [], _distinguishable(done[0].dataset)
     if told_apart.any():
         pictures.append(_interval_picture(done, order, f"{prefix}-intervals"))
     if np.isfinite(done[0].dataset["analytic_implied_volatility"]).any():
@@ -76,14 +76,14 @@ def _some(count: int) -> list[int]:
     return sorted({round(x) for x in np.linspace(0, count - 1, min(count, MOST_MATURITIES))})
 
 
-def _told(dataset: xr.Dataset) -> xr.DataArray:
+def _distinguishable(dataset: xr.Dataset) -> xr.DataArray:
     """Mark options that are told from worthless ones: shares of the others' prices mean nothing."""
     return np.abs(dataset["price"]) > dataset["bound"]
 
 
 def _left_out(dataset: xr.Dataset) -> str:
     """The sentence of a caption about options that are not drawn."""
-    if (count := int((~_told(dataset)).sum())) == 0:
+    if (count := int((~_distinguishable(dataset)).sum())) == 0:
         return ""
     return f" {count} of {dataset['price'].size} options, worth less than their bounds, not shown."
 
@@ -108,7 +108,7 @@ def _interval_picture(done: Sequence[StoredRun], order: Sequence[str], name: str
     first = done[0].dataset
     analytic = bool(np.isfinite(first["analytic_price"]).all())
     truth = first["analytic_price"] if analytic else _truth(done).dataset["price"]
-    told_apart = _told(first)
+    told_apart = _distinguishable(first)
     truth = truth.where(told_apart)
     accepted = float((first["tolerance"] / np.abs(truth)).max()) * 100
     reach = 0.0
@@ -176,7 +176,7 @@ def _smile_picture(done: Sequence[StoredRun], order: Sequence[str], name: str) -
 def _budget_picture(done: Sequence[StoredRun], name: str) -> Picture:
     """The bound's parts over the price, stacked, at the strike where the bound is widest."""
     first = done[0].dataset
-    told_apart = _told(first)
+    told_apart = _distinguishable(first)
     rows = [row for row in range(first.sizes["maturity"]) if told_apart[row].any()]
     rows = [rows[place] for place in _some(len(rows))]
     with drawn(name, 1.0 + 0.26 * len(done)) as figure:
@@ -225,7 +225,7 @@ def _rounding_picture(done: Sequence[StoredRun], order: Sequence[str], name: str
         axes = figure.add_subplot()
         for place, run in enumerate(shown):
             data, look = run.dataset, label_style(run.label, order)
-            worth = data["price"].where(_told(data))
+            worth = data["price"].where(_distinguishable(data))
             measured = 100 * np.abs(data["rounding_error"] / worth).values.ravel()
             left = 100 * data["relative_rounding"].values.ravel()
             for side, values, face in ((-0.16, measured, look["color"]), (0.16, left, "none")):

@@ -60,13 +60,13 @@ def _row(run: StoredRun, compared, drift_of, ends, names: Sequence[str]) -> dict
     if twin is run or (twin is not None and not drift_of[twin.label]):
         twin = None
     mine = drift_of[run.label]
-    error_gain = None if twin is None else _known(gain(ends[twin.label], ends[run.label]))
+    error_gain = None if twin is None else _number_or_none(gain(ends[twin.label], ends[run.label]))
     row = {
         "label": run.label,
         "compensation": run.compensation,
         "days": next(iter(mine.values())).days,
         "variable": main_row(run.comparison).variable,
-        "error": _known(ends[run.label]),
+        "error": _number_or_none(ends[run.label]),
         "error_gain": error_gain,
     }
     for name in names:
@@ -87,9 +87,9 @@ def _drift_gain(without: Drift | None, with_it: Drift | None) -> float | None:
     """The factor by which compensation reduces a drift; None where nothing drifted without."""
     if without is None or with_it is None or not without.resolved:
         return None
-    return _known(gain(without.per_day, with_it.per_day if with_it.resolved else 0.0))
+    return _number_or_none(gain(without.per_day, with_it.per_day if with_it.resolved else 0.0))
 
 
-def _known(value: float) -> float | None:
+def _number_or_none(value: float) -> float | None:
     """The number, or None for NaN."""
     return None if math.isnan(value) else value

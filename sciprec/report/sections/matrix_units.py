@@ -42,7 +42,7 @@ def matrix_units_section(runs: Sequence[StoredRun]) -> dict[str, Any] | None:
         each of the `machines` that with tables read from memory, and that with tables on the chip;
         and `assumed`, what these rest on, a sentence each.
     """
-    matrix_units = {run.label: content for run in runs if (content := _told(run))}
+    matrix_units = {run.label: content for run in runs if (content := _stored_units(run))}
     if not matrix_units:
         return None
     truth = next((run for run in runs if run.is_truth and run.dataset is not None), None)
@@ -61,7 +61,7 @@ def matrix_units_section(runs: Sequence[StoredRun]) -> dict[str, Any] | None:
     }
 
 
-def _told(run: StoredRun) -> dict[str, Any] | None:
+def _stored_units(run: StoredRun) -> dict[str, Any] | None:
     text = None if run.dataset is None else run.dataset.attrs.get(MATRIX_UNITS)
     return None if text is None else json.loads(text)
 
@@ -119,7 +119,7 @@ def in_words(unit: MatrixUnit) -> str:
 
 def works_of(run: StoredRun) -> list[tuple[MatrixUnit, LegendreWork]]:
     """The matrix units of a run, and what a tendency asks of each; none where there is no unit."""
-    content = _told(run)
+    content = _stored_units(run)
     if content is None:
         return []
     return [(resolve_matrix_unit(p["unit"]), _work(p, content["fields"])) for p in content["units"]]

@@ -23,7 +23,7 @@ def stage_rows(runs: Sequence[StoredRun]) -> list[dict[str, Any]]:
             "legendre": run.stages["legendre"] or run.backend,
             "sums": run.stages["sums"] or run.stages["legendre"] or run.backend,
             "fourier": run.stages["fourier"] or run.backend,
-            "kept": _kept(run.stages, run.backend),
+            "kept": _exceptions(run.stages, run.backend),
         }
         for run in runs
         if run.stages is not None
@@ -42,7 +42,7 @@ def stage_words(run: StoredRun) -> str:
     return f"but for the transforms: {', '.join(parts)}"
 
 
-def _kept(stages: dict[str, Any], backend: str) -> str:
+def _exceptions(stages: dict[str, Any], backend: str) -> str:
     """The wavenumbers that have another arithmetic, and that one: "m = 0 to 3 in fp32"."""
     parts = [
         f"{letter} = 0" + (f" to {stages[key] - 1}" if stages[key] > 1 else "")

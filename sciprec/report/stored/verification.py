@@ -97,7 +97,7 @@ def verify(folder: str | Path) -> VerifiedBatch:
     except InputError as error:
         if not (folder / MANIFEST).is_file():
             raise
-        seen = [_seen(files.verify(path)) for path in _unlisted(folder)]
+        seen = [_row_of(files.verify(path)) for path in _unlisted(folder)]
         return VerifiedBatch(folder, (_row(MANIFEST, DAMAGED, str(error)), *seen), "", "")
     digest = digest_of_batch(content)
     rows = [_row(MANIFEST, VERIFIED if digest else UNVERIFIED, "" if digest else _before())]
@@ -105,7 +105,7 @@ def verify(folder: str | Path) -> VerifiedBatch:
         if entry["failure"] and not entry.get("partial", False):
             rows.append(_row(entry["file"], NO_FILE, entry["failure"]))
         else:
-            rows.append(_seen(verified(folder, entry)))
+            rows.append(_row_of(verified(folder, entry)))
     rows.append(_of_page(folder, digest))
     return VerifiedBatch(folder, tuple(rows), digest, content["command"])
 
@@ -116,7 +116,7 @@ def _unlisted(folder: Path) -> list[Path]:
     return sorted(path for path in folder.iterdir() if path.name.endswith(endings))
 
 
-def _seen(seen: files.Verified) -> dict[str, str]:
+def _row_of(seen: files.Verified) -> dict[str, str]:
     if seen.damage:
         missing = seen.damage == files.MISSING
         return _row(seen.path.name, MISSING if missing else DAMAGED, damage_of(seen))

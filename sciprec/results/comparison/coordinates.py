@@ -142,7 +142,7 @@ def _in_units_of(
     )
     rounding = _CONVERTED * (largest + abs(float(linear.offset)))
     run = run.assign_coords({axis: (axis, values, _in_the_units_of(truth[axis], run[axis]))})
-    return run, rounding, _told(axis, linear)
+    return run, rounding, _conversion_note(axis, linear)
 
 
 def _in_the_units_of(truth: xr.DataArray, run: xr.DataArray) -> dict[str, Any]:
@@ -152,7 +152,7 @@ def _in_the_units_of(truth: xr.DataArray, run: xr.DataArray) -> dict[str, Any]:
     return attributes | {name: truth.attrs[name] for name in meaning if name in truth.attrs}
 
 
-def _told(name: str, linear: Conversion | None) -> list[str]:
+def _conversion_note(name: str, linear: Conversion | None) -> list[str]:
     """A note that a coordinate was converted."""
     if linear is None or not linear.changes:
         return []
@@ -188,7 +188,7 @@ def _with_coordinate_of(
         return run, []
     if near_too:
         coordinate = (mine.dims, mine.data, _in_the_units_of(mine, theirs))
-        return run.assign_coords({name: coordinate}), _told(name, linear)
+        return run.assign_coords({name: coordinate}), _conversion_note(name, linear)
     if not mine.ndim:
         first, second = (np.asarray(x).item() for x in (mine, values))
         return run, [f"the coordinate '{name}' is {first} in the first and {second} in the second"]

@@ -16,13 +16,13 @@ class _DaskArrays:
     """xarray's record of `dask.array`, looked up when asked for."""
 
     @cached_property
-    def _found(self) -> pycompat.DuckArrayModule:
+    def _module(self) -> pycompat.DuckArrayModule:
         return pycompat.DuckArrayModule("dask")
 
     def __getattr__(self, name: str) -> Any:
         if name == "type" and not hasattr(sys.modules.get("dask.array"), "Array"):
             return ()
-        return getattr(self._found, name)
+        return getattr(self._module, name)
 
 
 def ask_without_importing() -> None:

@@ -53,7 +53,7 @@ def alone_in(folder: str | Path) -> Iterator[None]:
         InputError: another process, or another thread of this one, holds it.
     """
     path = Path(folder) / LOCK
-    stream = _taken(path)
+    stream = _locked(path)
     try:
         yield
     finally:
@@ -62,11 +62,11 @@ def alone_in(folder: str | Path) -> Iterator[None]:
         stream.close()
 
 
-def _taken(path: Path) -> IO[bytes]:
+def _locked(path: Path) -> IO[bytes]:
     """The file, locked: that of this path, not one that its last owner has removed meanwhile."""
     while True:
         try:
-            stream = open(path, "a+b", opener=_own)
+            stream = open(path, "a+b", opener=_open_own)
         except OSError as error:
             raise InputError(
                 f"the folder '{path.parent}' cannot be written ({error.strerror}); give one that "
@@ -91,7 +91,7 @@ def _taken(path: Path) -> IO[bytes]:
         stream.close()
 
 
-def _own(path: str, flags: int) -> int:
+def _open_own(path: str, flags: int) -> int:
     """Open the file of a lock, and no other file by its name.
 
     Raises:

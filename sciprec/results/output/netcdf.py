@@ -119,9 +119,9 @@ def _write_whole(dataset: xr.Dataset, path: Path) -> None:
     along = {str(name): v for name, v in dataset.variables.items() if TIME in v.dims}
     with _little_kept(), netCDF4.Dataset(path, "w", format="NETCDF4") as file:
         if not large:
-            _put(dataset, file, how)
+            _dump(dataset, file, how)
         else:
-            _put(dataset.isel({TIME: slice(0, 0)}), file, {**how, "unlimited_dims": [TIME]})
+            _dump(dataset.isel({TIME: slice(0, 0)}), file, {**how, "unlimited_dims": [TIME]})
             file.set_auto_maskandscale(False)
             for piece in pieces_of_time(dataset):
                 for name, variable in along.items():
@@ -137,10 +137,10 @@ def _write_into_memory(dataset: xr.Dataset) -> None:
     import netCDF4
 
     with _let_go(), netCDF4.Dataset("memory", "w", format="NETCDF4", memory=1) as file:
-        _put(dataset, file, {"encoding": _encoding(dataset)})
+        _dump(dataset, file, {"encoding": _encoding(dataset)})
 
 
-def _put(dataset: xr.Dataset, file: Any, how: dict[str, Any]) -> None:
+def _dump(dataset: xr.Dataset, file: Any, how: dict[str, Any]) -> None:
     computed = dataset.compute() if dataset.chunks else dataset
     computed.dump_to_store(xr.backends.NetCDF4DataStore(file), **how)
 

@@ -181,7 +181,7 @@ def register(kind: Kind) -> Kind:
         InputError: another one has this name.
     """
     other = _KINDS.get(kind.name)
-    if other is not None and not _same(kind, other):
+    if other is not None and not _is_same(kind, other):
         where = f" in '{other.file}'" if other.file else ""
         raise InputError(
             f"the kind '{kind.name}' is there already{where}; give yours another name"
@@ -190,7 +190,7 @@ def register(kind: Kind) -> Kind:
     return kind
 
 
-def _same(kind: Kind, other: Kind) -> bool:
+def _is_same(kind: Kind, other: Kind) -> bool:
     """Whether a kind is another one defined again: in the same place, or by the same file under
     the name of another module.
     """

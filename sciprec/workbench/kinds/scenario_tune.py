@@ -75,7 +75,7 @@ def tune_scenario(
     Source:
         As `tune`.
     """
-    subject = _taken(loaded(scenario, changes))
+    subject = _require_own_format(loaded(scenario, changes))
     require_tolerance(tolerance, margin)
     word("unit", unit, UNITS_OF_MODELS)
     word("rounds", rounds, ROUNDS)
@@ -88,7 +88,7 @@ def tune_scenario(
                 "check has no changes, so that it is the run of the search; leave it out, or "
                 'change something, as in {"climate.days": 2.0}'
             )
-        changed = _taken(loaded(scenario, {**(changes or {}), **check}))
+        changed = _require_own_format(loaded(scenario, {**(changes or {}), **check}))
         other = program_of(changed, _BARE, outputs)
     problem = ModelProblem(
         program_of(subject, _BARE, outputs), model=subject.name,
@@ -99,7 +99,7 @@ def tune_scenario(
     return tuned(TunedModel, problem, tolerance, margin, other)
 
 
-def _taken(scenario: Scenario) -> Scenario:
+def _require_own_format(scenario: Scenario) -> Scenario:
     """A scenario, its state in the arithmetic's own format.
 
     Raises:

@@ -89,7 +89,7 @@ def table_of(parameters: type, model: str) -> type[BaseModel]:
             )
     try:
         if of_dataclass:
-            checks = {"as_given": model_validator(mode="after")(_made)}
+            checks = {"as_given": model_validator(mode="after")(_as_made)}
             table = create_model(
                 parameters.__name__, __base__=Section, __validators__=checks, **fields
             )
@@ -114,7 +114,7 @@ def as_given(table: BaseModel) -> Any:
     return table if of is None else of(**{name: getattr(table, name) for name in _names(table)})
 
 
-def _made(table: BaseModel) -> BaseModel:
+def _as_made(table: BaseModel) -> BaseModel:
     """Let the user's class look at the values, too."""
     as_given(table)
     return table
