@@ -14,7 +14,7 @@ _TRUE = {"linewidth": 4, "alpha": 0.45, "marker": ""}
 
 
 @dataclass(frozen=True)
-class Course:
+class ErrorCourse:
     """An error along a run.
 
     Args:
@@ -31,7 +31,11 @@ class Course:
 
 
 def courses_picture(
-    courses: Mapping[str, Course], label: str, name: str, caption: str, limit: float | None = None
+    courses: Mapping[str, ErrorCourse],
+    label: str,
+    name: str,
+    caption: str,
+    limit: float | None = None,
 ) -> Picture | None:
     """Errors as lines on a logarithmic axis; None where none is above zero.
 

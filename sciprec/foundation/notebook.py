@@ -23,7 +23,7 @@ def source_name(filename: str) -> str:
     return " ".join(named) if named else Path(filename).name
 
 
-class Line:
+class NotebookLine:
     """A line of a notebook's output that is written anew; a terminal and a script see nothing."""
 
     def __init__(self) -> None:

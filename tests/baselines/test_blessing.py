@@ -11,10 +11,10 @@ import pytest
 from sciprec.cli.exit_codes import GOOD, NOT_MET, USAGE
 from sciprec.foundation.targets import MARKDOWN
 from sciprec.regression.baselines.checking import Check
-from sciprec.regression.baselines.judging import Row
+from sciprec.regression.baselines.judging import CheckRow
 from sciprec.regression.baselines.page import checks_page
 from sciprec.regression.baselines.summaries import MOST_LINES, markdown
-from sciprec.results.comparison.junit import Case, junit_text
+from sciprec.results.comparison.junit import JUnitCase, junit_text
 
 
 def shifted(by):
@@ -92,7 +92,7 @@ def test_files_for_others(call, saved, planted, blank_figures):
 def test_the_page_begins_with_what_changed():
     variable = "martingale_standard_error"
     made = [
-        Check(name, (Row("fp32", variable, verdict, "so"),), errors={"fp32": {variable: 1e-7}})
+        Check(name, (CheckRow("fp32", variable, verdict, "so"),), errors={"fp32": {variable: 1e-7}})
         for name, verdict in (("a", "identical"), ("b", "noise"), ("c", "changed"))
     ]
     page = checks_page(made, {})
@@ -116,8 +116,8 @@ def test_a_batch_as_junit(call, planted, repository, monkeypatch):
 
 
 def test_long_summaries_and_odd_words():
-    rows = [Row("a|b", f"v<{k}>", "noise", "because\nof it") for k in range(MOST_LINES)]
-    rows.append(Row("fp16", "last", "pattern", "NaN"))
+    rows = [CheckRow("a|b", f"v<{k}>", "noise", "because\nof it") for k in range(MOST_LINES)]
+    rows.append(CheckRow("fp16", "last", "pattern", "NaN"))
     check = Check("name", tuple(rows))
     lines = markdown([check, replace(check, rows=())]).splitlines()
     table = [line for line in lines if line.startswith("|")]
@@ -128,8 +128,9 @@ def test_long_summaries_and_odd_words():
 
 def test_junit_is_xml_whatever_is_said():
     odd = "".join(map(chr, range(32))) + "<&\"'>\ufffe"
-    text = junit_text({odd: [Case(odd, odd, "v", odd, failed, {"x": np.nan, "y": 1.5, "w": odd})
-                             for failed in (True, False)]})  # fmt: skip
+    told = {"x": np.nan, "y": 1.5, "w": odd}
+    cases = [JUnitCase(odd, odd, "v", odd, failed, told) for failed in (True, False)]
+    text = junit_text({odd: cases})
     (suite,) = ElementTree.fromstring(text)
     assert (suite.get("tests"), suite.get("failures")) == ("2", "1")
     assert [one.get("name") for one in suite[0].iter("property")] == ["y", "w"]

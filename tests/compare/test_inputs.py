@@ -164,13 +164,13 @@ def test_files_are_read_block_by_block(tmp_path, monkeypatch):
     whole = compare(dataset(golden), dataset(actual))
     sizes = []
     monkeypatch.setattr(blocks, "BLOCK", 50)
-    usual = blocks.Block
+    usual = blocks.PairBlock
 
     def watched(start, truth, *rest):
         sizes.append(truth.size)
         return usual(start, truth, *rest)
 
-    monkeypatch.setattr(blocks, "Block", watched)
+    monkeypatch.setattr(blocks, "PairBlock", watched)
     found = compare(*paths)
     assert sizes and max(sizes) <= 50
     assert numbers(found) == numbers(whole)

@@ -20,7 +20,7 @@ from sciprec.regression.repetition.circumstances import (
     FIRST,
     ORDER,
     THREADS,
-    Call,
+    CallSettings,
     Circumstance,
     threaded,
 )
@@ -115,7 +115,7 @@ def test_a_difference_is_put_down_to_what_makes_it():
     mixed = [1, 1, 2, 1, 2, 1, 1, 1, 1]
     assert answered([*once_more, A_THIRD_ORDER], mixed) == [(ORDER, "lists of files mixed")]
     second = Circumstance(("a second call",), "a second call", later=True)
-    chunks = Circumstance(("chunks",), "chunks", call=Call(chunk=3), later=True)
+    chunks = Circumstance(("chunks",), "chunks", call=CallSettings(chunk=3), later=True)
     alone = [1, 1, 2, 2, 1, 1, 1, 1, 1]  # chunks once more, as a first call
     assert answered([*once_more, second, chunks], alone) == [(ORDER, "a second call")]
     both = [1, 1, 2, 2, 2, 1, 1, 1, 1]
@@ -233,7 +233,8 @@ def test_a_lifted_kernel_is_called_on_threads_by_streams(backend, tmp_path):
     asked = Asked(
         str(tmp_path / "lifted.py"), "kernel", "kernel file", (), (),
         pickle.dumps({"x": 0.3, "n": 40}), backend, False, 0, False,
-        (Call(), Call(threads=4), Call(threads=2), Call(arguments=(("n", 3),), threads=3)),
+        (CallSettings(), CallSettings(threads=4), CallSettings(threads=2),
+         CallSettings(arguments=(("n", 3),), threads=3)),
     )  # fmt: skip
     first, *others, of_three = answers(asked)
     assert all(first_difference(first, other) is None for other in others)

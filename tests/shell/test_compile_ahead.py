@@ -102,7 +102,7 @@ def test_arithmetics_that_share_code_do_not_wait_for_each_other(plugin, monkeypa
 
     ordered = [run.label for run in compiling._without_waiting(plan([scenario]))]
     assert ordered == ["fp64", "fp32", "fixed32", "mlu370-noise", "bf16", "mlu370"]
-    monkeypatch.setattr(compiling._Compiler, "give", stop)
+    monkeypatch.setattr(compiling._CompilerProcess, "give", stop)
     with pytest.raises(KeyboardInterrupt):
         compiling.compile_ahead(list(reversed(plan([scenario]))), 2)
     assert begun == ["mlu370-noise"]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sciprec.cli.behind import gallery
-from sciprec.cli.behind.gallery import GALLERY, MOST_BYTES, Entry, make_gallery
+from sciprec.cli.behind.gallery import GALLERY, MOST_BYTES, GalleryPage, make_gallery
 from sciprec.foundation.errors import InputError
 
 ROOT = Path(__file__).parents[2]
@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 @pytest.fixture
 def little(monkeypatch, models, scenario_files):
     """A gallery of one page, of the stand-ins."""
-    monkeypatch.setattr(gallery, "GALLERY", {"little": Entry(("climate", "heston"))})
+    monkeypatch.setattr(gallery, "GALLERY", {"little": GalleryPage(("climate", "heston"))})
     return scenario_files[0].parent
 
 

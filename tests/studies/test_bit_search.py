@@ -7,7 +7,7 @@ import pytest
 
 import sciprec
 from sciprec.workbench.study import bit_search
-from sciprec.workbench.study.bit_search import MOST, Search, Tried
+from sciprec.workbench.study.bit_search import MOST, Search, TriedFormat
 from tests.studies import kernels
 
 
@@ -57,7 +57,9 @@ class Planted:
         self.good, self.known = good, {}
 
     def of_bits(self, bits):
-        self.known[bits] = Tried(bits, 390, f"float:p={bits}", (0.5 if bits in self.good else 2.0,))
+        self.known[bits] = TriedFormat(
+            bits, 390, f"float:p={bits}", (0.5 if bits in self.good else 2.0,)
+        )
         return self.known[bits]
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sciprec.foundation.notebook import Line
+from sciprec.foundation.notebook import NotebookLine
 from sciprec.workbench.study import bit_search
 
 NOTEBOOK = Path(__file__).parents[2] / "examples" / "pendulum.ipynb"
@@ -28,8 +28,8 @@ def test_the_notebook_runs(tmp_path, monkeypatch, blank_figures):
     monkeypatch.setattr(linecache, "cache", dict(linecache.cache))
     lines = []
     monkeypatch.setattr(bit_search, "_CURVE", ())  # formats that are tried for a curve's sake alone
-    monkeypatch.setattr(Line, "is_seen", lambda: True)
-    monkeypatch.setattr(Line, "write", lambda line, words: lines.append(words))
+    monkeypatch.setattr(NotebookLine, "is_seen", lambda: True)
+    monkeypatch.setattr(NotebookLine, "write", lambda line, words: lines.append(words))
     names, shown = {"__name__": "__main__"}, []
     for number, cell in enumerate(json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"]):
         if cell["cell_type"] != "code":

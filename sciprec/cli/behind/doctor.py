@@ -27,7 +27,7 @@ _GENERATED = re.compile(r"[\w.<>]+_[0-9a-f]{24}\.")
 
 
 @dataclass(frozen=True)
-class Finding:
+class ReportLine:
     """One line of the report.
 
     Args:
@@ -40,11 +40,11 @@ class Finding:
     good: bool = True
 
 
-def examine() -> tuple[Finding, ...]:
+def examine() -> tuple[ReportLine, ...]:
     """Everything in the order in which it is printed; takes a second once it is compiled."""
-    findings = [Finding(name, value) for name, value in provenance().items() if value]
-    findings.append(Finding("executable", sys.executable))
-    findings.append(Finding("threads", _threads()))
+    findings = [ReportLine(name, value) for name, value in provenance().items() if value]
+    findings.append(ReportLine("executable", sys.executable))
+    findings.append(ReportLine("threads", _threads()))
     findings += [_dask(), _rounding(), *(_agreement(name) for name in TESTED), _cache()]
     return tuple(findings)
 
@@ -94,19 +94,19 @@ def _threads() -> str:
                       *limits])  # fmt: skip
 
 
-def _dask() -> Finding:
+def _dask() -> ReportLine:
     clusters = importlib.util.find_spec("distributed") is not None
     where = "threads, processes and clusters" if clusters else "threads only"
-    return Finding("batches", where, clusters)
+    return ReportLine("batches", where, clusters)
 
 
-def _rounding() -> Finding:
+def _rounding() -> ReportLine:
     """The technique of directed roundings: the processor's mode or software."""
     if not mode.available():
-        return Finding("rounding mode", "software (the processor's mode cannot be set here)")
+        return ReportLine("rounding mode", "software (the processor's mode cannot be set here)")
     word = int(_current_word())
     good = word & ~0x3F == mode.NORMAL
-    return Finding("rounding mode", f"the processor's; MXCSR {word:#06x} outside kernels", good)
+    return ReportLine("rounding mode", f"the processor's; MXCSR {word:#06x} outside kernels", good)
 
 
 def _current_word() -> int:
@@ -125,7 +125,7 @@ def probe(x, y, out):
         out[4, i] = math.sqrt(abs(x[i]))
 
 
-def _agreement(backend: str) -> Finding:
+def _agreement(backend: str) -> ReportLine:
     """Whether the fast path and the software path give the same bits on this machine."""
     results = []
     for path in ("auto", "software"):
@@ -139,7 +139,7 @@ def _agreement(backend: str) -> Finding:
     both_nan = np.isnan(results[0]) & np.isnan(results[1])
     wrong = int(((fast != exact) & ~both_nan).sum())
     words = "both paths agree" if not wrong else "the paths DISAGREE"
-    return Finding(f"self-test {backend}", f"{words} ({wrong} of {fast.size} differ)", not wrong)
+    return ReportLine(f"self-test {backend}", f"{words} ({wrong} of {fast.size} differ)", not wrong)
 
 
 def _operands() -> tuple[np.ndarray, np.ndarray]:
@@ -153,13 +153,13 @@ def _operands() -> tuple[np.ndarray, np.ndarray]:
     return np.concatenate([x, pairs[0]]), np.concatenate([y, pairs[1]])
 
 
-def _cache() -> Finding:
+def _cache() -> ReportLine:
     """The cache folder of compiled kernels, its size, and whether it can be written."""
     folder = chosen_folder()
     if why := why_unusable(folder):
-        return Finding("cache", f"{folder}: not used ({why})", False)
+        return ReportLine("cache", f"{folder}: not used ({why})", False)
     files = _cache_files(folder)
     size = sum(files.values())
     good = os.access(folder, os.W_OK) if folder.exists() else True
     words = f"{folder}: {len(files)} files, {size / 1e6:.1f} MB" + ("" if good else ", read-only")
-    return Finding("cache", words, good)
+    return ReportLine("cache", words, good)

@@ -19,7 +19,7 @@ from sciprec.workbench.kinds import load_scenario
 
 
 @dataclass(frozen=True)
-class Entry:
+class GalleryPage:
     """A page of the gallery.
 
     Args:
@@ -46,16 +46,16 @@ class Entry:
 _EXAMPLES = "examples"
 _LAYERS = ("squares_same", "squares_fp32", "two_pass_same", "two_pass_fp32")
 GALLERY = {
-    "quickstart": Entry(("quickstart_climate", "quickstart_heston")),
-    "ensemble_jet": Entry(("ensemble_jet",)),
-    "mountain_in_ten_bits": Entry(("stored_mountain_10",)),
-    "mountain_by_policies": Entry(("policies_mountain",)),
-    "mountain_by_line": Entry(("tuned_mountain",)),
-    "jet_by_line": Entry(("tuned_jet",)),
-    "prices_by_line": Entry(("tuned_heston", "tuned_heston_euler")),
-    "lorenz96": Entry(("lorenz96",), "lorenz96.py"),
-    "soil_column": Entry(("soil_column", "soil_column_carried"), "soil_column.py"),
-    "layer_norm": Entry(tuple(f"layer_norm_{name}" for name in _LAYERS), "layer_norm.py"),
+    "quickstart": GalleryPage(("quickstart_climate", "quickstart_heston")),
+    "ensemble_jet": GalleryPage(("ensemble_jet",)),
+    "mountain_in_ten_bits": GalleryPage(("stored_mountain_10",)),
+    "mountain_by_policies": GalleryPage(("policies_mountain",)),
+    "mountain_by_line": GalleryPage(("tuned_mountain",)),
+    "jet_by_line": GalleryPage(("tuned_jet",)),
+    "prices_by_line": GalleryPage(("tuned_heston", "tuned_heston_euler")),
+    "lorenz96": GalleryPage(("lorenz96",), "lorenz96.py"),
+    "soil_column": GalleryPage(("soil_column", "soil_column_carried"), "soil_column.py"),
+    "layer_norm": GalleryPage(tuple(f"layer_norm_{name}" for name in _LAYERS), "layer_norm.py"),
 }
 """Page -> what is on it."""
 MOST_BYTES = 1_000_000

@@ -22,7 +22,7 @@ from sciprec.regression.baselines.keeping import (
 )
 from sciprec.regression.baselines.noise import Kept, has_ensemble, noise_runs, spread
 from sciprec.regression.baselines.pace import REPEATS, ratios_of, reference_seconds
-from sciprec.regression.baselines.requests import Request, differing, name_of
+from sciprec.regression.baselines.requests import BaselineRequest, differing, name_of
 from sciprec.regression.baselines.room import reference_room, room_of
 from sciprec.results.comparison.verdicts import stopped_early
 from sciprec.results.output import files
@@ -34,7 +34,7 @@ from sciprec.workbench.batch.workflow import completed
 
 
 @dataclass(frozen=True)
-class Given:
+class RunAnswer:
     """The results of one run, as a baseline compares them.
 
     Args:
@@ -74,14 +74,14 @@ class How:
 
 ROUNDS = 3
 """Of a benchmark, and of a run whose memory is told."""
-Answers = tuple[dict[str, Given], dict[str, tuple[dict[str, dict[str, float]], str]]]
+Answers = tuple[dict[str, RunAnswer], dict[str, tuple[dict[str, dict[str, float]], str]]]
 """The answer of each run by name; and by name the spread of its noise, and of what that is."""
 PLAIN = How()
 """One run a processor, and nobody is told."""
 
 
 def answers(
-    request: Request, batch: Path | None, how: How, *, place: Path | None = None,
+    request: BaselineRequest, batch: Path | None, how: How, *, place: Path | None = None,
     noisy: bool = False, timed: bool = False, weighed: bool = False,
 ) -> Answers:  # fmt: skip
     """Compute or read the answers of the runs of a request, by name.
@@ -152,7 +152,8 @@ def _only_timed(
         for name, amount in seconds.items():
             ratios.setdefault(name, []).append(max(amount, 0.0) / reference)
     result = {
-        name: Given(seconds=tuple(some), pace=ratios_of(some, 1.0)) for name, some in ratios.items()
+        name: RunAnswer(seconds=tuple(some), pace=ratios_of(some, 1.0))
+        for name, some in ratios.items()
     }
     return result, {name: ({}, "") for name in result}
 
@@ -163,7 +164,7 @@ def _bytes_alone(run: Run, folder: Path) -> list[float]:
     return [room_of(partial(perform, run_alone, str(folder))) for run_alone in alone]
 
 
-def stored_run(batch: Path, run: Run, asked: Mapping[str, Any]) -> Given:
+def stored_run(batch: Path, run: Run, asked: Mapping[str, Any]) -> RunAnswer:
     """Read the answer of a run from a batch's folder.
 
     Raises:
@@ -173,7 +174,7 @@ def stored_run(batch: Path, run: Run, asked: Mapping[str, Any]) -> Given:
         raise InputError(f"there is no folder '{batch}'; give one that `sciprec run --out` wrote")
     path = batch / run.file
     if not path.exists():
-        return Given(failure=f"there is no '{run.file}' in the batch's folder")
+        return RunAnswer(failure=f"there is no '{run.file}' in the batch's folder")
     dataset = files.read(path)
     stored = json.loads(dataset.attrs.get(SCENARIO, "{}"))
     scenario = asked["scenario"]
@@ -192,20 +193,20 @@ def stored_run(batch: Path, run: Run, asked: Mapping[str, Any]) -> Given:
     return _of_dataset(dataset, stopped_early(dataset.attrs))
 
 
-def _answer_of(folder: Path, outcome: Outcome) -> Given:
+def _answer_of(folder: Path, outcome: Outcome) -> RunAnswer:
     """Read the answer of a run that was computed into a folder."""
     if outcome.failure and not outcome.partial:
-        return Given(failure=outcome.failure)
+        return RunAnswer(failure=outcome.failure)
     return _of_dataset(files.read(folder / outcome.file), outcome.failure)
 
 
-def _of_dataset(dataset: xr.Dataset, failure: str) -> Given:
+def _of_dataset(dataset: xr.Dataset, failure: str) -> RunAnswer:
     seconds = float(dataset.attrs.get(PROCESSOR_SECONDS, 0.0))
-    return Given(kept_values(dataset), fingerprints(dataset), failure, seconds=(seconds,))
+    return RunAnswer(kept_values(dataset), fingerprints(dataset), failure, seconds=(seconds,))
 
 
 def _noise(
-    run: Run, answer: Given, folder: Path, outcomes: Mapping[str, Outcome], runs: Sequence[Run]
+    run: Run, answer: RunAnswer, folder: Path, outcomes: Mapping[str, Outcome], runs: Sequence[Run]
 ) -> tuple[dict[str, dict[str, float]], str]:
     """The spread of a run's noise, and of what that is."""
     if answer.values is None:
@@ -223,7 +224,7 @@ def _noise(
     return spread([(answer.values, answer.known), *ended]), count_words
 
 
-def _with_errors(runs: Sequence[Run], answers: Mapping[str, Given]) -> dict[str, Given]:
+def _with_errors(runs: Sequence[Run], answers: Mapping[str, RunAnswer]) -> dict[str, RunAnswer]:
     """The answers with errors against the truth of their member."""
     truths = {run.member: answers[name_of(run)].values for run in runs if run.is_truth}
     return {
@@ -231,7 +232,7 @@ def _with_errors(runs: Sequence[Run], answers: Mapping[str, Given]) -> dict[str,
     }
 
 
-def _against(truth: xr.Dataset | None, answer: Given, run: Run) -> Given:
+def _against(truth: xr.Dataset | None, answer: RunAnswer, run: Run) -> RunAnswer:
     if truth is None or answer.values is None or run.is_truth:
         return answer
     alike = _alike(truth, answer.values)

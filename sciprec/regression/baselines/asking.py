@@ -11,7 +11,7 @@ from sciprec.regression.baselines.bench_requests import bench_request
 from sciprec.regression.baselines.kernel_requests import named_kernel_request
 from sciprec.regression.baselines.price_requests import price_asked_again
 from sciprec.regression.baselines.records import Record
-from sciprec.regression.baselines.requests import Request, scenario_request
+from sciprec.regression.baselines.requests import BaselineRequest, scenario_request
 from sciprec.tools.calls.kernel_file import is_kernel
 from sciprec.workbench.kinds import parse_scenario
 
@@ -19,7 +19,7 @@ from sciprec.workbench.kinds import parse_scenario
 def request_named(
     text: str, backends: Sequence[str], changes: Mapping[str, Any], inputs: Sequence[str],
     output: Sequence[str], axes: Mapping[str, Sequence[str]], traced: bool = False,
-) -> Request:  # fmt: skip
+) -> BaselineRequest:  # fmt: skip
     """A scenario, or a kernel of a file with its inputs, or traces of one.
 
     Args:
@@ -44,7 +44,7 @@ def request_named(
     return scenario_request(text, backends, changes)
 
 
-def asked_again(record: Record) -> Request:
+def asked_again(record: Record) -> BaselineRequest:
     """Make the request of a baseline again, as it stands today: from its files, or, where a
     scenario's file is gone, from the baseline's own copy.
 

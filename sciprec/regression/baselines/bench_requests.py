@@ -7,10 +7,10 @@ from types import ModuleType
 
 from sciprec.foundation.definitions import code_digest
 from sciprec.foundation.errors import InputError
-from sciprec.regression.baselines.requests import Request
+from sciprec.regression.baselines.requests import BaselineRequest
 
 
-def bench_request(name: str) -> Request:
+def bench_request(name: str) -> BaselineRequest:
     """The seconds of a benchmark's rows.
 
     Args:
@@ -26,7 +26,9 @@ def bench_request(name: str) -> Request:
 
     request = {"bench": {"name": name}}
     subject = {"kind": "bench", "bench": name}
-    return Request(f"bench_{name}", subject, request, code_digest(), (), _no_runs, timings=timings)
+    return BaselineRequest(
+        f"bench_{name}", subject, request, code_digest(), (), _no_runs, timings=timings
+    )
 
 
 def _benchmark(name: str) -> ModuleType:

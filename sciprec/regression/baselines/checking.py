@@ -11,11 +11,11 @@ from typing import Any
 from sciprec.foundation.errors import InputError
 from sciprec.foundation.listing import Listing, Shown, Summary, counted
 from sciprec.foundation.origin import commit_around, provenance
-from sciprec.regression.baselines.answering import PLAIN, Given, How, answers
+from sciprec.regression.baselines.answering import PLAIN, How, RunAnswer, answers
 from sciprec.regression.baselines.judging import (
     FAILING,
     VERDICTS,
-    Row,
+    CheckRow,
     beyond,
     larger_row,
     rows_of,
@@ -23,7 +23,7 @@ from sciprec.regression.baselines.judging import (
 )
 from sciprec.regression.baselines.keeping import METRICS
 from sciprec.regression.baselines.records import Record
-from sciprec.regression.baselines.requests import Request, differing
+from sciprec.regression.baselines.requests import BaselineRequest, differing
 from sciprec.regression.baselines.saving import kept_runs, required_commit, writable, write_new
 from sciprec.results.comparison.wording import number
 
@@ -45,7 +45,7 @@ class Check(Shown):
     """
 
     name: str
-    rows: tuple[Row, ...]
+    rows: tuple[CheckRow, ...]
     since: str = ""
     commit: str = ""
     notes: tuple[str, ...] = ()
@@ -71,7 +71,7 @@ class Check(Shown):
         return set(self.found) <= {"identical"}
 
     @property
-    def better(self) -> tuple[Row, ...]:
+    def better(self) -> tuple[CheckRow, ...]:
         """Rows beyond the noise whose error against fp64 is smaller than it was."""
         return tuple(
             row for row in self.rows
@@ -91,7 +91,7 @@ class Check(Shown):
 
 
 def check_request(
-    record: Record, request: Request, *, batch: Path | None = None, how: How = PLAIN,
+    record: Record, request: BaselineRequest, *, batch: Path | None = None, how: How = PLAIN,
     slower: float | None = None, larger: float | None = None,
 ) -> Check:  # fmt: skip
     """Compute what is asked again, or take it from a batch, and hold it against a baseline.
@@ -115,7 +115,7 @@ def check_request(
     check = checked(record, request, given_answers)
     rows, notes = list(check.rows), list(check.notes)
     for stored in record.runs:
-        now = given_answers.get(stored.name, Given())
+        now = given_answers.get(stored.name, RunAnswer())
         rows += filter(None, [slower_row(stored, now, slower)])
         rows += filter(None, [larger_row(stored, now, larger)] if larger is not None else [])
     for factor, which, words in ((slower, "pace", "time"), (larger, "room", "memory")):
@@ -146,7 +146,7 @@ def _require_factors(slower: float | None, larger: float | None, batch: Path | N
 
 
 def bless_request(
-    record: Record, request: Request, reason: str, *, batch: Path | None = None,
+    record: Record, request: BaselineRequest, reason: str, *, batch: Path | None = None,
     unversioned: bool = False, how: How = PLAIN,
 ) -> Check:  # fmt: skip
     """Put what is asked today, and its noise, in place of a baseline, and note why.
@@ -178,7 +178,7 @@ def bless_request(
     return check
 
 
-def checked(record: Record, request: Request, given: Mapping[str, Given]) -> Check:
+def checked(record: Record, request: BaselineRequest, given: Mapping[str, RunAnswer]) -> Check:
     """Compare answers, by the name of their run, with a baseline."""
     rows = [row for run in record.runs for row in rows_of(record, run, given.get(run.name))]
     return Check(
@@ -188,7 +188,7 @@ def checked(record: Record, request: Request, given: Mapping[str, Given]) -> Che
     )  # fmt: skip
 
 
-def require_same(record: Record, request: Request) -> None:
+def require_same(record: Record, request: BaselineRequest) -> None:
     """Make sure that a baseline is of what is asked; other code is no matter.
 
     Raises:
@@ -204,7 +204,7 @@ def require_same(record: Record, request: Request) -> None:
         )
 
 
-def notes_on(record: Record, request: Request, rows: Sequence[Row]) -> tuple[str, ...]:
+def notes_on(record: Record, request: BaselineRequest, rows: Sequence[CheckRow]) -> tuple[str, ...]:
     """Sentences that a reader has to know beside the verdicts."""
     now = provenance()
     other = [
@@ -223,7 +223,7 @@ def notes_on(record: Record, request: Request, rows: Sequence[Row]) -> tuple[str
     return tuple(notes)
 
 
-def listing(rows: Sequence[Row]) -> Listing:
+def listing(rows: Sequence[CheckRow]) -> Listing:
     """One line per variable."""
     cells = []
     for row in rows:

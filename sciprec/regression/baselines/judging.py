@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 import xarray as xr
 
-from sciprec.regression.baselines.answering import Given
+from sciprec.regression.baselines.answering import RunAnswer
 from sciprec.regression.baselines.keeping import METRICS, Fingerprint, difference, differences
 from sciprec.regression.baselines.pace import growth
 from sciprec.regression.baselines.records import KeptRun, Record
@@ -30,7 +30,7 @@ FAILING = ("slower", "larger", "changed", "pattern")
 
 
 @dataclass(frozen=True)
-class Metric:
+class MetricVerdict:
     """A metric of a variable.
 
     Args:
@@ -47,7 +47,7 @@ class Metric:
 
 
 @dataclass(frozen=True)
-class Row:
+class CheckRow:
     """A variable of a run.
 
     Args:
@@ -64,14 +64,14 @@ class Row:
     variable: str
     verdict: str
     reason: str
-    metrics: tuple[Metric, ...] = ()
+    metrics: tuple[MetricVerdict, ...] = ()
     units: str = ""
     where: str = ""
     error_then: float = math.nan
     error_now: float = math.nan
 
 
-def slower_row(kept: KeptRun, given: Given, factor: float | None) -> Row | None:
+def slower_row(kept: KeptRun, given: RunAnswer, factor: float | None) -> CheckRow | None:
     """A row for a run that takes so many times longer than it did; None where it does not.
 
     Args:
@@ -83,19 +83,19 @@ def slower_row(kept: KeptRun, given: Given, factor: float | None) -> Row | None:
     if ratio is None or not (only_timed or (factor is not None and ratio > factor)):
         return None
     slower = factor is not None and ratio > factor
-    return Row(kept.name, "", "slower" if slower else "noise", (
+    return CheckRow(kept.name, "", "slower" if slower else "noise", (
         f"it takes {number(ratio)} times as long{' or more' if slower else ''}, beside a reference "
         f"kernel: {_medians(kept.pace, given.pace)} times its time (medians of "
         f"{len(given.seconds)} runs and of the baseline's)"
     ))  # fmt: skip
 
 
-def larger_row(kept: KeptRun, given: Given, factor: float) -> Row | None:
+def larger_row(kept: KeptRun, given: RunAnswer, factor: float) -> CheckRow | None:
     """A row for a run that takes so many times more memory than it did; None where it does not."""
     ratio = growth(kept.room, given.room)
     if ratio is None or ratio <= factor:
         return None
-    return Row(kept.name, "", "larger", (
+    return CheckRow(kept.name, "", "larger", (
         f"it takes {number(ratio)} times as much memory or more, beside a reference kernel: "
         f"{_medians(kept.room, given.room)} times its memory (medians)"
     ))  # fmt: skip
@@ -105,23 +105,23 @@ def _medians(then: Mapping[str, float], now: Mapping[str, float]) -> str:
     return f"{number(now['median'])}, was {number(then['median'])}"
 
 
-def beyond(metric: Metric) -> float:
+def beyond(metric: MetricVerdict) -> float:
     """The distance of a metric as a multiple of its noise."""
     if metric.apart <= metric.noise:
         return metric.apart / metric.noise if metric.noise else 0.0
     return metric.apart / metric.noise if metric.noise else math.inf
 
 
-def rows_of(record: Record, kept: KeptRun, given: Given | None) -> list[Row]:
+def rows_of(record: Record, kept: KeptRun, given: RunAnswer | None) -> list[CheckRow]:
     """A run against what a baseline holds of it."""
     if given is None:
-        return [Row(kept.name, "", "pattern", "the run is missing")]
+        return [CheckRow(kept.name, "", "pattern", "the run is missing")]
     rows = []
     if kept.failure or given.failure:
         unchanged = kept.failure == given.failure
         was, is_now = (failure or "it ended well" for failure in (kept.failure, given.failure))
         reason = f"it failed as before: {was}" if unchanged else f"then: {was}; now: {is_now}"
-        rows.append(Row(kept.name, "", "identical" if unchanged else "pattern", reason))
+        rows.append(CheckRow(kept.name, "", "identical" if unchanged else "pattern", reason))
     if given.values is None or not kept.values:
         return rows
     then = record.values_of(kept)
@@ -129,17 +129,18 @@ def rows_of(record: Record, kept: KeptRun, given: Given | None) -> list[Row]:
     axes = [name for name in kept.variables if name not in names]
     for axis in axes:
         if axis not in given.known:
-            rows.append(Row(kept.name, axis, "pattern", "the axis is missing"))
+            rows.append(CheckRow(kept.name, axis, "pattern", "the axis is missing"))
         elif given.known[axis].digest != kept.variables[axis].digest:
             reason = _shape_words(kept.variables[axis], given.known[axis]) or "it has other values"
-            rows.append(Row(kept.name, axis, "pattern", f"axis '{axis}': {reason}"))
+            rows.append(CheckRow(kept.name, axis, "pattern", f"axis '{axis}': {reason}"))
     for name in names:
         rows.append(_row(kept, then, given, name))
     new = [str(name) for name in given.values.data_vars if name not in then]
-    return rows + [Row(kept.name, n, "pattern", "the baseline has no such variable") for n in new]
+    reason = "the baseline has no such variable"
+    return rows + [CheckRow(kept.name, n, "pattern", reason) for n in new]
 
 
-def _row(stored: KeptRun, then: xr.Dataset, answer: Given, name: str) -> Row:
+def _row(stored: KeptRun, then: xr.Dataset, answer: RunAnswer, name: str) -> CheckRow:
     """A variable of a run against what a baseline holds of it."""
     units = str(then[name].attrs.get("units", ""))
     errors = {
@@ -147,31 +148,32 @@ def _row(stored: KeptRun, then: xr.Dataset, answer: Given, name: str) -> Row:
         "error_now": answer.errors.get(name, math.nan),
     }  # fmt: skip
     if name not in answer.known:
-        return Row(stored.name, name, "pattern", "the variable is missing", units=units)
+        return CheckRow(stored.name, name, "pattern", "the variable is missing", units=units)
     old, new = stored.variables[name], answer.known[name]
     if reason := _shape_words(old, new) or _pattern_words(old, new):
-        return Row(stored.name, name, "pattern", reason, (), units,
+        return CheckRow(stored.name, name, "pattern", reason, (), units,
                    _first_other(then, answer, name), **errors)  # fmt: skip
     if old.digest == new.digest:
-        metrics = tuple(Metric(m, 0.0, _noise(stored, name, m), "identical") for m in METRICS)
-        return Row(stored.name, name, "identical", "the same bits", metrics, units, **errors)
+        noises = {m: _noise(stored, name, m) for m in METRICS}
+        metrics = tuple(MetricVerdict(m, 0.0, noise, "identical") for m, noise in noises.items())
+        return CheckRow(stored.name, name, "identical", "the same bits", metrics, units, **errors)
     apart = differences(then, answer.values, stored.variables, answer.known, name)
     metrics = tuple(
-        Metric(m, apart[m], _noise(stored, name, m),
+        MetricVerdict(m, apart[m], _noise(stored, name, m),
                "noise" if apart[m] <= _noise(stored, name, m) else "changed")
         for m in METRICS
     )  # fmt: skip
     where = _largest(then, answer.values, name)
     reason = _words(metrics, units, where, stored)
     verdict = "changed" if any(m.verdict == "changed" for m in metrics) else "noise"
-    return Row(stored.name, name, verdict, reason, metrics, units, where, **errors)
+    return CheckRow(stored.name, name, verdict, reason, metrics, units, where, **errors)
 
 
 def _noise(stored: KeptRun, name: str, metric: str) -> float:
     return float(stored.noise.get(name, {}).get(metric, 0.0))
 
 
-def _words(metrics: tuple[Metric, ...], units: str, where: str, stored: KeptRun) -> str:
+def _words(metrics: tuple[MetricVerdict, ...], units: str, where: str, stored: KeptRun) -> str:
     """Why other bits are noise or not."""
     worst = max(metrics, key=beyond)
     unit = "" if units in ("", "1") else f" {units}"
@@ -218,7 +220,7 @@ def _largest(then: xr.Dataset, now: xr.Dataset, name: str) -> str:
     return f"{at or 'the only one'} ({was!r} then, {is_now!r} now)"
 
 
-def _first_other(then: xr.Dataset, answer: Given, name: str) -> str:
+def _first_other(then: xr.Dataset, answer: RunAnswer, name: str) -> str:
     """The first kept value that is finite in one run alone, in words."""
     if then[name].shape != answer.values[name].shape:
         return ""

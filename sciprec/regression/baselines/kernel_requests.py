@@ -12,7 +12,7 @@ import numpy as np
 from sciprec.foundation.definitions import digest_of
 from sciprec.foundation.errors import InputError
 from sciprec.precision.formats.backend import backend_names, resolve_backend
-from sciprec.regression.baselines.requests import Request, plain_asked
+from sciprec.regression.baselines.requests import BaselineRequest, plain_asked
 from sciprec.results.output.files import NETCDF, suffix_of
 from sciprec.scenario.loading import Scenario
 from sciprec.tools.calls.kernel_file import kernel_named, names_function
@@ -20,7 +20,7 @@ from sciprec.tools.trace.problem import SEED, moved
 from sciprec.workbench.batch.plan import Run
 from sciprec.workbench.batch.workflow import planned
 from sciprec.workbench.study.kernel_kind import scenario_of
-from sciprec.workbench.study.subjects import Subject, opened, subject
+from sciprec.workbench.study.subjects import StudySubject, opened, subject
 from sciprec.workbench.study.traced_kind import traced_scenario_of
 
 
@@ -28,7 +28,7 @@ def kernel_request(
     kernel: Any, args: Any, *, backends: Sequence[str], output: str | Sequence[str] | None = None,
     axes: Mapping[str, Any] | None = None, name: str = "", described: Mapping[str, Any] = {},
     traced: bool = False,
-) -> Request:  # fmt: skip
+) -> BaselineRequest:  # fmt: skip
     """A kernel on its inputs in some arithmetics, fp64 among them; or its traces in these.
 
     Args:
@@ -62,7 +62,7 @@ def kernel_request(
     for request in requests.values():
         request["scenario"][scenario.kind] = table
     inputs = _Inputs(about, traced)
-    return Request(
+    return BaselineRequest(
         name or scenario.name, {"kind": "kernel", **described}, requests, runs[0].code, runs,
         inputs.perturbed, inputs.open,
     )  # fmt: skip
@@ -72,7 +72,7 @@ def named_kernel_request(
     kernel: str, inputs: Sequence[str], backends: Sequence[str],
     output: Sequence[str] | None = None, axes: Mapping[str, Sequence[str]] | None = None,
     traced: bool = False,
-) -> Request:  # fmt: skip
+) -> BaselineRequest:  # fmt: skip
     """The kernel of a file as `sciprec study` takes it, see there; or its traces.
 
     Raises:
@@ -94,7 +94,7 @@ def named_kernel_request(
     )  # fmt: skip
 
 
-def _scenario(about: Subject, backends: Sequence[str], traced: bool) -> Scenario:
+def _scenario(about: StudySubject, backends: Sequence[str], traced: bool) -> Scenario:
     """Runs or traces as plain data."""
     return traced_scenario_of(about, backends) if traced else scenario_of(about, backends, ())
 
@@ -102,7 +102,7 @@ def _scenario(about: Subject, backends: Sequence[str], traced: bool) -> Scenario
 class _Inputs:
     """The inputs of a kernel, and perturbed ones, which runs find while they are open."""
 
-    def __init__(self, about: Subject, traced: bool) -> None:
+    def __init__(self, about: StudySubject, traced: bool) -> None:
         self._about, self._traced, self._perturbed = about, traced, []
 
     def perturbed(self, run: Run, sample: int) -> Run:

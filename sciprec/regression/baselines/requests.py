@@ -23,7 +23,7 @@ from sciprec.workbench.kinds.files import read_scenario
 
 
 @dataclass(frozen=True)
-class Request:
+class BaselineRequest:
     """A request: runs, and how to ask for them again.
 
     Args:
@@ -58,7 +58,7 @@ class Request:
 def scenario_request(
     given: str | Path | Scenario, backends: Sequence[str] = (),
     changes: Mapping[str, Any] | None = None,
-) -> Request:  # fmt: skip
+) -> BaselineRequest:  # fmt: skip
     """A scenario in its arithmetics, the undisturbed members.
 
     Args:
@@ -87,7 +87,7 @@ def scenario_request(
         "changes": dict(changes or {}),
         "scenario": scenario.model_dump(mode="json"),
     }
-    return Request(
+    return BaselineRequest(
         scenario.name, subject, plain_asked(runs), runs[0].code, runs, perturbed_inputs
     )
 

@@ -22,7 +22,7 @@ from sciprec.regression.baselines.records import (
     require_new,
     write_record,
 )
-from sciprec.regression.baselines.requests import Request, name_of
+from sciprec.regression.baselines.requests import BaselineRequest, name_of
 from sciprec.results.output.folders import alone_in
 
 SAVED = "saved"
@@ -34,8 +34,8 @@ _MADE_BY = ("sciprec", "numpy", "numba", "llvmlite", "scipy", "python", "system"
 
 
 def save_request(
-    request: Request, *, name: str = "", folder: str | Path = FOLDER, batch: Path | None = None,
-    unversioned: bool = False, how: How = PLAIN,
+    request: BaselineRequest, *, name: str = "", folder: str | Path = FOLDER,
+    batch: Path | None = None, unversioned: bool = False, how: How = PLAIN,
 ) -> Record:  # fmt: skip
     """Compute what is asked, and the runs that tell its noise, and keep both as a baseline.
 
@@ -62,7 +62,7 @@ def save_request(
 
 
 def write_new(
-    request: Request, name: str, folder: Path, computed: Answers, commit: str,
+    request: BaselineRequest, name: str, folder: Path, computed: Answers, commit: str,
     history: Sequence[Mapping[str, Any]] = (), reason: str = SAVED,
     found: Mapping[str, int] | None = None,
 ) -> Record:  # fmt: skip

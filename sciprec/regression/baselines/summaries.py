@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from sciprec.foundation.targets import MARKDOWN
 from sciprec.regression.baselines.checking import Check
-from sciprec.regression.baselines.judging import FAILING, Row
-from sciprec.results.comparison.junit import Case
+from sciprec.regression.baselines.judging import FAILING, CheckRow
+from sciprec.results.comparison.junit import JUnitCase
 from sciprec.results.comparison.wording import number
 
 MOST_LINES = 30
@@ -43,10 +43,10 @@ def markdown(checks: Sequence[Check]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def check_cases(check: Check) -> list[Case]:
+def check_cases(check: Check) -> list[JUnitCase]:
     """A test case for each row, with its metrics and their noise as properties."""
     return [
-        Case(
+        JUnitCase(
             check.name, f"{row.run}, {row.variable}" if row.variable else row.run, row.verdict,
             row.reason, row.verdict in FAILING, _properties(row),
         )
@@ -54,7 +54,7 @@ def check_cases(check: Check) -> list[Case]:
     ]  # fmt: skip
 
 
-def _properties(row: Row) -> dict[str, float]:
+def _properties(row: CheckRow) -> dict[str, float]:
     numbers = {"error_then": row.error_then, "error_now": row.error_now}
     for metric in row.metrics:
         numbers |= {metric.name: metric.apart, f"{metric.name}_noise": metric.noise}

@@ -16,11 +16,11 @@ from sciprec.foundation.errors import InputError
 from sciprec.precision.formats.backend import Backend, resolve_backend
 from sciprec.precision.lifting.lifted import Lifted
 from sciprec.precision.rewriting.syntax import plain_function
-from sciprec.regression.baselines.answering import Answers, Given
+from sciprec.regression.baselines.answering import Answers, RunAnswer
 from sciprec.regression.baselines.keeping import fingerprints, kept_values
 from sciprec.regression.baselines.noise import SAMPLES, spread
 from sciprec.regression.baselines.records import require_name
-from sciprec.regression.baselines.requests import Request, as_json
+from sciprec.regression.baselines.requests import BaselineRequest, as_json
 from sciprec.results.comparison.inputs import as_dataset
 from sciprec.results.comparison.pointwise.pairing import compared_names
 from sciprec.tools.calls.inputs import Inputs
@@ -32,7 +32,7 @@ RUN = "values"
 _NO_INPUTS = "not known (values without the inputs that they come from)"
 
 
-def values_request(name: str, thing: Any, args: Any) -> Request:
+def values_request(name: str, thing: Any, args: Any) -> BaselineRequest:
     """Make the request of a test: its values, or a function on its arguments.
 
     Args:
@@ -96,8 +96,8 @@ def values_answers(
     return {RUN: answer}, {RUN: (noise, words)}
 
 
-def _request(name: str, request: Mapping[str, Any], source: str) -> Request:
-    return Request(name, {"kind": "python"}, {RUN: as_json(request)}, source, (), _no_runs)
+def _request(name: str, request: Mapping[str, Any], source: str) -> BaselineRequest:
+    return BaselineRequest(name, {"kind": "python"}, {RUN: as_json(request)}, source, (), _no_runs)
 
 
 def _no_runs(run: Any, sample: int) -> Any:
@@ -163,7 +163,7 @@ def _format_of(function: Callable[..., Any], value: Any) -> Backend:
     return resolve_backend({2: "fp16", 4: "fp32"}.get(size, "fp64"))
 
 
-def _answer_of(thing: Any) -> Given:
+def _answer_of(thing: Any) -> RunAnswer:
     """The answer that holds some values.
 
     Raises:
@@ -177,4 +177,4 @@ def _answer_of(thing: Any) -> Given:
     dataset = dataset.assign(narrow)
     if not compared_names(dataset):
         raise InputError("nothing was given that can be compared; give real numbers in arrays")
-    return Given(kept_values(dataset), fingerprints(dataset))
+    return RunAnswer(kept_values(dataset), fingerprints(dataset))

@@ -107,7 +107,7 @@ def fills_memory() -> bool:
 
 
 @dataclass(frozen=True)
-class Call:
+class CallSettings:
     """The way in which a kernel is called in its process, or a command is written.
 
     Args:
@@ -139,7 +139,7 @@ class Circumstance:
     ways: tuple[str, ...]
     words: str
     process: Process = Process()
-    call: Call = Call()
+    call: CallSettings = CallSettings()
     later: bool = False
 
     @property
@@ -195,7 +195,7 @@ STRICTLY = Circumstance(("strict form",), "compiled without fastmath", Process(s
 def threaded(count: int) -> Circumstance:
     """A run with some threads."""
     return Circumstance(
-        ("threads",), f"{count} threads", Process(threads=count), Call(threads=count)
+        ("threads",), f"{count} threads", Process(threads=count), CallSettings(threads=count)
     )
 
 

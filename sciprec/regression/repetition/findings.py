@@ -14,7 +14,7 @@ IDENTICAL = "identical"
 
 
 @dataclass(frozen=True)
-class Place:
+class SourceLine:
     """A line of source that explains a difference.
 
     Args:
@@ -63,7 +63,7 @@ class Finding:
     ways: tuple[str, ...]
     words: str
     difference: Difference | None
-    places: tuple[Place, ...] = ()
+    places: tuple[SourceLine, ...] = ()
 
     def sentences(self) -> list[str]:
         """Sentences on the difference, and on the lines that explain it."""

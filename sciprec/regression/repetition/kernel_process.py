@@ -22,7 +22,7 @@ import numpy as np
 
 from sciprec.foundation.errors import InputError
 from sciprec.foundation.loading import loaded_file
-from sciprec.regression.repetition.circumstances import Call
+from sciprec.regression.repetition.circumstances import CallSettings
 from sciprec.regression.repetition.listings import LISTED, list_by_name
 from sciprec.tools.calls.call_results import left_by_call
 
@@ -57,7 +57,7 @@ class Asked:
     others_first: bool
     filling: int
     strict: bool
-    calls: tuple[Call, ...]
+    calls: tuple[CallSettings, ...]
 
 
 Answer = dict[str, np.ndarray] | str
@@ -93,7 +93,7 @@ def _lifted(function: Any, backend: str) -> Any:
     return lift(function, backend)
 
 
-def _on_threads(lifted: Any, task: Asked, how: Call) -> Callable[..., Any]:
+def _on_threads(lifted: Any, task: Asked, how: CallSettings) -> Callable[..., Any]:
     """Call the first stream of a lifted kernel, while further threads call others of their own."""
 
     def other(kernel: Any, number: int) -> None:
@@ -152,7 +152,7 @@ def _fill(names: dict[str, Any], byte: int) -> None:
                 space[name] = filled
 
 
-def _answer(function: Callable[..., Any], arguments: bytes, how: Call) -> Answer:
+def _answer(function: Callable[..., Any], arguments: bytes, how: CallSettings) -> Answer:
     """Make one call; return its answer."""
     values = pickle.loads(arguments) | dict(how.arguments)
     if "numba" in sys.modules:
@@ -166,7 +166,7 @@ def _answer(function: Callable[..., Any], arguments: bytes, how: Call) -> Answer
     return {name: np.array(array) for name, array in left.items()}
 
 
-def _set_numba(how: Call) -> None:
+def _set_numba(how: CallSettings) -> None:
     import numba
 
     numba.set_num_threads(min(how.threads, numba.config.NUMBA_NUM_THREADS))

@@ -30,14 +30,14 @@ from sciprec.regression.repetition.circumstances import (
     MOST_THREADS,
     OTHER_BLOCKS,
     STRICTLY,
-    Call,
+    CallSettings,
     Circumstance,
     Process,
     filled,
     fills_memory,
     to_be_made,
 )
-from sciprec.regression.repetition.findings import Finding, Place, Repetition
+from sciprec.regression.repetition.findings import Finding, Repetition, SourceLine
 from sciprec.regression.repetition.judging import Ended, Told, judged, nobody
 from sciprec.regression.repetition.kernel_process import Asked
 from sciprec.regression.repetition.parallel_loops import option
@@ -122,24 +122,24 @@ def _circumstances(
     two = Process(threads=2)
     result = [
         Circumstance(("block size",), f"{name} = {number}", Process(),
-                     Call(arguments=((name, number),)), later=True)
+                     CallSettings(arguments=((name, number),)), later=True)
         for name, numbers in blocks.items() for number in numbers
     ]  # fmt: skip
     result += [
-        Circumstance(("threads",), "2 threads", two, Call(2)),
+        Circumstance(("threads",), "2 threads", two, CallSettings(2)),
         Circumstance(("a second call",), "a second call in a process", later=True),
     ]
     result += [ELSEWHERE, *filled()]
     if parallel:
         result.append(
             Circumstance(("chunks",), f"prange in chunks of {_CHUNK}", Process(),
-                         Call(chunk=_CHUNK), later=True)
+                         CallSettings(chunk=_CHUNK), later=True)
         )  # fmt: skip
     if backend is None:
         result += [OTHER_BLOCKS, A_THIRD_ORDER]
     if parallel:
         result += [
-            Circumstance(("threads",), f"{count} threads", two, Call(count), later=True)
+            Circumstance(("threads",), f"{count} threads", two, CallSettings(count), later=True)
             for count in range(3, MOST_THREADS + 1)
         ]
     return result
@@ -311,11 +311,13 @@ def _with_memory(
     return [*mine, *(finding for finding in findings if finding.aspect != MEMORY)], ""
 
 
-def _place(finding: MemoryFinding) -> Place:
+def _place(finding: MemoryFinding) -> SourceLine:
     """The line that reads an element that was never written, or one that is none of the array's;
     where the former is not known the line that made the array.
     """
     if finding.kind == OUT_OF_BOUNDS or not finding.read_line:
-        return Place(finding.file, finding.line, finding.text, finding.message)
+        return SourceLine(finding.file, finding.line, finding.text, finding.message)
     maker = f"line {finding.line} makes it: {finding.text}"
-    return Place(finding.file, finding.read_line, finding.read_text, f"{finding.message}; {maker}")
+    return SourceLine(
+        finding.file, finding.read_line, finding.read_text, f"{finding.message}; {maker}"
+    )

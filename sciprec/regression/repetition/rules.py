@@ -19,8 +19,8 @@ DRAWN = re.compile(
 
 
 @dataclass(frozen=True)
-class Rule:
-    """One.
+class SuspectRule:
+    """A rule that finds lines on which results may depend.
 
     Args:
         ways: of WAYS, in which runs differ by what it looks for.
@@ -33,7 +33,7 @@ class Rule:
     seen: Callable[[Scope], Seen]
 
 
-RULES: list[Rule] = []
+RULES: list[SuspectRule] = []
 
 
 def explains(
@@ -46,7 +46,7 @@ def explains(
     """
 
     def register(rule: Callable[[Scope], Seen]) -> Callable[[Scope], Seen]:
-        RULES.append(Rule(frozenset(ways), last, rule))
+        RULES.append(SuspectRule(frozenset(ways), last, rule))
         return rule
 
     return register

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from sciprec.foundation.arguments import at_least
 from sciprec.foundation.whole import temporary_folder
 from sciprec.precision.formats.backend import backend_names
-from sciprec.regression.repetition.circumstances import Call, Circumstance, Process, filled
+from sciprec.regression.repetition.circumstances import CallSettings, Circumstance, Process, filled
 from sciprec.regression.repetition.commands import OUT, Commands, repeated
 from sciprec.regression.repetition.findings import Repetition
 from sciprec.regression.repetition.judging import Told, nobody
@@ -51,19 +51,19 @@ def repeat_scenario(
     options = _as_words(names) if backends else ()
     backwards = [
         Circumstance(("order of runs",), "arithmetics in the opposite order",
-                     call=Call(options=(*_ALONE, *_as_words(names[::-1])))),
+                     call=CallSettings(options=(*_ALONE, *_as_words(names[::-1])))),
     ] if len(names) > 1 else []  # fmt: skip
     every = [
         Circumstance(("threads",), "2 threads", Process(threads=2),
-                     Call(options=("--threads", "2", *options))),
+                     CallSettings(options=("--threads", "2", *options))),
         Circumstance(("processes",), "runs in 2 processes",
-                     call=Call(options=("--workers", "2", *options))),
+                     call=CallSettings(options=("--workers", "2", *options))),
         *backwards,
         Circumstance(("hash seed", "order of files"), "another hash seed, lists of files backwards",
                      Process(hash_seed=1, listed=BACKWARDS)),
         *filled(),
         Circumstance(("interruption",), "interrupted, and gone on with",
-                     call=Call(interrupted=True)),
+                     call=CallSettings(interrupted=True)),
     ]  # fmt: skip
     with temporary_folder("repeat") as place:
         commands = Commands(

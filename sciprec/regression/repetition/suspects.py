@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from sciprec.regression.repetition import by_chance, by_order, by_threads
-from sciprec.regression.repetition.findings import Place
+from sciprec.regression.repetition.findings import SourceLine
 from sciprec.regression.repetition.rules import RULES
 from sciprec.regression.repetition.sources import Scope
 
@@ -19,7 +19,7 @@ _REGISTERED = (by_chance, by_threads, by_order)
 
 def explained(
     ways: Iterable[str], scopes: Sequence[Scope], blocks: Iterable[str] = ()
-) -> tuple[Place, ...]:
+) -> tuple[SourceLine, ...]:
     """The lines that explain that runs differ in some ways.
 
     Args:
@@ -28,12 +28,14 @@ def explained(
         blocks: names of arguments that say how many at a time.
     """
     differing, sized = set(ways), tuple(blocks)
-    places: dict[tuple[str, int], Place] = {}
+    places: dict[tuple[str, int], SourceLine] = {}
     for rule in sorted(RULES, key=lambda each: each.last):
         if not differing & rule.ways or (rule.last and places):
             continue
         for scope in scopes:
             for line, reason in rule.seen(replace(scope, blocks=sized)):
                 at = Path(scope.file).name
-                places.setdefault((scope.file, line), Place(at, line, scope.text(line), reason))
+                places.setdefault(
+                    (scope.file, line), SourceLine(at, line, scope.text(line), reason)
+                )
     return tuple(places.values())[:MOST]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from sciprec.drawing.courses import Course, courses_picture
+from sciprec.drawing.courses import ErrorCourse, courses_picture
 from sciprec.drawing.rungs import rungs_picture
 from sciprec.report.stored.batch import StoredRun
 from sciprec.results.comparison.wording import number
@@ -44,8 +44,8 @@ def _row(run: StoredRun, truth: xr.Dataset | None, name: str) -> dict[str, Any]:
     if label == "step":  # of the end alone it is known which step it is
         when, true = ends[accepted][-1:], true[-1:]
     courses = {
-        "estimated": Course(ends[accepted], history["estimate"][accepted], 0),
-        "true": Course(when, true, 0, thick=True),
+        "estimated": ErrorCourse(ends[accepted], history["estimate"][accepted], 0),
+        "true": ErrorCourse(when, true, 0, thick=True),
     }
     caption = (
         f"Relative l2 error of {plan['variable']}: estimated after each block; wide: against fp64; "

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from sciprec.report.stored.batch import PLAIN, StoredRun
-from sciprec.results.comparison.evidence.drift import Drift, drifts, gain
+from sciprec.results.comparison.evidence.drift import BudgetDrift, drifts, gain
 from sciprec.results.comparison.rows import growth
 from sciprec.results.comparison.verdicts import main_row
 from sciprec.results.comparison.wording import moment, time_unit
@@ -76,14 +76,14 @@ def _row(run: StoredRun, compared, drift_of, ends, names: Sequence[str]) -> dict
     return row
 
 
-def _value(drift: Drift | None) -> float | None:
+def _value(drift: BudgetDrift | None) -> float | None:
     """Drift per day; 0 where it is no more than the rounding of the means."""
     if drift is None or math.isnan(drift.per_day):
         return None
     return drift.per_day if drift.resolved else 0.0
 
 
-def _drift_gain(without: Drift | None, with_it: Drift | None) -> float | None:
+def _drift_gain(without: BudgetDrift | None, with_it: BudgetDrift | None) -> float | None:
     """The factor by which compensation reduces a drift; None where nothing drifted without."""
     if without is None or with_it is None or not without.resolved:
         return None

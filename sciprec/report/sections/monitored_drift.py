@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from sciprec.drawing.courses import Course, courses_picture
+from sciprec.drawing.courses import ErrorCourse, courses_picture
 from sciprec.results.comparison.wording import number
 from sciprec.results.output.stated import MONITOR
 from sciprec.tools.monitor.drifted import estimates_of
@@ -36,8 +36,8 @@ def drift_part(dataset: xr.Dataset, errors: _Errors, name: str) -> dict[str, Any
     for place, (variable, estimated) in enumerate(estimates.items()):
         watched, true = _error_of(variable, errors)
         rows.append(_row(variable, (steps, estimated), (watched, true)))
-        courses[f"{variable}, estimated"] = Course(steps * scale, estimated, place)
-        courses[f"{variable}, true"] = Course(watched * scale, true, place, thick=True)
+        courses[f"{variable}, estimated"] = ErrorCourse(steps * scale, estimated, place)
+        courses[f"{variable}, true"] = ErrorCourse(watched * scale, true, place, thick=True)
     caption = (
         "What rounding has added to each variable of the state, estimated from every "
         f"{plan['drift_every']}th step; wide: the error against fp64, growth by the flow included."

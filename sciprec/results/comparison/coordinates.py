@@ -12,7 +12,7 @@ import xarray as xr
 
 from sciprec.results.comparison.inputs import NAMELESS
 from sciprec.results.comparison.pointwise.blocks import blocks_of
-from sciprec.results.comparison.pointwise.conversions import Conversion, Converted
+from sciprec.results.comparison.pointwise.conversions import Converted, UnitConversion
 from sciprec.results.comparison.pointwise.pairing import compared_names, converted
 from sciprec.results.comparison.pointwise.points import (
     NUMBERS,
@@ -152,7 +152,7 @@ def _in_the_units_of(truth: xr.DataArray, run: xr.DataArray) -> dict[str, Any]:
     return attributes | {name: truth.attrs[name] for name in meaning if name in truth.attrs}
 
 
-def _conversion_note(name: str, linear: Conversion | None) -> list[str]:
+def _conversion_note(name: str, linear: UnitConversion | None) -> list[str]:
     """A note that a coordinate was converted."""
     if linear is None or not linear.changes:
         return []

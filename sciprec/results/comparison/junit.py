@@ -16,7 +16,7 @@ _NOT_IN_XML = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 
 
 @dataclass(frozen=True)
-class Case:
+class JUnitCase:
     """A test case.
 
     Args:
@@ -35,7 +35,7 @@ class Case:
     properties: Mapping[str, Any] = field(default_factory=dict)
 
 
-def junit_text(suites: Mapping[str, Sequence[Case]]) -> str:
+def junit_text(suites: Mapping[str, Sequence[JUnitCase]]) -> str:
     """Suites of test cases as JUnit XML.
 
     Args:
@@ -58,20 +58,20 @@ def junit_xml(comparison: Comparison, *, golden: str, actual: str) -> str:
         golden, actual: what they are called.
     """
     cases = [
-        Case(
+        JUnitCase(
             actual, row.variable, row.severity, reason(row),
             row.severity in ("changed", "broken") or comparison.of_nothing, row.errors,
         )
         for row in comparison.rows
     ]  # fmt: skip
     cases += [
-        Case(actual, name, "missing", "the file is in the first folder only", True)
+        JUnitCase(actual, name, "missing", "the file is in the first folder only", True)
         for name in comparison.missing
     ]
     return junit_text({f"sciprec compare {golden} {actual}": cases})
 
 
-def run_cases(table: Sequence[Mapping[str, Any]], failing: Iterable[str]) -> list[Case]:
+def run_cases(table: Sequence[Mapping[str, Any]], failing: Iterable[str]) -> list[JUnitCase]:
     """A test case for each run of a batch.
 
     Args:
@@ -80,7 +80,7 @@ def run_cases(table: Sequence[Mapping[str, Any]], failing: Iterable[str]) -> lis
     """
     bad = set(failing)
     return [
-        Case(
+        JUnitCase(
             row["scenario"], row["label"] + (f", member {row['member']}" if row["member"] else ""),
             row["status"], row["reason"], row["status"] in bad,
             {"variable": row["variable"], "seconds": row["seconds"], **row["errors"]},
@@ -89,7 +89,7 @@ def run_cases(table: Sequence[Mapping[str, Any]], failing: Iterable[str]) -> lis
     ]  # fmt: skip
 
 
-def _add(suite: ElementTree.Element, case: Case) -> None:
+def _add(suite: ElementTree.Element, case: JUnitCase) -> None:
     """One test case."""
     names = {"classname": _plain(case.classname), "name": _plain(case.name)}
     element = ElementTree.SubElement(suite, "testcase", names)
@@ -110,7 +110,7 @@ def _tells(value: Any) -> bool:
     return value is not None and not (isinstance(value, float) and not math.isfinite(value))
 
 
-def _counts(cases: Iterable[Case]) -> dict[str, str]:
+def _counts(cases: Iterable[JUnitCase]) -> dict[str, str]:
     cases = list(cases)
     failures = sum(case.failed for case in cases)
     return {"tests": str(len(cases)), "failures": str(failures), "errors": "0"}

@@ -137,14 +137,14 @@ def compile_ahead(
     processes = min(processes, _MOST_PROCESSES)
     if min(len(waiting), processes) < 2 or not sys.executable:
         return
-    working: list[_Compiler] = []
+    working: list[_CompilerProcess] = []
     is_first = True
     try:
         while waiting or any(process.busy for process in working):
             working = [process for process in working if process.alive()]
             free = [process for process in working if not process.busy]
             if waiting and (free or len(working) < processes):
-                compiler = free[0] if free else _Compiler(plugins)
+                compiler = free[0] if free else _CompilerProcess(plugins)
                 if not free:
                     working.append(compiler)
                 compiler.give(run := waiting.pop(0), is_first)
@@ -158,7 +158,7 @@ def compile_ahead(
             process.end()
 
 
-class _Compiler:
+class _CompilerProcess:
     """A process that compiles the kernels of one run after the other: what the engine's own
     functions are compiled to is there for the next, and it begins once.
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from sciprec.foundation.listing import counted
-from sciprec.foundation.notebook import Line
+from sciprec.foundation.notebook import NotebookLine
 from sciprec.workbench.batch.course import Course
 
 _SECONDS_BETWEEN_DAYS = 0.5
@@ -22,7 +22,7 @@ class _Told:
     """A batch in one line: what happened last, and how much is left."""
 
     def __init__(self) -> None:
-        self._course, self._line = Course(), Line()
+        self._course, self._line = Course(), NotebookLine()
         self._runs = self._done = self._failed = 0
         self._said = 0.0
 

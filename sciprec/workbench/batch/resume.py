@@ -64,7 +64,7 @@ def asked_of(run: Run) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class Found:
+class ExistingFile:
     """The file of a run that a batch's folder holds already, and whether it can be kept.
 
     Args:
@@ -87,7 +87,7 @@ class Found:
         return f"'{self.run.file}' {self.damage}; it is made again" if self.damage else ""
 
 
-def find(runs: Sequence[Run], folder: str | Path) -> Iterator[Found]:
+def find(runs: Sequence[Run], folder: str | Path) -> Iterator[ExistingFile]:
     """Look for the files of runs in a folder, each read from end to end and held against its own
     digests, and against the list of runs that is there.
     """
@@ -95,7 +95,7 @@ def find(runs: Sequence[Run], folder: str | Path) -> Iterator[Found]:
     return (look_for(run, folder, listed.get(run.file)) for run in runs)
 
 
-def look_for(run: Run, folder: str | Path, entry: Mapping[str, Any] | None = None) -> Found:
+def look_for(run: Run, folder: str | Path, entry: Mapping[str, Any] | None = None) -> ExistingFile:
     """Look for the file of a run.
 
     Args:
@@ -105,15 +105,15 @@ def look_for(run: Run, folder: str | Path, entry: Mapping[str, Any] | None = Non
     """
     path, digest = Path(folder) / run.file, run_digest(run)
     if not os.path.lexists(path):
-        return Found(run)
+        return ExistingFile(run)
     of_this = entry is not None and entry.get("run") == digest
     seen = files.verify(path, entry["digest"] if of_this else "", run=digest)
     if seen.proven:
-        return Found(run, seen.attributes, seen.digest)
+        return ExistingFile(run, seen.attributes, seen.digest)
     if seen.other and not of_this:
-        return Found(run)
+        return ExistingFile(run)
     lost = "has lost the digests that it was written with"  # this code has written some
-    return Found(run, damage=seen.damage or lost)
+    return ExistingFile(run, damage=seen.damage or lost)
 
 
 def _listed(folder: Path) -> dict[str, Mapping[str, Any]]:
@@ -128,7 +128,7 @@ def _listed(folder: Path) -> dict[str, Mapping[str, Any]]:
         return {}
 
 
-def kept(found: Found, folder: str | Path) -> Outcome | None:
+def kept(found: ExistingFile, folder: str | Path) -> Outcome | None:
     """The outcome of a run that is kept, None where it has to be made.
 
     A file that is judged otherwise by now, or stands in other company, gets the scenario as it is.

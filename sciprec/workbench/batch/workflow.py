@@ -16,7 +16,7 @@ from sciprec.foundation.errors import InputError
 from sciprec.foundation.limits import THREADS
 from sciprec.foundation.listing import Listing, Shown, Summary, counted
 from sciprec.foundation.loading import load_files
-from sciprec.foundation.notebook import Line
+from sciprec.foundation.notebook import NotebookLine
 from sciprec.foundation.origin import provenance
 from sciprec.foundation.whole import put_back
 from sciprec.precision.formats.backend import backend_names
@@ -231,7 +231,7 @@ def run_planned(
 def _listening(callbacks: Mapping[str, Callable | None]) -> dict[str, Any]:
     """The callbacks that were given; where none is, those of a notebook, if this is one."""
     chosen = {name: call for name, call in callbacks.items() if call is not None}
-    if chosen or not Line.is_seen():
+    if chosen or not NotebookLine.is_seen():
         return chosen
     from sciprec.workbench.batch.notebook import listeners
 

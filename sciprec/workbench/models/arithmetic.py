@@ -31,7 +31,7 @@ from sciprec.tools.adapt.plan import Plan as Adaptive
 from sciprec.tools.adapt.plan import plan_from as adaptive_from
 from sciprec.tools.monitor.plan import Plan, plan_from
 from sciprec.workbench.models.advancing import Advancing, Step, checked_state
-from sciprec.workbench.models.observing import Observer
+from sciprec.workbench.models.observing import ModelObserver
 
 _hands_on_arrays = True
 """Traces of models take no line of this file for the place where a model rounds."""
@@ -82,7 +82,7 @@ class ModelArithmetic:
         self._lifted: dict[tuple[Any, ...], Lifted] = {}
         self._updates: dict[int, tuple[np.ndarray, CarriedUpdate]] = {}
         self._drawn = self._made = 0
-        self.observer = None if watched is None else Observer(watched, self._resolved)
+        self.observer = None if watched is None else ModelObserver(watched, self._resolved)
         self._advancing = None if adaptive_plan is None else self._on_ladder(adaptive_plan)
 
     @property

@@ -15,7 +15,7 @@ from sciprec.tools.monitor.plan import Plan
 from sciprec.tools.monitor.summaries import Limits
 
 
-class Observer:
+class ModelObserver:
     """Takes down what a model shows.
 
     Args:

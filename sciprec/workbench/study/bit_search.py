@@ -30,7 +30,7 @@ from sciprec.tools.calls.outputs import called, dataset_of
 from sciprec.tools.tune.formats import BEYOND_NEED, FEWEST, spec_of_bits
 from sciprec.tools.tune.search import least_passing
 from sciprec.workbench.batch.perform import properties
-from sciprec.workbench.study.subjects import Subject
+from sciprec.workbench.study.subjects import StudySubject
 
 MOST = 53
 _NEIGHBOURS = 2
@@ -40,7 +40,7 @@ _LEAST_EXPONENT_BITS, _MOST_EXPONENT_BITS = 2, 9
 
 
 @dataclass(frozen=True)
-class Tried:
+class TriedFormat:
     """A format that was tried.
 
     Args:
@@ -89,12 +89,12 @@ class Search(Shown):
     """
 
     bits: int
-    tried: tuple[Tried, ...]
+    tried: tuple[TriedFormat, ...]
     lucky: tuple[int, ...]
     ranges: tuple[int, int] | None
     exponent_bits: int | None
     backend: str
-    exponents_tried: tuple[Tried, ...]
+    exponents_tried: tuple[TriedFormat, ...]
     note: str = ""
 
     @property
@@ -150,21 +150,21 @@ class Search(Shown):
         }
 
 
-def _exponents(trial: Tried) -> str:
+def _exponents(trial: TriedFormat) -> str:
     """Of a format; empty where they are beyond need."""
     return "" if trial.emax == BEYOND_NEED else f"{1 - trial.emax} to {trial.emax}"
 
 
-def _plain(trial: Tried) -> dict[str, Any]:
+def _plain(trial: TriedFormat) -> dict[str, Any]:
     ratios = [r if math.isfinite(r) else None for r in trial.ratios]
     exponents = None if trial.emax == BEYOND_NEED else [1 - trial.emax, trial.emax]
     return {"bits": trial.bits, "exponents": exponents, "backend": trial.backend, "ratios": ratios}
 
 
 def fewest_bits(
-    subject: Subject,
+    subject: StudySubject,
     tolerance: Sequence[Tolerance],
-    on_tried: Callable[[Tried], None] | None = None,
+    on_tried: Callable[[TriedFormat], None] | None = None,
 ) -> Search:
     """Search for the least significand, then for the fewest exponent bits with it.
 
@@ -195,23 +195,23 @@ def fewest_bits(
 class _Trials:
     """Runs of a kernel in formats, each once; `known` are the significands so far."""
 
-    def __init__(self, subject: Subject, tolerance: Sequence[Tolerance], on_tried):
+    def __init__(self, subject: StudySubject, tolerance: Sequence[Tolerance], on_tried):
         self.subject, self.on_tried = subject, on_tried
         self.judged = json.dumps({"tolerance": [t.model_dump() for t in tolerance]})
-        self.known: dict[int, Tried] = {}
+        self.known: dict[int, TriedFormat] = {}
         self.truths = self._results(TRUTH)
 
-    def of_bits(self, bits: int) -> Tried:
+    def of_bits(self, bits: int) -> TriedFormat:
         """The format of a significand, its exponents beyond need."""
         if bits not in self.known:
             self.known[bits] = self.run(bits, BEYOND_NEED)
         return self.known[bits]
 
-    def run(self, bits: int, emax: int) -> Tried:
+    def run(self, bits: int, emax: int) -> TriedFormat:
         """A format of so many bits and exponents 1 - emax to emax."""
         backend = resolve_backend(spec_of_bits(bits, emax)).name
         pairs = zip(self.truths, self._results(backend), strict=True)
-        trial = Tried(bits, emax, backend, tuple(self._ratio(*pair) for pair in pairs))
+        trial = TriedFormat(bits, emax, backend, tuple(self._ratio(*pair) for pair in pairs))
         self.on_tried(trial)
         return trial
 
@@ -256,14 +256,14 @@ def _least_significand(trial: _Trials) -> int:
 
 def _fewest_exponents(
     trial: _Trials, bits: int, ranges: tuple[int, int]
-) -> tuple[int | None, dict[int, Tried]]:
+) -> tuple[int | None, dict[int, TriedFormat]]:
     """The fewest exponent bits that hold with a significand, from those that the ranges ask for
     down; and what was tried, by exponent bits.
     """
     smallest, largest = ranges
     every = range(_LEAST_EXPONENT_BITS, _MOST_EXPONENT_BITS + 1)
     needed = next((e for e in every if largest <= _emax(e) and smallest >= 1 - _emax(e)), every[-1])
-    tried: dict[int, Tried] = {}
+    tried: dict[int, TriedFormat] = {}
 
     def meets(exponent_bits: int) -> bool:
         tried[exponent_bits] = trial.run(bits, _emax(exponent_bits))
@@ -282,7 +282,7 @@ def _emax(exponent_bits: int) -> int:
     return 2 ** (exponent_bits - 1) - 1
 
 
-def _ranges(subject: Subject) -> tuple[tuple[int, int] | None, str]:
+def _ranges(subject: StudySubject) -> tuple[tuple[int, int] | None, str]:
     """Exponents of the smallest and the largest number over all members, and why they are not
     known where that is so.
     """

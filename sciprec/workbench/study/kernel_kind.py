@@ -27,7 +27,7 @@ from sciprec.scenario.sections import Section, key
 from sciprec.scenario.variant import Variant
 from sciprec.tools.calls.outputs import called, dataset_of, timing
 from sciprec.workbench.kinds.kind import Kind, Surroundings, register
-from sciprec.workbench.study.subjects import Subject, subject_of
+from sciprec.workbench.study.subjects import StudySubject, subject_of
 
 KIND = "kernel"
 _LONGEST_NAME, _MOST_SHOWN = 60, 60
@@ -59,7 +59,7 @@ class KernelScenario(Scenario):
 
 
 def scenario_of(
-    subject: Subject,
+    subject: StudySubject,
     backends: Sequence[str],
     tolerance: Sequence[Tolerance],
     search: dict[str, Any] | None = None,

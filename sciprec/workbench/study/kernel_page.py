@@ -12,7 +12,7 @@ from sciprec.foundation.arguments import Range, flag, refused, whole, word
 from sciprec.foundation.errors import InputError, meant
 from sciprec.foundation.limits import THREADS
 from sciprec.foundation.listing import Summary
-from sciprec.foundation.notebook import Line
+from sciprec.foundation.notebook import NotebookLine
 from sciprec.precision.formats.backend import TRUTH, backend_names, resolve_backend
 from sciprec.results.comparison.pointwise.error_metrics import metrics
 from sciprec.results.output.files import NETCDF, suffix_of
@@ -21,9 +21,9 @@ from sciprec.tools.tune.formats import BITS
 from sciprec.workbench.batch.modes import shell_assignments
 from sciprec.workbench.batch.plan import Outcome, Run
 from sciprec.workbench.batch.workflow import BatchResult, planned, run_planned
-from sciprec.workbench.study.bit_search import Search, Tried, fewest_bits
+from sciprec.workbench.study.bit_search import Search, TriedFormat, fewest_bits
 from sciprec.workbench.study.kernel_kind import scenario_of
-from sciprec.workbench.study.subjects import Subject, opened, subject
+from sciprec.workbench.study.subjects import StudySubject, opened, subject
 
 OUT = "reports/mine"
 _TOLERANCE = Range("a number >= 0", least=0.0)
@@ -61,7 +61,7 @@ def study(
     command: str | None = None,
     on_plan: Callable[[Sequence[Run]], None] | None = None,
     on_done: Callable[[Outcome], None] | None = None,
-    on_tried: Callable[[Tried], None] | None = None,
+    on_tried: Callable[[TriedFormat], None] | None = None,
 ) -> Study:
     """Run a kernel on copies of the same inputs in every arithmetic, store and compare the results,
     and write a page.
@@ -160,7 +160,7 @@ def _limits(tolerance: Any, outputs: Sequence[str]) -> dict[str, float]:
 
 
 def _searched(
-    search: Any, about: Subject, limits: Sequence[Tolerance], on_tried: Callable | None
+    search: Any, about: StudySubject, limits: Sequence[Tolerance], on_tried: Callable | None
 ) -> Search:
     """Make the search for the fewest bits; return its result."""
     if not (isinstance(search, str) and search == BITS):
@@ -169,11 +169,11 @@ def _searched(
         raise InputError(
             "a search needs to know when an error is small enough; give a tolerance, such as 1e-3"
         )
-    line = Line()
+    line = NotebookLine()
     return fewest_bits(about, limits, on_tried or (lambda tried: line.write(f"tried {tried}")))
 
 
-def _words(about: Subject, backends: Sequence[str], folder: Path) -> str:
+def _words(about: StudySubject, backends: Sequence[str], folder: Path) -> str:
     """The Python call of the same study, for the page."""
     shown = ", ".join(map(repr, backends))
     setting = " ".join(shell_assignments(os.environ))

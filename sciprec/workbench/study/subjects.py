@@ -27,7 +27,7 @@ RESERVED = ("health", "quantization_info")
 
 
 @dataclass(frozen=True)
-class Subject:
+class StudySubject:
     """A kernel with its inputs.
 
     Args:
@@ -57,11 +57,11 @@ class Subject:
         return f"{Path(code.co_filename).name}, line {code.co_firstlineno}"
 
 
-_open: dict[str, Subject] = {}
+_open: dict[str, StudySubject] = {}
 
 
 @contextlib.contextmanager
-def opened(subject: Subject) -> Iterator[None]:
+def opened(subject: StudySubject) -> Iterator[None]:
     """Let runs find a subject by its identity: a scenario holds plain data."""
     _open[subject.identity] = subject
     try:
@@ -70,14 +70,14 @@ def opened(subject: Subject) -> Iterator[None]:
         _open.pop(subject.identity, None)
 
 
-def subject_of(identity: str) -> Subject:
+def subject_of(identity: str) -> StudySubject:
     """The open subject of an identity."""
     return _open[identity]
 
 
 def subject(
     kernel: Any, args: Any, output: str | Sequence[str] | None, axes: Mapping[str, Any] | None
-) -> Subject:
+) -> StudySubject:
     """Make the subject of a study, checked by a run in binary64.
 
     Args:
@@ -107,7 +107,7 @@ def subject(
     named = _axes(axes, members[0], call, chosen)
     if output is None:  # what somebody has described is what he looks at
         chosen = tuple(sorted(chosen, key=lambda name: name not in named))
-    return Subject(function, members, chosen, named)
+    return StudySubject(function, members, chosen, named)
 
 
 def _truth(kernel: Callable[..., Any], inputs: Inputs) -> Call:

@@ -21,7 +21,7 @@ from sciprec.tools.trace.lines import Line
 from sciprec.tools.trace.traces import trace
 from sciprec.workbench.kinds.kind import Kind, Surroundings, register
 from sciprec.workbench.study.kernel_kind import KernelRun, scenario_of
-from sciprec.workbench.study.subjects import Subject, subject_of
+from sciprec.workbench.study.subjects import StudySubject, subject_of
 
 KIND = "kernel_trace"
 _VARIABLES = {
@@ -39,7 +39,7 @@ class TraceScenario(Scenario):
     takes_compensation: ClassVar[bool] = False
 
 
-def traced_scenario_of(subject: Subject, backends: Sequence[str]) -> TraceScenario:
+def traced_scenario_of(subject: StudySubject, backends: Sequence[str]) -> TraceScenario:
     """Traces as plain data.
 
     Args:

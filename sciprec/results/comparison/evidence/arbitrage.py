@@ -18,7 +18,7 @@ EUROPEAN = ("call", "put")
 
 
 @dataclass(frozen=True)
-class Check:
+class Inequality:
     """A linear inequality that prices without arbitrage meet: constant + sum c_j p_j >= 0.
 
     Args:
@@ -98,7 +98,7 @@ def arbitrage(golden: xr.Dataset, actual: xr.Dataset) -> Arbitrage:
     return Arbitrage(len(checks), before, len(violated), named, beyond, sentence)
 
 
-def checks_of(market: Market, maturities, strikes) -> list[Check]:
+def checks_of(market: Market, maturities, strikes) -> list[Inequality]:
     """All inequalities for a grid of prices.
 
     Calls C, puts P with discount D and forward F; T' > T and t = T' - T:
@@ -122,7 +122,7 @@ def checks_of(market: Market, maturities, strikes) -> list[Check]:
     kind = market.kind.removesuffix("-put")
     if kind not in (*EUROPEAN, "asian-arithmetic", "asian-geometric"):
         return []
-    checks: list[Check] = []
+    checks: list[Inequality] = []
     for row, maturity in enumerate(np.asarray(maturities, float)):
         checks += _along_strikes(market, row, float(maturity), np.asarray(strikes, float))
         if market.kind in EUROPEAN:
@@ -165,24 +165,26 @@ def put_call_parity(calls: xr.Dataset, puts: xr.Dataset) -> xr.DataArray:
     )
 
 
-def _along_strikes(market: Market, row: int, maturity: float, strikes: np.ndarray) -> list[Check]:
+def _along_strikes(
+    market: Market, row: int, maturity: float, strikes: np.ndarray
+) -> list[Inequality]:
     """Monotone, not too steep, convex."""
     falling = 1.0 if not market.pays_below else -1.0
     discount, checks = float(market.discount(maturity)), []
     for k in range(strikes.size - 1):
         places, where = ((row, k), (row, k + 1)), (maturity, float(strikes[k]))
         width = discount * float(strikes[k + 1] - strikes[k])
-        checks.append(Check("monotone", *where, places, (falling, -falling)))
-        checks.append(Check("slope", *where, places, (-falling, falling), width))
+        checks.append(Inequality("monotone", *where, places, (falling, -falling)))
+        checks.append(Inequality("slope", *where, places, (-falling, falling), width))
     for k in range(1, strikes.size - 1):
         share = float((strikes[k + 1] - strikes[k]) / (strikes[k + 1] - strikes[k - 1]))
         places = ((row, k - 1), (row, k), (row, k + 1))
         coefficients = (share, -1.0, 1.0 - share)
-        checks.append(Check("convex", maturity, float(strikes[k]), places, coefficients))
+        checks.append(Inequality("convex", maturity, float(strikes[k]), places, coefficients))
     return checks
 
 
-def _limits(market: Market, row: int, maturity: float, strikes: np.ndarray) -> list[Check]:
+def _limits(market: Market, row: int, maturity: float, strikes: np.ndarray) -> list[Inequality]:
     """The limits of a price: at least the intrinsic value, at most what is paid at best."""
     discount, forward = float(market.discount(maturity)), float(market.forward(maturity))
     checks = []
@@ -190,14 +192,14 @@ def _limits(market: Market, row: int, maturity: float, strikes: np.ndarray) -> l
         least = max(strike - forward, 0.0) if market.pays_below else max(forward - strike, 0.0)
         most = strike if market.pays_below else forward
         where = (maturity, strike, ((row, k),))
-        checks.append(Check("below intrinsic", *where, (1.0,), -discount * least))
-        checks.append(Check("above largest", *where, (-1.0,), discount * most))
+        checks.append(Inequality("below intrinsic", *where, (1.0,), -discount * least))
+        checks.append(Inequality("above largest", *where, (-1.0,), discount * most))
     return checks
 
 
 def _calendar(
     market: Market, row: int, times: tuple[float, float], strikes: np.ndarray
-) -> list[Check]:
+) -> list[Inequality]:
     """A later option is worth at least an earlier one of another strike."""
     wait = times[1] - times[0]
     discount = math.exp(-market.dividend_yield * wait)
@@ -210,7 +212,9 @@ def _calendar(
             at = int(np.searchsorted(strikes, goal * (1 - 1e-12), side="left"))
         if 0 <= at < strikes.size:
             places = ((row, k), (row - 1, at))
-            checks.append(Check("calendar", times[1], float(strikes[k]), places, (1.0, -discount)))
+            checks.append(
+                Inequality("calendar", times[1], float(strikes[k]), places, (1.0, -discount))
+            )
     return checks
 
 

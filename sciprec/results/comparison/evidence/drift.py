@@ -14,7 +14,7 @@ ROUNDING_OF_MEANS = 1e-14
 
 
 @dataclass(frozen=True)
-class Drift:
+class BudgetDrift:
     """The drift of a global mean away from that of the fp64 run.
 
     Args:
@@ -34,7 +34,7 @@ class Drift:
         return abs(self.per_day) * self.days > ROUNDING_OF_MEANS
 
 
-def drifts(golden: xr.Dataset, actual: xr.Dataset) -> dict[str, Drift]:
+def drifts(golden: xr.Dataset, actual: xr.Dataset) -> dict[str, BudgetDrift]:
     """The drift of each global budget by the last time that both runs have.
 
     (b(T)/b(0) - b64(T)/b64(0)) / T
@@ -54,7 +54,7 @@ def drifts(golden: xr.Dataset, actual: xr.Dataset) -> dict[str, Drift]:
     for name in budget_names(golden.attrs):
         if all(name in d and d[name].dims == ("time",) for d in (golden, actual)):
             ratio, exact = (float(d[name][last]) / float(d[name][0]) for d in (actual, golden))
-            result[name] = Drift(name, (ratio - exact) / days, days)
+            result[name] = BudgetDrift(name, (ratio - exact) / days, days)
     return result
 
 

@@ -15,7 +15,7 @@ BLOCK = 1 << 20
 """Values of a block of what is not chunked already: 8 MiB of binary64."""
 
 
-class Block(NamedTuple):
+class PairBlock(NamedTuple):
     """A block of a pair.
 
     Args:
@@ -50,7 +50,7 @@ def blocks_of(
     for cut in _cuts(truth, run, shape):
         golden = np.asarray(truth[cut])
         tell(f"comparing {name}", done := done + golden.size, math.prod(shape))
-        yield Block(
+        yield PairBlock(
             tuple(part.start for part in cut),
             golden,
             np.asarray(run[cut]),

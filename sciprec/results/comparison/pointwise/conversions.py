@@ -20,7 +20,7 @@ _FAR = 2.0**40
 
 
 @dataclass(frozen=True)
-class Conversion:
+class UnitConversion:
     """values * factor + offset.
 
     Args:
@@ -56,7 +56,7 @@ class Conversion:
 
 def conversion(
     given: str, wanted: str, attributes: Mapping[str, Any] | None = None
-) -> Conversion | None:
+) -> UnitConversion | None:
     """The linear conversion of one unit into another; None where none is known.
 
     Args:
@@ -71,7 +71,7 @@ def conversion(
         return None
     else:
         line = _by_udunits(given, wanted)
-    return line and Conversion(given, wanted, line[0], Fraction(0) if difference else line[1])
+    return line and UnitConversion(given, wanted, line[0], Fraction(0) if difference else line[1])
 
 
 class Converted:
@@ -82,7 +82,7 @@ class Converted:
         conversion: of its values.
     """
 
-    def __init__(self, values: Any, conversion: Conversion) -> None:
+    def __init__(self, values: Any, conversion: UnitConversion) -> None:
         self._values, self._conversion = values, conversion
         self.shape, self.ndim = values.shape, len(values.shape)
         self.dtype = np.dtype(np.float64)

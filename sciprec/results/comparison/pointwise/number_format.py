@@ -10,7 +10,7 @@ import numpy as np
 
 from sciprec.precision.formats.float_format import FORMATS
 from sciprec.results.comparison.pointwise.attributes import json_attribute
-from sciprec.results.comparison.pointwise.pass_state import Limits
+from sciprec.results.comparison.pointwise.pass_state import ClassLimits
 
 DIRECTED = ("rz", "ru", "rd")
 _OF_DTYPES = {"float16": "binary16", "float32": "binary32"}
@@ -40,13 +40,13 @@ class NumberFormat:
         return math.ldexp(1.0, -self.significand_bits)
 
     @property
-    def limits(self) -> Limits:
+    def limits(self) -> ClassLimits:
         """The limits of the classes, for the compiled loops."""
         floating = self.emin is not None
         least = math.ldexp(1.0, self.emin) if floating else math.ldexp(1.0, -1022)
         normal, saturated = np.array([least, self.largest]).view(np.int64)
         bits = self.significand_bits if floating else 0
-        return Limits(int(normal), int(saturated), bits, self.emin if floating else -1022)
+        return ClassLimits(int(normal), int(saturated), bits, self.emin if floating else -1022)
 
 
 def number_format(attributes: dict[str, Any], dtype: np.dtype | str = "float64") -> NumberFormat:

@@ -11,8 +11,8 @@ import xarray as xr
 
 from sciprec.foundation.errors import InputError
 from sciprec.results.comparison.pointwise.attributes import json_attribute
-from sciprec.results.comparison.pointwise.blocks import Block, blocks_of
-from sciprec.results.comparison.pointwise.conversions import Conversion, Converted, conversion
+from sciprec.results.comparison.pointwise.blocks import PairBlock, blocks_of
+from sciprec.results.comparison.pointwise.conversions import Converted, UnitConversion, conversion
 from sciprec.results.comparison.pointwise.number_format import NumberFormat, number_format
 from sciprec.results.comparison.pointwise.one_pass import INF
 from sciprec.results.comparison.pointwise.packing import Packing, packing_of
@@ -65,7 +65,7 @@ class Pair:
     coordinates: Mapping[str, np.ndarray] = field(default_factory=dict)
     packing: tuple[Packing | None, Packing | None] = (None, None)
 
-    def blocks(self) -> Iterator[Block]:
+    def blocks(self) -> Iterator[PairBlock]:
         """Both variables with weights and scales, in blocks: memory does not depend on the size."""
         return blocks_of(self.truth, self.run, self.weights, self.scale, self.name)
 
@@ -267,7 +267,7 @@ def _differences(golden: xr.Dataset, actual: xr.Dataset, names: list[str]) -> li
     return phrases
 
 
-def converted(golden: xr.Dataset, actual: xr.Dataset, name: str) -> Conversion | None:
+def converted(golden: xr.Dataset, actual: xr.Dataset, name: str) -> UnitConversion | None:
     """The conversion of a variable of the run into the truth's units; None where it is in them,
     where one of the two states none, or where none is known.
 

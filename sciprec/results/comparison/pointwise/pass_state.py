@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 
-class Limits(NamedTuple):
+class ClassLimits(NamedTuple):
     """Limits of the classes of the run's number format: bits of magnitudes, and its last places.
 
     Args:

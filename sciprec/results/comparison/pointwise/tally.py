@@ -35,7 +35,7 @@ _LONG = 8
 
 
 @dataclass(frozen=True, order=True)
-class Worst:
+class WorstValue:
     """One of the largest errors; they sort by size, then by place.
 
     Args:
@@ -73,7 +73,7 @@ class Tally:
         self.histograms = np.zeros((len(HISTOGRAMS), BINS), np.int64)
         self.magnitudes = np.zeros((2048, 4), np.int64)
         self.places = np.zeros((len(SUMS), PLACES), np.int64)
-        self.worst: list[Worst] = []
+        self.worst: list[WorstValue] = []
         self.changed_place = math.prod(self.shape)
         self.strides = [max(1, -(-size // LONGEST_PROFILE)) for size in self.shape]
         self.profiles = [
@@ -171,7 +171,7 @@ class Tally:
         heavy = np.empty(0) if weights is None else weights.ravel()
         scan(golden.ravel(), actual.ravel(), heavy, self.number_format.limits, threshold, state)
         worst = [
-            Worst(-float(size), self._place(place, golden.shape, corner),
+            WorstValue(-float(size), self._place(place, golden.shape, corner),
                   float(golden.flat[place]), float(actual.flat[place]))
             for size, place in zip(state.worst, state.worst_place, strict=True)
             if size > 0.0

@@ -10,7 +10,7 @@ import numpy as np
 import xarray as xr
 
 from sciprec.foundation.errors import InputError
-from sciprec.results.comparison.pointwise.conversions import Conversion, conversion
+from sciprec.results.comparison.pointwise.conversions import UnitConversion, conversion
 from sciprec.results.comparison.pointwise.units import same_units
 
 _SPELT = {"gregorian": "standard", "365_day": "noleap", "366_day": "all_leap"}
@@ -71,7 +71,7 @@ def same_times(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
 
 def time_conversion(
     given: Mapping[str, Any], wanted: Mapping[str, Any], values: Any, what: str
-) -> Conversion | None:
+) -> UnitConversion | None:
     """The conversion of times since one date into those since another; None for unknown units.
 
     Args:
@@ -98,7 +98,7 @@ def time_conversion(
         )
     if linear is None or dates is None:
         return None
-    return Conversion(*units, linear.factor, dates[1] - dates[0] * linear.factor)
+    return UnitConversion(*units, linear.factor, dates[1] - dates[0] * linear.factor)
 
 
 def _one_date(
