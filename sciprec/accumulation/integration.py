@@ -190,7 +190,7 @@ class Summing:
                     plan.told(partial(observed_of, plan, history))
 
     def advance_to(self, update: int) -> None:
-        """Make updates until so many are done."""
+        """Make updates up to this number."""
         while self.done < update:
             block = self._block[: update - self.done]
             self.stream.fill(self.done, self.sums, block)

@@ -260,7 +260,7 @@ def _commanded(verb: str, words: list[str], others: bool) -> Any:
 def _write_files(
     checks: list[Any], html: Path | None, junit_xml: Path | None, markdown: Path | None
 ) -> None:
-    """The files that were asked for."""
+    """Write the files that the options name."""
     if html is not None:
         from sciprec.regression.baselines.keeping import METRICS
         from sciprec.regression.baselines.page import checks_page

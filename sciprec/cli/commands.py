@@ -190,7 +190,7 @@ def _words(error: Exception) -> str:
 
 
 def _fail(code: int, message: Any) -> NoReturn:
-    """Say what is wrong on standard error and exit."""
+    """Print the error on standard error and exit."""
     for line in str(message).splitlines():
         print(f"sciprec: {printable(line)}", file=sys.stderr)
     raise SystemExit(code)

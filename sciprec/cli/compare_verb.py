@@ -101,7 +101,7 @@ def _compared(
     golden: Path | None, actual: Path | None, stored: Path | None, tolerances: dict[str, Any],
     adjustments: dict[str, Any],
 ) -> tuple[Any, tuple[str, str]]:  # fmt: skip
-    """The comparison that was asked for, and what its sides are called."""
+    """The comparison of the two sides, and the names of these."""
     if stored is not None:
         if golden is not None:
             raise InputError("--stored and files were both given; give one of them")

@@ -107,7 +107,7 @@ def print_policies(rows: Sequence[dict[str, Any]], mixtures: Sequence[dict[str, 
 
 
 def print_findings(findings: Sequence[Any]) -> None:
-    """One line per finding of the doctor, what is wrong in red."""
+    """One line per finding of the doctor, failures in red."""
 
     def style(number: int, head: str, cell: str) -> str:
         return "red" if head == "found" and not findings[number].good else ""

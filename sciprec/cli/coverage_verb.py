@@ -165,7 +165,7 @@ def _of_random_models(n_prices: int, draw: int) -> _Count:
 
 
 def _plain(row: Any) -> dict[str, Any]:
-    """A finished row with what is derived from it, as plain data."""
+    """A finished row and values derived from it, as plain data."""
     from sciprec.heston.bounds.bound_coverage import WIDEST
 
     derived = {"share": row.share, "width": row.width, "passed": row.passed, "widest": WIDEST}

@@ -71,7 +71,7 @@ def doctor(
 
 
 def _keys_of(scenario: Path | None) -> dict[str, Any]:
-    """The keys of a scenario that the environment could have said too."""
+    """The keys of a scenario that the environment could have set too."""
     if scenario is None:
         return {}
     from sciprec.workbench.kinds import load_scenario

@@ -1,4 +1,4 @@
-"""Options that several verbs have, and what a shell offers for them when a word is completed."""
+"""Options that several verbs have, and completions that a shell offers for them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def prepare_completion() -> None:
 
 
 def print_completion(shell: str | None) -> None:
-    """Print what a shell reads to complete words of the command.
+    """Print the script by which a shell completes words of the command.
 
     Raises:
         InputError: it is none of SHELLS.

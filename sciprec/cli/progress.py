@@ -20,7 +20,7 @@ from sciprec.workbench.batch.course import Course, length_of, name_of
 SECONDS_BETWEEN_LINES = 10.0
 """Seconds between lines about one run where there is no terminal."""
 SECONDS_IN_SILENCE = 2.0
-"""Seconds before a terminal shows what is waited for."""
+"""Seconds of waiting before a terminal shows it."""
 
 
 class Progress:
@@ -66,7 +66,7 @@ class Progress:
             self._line(words)
 
     def days(self, run: Any, days: float) -> None:
-        """A run has come so far; said at once on a terminal, else every ten seconds."""
+        """Report the progress of a run; at once on a terminal, else every ten seconds."""
         words = self._course.days(run, days)
         if not self._bar.disable:
             if run.file not in self._tasks:

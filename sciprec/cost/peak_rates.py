@@ -264,7 +264,7 @@ def relative_seconds(formats: Iterable[str], machine: str) -> list[float] | None
 
 
 def table(estimates: Iterable[Estimate]) -> str:
-    """Estimates as lines of text under a heading that says what they are."""
+    """Estimates as lines of text under a heading."""
     lines = ["modelled by roofline from published peak figures; not measured"]
     lines += [f"  {estimate}" for estimate in estimates]
     return "\n".join(lines)

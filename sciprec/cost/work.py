@@ -162,5 +162,5 @@ def stored_bytes(backend: str | Backend) -> int:
 
 
 def _bytes_of(bits: int) -> int:
-    """Bytes of the smallest word of 8, 16, 32 or 64 bits that holds so many."""
+    """Bytes of the smallest word of 8, 16, 32 or 64 bits that holds that many bits."""
     return max(1, 2 ** math.ceil(math.log2(bits / 8)))

@@ -1,1 +1,1 @@
-"""Pictures as SVG, and what templates are written with."""
+"""Pictures as SVG, and the environment of templates."""

@@ -1,4 +1,4 @@
-"""A figure of errors along a run: what is estimated beside what is true."""
+"""A figure of errors along a run: the estimate beside the true error."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ def error_map(
 
 
 def _widest(errors: np.ndarray) -> np.ndarray:
-    """At most so many columns, each the largest error of its steps."""
+    """At most _COLUMNS columns, each the largest error of its steps."""
     step = -(-errors.shape[1] // _COLUMNS)
     padded = np.pad(errors, ((0, 0), (0, -errors.shape[1] % step)), constant_values=np.nan)
     blocks = padded.reshape(errors.shape[0], -1, step)

@@ -20,7 +20,7 @@ def template(name: str) -> Template:
 
 
 def template_of(markup: str) -> Template:
-    """The template that a text is; it may take what is in the others, such as `figure`."""
+    """The template of a text; it may use the other templates, such as `figure`."""
     return _environment().from_string(markup)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 
 Tell = Callable[[str, int, int], None]
-"""Called with what is done, how much of it is, and how much there is."""
+"""A listener: called with the name of the work, how much of it is done, and how much there is."""
 _listener: ContextVar[Tell | None] = ContextVar("listener", default=None)
 
 

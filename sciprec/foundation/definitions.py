@@ -88,7 +88,7 @@ def is_installed(function: Any) -> bool:
 
 
 class _Reader:
-    """Goes through a graph of objects, each once, and digests what it meets.
+    """Goes through a graph of objects, each once, and digests all it meets.
 
     Args:
         followed: top-level packages whose code is read although they are installed.
@@ -101,13 +101,13 @@ class _Reader:
         self.kept: list[Any] = []  # so that no other object gets the identity of one that is gone
 
     def say(self, *words: Any) -> None:
-        """Digest some words, told apart from all others."""
+        """Digest some words, separated from all others."""
         for word in words:
             content = word if isinstance(word, bytes) else str(word).encode()
             self.digest.update(b"%d:" % len(content) + content)
 
     def read(self, thing: Any) -> None:
-        """Digest a thing and what is behind it."""
+        """Digest an object with the code and values behind it."""
         if isinstance(thing, _NUMBERS):
             return self.say(type(thing).__name__, repr(thing))
         if id(thing) in self.seen:
@@ -125,7 +125,7 @@ class _Reader:
         return self._object(thing)
 
     def _extended(self, thing: Any) -> None:
-        """The attributes of a function, and what a class adds to the container that it extends."""
+        """Attributes of a function, and those that a class adds to the container it extends."""
         if isinstance(thing, types.FunctionType):
             if thing.__dict__ and not self._stands_for_its_name(thing.__module__):
                 self.read(thing.__dict__)
@@ -341,7 +341,7 @@ def _is_dunder(name: str) -> bool:
 
 
 def _parts(things: Iterable[Any]) -> Iterator[Any]:
-    """Things, and what is in the fields of those that are dataclasses."""
+    """Objects, and the fields of those that are dataclasses."""
     for thing in things:
         yield thing
         if dataclasses.is_dataclass(thing):

@@ -28,7 +28,7 @@ def imported(module: str) -> ModuleType:
 
 
 def public(name: str, package: str, modules: Mapping[str, str]) -> Any:
-    """A public name of a package, of those that are imported when they are asked for.
+    """A public name of a package whose names are imported when they are used.
 
     Args:
         name: the name.

@@ -1,4 +1,4 @@
-"""The ranges of what users give, the same in Python, in scenarios and on the command line."""
+"""Ranges of numbers that users give, the same in Python, in scenarios and on the command line."""
 
 from __future__ import annotations
 

@@ -107,7 +107,7 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 
 def renamed(old: str, new: str) -> Any:
-    """Return what a public name stands for today, and warn: both names with their packages."""
+    """Return the object of an old public name, and warn: both names with their packages."""
     warnings.warn(
         f"'{old}' is '{new}' now; the older name goes with version 0.3", DeprecationWarning,
         stacklevel=3,

@@ -35,7 +35,7 @@ class NotebookLine:
         return getattr(_shell(), "kernel", None) is not None
 
     def write(self, words: str) -> None:
-        """Replace what the line says."""
+        """Replace the text of the line."""
         if not self.is_seen():
             return
         from IPython.display import display

@@ -1,4 +1,4 @@
-"""Seals: a digest that stored content carries, by which damage and edits by hand are told."""
+"""Seals: a digest that stored content carries, by which damage and edits by hand are found."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""JSON objects that files hold: which keys there are, and what each may be."""
+"""JSON objects in files: their keys, and the values that each may have."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Field:
 
 
 class DamagedError(ValueError):
-    """A file that holds something else than what is written there; its message says what."""
+    """A file that does not hold the content written there; its message says how."""
 
 
 def read_object(path: Path, known: Mapping[str, Field]) -> dict[str, Any]:

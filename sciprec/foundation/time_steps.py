@@ -1,4 +1,4 @@
-"""Time steps as a model makes them: whoever listens on its thread is told where they begin."""
+"""Time steps as a model makes them: a listener on its thread hears where they begin."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Listener(Protocol):
         ...
 
     def shown(self) -> None:
-        """A step has been made, whose beginning was not said."""
+        """Note a step whose beginning was not announced."""
         ...
 
     def updated(self, state: Hashable) -> None:
@@ -55,7 +55,7 @@ def step_begins(step: int, inside: bool = False) -> None:
 
 
 def steps_end() -> None:
-    """Say that what follows belongs to no step."""
+    """Announce that later values belong to no step."""
     if (listener := _listener()) is not None:
         listener.ends()
 

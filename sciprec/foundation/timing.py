@@ -1,4 +1,4 @@
-"""Processor time of a model in sections of known work: what they take, and how much that varies.
+"""Processor time of a model in sections of known work, and its spread.
 
 Only the time that the section's own thread was on a processor counts. Runs that share the machine
 make each other wait, and compile while others compute: neither is in these numbers, and what is

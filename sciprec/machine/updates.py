@@ -53,7 +53,7 @@ def compensated_update(
     state: np.ndarray, residual: np.ndarray, increment: np.ndarray, alpha: float = 1.0,
     beta: float = 0.0,
 ) -> None:  # fmt: skip
-    """state <- state + increment by VCOMP.F32, what the rounding lost going into the residual.
+    """state <- state + increment by VCOMP.F32, with the rounding error carried in the residual.
 
     carry = alpha r + beta c,  whole = dx + carry,  x' = x + whole,
     r' = what is lost in x + whole + (r - carry) + what is lost in dx + carry

@@ -48,7 +48,7 @@ def comparison_page(comparison: Comparison, *, golden: str, actual: str) -> str:
 
 
 def _badness(row: Row) -> tuple[bool, float]:
-    """Order of variables from the least to the most wrong; what broke comes last."""
+    """Order of variables from the least error to the largest; broken ones come last."""
     error = row.errors["relative_l2"]
     return row.severity == "broken", error if error == error else np.inf
 

@@ -1,4 +1,4 @@
-"""Keys of scenario files that are said otherwise than there: `--set climate.days=3`."""
+"""Changes of keys of scenario files: `--set climate.days=3`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sentences for what pydantic refuses: the key, what was given, what is accepted, an example.
+"""Sentences for pydantic's errors: the key, the given value, accepted ones, an example.
 
 Every key of a section declares in its `description` what it accepts and in its `examples` how it
 is written; a complaint is made of these.

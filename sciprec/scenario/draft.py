@@ -1,4 +1,4 @@
-"""A scenario file to begin with: every key with what it accepts, those that may be left out as
+"""A scenario file to begin with: every key with its accepted values, those that may be left out as
 comments.
 """
 

@@ -1,4 +1,4 @@
-"""Variants of a scenario's run: what tells runs of one scenario and member apart."""
+"""Variants of a scenario's run, which differ within one scenario and member."""
 
 from __future__ import annotations
 

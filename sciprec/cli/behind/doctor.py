@@ -74,8 +74,8 @@ def clear_cache() -> tuple[int, int]:
 
 
 def _cache_files(folder: Path) -> dict[Path, int]:
-    """Generated modules and compiled code in the folder, and what was left half-written, with their
-    sizes in bytes. Other processes may remove some meanwhile.
+    """Generated modules, compiled code and half-written files in the folder, with their sizes in
+    bytes. Other processes may remove some meanwhile.
     """
     paths = [*folder.glob("*"), *folder.glob("__pycache__/*")]  # the second of earlier versions
     sizes = {}

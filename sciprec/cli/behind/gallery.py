@@ -57,7 +57,7 @@ GALLERY = {
     "soil_column": GalleryPage(("soil_column", "soil_column_carried"), "soil_column.py"),
     "layer_norm": GalleryPage(tuple(f"layer_norm_{name}" for name in _LAYERS), "layer_norm.py"),
 }
-"""Page -> what is on it."""
+"""Entries of the gallery by the name of their page."""
 MOST_BYTES = 1_000_000
 
 

@@ -112,7 +112,7 @@ def asked_price(given: Mapping[str, Any]) -> tuple[AskedPrice, str]:
 
 
 def notes_of(given: Mapping[str, Any], asked: AskedPrice) -> list[str]:
-    """Sentences about what was understood, where it may not be what was meant.
+    """Notes on how options were understood, where they may be misread.
 
     Args:
         given: the options by name; asked: what they ask.

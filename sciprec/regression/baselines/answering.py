@@ -73,11 +73,11 @@ class How:
 
 
 ROUNDS = 3
-"""Of a benchmark, and of a run whose memory is told."""
+"""Rounds of a benchmark, and of a run whose memory is measured."""
 Answers = tuple[dict[str, RunAnswer], dict[str, tuple[dict[str, dict[str, float]], str]]]
 """The answer of each run by name; and by name the spread of its noise, and of what that is."""
 PLAIN = How()
-"""One run a processor, and nobody is told."""
+"""Default settings: one run a processor, without listeners."""
 
 
 def answers(
@@ -208,7 +208,7 @@ def _of_dataset(dataset: xr.Dataset, failure: str) -> RunAnswer:
 def _noise(
     run: Run, answer: RunAnswer, folder: Path, outcomes: Mapping[str, Outcome], runs: Sequence[Run]
 ) -> tuple[dict[str, dict[str, float]], str]:
-    """The spread of a run's noise, and of what that is."""
+    """The spread of a run's noise, and the words for its runs."""
     if answer.values is None:
         return {}, ""
     some = [_answer_of(folder, outcomes[other.file]) for other in runs]

@@ -1,4 +1,4 @@
-"""Benchmarks as what a baseline is asked of: how long each of their rows takes, nothing else."""
+"""Benchmarks as requests of baselines: the time of each of their rows, nothing else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs of today against their baseline: rows of verdicts, and what a reader has to know beside."""
+"""Checks of runs against their baseline: rows of verdicts, and notes for the reader."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def check_request(
     record: Record, request: BaselineRequest, *, batch: Path | None = None, how: How = PLAIN,
     slower: float | None = None, larger: float | None = None,
 ) -> Check:  # fmt: skip
-    """Compute what is asked again, or take it from a batch, and hold it against a baseline.
+    """Compute a request again, or read its runs from a batch, and compare them with a baseline.
 
     Args:
         record: the baseline.
@@ -149,7 +149,7 @@ def bless_request(
     record: Record, request: BaselineRequest, reason: str, *, batch: Path | None = None,
     unversioned: bool = False, how: How = PLAIN,
 ) -> Check:  # fmt: skip
-    """Put what is asked today, and its noise, in place of a baseline, and note why.
+    """Replace a baseline by today's answers to its request, and their noise, and note why.
 
     Args:
         record: what is replaced; what was asked may be something else by now.
@@ -189,7 +189,7 @@ def checked(record: Record, request: BaselineRequest, given: Mapping[str, RunAns
 
 
 def require_same(record: Record, request: BaselineRequest) -> None:
-    """Make sure that a baseline is of what is asked; other code is no matter.
+    """Make sure that a baseline has the same request; other code is no matter.
 
     Raises:
         InputError: it is of something else.

@@ -1,4 +1,4 @@
-"""Verdicts: what a run gives today, against what a baseline holds of it.
+"""Verdicts on the results of a run against those in a baseline.
 
     identical   the same bits in all values
     noise       other bits, no farther apart than runs whose inputs differ by a unit of the format
@@ -72,7 +72,7 @@ class CheckRow:
 
 
 def slower_row(kept: KeptRun, given: RunAnswer, factor: float | None) -> CheckRow | None:
-    """A row for a run that takes so many times longer than it did; None where it does not.
+    """A row for a run that has become slower by more than a factor; None where it has not.
 
     Args:
         kept, given: the run then and now.
@@ -91,7 +91,7 @@ def slower_row(kept: KeptRun, given: RunAnswer, factor: float | None) -> CheckRo
 
 
 def larger_row(kept: KeptRun, given: RunAnswer, factor: float) -> CheckRow | None:
-    """A row for a run that takes so many times more memory than it did; None where it does not."""
+    """A row for a run that takes more memory by more than a factor; None where it does not."""
     ratio = growth(kept.room, given.room)
     if ratio is None or ratio <= factor:
         return None
@@ -113,7 +113,7 @@ def beyond(metric: MetricVerdict) -> float:
 
 
 def rows_of(record: Record, kept: KeptRun, given: RunAnswer | None) -> list[CheckRow]:
-    """A run against what a baseline holds of it."""
+    """The rows of a run against its record in a baseline."""
     if given is None:
         return [CheckRow(kept.name, "", "pattern", "the run is missing")]
     rows = []
@@ -141,7 +141,7 @@ def rows_of(record: Record, kept: KeptRun, given: RunAnswer | None) -> list[Chec
 
 
 def _row(stored: KeptRun, then: xr.Dataset, answer: RunAnswer, name: str) -> CheckRow:
-    """A variable of a run against what a baseline holds of it."""
+    """The row of a variable of a run against its record in a baseline."""
     units = str(then[name].attrs.get("units", ""))
     errors = {
         "error_then": stored.errors.get(name, math.nan),

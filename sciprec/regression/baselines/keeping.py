@@ -70,7 +70,7 @@ def fingerprints(dataset: xr.Dataset) -> dict[str, Fingerprint]:
 
 
 def kept_values(dataset: xr.Dataset) -> xr.Dataset:
-    """The variables that are compared, with so many of their values as a baseline keeps: the last
+    """The variables that are compared, with as many of their values as a baseline keeps: the last
     ones along every axis among them.
     """
     names = compared_names(dataset)

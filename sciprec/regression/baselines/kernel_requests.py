@@ -1,4 +1,4 @@
-"""A kernel with its inputs as what a baseline is asked of."""
+"""Requests of baselines for a kernel with its inputs."""
 
 from __future__ import annotations
 

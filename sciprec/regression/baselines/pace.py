@@ -41,7 +41,7 @@ def reference_seconds() -> float:
 
 
 def ratios_of(amounts: Sequence[float], reference: float) -> dict[str, float]:
-    """Median and least of what runs take, as ratios; empty where nothing is known.
+    """Median and least of amounts, as ratios to a reference; empty where none is known.
 
     Args:
         amounts: processor seconds or bytes of each run; those that are not known are 0.

@@ -97,6 +97,6 @@ def _picture(check: Check, name: str) -> Picture | None:
 
 
 def _ends(values: list[float]) -> tuple[float, float]:
-    """Ends of a logarithmic axis that has a decade at least: what hardly moves looks so."""
+    """Ends of a logarithmic axis of at least a decade, so that small changes look small."""
     middle, half = math.sqrt(min(values)) * math.sqrt(max(values)), math.sqrt(10.0)
     return min(middle / half, 0.8 * min(values)), max(middle * half, 1.25 * max(values))

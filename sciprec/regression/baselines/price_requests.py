@@ -1,4 +1,4 @@
-"""Prices as `sciprec price` makes them, as what a baseline is asked of."""
+"""Requests of baselines for prices, as `sciprec price` makes them."""
 
 from __future__ import annotations
 

@@ -238,7 +238,7 @@ def _kept_run(stored: Mapping[str, Any]) -> KeptRun:
 
 
 def _file_name(name: str, used: Sequence[str]) -> str:
-    """The name of a netCDF file, told apart from others."""
+    """The name of a netCDF file, unlike those of others."""
     stem = re.sub(r"[^A-Za-z0-9.+]+", "-", name).strip("-.") or "run"
     candidate, count = f"{stem}.nc", 1
     while candidate in used:

@@ -139,7 +139,7 @@ _WORDS = ("name", "title", "source")
 
 
 def _leaves(runs: Mapping[str, Any]) -> Iterator[tuple[tuple[str, str], Any]]:
-    """The leaves of what is asked of runs, under the name of the run and a dotted key."""
+    """The leaves of the requests of runs, under the name of the run and a dotted key."""
     for run, request in runs.items():
         yield (run, f"the run '{run}'"), "there"
         for key, value in _dotted(request, ""):

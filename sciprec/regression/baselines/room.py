@@ -54,7 +54,7 @@ def _status_bytes(name: str) -> float:
 
 
 def _give_back() -> None:
-    """Give free memory back to the system, so that no run takes what another one has left."""
+    """Give free memory back to the system, so that no run reuses what another one has freed."""
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if trim is not None:
         trim(0)

@@ -37,7 +37,7 @@ def save_request(
     request: BaselineRequest, *, name: str = "", folder: str | Path = FOLDER,
     batch: Path | None = None, unversioned: bool = False, how: How = PLAIN,
 ) -> Record:  # fmt: skip
-    """Compute what is asked, and the runs that tell its noise, and keep both as a baseline.
+    """Compute the runs of a request, and those that measure its noise, and save both as a baseline.
 
     Args:
         request: what is asked.
@@ -66,7 +66,7 @@ def write_new(
     history: Sequence[Mapping[str, Any]] = (), reason: str = SAVED,
     found: Mapping[str, int] | None = None,
 ) -> Record:  # fmt: skip
-    """Write a baseline of what is asked, in place of what may be there.
+    """Write a baseline of a request in place of the one of that name.
 
     Args:
         request: what was asked.

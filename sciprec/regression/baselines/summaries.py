@@ -11,7 +11,7 @@ from sciprec.results.comparison.junit import JUnitCase
 from sciprec.results.comparison.wording import number
 
 MOST_LINES = 30
-"""Of a table in Markdown; what else is not identical is counted."""
+"""Lines of a table in Markdown; further rows that are not identical are counted."""
 
 
 def markdown(checks: Sequence[Check]) -> str:

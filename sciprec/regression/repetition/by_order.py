@@ -8,7 +8,7 @@ from sciprec.regression.repetition.rules import DRAWN, Seen, explains, is_method
 from sciprec.regression.repetition.sources import Scope
 
 _EXACT = {"sorted", "len", "min", "max", "any", "all", "set", "frozenset"}
-"""Functions for which the order of what they are given does not count."""
+"""Functions whose result does not depend on the order of their arguments."""
 _LISTS = {"os.listdir", "os.scandir", "os.walk", "glob.glob", "glob.iglob"}
 _LISTING_METHODS = {"iterdir", "glob", "rglob"}
 
@@ -26,8 +26,8 @@ def _lists_of_files(scope: Scope) -> Seen:
 
 
 def _put_in_order(scope: Scope, *functions: str) -> set[int]:
-    """The nodes in calls that do not depend on the order of what they are given; with a key, what
-    is alike in it stays in that order.
+    """The nodes in calls that do not depend on the order of their arguments; with a key, elements
+    of equal key stay in that order.
     """
     return {
         id(inner) for node in ast.walk(scope.node)

@@ -20,7 +20,7 @@ Told = Callable[[str], None]
 
 
 def nobody(words: str) -> None:
-    """Whom nothing is told."""
+    """A listener that ignores all messages."""
 
 
 def judged(
@@ -60,7 +60,7 @@ def _by_chance(runs: Sequence[Made]) -> bool:
 def _compared(
     todo: Sequence[Circumstance], truth: Ended, runs: Iterator[tuple[int, Ended]], tell: Told
 ) -> list[Made]:
-    """Runs beside the first one; what one has left is forgotten when it is compared."""
+    """Compare runs with the first one; the results of each are dropped when it is compared."""
     differences: dict[int, Difference | None] = {}
     for number, ended in runs:
         differences[number] = difference = _difference(truth, ended)

@@ -174,7 +174,7 @@ def _set_numba(how: CallSettings) -> None:
 
 
 def main(request: str, answer: str) -> None:
-    """Do what a file says, and write what came of it into another one."""
+    """Do the task in a file, and write its answers into another one."""
     warnings.simplefilter("ignore")
     result: list[Answer] | str
     try:

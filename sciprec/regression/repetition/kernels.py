@@ -259,7 +259,7 @@ class _Processes:
         return answers
 
     def _environment(self, process: Process) -> dict[str, str]:
-        """The environment of a process, which finds this package and keeps what it compiles."""
+        """The environment of a process, which finds this package and keeps its compiled code."""
         cold = {"NUMBA_CACHE_DIR": str(self.place / f"cold{self.started}")}
         if self.backend is not None:
             cold["SCIPREC_CACHE_DIR"] = str(self.place / f"cold{self.started}")

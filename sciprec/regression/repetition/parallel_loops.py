@@ -92,8 +92,8 @@ def _names(node: ast.AST) -> set[str]:
 
 
 def _of_one_iteration(loop: ast.For) -> set[str]:
-    """Names whose values differ between iterations: the variable of the loop, and what is made of
-    it.
+    """Names whose values differ between iterations: the variable of the loop, and all that depends
+    on it.
     """
     local = _names(loop.target)
     pairs = [(node.value, t) for node in ast.walk(loop) if isinstance(node, ast.Assign)

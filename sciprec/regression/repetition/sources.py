@@ -60,7 +60,7 @@ class Scope:
         return ""
 
     def calls(self, node: ast.AST) -> str:
-        """The full name of what a call calls; "" of what is no call."""
+        """The full name of the function that a call calls; "" of a node that is no call."""
         return self.qualified(node.func) if isinstance(node, ast.Call) else ""
 
     def functions(self) -> Iterator[ast.FunctionDef]:

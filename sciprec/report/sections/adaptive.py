@@ -105,7 +105,7 @@ def true_errors(
 def _errors_of(
     variable: str, field: str, dataset: xr.Dataset, truth: xr.Dataset, count: int
 ) -> np.ndarray:
-    """The relative l2 errors of a variable after the first of so many times."""
+    """The relative l2 errors of a variable at the first times but the initial one."""
     mine, its = (data[field].isel(time=slice(1, count)) for data in (dataset, truth))
     area = truth["cell_area"] if {"lat", "lon"} <= set(its.dims) else xr.DataArray(1.0)
     mean = (area * its).sum(("lat", "lon")) / area.sum() if field != variable else 0.0

@@ -72,12 +72,12 @@ def maturity_rows(dataset: xr.Dataset) -> list[int]:
 
 
 def _some(count: int) -> list[int]:
-    """At most MOST_MATURITIES of so many places: the first, a middle and the last."""
+    """At most MOST_MATURITIES of a number of places: the first, a middle and the last."""
     return sorted({round(x) for x in np.linspace(0, count - 1, min(count, MOST_MATURITIES))})
 
 
 def _distinguishable(dataset: xr.Dataset) -> xr.DataArray:
-    """Mark options that are told from worthless ones: shares of the others' prices mean nothing."""
+    """Mark options whose price exceeds its bound: shares of the others' prices mean nothing."""
     return np.abs(dataset["price"]) > dataset["bound"]
 
 
@@ -214,7 +214,7 @@ def _budget_picture(done: Sequence[StoredRun], name: str) -> Picture:
 
 
 def _rounding_picture(done: Sequence[StoredRun], order: Sequence[str], name: str) -> Picture:
-    """|mean rounding error| and what is left of it, over the price, by arithmetic, logarithmic."""
+    """|mean rounding error| and the remaining error, over the price, by arithmetic, logarithmic."""
     shown = [run for run in done if not run.is_truth]
     limits = [
         limit["at_most"]

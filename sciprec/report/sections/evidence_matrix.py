@@ -89,4 +89,4 @@ _COLUMNS: tuple[tuple[str, str, Callable[[Mapping[str, Any]], str]], ...] = (
     ("static arbitrage caused", "arbitrage", _arbitrage),
     ("rounding against the largest other error", "budget", _beside),
 )
-"""Head, part of the evidence, and what of it the cell shows."""
+"""Head of a column, part of the evidence, and the function that writes its cell."""

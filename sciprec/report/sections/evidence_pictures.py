@@ -1,4 +1,4 @@
-"""The figures and sentences of what was measured beside the pointwise errors."""
+"""Figures and sentences of the measurements beside the pointwise errors."""
 
 from __future__ import annotations
 

@@ -118,7 +118,7 @@ def in_words(unit: MatrixUnit) -> str:
 
 
 def works_of(run: StoredRun) -> list[tuple[MatrixUnit, LegendreWork]]:
-    """The matrix units of a run, and what a tendency asks of each; none where there is no unit."""
+    """The matrix units of a run, and the work of a tendency on each; empty without units."""
     content = _stored_units(run)
     if content is None:
         return []

@@ -18,7 +18,7 @@ _SAME = 1.25
 
 
 def scaled_section(runs: Sequence[StoredRun]) -> dict[str, Any] | None:
-    """Scales of runs, what they gain, and how much depends on them, as plain data.
+    """Scales of runs, their gain, and counts of the places that depend on them, as plain data.
 
     Args:
         runs: those of one scenario.
@@ -91,7 +91,7 @@ def _gain(row: dict[str, Any], rows: Sequence[dict[str, Any]]) -> str:
 
 
 def _places(label: str, scaling: dict[str, Any]) -> dict[str, Any]:
-    """The scales of a run's stages, and what has changed them."""
+    """The scales of a run's stages, and the changes of these."""
     stages = [
         {
             "stage": row["stage"], "sites": row["sites"],

@@ -55,7 +55,7 @@ def _row(content: Mapping[str, Any], name: str) -> dict[str, Any]:
 
 
 def _shown(line: Mapping[str, Any], by: str) -> dict[str, Any]:
-    """A row of the table: the text of a line, or what else a part is called; steps are no lines."""
+    """A row of the table: the text of a line, or the name of another part; steps are no lines."""
     is_text = by in ("line", "function", "step") or line["name"].startswith("line ")
     return {
         "function": line["function"] or "all",

@@ -92,7 +92,7 @@ def trade_offs(batch: StoredBatch) -> list[TradeOff]:
 
 
 def drift_columns(batch: StoredBatch) -> dict[str, str]:
-    """Budget -> what its drift is per, "day" for example; of all scenarios that have one."""
+    """The unit of time of each budget's drift, such as "day", of all scenarios that have one."""
     rows = [row for name in batch.scenarios for row in drift_rows(batch.of_scenario(name))]
     return {name: row["per"] for row in rows for name in row["budgets"]}
 

@@ -63,7 +63,7 @@ PLAIN = "none"
 
 @dataclass(frozen=True)
 class StoredRun(OfVariant):
-    """One run of a batch: what was asked, what is stored, and how it compares with the truth.
+    """One run of a batch: its request, its stored results, and their comparison with the truth.
 
     Args:
         scenario, file: names.
@@ -385,8 +385,8 @@ def read_manifest(folder: Path) -> dict[str, Any]:
 
 
 def digest_of_batch(content: dict[str, Any]) -> str:
-    """The digest of a list of runs: of the names of their files, without suffix, and what these
-    hold; failed runs have none.
+    """The digest of a list of runs: of their files' names, without suffix, and of the results in
+    them; failed runs have none.
 
     Args:
         content: as `read_manifest` gives it.

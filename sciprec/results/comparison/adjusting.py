@@ -63,7 +63,7 @@ class Adjustments:
 
     @property
     def named(self) -> frozenset[str]:
-        """All names that something is said about."""
+        """All names that occur in the adjustments."""
         return frozenset((*self.select, *self.rename, *self.ignore))
 
     def about(self, truth: xr.Dataset, run: xr.Dataset) -> Adjustments:

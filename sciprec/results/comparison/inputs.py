@@ -89,7 +89,7 @@ def _alike(variable: xr.Variable, other: xr.Dataset, name: str) -> bool:
 
 
 def require_end(source: Source, dataset: xr.Dataset) -> None:
-    """Make sure that reading what is compared of a file comes to an end.
+    """Make sure that reading the compared variables of a file comes to an end.
 
     Raises:
         InputError: it declares far more than it can hold.

@@ -39,7 +39,7 @@ METRICS_VERSION = 1
 SHOWN_METRICS = ("max_abs", "rms", "bias", "relative_l2", "p99_relative", "max_ulp",
                  "decimal_digits")  # fmt: skip
 DROPPED_METRICS = ("p99_relative", "bias", "rms", "max_ulp", "max_abs", "decimal_digits")
-"""Where a line is too long, the first one first."""
+"""Metrics that are left out where a line is too long, the first one first."""
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,7 @@ def judge_again(
 
 
 def _read(path: Path) -> dict[str, Any]:
-    """The content of the file, checked for what is used."""
+    """The content of the file; the keys that are used are checked."""
     if why := why_no_file(path):
         raise InputError(
             f"metrics file '{path}' {why}; give a file with what `sciprec compare --json` printed"

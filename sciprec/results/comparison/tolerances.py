@@ -123,7 +123,7 @@ def _short(variable: str) -> tuple[str, ...]:
 
 
 def automatic(number_format: NumberFormat, steps: int) -> float:
-    """The relative error that rounding alone leads to expect after so many steps.
+    """The relative error that rounding alone leads to expect after a number of steps.
 
     4 sqrt(n) u where errors have either sign; 2 n u in the directed roundings, whose errors have
     one sign and are up to 2 u.
@@ -158,7 +158,7 @@ def _by_variable(option: str, limits: Given) -> dict[str, str]:
 
 
 def _check(option: str, text: str) -> None:
-    """Refuse what is no tolerance."""
+    """Refuse a text that is no tolerance."""
     words = ("auto",) if option == "rtol" else ()
     number = text[:-1] if option == "rtol" and text.endswith("u") else text
     try:

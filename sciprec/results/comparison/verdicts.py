@@ -43,7 +43,7 @@ class Verdict:
 
     @property
     def short(self) -> str:
-        """The reason without what decides nothing."""
+        """The reason without parts that decide nothing."""
         return self.decisive or self.sentence
 
     @property
@@ -58,7 +58,7 @@ def judge(
     comparison: Comparison,
     evidence: Mapping[str, Any] | None = None,
 ) -> Verdict:
-    """Judge a run by the tolerances that its scenario states, and by what else was measured.
+    """Judge a run by the tolerances that its scenario states, and by the other measurements.
 
     Args:
         golden, actual: truth and run.
@@ -89,7 +89,7 @@ def stopped_early(attributes: Mapping[str, Any]) -> str:
 
 
 def with_evidence(verdict: Verdict, evidence: Mapping[str, Any] | None) -> Verdict:
-    """The verdict on the pointwise errors with what else was found, as `judge` describes."""
+    """The verdict on the pointwise errors with the other evidence, as `judge` describes."""
     if evidence is None or verdict.status not in ("good", "unjudged", "beyond"):
         return verdict
     status, phrases = verdict.status, [verdict.sentence]

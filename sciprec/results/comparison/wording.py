@@ -8,7 +8,7 @@ from typing import Any
 
 
 def number(value: float | None) -> str:
-    """Two significant digits, for tables; a dash for what does not apply."""
+    """Two significant digits, for tables; a dash where there is no number."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return "–"
     if value == 0:

@@ -85,7 +85,7 @@ def opened(path: str | Path) -> contextlib.AbstractContextManager[xr.Dataset]:
 
 
 def require_written(dataset: xr.Dataset, path: str | Path) -> None:
-    """Make sure that reading what a file or store declares comes to an end.
+    """Make sure that reading the declared content of a file or store comes to an end.
 
     Raises:
         InputError: it declares far more than it can hold.

@@ -52,7 +52,7 @@ def flags_of(dataset: xr.Dataset) -> tuple[str, ...]:
 
 
 def with_quantization(dataset: xr.Dataset, backend: Mapping[str, Any]) -> xr.Dataset:
-    """The dataset with CF's quantization metadata on what holds numbers of a narrower format.
+    """The dataset with CF's quantization metadata on variables of a narrower format.
 
     Rounding to nearest leaves what CF calls bitround, quantization_nsb being the explicit bits of
     the significand. Other roundings have no name in CF and are told in a comment.

@@ -87,7 +87,7 @@ def _formed_in_memory(dataset: xr.Dataset) -> bytes | None:
 
 
 def without_encoding(dataset: xr.Dataset) -> xr.Dataset:
-    """The dataset without what its variables know of the file that they were read from."""
+    """The dataset without its variables' memory of the file that they were read from."""
     result = dataset.copy()
     for variable in result.variables.values():
         variable.encoding = {}

@@ -26,7 +26,7 @@ TIME = "time"
 
 
 class _Elsewhere(BackendArray):
-    """An array for xarray that reads what is asked for.
+    """An array for xarray that is read when it is indexed.
 
     Args:
         values: has shape and dtype, and is indexed by integers and slices.

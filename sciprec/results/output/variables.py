@@ -177,7 +177,7 @@ VARIABLES: dict[str, Variable] = {
 def of_equations(
     fields: Iterable[str], budgets: Iterable[str], units: Mapping[str, str]
 ) -> dict[str, Variable]:
-    """The table with rows for what the equations of a user's own bring, named by their names.
+    """The table with rows for variables of a user's own equations, named by their names.
 
     Args:
         fields, budgets: names of variables, on the grid and of the globe.

@@ -33,7 +33,7 @@ def complaints_of(file: str | Path) -> list[str]:
 
 
 def check(scenario: Scenario, others: Iterable[Variant] = ()) -> None:
-    """Let the scenario's model check what it is asked to do, before anything is computed.
+    """Let the scenario's model check the request, before anything is computed.
 
     Args:
         scenario: with its own variants.

@@ -101,7 +101,7 @@ class _Listener(event.Listener):
 
 @cache
 def _listen() -> None:
-    """Hear of every compilation of this process; what is loaded from the disk is none."""
+    """Hear of every compilation of this process; code loaded from the disk counts as none."""
     event.register("numba:compile", _Listener())
 
 

@@ -28,7 +28,7 @@ class Course:
         self._shares: dict[str, float] = {}
 
     def planned(self, runs: Sequence[Any]) -> None:
-        """The plan is known; what came before is not counted."""
+        """Note the plan; runs before it are not counted."""
         self._start = time.perf_counter()
         self._work, self._compiling = work_of(runs)
         self._whole = sum(self._work.values()) + sum(self._compiling.values())

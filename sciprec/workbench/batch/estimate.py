@@ -51,7 +51,7 @@ def estimates(runs: Iterable[Run], kept: Container[str] = ()) -> list[Estimate]:
 
 
 def compile_seconds(run: Run) -> float:
-    """Roughly what it takes to compile the kernels of a run."""
+    """Seconds to compile the kernels of a run, roughly."""
     slowness = _SLOW_TO_COMPILE if resolve_backend(run.backend).fixed else 1.0
     return kind_of(run.scenario).compile_seconds * slowness
 

@@ -19,7 +19,7 @@ def listeners() -> dict[str, Callable]:
 
 
 class _Told:
-    """A batch in one line: what happened last, and how much is left."""
+    """A batch in one line: the last event, and how much is left."""
 
     def __init__(self) -> None:
         self._course, self._line = Course(), NotebookLine()

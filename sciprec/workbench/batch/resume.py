@@ -179,7 +179,7 @@ def interrupted_folder(run: Run, folder: str | Path) -> Path | None:
 
 
 def remove_interrupted(folder: Path | None) -> None:
-    """Remove what a run has left that has ended by now."""
+    """Remove the checkpoints of a run that has ended."""
     if folder is None:
         return
     shutil.rmtree(folder, ignore_errors=True)
@@ -202,8 +202,8 @@ def interrupted_beside(runs: Sequence[Run], folder: str | Path) -> tuple[int, in
 
 
 def remove_leftovers(runs: Sequence[Run], folder: str | Path) -> None:
-    """Remove what killed processes have left of the files of these runs, and what other code or
-    other scenarios of their names would have needed to go on.
+    """Remove files that killed processes have left of these runs, and checkpoints of other code or
+    other scenarios of their names.
     """
     whole.tidy(Path(folder))
     names = {run.file: run for run in runs}

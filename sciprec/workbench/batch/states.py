@@ -125,12 +125,12 @@ class RunState:
         return heard
 
     def seen(self, observed: Callable[[], Any]) -> None:
-        """A monitor has looked at the run; `observed` says what it has seen so far."""
+        """Note that a monitor has looked at the run; `observed` gives its observations so far."""
         self._observed = observed
         self._put()
 
     def _look(self) -> None:
-        """Take over what the monitor has seen last."""
+        """Read the monitor's last observations."""
         if self._observed is None:
             return
         observed = self._observed()

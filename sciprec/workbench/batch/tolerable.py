@@ -1,4 +1,4 @@
-"""Tolerances of a scenario: whether what they name is there to be judged, before anything runs."""
+"""Tolerances of a scenario: whether the variables and metrics that they name exist."""
 
 from __future__ import annotations
 

@@ -267,7 +267,7 @@ def completed(
     runs: Sequence[Run], folder: Path, *, fresh: bool = False,
     on_done: Callable[[Outcome], None] = lambda outcome: None, **how: Any,
 ) -> list[Outcome]:  # fmt: skip
-    """Compute those of some runs whose files are not in a folder; what became of all of them.
+    """Compute those of some runs whose files are not in a folder; return the outcomes of all.
 
     Args:
         runs: the plan.

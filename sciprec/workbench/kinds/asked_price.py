@@ -87,7 +87,7 @@ def _run(request: AskedPrice, variant: Variant, around: Surroundings) -> xr.Data
 
 
 def _check(request: AskedPrice, variant: Variant) -> None:
-    """Look at what only the model knows, before anything is computed."""
+    """Make the checks that only the model can make, before anything is computed."""
     from sciprec.heston.payoff_registry import check_payoffs
 
     check_payoffs(asked_payoffs(request.payoffs), asked_model(request))

@@ -326,7 +326,7 @@ def _points(name: str, truncation: Any) -> int:
 
 
 def _kernels(climate: ClimateRun, variant: Variant) -> dict[str, Any]:
-    """The table without what only changes sizes and numbers."""
+    """The table without keys that change only sizes and numbers."""
     table = climate.model_dump(mode="json", exclude=_NO_KERNEL)
     table["parameters"] = {k: v for k, v in table["parameters"].items() if isinstance(v, str)}
     return table | {"stored": variant.stored}

@@ -69,7 +69,7 @@ def program_of(
 
 
 def loaded(given: Given, changes: Mapping[str, Any] | None) -> Scenario:
-    """The scenario, with what is said otherwise.
+    """The scenario with the changes.
 
     Args:
         given: a Scenario, its content, or a file.

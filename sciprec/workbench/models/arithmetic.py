@@ -210,7 +210,7 @@ class ModelArithmetic:
         return Advancing(plan, (*narrower, self.lift), exact)
 
     def watch(self, **values: Any) -> None:
-        """Show the monitor what a step has left; nothing where the scenario has none.
+        """Show the monitor the state after a step; nothing where the scenario has none.
 
         Args:
             values: numbers or arrays by name, the same names and shapes at each step. They are not
@@ -230,7 +230,7 @@ class ModelArithmetic:
         return own_kernels + tuple(kernel for other in self._others for kernel in other.lifted)
 
     def require_used(self, model: str) -> None:
-        """Make sure that what a run asks for beside its arithmetic has been used.
+        """Make sure that the model has used the requests of its run beside the arithmetic.
 
         Raises:
             ModelError: a compensation and no update was made; or a member, and nothing tells it

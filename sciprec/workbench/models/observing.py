@@ -16,7 +16,7 @@ from sciprec.tools.monitor.summaries import Limits
 
 
 class ModelObserver:
-    """Takes down what a model shows.
+    """Records the values that a model shows.
 
     Args:
         plan: what is to be watched.

@@ -125,7 +125,7 @@ def _names(table: BaseModel) -> tuple[str, ...]:
 
 
 def _of_dataclass(parameters: type, model: str) -> dict[str, tuple[Any, FieldInfo]]:
-    """Field -> its type without annotations, and what is said of it."""
+    """The type of each field without annotations, and its description."""
     try:
         hints = get_type_hints(parameters, include_extras=True)
     except NameError as error:

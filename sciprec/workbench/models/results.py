@@ -12,7 +12,7 @@ from sciprec.foundation.errors import ModelError, meant
 from sciprec.results.output.stated import BUDGETS, DRAWN, FIGURES, PRIMARY
 
 _SAID = {"primary": PRIMARY, "budgets": BUDGETS, "pictures": DRAWN}
-"""Attributes of a model's dataset, and what they are in its file."""
+"""Attributes of a model's dataset, and their names in its file."""
 _KINDS = {"f": np.float64, "i": np.int64, "u": np.int64, "b": np.int8}
 """Types in which numbers are stored, by their kind."""
 
@@ -83,7 +83,7 @@ def _with_numbers(result: xr.Dataset, model: str) -> xr.Dataset:
 
 
 def _attributes(dataset: xr.Dataset, model: str) -> dict[str, Any]:
-    """The attributes of the file: what the model says, under the names that files have.
+    """The attributes of the file: those of the model's dataset, under the names that files have.
 
     Raises:
         ModelError: it names a variable that there is not, or a figure.

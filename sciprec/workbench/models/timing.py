@@ -1,4 +1,4 @@
-"""Processor time of a model's function, without what is compiled meanwhile."""
+"""Processor time of a model's function, without compilation."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class ProcessorTime:
 
 @contextlib.contextmanager
 def processor_seconds() -> Iterator[ProcessorTime]:
-    """Time a block on this thread; what Numba compiles meanwhile does not count."""
+    """Time a block on this thread, without Numba's compilation."""
     clock, compiling = ProcessorTime(), _Compiling()
     event.register("numba:compile", compiling)
     start = time.thread_time()
@@ -38,7 +38,7 @@ def processor_seconds() -> Iterator[ProcessorTime]:
 
 
 class _Compiling(event.Listener):
-    """Processor seconds of what one thread compiles, what that compiles in turn being part of it.
+    """Processor seconds that one thread compiles, nested compilations included.
 
     Attributes:
         seconds: so far.

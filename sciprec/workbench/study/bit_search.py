@@ -104,7 +104,7 @@ class Search(Shown):
 
     @property
     def compared(self) -> tuple[str, ...]:
-        """Formats for the page: what was found, and a bit less; none where nothing was."""
+        """Formats for the page: the one found, and one of fewer bits; none where none was found."""
         if not self.found:
             return ()
         less = self.backend.replace(f"p={self.bits},", f"p={self.bits - 1},", 1)
@@ -208,7 +208,7 @@ class _Trials:
         return self.known[bits]
 
     def run(self, bits: int, emax: int) -> TriedFormat:
-        """A format of so many bits and exponents 1 - emax to emax."""
+        """Run a format of these bits and of exponents 1 - emax to emax."""
         backend = resolve_backend(spec_of_bits(bits, emax)).name
         pairs = zip(self.truths, self._results(backend), strict=True)
         trial = TriedFormat(bits, emax, backend, tuple(self._ratio(*pair) for pair in pairs))

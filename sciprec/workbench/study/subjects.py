@@ -153,7 +153,7 @@ def _chosen(
 
 
 def _results(kernel: Callable[..., Any], inputs: Inputs, call: Call) -> tuple[str, ...]:
-    """Names of the arrays that a kernel writes, and of what it returns."""
+    """Names of the arrays that a kernel writes, and of its returned results."""
     written = written_arrays(kernel)(tuple(inputs.values.values()))
     may = {name for name, is_written in zip(inputs.values, written, strict=True) if is_written}
     stored = stored_arrays(kernel)
@@ -168,7 +168,7 @@ def _results(kernel: Callable[..., Any], inputs: Inputs, call: Call) -> tuple[st
 def _axes(
     axes: Mapping[str, Any] | None, inputs: Inputs, call: Call, outputs: Sequence[str]
 ) -> dict[str, tuple[str, ...]]:
-    """Names of the axes of results: what is given, then what a file of inputs says."""
+    """Names of the axes of results: given ones, then those of a file of inputs."""
     if not isinstance(axes, (Mapping, type(None))):
         raise refused("axes", axes, 'a mapping such as {"path": "time"}')
     named = {n: d for n, d in inputs.dims.items() if n in outputs}

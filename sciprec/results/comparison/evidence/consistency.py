@@ -17,7 +17,7 @@ MEMBERS_PER_COMPONENT = 8
 """Fewer make scores of new runs fall outside too often; measured in docs/verdicts.md."""
 LEAST_MEMBERS = MEMBERS_PER_COMPONENT * LEAST_COMPONENTS
 CONSTANT = 1e-12
-"""Relative spread of what is constant: rounding of sums in binary64."""
+"""Relative spread of variables that are constant: rounding of sums in binary64."""
 YES, NO, TOO_FEW = "yes", "no", "not enough members"
 
 

@@ -232,7 +232,7 @@ def _note(golden: xr.Dataset, members: Members) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """A dataclass, an array or a number as plain data; what is not finite becomes None."""
+    """A dataclass, an array or a number as plain data; numbers that are not finite become None."""
     if hasattr(value, "__dataclass_fields__"):
         return _plain({k: getattr(value, k) for k in value.__dataclass_fields__})
     if isinstance(value, dict):

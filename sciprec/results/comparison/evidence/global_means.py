@@ -76,7 +76,7 @@ def fields_of(dataset: xr.Dataset) -> dict[str, xr.DataArray]:
 
 
 def spatial_means(values: np.ndarray, dataset: xr.Dataset, axes_before: int = 0) -> np.ndarray:
-    """Means over the sphere (...,), weighted by areas; of what is on none, over all axes.
+    """Means over the sphere (...,), weighted by areas; without a sphere, over all axes.
 
     Args:
         values: (..., nlat, nlon), or (..., any).

@@ -12,7 +12,7 @@ import numpy as np
 from sciprec.foundation.course import tell
 
 BLOCK = 1 << 20
-"""Values of a block of what is not chunked already: 8 MiB of binary64."""
+"""Values of a block where an array has no chunks: 8 MiB of binary64."""
 
 
 class PairBlock(NamedTuple):

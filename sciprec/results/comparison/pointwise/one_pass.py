@@ -246,7 +246,7 @@ def _extreme(x):
 
 @_loop
 def _scaled(x, out):
-    """out = x / 2^(WIDTH k), what is infinite left out; returns k."""
+    """out = x / 2^(WIDTH k), infinite values left out; returns k."""
     largest = 0
     for i in range(x.size):
         pattern = bits(x[i]) & _MAGNITUDE
@@ -339,7 +339,7 @@ def _cut_slice(terms, place):
 
 @_loop
 def _carry(places, place, total):
-    """Add an integer to a place; what becomes too large goes on to the next."""
+    """Add an integer to a place, and carry to the next."""
     places[place] += total
     while abs(places[place]) >= 1 << 61:
         above = places[place] >> WIDTH

@@ -15,7 +15,7 @@ _OF_GRIDS = {"lat", "lon", "latitude", "longitude", "x", "y", "rlat", "rlon", "c
              "nav_lon", "xlat", "xlong", "tlat", "tlong", "ulat", "ulong"}  # fmt: skip
 """Names of the axes and coordinates of grids."""
 NUMBERS = "fiub"
-"""Kinds of what is compared as numbers; truth values are 0 and 1."""
+"""Kinds of values that are compared as numbers; truth values are 0 and 1."""
 
 
 def same_values(one: np.ndarray, other: np.ndarray) -> bool:

@@ -110,7 +110,7 @@ def statistics_of(
 
 
 def _of_something(count: int, numbers: dict[str, float]) -> dict[str, float]:
-    """Numbers over so many values; of none there is neither an error nor the lack of one: NaN."""
+    """Numbers over some values; of none there is neither an error nor the lack of one: NaN."""
     return numbers if count else {name: math.nan for name in numbers}
 
 

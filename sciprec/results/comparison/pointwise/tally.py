@@ -117,7 +117,7 @@ class Tally:
             self._add_piece(golden_values, actual_values, heavy, corner)
 
     def merge(self, other: Tally) -> None:
-        """Add what another tally of the same variable has counted in other blocks."""
+        """Add the counts of another tally of the same variable over other blocks."""
         for mine, theirs in (
             (self.matrix, other.matrix),
             (self.differing, other.differing),
