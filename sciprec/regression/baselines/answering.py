@@ -224,11 +224,11 @@ def _noise(
     return spread([(answer.values, answer.known), *ended]), count_words
 
 
-def _with_errors(runs: Sequence[Run], answers: Mapping[str, RunAnswer]) -> dict[str, RunAnswer]:
+def _with_errors(runs: Sequence[Run], by_run: Mapping[str, RunAnswer]) -> dict[str, RunAnswer]:
     """The answers with errors against the truth of their member."""
-    truths = {run.member: answers[name_of(run)].values for run in runs if run.is_truth}
+    truths = {run.member: by_run[name_of(run)].values for run in runs if run.is_truth}
     return {
-        name_of(run): _against(truths.get(run.member), answers[name_of(run)], run) for run in runs
+        name_of(run): _against(truths.get(run.member), by_run[name_of(run)], run) for run in runs
     }
 
 

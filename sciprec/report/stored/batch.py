@@ -428,19 +428,19 @@ def read_run(folder: Path, entry: Mapping[str, Any]) -> xr.Dataset:
     return proven.available(path, entry.get("digest", ""), check)
 
 
-def _as_listed(entry: Mapping[str, Any], verified: files.Verified) -> files.Verified:
+def _as_listed(entry: Mapping[str, Any], checked: files.Verified) -> files.Verified:
     """Compare the verified file with its entry in the list of runs; return it with the damage."""
-    if verified.damage:
-        return verified
-    if entry.get("judged") not in (None, _digest_of(str(verified.attributes.get(SCENARIO)))):
+    if checked.damage:
+        return checked
+    if entry.get("judged") not in (None, _digest_of(str(checked.attributes.get(SCENARIO)))):
         damage = "states another scenario, such as another tolerance, than the list of runs"
-        return replace(verified, damage=damage)
+        return replace(checked, damage=damage)
     shown = entry["label"] + (f", member {entry['member']}" if entry.get("member") else "")
-    whose = entry["scenario"], entry.get("run") or verified.attributes.get(RUN)
-    stated_names = verified.attributes.get("sciprec_scenario_name"), verified.attributes.get(RUN)
-    if whose == stated_names and str(verified.attributes.get("title")).endswith(f"({shown})"):
-        return verified
-    return replace(verified, damage=f"holds another run than {entry['scenario']} in {shown}")
+    whose = entry["scenario"], entry.get("run") or checked.attributes.get(RUN)
+    stated_names = checked.attributes.get("sciprec_scenario_name"), checked.attributes.get(RUN)
+    if whose == stated_names and str(checked.attributes.get("title")).endswith(f"({shown})"):
+        return checked
+    return replace(checked, damage=f"holds another run than {entry['scenario']} in {shown}")
 
 
 def _check_entries(entries: list[Any], sealed: bool) -> None:

@@ -68,12 +68,12 @@ class Adjustments:
 
     def about(self, truth: xr.Dataset, run: xr.Dataset) -> Adjustments:
         """The adjustments of names that two datasets have, which are some of many."""
-        names = {str(name) for data in (truth, run) for name in (*data.variables, *data.sizes)}
-        new = {b for a, b in self.rename.items() if a in names}
+        existing = {str(name) for data in (truth, run) for name in (*data.variables, *data.sizes)}
+        new = {b for a, b in self.rename.items() if a in existing}
         return replace(
-            self, select={a: w for a, w in self.select.items() if a in names | new},
+            self, select={a: w for a, w in self.select.items() if a in existing | new},
             rename={a: b for a, b in self.rename.items() if a in run.variables or a in run.sizes},
-            ignore=tuple(name for name in self.ignore if name in names | new),
+            ignore=tuple(name for name in self.ignore if name in existing | new),
         )  # fmt: skip
 
     def adjusted(
@@ -111,14 +111,14 @@ class Adjustments:
         Raises:
             InputError: a name is not there, or is taken.
         """
-        names = [str(name) for name in (*run.variables, *run.sizes)]
+        existing = [str(name) for name in (*run.variables, *run.sizes)]
         for name, new in self.rename.items():
-            if name not in names:
+            if name not in existing:
                 raise InputError(
                     f"rename is given '{name}', which the second does not have; it has "
-                    f"{', '.join(dict.fromkeys(names))}{meant(name, names)}"
+                    f"{', '.join(dict.fromkeys(existing))}{meant(name, existing)}"
                 )
-            if new in names and new not in self.rename:
+            if new in existing and new not in self.rename:
                 raise InputError(
                     f"rename calls '{name}' '{new}', and the second has a '{new}' already; leave "
                     "it out, or rename that, too"
@@ -128,13 +128,13 @@ class Adjustments:
     def _without_ignored(
         self, truth: xr.Dataset, run: xr.Dataset
     ) -> tuple[xr.Dataset, xr.Dataset]:
-        names = [str(name) for name in dict.fromkeys((*truth.data_vars, *run.data_vars))]
+        existing = [str(name) for name in dict.fromkeys((*truth.data_vars, *run.data_vars))]
         beside = {str(n) for data in (truth, run) for n in data.coords if n not in data.sizes}
         for name in self.ignore:
-            if name not in names and name not in beside:
+            if name not in existing and name not in beside:
                 raise InputError(
                     f"ignore names the variable '{name}', which neither has; there are "
-                    f"{', '.join(names)}{meant(name, names)}"
+                    f"{', '.join(existing)}{meant(name, existing)}"
                 )
         dropped = list(self.ignore)
         return truth.drop_vars(dropped, errors="ignore"), run.drop_vars(dropped, errors="ignore")

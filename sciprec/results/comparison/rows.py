@@ -348,27 +348,27 @@ def error_at_end(golden: xr.Dataset, actual: xr.Dataset, tolerance: Mapping[str,
     return _errors(at_end, [tolerance])[tolerance["metric"]]
 
 
-def _row(pair: Pair, stated: list[dict[str, Any]]) -> Row:
+def _row(compared: Pair, stated: list[dict[str, Any]]) -> Row:
     """Metrics and counts of one pair."""
-    errors = _errors(pair, stated)
+    errors = _errors(compared, stated)
     severity = (
-        "broken" if pair.changed_nonfinite else "empty" if not pair.tally.finite
-        else "identical" if pair.identical else "changed"
+        "broken" if compared.changed_nonfinite else "empty" if not compared.tally.finite
+        else "identical" if compared.identical else "changed"
     )  # fmt: skip
     return Row(
-        pair.name, pair.units, pair.statistics.points, errors, *pair.nonfinite,
-        pair.changed_nonfinite, severity, number_format=pair.number_format,
-        statistics=pair.statistics,
+        compared.name, compared.units, compared.statistics.points, errors, *compared.nonfinite,
+        compared.changed_nonfinite, severity, number_format=compared.number_format,
+        statistics=compared.statistics,
     )  # fmt: skip
 
 
-def _errors(pair: Pair, stated: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+def _errors(compared: Pair, stated: Sequence[Mapping[str, Any]]) -> dict[str, float]:
     """All metrics of a pair; percentiles are exact where a stated tolerance is near."""
-    errors = {name: m.compute(pair) for name, m in metrics().items()}
+    errors = {name: m.compute(compared) for name, m in metrics().items()}
     for tolerance in stated:
-        if tolerance["variable"] == pair.name:
+        if tolerance["variable"] == compared.name:
             name = tolerance["metric"]
-            exact = refined(name, pair, tolerance["at_most"])
+            exact = refined(name, compared, tolerance["at_most"])
             errors[name] = errors[name] if exact is None else exact
     return errors
 

@@ -27,9 +27,11 @@ def errors_along(one: Pair) -> np.ndarray:
     return np.array([_relative_l2(p) if p.finite.any() else math.nan for p in each])
 
 
-def _relative_l2(pair: Pair) -> float:
+def _relative_l2(compared: Pair) -> float:
     """sqrt(sum w e^2 / sum w golden^2) of values in memory, as the metric of that name has it."""
-    return ratio(_rms(pair.difference, pair.weight), _rms(pair.reference, pair.weight))
+    return ratio(
+        _rms(compared.difference, compared.weight), _rms(compared.reference, compared.weight)
+    )
 
 
 def _rms(values: np.ndarray, weight: np.ndarray) -> float:
