@@ -69,11 +69,11 @@ def test_more_random_kernels():
 
 @pytest.mark.slow
 def test_random_kernels_of_operands_that_nearly_cancel():
-    """Kinks and jumps between the tested and the exact operand: ten kernels of the survey, of which
-    bounds that follow the tested sign alone fail eight.
+    """Kinks and jumps between the tested and the exact operand: kernels of the survey, most of
+    which bounds fail that follow the tested sign alone.
     """
-    found = counted((5, 14, 16, 25, 30, 38, 45, 51, 54, 61), 60, cancelling=True)
-    assert found["bounded"] > 300 and found["open"] > 5
+    found = counted((5, 14, 16, 25, 30), 60, cancelling=True)
+    assert found["bounded"] > 150 and found["open"] > 2
 
 
 def beside_zero(x, y, z, out):
