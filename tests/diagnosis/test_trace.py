@@ -102,7 +102,7 @@ def test_whatever_it_is_split_by(by):
 @pytest.mark.parametrize(
     "backend",
     ["bf16", "fp16", "fp32", "float:p=13,emin=-60,emax=60,round=rz", "mlu370", ROLES[0], ROLES[2],
-     *(pytest.param(b, marks=pytest.mark.slow) for b in (ROLES[1], *ROLES[3:]))],
+     pytest.param(ROLES[5], marks=pytest.mark.slow)],
     ids=lambda b: getattr(b, "name", b),
 )  # fmt: skip
 def test_shares_are_those_of_exact_arithmetic(backend):
@@ -122,10 +122,7 @@ def elementary(x, y, out):
         out[i] = math.atan2(wave, y[i]) + math.log(wave + 1.5) ** 1.7
 
 
-@pytest.mark.parametrize(
-    "backend", ["fp64", pytest.param("float:p=40,round=rz", marks=pytest.mark.slow)]
-)
-def test_functions_in_wide_formats_show_what_they_lose(backend):
+def test_functions_in_wide_formats_show_what_they_lose(backend="fp64"):
     """Against 200 bits of mpmath along the tested run."""
     rng = np.random.default_rng(8)
     x, y = (quantize(rng.uniform(0.5, 2.0, 30), backend) for _ in range(2))
