@@ -95,8 +95,7 @@ def test_a_wrong_element_of_a_good_answer_is_named(tmp_path):
     assert checked.good and "out[0] is 0 for 3.5 on the inputs of the check" in checked.verdict
 
 
-@pytest.mark.parametrize("name", ["mlu370", pytest.param("e4m3fn", marks=pytest.mark.slow)])
-def test_one_format_for_everything_is_the_backend_of_that_format(name):
+def test_one_format_for_everything_is_the_backend_of_that_format(name="mlu370"):
     """In both forms, whatever the numbers are that it is given."""
     assignment = Assignment({}, default=name, rounds="everything")
     known, plain = assignment.arithmetics, lift(arithmetic, name)
