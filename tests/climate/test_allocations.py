@@ -129,10 +129,7 @@ def unit(**keys):
 
 STAGED = {
     "fp16": "fp16",
-    "mixed-l3": "mixed-l3",
-    "int4 table": unit(table="int4", field="fp16"),
     "groups": unit(table="int4", field="fp16", scale="group"),
-    "two of four": unit(table="fp16", field="fp16", sparsity="2:4", accumulate="fp16"),
     "two of four, packed": unit(table="int4", field="int8", sparsity="2:4"),
     "slices, one scale": unit(table="int8", field="int8", slices=2, scale="tensor"),
     "lowest orders kept": unit(table="int8", field="e4m3fn") | {"kept": "fp32", "kept_orders": 1},
