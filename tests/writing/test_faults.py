@@ -29,7 +29,7 @@ from tests.writing.stand_ins import stand_ins
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="descriptors are named by /proc")
 
 QUICK = ("scenario new", "trace", "monitor", "report of coverage", "run")
-MOST = 5
+MOST = 3
 """Calls of a scene that fail in the slow tests."""
 READING = {
     "backends": "backends", "policies": "policies", "doctor": "", "price": "",
@@ -110,14 +110,14 @@ def drawn(name, seed, most, folder):
 
 @pytest.mark.parametrize("name", QUICK)
 def test_a_call_that_fails_is_a_sentence_and_nothing_is_lost(name, tmp_path):
-    failed, wrong = drawn(name, 1, 4 if name == "run" else 5, tmp_path)
+    failed, wrong = drawn(name, 1, 4, tmp_path)
     assert failed and not wrong
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in SCENES if name != QUICK[0]])
 def test_calls_that_fail_anywhere_in_a_verb_are_sentences_and_nothing_is_lost(name, tmp_path):
-    failed, wrong = drawn(name, 2, 4 if name == "quickstart" else MOST, tmp_path)
+    failed, wrong = drawn(name, 2, MOST, tmp_path)
     assert failed and not wrong
 
 
