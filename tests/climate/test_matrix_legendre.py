@@ -166,19 +166,15 @@ def test_units_run_in_the_primitive_equations_too():
 
 TRIAL = {
     "fp16 x fp16, fp32 sums": ("matrix:table=fp16,field=fp16", 3.8e-6),
-    "bf16 x bf16": ("matrix:table=bf16,field=bf16", 4.5e-5),
     "e4m3fn x e4m3fn, scale per channel": ("matrix:table=e4m3fn,field=e4m3fn", 5.5e-4),
     "int8 x fp16": ("matrix:table=int8,field=fp16", 6.9e-5),
-    "int8 x int8": ("matrix:table=int8,field=int8", 2.1e-4),
     "int4 x fp16": ("matrix:table=int4,field=fp16", 3.6e-3),
     "int4 x fp16, scale per group of 8": ("matrix:table=int4,field=fp16,scale=group", 2.8e-3),
     "fp16, two of four": ("matrix:table=fp16,field=fp16,sparsity=2:4", 7.0e-3),
-    "int8 in 2 slices": (SLICED.format(2), 5.9e-6),
     "int8 in 3 slices": (SLICED.format(3), 9.3e-8),
-    "int8 in 4 slices": (SLICED.format(4), 5.4e-10),
 }
 """Row of docs/matrix_unit.md -> unit, and the relative error of the height of day 5 in a trial with
-a program of its own.
+a program of its own; rows that differ from one of these by a format alone are left out.
 """
 
 
