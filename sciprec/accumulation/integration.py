@@ -153,8 +153,8 @@ def accumulate(
     storage = backend.storage
     u = storage.format.unit_roundoff
     done = summing.fixed_point()
-    seen = None if monitor is None or history is None else observed_of(monitor, history)
-    return Accumulation(times, values, exact, u, storage.fixed, summing.clock.timing, done, seen)
+    watched = None if monitor is None or history is None else observed_of(monitor, history)
+    return Accumulation(times, values, exact, u, storage.fixed, summing.clock.timing, done, watched)
 
 
 def observed_of(plan: Plan, history: History) -> Observed:

@@ -229,7 +229,7 @@ def show(
         say(line)
 
 
-def _commanded(verb: str, words: list[str], others: bool) -> Any:
+def _commanded(verb: str, words: list[str], has_options: bool) -> Any:
     """Return the price or the benchmark that the words behind `--` ask for.
 
     Raises:
@@ -245,7 +245,7 @@ def _commanded(verb: str, words: list[str], others: bool) -> Any:
             f"'{words[0]}' was given behind '{verb}'; one scenario or kernel at a time, or "
             "`-- price OPTIONS`, or `-- bench NAME`"
         )
-    if others:
+    if has_options:
         raise InputError(
             f"options of scenarios, kernels or batches were given beside {verb}; leave them out "
             "(an arithmetic of prices is given behind --: `-- price --backend fp32 ...`)"

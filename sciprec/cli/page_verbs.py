@@ -55,18 +55,18 @@ def _verify(folder: Path, json: bool) -> None:
     from sciprec.cli.console import print_json, print_listing, say
     from sciprec.report.stored.verification import DAMAGED, MISSING, verify
 
-    seen = verify(folder)
+    batch = verify(folder)
     if json:
         print_json({
-            "folder": folder, "good": seen.good, "digest": seen.digest, "command": seen.command,
-            "files": seen.table,
+            "folder": folder, "good": batch.good, "digest": batch.digest, "command": batch.command,
+            "files": batch.table,
         })  # fmt: skip
     else:
         colours = {DAMAGED: "red", MISSING: "red"}
-        print_listing(seen.listing(), lambda number, head, cell: colours.get(cell, ""))
-        for sentence in seen.sentences():
+        print_listing(batch.listing(), lambda number, head, cell: colours.get(cell, ""))
+        for sentence in batch.sentences():
             say(sentence)
-    if not seen.good:
+    if not batch.good:
         raise typer.Exit(NOT_MET)
 
 

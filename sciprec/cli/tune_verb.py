@@ -138,5 +138,5 @@ def _of_scenario(named: str, changes: list[str], check: list[str], search: dict[
     from sciprec.scenario.changes import change
     from sciprec.workbench.kinds.scenario_tune import tune_scenario
 
-    others = dict(map(change, check)) if check else None
-    return tune_scenario(named, changes=dict(map(change, changes)), check=others, **search)
+    check_changes = dict(map(change, check)) if check else None
+    return tune_scenario(named, changes=dict(map(change, changes)), check=check_changes, **search)

@@ -97,8 +97,8 @@ def _vacc(rd, rn, rm):
 @_scalar
 def _vacc_bounded(rd, rn, rm, saturate):
     """rd + rn * rm, wrapped or stopped at the end of the range that the sum left by."""
-    total, left = _vacc(rd, rn, rm)
-    if left and saturate:
+    total, leaves = _vacc(rd, rn, rm)
+    if leaves and saturate:
         return np.int64(_LEAST_I64) if rd < 0 else np.int64(_GREATEST_I64)
     return total
 

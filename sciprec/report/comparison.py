@@ -61,8 +61,8 @@ def _title(comparison: Comparison) -> str:
     if not beyond:
         if comparison.of_nothing:
             return "Nothing was compared: no value is finite in both"
-        same = all(row.severity in SETTLED for row in comparison.rows)
-        return "All bits are the same" if same else "All variables are within the tolerances"
+        unchanged = all(row.severity in SETTLED for row in comparison.rows)
+        return "All bits are the same" if unchanged else "All variables are within the tolerances"
     return f"{len(beyond)} of {len(comparison.rows)} variables differ: {', '.join(beyond)}"
 
 

@@ -130,10 +130,10 @@ def _most_memory(batch: StoredBatch) -> float | None:
 
 def _title(batch: StoredBatch) -> str:
     """The title of the page: how many scenarios, in how many arithmetics."""
-    scenarios, others = len(batch.scenarios), len(batch.labels) - 1
+    scenarios, arithmetics = len(batch.scenarios), len(batch.labels) - 1
     return (
         f"{scenarios} {'scenario' if scenarios == 1 else 'scenarios'} in "
-        f"{others} {'arithmetic' if others == 1 else 'arithmetics'}, against fp64"
+        f"{arithmetics} {'arithmetic' if arithmetics == 1 else 'arithmetics'}, against fp64"
     )
 
 

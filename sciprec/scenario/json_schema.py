@@ -36,8 +36,8 @@ class _OfToml(GenerateJsonSchema):
         return self.generate_inner(schema["schema"])
 
     def default_schema(self, schema: Any) -> dict[str, Any]:
-        made = super().default_schema(schema)
-        return {name: value for name, value in made.items() if (name, value) != ("default", None)}
+        result = super().default_schema(schema)
+        return {name: value for name, value in result.items() if (name, value) != ("default", None)}
 
     def field_title_should_be_set(self, schema: Any) -> bool:
         return False

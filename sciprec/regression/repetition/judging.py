@@ -77,7 +77,7 @@ def _difference(truth: Ended, other: Ended) -> Difference | None:
 
 def _alone(runs: list[Made], truth: Ended, run: Runs, tell: Told) -> list[Made]:
     """Later calls made again as first ones, where a second call differs at all."""
-    if not any(made.difference and "a second call" in made.circumstance.ways for made in runs):
+    if not any(each.difference and "a second call" in each.circumstance.ways for each in runs):
         return runs
     first = [m for m in runs if not m.circumstance.later or "a second call" in m.circumstance.ways]
     again = [replace(m.circumstance, later=False) for m in runs if m not in first]

@@ -160,10 +160,10 @@ def _answer(function: Callable[..., Any], arguments: bytes, how: CallSettings) -
     try:
         with np.errstate(all="ignore"):
             returned = function(*values.values())
-        left, _ = left_by_call(values, returned, KINDS)
+        results, _ = left_by_call(values, returned, KINDS)
     except Exception as error:
         return f"{type(error).__name__}: {error}"
-    return {name: np.array(array) for name, array in left.items()}
+    return {name: np.array(array) for name, array in results.items()}
 
 
 def _set_numba(how: CallSettings) -> None:

@@ -183,21 +183,21 @@ def _budget_picture(done: Sequence[StoredRun], name: str) -> Picture:
         panels = figure.subplots(1, len(rows), sharey=True, sharex=True, squeeze=False)[0]
         largest = 0.0
         for axes, row in zip(panels, rows, strict=True):
-            left = np.zeros(len(done))
+            offsets = np.zeros(len(done))
             worth = np.flatnonzero(told_apart[row].values)
             at = [_widest(run.dataset.isel(maturity=row, strike=worth)) for run in done]
             places = np.arange(len(done))
             for part, colour in zip(PARTS, PART_COLOURS, strict=True):
                 share = np.array([100 * float(data[part]) / _size(data) for data in at])
                 share = np.where(np.isfinite(share), share, 0.0)
-                axes.barh(places, share, left=left, color=colour, label=part, height=0.7)
-                left += share
+                axes.barh(places, share, left=offsets, color=colour, label=part, height=0.7)
+                offsets += share
             accepted = [100 * float(d["tolerance"]) / _size(d) for d in at]
             axes.vlines(accepted, places - 0.5, places + 0.5, linestyles="--", linewidth=1,
                         color=QUIET)  # fmt: skip
             axes.set(xlabel="% of the price", title=f"maturity {float(first['maturity'][row]):g} y")
             axes.xaxis.set_major_locator(MaxNLocator(4, prune="upper"))
-            largest = max(largest, left.max())
+            largest = max(largest, offsets.max())
         most = MOST_TOLERANCES * accepted[0]
         cut = largest > most
         panels[0].set_xlim(0, most if cut else None)
@@ -227,8 +227,8 @@ def _rounding_picture(done: Sequence[StoredRun], order: Sequence[str], name: str
             data, look = run.dataset, label_style(run.label, order)
             worth = data["price"].where(_distinguishable(data))
             measured = 100 * np.abs(data["rounding_error"] / worth).values.ravel()
-            left = 100 * data["relative_rounding"].values.ravel()
-            for side, values, face in ((-0.16, measured, look["color"]), (0.16, left, "none")):
+            remaining = 100 * data["relative_rounding"].values.ravel()
+            for side, values, face in ((-0.16, measured, look["color"]), (0.16, remaining, "none")):
                 positive = values[np.isfinite(values) & (values > 0)]
                 axes.plot(positive, np.full(positive.size, place + side),
                           **look | {"linestyle": "none", "markerfacecolor": face})  # fmt: skip
@@ -253,7 +253,7 @@ def _rounding_picture(done: Sequence[StoredRun], order: Sequence[str], name: str
 def _cost_picture(done: Sequence[StoredRun], name: str) -> Picture:
     """Measured seconds of each level's paths, stacked, by arithmetic."""
     places = np.arange(len(done))
-    left = np.zeros(len(done))
+    offsets = np.zeros(len(done))
     with drawn(name, 1.0 + 0.26 * len(done)) as figure:
         axes = figure.add_subplot()
         for level, colour in zip(LEVELS, PART_COLOURS, strict=True):
@@ -261,8 +261,8 @@ def _cost_picture(done: Sequence[StoredRun], name: str) -> Picture:
                 sum(row["seconds"] for row in level_rows([run]) if row["level"] == level)
                 for run in done
             ])  # fmt: skip
-            axes.barh(places, seconds, left=left, color=colour, label=level, height=0.7)
-            left += seconds
+            axes.barh(places, seconds, left=offsets, color=colour, label=level, height=0.7)
+            offsets += seconds
         axes.set_yticks(places, [short(run.label) for run in done])
         axes.invert_yaxis()
         axes.set(xlabel="seconds", title="Measured processor time of the paths, by level")

@@ -90,14 +90,14 @@ def _badness(run: StoredRun) -> tuple[bool, float]:
 
 
 def _growth_picture(
-    truth: StoredRun, others: Sequence[StoredRun], variable: str, order: Sequence[str], name: str
+    truth: StoredRun, runs: Sequence[StoredRun], variable: str, order: Sequence[str], name: str
 ) -> Picture:
     """Relative l2 error over time, one line per arithmetic, logarithmic."""
     limits = [t for t in truth.description["tolerance"] if t["variable"] == variable]
     limits = [t for t in limits if t["metric"] == "relative_l2" and t.get("times") != "all"]
     with drawn(name, 3.5) as figure:
         axes = figure.add_subplot()
-        for run in others:
+        for run in runs:
             days, errors = growth(truth.dataset, run.dataset, variable)
             shown = np.isfinite(errors) & (errors > 0)
             axes.plot(days[shown], errors[shown], label=short(run.label),
@@ -123,9 +123,9 @@ def _growth_picture(
     )
 
 
-def _maps(truth: StoredRun, others: Sequence[StoredRun], variable: str, name: str) -> Switch:
+def _maps(truth: StoredRun, runs: Sequence[StoredRun], variable: str, name: str) -> Switch:
     """The error map of every arithmetic beside the field, the worst first."""
-    ordered = sorted(others, key=_badness, reverse=True)
+    ordered = sorted(runs, key=_badness, reverse=True)
     choices = {
         run.label: _error_map(truth, run, variable, f"{name}-{place}")
         for place, run in enumerate(ordered)
@@ -201,7 +201,7 @@ def _unit(grid: xr.DataArray) -> str:
 
 
 def _rounding_picture(
-    truth: StoredRun, others: Sequence[StoredRun], order: Sequence[str], name: str
+    truth: StoredRun, runs: Sequence[StoredRun], order: Sequence[str], name: str
 ) -> Picture:
     """|price - fp64 price| in standard errors against the strike, logarithmic."""
     golden = truth.dataset
@@ -209,7 +209,7 @@ def _rounding_picture(
     with drawn(name, 3.3) as figure:
         panels = figure.subplots(1, len(chosen), sharey=True, squeeze=False)[0]
         for axes, row in zip(panels, chosen, strict=True):
-            for run in others:
+            for run in runs:
                 error = np.abs(run.dataset["price"][row] - golden["price"][row])
                 error = (error / golden["standard_error"][row]).values
                 shown = np.isfinite(error) & (error > 0)

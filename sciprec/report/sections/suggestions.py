@@ -45,8 +45,8 @@ class Suggestion:
     @property
     def sentence(self) -> str:
         """ "error follows ...: carry the residual; verified by a run: error / 41"."""
-        seen = f"{self.observed}: " if self.observed else ""
-        return f"{seen}{self.change}; verified by a run: error ÷ {factor(self.gain)}"
+        prefix = f"{self.observed}: " if self.observed else ""
+        return f"{prefix}{self.change}; verified by a run: error ÷ {factor(self.gain)}"
 
 
 def suggestions(runs: Sequence[StoredRun], folder: str) -> list[Suggestion]:

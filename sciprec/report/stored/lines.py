@@ -24,8 +24,8 @@ def lines_picture(
         name: unique on the page, for identifiers.
     """
     axis = str(done[0].dataset[variable].dims[-1])
-    others = done[0].dataset[variable].dims[:-1]
-    when = f"at the last {' and '.join(map(str, others))}" if others else ""
+    dims = done[0].dataset[variable].dims[:-1]
+    when = f"at the last {' and '.join(map(str, dims))}" if dims else ""
     title = f"{variable} {when}".strip()
     with drawn(name, 3.5) as figure:
         axes = figure.add_subplot()

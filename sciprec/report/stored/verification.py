@@ -51,8 +51,8 @@ class VerifiedBatch(Shown):
 
     def counts(self) -> dict[str, int]:
         """The number of files in each state, states of no file left out."""
-        seen = [row["state"] for row in self.table]
-        return {state: seen.count(state) for state in STATES if state in seen}
+        states = [row["state"] for row in self.table]
+        return {state: states.count(state) for state in STATES if state in states}
 
     def sentences(self) -> list[str]:
         """The digest, and what to do."""
@@ -97,8 +97,8 @@ def verify(folder: str | Path) -> VerifiedBatch:
     except InputError as error:
         if not (folder / MANIFEST).is_file():
             raise
-        seen = [_row_of(files.verify(path)) for path in _unlisted(folder)]
-        return VerifiedBatch(folder, (_row(MANIFEST, DAMAGED, str(error)), *seen), "", "")
+        unlisted = [_row_of(files.verify(path)) for path in _unlisted(folder)]
+        return VerifiedBatch(folder, (_row(MANIFEST, DAMAGED, str(error)), *unlisted), "", "")
     digest = digest_of_batch(content)
     rows = [_row(MANIFEST, VERIFIED if digest else UNVERIFIED, "" if digest else _before())]
     for entry in content["runs"]:
@@ -116,13 +116,13 @@ def _unlisted(folder: Path) -> list[Path]:
     return sorted(path for path in folder.iterdir() if path.name.endswith(endings))
 
 
-def _row_of(seen: files.Verified) -> dict[str, str]:
-    if seen.damage:
-        missing = seen.damage == files.MISSING
-        return _row(seen.path.name, MISSING if missing else DAMAGED, damage_of(seen))
-    if seen.sealed:
-        return _row(seen.path.name, VERIFIED)
-    return _row(seen.path.name, UNVERIFIED, _before())
+def _row_of(checked: files.Verified) -> dict[str, str]:
+    if checked.damage:
+        missing = checked.damage == files.MISSING
+        return _row(checked.path.name, MISSING if missing else DAMAGED, damage_of(checked))
+    if checked.sealed:
+        return _row(checked.path.name, VERIFIED)
+    return _row(checked.path.name, UNVERIFIED, _before())
 
 
 def _of_page(folder: Path, digest: str) -> dict[str, Any]:

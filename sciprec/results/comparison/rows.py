@@ -142,8 +142,8 @@ class Comparison(Shown):
 
     def listing(self) -> Listing:
         """One line for each variable."""
-        known = metrics()
-        shown = [known[name] for name in SHOWN_METRICS]
+        registered = metrics()
+        shown = [registered[name] for name in SHOWN_METRICS]
         rows = [
             (
                 row.variable, row.severity, *(number(row.errors.get(m.name)) for m in shown),
@@ -155,7 +155,7 @@ class Comparison(Shown):
             ("variable", "result"),
             (*(m.title for m in shown), "not finite"),
             rows,
-            droppable=tuple(known[name].title for name in DROPPED_METRICS),
+            droppable=tuple(registered[name].title for name in DROPPED_METRICS),
         )
 
     def sentences(self) -> tuple[str, ...]:
@@ -172,16 +172,18 @@ class Comparison(Shown):
 
     def _summary(self) -> Summary:
         beyond = sum(row.severity not in WITHIN for row in self.rows)
-        asked = self.tolerances != Tolerances()
+        limited = self.tolerances != Tolerances()
         count = counted(len(self.rows), "variable")
         empty = sum(row.severity == "empty" for row in self.rows)
         if self.of_nothing:
             text = f"{count}, nothing was compared"
         elif beyond or self.missing or self.unlike:
-            text = f"{beyond} of {count} " + ("beyond the tolerances" if asked else "not the same")
+            text = f"{beyond} of {count} " + (
+                "beyond the tolerances" if limited else "not the same"
+            )
         else:
             of_some = f", {len(self.rows) - empty} of them compared" if empty else ""
-            text = f"{count}{of_some}, all " + ("within the tolerances" if asked else "the same")
+            text = f"{count}{of_some}, all " + ("within the tolerances" if limited else "the same")
         if self.missing:
             text += f", {counted(len(self.missing), 'file')} missing"
         return Summary(f"comparison: {text}", self.listing(), self.sentences())

@@ -191,12 +191,12 @@ def verify(path: str | Path, expected: str = "", *, run: str = "") -> Verified:
 
 def seen_of(path: Path, dataset: xr.Dataset, expected: str = "") -> Verified:
     """Verify a dataset that is read from a file; see `verify`."""
-    seen, sealed = dict(dataset.attrs), digests.is_sealed(dataset)
-    damage = digests.damage(dataset) if sealed else _without_digest(seen, expected)
-    digest = str(seen.get(digests.OF_RUN, ""))
+    attributes, sealed = dict(dataset.attrs), digests.is_sealed(dataset)
+    damage = digests.damage(dataset) if sealed else _without_digest(attributes, expected)
+    digest = str(attributes.get(digests.OF_RUN, ""))
     if sealed and expected and digest != expected and not damage:
         damage = "holds other results than the list of runs says"
-    return Verified(path, damage, sealed, digest, seen)
+    return Verified(path, damage, sealed, digest, attributes)
 
 
 def _without_digest(attributes: Mapping[str, Any], expected: str) -> str:

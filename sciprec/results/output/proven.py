@@ -20,7 +20,7 @@ from sciprec.results.output.pieces import is_large
 
 def available(
     path: str | Path, expected: str = "",
-    held: Callable[[files.Verified], files.Verified] = lambda seen: seen,
+    held: Callable[[files.Verified], files.Verified] = lambda verified: verified,
 ) -> xr.Dataset:  # fmt: skip
     """The dataset of a run's file, as `files.available`, which holds what was written.
 
@@ -78,13 +78,13 @@ class DamagedFileError(InputError):
     """A run's file does not hold what was written; the message says how to make it again."""
 
 
-def _require_whole(seen: files.Verified) -> None:
+def _require_whole(verified: files.Verified) -> None:
     """
     Raises:
         DamagedFileError: the file is damaged or missing.
     """
-    if seen.damage:
-        raise DamagedFileError(f"{damage_of(seen)}; {way_back(seen.path)}")
+    if verified.damage:
+        raise DamagedFileError(f"{damage_of(verified)}; {way_back(verified.path)}")
 
 
 def damage_of(seen: files.Verified) -> str:

@@ -85,10 +85,10 @@ class Course:
         """The time that the rest may take at the pace so far; empty where it is not known yet."""
         begun = sum(share * self._work.get(file, 0.0) for file, share in self._shares.items())
         computed = self._done - self._kept + begun
-        rest = self._whole - self._done - begun
-        if not computed or rest <= 1e-9:
+        remaining = self._whole - self._done - begun
+        if not computed or remaining <= 1e-9:
             return ""
-        return f"about {duration(self.seconds * rest / computed)} left"
+        return f"about {duration(self.seconds * remaining / computed)} left"
 
     def _compiled(self, scenario: str, label: str) -> None:
         """One of the runs with these kernels is beyond compiling them, whichever was the first; so

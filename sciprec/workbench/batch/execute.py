@@ -240,19 +240,19 @@ def _on_cluster(
         outcomes[outcome.file] = outcome
         on_done(outcome)
 
-    def left() -> list[Run]:
+    def pending() -> list[Run]:
         return [run for run in runs if run.file not in outcomes]
 
     try:
         for batch in _batches(client, futures):
             for outcome in _answered(client, partial(_fetched, client, batch, debug)):
                 ended(outcome)
-        if left():  # nothing that was handed out before stands beside them
+        if pending():  # nothing that was handed out before stands beside them
             _answered(client, partial(client.cancel, futures))
-        for run in left():
+        for run in pending():
             ended(_answered(client, partial(_alone, client, run, action)))
     except _SchedulerLostError:
-        for run in left():
+        for run in pending():
             ended(run.outcome(0.0, _LOST))
     return tuple(outcomes[run.file] for run in runs)
 

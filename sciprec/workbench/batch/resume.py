@@ -107,13 +107,13 @@ def look_for(run: Run, folder: str | Path, entry: Mapping[str, Any] | None = Non
     if not os.path.lexists(path):
         return ExistingFile(run)
     of_this = entry is not None and entry.get("run") == digest
-    seen = files.verify(path, entry["digest"] if of_this else "", run=digest)
-    if seen.proven:
-        return ExistingFile(run, seen.attributes, seen.digest)
-    if seen.other and not of_this:
+    verified = files.verify(path, entry["digest"] if of_this else "", run=digest)
+    if verified.proven:
+        return ExistingFile(run, verified.attributes, verified.digest)
+    if verified.other and not of_this:
         return ExistingFile(run)
     lost = "has lost the digests that it was written with"  # this code has written some
-    return ExistingFile(run, damage=seen.damage or lost)
+    return ExistingFile(run, damage=verified.damage or lost)
 
 
 def _listed(folder: Path) -> dict[str, Mapping[str, Any]]:
@@ -207,7 +207,7 @@ def remove_leftovers(runs: Sequence[Run], folder: str | Path) -> None:
     """
     whole.tidy(Path(folder))
     names = {run.file: run for run in runs}
-    for left in (Path(folder) / INTERRUPTED).glob("*-*"):
-        run = names.get(left.name.rpartition("-")[0])
-        if run is not None and left != interrupted_folder(run, folder):
-            remove_interrupted(left)
+    for path in (Path(folder) / INTERRUPTED).glob("*-*"):
+        run = names.get(path.name.rpartition("-")[0])
+        if run is not None and path != interrupted_folder(run, folder):
+            remove_interrupted(path)

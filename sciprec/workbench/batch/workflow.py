@@ -302,13 +302,13 @@ def completed(
     return [outcomes[run.file] for run in runs]
 
 
-def _notes(left: Sequence[str], folder: Path) -> tuple[str, ...]:
+def _notes(names: Sequence[str], folder: Path) -> tuple[str, ...]:
     """Notes for a reader of the folder about files that are not on the page."""
-    if not left:
+    if not names:
         return ()
-    shown = ", ".join(left[:_MOST_NAMED]) + (" and others" if len(left) > _MOST_NAMED else "")
+    shown = ", ".join(names[:_MOST_NAMED]) + (" and others" if len(names) > _MOST_NAMED else "")
     return (
-        f"{len(left)} of the files in '{folder}' are not on the page: {shown}; they are of other "
+        f"{len(names)} of the files in '{folder}' are not on the page: {shown}; they are of other "
         "scenarios of the same name, or of runs that were not asked for now; remove them, or give "
         "another folder with --out",
     )

@@ -147,10 +147,10 @@ def put_call_parity(calls: xr.Dataset, puts: xr.Dataset) -> xr.DataArray:
         InputError: the two are not of kinds call and put, or on other points.
     """
     market, other = market_of(calls), market_of(puts)
-    same = calls["price"].shape == puts["price"].shape and all(
+    alike = calls["price"].shape == puts["price"].shape and all(
         np.array_equal(calls[axis].values, puts[axis].values) for axis in ("maturity", "strike")
     )
-    if (market.kind, other.kind) != EUROPEAN or not same:
+    if (market.kind, other.kind) != EUROPEAN or not alike:
         raise InputError(
             f"parity was asked of kinds {market.kind!r} and {other.kind!r}; accepted: calls, then "
             "puts with the same strikes and maturities"

@@ -184,10 +184,10 @@ def _ratio(numerator: float, denominator: float) -> float:
     return numerator / denominator
 
 
-def _worst(rounding: np.ndarray, others: np.ndarray) -> tuple[int, ...]:
+def _worst(rounding: np.ndarray, other_errors: np.ndarray) -> tuple[int, ...]:
     """The place where rounding is largest against the others."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        share = np.where(rounding == 0.0, 0.0, rounding / others)
+        share = np.where(rounding == 0.0, 0.0, rounding / other_errors)
     share = np.where(np.isnan(share), -1.0, share)
     return tuple(int(i) for i in np.unravel_index(int(np.argmax(share)), share.shape))
 

@@ -111,10 +111,10 @@ def growth_laws(steps, errors, unit_roundoff: float) -> Growth | None:
         "square root": _power(n, log_error, 0.5, unit_roundoff),
         "linear": _power(n, log_error, 1.0, unit_roundoff),
     }
-    weights = _weights(n.size, [(rest, k) for _, _, rest, k in fits.values()])
+    weights = _weights(n.size, [(residual, k) for _, _, residual, k in fits.values()])
     laws = [
-        Law(name, formula, coefficients, math.sqrt(rest / n.size) / math.log(10.0), weight)
-        for (name, (formula, coefficients, rest, _)), weight in zip(
+        Law(name, formula, coefficients, math.sqrt(residual / n.size) / math.log(10.0), weight)
+        for (name, (formula, coefficients, residual, _)), weight in zip(
             fits.items(), weights, strict=True
         )
     ]
@@ -133,16 +133,16 @@ def _exponential(n, log_error) -> tuple[str, dict[str, float], float, int]:
     """delta_0 and eps of delta_0 e^(n eps), the sum of squares left, and how many coefficients."""
     rate, _ = _slope(n, log_error)
     start = float(np.mean(log_error) - rate * np.mean(n))
-    rest = float(np.sum((log_error - start - rate * n) ** 2))
-    return "delta_0 e^(n eps)", {"delta_0": math.exp(start), "eps": rate}, rest, 2
+    residual = float(np.sum((log_error - start - rate * n) ** 2))
+    return "delta_0 e^(n eps)", {"delta_0": math.exp(start), "eps": rate}, residual, 2
 
 
 def _power(n, log_error, power: float, u: float) -> tuple[str, dict[str, float], float, int]:
     """c of c n^p u."""
     log_c = float(np.mean(log_error - power * np.log(n)))
-    rest = float(np.sum((log_error - power * np.log(n) - log_c) ** 2))
+    residual = float(np.sum((log_error - power * np.log(n) - log_c) ** 2))
     formula = "c sqrt(n) u" if power == 0.5 else "c n u"
-    return formula, {"c": math.exp(log_c) / u}, rest, 1
+    return formula, {"c": math.exp(log_c) / u}, residual, 1
 
 
 def _slope(x, y) -> tuple[float, float]:
@@ -150,8 +150,8 @@ def _slope(x, y) -> tuple[float, float]:
     x = x - x.mean()
     square = float(np.sum(x * x))
     slope = float(np.sum(x * y) / square)
-    rest = y - y.mean() - slope * x
-    return slope, math.sqrt(float(np.sum(rest * rest)) / max(1, x.size - 2) / square)
+    residual = y - y.mean() - slope * x
+    return slope, math.sqrt(float(np.sum(residual * residual)) / max(1, x.size - 2) / square)
 
 
 def _weights(points: int, fits: list[tuple[float, int]]) -> list[float]:
@@ -159,10 +159,10 @@ def _weights(points: int, fits: list[tuple[float, int]]) -> list[float]:
     more).
     """
     criteria = []
-    for rest, coefficients in fits:
+    for residual, coefficients in fits:
         k = coefficients + 1
         correction = 2.0 * k * (k + 1) / max(1, points - k - 1)
-        criteria.append(points * math.log(max(rest, 1e-300) / points) + 2.0 * k + correction)
+        criteria.append(points * math.log(max(residual, 1e-300) / points) + 2.0 * k + correction)
     least = min(criteria)
     raw = [math.exp(-0.5 * (c - least)) for c in criteria]
     return [r / sum(raw) for r in raw]

@@ -123,8 +123,8 @@ def _common_times(golden: xr.Dataset, runs: Iterable[xr.Dataset], variable: str)
     count = times.size
     for number, run in enumerate(runs, start=1):
         count = min(count, run.sizes["time"])
-        same = variable in run and run[variable].shape[1:] == shape
-        if not (same and np.array_equal(run["time"].values[:count], times[:count])):
+        alike = variable in run and run[variable].shape[1:] == shape
+        if not (alike and np.array_equal(run["time"].values[:count], times[:count])):
             raise InputError(
                 f"run {number} has other points or times than the truth in '{variable}'; accepted: "
                 "members of the same scenario"

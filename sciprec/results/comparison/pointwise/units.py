@@ -44,7 +44,7 @@ _SPELLINGS = {
 }  # fmt: skip
 _NAMES = {
     spelt.lower() + plural: symbol
-    for symbol, others in _SPELLINGS.items() for spelt in others.split() for plural in ("", "s")
+    for symbol, texts in _SPELLINGS.items() for spelt in texts.split() for plural in ("", "s")
 }  # fmt: skip
 _NUMBER, _SYMBOL = r"\d+(?:\.\d+)?(?:e[+-]?\d+)?", r"[^\s*/^.\d+-]+"
 _FACTOR = re.compile(rf"(/?)\s*({_NUMBER}|{_SYMBOL})(?:\*\*|\^)?([+-]?\d+)?")
@@ -113,8 +113,8 @@ def _unit(name: str) -> Base:
         if name in table:
             return base(table[name])
     for prefix, exponent in _PREFIXES.items():
-        rest = name.removeprefix(prefix)
-        if name not in _BASES and rest != name and rest in {*_TAKE_PREFIXES, *_DEFINED}:
-            unit = _unit(rest)
+        stem = name.removeprefix(prefix)
+        if name not in _BASES and stem != name and stem in {*_TAKE_PREFIXES, *_DEFINED}:
+            unit = _unit(stem)
             return unit._replace(factor=unit.factor * Fraction(10) ** exponent)
     return Base(Fraction(1), Fraction(0), frozenset({(name, 1)}))
