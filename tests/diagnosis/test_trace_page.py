@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from sciprec import InputError, trace
-from sciprec.instruments.assigning.origins import Source
+from sciprec.precision.rewriting.syntax import Source
 from sciprec.tools.trace.examination import MOST_STEPS, Step
 from sciprec.tools.trace.growth import MOST_LINES as MOST_BANDS
 from sciprec.tools.trace.growth import Growth

@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sciprec.foundation.errors import InputError, meant
-from sciprec.instruments.assigning.origins import Origin, ProgramWithOrigins, own_place
+from sciprec.instruments.assigning.origins import own_place
 from sciprec.instruments.assigning.places import Call, Place, is_in, joined, known_as, place_of
 from sciprec.instruments.assigning.program import AssignedProgram
 from sciprec.instruments.assigning.rows import NEAREST
 from sciprec.precision.formats.backend import Arithmetic
+from sciprec.precision.rewriting.program import Program
+from sciprec.precision.rewriting.syntax import Origin
 
 if TYPE_CHECKING:
     from sciprec.instruments.assigning.assignment import Assignment
@@ -44,7 +46,7 @@ class Matching:
     """
 
     def __init__(
-        self, assignment: Assignment, kernel, program: ProgramWithOrigins | None = None
+        self, assignment: Assignment, kernel, program: Program | None = None
     ) -> None:
         self.assignment, self.kernel = assignment, kernel
         self.program = (

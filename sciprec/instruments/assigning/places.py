@@ -14,8 +14,10 @@ from typing import Any
 
 from sciprec.foundation.arguments import refused, word
 from sciprec.foundation.errors import InputError
-from sciprec.instruments.assigning.origins import Origin, ProgramWithOrigins, chain_of, own_place
+from sciprec.instruments.assigning.origins import chain_of, own_place
 from sciprec.precision.rewriting.layout import Row
+from sciprec.precision.rewriting.program import Program
+from sciprec.precision.rewriting.syntax import Origin
 
 UNITS = ("line", "operation", "variable", "function", "call")
 _LINE = re.compile(r"(?:(?P<file>.+):)?(?P<line>\d+)")
@@ -107,7 +109,7 @@ class Place:
         """Whether the place may be in a file."""
         return not self.file or is_in(file, self.file)
 
-    def holds(self, program: ProgramWithOrigins, row: Row, origin: Origin) -> bool:
+    def holds(self, program: Program, row: Row, origin: Origin) -> bool:
         """Whether a row of a program is in the place; its line is the one in force."""
         if not self.is_in(origin.file):
             return False
@@ -131,7 +133,7 @@ class Place:
         return self.text == text and self.column in (-1, column)
 
 
-def place_of(program: ProgramWithOrigins, row: Row, unit: str) -> Place:
+def place_of(program: Program, row: Row, unit: str) -> Place:
     """The place that a row is in."""
     origin = own_place(program, row)
     function, file = origin.function, known_as(origin.file)
@@ -151,7 +153,7 @@ def place_of(program: ProgramWithOrigins, row: Row, unit: str) -> Place:
     return Place(unit, function, file, text=path, calls=tuple(calls))
 
 
-def _operation_of(program: ProgramWithOrigins, row: Row) -> tuple[str, int]:
+def _operation_of(program: Program, row: Row) -> tuple[str, int]:
     """The text of an operation and where it begins; in a kernel of the engine, of the user's call.
     """
     sites = [site for site in (*row.calls, row.site) if site in program.origins]
@@ -168,7 +170,7 @@ def given_by(origin: Origin) -> str:
     return call["first"] if call else ""
 
 
-def path_of(program: ProgramWithOrigins, row: Row) -> str:
+def path_of(program: Program, row: Row) -> str:
     """The lines of the user's calls that lead to a row, and its function."""
     own = _own_chain(program, row)
     return joined([o.line for o in own[:-1]], own[-1].function)
@@ -179,7 +181,7 @@ def joined(lines: Sequence[int], function: str) -> str:
     return " > ".join([*(f"line {line}" for line in lines), function])
 
 
-def calls_of(program: ProgramWithOrigins, row: Row) -> list[Call]:
+def calls_of(program: Program, row: Row) -> list[Call]:
     """The user's calls that lead to a row."""
     return [
         Call(o.function, known_as(o.file), o.line, o.source, *_alike(o))
@@ -187,7 +189,7 @@ def calls_of(program: ProgramWithOrigins, row: Row) -> list[Call]:
     ]
 
 
-def _own_chain(program: ProgramWithOrigins, row: Row) -> list[Origin]:
+def _own_chain(program: Program, row: Row) -> list[Origin]:
     chain = chain_of(program, row) or [own_place(program, row)]
     return [o for o in chain if not o.of_engine] or chain[-1:]
 

@@ -7,9 +7,11 @@ from collections.abc import Callable, Hashable
 
 from sciprec.instruments.assigning import rows
 from sciprec.instruments.assigning.operations import COPIES, ELEMENTS, LITERALS, NUMBERS, rounds
-from sciprec.instruments.assigning.origins import Origin, OriginRewriter, ProgramWithOrigins
 from sciprec.precision.formats.backend import Backend, resolve_backend
 from sciprec.precision.rewriting.layout import Frame, Row
+from sciprec.precision.rewriting.program import Program
+from sciprec.precision.rewriting.rewrite import Rewriter
+from sciprec.precision.rewriting.syntax import Origin
 from sciprec.precision.rounding.variant import Variant
 
 _CHOICES = COPIES - {"neg", "pos", "abs", "fabs", "sign", "cast"}
@@ -41,7 +43,7 @@ class _Rows(Frame):
         """Rows have no units."""
 
 
-class RewriterOfEverything(OriginRewriter):
+class RewriterOfEverything(Rewriter):
     """Rewrites a kernel so that what a line loads, stores, compares, casts or chooses from has the
     line's format, too.
     """
@@ -77,7 +79,7 @@ class RewriterOfEverything(OriginRewriter):
         return super().op(NUMBERS, node, operand)
 
 
-class AssignedProgram(ProgramWithOrigins):
+class AssignedProgram(Program):
     """A program of binary64 whose operations have a row for every chain of calls.
 
     Args:
@@ -102,7 +104,8 @@ class AssignedProgram(ProgramWithOrigins):
             self.rewriter = RewriterOfEverything
         self.row_layout, self.unit, self._counts = layout, unit, counts
         variant = variant or Variant(f"by row, {layout}", rows.ROW_BYTES)
-        super().__init__(kernel, backend or resolve_backend("fp64"), "auto", True, variant)
+        backend = backend or resolve_backend("fp64")
+        super().__init__(kernel, backend, "auto", True, variant, may_share=False)
 
     def _arithmetic(self) -> str:
         place = "'sciprec.instruments.assigning.operations', 'by_row'"

@@ -14,8 +14,6 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from numba import prange
-
 from sciprec.foundation.errors import InputError, meant
 from sciprec.instruments.observing.observed import lift_observed
 from sciprec.precision.formats.backend import Backend, resolve_backend
@@ -23,7 +21,7 @@ from sciprec.precision.lifting.lifted import Lifted
 from sciprec.precision.rewriting.observer import Hooks, Observer
 from sciprec.precision.rewriting.own_names import as_written
 from sciprec.precision.rewriting.program import Program
-from sciprec.precision.rewriting.syntax import name, parse, static_value, stored_names
+from sciprec.precision.rewriting.syntax import name, parse, stored_names
 
 _IMPORTS = """
 from sciprec.instruments.observing.noted_values import begun as sp_note_begun
@@ -178,7 +176,7 @@ class _Notes(Hooks):
 
     def _looped(self, rewriter, node, rewrite) -> list[ast.stmt]:
         """A loop; the passes of an outermost one of the kernel are steps."""
-        outermost = self.is_kernel and not self.loops and not _is_parallel(rewriter, node)
+        outermost = self.is_kernel and not self.loops and not rewriter.is_parallel(node)
         before = set(self.bound)
         begins = self._step_ends("sp_note_next_step(0)") if outermost else None
         self.loops.append((before, begins))
@@ -222,13 +220,6 @@ class _Notes(Hooks):
         if not isinstance(function.body[-1], ast.Return):
             function.body += self._step_ends("sp_note_end()")
         function.body[:0] = parse("sp_note_begun()").body
-
-
-def _is_parallel(rewriter, node) -> bool:
-    """Whether a loop is one over `prange` that becomes parallel."""
-    called = node.iter.func if isinstance(getattr(node, "iter", None), ast.Call) else None
-    known = static_value(called, rewriter.namespace, rewriter.local) if called else None
-    return known is prange and not (rewriter.parallel or rewriter.serial)
 
 
 class _Exits(ast.NodeTransformer):

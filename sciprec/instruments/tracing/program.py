@@ -6,9 +6,7 @@ import ast
 from dataclasses import replace
 
 import numpy as np
-from numba import prange
 
-from sciprec.instruments.assigning.origins import OriginRewriter, ProgramWithOrigins
 from sciprec.instruments.tracing.carried import carrying
 from sciprec.instruments.tracing.operations import END, OUTERMOST_PASS, PASS, TECHNIQUES
 from sciprec.instruments.tracing.technique import row_bytes
@@ -16,6 +14,8 @@ from sciprec.precision.formats.backend import Backend
 from sciprec.precision.library import searching
 from sciprec.precision.rewriting.calls import call_kernel
 from sciprec.precision.rewriting.own_names import as_written
+from sciprec.precision.rewriting.program import Program
+from sciprec.precision.rewriting.rewrite import Rewriter
 from sciprec.precision.rewriting.syntax import name, static_value
 from sciprec.precision.rounding.variant import Variant
 
@@ -53,7 +53,7 @@ class _Pass(ast.Expr):
         self.loop, self.outermost = loop, outermost
 
 
-class _TracedRewriter(OriginRewriter):
+class _TracedRewriter(Rewriter):
     """Rewrites a kernel as ever; literals have rows, comparisons are operations, and so are the
     passes of loops.
 
@@ -95,38 +95,23 @@ class _TracedRewriter(OriginRewriter):
             self.program.loop_variables[site] = as_written(index.id)
         return ast.Expr(noted)
 
-    def _looped(self, node, rewritten):
+    def in_loop(self, node, rewrite):
         """A loop whose passes are noted, of the kernel itself also where it ends. A parallel one is
         rewritten into a serial one, by a rewriter of its own.
         """
-        parallel = self.is_parallel(node)
-        around, outermost = self.loops, not self.loops and self.function is self.program.kernel
-        if self.parallel and not self.loops:
-            around, outermost = self.program.around
-        self.loops = (*around, len(self.program.passes))
-        if parallel:
-            self.program.around = around, outermost
-        else:
-            self.program.passes.append(-1)
-            node.body.insert(0, _Pass(node, outermost))
-        made, self.loops = rewritten(node), around
+        outermost = False
+
+        def passing(rewriter, node):
+            nonlocal outermost
+            outermost = len(self.loops) == 1 and self.function is self.program.kernel
+            if not self.is_parallel(node):
+                node.body.insert(0, _Pass(node, outermost))
+            return rewrite(rewriter, node)
+
+        made = super().in_loop(node, passing)
         made = made if isinstance(made, list) else [made]
         ends = outermost and not self.parallel
         return [*made, ast.Expr(self.op(END, node, ast.Constant(0)))] if ends else made
-
-    def is_parallel(self, node) -> bool:
-        """Whether a loop is one over `prange` that becomes parallel."""
-        called = node.iter.func if isinstance(getattr(node, "iter", None), ast.Call) else None
-        known = static_value(called, self.namespace, self.local) if called else None
-        return known is prange and not (self.parallel or self.serial)
-
-    def visit_For(self, node):
-        """A loop over a range or an array."""
-        return self._looped(node, super().visit_For)
-
-    def visit_While(self, node):
-        """A loop with a condition."""
-        return self._looped(node, super().visit_While)
 
     def visit_Call(self, node):
         """A call; int(x), math.floor(x) and the like are decisions, a search is made of some."""
@@ -166,7 +151,6 @@ class _TracedRewriter(OriginRewriter):
         if operation.startswith("literal(") and self.using is not None:
             line = self.first + self.using.lineno - 1
             self.program.sites[number] = replace(self.program.sites[number], line=line)
-            self.program.note_origin(number, self)
         return number
 
     def visit_Compare(self, node):
@@ -230,7 +214,7 @@ def _is_range(iterated: ast.expr) -> bool:
     return getattr(called, "id", getattr(called, "attr", "")) in ("range", "prange")
 
 
-class TracedProgram(ProgramWithOrigins):
+class TracedProgram(Program):
     """A program of numbers with companions.
 
     Args:
@@ -248,14 +232,13 @@ class TracedProgram(ProgramWithOrigins):
 
     def __init__(self, kernel, backend: Backend, technique: str, lanes: int):
         self.technique, self.lanes = technique, lanes
-        self.passes: list[int] = []
+        self.passes: dict[int, int] = {}
         self.loop_variables: dict[int, str] = {}
-        self.around: tuple[tuple[int, ...], bool] = (), True
         narrow = backend.carrier == np.float32
         kinds = f"{technique == 'twin'}, {technique == 'enclosure'}"
         self.imports = _IMPORTS.format(lanes=lanes, narrow=narrow, kinds=kinds)
         variant = Variant(technique, row_bytes(TECHNIQUES[technique], lanes))
-        super().__init__(kernel, backend, "auto", True, variant)
+        super().__init__(kernel, backend, "auto", True, variant, may_share=False)
 
     def _arithmetic(self) -> str:
         maker = "'sciprec.instruments.tracing.operations', 'traced_operations'"

@@ -13,7 +13,7 @@ from sciprec.foundation.errors import InputError
 from sciprec.precision.formats.backend import Backend, HandedBackend, resolve_backend
 from sciprec.precision.lifting.compiling import module_of
 from sciprec.precision.lifting.lifted import Lifted
-from sciprec.precision.rewriting.program import Program, is_users
+from sciprec.precision.rewriting.program import Program
 from sciprec.precision.rewriting.syntax import LiftError, plain_function
 from sciprec.precision.rounding.around import Around
 from sciprec.precision.rounding.native import Native
@@ -49,13 +49,12 @@ class LiftedWithRows(Lifted):
         """The places of rows in the source: lines of calls, the last one's text. What the engine's
         own functions do has the place of their call.
         """
-        program, found = self._program, []
-        users = {f.__name__ for f in program.functions if is_users(f)}
-        for row in program.layout.rows:
-            chain = [self.sites[number] for number in (*row.calls, row.site)]
-            own = [s for s in chain if s.function in users and (s.text or s.operation != "call")]
-            lines = " > ".join(f"line {site.line}" for site in own)
-            found.append(f"{lines}: {own[-1].text or own[-1].operation}")
+        origins, found = self._program.origins, []
+        for row in self._program.layout.rows:
+            chain = [n for n in (*row.calls, row.site) if n in origins]
+            own = [n for n in chain if not origins[n].of_engine] or [row.site]
+            lines, site = " > ".join(f"line {self.sites[n].line}" for n in own), self.sites[own[-1]]
+            found.append(f"{lines}: {site.text or site.operation}")
         return tuple(found)
 
     def _run(self, args: tuple) -> Any:

@@ -25,12 +25,12 @@ from sciprec.precision.rewriting.identity import Identities
 from sciprec.precision.rewriting.imported import place_of_object
 from sciprec.precision.rewriting.layout import Frame, Layout
 from sciprec.precision.rewriting.observer import Hooks, Observer
-from sciprec.precision.rewriting.own_names import own_name, set_apart
+from sciprec.precision.rewriting.own_names import as_written, own_name, set_apart
 from sciprec.precision.rewriting.parallel import rewrite_parallel_loop
 from sciprec.precision.rewriting.raising import Sentences
 from sciprec.precision.rewriting.rewrite import Rewriter
 from sciprec.precision.rewriting.sources import place_of, source_tree
-from sciprec.precision.rewriting.syntax import LiftError, Site, name, nodes
+from sciprec.precision.rewriting.syntax import LiftError, Origin, Site, Source, name, nodes
 from sciprec.precision.rounding.technique import processor_word
 from sciprec.precision.rounding.variant import FLOATS, Variant
 
@@ -95,6 +95,8 @@ class Program:
         grouped: whether what an operation gives is stored as it is into an array, by a row.
         rounds_ahead: whether numbers of its text depend on the arithmetic.
         tree: the kernel's own definition.
+        loops: how many there are so far.
+        around: numbers of those around the parallel loop that is being rewritten.
 
     Args:
         kernel: the plain Python function.
@@ -139,6 +141,9 @@ class Program:
         self.hides = bool(self.word) or self.neutral and not self.rows
         self.frames: dict[str, Frame] = {}
         self.sites: list[Site] = []
+        self.loops, self.around = 0, ()
+        self._noted: dict[int, tuple] = {}
+        self._origins: dict[int, Origin] = {}
         self.sentences = Sentences()
         self.parallel = self.rounds_ahead = False
         self._text = ""
@@ -159,11 +164,6 @@ class Program:
         while self._queue:
             self._define(self._queue.pop(0))
         self.signature = _signature(kernel)
-
-    @property
-    def functions(self) -> tuple[FunctionType, ...]:
-        """The kernel and the functions that it calls, the engine's own too."""
-        return tuple(self._names)
 
     @property
     def proves(self) -> bool:
@@ -359,6 +359,36 @@ class Program:
         """Register an operation site; its number is its index."""
         self.sites.append(site)
         return len(self.sites) - 1
+
+    def note_origin(self, number: int, rewriter: Rewriter) -> None:
+        """Note where a site is."""
+        self._noted[number] = (
+            rewriter.function, rewriter.label, rewriter.variable, rewriter.loops, rewriter.carries
+        )  # fmt: skip
+
+    @property
+    def origins(self) -> dict[int, Origin]:
+        """The origins of sites, but of those where the kernel is entered: made when asked for."""
+        for number, (function, label, *statement) in self._noted.items():
+            line = self.sites[number].line
+            lines = [text.strip() for text in self.sources[function.__code__].splitlines()]
+            place = line - function.__code__.co_firstlineno
+            text = lines[place] if 0 <= place < len(lines) else ""
+            variable, loops, carried = statement
+            self._origins[number] = Origin(
+                as_written(label), function.__code__.co_filename, line, text, variable,
+                of_engine(function) and function is not self.kernel, loops, carried,
+                lines[: place + 1].count(text), lines.count(text),
+            )  # fmt: skip
+        self._noted.clear()
+        return self._origins
+
+    def functions(self) -> list[Source]:
+        """The functions as they are written."""
+        return [
+            Source(code.co_name, code.co_filename, code.co_firstlineno, tuple(text.splitlines()))
+            for code, text in self.sources.items()
+        ]
 
     def frame(self, function: str) -> Frame:
         """The rows of a generated function."""

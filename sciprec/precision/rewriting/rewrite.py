@@ -12,7 +12,9 @@ from __future__ import annotations
 import ast
 import math
 import types as python_types
+from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -57,6 +59,8 @@ class Rewriter(ast.NodeTransformer):
     Attributes:
         parallel: whether this is a chunk of a `prange` loop.
         proven: names of arrays whose elements are known to be in the storage format.
+        at: the node that is being rewritten.
+        variable, carries, loops: see `Origin`.
         serial: whether `prange` is `range` in this kernel.
     """
 
@@ -64,12 +68,15 @@ class Rewriter(ast.NodeTransformer):
     visit_Assign = statements.assignment
     visit_AnnAssign = statements.annotated_assignment
     visit_AugAssign = statements.update
-    visit_For = statements.for_loop
-    visit_While = statements.while_loop
     visit_Delete = statements.deletion
     visit_ListComp = statements.comprehension
     visit_Raise = raising.raised
     visit_Assert = raising.asserted
+    is_parallel = statements.is_parallel
+
+    at: Any = None
+    variable, carries = "", False
+    loops: tuple[int, ...] = ()
 
     def __init__(self, program, function, tree: ast.FunctionDef, namespace: dict):
         self.program, self.function, self.tree = program, function, tree
@@ -91,13 +98,46 @@ class Rewriter(ast.NodeTransformer):
         self.hooks = program.hooks(self)
 
     def visit(self, node):
-        """Any node, observers around it."""
+        """Any node, observers around it; what it is part of is noted."""
+        if hasattr(node, "lineno"):
+            self.at = node
+        if isinstance(node, ast.stmt):
+            self.begin(node)
         rewrite = super().visit
         for hooks in self.hooks:
             around = hooks.around.get(type(node))
             if around is not None:
                 rewrite = partial(around, self, rewrite=rewrite)
         return rewrite(node)
+
+    def begin(self, node: ast.stmt) -> None:
+        """Note what a statement gives a value."""
+        self.variable = ""
+        if isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign)):
+            target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+            self.variable = _assigned_name(target)
+        elif isinstance(node, ast.Return):
+            self.variable = "return"
+
+    def visit_For(self, node):
+        """A loop over a range or an array."""
+        return self.in_loop(node, statements.for_loop)
+
+    def visit_While(self, node):
+        """A loop with a condition."""
+        return self.in_loop(node, statements.while_loop)
+
+    def in_loop(self, node: ast.For | ast.While, rewrite: Callable):
+        """A loop, numbered in the order of rewriting; a chunk has the number of its loop."""
+        program = self.program
+        around = program.around if self.parallel and not self.loops else self.loops
+        self.loops = (*around, program.loops)
+        if self.is_parallel(node):
+            program.around = around
+        else:
+            program.loops += 1
+        result, self.loops = rewrite(self, node), around
+        return result
 
     def _is_fma(self, function: ast.expr) -> bool:
         return contractions.is_fma(self, function)
@@ -151,7 +191,9 @@ class Rewriter(ast.NodeTransformer):
         line = self.first + getattr(node, "lineno", 1) - 1
         column = getattr(node, "col_offset", 0)
         text = self.program.source_text(self.function, node)
-        return self.program.add_site(Site(self.label, line, column, operation, text))
+        number = self.program.add_site(Site(self.label, line, column, operation, text))
+        self.program.note_origin(number, self)
+        return number
 
     def at_site(self, site: int) -> ast.Call:
         """The key of an operation or loop, in a random backend."""
@@ -493,6 +535,15 @@ def root_of(array: ast.expr) -> str:
     while isinstance(array, ast.Subscript):
         array = array.value
     return array.id if isinstance(array, ast.Name) else ""
+
+
+def _assigned_name(target) -> str:
+    """The name that an assignment's target begins with."""
+    while isinstance(target, (ast.Subscript, ast.Attribute, ast.Starred)):
+        target = target.value
+    if isinstance(target, ast.Tuple) and target.elts:
+        return ", ".join(map(_assigned_name, target.elts))
+    return as_written(getattr(target, "id", ""))
 
 
 def _proven(program, function, tree: ast.FunctionDef) -> set[str]:

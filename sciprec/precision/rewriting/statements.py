@@ -239,7 +239,7 @@ def for_loop(rewriter: Rewriter, node):
         rewriter.refuse(node, f"the loop variable '{ast.unparse(node.target)}'", "give it a name")
     called = node.iter.func if isinstance(node.iter, ast.Call) else None
     function = static_value(called, rewriter.namespace, rewriter.local) if called else None
-    if function is numba.prange and not (rewriter.parallel or rewriter.serial):
+    if rewriter.is_parallel(node):
         return rewriter.program.parallel_loop(rewriter, node)
     ranged = function in (range, numba.prange)
     if ranged:
@@ -263,6 +263,14 @@ def _observed(rewriter: Rewriter, node, loop: ast.For | ast.While) -> ast.For | 
     for hooks in rewriter.hooks:
         hooks.loop(rewriter, node, loop)
     return loop
+
+
+def is_parallel(rewriter: Rewriter, node) -> bool:
+    """Whether a loop is one over `prange` that becomes parallel."""
+    called = node.iter.func if isinstance(getattr(node, "iter", None), ast.Call) else None
+    if called is None or rewriter.parallel or rewriter.serial:
+        return False
+    return static_value(called, rewriter.namespace, rewriter.local) is numba.prange
 
 
 def is_serial(tree: ast.FunctionDef, namespace) -> bool:

@@ -39,6 +39,52 @@ class Site:
     text: str = ""
 
 
+@dataclass(frozen=True)
+class Origin:
+    """Where in a source an operation stands.
+
+    Args:
+        function, file, line: of the expression's beginning.
+        source: the line.
+        variable: the name that the statement gives a value, "return", or "" for none.
+        of_engine: whether it is in one of the engine's own kernels.
+        loops: numbers of the loops of its function that it stands in, the outermost one first.
+        carried: whether its statement's value feeds back into it through a loop's passes.
+        twin, twins: which of the function's lines of this text it is, from 1, of how many.
+    """
+
+    function: str
+    file: str
+    line: int
+    source: str
+    variable: str
+    of_engine: bool
+    loops: tuple[int, ...] = ()
+    carried: bool = False
+    twin: int = 1
+    twins: int = 1
+
+
+@dataclass(frozen=True)
+class Source:
+    """A function as it is written.
+
+    Args:
+        function, file: where it is.
+        first: the number of its first line.
+        lines: its text.
+    """
+
+    function: str
+    file: str
+    first: int
+    lines: tuple[str, ...]
+
+    def has(self, line: int) -> bool:
+        """Whether a line of the file is in the function."""
+        return self.first <= line < self.first + len(self.lines)
+
+
 def parse(text: str, mode: str = "exec") -> ast.Module | ast.Expression:
     """`ast.parse`, for one thread at a time: up to Python 3.12 the trees that threads build at
     once share a count of their depth, and a wrong count is a SystemError.

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from sciprec.foundation.listing import counted
-from sciprec.instruments.assigning.origins import Origin
 from sciprec.instruments.tracing import rows
 from sciprec.instruments.tracing.operations import OUTERMOST_PASS, SEEN_BITS
 from sciprec.instruments.tracing.program import TracedProgram
 from sciprec.instruments.tracing.table import Table
 from sciprec.precision.rewriting.layout import Row
+from sciprec.precision.rewriting.syntax import Origin
 from sciprec.tools.trace.attribution import Result, arithmetics_of
 from sciprec.tools.trace.origins import Group, own_place
 from sciprec.tools.trace.problem import Problem

@@ -19,7 +19,7 @@ from sciprec.foundation import targets
 from sciprec.foundation.arguments import path as checked_path
 from sciprec.foundation.arguments import whole
 from sciprec.foundation.listing import counted
-from sciprec.instruments.assigning.origins import Source
+from sciprec.precision.rewriting.syntax import Source
 from sciprec.tools.trace.findings import called
 from sciprec.tools.trace.growth import Growth
 from sciprec.tools.trace.lines import UNKNOWN

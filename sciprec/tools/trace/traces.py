@@ -16,10 +16,9 @@ from sciprec.foundation.arguments import path as checked_path
 from sciprec.foundation.arguments import refused, whole, word
 from sciprec.foundation.errors import InputError
 from sciprec.foundation.listing import Listing, Shown, Summary, counted
-from sciprec.instruments.assigning.origins import Source
 from sciprec.precision.formats.backend import Backend, resolve_backend
 from sciprec.precision.lifting.lifted import Lifted
-from sciprec.precision.rewriting.syntax import LiftError, plain_function
+from sciprec.precision.rewriting.syntax import LiftError, Source, plain_function
 from sciprec.tools.trace.attribution import require_apart, require_traceable
 from sciprec.tools.trace.examination import Event, Examination, told
 from sciprec.tools.trace.families import grouped, large_parts

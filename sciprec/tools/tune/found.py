@@ -14,7 +14,7 @@ from sciprec.foundation.arguments import path as checked_path
 from sciprec.foundation.errors import InputError
 from sciprec.foundation.listing import Listing, Shown, Summary, counted
 from sciprec.instruments.assigning.assignment import Assignment
-from sciprec.instruments.assigning.origins import Source
+from sciprec.precision.rewriting.syntax import Source
 from sciprec.tools.tune.problem import Choice, TuningProblem
 from sciprec.tools.tune.search import cheapest
 

@@ -12,7 +12,7 @@ from sciprec.drawing.svg import COLOURS, INK, drawn, legend, to_svg
 from sciprec.drawing.templating import page_style, template
 from sciprec.foundation import targets
 from sciprec.foundation.arguments import path as checked_path
-from sciprec.instruments.assigning.origins import Source
+from sciprec.precision.rewriting.syntax import Source
 from sciprec.tools.tune.found import Found
 
 MANY = 20
