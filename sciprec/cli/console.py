@@ -46,7 +46,7 @@ def print_runs(rows: Sequence[dict[str, Any]]) -> None:
 
 def print_backends(rows: Sequence[dict[str, Any]]) -> None:
     """The table of arithmetics."""
-    from sciprec.precision.formats.listing import backends_listing
+    from sciprec.precision.formats.backend import backends_listing
 
     print_listing(backends_listing(rows))
 

@@ -4,7 +4,7 @@ it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Protocol
@@ -14,7 +14,7 @@ import numpy as np
 from sciprec.foundation.arguments import names, shown
 from sciprec.foundation.errors import InputError, meant
 from sciprec.foundation.later import BACKEND_MAKERS
-from sciprec.foundation.listing import Shown, Summary, counted
+from sciprec.foundation.listing import Listing, Shown, Summary, counted
 from sciprec.foundation.loading import load_plugins
 from sciprec.precision.formats.fixed_format import (
     ACCUMULATOR,
@@ -32,12 +32,12 @@ from sciprec.precision.formats.float_format import (
     unfit_random_bits,
     unfit_rounding,
 )
-from sciprec.precision.formats.listing import backends_listing
 from sciprec.precision.formats.rounding_rules import ROUNDINGS, Rounding
 
 TRUTH = "fp64"
 """Name of the backend that others are compared with."""
 _RANDOM_BITS = "random_bits"
+_ROLES = ("storage", "compute", "accumulate", "matmul")
 
 
 @dataclass(frozen=True)
@@ -89,6 +89,18 @@ class Arithmetic:
     def fixed(self) -> bool:
         """Whether numbers are integers with a unit that belongs to their place."""
         return isinstance(self.format, FixedFormat)
+
+    @property
+    def words(self) -> str:
+        """Format and rounding in a few words."""
+        fmt, rounding = self.format, self.rule.words
+        if isinstance(fmt, FixedFormat):
+            return f"integers of {fmt.bits} bits, a unit for each place, {rounding}"
+        flushed = "" if fmt.subnormals else ", subnormals flushed"
+        return (
+            f"{fmt.significand_bits} significant bits, exponents {fmt.emin} to {fmt.emax}, "
+            f"{rounding}{flushed}"
+        )
 
     @property
     def rounding_error(self) -> float:
@@ -204,6 +216,21 @@ class Backend:
         """Whether a role is fixed point: its places have units, found by a profiling run."""
         return any(r.fixed for r in self.roles)
 
+    @property
+    def words(self) -> str:
+        """The arithmetic in a line: that of the operators, and which roles have another one."""
+        words, others = [self.compute.words], dict[str, list[str]]()
+        for role, arithmetic in zip(_ROLES, self.roles, strict=True):
+            if arithmetic != self.compute:
+                others.setdefault(arithmetic.words, []).append(role)
+        words += [f"{' and '.join(roles)} in {text}" for text, roles in others.items()]
+        if self.compute.aligned:
+            words.append("sums aligned first, without guard bits")
+        if self.noise is not None:
+            least, most = self.noise
+            words.append(f"a relative perturbation of {least:g} to {most:g} on each store")
+        return "; ".join(words)
+
 
 class MakesBackend(Protocol):
     """What is given in the place of a backend, and makes one."""
@@ -311,6 +338,30 @@ _BACKENDS = {
         ),
     )
 }
+
+
+def backends_listing(rows: Sequence[dict[str, Any]]) -> Listing:
+    """One line per backend.
+
+    Args:
+        rows: of `table`.
+    """
+    lines = []
+    for row in rows:
+        fixed = row["max_finite"] is None  # every place has a unit, and so a range, of its own
+        lines.append((
+            row["name"], row["rounding"], row["subnormals"] or "–", row["overflow"],
+            str(row["significand_bits"]), "–" if fixed else f"{row['emin']} … {row['emax']}",
+            f"{row['unit_roundoff']:.2g}", "–" if fixed else f"{row['max_finite']:.3g}",
+            row["about"],
+        ))  # fmt: skip
+    return Listing(
+        ("name", "rounding", "subnormals", "overflow"),
+        ("bits", "exponents", "unit roundoff", "largest"),
+        lines,
+        ("about",),
+        droppable=("about", "overflow", "largest", "unit roundoff", "subnormals"),
+    )
 
 
 class Backends(Shown, dict[str, Backend]):

@@ -7,24 +7,23 @@ import functools
 import pickle
 import re
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numba
 import numpy as np
-from numba.core import errors
+from numba.core import errors, types
 from numba.core.serialize import dumps
 
 from sciprec.foundation.arguments import whole
-from sciprec.foundation.listing import Shown, Summary
+from sciprec.foundation.listing import Listing, Shown, Summary
 from sciprec.precision.compiled.addresses import address_of
 from sciprec.precision.fixed.profile import Profile, Recorder
 from sciprec.precision.formats.backend import Backend, resolve_backend
 from sciprec.precision.formats.fixed_format import FixedFormat
 from sciprec.precision.formats.float_format import FORMATS
 from sciprec.precision.lifting.compiling import module_of
-from sciprec.precision.lifting.listing import lifted_summary
 from sciprec.precision.lifting.proof import Proof, loads_matter
 from sciprec.precision.lifting.threads import warn_of_order
 from sciprec.precision.lifting.written import filled_arrays, written_arrays
@@ -46,8 +45,13 @@ _OF_TWO_FLOATS = re.compile(r"Tuple\((?=.*float32)(?=.*float64)")
 _ARRAY = np.ndarray
 _NUMBERS = frozenset((float, int, bool, complex, np.float64, np.float32, np.int64))
 _SAFE_LAYERS = ("omp", "tbb")
-_NUMBA = Path(numba.__file__).parent
 """Numba's threading layers that several threads may call at once; workqueue ends the process."""
+_NUMBA = Path(numba.__file__).parent
+_OPERATION = {"accumulate": "accumulate", "matmul": "product"}
+_FOUND_IN = {
+    "accumulate": "sums (np.sum, `@`, np.dot, loops that sum products of elements)",
+    "matmul": "products that are summed (`@`, np.dot, loops that sum products of elements)",
+}
 _parallel_lock = threading.RLock()
 
 
@@ -475,3 +479,55 @@ def last_reason(text: str) -> str:
     ]
     reason = (found or ["it cannot be typed"])[0].split(", defined at")[0].rstrip(".;:")
     return as_written(reason)
+
+
+def idle_roles(kernels: Sequence[Any]) -> str:
+    """A sentence about roles of a backend, others than `compute`, that no operation of some
+    lifted kernels has; "" where there are none, and where everything is in fixed point.
+    """
+    kernels = [kernel for kernel in kernels if hasattr(kernel, "sites")]
+    backends = {kernel.backend.name: kernel.backend for kernel in kernels}
+    if len(backends) != 1:
+        return ""
+    ((name, backend),) = backends.items()
+    if backend.compute.fixed:
+        return ""
+    used = {site.operation for kernel in kernels for site in kernel.sites}
+    others = [r for r in _OPERATION if getattr(backend, r) != backend.compute]
+    idle = [role for role in others if _OPERATION[role] not in used]
+    if not idle:
+        return ""
+    what = " and no ".join(_FOUND_IN[role] for role in idle)
+    roles = f"role{'s' * (len(idle) > 1)} {' and '.join(idle)}"
+    alike = idle == others and backend.storage == backend.compute
+    as_which = f", and '{name}' is {backend.compute.format.name} here" if alike else ""
+    return f"no operation has the {roles}: there are no {what}{as_which}"
+
+
+def lifted_summary(lifted: Lifted, kinds: Iterable[tuple], met: tuple[str, ...]) -> Summary:
+    """What is shown of a lifted kernel at a prompt and in a notebook; nothing is compiled for it.
+
+    Args:
+        lifted: the kernel.
+        kinds: Numba's types of the arguments that compiled code is there for; what the engine
+            passes before the kernel's own arguments counts for nothing.
+        met: sentences about the calls so far.
+    """
+    count, own = len(lifted.signature.parameters), lifted.kernel.__name__
+    calls = [f"{own}({', '.join(map(_kind, k[len(k) - count :]))})" for k in kinds]
+    rows = [(call,) for call in dict.fromkeys(calls)]
+    return Summary(
+        f"{own}({', '.join(lifted.signature.parameters)}) lifted to {lifted.backend.name}",
+        Listing(("compiled for",), (), rows),
+        (*met, *filter(None, [idle_roles([lifted])]), *("not compiled yet",) * (not rows)),
+        about=lifted.backend.words,
+    )
+
+
+def _kind(kind) -> str:
+    """A type of Numba's as short as it can be told."""
+    if isinstance(kind, types.Array):
+        return f"{kind.dtype}[{', '.join(':' * kind.ndim)}]"
+    if isinstance(kind, types.BaseTuple):
+        return f"({', '.join(_kind(one) for one in kind.types)})"
+    return "function" if isinstance(kind, types.Callable) else str(kind)

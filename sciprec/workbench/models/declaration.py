@@ -17,7 +17,7 @@ from sciprec.foundation.arguments import shown
 from sciprec.foundation.definitions import digest_of, is_installed
 from sciprec.foundation.errors import InputError, meant
 from sciprec.precision.lifting.fixed_lifting import fixed_point_summary
-from sciprec.precision.lifting.listing import idle_roles
+from sciprec.precision.lifting.lifted import idle_roles
 from sciprec.results.output.dataset import (
     fixed_point_attributes,
     idle_roles_attributes,

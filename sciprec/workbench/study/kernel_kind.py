@@ -13,8 +13,8 @@ import numpy as np
 import xarray as xr
 
 from sciprec.precision.lifting.fixed_lifting import fixed_point_summary
+from sciprec.precision.lifting.lifted import idle_roles
 from sciprec.precision.lifting.lifting import lift
-from sciprec.precision.lifting.listing import idle_roles
 from sciprec.results.output.dataset import (
     fixed_point_attributes,
     idle_roles_attributes,
