@@ -1,5 +1,5 @@
-"""How far results are from what they should be: the metrics that every verb about a kernel knows by
-the same names, and the element that is worst of all.
+"""Distances of results from their truth: the metrics that every verb about a kernel knows by the
+same names, and the worst element.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ OF_ONE = ("relative_max", "max_relative", "max_abs")
 
 
 def error_by(metric: str, error: np.ndarray, truth: np.ndarray) -> float:
-    """What a metric gives of errors, found - truth.
+    """Return the value of a metric for errors, result - truth.
 
     Args:
         metric: of METRICS.
@@ -74,7 +74,7 @@ def error_by(metric: str, error: np.ndarray, truth: np.ndarray) -> float:
 
 
 def deciding(metric: str, error: np.ndarray, truth: np.ndarray, usable: np.ndarray) -> np.ndarray:
-    """Of usable elements those that a metric is of: the worst one alone, or all."""
+    """Return the usable elements that a metric depends on: the worst one alone, or all."""
     if metric not in OF_ONE or not usable.any():
         return usable
     sizes = of_elements(error, truth) if metric == "max_relative" else np.abs(error)

@@ -23,14 +23,14 @@ from sciprec.precision.registry import kernel
 
 
 class _Labelled(Protocol):
-    """What of xarray's DataArray and Dataset is needed to tell them apart from plain numbers."""
+    """The members of xarray's DataArray and Dataset that tell them apart from plain numbers."""
 
     @property
     def attrs(self) -> dict[Any, Any]: ...
 
 
 class _Lazy(Protocol):
-    """What of dask's arrays is needed to tell them apart from plain numbers."""
+    """The members of dask's arrays that tell them apart from plain numbers."""
 
     def map_blocks(self, *args: Any, **kwargs: Any) -> Any: ...
 

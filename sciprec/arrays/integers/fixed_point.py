@@ -182,7 +182,7 @@ def _nonfinite_sentence(values: np.ndarray) -> str:
 
 
 def _chosen_scales(scale, highest, lowest, span: int, rounding: str) -> np.ndarray:
-    """One scale for each group from its largest (>= 0) and smallest (<= 0) finite element."""
+    """Choose one scale for each group from its largest (>= 0) and least (<= 0) finite element."""
     if isinstance(scale, str):
         if scale not in ("power_of_two", "arbitrary"):
             raise InputError(
@@ -237,8 +237,8 @@ def _short_of(factor, whole, x):
 
 @kept(nogil=True)
 def _extremes(bits):
-    """Of each group of binary64 bits: those of the largest finite number or +0.0, those of minus
-    the smallest one or +0.0; and how many numbers are not finite.
+    """Return the extremes of each group of binary64 bits: those of the largest finite number or
+    +0.0, those of minus the smallest one or +0.0, and the number of values that are not finite.
 
     Numbers above zero are ordered as their bits are. Integers, unlike numbers, may be NaN without
     spoiling a maximum that is taken in any order.

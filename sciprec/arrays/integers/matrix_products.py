@@ -93,7 +93,7 @@ def fixed_matmul(
 
 
 def _dropped_bits(inner: int, largest_a: int, largest_b: int) -> tuple[int, int]:
-    """How many low bits of A and of B to round away: the fewest, in turns, for which
+    """Return the numbers of low bits of A and of B to round away: the fewest, in turns, for which
 
         K * ceil(max|a| / 2^da) * ceil(max|b| / 2^db) <= 2^63 - 1
 

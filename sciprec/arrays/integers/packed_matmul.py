@@ -109,7 +109,7 @@ def _pack_rows(words, rows, mask, out):
 
 @inlined
 def _pack_tile_rows(words, start, count, rows, mask, out):
-    """One panel; a count that the compiler knows makes straight code of the inner loop."""
+    """Pack one panel; a count that the compiler knows makes straight code of the inner loop."""
     depth = words.shape[1]
     for k in range(depth):
         for r in range(count):

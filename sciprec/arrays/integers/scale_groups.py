@@ -12,7 +12,7 @@ from sciprec.foundation.errors import InputError
 
 @dataclass(frozen=True)
 class Layout:
-    """How an array is cut into groups of one scale: `tile` divides the last axes, `axis` is
+    """The division of an array into groups of one scale: `tile` divides the last axes, `axis` is
     split index by index, neither is the whole.
     """
 
@@ -43,7 +43,7 @@ class Layout:
 
     @property
     def counts(self) -> tuple[int, ...]:
-        """How many tiles along each axis."""
+        """The number of tiles along each axis."""
         return tuple(-(-n // size) for n, size in zip(self.shape, self.tile, strict=True))
 
     def _order(self) -> tuple[int, ...]:

@@ -104,7 +104,7 @@ def _tile(panels, c) -> Tile:
 
 @intrinsic
 def tile_counts(typingctx, panels, c):
-    """How many tiles c has along its rows and columns."""
+    """Return the number of tiles of c along its rows and columns."""
     tile = _tile(panels, c)
 
     def codegen(context, builder, signature, args):
@@ -169,7 +169,7 @@ def _scaled(builder, vector, factor: int):
 
 
 class _Writer:
-    """Where a tile's sums start, and where they are added."""
+    """The places of a tile's sums: where they start, and where they are added."""
 
     def __init__(self, builder, tile: Tile, target, i, j):
         self.builder, self.tile = builder, tile
@@ -186,7 +186,7 @@ class _Writer:
         return [[zero] * (VECTORS * planes) for _ in range(self.tile.rows)]
 
     def rows_of(self, start, q, sums) -> list:
-        """Every row's sums: row q of the array `start`, at the tile's columns."""
+        """Return every row's sums: row q of the array `start`, at the tile's columns."""
         place = self.builder.add(self.builder.mul(q, self.stride), self.column)
         row = [
             _load(self.builder, start.data, place, n * self.tile.lanes, v.type)
@@ -235,7 +235,7 @@ class _Loop:
         self.i, self.j, self.k, self.count, self.depth = place
 
     def _start(self, index, lanes: int, group: int):
-        """Where the block begins in the panel of a tile, in lanes."""
+        """The lane of a tile's panel in which the block begins."""
         builder = self.builder
         element = builder.add(builder.mul(index, self.depth), self.k)
         return builder.mul(builder.udiv(element, I64(group)), I64(lanes))

@@ -96,7 +96,7 @@ def _sums(table: UnitTable, numbers: list[np.ndarray], fields: int, room: Room) 
 
 
 def _kind(unit: MatrixUnit) -> type:
-    """Of the numbers that a kernel multiplies and adds."""
+    """The kind of the numbers that a kernel multiplies and adds."""
     return np.int32 if unit.accumulate == "int32" else np.float32
 
 

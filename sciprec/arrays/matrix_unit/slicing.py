@@ -71,8 +71,8 @@ def slices_of(
 
 @kept(nogil=True, error_model="numpy")
 def ends_of_rows(x, highest, lowest):
-    """Of each row (rows, n) the largest number, or 0 where none is above it, and the smallest, or
-    0; both NaN where a number is not finite.
+    """Return for each row (rows, n) the largest number, or 0 where none is above it, and the
+    smallest, or 0; both NaN where a number is not finite.
     """
     for g in range(x.shape[0]):
         top, bottom, bad = 0.0, 0.0, 0
@@ -125,15 +125,15 @@ def _take_digits(rest, scales, span, digits):
 
 
 def pairs_of(slices: int) -> list[tuple[int, int]]:
-    """Which slices of the table and of the field are multiplied, from 0 on: i + j < n, the coarsest
-    last, so that sums begin with the smallest.
+    """Return the pairs of slices of table and field that are multiplied, from 0 on: i + j < n, the
+    coarsest last, so that sums begin with the smallest.
     """
     return [(total - j, j) for total in range(slices - 1, -1, -1) for j in range(total + 1)]
 
 
 def slice_bound(inner: int, bits: int, slices: int) -> Fraction:
-    """How far the products of pairs i + j <= n + 1 are from the whole product at most, in units of
-    both scales, before the additions in binary64.
+    """Return a bound of the distance between the products of pairs i + j <= n + 1 and the whole
+    product, in units of both scales, before the additions in binary64.
 
     |C - A B| <= K sa sb ((2^q + 1/2) 2^-(n - 1) q + 2^-(2 n - 2) q / 4
                           + 2^(2 q - 2) sum over p >= n + 2 of (2 n + 1 - p) 2^-(p - 2) q)

@@ -1,4 +1,4 @@
-"""What a matrix unit keeps of the numbers of a table: all, two in a byte, two in four."""
+"""The stored numbers of a matrix unit's table: all, two in a byte, two in four."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Stored:
 
     @classmethod
     def of(cls, numbers: np.ndarray, bits: int, sparse: bool) -> Stored:
-        """What is kept of numbers (blocks, rows, columns), rows a multiple of 8.
+        """Store numbers (blocks, rows, columns), rows a multiple of 8.
 
         Args:
             numbers: integers as int8, or floats.
@@ -56,7 +56,7 @@ class Stored:
         return cls(multiply_two_of_four, (values, places), bits, sparse)
 
     def numbers(self) -> np.ndarray:
-        """All numbers again, (blocks, rows, columns)."""
+        """Return all numbers again, (blocks, rows, columns)."""
         values = self.arrays[0]
         if self.bits == 4:
             values = unpacked_nibbles(values)

@@ -115,7 +115,7 @@ def upper_half(byte):
 
 @inlined
 def chosen(place, w0, w1, w2, w3):
-    """The one of four at a place."""
+    """Return the one of four numbers at a place."""
     low = w0 if place == 0 else w1
     high = w2 if place == 2 else w3
     return low if place < 2 else high

@@ -98,7 +98,7 @@ class UnitTable:
 
     @property
     def bytes(self) -> float:
-        """What a unit keeps: numbers of all slices, places, scales."""
+        """The bytes that a unit stores: numbers of all slices, places, scales."""
         numbers = sum(one.bytes_of(self.count) for one in self.slices)
         return numbers + SCALE_BYTES * self.scales_kept
 
@@ -206,8 +206,8 @@ def _cut(matrices: np.ndarray, unit: MatrixUnit, along: str) -> np.ndarray:
 
 
 def pruned_to_two(matrices: np.ndarray) -> np.ndarray:
-    """Of every four rows of a column the two largest numbers, the other ones zero; of equals the
-    first.
+    """Keep of every four rows of a column the two largest numbers, of equals the first; the other
+    ones become zero.
     """
     fours = matrices.reshape(matrices.shape[0], -1, 4, matrices.shape[2])
     order = np.argsort(-np.abs(fours), axis=2, kind="stable")
@@ -243,13 +243,13 @@ def _out_of_blocks(blocks: np.ndarray, along: str) -> np.ndarray:
 
 
 def _reach(rows: np.ndarray) -> np.ndarray:
-    """How many rows of each matrix (matrices, rows) there are up to the last one that is there."""
+    """Return the number of rows of each matrix (matrices, rows) up to its last present one."""
     last = rows.shape[1] - np.argmax(rows[:, ::-1], axis=1)
     return np.where(rows.any(axis=1), last, 0)
 
 
 def _scales_of(there: np.ndarray, unit: MatrixUnit, along: str) -> int:
-    """How many scales the numbers have that are there."""
+    """Return the number of scales of the numbers that are present."""
     if unit.scale == "none":
         return 0
     if unit.scale == "tensor" or isinstance(unit.scale, float):

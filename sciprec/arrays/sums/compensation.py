@@ -28,7 +28,7 @@ _COEFFICIENT = Range(
 
 @dataclass(frozen=True)
 class Compensation:
-    """How the residual of a state update enters the next one.
+    """The way in which the residual of a state update enters the next one.
 
     x' = fl(x + (dx + (alpha r + beta c))),    r' = r + dx - (x' - x)
 
@@ -131,7 +131,7 @@ def resolve_compensation(given) -> Compensation | dict[str, Compensation] | None
 
 @kernel(example=lambda: (1.0, 2.0**-12 + 2.0**-30, 1.0))
 def lost_in_sum(a, b, total):
-    """What the rounding of a + b to `total` lost: a + b - total.
+    """Return the loss of rounding a + b to `total`: a + b - total.
 
     Args:
         a, b: numbers.
@@ -162,7 +162,7 @@ def _update_example(size: int = 9):
 
 @kernel(example=lambda: (*_update_example(1)[:2], 0, 0.001))
 def add_with_carry(state, residual, i, step):
-    """One element's update with alpha = 1 and beta = 0: the residual goes in, what is lost remains.
+    """Update one element with alpha = 1 and beta = 0: the residual goes in, what is lost remains.
 
     Args:
         state, residual: (size,), changed in place at i.
@@ -181,7 +181,7 @@ def add_with_carry(state, residual, i, step):
 
 @kernel(example=lambda: (*_update_example(1)[:2], 0, 0.001, 0.1, 0.9))
 def add_with_shares(state, residual, i, step, alpha, beta):
-    """One element's update with any coefficients.
+    """Update one element with any coefficients.
 
     Args:
         state, residual: (size,), changed in place at i.
@@ -306,7 +306,7 @@ def due(compensation: Compensation, updates: int) -> bool:
 def steady_lag(
     compensation: Compensation, mean_loss: float, own_loss: float | None = None
 ) -> float:
-    """How far the state lags behind on average: (m - beta E[c]) / alpha.
+    """Return the mean lag of the state: (m - beta E[c]) / alpha.
 
     In the steady state the residual's mean no longer changes: what an update adds of it on average,
     alpha E[r] + beta E[c], is what it loses.
@@ -334,7 +334,7 @@ with other coefficients (docs/compensation.md), and the mean increment, in units
 
 
 def share_forgotten(compensation: Compensation) -> float:
-    """How much of what such updates lose without compensation they lose with it, at its resets: the
+    """Return the share of the loss without compensation that is lost with it, at its resets: the
     lag that each forgets, at most all that was lost since the last one.
     """
     if compensation.reset_every is None:
@@ -345,7 +345,7 @@ def share_forgotten(compensation: Compensation) -> float:
 
 
 def reset_sentence(compensation: Compensation | None) -> str:
-    """What resets cost; "" where there are none."""
+    """Return a sentence on the cost of resets; "" where there are none."""
     if compensation is None or compensation.reset_every is None:
         return ""
     share, every = share_forgotten(compensation), compensation.reset_every

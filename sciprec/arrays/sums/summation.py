@@ -99,7 +99,7 @@ def blocked_sum(x, work, block):
 
 @kernel(example=lambda: (_numbers(), np.zeros(1), 1))
 def kahan_sum(x, work, block):
-    """Each addition's loss goes into the next term.
+    """Sum so that each addition's loss goes into the next term.
 
     Args:
         x: (n,).
@@ -141,7 +141,8 @@ def neumaier_sum(x, work, block):
 
 @kernel(example=lambda: (_numbers(), np.zeros(1), 1))
 def carried_sum(x, work, block):
-    """Each addition's loss goes into the next term, and what that sum loses goes with it.
+    """Sum so that each addition's loss goes into the next term, and what that sum loses goes with
+    it.
 
     Args:
         x: (n,).

@@ -15,8 +15,8 @@ from numba.extending import intrinsic
 
 
 def address_of(dispatcher: Any, args: tuple) -> int:
-    """Where the machine code of a jitted function is for arguments like these; it is compiled, or
-    loaded, if need be, and stays there as long as the dispatcher lives.
+    """Return the address of a jitted function's machine code for arguments like these; it is
+    compiled, or loaded, if need be, and stays there as long as the dispatcher lives.
     """
     kinds = tuple(dispatcher.typeof_pyval(argument) for argument in args)
     compiled = dispatcher.overloads.get(kinds)

@@ -142,8 +142,8 @@ def make_folder(folder: Path) -> None:
 
 
 def read(path: Path) -> bytes | None:
-    """What a file of the cache folder holds; None where it is not there, cannot be read, or may
-    have been written by another user.
+    """Return the content of a file of the cache folder; None where it is not there, cannot be read,
+    or may have been written by another user.
     """
     if _NOWHERE in path.parents:
         return None
@@ -243,14 +243,14 @@ def _warn_foreign(path: Path, what: str) -> None:
 
 
 def _unless_trusted(reason: str) -> str:
-    """What to do where only the trust is missing."""
+    """Return advice for the case in which only the trust is missing."""
     if not any(words in reason for words in ("a link", "belongs to", "others can")):
         return ""
     return ", or SCIPREC_CACHE_SHARED=1 if you trust whoever can write there (docs/trust.md)"
 
 
 def _warn(kind: str, text: str) -> None:
-    """One warning of a kind for a folder in each process."""
+    """Warn once of a kind for a folder in each process."""
     key = chosen_folder(), kind
     if key not in _told:
         _told.add(key)

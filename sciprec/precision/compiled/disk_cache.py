@@ -170,12 +170,12 @@ class DiskCache(_Cache):
         write(self._file(key), hashlib.sha256(payload).digest() + payload)
 
     def enable(self) -> None:
-        """Nothing to do: it always is."""
+        """Do nothing: the cache is always enabled."""
 
     disable = flush = enable
 
     def _reduced(self, data: CompileResult) -> tuple:
-        """What is kept of compiled code."""
+        """Return the part of compiled code that is stored."""
         return data._reduce()
 
     def _rebuilt(self, target_context, reduced: tuple) -> CompileResult:
@@ -183,7 +183,7 @@ class DiskCache(_Cache):
         return CompileResult._rebuild(target_context, *reduced)
 
     def _key(self, sig, codegen) -> tuple:
-        """What tells this code from other code, but for the sources."""
+        """Return the facts that tell this code from other code, but for the sources."""
         return sig, codegen.magic_tuple(), compiler_settings(), self._identity()
 
     def _identity(self) -> str:
@@ -193,7 +193,7 @@ class DiskCache(_Cache):
         return hashlib.sha256(self.function.__code__.co_code + closed).hexdigest()
 
     def file_of(self, sig, codegen) -> Path:
-        """Where the code for a signature is, or will be."""
+        """Return the file of the code for a signature, which need not exist yet."""
         return self._file(self._key(sig, codegen))
 
     def _file(self, key: tuple) -> Path:
@@ -209,7 +209,7 @@ class _UfuncCache(DiskCache):
     """
 
     def load_overload(self, sig, target_context) -> CompileResult | None:
-        """As of any function."""
+        """Load as for any function, once Numba's tables are complete."""
         target_context.refresh()
         return super().load_overload(sig, target_context)
 

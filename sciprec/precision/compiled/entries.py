@@ -20,7 +20,7 @@ _OPTIONS = {"nopython": True, "nogil": True, "error_model": "numpy", "no_cfunc_w
 
 
 class Operations(Protocol):
-    """What an entry needs of the operations of an arithmetic.
+    """The operations of an arithmetic, as far as an entry needs them.
 
     Attributes:
         word: the processor's control word, 0 for its normal mode.

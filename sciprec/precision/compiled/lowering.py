@@ -35,7 +35,7 @@ class Lowered(JITCodeLibrary):
             return False
 
     def kept(self) -> tuple[str, bytes]:
-        """What another process makes the library from."""
+        """Return the name and the bitcode from which another process makes the library."""
         self._ensure_finalized()
         return self.name, self._final_module.as_bitcode()
 
@@ -65,8 +65,8 @@ def lowered(context, name: str, write: Callable) -> JITCodeLibrary:
 
 
 def rename(module, suffix: str, kept: Container[str] = ()) -> None:
-    """Give the functions that a module of LLVM's defines other names, which end in a suffix, but
-    for some.
+    """Rename the functions that a module of LLVM's defines, but for some: other names end in a
+    suffix.
     """
     for function in module.functions:
         name = function.name
@@ -88,7 +88,7 @@ class LoweringCompiler(Compiler):
 
 
 class Key:
-    """What Numba knows lowered code by, in place of machine code that can be called."""
+    """A stand-in for machine code that can be called: Numba knows lowered code by it."""
 
 
 def place(target_context, environment) -> None:

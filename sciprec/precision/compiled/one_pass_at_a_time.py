@@ -18,7 +18,7 @@ from numba.core.registry import cpu_target
 
 @contextlib.contextmanager
 def one_pass_at_a_time() -> Iterator[None]:
-    """No loop of what is compiled is interleaved; to be held with Numba's lock of compilers."""
+    """Interleave no loop of what is compiled inside; to be held with Numba's lock of compilers."""
     codegen = cpu_target.target_context.codegen()
     if not hasattr(codegen, "_pass_builder") or not hasattr(codegen, "_tm"):
         yield  # a version of Numba that builds its passes elsewhere

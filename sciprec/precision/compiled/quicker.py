@@ -1,4 +1,4 @@
-"""What Numba and llvmlite do at length, done in less time with the same result, while something is
+"""Shorter ways, with the same result, of what Numba and llvmlite do at length while something is
 compiled.
 
 - Numba looks through every function for `with` statements, which are rare; gathers the flags of a

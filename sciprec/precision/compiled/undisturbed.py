@@ -50,7 +50,9 @@ def undisturbed() -> Iterator[None]:
 
 
 def _numbas_own() -> list[tuple]:
-    """What Numba has llvmlite call around each call; nothing where a version of these has none."""
+    """Return the functions that Numba has llvmlite call around each call; none where a version of
+    these has none.
+    """
     pairs = getattr(getattr(ffi.lib, "_lock", None), "_cblist", ())
     return [pair for pair in pairs if pair[0].__module__ == "numba.core.base"]
 
@@ -93,7 +95,7 @@ def _refreshing(usual: Callable[[], None], contexts: tuple) -> Callable[[], None
 
 
 def _lists(contexts: tuple) -> list[list]:
-    """What all registries of contexts hold; they only grow."""
+    """Return the lists that all registries of contexts hold; they only grow."""
     return [
         entries
         for context in contexts

@@ -18,8 +18,8 @@ _WIDE = '"prefer-vector-width"="512"'
 
 @contextlib.contextmanager
 def wide_vectors() -> Iterator[None]:
-    """What is compiled takes the widest vectors where they are at full speed; to be held with
-    Numba's lock of compilers.
+    """Let code compiled inside take the widest vectors where they are at full speed; to be held
+    with Numba's lock of compilers.
     """
     codegen = cpu_target.target_context.codegen()
     usual = CPUCodeLibrary.add_ir_module

@@ -144,7 +144,7 @@ def log_of(x):
 
 @compiled
 def _sine_and_cosine(r):
-    """Those of |r| <= pi / 4, by their series."""
+    """Sine and cosine of |r| <= pi / 4, by their series."""
     square = times(r, r)
     sine, cosine, term = r, (1.0, 0.0), r
     even = (1.0, 0.0)

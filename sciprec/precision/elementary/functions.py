@@ -77,7 +77,7 @@ def snapped(function):
 
 @cache
 def snapped_and_bounded(function):
-    """As `snapped`, for a function that leaves the range of binary64 at finite arguments."""
+    """Like `snapped`, for a function that leaves the range of binary64 at finite arguments."""
 
     def narrow(x):
         return snap(bound(function(x), is_limit(x)))

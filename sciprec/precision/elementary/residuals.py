@@ -1,4 +1,5 @@
-"""By how much a value in binary64 misses an elementary function: f(x) - y, to 1e-9 of an ulp of y.
+"""Residuals of elementary functions: by how much a value in binary64 misses one, f(x) - y, to 1e-9
+of an ulp of y.
 
 What a format of more than 30 bits loses in such a function is seen with it alone. Of arguments
 where nothing is computed, as beyond the range of binary64, residuals are 0.

@@ -112,7 +112,7 @@ class Arithmetic:
 
     @property
     def beyond(self) -> str:
-        """What a finite result beyond the largest number becomes."""
+        """The result of rounding a finite number beyond the largest one."""
         fmt, (above, below) = self.format, self.rule.overflows
         if self.fixed or fmt.overflow == "saturate" or above and below:
             return fmt.overflow
@@ -233,7 +233,7 @@ class Backend:
 
 
 class MakesBackend(Protocol):
-    """What is given in the place of a backend, and makes one."""
+    """The protocol of objects that are given in the place of a backend, and make one."""
 
     def as_backend(self) -> Backend: ...
 
@@ -466,7 +466,7 @@ def backend_names(given: Any) -> list[str]:
 
 
 def table() -> list[dict]:
-    """One row per named backend with its properties, for `sciprec backends` and the docs."""
+    """Return one row per named backend with its properties, for `sciprec backends` and the docs."""
     return [_row(b) for b in backends().values()]
 
 

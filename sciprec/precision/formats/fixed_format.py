@@ -49,7 +49,7 @@ class FixedFormat:
 
     @property
     def overflow(self) -> str:
-        """What happens beyond the range."""
+        """The treatment of results beyond the range."""
         return "saturate" if self.saturate else "wrap"
 
 

@@ -107,7 +107,7 @@ def _shape(fmt: Format) -> tuple:
 
 
 def _out_of_reach(p: int, emin: int, emax: int) -> str:
-    """What is wrong with the numbers of a format; "" if nothing is."""
+    """Return the defect of a format's numbers, in words; "" if there is none."""
     if not 2 <= p <= 53:
         return f"p={p} is outside 2 to 53"
     if emin >= emax:

@@ -39,7 +39,7 @@ _LONG_RANGE = -14
 
 @dataclass(frozen=True)
 class MatrixUnit:
-    """How a table is stored, what it is multiplied by, and how products are summed.
+    """The storage of a table, the numbers it is multiplied by, and the way products are summed.
 
     Args:
         table, field: formats of `UNIT_FORMATS`.
@@ -157,7 +157,7 @@ class MatrixUnit:
 
     @property
     def step(self) -> int:
-        """Of what number of rows and columns tables are filled up to a multiple."""
+        """The number of rows and columns to whose multiples tables are filled up."""
         return self.group or ROWS
 
     @property
@@ -167,12 +167,14 @@ class MatrixUnit:
 
     @property
     def products(self) -> int:
-        """How many products of matrices one product takes: pairs i + j <= n + 1 of slices."""
+        """The number of products of matrices that one product takes: pairs i + j <= n + 1 of
+        slices.
+        """
         return self.slices * (self.slices + 1) // 2
 
     @property
     def text(self) -> str:
-        """As it is written, what is usual left out."""
+        """The text of the unit, what is usual left out."""
         usual = dict(vars(MatrixUnit(self.table, self.field)))
         usual["group"] = ROWS if self.scale == "group" else None
         own = [f"{f.name}={_written(getattr(self, f.name))}" for f in fields(self)
@@ -220,7 +222,7 @@ class MatrixUnit:
             )
 
     def _instead(self, most: float) -> str:
-        """What helps where an accumulator is too narrow."""
+        """Return advice for an accumulator that is too narrow."""
         enough = [
             name for name, held in (("fp32", 2.0**24), ("int32", 2.0**31 - 1))
             if most <= held and (self.integers or name == "fp32")
@@ -268,7 +270,7 @@ def is_matrix_unit(given: object) -> bool:
 
 
 def _value(spec: str, key: str, text: str) -> Any:
-    """What a key of a spec string says."""
+    """Return the value of a key of a spec string."""
     kinds: dict[str, type] = {"group": int, "slices": int, "clip": float, "prune": float}
     if key == "scale" and text not in SCALES:
         try:

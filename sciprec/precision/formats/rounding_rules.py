@@ -17,8 +17,8 @@ from sciprec.precision.registry import NamedRows
 
 @dataclass(frozen=True)
 class Lost:
-    """What a rule may ask of a number between two neighbours in the format; each of them can be
-    combined by & | ~.
+    """The facts that a rule may ask of a number between two neighbours in the format; each of them
+    can be combined by & | ~.
 
     Args:
         some: whether the number is between them, not on the lower one.

@@ -1,4 +1,4 @@
-"""Which arithmetic each stage of the transforms has, apart from that of the rest of a model."""
+"""The arithmetic of each stage of the transforms, apart from that of the rest of a model."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Stages:
         return [resolve_matrix_unit(one) for one in given if is_matrix_unit(one)]
 
     def _in_model(self, name: str, whole: Backend) -> Backend | MatrixUnit:
-        """What is given for one of the arithmetics, or that of the model."""
+        """Return the given arithmetic, or for an omitted one that of the model."""
         given = getattr(self, name)
         if name != "fourier" and is_matrix_unit(given):
             return resolve_matrix_unit(given)

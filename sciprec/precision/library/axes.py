@@ -44,7 +44,7 @@ def running_sum_along(a, axis):
 
 
 def _behind(a, axis):
-    """How many elements lie behind each index of an axis."""
+    """Return the number of elements behind each index of an axis."""
     count = 1
     for d in range(axis + 1, a.ndim):
         count *= a.shape[d]

@@ -75,7 +75,7 @@ def nanquantile(a, q):
 
 
 def _in_order(a):
-    """All elements, NaN last; of none NumPy has no percentile either."""
+    """Return all elements in order, NaN last; of none NumPy has no percentile either."""
     if a.size == 0:
         raise IndexError("a percentile or a quantile of no elements")
     return np.sort(a.ravel())
@@ -91,7 +91,7 @@ def _at_ranks(order, known, q, percent):
 
 
 def _at_rank(order, known, q, percent):
-    """Of infinite neighbours, no number between them is known: NaN, as in NumPy."""
+    """Return the number at a rank; between infinite neighbours none is known: NaN, as in NumPy."""
     n = order.size
     below = index_of_rank(max(n, 1), q, percent)
     if below < 0:

@@ -27,13 +27,13 @@ def index_of_rank(n, q, percent):
 
 @helper(error_model="numpy")
 def fraction_of_rank(n, q, percent):
-    """How far the percentile is beyond that element, in [0, 1): binary64."""
+    """Return the distance of the percentile from that element, in [0, 1): binary64."""
     return _normally(_fraction, n, q, percent)
 
 
 @helper(error_model="numpy")
 def number_of_steps(start, stop, step):
-    """How many elements np.arange(start, stop, step) has."""
+    """Return the number of elements of np.arange(start, stop, step)."""
     if step == 0:
         raise ValueError("a step of zero in np.arange")
     return _normally(_steps, start, stop, step)

@@ -24,7 +24,7 @@ def search_right(a, v):
 
 
 def _places(a, v, left):
-    """Every search begins where the last one says."""
+    """Search for each value, beginning where the last search ended."""
     wanted = v.ravel()
     out = np.empty(wanted.size, np.intp)
     low, high = 0, len(a)

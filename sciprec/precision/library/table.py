@@ -1,4 +1,4 @@
-"""Which kernel stands for which function."""
+"""The table of NumPy's and SciPy's functions and the kernels that stand for them."""
 
 from __future__ import annotations
 
