@@ -106,8 +106,8 @@ def metric_of(given: Any) -> tuple[str, Metric]:
     if not isinstance(given, str):
         raise refused("metric", given, f"{', '.join(METRICS)}, or a function (found, truth)")
     if given == "max":
-        said = "metric 'max' is called 'relative_max' in every verb now; write that"
-        warnings.warn(said, FutureWarning, stacklevel=3)
+        message = "metric 'max' is called 'relative_max' in every verb now; write that"
+        warnings.warn(message, FutureWarning, stacklevel=3)
         given = "relative_max"
     return given, METRICS[word("metric", given, METRICS)]
 
@@ -154,9 +154,9 @@ def worst_element(
     """
     with np.errstate(all="ignore"):
         truth = found - error if truth is None else truth
-        known = np.isfinite(error) & np.isfinite(found) & (truth != 0.0)
-        relative = np.where(known, of_elements(error, truth), -1.0)
-    if not known.any():
+        usable = np.isfinite(error) & np.isfinite(found) & (truth != 0.0)
+        relative = np.where(usable, of_elements(error, truth), -1.0)
+    if not usable.any():
         return None
     at = np.unravel_index(int(np.argmax(relative)), relative.shape)
     index = f"[{', '.join(map(str, at))}]" if at else ""

@@ -113,11 +113,11 @@ def quantize(x: Any, backend: str | Backend, *, seed: int = 0) -> Any:
 def _in_unit(values: np.ndarray, largest, backend: Backend) -> np.ndarray:
     """The elements in the unit of fixed point that holds `largest`, with the format's headroom."""
     arithmetic = backend.storage
-    fmt, known = cast(FixedFormat, arithmetic.format), np.asarray(largest, np.float64).ravel()[:1]
+    fmt, value = cast(FixedFormat, arithmetic.format), np.asarray(largest, np.float64).ravel()[:1]
     fixed = functools.partial(
         adaptive_quantize, bits=fmt.bits, headroom=fmt.headroom, round=arithmetic.rounding
     )
-    return dequantize(fixed(values, scale=fixed(known).scale, nonfinite="saturate"))
+    return dequantize(fixed(values, scale=fixed(value).scale, nonfinite="saturate"))
 
 
 def _result_dtype(dtype: np.dtype) -> np.dtype:

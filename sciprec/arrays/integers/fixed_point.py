@@ -191,12 +191,12 @@ def _chosen_scales(scale, highest, lowest, span: int, rounding: str) -> np.ndarr
         chosen = _power_of_two if scale == "power_of_two" else _arbitrary
         return np.where(highest > lowest, chosen(highest, lowest, span, rounding), 1.0)
     words = "power_of_two, arbitrary, or numbers above zero"
-    given = reals("scale", scale, words).astype(np.float64)
-    if given.size not in (1, highest.size):
-        raise InputError(f"scale has {given.size} numbers; there are {highest.size} groups")
-    if not (np.isfinite(given) & (given > 0)).all():
+    scales = reals("scale", scale, words).astype(np.float64)
+    if scales.size not in (1, highest.size):
+        raise InputError(f"scale has {scales.size} numbers; there are {highest.size} groups")
+    if not (np.isfinite(scales) & (scales > 0)).all():
         raise InputError("a scale is not a finite number above zero; each one has to be")
-    return np.array(np.broadcast_to(given.reshape(-1), highest.shape))
+    return np.array(np.broadcast_to(scales.reshape(-1), highest.shape))
 
 
 def _power_of_two(highest, lowest, span: int, rounding: str) -> np.ndarray:
@@ -206,11 +206,11 @@ def _power_of_two(highest, lowest, span: int, rounding: str) -> np.ndarray:
     below span, by 2^(k-s-1) it is span at least, by 2^(k-s+1) it rounds to span / 2 at most.
     """
     start = np.frexp(np.maximum(highest, -lowest))[1] - (span.bit_length() - 1)
-    whole = ROUNDINGS[rounding]
+    round_to_integer = ROUNDINGS[rounding]
     exponent = start + 1
     for candidate in (start, start - 1):
         with np.errstate(under="ignore"):
-            top, bottom = (whole(np.ldexp(end, -candidate)) for end in (highest, lowest))
+            top, bottom = (round_to_integer(np.ldexp(end, -candidate)) for end in (highest, lowest))
         exponent = np.where((top <= span - 1) & (bottom >= -span), candidate, exponent)
     return np.ldexp(1.0, np.clip(exponent, SMALLEST_EXPONENT, LARGEST_EXPONENT))
 

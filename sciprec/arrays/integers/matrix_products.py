@@ -72,10 +72,10 @@ def fixed_matmul(
         products of -2^31 and -2^31 are 2^63, which overflows.
     """
     checked_span(bits, 0)
-    given = _given_scales(scales)
+    two_scales = _given_scales(scales)
     (rows, inner), (_, columns) = _shapes(A, B)
-    a, scale_a = _operand("A", A, given[0], bits)
-    b, scale_b = _operand("B", B, given[1], bits)
+    a, scale_a = _operand("A", A, two_scales[0], bits)
+    b, scale_b = _operand("B", B, two_scales[1], bits)
     if 0 in (rows, inner, columns):
         return np.zeros((rows, columns))
     wide = np.result_type(a, b)
@@ -218,8 +218,8 @@ def _is_pair(x) -> bool:
 
 def _shapes(A, B) -> tuple[tuple[int, int], tuple[int, int]]:
     """The shapes of the matrices, which fit together."""
-    given = (("A", A), ("B", B))
-    a, b = (reals(n, tuple(x)[0] if _is_pair(x) else x, _OPERAND).shape for n, x in given)
+    operands = (("A", A), ("B", B))
+    a, b = (reals(n, tuple(x)[0] if _is_pair(x) else x, _OPERAND).shape for n, x in operands)
     if len(a) != 2 or len(b) != 2:
         raise InputError(
             f"fixed_matmul is given arrays of shapes {a} and {b}; it takes matrices: reshape a "
@@ -246,8 +246,10 @@ def _operand(name: str, x, scale, bits: int) -> tuple[np.ndarray, np.ndarray]:
         scale = _checked_scale(name, scale, integers.shape, axis)
     if integers.dtype.kind == "f" and not _is_pair(x):
         adaptive = scale is None
-        made = adaptive_quantize(integers, bits) if adaptive else _quantized(integers, bits, scale)
-        return made.integers, made.scale
+        result = (
+            adaptive_quantize(integers, bits) if adaptive else _quantized(integers, bits, scale)
+        )
+        return result.integers, result.scale
     if integers.dtype.kind != "i" or integers.itemsize > 4:
         raise InputError(
             f"{name} has dtype {integers.dtype}; it takes floats, or int8, int16 and int32 as "
@@ -259,12 +261,12 @@ def _operand(name: str, x, scale, bits: int) -> tuple[np.ndarray, np.ndarray]:
 def _checked_scale(name: str, scale, shape: tuple[int, int], axis: int) -> np.ndarray:
     """A scale as a number or as a column for A, a row for B."""
     scale = np.asarray(scale, np.float64)
-    wanted = tuple(n if i == axis else 1 for i, n in enumerate(shape))
-    if scale.size != 1 and scale.shape != wanted:
+    along = tuple(n if i == axis else 1 for i, n in enumerate(shape))
+    if scale.size != 1 and scale.shape != along:
         raise InputError(
-            f"the scale of {name} has shape {scale.shape}; a number or shape {wanted} is accepted, "
+            f"the scale of {name} has shape {scale.shape}; a number or shape {along} is accepted, "
             "because all products of one sum need the same scale"
         )
     if not (np.isfinite(scale) & (scale > 0)).all():
         raise InputError(f"a scale of {name} is not a finite number above zero; each one has to be")
-    return scale.reshape(wanted) if scale.size != 1 else scale.reshape(())
+    return scale.reshape(along) if scale.size != 1 else scale.reshape(())

@@ -157,10 +157,12 @@ def _lane_type(panel) -> ir.Type:
 
 
 def _splat(builder, value, lanes: int):
-    one = builder.insert_element(
+    vector = builder.insert_element(
         ir.Constant(ir.VectorType(value.type, lanes), ir.Undefined), value, I32(0)
     )
-    return builder.shuffle_vector(one, one, ir.Constant(ir.VectorType(I32, lanes), [0] * lanes))
+    return builder.shuffle_vector(
+        vector, vector, ir.Constant(ir.VectorType(I32, lanes), [0] * lanes)
+    )
 
 
 def _scaled(builder, vector, factor: int):
@@ -285,9 +287,9 @@ def _step(kinds, vectors: int):
     name = str(kinds[0].dtype)
     if name == "int64":
         return _step_exact if vectors > VECTORS else _step_wide
-    one = {"int16": _pairs, "uint8": _bytes}.get(name, _fused)
+    multiply = {"int16": _pairs, "uint8": _bytes}.get(name, _fused)
     return lambda builder, row, a, columns: [
-        one(builder, s, a, b) for s, b in zip(row, columns, strict=True)
+        multiply(builder, s, a, b) for s, b in zip(row, columns, strict=True)
     ]
 
 

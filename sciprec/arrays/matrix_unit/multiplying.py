@@ -30,17 +30,17 @@ def unit_product(table: UnitTable, field: np.ndarray, room: Room = np.empty) -> 
         in the accumulator. Then in binary64: slices are added, the smallest first, scales multiply,
         and groups are added in their order. No result depends on other columns of the field.
     """
-    unit, (whole, groups, rows, columns) = table.unit, table.shape
+    unit, (count, groups, rows, columns) = table.unit, table.shape
     fields = field.shape[2]
     of_rows = table.along == "rows"
-    lines = room((whole, groups, fields, rows))
+    lines = room((count, groups, fields, rows))
     _take_lines(field, table.scales, of_rows, lines)
     numbers, scales = _numbers(lines.reshape(-1, rows), unit, fields, room)
-    by_rows = [_by_rows(one, fields, unit, room) for one in numbers]
-    made = _sums(table, by_rows, fields, room)
-    out = room((whole, groups * columns if of_rows else columns, fields))
-    blocks, of_field = made.reshape(whole, groups, fields, columns), scales.reshape(-1, fields)
-    _give_sums(blocks, of_field.reshape(whole, groups, fields), table.scales, of_rows, out)
+    by_rows = [_by_rows(digits, fields, unit, room) for digits in numbers]
+    sums = _sums(table, by_rows, fields, room)
+    out = room((count, groups * columns if of_rows else columns, fields))
+    blocks, of_field = sums.reshape(count, groups, fields, columns), scales.reshape(-1, fields)
+    _give_sums(blocks, of_field.reshape(count, groups, fields), table.scales, of_rows, out)
     return out
 
 
@@ -86,10 +86,10 @@ def _sums(table: UnitTable, numbers: list[np.ndarray], fields: int, room: Room) 
         stored = table.slices[i]
         kernel = compiled_for(stored.kernel, str(unit.accumulate))
         kernel(numbers[j], table.rows, out, *stored.arrays)
-        made = term if number else total
-        made[...] = out
+        result = term if number else total
+        result[...] = out
         if unit.slices > 1:
-            np.multiply(made, 2.0 ** (-unit.slice_bits * (i + j)), out=made)
+            np.multiply(result, 2.0 ** (-unit.slice_bits * (i + j)), out=result)
         if number:
             np.add(total, term, out=total)
     return total
@@ -103,9 +103,9 @@ def _kind(unit: MatrixUnit) -> type:
 def _by_rows(numbers: np.ndarray, fields: int, unit: MatrixUnit, room: Room) -> np.ndarray:
     """Numbers (blocks fields, rows) as a kernel takes them: (blocks, rows, fields)."""
     apart = numbers.reshape(-1, fields, numbers.shape[1]).swapaxes(1, 2)
-    made = room(apart.shape, _kind(unit))
-    made[...] = apart
-    return made
+    result = room(apart.shape, _kind(unit))
+    result[...] = apart
+    return result
 
 
 def _numbers(

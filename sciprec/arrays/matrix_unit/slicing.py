@@ -60,13 +60,13 @@ def slices_of(
     span = float(1 << (bits - 1))
     _powers_of_two(ends, span, scales)
     fine[...] = scales
-    made = [room(rest.shape, np.int8) for _ in range(slices)]
-    for number, digits in enumerate(made):
+    digits_of = [room(rest.shape, np.int8) for _ in range(slices)]
+    for number, digits in enumerate(digits_of):
         if number:
             np.multiply(fine, 1.0 / span, out=fine)
             np.maximum(fine, _LEAST, out=fine)
         _take_digits(rest, fine, span, digits)
-    return made, scales
+    return digits_of, scales
 
 
 @kept(nogil=True, error_model="numpy")

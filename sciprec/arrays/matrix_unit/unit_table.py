@@ -86,27 +86,27 @@ class UnitTable:
         unit.require_sums(blocks.shape[2])
         numbers, scales = _numbers(blocks, unit, along)
         bits = _bits(unit.table)
-        kept = tuple(Stored.of(one, bits, unit.sparse) for one in numbers)
-        made = cls(
-            unit, along, kept, scales, _rows_of(counted, blocks.shape, along), blocks.shape,
+        stored = tuple(Stored.of(part, bits, unit.sparse) for part in numbers)
+        table = cls(
+            unit, along, stored, scales, _rows_of(counted, blocks.shape, along), blocks.shape,
             int(there.sum()), _scales_of(there, unit, along), 0.0,
         )  # fmt: skip
         size_of = np.sqrt((matrices**2).sum())
-        error = np.sqrt(((made.values() - matrices) ** 2).sum()) / (size_of if size_of else 1.0)
-        object.__setattr__(made, "error", float(error))
-        return made
+        error = np.sqrt(((table.values() - matrices) ** 2).sum()) / (size_of if size_of else 1.0)
+        object.__setattr__(table, "error", float(error))
+        return table
 
     @property
     def bytes(self) -> float:
         """The bytes that a unit stores: numbers of all slices, places, scales."""
-        numbers = sum(one.bytes_of(self.count) for one in self.slices)
+        numbers = sum(stored.bytes_of(self.count) for stored in self.slices)
         return numbers + SCALE_BYTES * self.scales_kept
 
     def values(self) -> np.ndarray:
         """The numbers that are kept times their scales, (matrices, rows, columns), in binary64."""
         fine, total = 1.0, 0.0
-        for one in self.slices:
-            total = total + one.numbers().astype(np.float64) * fine
+        for stored in self.slices:
+            total = total + stored.numbers().astype(np.float64) * fine
             fine *= 2.0**-self.unit.slice_bits if len(self.slices) > 1 else 1.0
         axis = 3 if self.along == "rows" else 2
         blocks = total.reshape(self.shape) * np.expand_dims(self.scales, axis)
@@ -165,12 +165,12 @@ def rounded_to(x: np.ndarray, scales: np.ndarray, name: str, room: Room = np.emp
         integers = room(x.shape, np.int8)
         round_rows(x, scales, INTEGER_BITS[name], integers)
         return integers
-    over, made = room(x.shape), room(x.shape, np.float32)
+    over, result = room(x.shape), room(x.shape, np.float32)
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         _divide(x, scales, over)
         rounding_into(resolve_backend(name))(over.reshape(-1), over.reshape(-1))
-        made[...] = over
-    return made
+        result[...] = over
+    return result
 
 
 @compiled(nogil=True, error_model="numpy")
@@ -200,9 +200,9 @@ def _cut(matrices: np.ndarray, unit: MatrixUnit, along: str) -> np.ndarray:
     if not np.isfinite(matrices).all():
         raise InputError("the table has numbers that are not finite; a matrix unit takes none")
     largest = np.abs(matrices).max(axis=axis, keepdims=True, initial=0.0)
-    made = np.clip(matrices, -unit.clip * largest, unit.clip * largest)
-    made = np.where(np.abs(matrices) < unit.prune * largest, 0.0, made)
-    return pruned_to_two(made) if unit.sparse else made
+    result = np.clip(matrices, -unit.clip * largest, unit.clip * largest)
+    result = np.where(np.abs(matrices) < unit.prune * largest, 0.0, result)
+    return pruned_to_two(result) if unit.sparse else result
 
 
 def pruned_to_two(matrices: np.ndarray) -> np.ndarray:
@@ -211,14 +211,14 @@ def pruned_to_two(matrices: np.ndarray) -> np.ndarray:
     """
     fours = matrices.reshape(matrices.shape[0], -1, 4, matrices.shape[2])
     order = np.argsort(-np.abs(fours), axis=2, kind="stable")
-    kept = np.zeros(fours.shape, bool)
-    np.put_along_axis(kept, order[:, :, :2], True, axis=2)
-    return np.where(kept, fours, 0.0).reshape(matrices.shape)
+    largest = np.zeros(fours.shape, bool)
+    np.put_along_axis(largest, order[:, :, :2], True, axis=2)
+    return np.where(largest, fours, 0.0).reshape(matrices.shape)
 
 
 def _in_blocks(matrices: np.ndarray, unit: MatrixUnit, along: str) -> np.ndarray:
     """(matrices, groups, rows, columns) of blocks that have one scale for each channel."""
-    whole, rows, columns = matrices.shape
+    count, rows, columns = matrices.shape
     if unit.scale != "group":
         return matrices[:, None]
     divided = columns if along == "rows" else rows
@@ -230,16 +230,16 @@ def _in_blocks(matrices: np.ndarray, unit: MatrixUnit, along: str) -> np.ndarray
             f"zeros to {short}, or take a group that divides them"
         )
     if along == "columns":
-        return matrices.reshape(whole, rows // group, group, columns)
-    apart = matrices.reshape(whole, rows, columns // group, group)
+        return matrices.reshape(count, rows // group, group, columns)
+    apart = matrices.reshape(count, rows, columns // group, group)
     return np.ascontiguousarray(apart.swapaxes(1, 2))
 
 
 def _out_of_blocks(blocks: np.ndarray, along: str) -> np.ndarray:
-    whole, groups, rows, columns = blocks.shape
+    count, groups, rows, columns = blocks.shape
     if along == "columns":
-        return blocks.reshape(whole, groups * rows, columns)
-    return blocks.swapaxes(1, 2).reshape(whole, rows, groups * columns)
+        return blocks.reshape(count, groups * rows, columns)
+    return blocks.swapaxes(1, 2).reshape(count, rows, groups * columns)
 
 
 def _reach(rows: np.ndarray) -> np.ndarray:
@@ -276,13 +276,15 @@ def _numbers(
     if unit.scale == "tensor":
         flat = flat.reshape(1, -1)
     if unit.slices > 1:
-        made, scales = sliced(flat, INTEGER_BITS[unit.table], unit.slices)
+        parts, scales = sliced(flat, INTEGER_BITS[unit.table], unit.slices)
     else:
         scales = _scales(flat, unit)
-        made = [rounded_to(flat, scales, unit.table)]
-        _require_held(flat, scales, made[0], unit)
+        parts = [rounded_to(flat, scales, unit.table)]
+        _require_held(flat, scales, parts[0], unit)
     shape = channels.shape
-    back = [one.reshape(shape) if axis == -1 else one.reshape(shape).swapaxes(2, 3) for one in made]
+    back = [
+        part.reshape(shape) if axis == -1 else part.reshape(shape).swapaxes(2, 3) for part in parts
+    ]
     numbers = [np.ascontiguousarray(x).reshape(-1, *blocks.shape[2:]) for x in back]
     return numbers, np.broadcast_to(
         scales.reshape(-1, 1), (scales.size, int(np.prod(shape[:3])) // scales.size)

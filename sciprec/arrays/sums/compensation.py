@@ -68,8 +68,8 @@ class Compensation:
             value = _COEFFICIENT.number(f"compensation: {name}", getattr(self, name))
             object.__setattr__(self, name, value)
         every = self.reset_every
-        whole = isinstance(every, (int, np.integer)) and not isinstance(every, bool)
-        if every is not None and not (whole and every >= 1):
+        is_integer = isinstance(every, (int, np.integer)) and not isinstance(every, bool)
+        if every is not None and not (is_integer and every >= 1):
             words = "a whole number of updates >= 1, or nothing, to keep the residual for ever"
             raise refused("compensation: reset_every", every, words)
         if not isinstance(self.sums, bool):
@@ -110,16 +110,16 @@ def resolve_compensation(given) -> Compensation | dict[str, Compensation] | None
     if given is None or isinstance(given, Compensation):
         return given
     if isinstance(given, Mapping):
-        found: dict[str, Compensation] = {}
+        compensations: dict[str, Compensation] = {}
         for name, value in given.items():
-            one = resolve_compensation(value)
-            if isinstance(one, dict):
+            compensation = resolve_compensation(value)
+            if isinstance(compensation, dict):
                 raise InputError(
                     f"compensation of '{name}' is a mapping; accepted: a name or a Compensation"
                 )
-            if one is not None:
-                found[str(name)] = one
-        return found
+            if compensation is not None:
+                compensations[str(name)] = compensation
+        return compensations
     if isinstance(given, str) and given in COMPENSATIONS:
         return COMPENSATIONS[given]
     raise InputError(

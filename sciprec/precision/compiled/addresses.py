@@ -39,8 +39,8 @@ def call_at(typingctx, address, args):
         convention, kinds = context.call_conv, list(args)
         kind = convention.get_function_type(types.none, kinds)
         function = builder.inttoptr(values[0], ir.PointerType(kind))
-        given = cgutils.unpack_tuple(builder, values[1], len(kinds))
-        status, _ = convention.call_function(builder, function, types.none, kinds, given)
+        arguments = cgutils.unpack_tuple(builder, values[1], len(kinds))
+        status, _ = convention.call_function(builder, function, types.none, kinds, arguments)
         with cgutils.if_unlikely(builder, status.is_error):
             convention.return_status_propagate(builder, status)
         return context.get_dummy_value()
@@ -63,7 +63,7 @@ def part_at(typingctx, array, first, shape):
     def codegen(context, builder, signature, values):
         from numba.np.arrayobj import make_array, populate_array
 
-        whole = make_array(array)(context, builder, values[0])
+        source = make_array(array)(context, builder, values[0])
         part = make_array(kind)(context, builder)
         lengths = cgutils.unpack_tuple(builder, values[2], shape.count)
         size = context.get_abi_sizeof(context.get_data_type(array.dtype))
@@ -72,12 +72,12 @@ def part_at(typingctx, array, first, shape):
             strides.insert(0, builder.mul(strides[0], length))
         populate_array(
             part,
-            data=builder.gep(whole.data, [values[1]]),
+            data=builder.gep(source.data, [values[1]]),
             shape=cgutils.pack_array(builder, lengths),
             strides=cgutils.pack_array(builder, strides),
-            itemsize=whole.itemsize,
-            meminfo=whole.meminfo,
-            parent=whole.parent,
+            itemsize=source.itemsize,
+            meminfo=source.meminfo,
+            parent=source.parent,
         )
         context.nrt.incref(builder, kind, part._getvalue())
         return part._getvalue()

@@ -137,8 +137,8 @@ def make_folder(folder: Path) -> None:
     Raises:
         OSError: that is not possible.
     """
-    for one in dict.fromkeys((cache_folder(), folder)):
-        one.mkdir(0o777 if _is_shared() else stat.S_IRWXU, parents=True, exist_ok=True)
+    for path in dict.fromkeys((cache_folder(), folder)):
+        path.mkdir(0o777 if _is_shared() else stat.S_IRWXU, parents=True, exist_ok=True)
 
 
 def read(path: Path) -> bytes | None:

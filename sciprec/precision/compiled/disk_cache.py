@@ -153,8 +153,8 @@ class DiskCache(_Cache):
             return None
         try:
             rtsys.initialize(target_context)  # compiled code needs no more of Numba: no registries
-            known, reduced = pickle.loads(payload)
-            return self._rebuilt(target_context, reduced) if known == key else None
+            stored_key, reduced = pickle.loads(payload)
+            return self._rebuilt(target_context, reduced) if stored_key == key else None
         except Exception as error:
             discard(path, f"{type(error).__name__}: {error}")
             return None

@@ -67,14 +67,14 @@ class _Library(JITCodeLibrary):
 
     def finalize(self) -> None:
         """Link what is called, as the arithmetic computes it."""
-        own, context = self._defined(), cpu_target.target_context
+        defined, context = self._defined(), cpu_target.target_context
         for library in dict.fromkeys(self._linking_libraries):
             self._final_module.link_in(library._get_module_for_linking(), preserve=True)
         answer, suffix = self._operations.answered(context, self._final_module)
         self._linking_libraries = []
         if answer is not None:
             self._linking_libraries.append(answer)
-            rename(self._final_module, suffix, kept=own)
+            rename(self._final_module, suffix, kept=defined)
         super().finalize()
 
     def _defined(self, *linkages) -> set[str]:
@@ -113,7 +113,7 @@ def entry(operations: Operations, on_disk: bool) -> Callable:
 
     def decorator(function):
         function.operations = operations
-        made = Entry(function, {}, _OPTIONS)
-        return keep(made) if on_disk else made
+        dispatcher = Entry(function, {}, _OPTIONS)
+        return keep(dispatcher) if on_disk else dispatcher
 
     return decorator

@@ -44,10 +44,10 @@ class _PartCache(DiskCache):
         )  # fmt: skip
 
     def _rebuilt(self, target_context, reduced: tuple) -> CompileResult:
-        kept, fndesc, signature, reload_init, environment, environments = reduced
+        code, fndesc, signature, reload_init, environment, environments = reduced
         for function in reload_init:
             function()
-        library = Lowered.restored(target_context.codegen(), *kept)
+        library = Lowered.restored(target_context.codegen(), *code)
         library._reload_init.update(reload_init)
         for held in environments:
             place(target_context, held)
@@ -94,10 +94,10 @@ def _made(function, identity: str, options: dict) -> Part:
         return Part(function, {}, options)
     with _making:
         key = identity, compiler_settings()
-        known = _known.get(key)
-        if known is None:
-            known = _known[key] = _shared(function, identity, options)
-        return known
+        result = _known.get(key)
+        if result is None:
+            result = _known[key] = _shared(function, identity, options)
+        return result
 
 
 def _shared(function, identity: str, options: dict) -> Part:
@@ -106,6 +106,6 @@ def _shared(function, identity: str, options: dict) -> Part:
     function.__module__ = __name__  # where others find the globals of its environment
     function.__qualname__ = f"{function.__name__}_{digest.hexdigest()[:24]}"
     function.is_shared = True
-    made = Part(function, {}, options)
-    made._cache = _PartCache(function)
-    return made
+    result = Part(function, {}, options)
+    result._cache = _PartCache(function)
+    return result

@@ -72,10 +72,10 @@ def _gathered_at_once(usual: Callable) -> Callable:
     defaults: dict[type, dict] = {}
 
     def values(self) -> dict:
-        known = defaults.get(type(self))
-        if known is None:
-            known = defaults[type(self)] = {n: o.default for n, o in type(self).options.items()}
-        return known | self._values
+        options = defaults.get(type(self))
+        if options is None:
+            options = defaults[type(self)] = {n: o.default for n, o in type(self).options.items()}
+        return options | self._values
 
     return values
 
@@ -93,13 +93,13 @@ def _found_by_type(usual: Callable) -> Callable:
         if kind is dict:
             value, kind = list(value.values()), list
         if kind is list or kind is tuple:
-            found = []
+            variables = []
             for item in value:
                 if type(item) is ir.Var:
-                    found.append(item)
+                    variables.append(item)
                 elif type(item) not in without:
-                    found += _rec_list_vars(self, item)
-            return found
+                    variables += _rec_list_vars(self, item)
+            return variables
         if not isinstance(value, (ir.Var, ir.Inst, list, tuple, dict)):
             without.add(kind)
         return usual(self, value)
@@ -176,8 +176,8 @@ def _only_lowered(usual: Callable) -> Callable:
         return jit(**options) if of_jit & options.keys() else helper(**options)
 
     def _get_jit_decorator(self):
-        found = usual(self)
-        return decorator if found is jit else found
+        chosen = usual(self)
+        return decorator if chosen is jit else chosen
 
     return _get_jit_decorator
 
@@ -199,16 +199,17 @@ def replacements() -> tuple[tuple, ...]:
     """The functions that are replaced here; none, and one warning in a process, where the versions
     of Numba and llvmlite are others than those that this was made for.
     """
-    others = [package for package, known in MADE_FOR.items() if not _is_between(package, *known)]
+    others = [package for package, ends in MADE_FOR.items() if not _is_between(package, *ends)]
     if not others:
         return REPLACEMENTS
-    told = " and ".join(f"{package.__name__} {package.__version__}" for package in others)
-    known = " and ".join(
+    installed = " and ".join(f"{package.__name__} {package.__version__}" for package in others)
+    versions = " and ".join(
         f"{package.__name__} {_dotted(first)} to {_dotted(last)}"
         for package, (first, last) in MADE_FOR.items()
     )
     warnings.warn(
-        f"installed: {told}; sciprec's short ways through the compiler were made for {known}, and "
+        f"installed: {installed}; sciprec's short ways through the compiler were made for "
+        f"{versions}, and "
         "are left out: compiling takes longer, and results are the same. Install one of these "
         "versions where the time counts",
         RuntimeWarning, stacklevel=2,
@@ -218,8 +219,8 @@ def replacements() -> tuple[tuple, ...]:
 
 def _is_between(package, first: tuple[int, int], last: tuple[int, int]) -> bool:
     """Whether the first two numbers of a package's version are in a range, ends included."""
-    found = tuple(int(number) for number in re.findall(r"\d+", package.__version__)[:2])
-    return first <= found <= last
+    version = tuple(int(number) for number in re.findall(r"\d+", package.__version__)[:2])
+    return first <= version <= last
 
 
 def _dotted(version: tuple[int, int]) -> str:

@@ -30,11 +30,11 @@ def undisturbed() -> Iterator[None]:
     registries are read where they have grown; to be held with Numba's lock of compilers. A
     compilation's metadata then have no time of LLVM.
     """
-    told = [] if event._registered.get(_KIND) else _numbas_own()
+    callbacks = [] if event._registered.get(_KIND) else _numbas_own()
     usual = gc.get_threshold()
     if usual[0]:  # 0: never, which stays
         gc.set_threshold(*map(max, usual, _SELDOM))
-    for pair in told:
+    for pair in callbacks:
         ffi.unregister_lock_callback(*pair)
     try:
         with contextlib.ExitStack() as changed:
@@ -45,7 +45,7 @@ def undisturbed() -> Iterator[None]:
             yield
     finally:
         gc.set_threshold(*usual)
-        for pair in told:
+        for pair in callbacks:
             ffi.register_lock_callback(*pair)
 
 
@@ -71,10 +71,10 @@ def _asked_where_they_have_grown(*contexts) -> Iterator[None]:
     try:
         yield
     finally:
-        for context, own in zip(contexts, before, strict=True):
+        for context, own_refresh in zip(contexts, before, strict=True):
             del context.refresh
-            if own is not None:
-                context.refresh = own
+            if own_refresh is not None:
+                context.refresh = own_refresh
 
 
 def _refreshing(usual: Callable[[], None], contexts: tuple) -> Callable[[], None]:

@@ -23,8 +23,8 @@ def wide_vectors() -> Iterator[None]:
     """
     codegen = cpu_target.target_context.codegen()
     usual = CPUCodeLibrary.add_ir_module
-    own = usual.__module__ == "numba.core.codegen"  # not so inside one another
-    if not own or codegen._get_host_cpu_name() not in AT_FULL_SPEED:
+    is_numbas = usual.__module__ == "numba.core.codegen"  # not so inside one another
+    if not is_numbas or codegen._get_host_cpu_name() not in AT_FULL_SPEED:
         yield
         return
 

@@ -62,11 +62,11 @@ class Arithmetic:
     random_bits: int | None = None
 
     def __post_init__(self) -> None:
-        fmt, known = self.format, FIXED_ROUNDINGS if self.fixed else ROUNDINGS
-        if self.rounding not in known:
+        fmt, roundings = self.format, FIXED_ROUNDINGS if self.fixed else ROUNDINGS
+        if self.rounding not in roundings:
             raise InputError(
                 f"unknown rounding {shown(self.rounding)} of '{fmt.name}'; known: "
-                f"{', '.join(known)}"
+                f"{', '.join(roundings)}"
             )
         wrong = unfit_random_bits(self.rounding, self.random_bits)
         if not isinstance(fmt, FixedFormat):
@@ -377,8 +377,8 @@ def backends() -> Backends:
     those of installed packages among them.
     """
     load_plugins()
-    known = {backend.compute.format.name for backend in _BACKENDS.values()}
-    added = [_of_format(fmt) for fmt in FORMATS.values() if fmt.name not in known]
+    named_formats = {backend.compute.format.name for backend in _BACKENDS.values()}
+    added = [_of_format(fmt) for fmt in FORMATS.values() if fmt.name not in named_formats]
     return Backends(_BACKENDS | {backend.name: backend for backend in added})
 
 
@@ -429,17 +429,17 @@ def resolve_backend(backend: str | Backend | Format | Arithmetic | MakesBackend)
     name, equals, rounding = backend.partition(",round=")
     standard = ALIASES.get(name, name)
     if standard in FORMATS and equals:
-        rounding, given, drawn = rounding.partition(f",{_RANDOM_BITS}=")
-        bits: Any = None if not given else int(drawn) if drawn.isdecimal() else drawn
+        rounding, separator, drawn = rounding.partition(f",{_RANDOM_BITS}=")
+        bits: Any = None if not separator else int(drawn) if drawn.isdecimal() else drawn
         return resolve_backend(Arithmetic(FORMATS[standard], rounding, random_bits=bits))
-    for known in _BACKENDS.values():
-        if known.compute.format.name == standard and known.compute.rounding == "rn":
-            return known
+    for candidate in _BACKENDS.values():
+        if candidate.compute.format.name == standard and candidate.compute.rounding == "rn":
+            return candidate
     if standard in FORMATS:
         return _of_format(FORMATS[standard])
     named = backends()
     known_names = [*named, *ALIASES, *FORMATS]
-    several = [one.strip() for one in backend.split(",")]
+    several = [part.strip() for part in backend.split(",")]
     if len(several) > 1 and set(several) <= set(known_names):
         raise InputError(
             f"'{backend}' is several backends in one word; accepted: one, such as '{several[0]}'; "
@@ -461,7 +461,7 @@ def backend_names(given: Any) -> list[str]:
     if hasattr(given, "as_backend"):
         given = [given]
     if isinstance(given, (list, tuple)):
-        given = [one.as_backend().name if hasattr(one, "as_backend") else one for one in given]
+        given = [item.as_backend().name if hasattr(item, "as_backend") else item for item in given]
     return list(names("backends", given))
 
 

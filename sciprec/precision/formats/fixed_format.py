@@ -70,20 +70,20 @@ def parse_fixed_spec(spec: str) -> tuple[FixedFormat, str]:
     Raises:
         InputError: with the part that is wrong and what is accepted in its place.
     """
-    given: dict[str, str] = {}
+    values: dict[str, str] = {}
     for part in filter(None, spec.removeprefix("fixed:").split(",")):
         key, equals, value = (piece.strip() for piece in part.partition("="))
         if not equals or key not in _SPEC_KEYS:
             raise InputError(_bad(spec, f"{part.strip()!r} is not key=value with a known key", key))
-        if key in given:
+        if key in values:
             raise InputError(_bad(spec, f"{key!r} is given twice"))
-        given[key] = value
-    if "bits" not in given:
+        values[key] = value
+    if "bits" not in values:
         raise InputError(_bad(spec, "'bits' is missing"))
-    bits = _whole(spec, "bits", given["bits"], MIN_BITS, MAX_BITS)
-    headroom = _whole(spec, "headroom", given.get("headroom", "1"), 0, bits - 2)
-    rounding = _one_of(spec, "round", given.get("round", "rn"), FIXED_ROUNDINGS)
-    saturate = _one_of(spec, "saturate", given.get("saturate", "yes"), ("yes", "no"))
+    bits = _whole(spec, "bits", values["bits"], MIN_BITS, MAX_BITS)
+    headroom = _whole(spec, "headroom", values.get("headroom", "1"), 0, bits - 2)
+    rounding = _one_of(spec, "round", values.get("round", "rn"), FIXED_ROUNDINGS)
+    saturate = _one_of(spec, "saturate", values.get("saturate", "yes"), ("yes", "no"))
     name = f"fixed:bits={bits},saturate={saturate},headroom={headroom}"
     return FixedFormat(name, bits, headroom, saturate == "yes"), rounding
 

@@ -190,28 +190,28 @@ def parse_spec(spec: str) -> tuple[Format, str, int | None]:
     Raises:
         InputError: with the part that is wrong and what is accepted in its place.
     """
-    given: dict[str, str] = {}
+    values: dict[str, str] = {}
     for part in filter(None, spec.removeprefix("float:").split(",")):
         key, equals, value = part.partition("=")
         key, value = key.strip(), value.strip()
         if not equals or key not in _SPEC_KEYS:
             raise InputError(_bad(spec, f"{part.strip()!r} is not key=value with a known key", key))
-        if key in given:
+        if key in values:
             raise InputError(_bad(spec, f"{key!r} is given twice"))
-        given[key] = value
-    if "p" not in given:
+        values[key] = value
+    if "p" not in values:
         raise InputError(_bad(spec, "'p' is missing"))
-    p = _integer(spec, "p", given["p"])
-    if "emax" in given:
-        emax = _integer(spec, "emax", given["emax"])
-        emin = _integer(spec, "emin", given.get("emin", str(1 - emax)))
+    p = _integer(spec, "p", values["p"])
+    if "emax" in values:
+        emax = _integer(spec, "emax", values["emax"])
+        emin = _integer(spec, "emin", values.get("emin", str(1 - emax)))
     else:
-        emin = _integer(spec, "emin", given.get("emin", "-126"))
+        emin = _integer(spec, "emin", values.get("emin", "-126"))
         emax = 1 - emin
-    rounding = _choice(spec, "round", given.get("round", "rn"), ROUNDINGS)
-    subnormals = _choice(spec, "subnormals", given.get("subnormals", "keep"), ("keep", "flush"))
-    overflow = _choice(spec, "overflow", given.get("overflow", "infinity"), OVERFLOWS[:2])
-    few = _integer(spec, "random_bits", given["random_bits"]) if "random_bits" in given else None
+    rounding = _choice(spec, "round", values.get("round", "rn"), ROUNDINGS)
+    subnormals = _choice(spec, "subnormals", values.get("subnormals", "keep"), ("keep", "flush"))
+    overflow = _choice(spec, "overflow", values.get("overflow", "infinity"), OVERFLOWS[:2])
+    few = _integer(spec, "random_bits", values["random_bits"]) if "random_bits" in values else None
     wrong = _out_of_reach(p, emin, emax) or unfit_rounding(rounding, p, emin)
     if wrong := wrong or unfit_random_bits(rounding, few):
         raise InputError(_bad(spec, wrong))

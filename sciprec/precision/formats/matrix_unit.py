@@ -117,8 +117,8 @@ class MatrixUnit:
             )
 
     def _require_slices(self) -> None:
-        whole = isinstance(self.slices, int) and not isinstance(self.slices, bool)
-        if not whole or not 1 <= self.slices <= MOST_SLICES:
+        is_integer = isinstance(self.slices, int) and not isinstance(self.slices, bool)
+        if not is_integer or not 1 <= self.slices <= MOST_SLICES:
             raise refused(
                 "slices of a matrix unit", self.slices, f"a whole number from 1 to {MOST_SLICES}"
             )
@@ -177,9 +177,9 @@ class MatrixUnit:
         """The text of the unit, what is usual left out."""
         usual = dict(vars(MatrixUnit(self.table, self.field)))
         usual["group"] = ROWS if self.scale == "group" else None
-        own = [f"{f.name}={_written(getattr(self, f.name))}" for f in fields(self)
+        parts = [f"{f.name}={_written(getattr(self, f.name))}" for f in fields(self)
                if f.name in ("table", "field") or getattr(self, f.name) != usual[f.name]]
-        return PREFIX + ",".join(own)
+        return PREFIX + ",".join(parts)
 
     def largest(self, role: str) -> float:
         """The largest magnitude that a number of the table or the field has, before its scale."""
@@ -240,17 +240,17 @@ def resolve_matrix_unit(given: str | MatrixUnit | Mapping[str, Any]) -> MatrixUn
     """
     if isinstance(given, MatrixUnit):
         return given
-    known = [f.name for f in fields(MatrixUnit)]
+    key_names = [f.name for f in fields(MatrixUnit)]
     if isinstance(given, Mapping):
         for key in given:
-            if key not in known:
+            if key not in key_names:
                 raise InputError(_bad(shown(dict(given)), f"{key!r} is no key", str(key)))
         keys = dict(given)
     else:
         keys = {}
         for part in filter(None, given.removeprefix(WORD).removeprefix(":").split(",")):
             key, equals, value = (piece.strip() for piece in part.partition("="))
-            if not equals or key not in known:
+            if not equals or key not in key_names:
                 what = f"{part.strip()!r} is not key=value with a known key"
                 raise InputError(_bad(repr(given), what, key))
             if key in keys:
@@ -295,8 +295,8 @@ def _written(value: Any) -> str:
 
 
 def _bad(said: str, what: str, key: str = "") -> str:
-    known = [f.name for f in fields(MatrixUnit)]
+    keys = [f.name for f in fields(MatrixUnit)]
     return (
-        f"malformed matrix unit {said}: {what}{meant(key, known)}; accepted keys: "
-        f"{', '.join(known)}, as in '{EXAMPLE}'"
+        f"malformed matrix unit {said}: {what}{meant(key, keys)}; accepted keys: "
+        f"{', '.join(keys)}, as in '{EXAMPLE}'"
     )

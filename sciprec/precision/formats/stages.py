@@ -39,9 +39,9 @@ class Stages:
             InputError: an unknown arithmetic, or one in fixed point or with random bits; a matrix
                 unit beside sums of its own.
         """
-        whole = resolve_backend(backend)
-        made = {name: self._in_model(name, whole) for name in ("legendre", "fourier", "kept")}
-        legendre = made["legendre"]
+        model = resolve_backend(backend)
+        backends = {name: self._in_model(name, model) for name in ("legendre", "fourier", "kept")}
+        legendre = backends["legendre"]
         if self.sums is not None:
             if isinstance(legendre, MatrixUnit):
                 raise InputError(
@@ -51,8 +51,8 @@ class Stages:
             wide = _plain_floats("sums", self.sums)
             name = f"{legendre.name}, sums in {wide.compute.format.name}"
             sums = {"accumulate": wide.accumulate, "matmul": wide.accumulate}
-            made["legendre"] = replace(legendre, name=name, about="", **sums)
-        return made
+            backends["legendre"] = replace(legendre, name=name, about="", **sums)
+        return backends
 
     @property
     def on_unit_alone(self) -> bool:
@@ -63,15 +63,15 @@ class Stages:
     @property
     def units(self) -> list[MatrixUnit]:
         """The matrix units among them."""
-        given = (self.legendre, self.kept)
-        return [resolve_matrix_unit(one) for one in given if is_matrix_unit(one)]
+        arithmetics = (self.legendre, self.kept)
+        return [resolve_matrix_unit(unit) for unit in arithmetics if is_matrix_unit(unit)]
 
     def _in_model(self, name: str, whole: Backend) -> Backend | MatrixUnit:
         """Return the given arithmetic, or for an omitted one that of the model."""
-        given = getattr(self, name)
-        if name != "fourier" and is_matrix_unit(given):
-            return resolve_matrix_unit(given)
-        return handed_as(_plain_floats(name, whole if given is None else given), whole)
+        arithmetic = getattr(self, name)
+        if name != "fourier" and is_matrix_unit(arithmetic):
+            return resolve_matrix_unit(arithmetic)
+        return handed_as(_plain_floats(name, whole if arithmetic is None else arithmetic), whole)
 
 
 _MIXED = Stages("fp16", sums="fp32", kept="fp32")
@@ -99,12 +99,12 @@ def resolve_stages(given: str | Stages | Mapping | None) -> Stages | None:
     if given is None or isinstance(given, Stages) or isinstance(given, str) and given == "none":
         return _checked(given) if isinstance(given, Stages) else None
     if isinstance(given, Mapping):
-        known = [field.name for field in fields(Stages)]
+        keys = [field.name for field in fields(Stages)]
         for name in given:
-            if name not in known:
+            if name not in keys:
                 raise InputError(
-                    f"stages have the unknown key {name!r}; known: {', '.join(known)}"
-                    + meant(name, known)
+                    f"stages have the unknown key {name!r}; known: {', '.join(keys)}"
+                    + meant(name, keys)
                 )
         return _checked(Stages(**given))
     if isinstance(given, str) and given in STAGES:
@@ -128,9 +128,9 @@ def require_stages(stages: Stages, backend: Backend, fourier: str, sums: bool) -
         InputError: it cannot.
     """
     if fourier != "fft" or sums:
-        asked = "compensated sums" if sums else f"the Fourier stage {fourier!r}"
+        what = "compensated sums" if sums else f"the Fourier stage {fourier!r}"
         raise InputError(
-            f"stages were given beside {asked}; accepted beside stages: fourier = 'fft' and a "
+            f"stages were given beside {what}; accepted beside stages: fourier = 'fft' and a "
             "compensation without sums"
         )
     _plain_floats("backend", backend)
