@@ -1,1 +1,1 @@
-"""A matrix unit: tables in its formats, and products from what is stored of them."""
+"""A matrix unit: tables stored in its formats, and products with them."""

@@ -1,4 +1,4 @@
-"""Products of a matrix unit: fields scaled and rounded, multiplied from what is kept of a table."""
+"""Products of a matrix unit: fields scaled and rounded, multiplied by a stored table."""
 
 from __future__ import annotations
 

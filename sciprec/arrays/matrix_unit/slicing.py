@@ -1,4 +1,4 @@
-"""Numbers as sums of integers, slice by slice, and what products of them are off by.
+"""Numbers as sums of integers, slice by slice, and the errors of their products.
 
 x = s (d1 + d2 2^-q + d3 2^-2q + ...),   q bits a slice, s a power of two
 
@@ -49,7 +49,7 @@ def sliced(
 def slices_of(
     rest: np.ndarray, ends: np.ndarray, bits: int, slices: int, room: Room
 ) -> tuple[list[np.ndarray], np.ndarray]:
-    """`sliced` of rows with these ends or nearer ones; the rows become what is left of them.
+    """Return `sliced` of rows with these ends or nearer ones; the rows become the rests.
 
     Args:
         rest: (rows, n), changed.

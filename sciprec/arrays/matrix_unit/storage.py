@@ -63,7 +63,9 @@ class Stored:
         return from_two_of_four(values, self.arrays[1]) if self.sparse else values
 
     def bytes_of(self, count: int) -> float:
-        """Bytes that a unit keeps of so many numbers: their bits, and two for each place."""
+        """Return the bytes that a unit stores of a number of values: their bits, and two for each
+        place.
+        """
         return count * (self.bits + 2) / 16 if self.sparse else count * self.bits / 8
 
 

@@ -1,4 +1,4 @@
-"""Tables of a matrix unit: numbers clipped, pruned, scaled and rounded once, and what is kept."""
+"""Tables of a matrix unit: numbers clipped, pruned, scaled, rounded once, and stored."""
 
 from __future__ import annotations
 

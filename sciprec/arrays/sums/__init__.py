@@ -1,4 +1,4 @@
-"""Sums and updates that keep what they lose."""
+"""Sums and updates that carry their rounding errors along."""
 
 from __future__ import annotations
 

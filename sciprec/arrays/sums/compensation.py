@@ -1,4 +1,4 @@
-"""Compensation: a state update x <- x + dx that keeps what its rounding loses and adds it later.
+"""Compensation: a state update x <- x + dx that stores the loss of its rounding and adds it later.
 
 Everything is computed in the arithmetic of the backend, the residual is kept in its storage format,
 and one array of the state's shape is all that is kept.
@@ -298,7 +298,7 @@ class CarriedUpdate:
 
 
 def due(compensation: Compensation, updates: int) -> bool:
-    """Whether the residual is forgotten after so many updates."""
+    """Whether the residual is forgotten after a number of updates."""
     every = compensation.reset_every
     return every is not None and updates % every == 0
 

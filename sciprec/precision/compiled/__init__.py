@@ -1,1 +1,1 @@
-"""Compiled code: how it is kept on disk, and how it becomes part of other code."""
+"""Compiled code: its storage on disk, and its linking into other code."""

@@ -81,7 +81,7 @@ def _is_shared() -> bool:
 
 
 def _why_foreign(folder: Path, status: os.stat_result) -> str:
-    """Why others may have written what is in a folder, after it was closed to them."""
+    """Say why others may have written files of a folder, after it was closed to them."""
     if stat.S_ISLNK(status.st_mode):
         return "it is a link"
     if not _is_trusted_user(status):
@@ -105,7 +105,7 @@ def _is_trusted_user(status: os.stat_result) -> bool:
 
 
 def _is_open(status: os.stat_result) -> bool:
-    """Whether others may replace what is in a folder; in a sticky one they may only add to it."""
+    """Whether others may replace files of a folder; in a sticky one they may only add to it."""
     return bool(status.st_mode & _OTHERS) and not status.st_mode & stat.S_ISVTX
 
 
@@ -210,7 +210,7 @@ def _counts(path: Path, status: os.stat_result) -> bool:
 
 
 def discard(path: Path, reason: str) -> None:
-    """Remove what cannot be used from the cache folder."""
+    """Remove a file that cannot be used from the cache folder."""
     try:
         shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
     except FileNotFoundError:

@@ -54,7 +54,7 @@ def sources_digest(*packages: str) -> str:
 
 
 def compiler_settings() -> tuple:
-    """The settings of Numba that change what it makes of a function."""
+    """The settings of Numba that change its code of a function."""
     return tuple(getattr(numba.config, name, None) for name in _SETTINGS)
 
 
@@ -92,7 +92,9 @@ def kept(**options) -> Callable:
 
 
 def keep(dispatcher):
-    """A jitted function, or what numba.vectorize made, its code kept on disk."""
+    """Let the code of a jitted function, or of one that numba.vectorize made, be stored on disk;
+    return the function.
+    """
     vectorized = getattr(dispatcher, "_dispatcher", None)
     if vectorized is not None:
         vectorized.cache = _UfuncCache(vectorized.py_func)
@@ -103,7 +105,7 @@ def keep(dispatcher):
 
 
 class Kept(CPUDispatcher):
-    """A jitted function; what is not on disk yet is compiled by one process at a time."""
+    """A jitted function; code that is not on disk yet is compiled by one process at a time."""
 
     def compile(self, sig):
         """Compile for a signature, or load it, as Numba asks."""
@@ -179,7 +181,7 @@ class DiskCache(_Cache):
         return data._reduce()
 
     def _rebuilt(self, target_context, reduced: tuple) -> CompileResult:
-        """Compiled code from what was kept."""
+        """Return compiled code from its stored part."""
         return CompileResult._rebuild(target_context, *reduced)
 
     def _key(self, sig, codegen) -> tuple:

@@ -54,7 +54,7 @@ class _Library(JITCodeLibrary):
         super().add_ir_module(ir_module)
 
     def add_llvm_module(self, module) -> None:
-        """Add the same, as LLVM has it."""
+        """Add the function, as LLVM has it."""
         is_first, word = not self._defined(), self._operations.word
         super().add_llvm_module(module)
         if is_first and word:
@@ -66,7 +66,7 @@ class _Library(JITCodeLibrary):
             super().add_llvm_module(binding.parse_assembly(str(guard)))
 
     def finalize(self) -> None:
-        """Link what is called, as the arithmetic computes it."""
+        """Link the called functions, as the arithmetic computes them."""
         defined, context = self._defined(), cpu_target.target_context
         for library in dict.fromkeys(self._linking_libraries):
             self._final_module.link_in(library._get_module_for_linking(), preserve=True)

@@ -113,7 +113,7 @@ class Lowering(CPUDispatcher):
         super().__init__(function, local_types, options, pipeline_class=LoweringCompiler)
 
     def add_overload(self, result):
-        """Keep what was compiled; Numba knows it by a key."""
+        """Keep compiled code; Numba knows it by a key."""
         if result.library.reads(result.environment):
             place(result.target_context, result.environment)
         if not isinstance(result.entry_point, Key):

@@ -55,7 +55,7 @@ def replaced(owner, name: str, quicker: Callable) -> Iterator[None]:
 
 
 def _without_exits(usual: Callable) -> Callable:
-    """`peep_hole_delete_with_exit`: removes what stands where a `with` ends, by its name."""
+    """`peep_hole_delete_with_exit`: removes instructions at the end of a `with`, by its name."""
 
     def peep_hole_delete_with_exit(func_ir):
         named = (
@@ -167,7 +167,7 @@ def _where_kept(usual: Callable) -> Callable:
 
 
 def _only_lowered(usual: Callable) -> Callable:
-    """`_OverloadFunctionTemplate._get_jit_decorator`: what compiles a function that implements
+    """`_OverloadFunctionTemplate._get_jit_decorator`: the decorator of a function that implements
     another one.
     """
     of_jit = {"cache", "forceobj", "locals", "pipeline_class"}

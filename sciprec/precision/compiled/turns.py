@@ -1,4 +1,4 @@
-"""Turns: what several processes want to make is made by one of them, and the others wait for it."""
+"""Turns: of several processes that want to make a file one makes it, and the others wait for it."""
 
 from __future__ import annotations
 

@@ -26,9 +26,9 @@ ones come every few milliseconds.
 
 @contextlib.contextmanager
 def undisturbed() -> Iterator[None]:
-    """Nobody is told of calls of LLVM, unless somebody listens, garbage is looked for rarely, and
-    registries are read where they have grown; to be held with Numba's lock of compilers. A
-    compilation's metadata then have no time of LLVM.
+    """Tell nobody of calls of LLVM, unless somebody listens, look for garbage rarely, and read
+    registries where they have grown; to be held with Numba's lock of compilers. A compilation's
+    metadata then have no time of LLVM.
     """
     callbacks = [] if event._registered.get(_KIND) else _numbas_own()
     usual = gc.get_threshold()

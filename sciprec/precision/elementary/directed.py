@@ -90,8 +90,9 @@ narrow_sinc, narrow_gamma = snapped(sinc), snapped_and_bounded(gamma)
 
 @inlined
 def directed_exp(x):
-    """exp, on the side of what its last sum rounds off: a tiny x = a - a^2 / 2 that is a number of
-    the format has e^x = 1 + a - a^3 / 3 + ..., and 1 + a is a number of the format too.
+    """Round exp to the side of the part that its last sum rounds off: a tiny x = a - a^2 / 2 that
+    is a number of the format has e^x = 1 + a - a^3 / 3 + ..., and 1 + a is a number of the format
+    too.
     """
     k, r, r_low = reduce_exp(select(x > 710.0, 710.0, select(x < -746.0, -746.0, x)))
     total, error = fast_two_sum(1.0, r)
@@ -139,8 +140,8 @@ def directed_pow(x, y):
 
 @inlined
 def directed_hypot(x, y):
-    """hypot of numbers of at most 24 bits, on the side of what the squares' sum leaves of the
-    root's square: roots that are exact are met, others never.
+    """Return hypot of numbers of at most 24 bits, on the side of the rest that the squares' sum
+    leaves beside the root's square: roots that are exact are met, others never.
     """
     size_x, size_y = fabs(x), fabs(y)
     larger = select(size_x > size_y, size_x, size_y)

@@ -157,7 +157,7 @@ def _sine_and_cosine(r):
 
 @compiled
 def _turned(quarters, sine, cosine):
-    """Sine and cosine so many quarter turns further."""
+    """Return sine and cosine some quarter turns further."""
     left = quarters % 4
     if left == 1:
         return cosine, (-sine[0], -sine[1])

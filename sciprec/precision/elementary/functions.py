@@ -43,7 +43,9 @@ SMALLEST = 2.2250738585072014e-308
 
 @inlined
 def snap(x):
-    """x to the nearest multiple of 8 ulps, by integers alone: the same in every rounding mode."""
+    """Return x as the nearest multiple of 8 ulps, by integers alone: the bits do not depend on the
+    rounding mode.
+    """
     return select(x == x, from_bits((bits(x) + 4) & -8), x)
 
 

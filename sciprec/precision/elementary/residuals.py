@@ -122,7 +122,7 @@ def _of_tan(x, y):
 
 @compiled
 def _of_asin(x, y):
-    """One step of Newton's method from y; so are those below."""
+    """Return one step of Newton's method from y; so do the functions below."""
     sine, cosine = sincos_of((y, 0.0))
     if abs(x) < 1.0:
         return minus((x, 0.0), sine)[0] / cosine[0]

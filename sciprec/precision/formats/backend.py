@@ -239,7 +239,7 @@ class MakesBackend(Protocol):
 
 
 class KernelMaker(Protocol):
-    """Makes what a model computes with, in the place of `lift` and `quantize`."""
+    """A maker of the kernels and roundings of a model, in the place of `lift` and `quantize`."""
 
     @property
     def carrier(self) -> np.dtype: ...

@@ -174,7 +174,7 @@ class MatrixUnit:
 
     @property
     def text(self) -> str:
-        """The text of the unit, what is usual left out."""
+        """The text of the unit, without the usual values."""
         usual = dict(vars(MatrixUnit(self.table, self.field)))
         usual["group"] = ROWS if self.scale == "group" else None
         parts = [f"{f.name}={_written(getattr(self, f.name))}" for f in fields(self)
@@ -198,7 +198,7 @@ class MatrixUnit:
         return 1.0 if fmt.emin <= _LONG_RANGE else 2.0**fmt.emax
 
     def require_sums(self, inner: int) -> None:
-        """Make sure that sums of so many products fit the accumulator.
+        """Make sure that sums of a number of products fit the accumulator.
 
         Raises:
             InputError: products of integers whose sums it does not hold exactly, with the bound; or

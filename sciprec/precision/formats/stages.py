@@ -13,7 +13,7 @@ from sciprec.precision.formats.matrix_unit import MatrixUnit, is_matrix_unit, re
 
 @dataclass(frozen=True)
 class Stages:
-    """The arithmetics of the stages of a transform; what is left out is that of the model.
+    """The arithmetics of the stages of a transform; an omitted one is that of the model.
 
     Args:
         legendre: of the Legendre products and their sums; or a matrix unit that makes them, such as
@@ -91,7 +91,7 @@ what a matrix unit does; m and l: the last order and degree that stay in fp32.""
 
 
 def resolve_stages(given: str | Stages | Mapping | None) -> Stages | None:
-    """The stages of that name, or made of that table; None and "none": those of the model.
+    """Return the stages of a name, or made of a table; None and "none": those of the model.
 
     Raises:
         InputError: an unknown name or key, or a number that is none.

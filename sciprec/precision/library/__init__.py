@@ -1,1 +1,1 @@
-"""NumPy's functions as kernels: what a lifted kernel calls in their place."""
+"""NumPy's functions as kernels: a lifted kernel calls these in their place."""

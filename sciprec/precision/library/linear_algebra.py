@@ -1,5 +1,4 @@
-"""np.linalg as kernels: what `solve`, `inv`, `det`, `cholesky`, `qr` and `norm` become in a lifted
-kernel.
+"""np.linalg as kernels: `solve`, `inv`, `det`, `cholesky`, `qr` and `norm` of a lifted kernel.
 
 They are the textbooks' algorithms, without blocks, in a fixed order of operations, lifted together
 with the kernel that calls them. a - b c is a + (-b) c, the product in the matmul role, the sum in

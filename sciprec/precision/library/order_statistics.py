@@ -57,7 +57,7 @@ def percentile(a, q):
 
 
 def nanpercentile(a, q):
-    """np.nanpercentile(a, q): the same of the elements that are no NaN."""
+    """np.nanpercentile(a, q): `percentile` of the elements that are no NaN."""
     order = _numbers_in_order(a)
     return _at_ranks(order, order.size > 0, q, 1)
 
@@ -69,7 +69,7 @@ def quantile(a, q):
 
 
 def nanquantile(a, q):
-    """np.nanquantile(a, q): the same of the elements that are no NaN."""
+    """np.nanquantile(a, q): `quantile` of the elements that are no NaN."""
     order = _numbers_in_order(a)
     return _at_ranks(order, order.size > 0, q, 100)
 

@@ -122,7 +122,7 @@ def correlate(a, v, mode=VALID):
 
 
 def _slid(long, short, mode):
-    """The sums of products of `short` and what lies below it as it slides along `long`."""
+    """The sums of products of `short` and the elements below it as it slides along `long`."""
     first, count = 0, long.size - short.size + 1
     if mode == FULL:
         first, count = short.size - 1, long.size + short.size - 1
