@@ -1,26 +1,24 @@
-"""What the package gives is what it gave: a sample of the quick digests, another one every day.
+"""What the package gives is what it gave: a sample of the quick digests.
 
 `python -m tests.same compare` compares all of them.
 """
 
 import random
-from datetime import date
 
 import pytest
 
 from tests.same.running import ENVIRONMENT, STORED, differences, stored_in, things
 
 SAMPLES = {"refusals": 12, "texts": 8}
-DAY = date.today().toordinal()
 
 
 @pytest.mark.parametrize("part", SAMPLES)
-def test_a_sample_of_the_day_is_as_stored(part, monkeypatch):
+def test_a_sample_is_as_stored(part, monkeypatch):
     for name, value in ENVIRONMENT.items():
         monkeypatch.setenv(name, value)
     stored, now = stored_in(STORED)[part], things(part)
     assert now.keys() == stored.keys()
-    names = random.Random(DAY).sample(sorted(now), SAMPLES[part])
+    names = random.Random(0).sample(sorted(now), SAMPLES[part])
     found = {part: {name: now[name]() for name in names}}
     assert not differences({part: stored}, found, [(part, name) for name in names])
 
