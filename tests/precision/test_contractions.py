@@ -186,7 +186,8 @@ def test_random_sums_are_their_twins(number, tmp_path, lifted):
 
 
 OF_PACKAGE = {
-    "comparison/pointwise/profiles.py _add_row_sums", "heston/simulation/paths.py group_sums",
+    "results/comparison/pointwise/profiles.py _add_row_sums",
+    "heston/simulation/paths.py group_sums",
 }  # fmt: skip
 """Kernels of the package that the rule would take for sums of products: they keep `compute`."""
 
