@@ -18,19 +18,7 @@ SPECIAL_ASSUMPTION = (
     "degree 8 with its reduction; no rate is published"
 )
 
-ARITHMETIC = {
-    "add": 1, "sub": 1, "mul": 1, "div": 1, "sqrt": 1, "square": 1, "reciprocal": 1, "fma": 2,
-    "accumulate": 1, "product": 1, "min": 1, "max": 1, "minimum": 1, "maximum": 1, "fmin": 1,
-    "fmax": 1, "floor": 1, "ceil": 1, "trunc": 1, "rint": 1,
-}  # fmt: skip
-"""Operation of the engine -> how many operations of a machine it counts as."""
-
-FREE = frozenset(("neg", "pos", "abs", "fabs", "copysign", "sign", "cast"))
-"""Operations on the sign bit alone, and conversions that a load or a store makes."""
-
 LOAD, STORE = "load", "store"
-PRODUCT, ACCUMULATE = "product", "accumulate"  # in arithmetics of their own: see Backend
-
 
 UPDATE_STREAMS = (2, 1)
 """Numbers that a state update x <- x + dx reads and writes: x and dx; x."""
@@ -87,15 +75,15 @@ class Work:
             A Work. Every load and store counts as traffic: what a cache would keep is not modelled.
         """
         roles = resolve_backend(backend)
-        fixed = {PRODUCT: roles.matmul.fixed, ACCUMULATE: roles.accumulate.fixed}
         flops = int_ops = special = 0
-        for operation, count in counts.items():
-            if operation in ARITHMETIC:
-                is_fixed = fixed.get(operation, roles.compute.fixed)
-                int_ops += count * ARITHMETIC[operation] * is_fixed
-                flops += count * ARITHMETIC[operation] * (not is_fixed)
-            elif operation in OPERATIONS and operation not in FREE:
+        for row in (OPERATIONS[operation] for operation in OPERATIONS.keys() & counts.keys()):
+            count = counts[row.name]
+            if row.work is None:
                 special += count
+            elif getattr(roles, row.role or "compute").fixed:
+                int_ops += count * row.work
+            else:
+                flops += count * row.work
         size = stored_bytes(backend)
         return cls(flops, int_ops, size * counts.get(LOAD, 0), size * counts.get(STORE, 0), special)
 

@@ -16,7 +16,7 @@ from numba import njit
 
 import sciprec
 from sciprec.precision.formats.backend import resolve_backend
-from sciprec.precision.operations.operation import OPERATIONS, operation_called
+from sciprec.precision.operations.operation import OPERATIONS, operation_called, operation_named
 from sciprec.precision.rewriting import rewrite
 from sciprec.precision.rewriting.syntax import nodes
 from tests.oracles.exact import round_exact
@@ -217,6 +217,23 @@ def test_operations_are_found_by_what_kernels_call(monkeypatch):
     assert operation_called(np.exp) is other
     monkeypatch.setitem(OPERATIONS, "kept", replace(other, name="kept", called="np.sort"))
     assert operation_called(np.sort).name == "kept"
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [("add", "add"), ("iadd", "add"), ("item", "item"), ("power(3)", "pow"),
+     ("ipower_of(-2)", "pow"), ("times(2.0)", "mul"), ("over(4)", "div"),
+     ("icontracting('subtract')", "subtract"), ("to_integer('trunc')", ""), ("call(2)", "")],
+)  # fmt: skip
+def test_operations_are_found_by_their_names_in_generated_modules(text, name):
+    assert operation_named(text).name == name
+
+
+def test_rows_of_operations_name_others_that_there_are():
+    for row in OPERATIONS.values():
+        assert {row.like, row.joins} <= OPERATIONS.keys() | {""}
+        assert hasattr(resolve_backend("fp64"), row.role or "compute")
+        assert not row.role or OPERATIONS[row.like].step
 
 
 def test_the_nodes_of_a_tree_are_those_that_python_finds():

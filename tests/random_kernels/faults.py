@@ -226,12 +226,12 @@ def guard_bits() -> None:
 @fault(lambda trial: trial.case.is_elementary and _not_fixed(trial))
 def elementary_unrounded() -> None:
     """Elementary functions keep the bits of the carrier."""
-    right = Evaluation._elementary
+    right = Evaluation.by_evaluate
 
-    def elementary(self, context, b, name, values, role, key):
-        return right(self, context, b, name, values, _Unrounded(role), key)
+    def elementary(self, context, b, row, values, role, key):
+        return right(self, context, b, row, values, _Unrounded(role), key)
 
-    Evaluation._elementary = elementary
+    Evaluation.by_evaluate = elementary
 
 
 class _Unrounded:

@@ -5,7 +5,8 @@ rounded to the operation's format, and its result.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache, partial
+from functools import lru_cache
+from typing import ClassVar
 
 from llvmlite import ir
 from numba.core import types
@@ -23,36 +24,24 @@ from sciprec.precision.operations.number_types import (
     is_complex,
     is_inexact,
 )
-from sciprec.precision.operations.operation import OPERATIONS, Operation
+from sciprec.precision.operations.operation import OPERATIONS, Operation, operation_named
 from sciprec.precision.rounding.fixed_rounding import word_at
 from sciprec.precision.rounding.native import Native
 from sciprec.precision.rounding.technique import rounder
 from sciprec.precision.rounding.variant import FLOATS, Variant
 from sciprec.precision.rounding.words import F64, I64, V64, call
 
-COPIES = frozenset(
-    {"neg", "pos", "abs", "fabs", "sign", "cast"}
-    | {row.name for row in OPERATIONS.values() if row.exact is not None}
-)
-"""Operations that round nothing: signs, copies, and what gives one of its operands."""
 NUMBERS, ELEMENTS, LITERALS = "narrowed", "narrowed_elements", "narrowed_literal"
 """Operations that give a number as it is in a format; the elements of an array; a literal, which is
 not counted.
 """
 _NARROWING = (NUMBERS, ELEMENTS, LITERALS)
-_ACCUMULATING = ("accumulate", "product")
-_OF_COMPLEX = ("rect", "polar", "angle")
 _TECHNIQUES: dict[str, type[ByRow]] = {rows.NEAREST: ByRow, rows.ANY: ByAnyRow}
 
 
 def rounds(operation: str) -> bool:
     """Whether an operation, by its name in a program, has a format."""
-    stem = operation.partition("(")[0]
-    if stem.startswith("i") and stem[1:] in OPERATIONS or stem in ("ipower_of", "power_of"):
-        stem = "power" if "power" in stem else stem[1:]
-    if stem in ("power", "times", "over", *_NARROWING, *_ACCUMULATING, *_OF_COMPLEX):
-        return True
-    return stem in OPERATIONS and stem not in COPIES
+    return operation_named(operation).rounds or operation in _NARROWING
 
 
 class AssignedOperations(Operations):
@@ -86,8 +75,9 @@ class AssignedOperations(Operations):
     def emit(self, name: str, role: Native) -> Callable:
         """An operation, its operands rounded; what gives an operand takes it as it is."""
         made = self._emitted(name, role)
-        if name in COPIES:
-            return _Copying(made)
+        if not OPERATIONS[name].rounds:
+            made.copies = True
+            return made
 
         def emitted(context, b, values, key):
             place = self.draw(b, role, key)
@@ -96,7 +86,7 @@ class AssignedOperations(Operations):
         return emitted
 
     def _scalar(self, emit, kinds, key, places: bool):
-        role = self.storage if isinstance(emit, _Copying) else self.compute
+        role = self.storage if hasattr(emit, "copies") else self.compute
 
         def codegen(context, b, signature, args):
             word, values = keys.split(key, args)
@@ -108,22 +98,13 @@ class AssignedOperations(Operations):
 
         return self.carrier(*keys.join(key, kinds)), codegen
 
-    def _make(self, name: str):
-        if name == NUMBERS:
-            return boundaries.enter(self, self.narrowed_number)
-        if name == LITERALS:
-            return boundaries.enter(self, partial(AssignedOperations.narrowed_number, self))
-        if name == ELEMENTS:
-            return self._narrowed_elements()
-        if name == "product":
-            return self._operation(2, self.emit("mul", self.matmul_role), None, name)
-        if name == "accumulate":
-            return self._operation(2, self.emit("add", self.accumulate_role), None, name)
-        return super()._make(name)
+    emit_of_sum = Operations.emit_in_role
 
     def narrowed_number(self, b, kind, value, key):
         """A number in the format."""
         return self.rounded(b, kind, value, self.compute, key, 0)
+
+    uncounted_number = narrowed_number
 
     def _narrowed_elements(self):
         """A new array of the elements, each in the format; what is no array as it is."""
@@ -154,15 +135,11 @@ class AssignedOperations(Operations):
         signed_zero = call(b, "copysign", zero, y)
         return b.select(b.fcmp_ordered("==", rest, zero), signed_zero, result)
 
-
-class _Copying:
-    """The code of an operation that rounds nothing."""
-
-    def __init__(self, emit: Callable) -> None:
-        self._emit = emit
-
-    def __call__(self, context, b, values, key):
-        return self._emit(context, b, values, key)
+    makers: ClassVar[dict[str, Callable]] = {
+        **Operations.makers, ELEMENTS: _narrowed_elements,
+        NUMBERS: lambda ops: boundaries.enter(ops, ops.narrowed_number),
+        LITERALS: lambda ops: boundaries.enter(ops, ops.uncounted_number),
+    }  # fmt: skip
 
 
 class OperationsByRow(AssignedOperations):
@@ -232,13 +209,13 @@ class OperationsByRow(AssignedOperations):
         else:
             b.store(b.add(b.load(place), more), place)
 
-    def _emitted(self, name: str, role: Native) -> Callable:
-        if name == "mod":
-            return lambda c, b, v, key: self._modulus(c, b, role, v, key)
-        return super()._emitted(name, role)
+    def by_mod(self, context, b, row: Operation, values, role: Native, key):
+        """Python's x % y."""
+        return self._modulus(context, b, role, values, key)
 
-    def _elementary(self, context, b, name, values, role, key):
-        row, kinds = OPERATIONS[name], (types.float64,) * len(values)
+    def by_evaluate(self, context, b, row: Operation, values, role: Native, key):
+        """An elementary function, as the row's format wants it."""
+        kinds = (types.float64,) * len(values)
 
         def evaluated(way: int):
             if way == 0 and row.platform is not None:
@@ -292,11 +269,6 @@ class OperationsInFormat(AssignedOperations):
     def __init__(self, arithmetic: Arithmetic) -> None:
         super().__init__(InFormat(arithmetic), FLOATS)
 
-    def _emitted(self, name: str, role: Native) -> Callable:
-        if name == "mod" and role.arithmetic.native is None:
-            return lambda c, b, v, key: self._modulus(c, b, role, v, key)
-        return super()._emitted(name, role)
-
 
 @lru_cache(maxsize=64)
 def by_row(
@@ -312,24 +284,21 @@ def in_format(arithmetic: Arithmetic) -> OperationsInFormat:
     return OperationsInFormat(arithmetic)
 
 
-class OperationsInFormats:
+class InFormats:
     """Operations in several formats that are known: those of the first one, and `in_1`, `in_2`, ...
     those of the others.
-
-    Args:
-        arithmetics: binary64 first.
     """
 
-    def __init__(self, arithmetics: tuple[Arithmetic, ...]) -> None:
-        self._first = in_format(arithmetics[0])
-        for number, arithmetic in enumerate(arithmetics[1:], 1):
-            setattr(self, f"in_{number}", in_format(arithmetic))
+    def __init__(self, first: Operations, *others: Operations) -> None:
+        self._first = first
+        for number, operations in enumerate(others, 1):
+            setattr(self, f"in_{number}", operations)
 
     def __getattr__(self, name: str):
         return getattr(self._first, name)
 
 
 @lru_cache(maxsize=64)
-def in_formats(arithmetics: tuple[Arithmetic, ...]) -> OperationsInFormats:
-    """The (shared) operations in some formats."""
-    return OperationsInFormats(arithmetics)
+def in_formats(arithmetics: tuple[Arithmetic, ...]) -> InFormats:
+    """The (shared) operations in some formats, binary64 first."""
+    return InFormats(*map(in_format, arithmetics))

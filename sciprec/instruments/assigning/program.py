@@ -6,16 +6,14 @@ import ast
 from collections.abc import Callable, Hashable
 
 from sciprec.instruments.assigning import rows
-from sciprec.instruments.assigning.operations import COPIES, ELEMENTS, LITERALS, NUMBERS, rounds
+from sciprec.instruments.assigning.operations import ELEMENTS, LITERALS, NUMBERS, rounds
 from sciprec.precision.formats.backend import Backend, resolve_backend
+from sciprec.precision.operations.operation import NOTHING, OPERATIONS
 from sciprec.precision.rewriting.layout import Frame, Row
 from sciprec.precision.rewriting.program import Program
 from sciprec.precision.rewriting.rewrite import Rewriter
 from sciprec.precision.rewriting.syntax import Origin
 from sciprec.precision.rounding.variant import Variant
-
-_CHOICES = COPIES - {"neg", "pos", "abs", "fabs", "sign", "cast"}
-"""Operations that compare their operands, and give one of them."""
 
 
 class _Rows(Frame):
@@ -50,14 +48,15 @@ class RewriterOfEverything(Rewriter):
 
     def op(self, operation: str, node, *operands: ast.expr, array: str = "") -> ast.Call:
         """A call of an operation, and what brings numbers around it into the format."""
-        if operation in _CHOICES or rounds(operation):
+        chooses = OPERATIONS.get(operation, NOTHING).exact is not None  # one of its operands
+        if chooses or rounds(operation):
             operands = tuple(map(self._bare, operands))
-        if operation in _CHOICES:
+        if chooses:
             operands = tuple(self._narrowed(node, x) for x in operands)
         if operation in ("leave", "put"):
             operands = (operands[0], self._narrowed(node, operands[1], elements=True))
         made = super().op(operation, node, *operands, array=array)
-        if operation in _CHOICES or operation in ("enter", "trusted", "cast", "cast_to"):
+        if chooses or operation in ("enter", "trusted", "cast", "cast_to"):
             return self._narrowed(node, made)
         if operation in ("viewed", "ordered"):
             return self._narrowed(node, made, elements=True)

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -81,13 +81,13 @@ class _Operations(OperationsByRow):
         self.noted = layout == NOTED
         AssignedOperations.__init__(self, technique, _variant(layout))
 
-    def _make(self, name: str):
-        if name == _LITERAL:
-            return self._operation(1, self._literal, None, name)
-        return super()._make(name)
-
     def _literal(self, context, b, values, key):
         return self.compute.significand(b, *values, key)
+
+    makers: ClassVar[dict[str, Callable]] = {
+        **OperationsByRow.makers,
+        _LITERAL: lambda ops: ops._operation(1, ops._literal, None, _LITERAL),
+    }
 
     def _by_class(self, b, row, evaluated):
         return evaluated(0) if self.noted else super()._by_class(b, row, evaluated)

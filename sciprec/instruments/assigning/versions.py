@@ -17,9 +17,8 @@ import numpy as np
 from sciprec.instruments.assigning.operations import rounds
 from sciprec.instruments.assigning.program import AssignedProgram
 from sciprec.precision.formats.backend import Arithmetic
+from sciprec.precision.operations.operation import NOTHING, OPERATIONS
 from sciprec.precision.rewriting.syntax import name
-
-_OF_INTEGERS = frozenset({"add", "sub", "mul", "floordiv", "mod", "min", "max", "neg"})
 
 
 class VersionedProgram(AssignedProgram):
@@ -168,12 +167,14 @@ class _Integers:
         elif isinstance(node, ast.Slice):
             for end in (node.lower, node.upper, node.step):
                 yield from self._indices(end)
-        elif isinstance(node, ast.Call) and self._stem(node) in _OF_INTEGERS:
+        elif isinstance(node, ast.Call) and self._is_of_integers(node):
             for operand in node.args[2:]:
                 yield from self._indices(operand)
 
-    def _stem(self, node: ast.Call) -> str:
-        return self._operations.get(_called(node), "").removeprefix("i")
+    def _is_of_integers(self, node: ast.Call) -> bool:
+        """Whether a call is an operation that gives integers of integers."""
+        stem = self._operations.get(_called(node), "").removeprefix("i")
+        return OPERATIONS.get(stem, NOTHING).whole is not None
 
     def look_so(self, node: ast.expr) -> bool:
         """Whether an expression looks like an integer."""
@@ -190,7 +191,7 @@ class _Integers:
         if isinstance(node.func, ast.Attribute):
             return node.func.attr == "int64"
         return _called(node) == "len" or (
-            self._stem(node) in _OF_INTEGERS and all(map(self.look_so, node.args[2:]))
+            self._is_of_integers(node) and all(map(self.look_so, node.args[2:]))
         )
 
     def place_of(self, node: ast.AST) -> int | None:

@@ -12,6 +12,7 @@ import numpy as np
 from sciprec.instruments.observing.observed import lift_observed
 from sciprec.instruments.observing.watch import ADD, MUL, PLACES, POWER, SUB
 from sciprec.precision.lifting.lifted import Lifted
+from sciprec.precision.operations.operation import operation_named
 from sciprec.precision.rewriting.observer import Hooks, Observer
 from sciprec.precision.rewriting.syntax import LiftError, name, parse, static_value
 
@@ -29,15 +30,10 @@ from sciprec.instruments.observing.watch import seen as sp_watch_seen
 """
 _SHAPES = ("shape", "strides")
 _STORING = ("leave", "stored", "put")
-_COMPUTING = {
-    "add": ADD, "sub": SUB, "mul": MUL, "pow": POWER, "iadd": ADD, "isub": SUB, "imul": MUL,
-    "ipow": POWER, "power": POWER, "power_of": POWER, "ipower_of": POWER, "neg": MUL, "abs": MUL,
-    "product": MUL, "accumulate": ADD, "subtract": SUB,
-}  # fmt: skip
+_COMPUTING = {"add": ADD, "sub": SUB, "mul": MUL, "pow": POWER, "neg": MUL, "abs": MUL}
 """Operations whose result may not fit into integers -> what is looked at; of a sign or an absolute
 value the product with -1.
 """
-_OF_ONE = ("power", "neg", "abs")
 STOPPED = "sciprec: too many steps"
 
 
@@ -136,17 +132,16 @@ class _Looks(Hooks):
     def operands(self, rewriter, operation, node, operands, named=""):
         """Look at operands of integers, whose result may not fit, and at what is stored."""
         stem, _, literal = operation.removesuffix(")").partition("(")
-        in_place = (named or stem).startswith("i")
-        stem = "subtract" if "subtract" in named else stem
-        place = partial(self._place, rewriter, node)
-        if stem in _STORING:
+        row, place = operation_named(named or operation), partial(self._place, rewriter, node)
+        computed, in_place = row.like or row.name, (named or operation).startswith("i")
+        if operation in _STORING:
             return self._stored(place, *operands)
-        if stem in _OF_ONE:
-            second = ast.Constant(int(literal) if literal else -1)
-            return self._computed(stem, in_place, place, *operands, second)[:1]
-        if stem == "times" and literal.lstrip("-").isdecimal():
-            return self._computed("mul", False, place, *operands, ast.Constant(int(literal)))[:1]
-        return self._computed(stem, in_place, place, *operands) if stem in _COMPUTING else operands
+        if computed not in _COMPUTING or stem == "times" and not literal.lstrip("-").isdecimal():
+            return operands
+        if row.arity == 1 or stem in ("power", "times"):
+            second = ast.Constant(int(literal or -1))
+            return self._computed(computed, in_place, place, *operands, second)[:1]
+        return self._computed(computed, in_place, place, *operands)
 
     def _stored(self, place, container: ast.expr, value: ast.expr) -> Sequence[ast.expr]:
         looked = [container, value, place("store")]

@@ -13,7 +13,7 @@ from sciprec.foundation.errors import InputError
 from sciprec.instruments.assigning.assigned_backend import AssignedBackend
 from sciprec.instruments.assigning.by_row import BINARY64
 from sciprec.instruments.assigning.matching import Matching
-from sciprec.instruments.assigning.operations import COPIES, in_format, rounds
+from sciprec.instruments.assigning.operations import InFormats, in_format, rounds
 from sciprec.instruments.assigning.specialised import Clones, Specialiser
 from sciprec.instruments.tracing.numbers import CompanionNumber
 from sciprec.instruments.tracing.operations import TracedOperations
@@ -21,6 +21,7 @@ from sciprec.instruments.tracing.program import TracedProgram
 from sciprec.instruments.tracing.technique import Companion
 from sciprec.precision.formats.backend import Arithmetic, Backend, resolve_backend
 from sciprec.precision.operations import keys
+from sciprec.precision.operations.operation import OPERATIONS
 from sciprec.precision.rewriting.layout import Frame, Layout
 from sciprec.precision.rewriting.syntax import name
 from sciprec.precision.rounding.technique import rounder
@@ -149,7 +150,7 @@ class TracedOperationsInFormat(TracedOperations):
     def emit(self, name: str, role: Companion) -> Callable:
         """An operation, its operands rounded; what gives an operand takes it as it is."""
         made = self._emitted(name, role)
-        if name in COPIES:
+        if not OPERATIONS[name].rounds:
             return made
 
         def emitted(context, b, values, key):
@@ -170,11 +171,6 @@ class TracedOperationsInFormat(TracedOperations):
 
         return self.carrier(*keys.join(key, kinds)), codegen
 
-    def _make(self, name: str):
-        if name == "accumulate":
-            return self._operation(2, self.emit("add", self.accumulate_role), None, name)
-        return super()._make(name)
-
     def repeated(self, b, x, exponent: int, key):
         """x^exponent by repeated squaring, of a rounded x."""
         return super().repeated(
@@ -186,18 +182,6 @@ class TracedOperationsInFormat(TracedOperations):
         return self._plain._emitted(name, self._plain.compute)(context, b, tested, None)
 
 
-class TracedInFormats:
-    """Operations in several formats: those of the first, and `in_1`, `in_2`, ... of the others."""
-
-    def __init__(self, arithmetics: tuple[Arithmetic, ...], technique: str, lanes: int) -> None:
-        self._first = _in_format(arithmetics[0], technique, lanes)
-        for number, arithmetic in enumerate(arithmetics[1:], 1):
-            setattr(self, f"in_{number}", _in_format(arithmetic, technique, lanes))
-
-    def __getattr__(self, name: str):
-        return getattr(self._first, name)
-
-
 @lru_cache(maxsize=64)
 def _in_format(arithmetic: Arithmetic, technique: str, lanes: int) -> TracedOperationsInFormat:
     return TracedOperationsInFormat(arithmetic, technique, lanes)
@@ -206,9 +190,9 @@ def _in_format(arithmetic: Arithmetic, technique: str, lanes: int) -> TracedOper
 @lru_cache(maxsize=64)
 def in_formats(
     arithmetics: tuple[Arithmetic, ...], technique: str, lanes: int
-) -> TracedInFormats:
+) -> InFormats:
     """The (shared) operations in some formats."""
-    return TracedInFormats(arithmetics, technique, lanes)
+    return InFormats(*(_in_format(a, technique, lanes) for a in arithmetics))
 
 
 def traced_program(kernel, backend: Backend, technique: str, lanes: int) -> TracedProgram:

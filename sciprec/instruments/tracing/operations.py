@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 from functools import lru_cache
+from typing import ClassVar
 
 from llvmlite import ir
 from numba.core import types
@@ -29,7 +30,7 @@ from sciprec.precision.operations.number_types import (
     is_numeric_array,
     is_whole,
 )
-from sciprec.precision.operations.operation import OPERATIONS, Operation
+from sciprec.precision.operations.operation import Operation
 from sciprec.precision.rounding.technique import rounder
 from sciprec.precision.rounding.variant import Variant
 from sciprec.precision.rounding.words import F32, F64, I64, V64, call
@@ -40,17 +41,12 @@ TECHNIQUES: dict[str, type[Companion]] = {
 }  # fmt: skip
 UNSEEN = 2.0**-1000
 """Below this size residuals, whose terms underflow, are noise."""
-COMPARISONS = {
-    "lt": operator.lt, "le": operator.le, "gt": operator.gt, "ge": operator.ge,
-    "eq": operator.eq, "ne": operator.ne,
-}  # fmt: skip
+COMPARISONS = {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}
 PASS, OUTERMOST_PASS, END = "pass_of_loop", "pass_of_outermost_loop", "end_of_outermost_loop"
 DECISIONS = (*COMPARISONS, "to_integer", "classified")
 """Operations that follow the tested run, and round nothing."""
 LOOPS = (PASS, OUTERMOST_PASS, END)
 """Places in loops, which round nothing either."""
-_LARGEST = ("max", "maximum", "fmax")
-_SIGNS = {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}
 
 
 class TracedOperations(Operations):
@@ -92,28 +88,7 @@ class TracedOperations(Operations):
             return role.rounded(b, value, **self.draw(b, role, key, salt))
         return super().rounded(b, kind, value, role, key, salt)
 
-    def _make(self, name: str):
-        if name in COMPARISONS:
-            return self._comparison(name)
-        if name in LOOPS:
-            return self._loop(name)
-        if name == "classified":
-            return self._classified()
-        if name == "product":
-            return self._operation(2, self.emit("mul", self.matmul_role), None, name)
-        if name == "trusted":
-            return boundaries.enter(_AsTheyAre(self))
-        if name in ("leave", "stored"):
-            return self._leave()
-        if name == "filling":
-            return self._filling()
-        return super()._make(name)
-
-    def emit_of_sum(self, name: str) -> Callable:
-        """An operation of a sum of products that a loop forms."""
-        if name == "product":
-            return self.emit("mul", self.matmul_role)
-        return self.emit("add" if name == "accumulate" else "sub", self.accumulate_role)
+    emit_of_sum = Operations.emit_in_role
 
     def literal(self, text: str):
         """literal(): a number of the source, rounded where it stands."""
@@ -125,22 +100,6 @@ class TracedOperations(Operations):
                 return self.compute.from_binary64(b, held, **self.draw(b, self.compute, args[0]))
 
             return self.carrier(key, nothing), codegen
-
-        return self.intrinsic(1, resolve)
-
-    def _filling(self):
-        """What np.full fills with: numbers beside binary64 values for floats."""
-        wide = self.dtype_of(False)
-
-        def resolve(typingctx, key, x):
-            kind = types.unliteral(x)
-            if not is_float(kind):
-                return identity(x, key)
-
-            def codegen(context, b, signature, args):
-                return context.cast(b, args[-1], kind, wide)
-
-            return wide(*keys.join(key, [x])), codegen
 
         return self.intrinsic(1, resolve)
 
@@ -181,24 +140,6 @@ class TracedOperations(Operations):
         """An operation on numbers; integers among them were rounded when they became operands."""
         return super()._scalar(emit, kinds, key, False, made_by)
 
-    def _emitted(self, name: str, role: Companion) -> Callable:
-        row = OPERATIONS[name]
-        if row.evaluate is not None:
-            return lambda c, b, v, key: self._elementary(c, b, name, v, role, key)
-        if row.toward:
-            return lambda c, b, v, key: self._toward(b, row.toward, role, v[0], key)
-        if name == "copysign":
-            return lambda c, b, v, key: self._with_sign_of(b, *v, self.draw(b, role, key)["row"])
-        if name == "sign":
-            return lambda c, b, v, key: self._sign_noted(b, role, v[0], key)
-        if row.exact is not None:
-            return lambda c, b, v, key: self._chosen(c, b, row, role, v, key)
-        if name in ("mod", "fmod"):
-            return lambda c, b, v, key: self._remainder(c, b, name, role, v, key)
-        if name == "floordiv":
-            return lambda c, b, v, key: self._quotient(c, b, row.whole, role, v, key)
-        return super()._emitted(name, role)
-
     def _reround(self, b, role: Companion, value, key):
         """A number of another format of the backend."""
         return role.rounded(b, value, **self.draw(b, role, key))
@@ -214,77 +155,71 @@ class TracedOperations(Operations):
         made = plain._emitted(name, plain.compute)(context, b, narrow, None)
         return b.fpext(made, F64) if plain.kind == F32 else made
 
-    def _toward(self, b, function: str, role, x, key):
+    def by_toward(self, context, b, row: Operation, values, role, key):
         """A whole number beside x."""
+        (x,), function = values, row.toward
         value = call(b, function, role.value(b, x))
-        row = self.draw(b, role, key)["row"]
-        role.stepped(b, lambda v: call(b, function, v), x, value, row)
+        role.stepped(b, lambda v: call(b, function, v), x, value, self.draw(b, role, key)["row"])
         return self._stepped(b, role, value, key)
 
     def _stepped(self, b, role, value, key):
         """A function that is constant between steps: it follows the tested run, without error."""
         return role.from_binary64(b, value, **self.draw(b, role, key))
 
-    def _sign(self, b, role, x):
+    def by_sign(self, context, b, row: Operation, values, role, key):
+        """-1 or 1; of a zero or NaN its tested value."""
+        (x,) = values
+        role.signed(b, x, self.draw(b, role, key)["row"])
         value, one = role.value(b, x), V64.constant(1.0)
         signed = call(b, "copysign", one, value)
         moved = b.select(b.fcmp_ordered("!=", value, V64.constant(0.0)), signed, value)
         return role.exactly(b, moved)
 
-    def _sign_noted(self, b, role, x, key):
-        role.signed(b, x, self.draw(b, role, key)["row"])
-        return self._sign(b, role, x)
-
-    def _with_sign_of(self, b, x, y, row):
-        role = self.compute
-        role.signed(b, y, row, of_zero=True)
+    def by_copysign(self, context, b, row: Operation, values, role, key):
+        """|x| with the sign of y."""
+        (x, y), place, role = values, self.draw(b, role, key)["row"], self.compute
+        role.signed(b, y, place, of_zero=True)
         size, sign = role.magnitude(b, x), role.value(b, y)
         negative = b.icmp_signed("<", b.bitcast(sign, I64), ir.Constant(I64, 0))
         return b.select(negative, role.negated(b, size), size)
 
-    def _chosen(self, context, b, operation: Operation, role, values, key):
+    def by_exact(self, context, b, row: Operation, values, role, key):
         """The smaller or the larger one of two operands."""
         tested = [role.value(b, v) for v in values]
-        chosen = self._native(context, b, operation.exact, tested, types.float64)
+        chosen = self._native(context, b, row.exact, tested, types.float64)
         first = b.icmp_unsigned("==", b.bitcast(chosen, I64), b.bitcast(tested[0], I64))
         less = b.fcmp_ordered("<", *tested)
         role.compared(b, "<", *values, less, self.draw(b, role, key)["row"])
-        sign = 1.0 if operation.name in _LARGEST else -1.0
+        sign = 1.0 if row.largest else -1.0
         return role.with_value(b, role.chosen(b, *values, first, sign), chosen)
 
-    def _remainder(self, context, b, name, role, values, key):
-        """x - q y with the integer q of the tested run, rounded once."""
+    def by_mod(self, context, b, row: Operation, values, role, key):
+        """x - q y with the integer q of the tested run, rounded once; so is `by_fmod`."""
         x, y = (role.value(b, v) for v in values)
-        exact = b.frem(x, y)
-        zero, row = V64.constant(0.0), self.draw(b, role, key)["row"]
-        if name == "fmod":
-            made = self._of_quotient(b, role, values, exact, zero, True, row)
-            rounded = self._by_plain(context, b, "fmod", (x, y))
-            return role.rerounded(b, made, rounded, row, values)
-        other = b.xor(b.fcmp_ordered("<", exact, zero), b.fcmp_ordered("<", y, zero))
-        other = b.and_(other, b.fcmp_ordered("!=", exact, zero))
-        rounded = self._by_plain(context, b, "mod", (x, y))
-        total, missing = two_sum(b, exact, b.select(other, y, zero))
-        made = self._of_quotient(b, role, values, total, missing, False, row)
-        return role.rerounded(b, made, rounded, row, values)
-
-    def _of_quotient(self, b, role, values, rest, missing, of_dividend: bool, row):
-        """x - q y, where rest + missing is that of tested values."""
-        x, y = (role.value(b, v) for v in values)
+        exact, zero, place = b.frem(x, y), V64.constant(0.0), self.draw(b, role, key)["row"]
+        is_mod = row.name == "mod"
+        if is_mod:
+            other = b.xor(b.fcmp_ordered("<", exact, zero), b.fcmp_ordered("<", y, zero))
+            other = b.and_(other, b.fcmp_ordered("!=", exact, zero))
+        rounded = self._by_plain(context, b, row.name, (x, y))
+        rest, missing = two_sum(b, exact, b.select(other, y, zero)) if is_mod else (exact, zero)
         q = call(b, "roundeven", b.fdiv(b.fsub(x, rest), y))
-        return role.remainder(b, values, rest, missing, q, of_dividend, row)
+        made = role.remainder(b, values, rest, missing, q, not is_mod, place)
+        return role.rerounded(b, made, rounded, place, values)
 
-    def _quotient(self, context, b, function, role, values, key):
+    by_fmod = by_mod
+
+    def by_floordiv(self, context, b, row: Operation, values, role, key):
+        """The quotient of the tested run."""
         tested = [role.value(b, v) for v in values]
-        quotient = self._native(context, b, function, tested, types.float64)
+        quotient = self._native(context, b, row.whole, tested, types.float64)
         role.divided(b, values, quotient, self.draw(b, role, key)["row"])
         return self._stepped(b, role, quotient, key)
 
-    def _elementary(self, context, b, name, values, role, key):
+    def by_evaluate(self, context, b, row: Operation, values, role, key):
         """Evaluated as ever and rounded once; errors of operands go through it along secants."""
-        row = OPERATIONS[name]
         tested = [role.value(b, v) for v in values]
-        rounded = self._by_plain(context, b, name, tested)
+        rounded = self._by_plain(context, b, row.name, tested)
         function = _Function(context, b, row, role.format.significand_bits)
         near = function.value(*tested) if function.is_seen else rounded
         made = role.of_function(b, values, tested, near, function)
@@ -295,7 +230,7 @@ class TracedOperations(Operations):
 
     def _comparison(self, name: str):
         """A comparison of tested values; of other things Numba's own."""
-        native = COMPARISONS[name]
+        native, sign = getattr(operator, name), COMPARISONS[name]
 
         def resolve(typingctx, key, x, y):
             kinds = [types.unliteral(k) for k in (x, y)]
@@ -315,11 +250,11 @@ class TracedOperations(Operations):
                     for k, v in zip(kinds, args[1:], strict=True)
                 ]  # fmt: skip
                 compared = b.fcmp_unordered if name == "ne" else b.fcmp_ordered
-                made, numbers = compared(_SIGNS[name], *tested), []
+                made, numbers = compared(sign, *tested), []
                 for kind, given, value in zip(kinds, args[1:], tested, strict=True):
                     with_one = isinstance(kind, CompanionNumber)
                     numbers.append(given if with_one else self.compute.exactly(b, value))
-                return self.compute.compared(b, _SIGNS[name], *numbers, made, args[0])
+                return self.compute.compared(b, sign, *numbers, made, args[0])
 
             return types.boolean(*keys.join(key, kinds)), codegen
 
@@ -376,6 +311,14 @@ class TracedOperations(Operations):
             return types.int64(key, types.int64), codegen
 
         return self.intrinsic(1, resolve)
+
+    makers: ClassVar[dict[str, Callable]] = {
+        **Operations.makers,
+        **{name: lambda ops, name=name: ops._comparison(name) for name in COMPARISONS},
+        **{name: lambda ops, name=name: ops._loop(name) for name in LOOPS},
+        "classified": _classified, "leave": _leave, "stored": _leave,
+        "trusted": lambda ops: boundaries.enter(_AsTheyAre(ops)),
+    }  # fmt: skip
 
 
 class _AsTheyAre:

@@ -16,6 +16,7 @@ from sciprec.precision.rewriting.calls import call_kernel
 from sciprec.precision.rewriting.own_names import as_written
 from sciprec.precision.rewriting.program import Program
 from sciprec.precision.rewriting.rewrite import Rewriter
+from sciprec.precision.rewriting.symbols import PLACES
 from sciprec.precision.rewriting.syntax import name, static_value
 from sciprec.precision.rounding.variant import Variant
 
@@ -33,8 +34,6 @@ sp_wide, sp_narrow = sp_dtype({lanes}, False, {kinds}), sp_dtype({lanes}, True, 
 sp_carrier = sp_dtype({lanes}, {narrow}, {kinds})
 """
 _MAKERS = ("zeros", "ones", "empty")
-_OF_TESTED_VALUES = ("sp_number_of_steps", "sp_index_of_rank", "sp_fraction_of_rank")
-"""Arithmetic of indices: it follows the tested run."""
 _TO_INTEGER = {"int": "trunc", "math.trunc": "trunc", "math.floor": "floor", "math.ceil": "ceil"}
 _CLASSIFIES = ("isnan", "isinf", "isfinite")
 _SEARCHES = {"left": searching.search_left, "right": searching.search_right}
@@ -171,7 +170,7 @@ class _Dtypes(ast.NodeTransformer):
         """What makes an array, asks for a type, or computes an index."""
         self.generic_visit(node)
         called = getattr(node.func, "id", "")
-        if called in _OF_TESTED_VALUES:
+        if called in PLACES.values():  # follows the tested run
             node.args = [ast.Call(name("sp_followed"), [x], []) for x in node.args]
         if called == "type":
             return ast.Call(name("sp_type_of"), node.args, [])

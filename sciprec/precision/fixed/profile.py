@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sciprec.precision.operations.operation import NOTHING, OPERATIONS
 from sciprec.precision.rewriting.copies import copied
 from sciprec.precision.rewriting.layout import Row
 from sciprec.precision.rewriting.syntax import Site
@@ -48,11 +49,9 @@ class Profile:
         for row, runs in zip(self.rows, self.runs.tolist(), strict=True):
             operation = self.sites[row.site].operation
             if row.part == 0 and operation not in ("returned", "prange"):
-                found[_COUNTED_AS.get(operation, operation)] += runs
+                found[OPERATIONS.get(operation, NOTHING).moves or operation] += runs
         return {name: runs for name, runs in sorted(found.items()) if runs}
 
-
-_COUNTED_AS = {"enter": "load", "trusted": "load", "leave": "store", "stored": "store"}
 
 
 class Recorder:

@@ -12,7 +12,8 @@ from sciprec.foundation.arguments import Range
 from sciprec.foundation.errors import InputError
 from sciprec.precision.fixed.profile import Profile
 from sciprec.precision.formats.backend import Arithmetic, Backend
-from sciprec.precision.rewriting.layout import ACCUMULATOR, Row
+from sciprec.precision.operations.operation import NOTHING, OPERATIONS, operation_named
+from sciprec.precision.rewriting.layout import Row
 from sciprec.precision.rewriting.syntax import Site
 from sciprec.precision.rounding import fixed_rounding as words
 from sciprec.precision.rounding.recording import BINS, LEAST_EXPONENT
@@ -20,7 +21,6 @@ from sciprec.precision.rounding.variant import PLAIN, WIDE, Variant
 
 _LEAST, _GREATEST = -960, 900  # exponents of units: sums of C and numbers stay normal and finite
 _EXACT_BITS = 53  # of binary64
-_ADDITIONS = ("add", "sub", "iadd", "isub")
 _LOST_SHARE = 0.01
 _NOISE = 44  # numbers this many powers of two below the largest are binary64's own rounding errors
 
@@ -77,7 +77,8 @@ class _Facts:
         self.headroom = np.array([f.headroom for f in formats], np.int64)
         self.functions = _numbered(site.function for site in of_rows)
         self.groups = _numbered([row.group for row in rows], {"": 0})
-        self.additions = np.array([site.operation in _ADDITIONS for site in of_rows], bool)
+        named = {site.operation: operation_named(site.operation) for site in of_rows}
+        self.additions = np.array([named[s.operation].joins == "add" for s in of_rows], bool)
 
     def exponents(self, largest: np.ndarray, which: np.ndarray | slice = slice(None)) -> np.ndarray:
         """e of the units 2^e of some rows: the smallest whose integers hold numbers of these sizes
@@ -284,13 +285,14 @@ def from_ranges(backend: Backend, sites, rows, ranges) -> Units:
 
 def _names_of(site: Site) -> list:
     names = [site.text, site.line]
-    if site.operation in ("enter", "trusted", "leave", "stored"):
+    if OPERATIONS.get(site.operation, NOTHING).moves:
         names.append(site.text.partition("[")[0].strip())
     return [n for n in names if n]
 
 
 def _arithmetic(backend: Backend, site: Site, part: int) -> Arithmetic:
-    if site.operation in ACCUMULATOR and part == 0 and backend.accumulate.fixed:
+    is_of_sum = OPERATIONS.get(site.operation, NOTHING).role
+    if is_of_sum and part == 0 and backend.accumulate.fixed:
         return backend.accumulate
     if site.operation == "product" and part or not backend.compute.fixed:
         return backend.matmul

@@ -28,6 +28,7 @@ from sciprec.precision.lifting.proof import Proof, loads_matter
 from sciprec.precision.lifting.threads import warn_of_order
 from sciprec.precision.lifting.written import filled_arrays, written_arrays
 from sciprec.precision.operations import keys
+from sciprec.precision.operations.operation import NOTHING, OPERATIONS
 from sciprec.precision.rewriting.copies import HALF, Taking, is_native, native
 from sciprec.precision.rewriting.own_names import as_written
 from sciprec.precision.rewriting.program import Program
@@ -47,7 +48,6 @@ _NUMBERS = frozenset((float, int, bool, complex, np.float64, np.float32, np.int6
 _SAFE_LAYERS = ("omp", "tbb")
 """Numba's threading layers that several threads may call at once; workqueue ends the process."""
 _NUMBA = Path(numba.__file__).parent
-_OPERATION = {"accumulate": "accumulate", "matmul": "product"}
 _FOUND_IN = {
     "accumulate": "sums (np.sum, `@`, np.dot, loops that sum products of elements)",
     "matmul": "products that are summed (`@`, np.dot, loops that sum products of elements)",
@@ -492,9 +492,10 @@ def idle_roles(kernels: Sequence[Any]) -> str:
     ((name, backend),) = backends.items()
     if backend.compute.fixed:
         return ""
-    used = {site.operation for kernel in kernels for site in kernel.sites}
-    others = [r for r in _OPERATION if getattr(backend, r) != backend.compute]
-    idle = [role for role in others if _OPERATION[role] not in used]
+    sites = (site for kernel in kernels for site in kernel.sites)
+    used = {OPERATIONS.get(site.operation, NOTHING).role for site in sites}
+    others = [r for r in _FOUND_IN if getattr(backend, r) != backend.compute]
+    idle = [role for role in others if role not in used]
     if not idle:
         return ""
     what = " and no ".join(_FOUND_IN[role] for role in idle)

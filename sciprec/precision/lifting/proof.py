@@ -31,7 +31,7 @@ import numpy as np
 
 from sciprec.precision.formats.backend import Backend
 from sciprec.precision.lifting.compiling import module_of
-from sciprec.precision.operations.operation import OPERATIONS
+from sciprec.precision.operations.operation import NOTHING, OPERATIONS
 from sciprec.precision.rewriting.program import Program
 from sciprec.precision.rewriting.syntax import Site
 
@@ -121,8 +121,8 @@ def _start(array: np.ndarray) -> int:
 def loads_matter(sites: Sequence[Site]) -> bool:
     """Whether the rounding of loads is a great part of what the source rounds."""
     loads = sum(site.operation == "enter" for site in sites)
-    rows = [OPERATIONS.get(site.operation) for site in sites if site.operation != "enter"]
-    work = sum(OF_A_FUNCTION if row is not None and row.evaluate else 1 for row in rows)
+    rows = [OPERATIONS.get(s.operation, NOTHING) for s in sites if s.operation != "enter"]
+    work = sum(OF_A_FUNCTION if row.evaluate else 1 for row in rows)
     return loads >= LEAST_LOADS * work
 
 

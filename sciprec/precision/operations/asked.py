@@ -11,13 +11,14 @@ code that operations of the arithmetic itself would have made.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from llvmlite import ir
 
 from sciprec.precision.compiled.lowering import lowered
 from sciprec.precision.formats.backend import resolve_backend
-from sciprec.precision.operations.operation import OPERATIONS
+from sciprec.precision.operations.operation import METHODS, OPERATIONS
 from sciprec.precision.rounding.fixed_rounding import MARKS
 from sciprec.precision.rounding.native import Native
 from sciprec.precision.rounding.words import F32, F64, I64
@@ -30,15 +31,39 @@ if TYPE_CHECKING:
 _PREFIX = "sciprec.asked "
 _TYPES = {"float": F32, "double": F64, "i64": I64, "ptr": I64.as_pointer()}
 _ROLES = frozenset({"storage", "compute", "accumulate_role", "matmul_role"})
-_FROM_ROLE = frozenset({"add", "sub", "mul", "div", "sqrt", "fma", "negated", "magnitude",
-                        "from_binary32", "from_binary64", "sum_of_binary64"})  # fmt: skip
+_FROM_ROLE = METHODS | {"from_binary32", "from_binary64", "sum_of_binary64"}
 
 
+def asking_for(*names: str) -> Callable:
+    """A decorator of a technique of rounding: these operations, where it has none of its own, are
+    asked for by its method `ask`.
+    """
+
+    def method(name: str) -> Callable:
+        def asking(self, b, *operands, **place):
+            return self.ask(b, name, *operands, **place)
+
+        asking.__name__, asking.__doc__ = name, f"`Native.{name}`."
+        return asking
+
+    def decorated(technique: type[Native]) -> type[Native]:
+        for name in {*names} - vars(technique).keys():
+            setattr(technique, name, method(name))
+        return technique
+
+    return decorated
+
+
+@asking_for(*_FROM_ROLE)
 class Asking(Native):
     """A technique of rounding whose every operation is asked for."""
 
     def __init__(self) -> None:
         super().__init__(resolve_backend("bf16").compute, F32, F32, None)
+
+    def ask(self, b, what: str, *operands):
+        """The result of an operation."""
+        return asked(b, what, *operands)
 
     def times(self, b, x, factor: float):
         """x times a power of two."""
@@ -48,17 +73,6 @@ class Asking(Native):
         """Any 64-bit integer."""
         return asked(b, f"from_integer {'signed' if signed else 'unsigned'}", i)
 
-
-def _method(name: str):
-    def asking(self, b, *operands):
-        return asked(b, name, *operands)
-
-    asking.__name__, asking.__doc__ = name, f"`Native.{name}`."
-    return asking
-
-
-for _name in _FROM_ROLE:
-    setattr(Asking, _name, _method(_name))
 
 
 def asked(b, what: str, *operands, result: ir.Type = F32):

@@ -28,10 +28,6 @@ from sciprec.precision.rounding.technique import rounder
 from sciprec.precision.rounding.variant import FLOATS, Variant
 from sciprec.precision.rounding.words import F32, F64, I32, I64, V64, View, call, opaque
 
-_EXACT = {"neg", "pos", "abs", "fabs"} | {
-    row.name for row in OPERATIONS.values() if row.exact is not None
-}
-
 
 class Evaluation:
     """The roles of a backend under one processor control word, and operations on their numbers.
@@ -91,8 +87,8 @@ class Evaluation:
 
     def emit(self, name: str, role: Native) -> Callable:
         """emit(context, builder, values, key) -> value, all in the carrier."""
-        made = self._emitted(name, role)
-        return self.rounding_what_is_exact(made, role) if name in _EXACT else made
+        made, by = self._emitted(name, role), OPERATIONS[name].by
+        return self.rounding_what_is_exact(made, role) if by in ("signed", "exact") else made
 
     def rounding_what_is_exact(self, emit: Callable, role: Native) -> Callable:
         """The same for an operation that gives an operand, or has an exact result within one
@@ -103,56 +99,85 @@ class Evaluation:
         return lambda c, b, v, key: self._reround(b, role, emit(c, b, v, key), key)
 
     def _emitted(self, name: str, role: Native) -> Callable:
+        """The same by the method of the operation itself, or else of what evaluates it."""
         row = OPERATIONS[name]
-        if row.evaluate is not None:
-            return lambda c, b, v, key: self._elementary(c, b, name, v, role, key)
-        if row.toward:
-            return lambda c, b, v, key: self._reround(b, role, call(b, row.toward, v[0]), key)
-        if name == "copysign":
-            return lambda c, b, v, key: self._with_sign_of(b, *v)
-        if row.exact is not None:
-            return lambda c, b, v, key: self._native(c, b, row.exact, v)
-        if name in ("add", "sub", "mul", "div", "sqrt", "fma", "accumulate"):
-            return lambda c, b, v, key: getattr(role, name)(b, *v, **self.draw(b, role, key))
-        if name in ("neg", "pos", "abs", "fabs"):
-            return lambda c, b, v, key: self._signs(b, role, name, v[0], key)
-        if name == "fmod":  # exact but for a rest that is flushed
-            return lambda c, b, v, key: self._reround(b, role, b.frem(*v), key)
-        if name == "mod" and (role.wide or role.arithmetic.native is None):
-            return lambda c, b, v, key: self._modulus(c, b, role, v, key)
-        if name in ("mod", "floordiv"):
-            return lambda c, b, v, key: self._by_binary64(c, b, role, row.whole, v, key)
-        if name == "square":
-            return lambda c, b, v, key: role.mul(b, v[0], v[0], **self.draw(b, role, key))
-        if name == "reciprocal":
-            return lambda c, b, v, key: role.div(b, self.one(b), v[0], **self.draw(b, role, key))
-        if name == "sign":
-            return lambda c, b, v, key: self._sign(b, role, v[0])
-        raise InputError(
-            f"operation '{name}' has no evaluation: give its row `evaluate`, `exact` or `toward`"
-        )
+        by = getattr(self, f"by_{name}", None) or getattr(self, f"by_{row.by}", None)
+        if by is None:
+            raise InputError(
+                f"operation '{name}' has no evaluation: give its row `evaluate`, `exact` or "
+                "`toward`"
+            )
+        return lambda context, b, values, key: by(context, b, row, values, role, key)
 
-    def _signs(self, b, role: Native, name, x, key):
+    # ---- what evaluates: by_FIELD(context, builder, row of the operation, values, role, key) ----
+
+    def by_step(self, context, b, row: Operation, values, role: Native, key):
+        """A method of the technique of rounding."""
+        return getattr(role, row.name)(b, *values, **self.draw(b, role, key))
+
+    def by_signed(self, context, b, row: Operation, values, role: Native, key):
+        """An operand with the same sign or another."""
         place = self.draw(b, role, key) if role.placed else {}
-        if name == "neg":
-            return role.negated(b, x, **place)
-        return x if name == "pos" else role.magnitude(b, x, **place)
+        return getattr(role, row.signed)(b, *values, **place) if row.signed else values[0]
 
-    def _sign(self, b, role: Native, x):
+    def by_exact(self, context, b, row: Operation, values, role: Native, key):
+        """Numba's own function."""
+        return self._native(context, b, row.exact, values)
+
+    def by_toward(self, context, b, row: Operation, values, role: Native, key):
+        """A whole number."""
+        return self._reround(b, role, call(b, row.toward, *values), key)
+
+    def by_evaluate(self, context, b, row: Operation, values, role: Native, key):
+        """An elementary function: evaluated in binary64 and rounded once; in wide formats the
+        platform's function where ours is worse.
+        """
+        narrow = role.arithmetic.format.significand_bits <= 24
+        if not (narrow or self.word) and row.platform is not None:
+            return self._by_binary64(context, b, role, row.platform, values, key)
+        wide = [b.fpext(v, F64) if self.kind == F32 else v for v in values]
+        directed = not (role.rule.nearest or role.rule.random)
+        function = (row.directed if directed else row.narrow) if narrow else row.evaluate
+        result = call_inlined(context, b, function, (types.float64,) * len(wide), wide)
+        return role.from_binary64(b, result, **self.draw(b, role, key))
+
+    def by_square(self, context, b, row: Operation, values, role: Native, key):
+        """x x."""
+        return role.mul(b, *values, *values, **self.draw(b, role, key))
+
+    def by_reciprocal(self, context, b, row: Operation, values, role: Native, key):
+        """1 / x."""
+        return role.div(b, self.one(b), *values, **self.draw(b, role, key))
+
+    def by_fmod(self, context, b, row: Operation, values, role: Native, key):
+        """The rest of C's division: exact, but where it is flushed."""
+        return self._reround(b, role, b.frem(*values), key)
+
+    def by_mod(self, context, b, row: Operation, values, role: Native, key):
+        """The rest of Python's division."""
+        if role.wide or role.arithmetic.native is None:
+            return self._modulus(context, b, role, values, key)
+        return self._by_binary64(context, b, role, row.whole, values, key)
+
+    def by_floordiv(self, context, b, row: Operation, values, role: Native, key):
+        """The quotient of Python's division."""
+        return self._by_binary64(context, b, role, row.whole, values, key)
+
+    def by_sign(self, context, b, row: Operation, values, role: Native, key):
         """-1 or 1; a zero or NaN as it is. The zero that x is compared with is hidden under a
         processor mode: LLVM compares what x was narrowed from, as if that were to nearest.
         """
-        view, zero = View(self.kind), ir.Constant(self.kind, 0.0)
+        (x,), view, zero = values, View(self.kind), ir.Constant(self.kind, 0.0)
         if role.mode:
             zero = opaque(b, f"sciprec.zero{view.width}", zero)
         one = view.with_sign(b, ir.Constant(self.kind, 1.0), view.sign_word(b, x))
         return b.select(b.fcmp_ordered("!=", x, zero), one, x)
 
-    def _with_sign_of(self, b, x, y):
+    def by_copysign(self, context, b, row: Operation, values, role: Native, key):
         """|x| with the sign of y, by a hidden mask: LLVM moves the rounding of a copysign that it
         sees to half into its operands, by a function that nobody has.
         """
-        view = View(self.kind)
+        (x, y), view = values, View(self.kind)
         sign = opaque(b, f"sciprec.sign{view.width}", view.word(view.sign))
         size = b.and_(view.to_word(b, x), b.not_(sign))
         return view.with_sign(b, view.to_float(b, size), b.and_(view.to_word(b, y), sign))
@@ -217,19 +242,6 @@ class Evaluation:
         result = b.select(other, moved, role.from_binary64(b, rest, **draw))
         signed_zero = call(b, "copysign", ir.Constant(self.kind, 0.0), values[1])
         return b.select(b.fcmp_ordered("==", rest, zero), signed_zero, result)
-
-    def _elementary(self, context, b, name, values, role, key):
-        """Evaluated in binary64 and rounded once; in wide formats the platform's function where
-        ours is worse.
-        """
-        row, narrow = OPERATIONS[name], role.arithmetic.format.significand_bits <= 24
-        if not (narrow or self.word) and row.platform is not None:
-            return self._by_binary64(context, b, role, row.platform, values, key)
-        wide = [b.fpext(v, F64) if self.kind == F32 else v for v in values]
-        directed = not (role.rule.nearest or role.rule.random)
-        function = (row.directed if directed else row.narrow) if narrow else row.evaluate
-        result = call_inlined(context, b, function, (types.float64,) * len(wide), wide)
-        return role.from_binary64(b, result, **self.draw(b, role, key))
 
     def of_bits(self, context, b, row: Operation, value, role: Native, key):
         """A function of a 32-bit integer: evaluated in binary64 and rounded once."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 from functools import cache, lru_cache
+from typing import ClassVar
 
 import numpy as np
 from llvmlite import ir
@@ -49,8 +50,9 @@ from sciprec.precision.operations.number_types import (
     is_numeric_array,
     is_whole,
 )
-from sciprec.precision.operations.operation import OPERATIONS, Operation
+from sciprec.precision.operations.operation import NOTHING, OPERATIONS, Operation
 from sciprec.precision.rounding.mode import NORMAL, call_in_mode, put_caller_in_mode
+from sciprec.precision.rounding.native import Native
 from sciprec.precision.rounding.variant import VARIANTS
 from sciprec.precision.rounding.words import I64
 
@@ -93,19 +95,6 @@ def _multiplied_by(factor: int):
     return helper(distinct(lambda x: x * factor, f"times_{factor}"))
 
 
-_REDUCTIONS = {"total": _sum, "running_product": _product, "running_sum": _running_sum}
-_OF_COMPLEX = {"to_complex": 1, "as_complex": 1, "angle": 1, "polar": 1, "of_parts": 2, "rect": 2}
-"""Operation whose operands are complex numbers, whatever is given -> its arity."""
-_QUIET = {"enter", "taken", "item", "trusted", "viewed", "ordered"}
-"""Operations besides those on elements that write into no array."""
-_OF_SUMS = {
-    "product": ("matmul_role", operator.mul), "accumulate": ("accumulate_role", operator.add),
-    "subtract": ("accumulate_role", operator.sub),
-}  # fmt: skip
-"""Operation of a sum of products -> its role, and Numba's own for integers."""
-_IN_PLACE = {f"i{name}": name for name in ("add", "sub", "mul", "div", "mod", "floordiv", "pow")}
-
-
 def _is_of_pairs(kind) -> bool:
     return is_complex(getattr(kind, "dtype", kind))
 
@@ -123,45 +112,36 @@ class Operations(Evaluation):
         return self if same else operations(self.backend, self.word, wanted.name)
 
     def __getattr__(self, name: str):
-        made = self._make(name)
+        make = self.makers.get(name)
+        made = self._of_row(name) if make is None else make(self)
         made.of = lambda ops: getattr(ops, name)
-        if name in _QUIET:
+        if OPERATIONS.get(name, NOTHING).quiet:
             quiet(made)
         if name == "leave":
             fusible(made, self)
         setattr(self, name, made)
         return made
 
-    def _make(self, name: str):
-        if name in _IN_PLACE:
-            return self._in_place(getattr(self, _IN_PLACE[name]))
-        if name in boundaries.BOUNDARIES:
-            return boundaries.BOUNDARIES[name](self)
-        if name in complex_numbers.OWN:
-            return complex_numbers.OWN[name](self)
-        if name in _OF_COMPLEX:
-            return self._operation(_OF_COMPLEX[name], None, None, name, promotes=True)
-        if name == "conj":
-            return self._operation(1, self.emit("pos", self.compute), operator.pos, name)
-        if name == "cast":
-            return self._cast()
-        if name == "cast_to":
-            return casts.cast_to(self)
-        if name in _REDUCTIONS:
-            return self._reduction(_REDUCTIONS[name])
-        if name == "accumulate":
-            operation = "accumulate" if self.accumulate_role.placed else "add"
-            emit = self.emit(operation, self.accumulate_role)
-            return self._operation(2, emit, None, name, role=self.accumulate_role)
-        if name == "product":
-            return self._operation(2, self.emit_product(), None, name, role=self.matmul_role)
+    def _of_row(self, name: str):
+        """What a row of the table says of an operation on numbers."""
         row = OPERATIONS.get(name)
         if row is None:
-            raise AttributeError(f"no operation '{name}'")
+            row = OPERATIONS.get(name.removeprefix("i"), NOTHING)
+            if row.infix is None:
+                raise AttributeError(f"no operation '{name}'")
+            return self._in_place(getattr(self, row.name))
         if row.of_bits:
             return self._from_bits(row)
+        if row.promotes:
+            return self._operation(row.arity, None, None, name, promotes=True)
+        if row.role:
+            emit, role = self.emit_of_sum(name), self._role(row)
+            return self._operation(row.arity, emit, None, name, role=role)
         emit, brings_in = self.emit(name, self.compute), row.exact is not None
         return self._operation(row.arity, emit, row.whole, name, brings_in)
+
+    def _role(self, row: Operation) -> Native:
+        return getattr(self, f"{row.role}_role")
 
     def _operand(self, b, kind, value, key, salt: int, role=None):
         """An operand in the carrier; carrier values are in the format already. Of a variable that
@@ -212,8 +192,8 @@ class Operations(Evaluation):
                 )
             return self._pass_to(typingctx, native, operands, key)
 
-        made, row = self.intrinsic(arity, resolve), OPERATIONS.get(name)
-        return fusible(made, self, elementary=row is not None and row.evaluate is not None)
+        made, row = self.intrinsic(arity, resolve), OPERATIONS.get(name, NOTHING)
+        return fusible(made, self, elementary=row.evaluate is not None)
 
     def _scalar(self, emit, kinds, key, places: bool, made_by=None):
         def codegen(context, b, signature, args):
@@ -239,13 +219,6 @@ class Operations(Evaluation):
             return passed(context, b, resolved.return_type(*operands), keys.split(key, args)[1])
 
         return resolved.return_type(*keys.join(key, operands)), codegen
-
-    def _cast(self):
-        """float(x), np.float64(x), np.float32(x): a number in the backend's format, whatever it
-        was.
-        """
-        emit = self.emit("pos", self.compute)
-        return self._operation(1, emit, None, "float", brings_in=True)
 
     def _reduction(self, native):
         """reduction(kernel, array): the lifted kernel; of integers, Numba's own function."""
@@ -317,6 +290,12 @@ class Operations(Evaluation):
         opened = resolved.return_type[0] if opens else resolved.return_type
         return opened(*keys.join(key, [function, *operands])), codegen
 
+    entry, answered = entry, asked.answered
+    chosen, result_type = vectorized.chosen, vectorized.result_type
+    on_integers = staticmethod(vectorized.on_integers)
+    of_method = staticmethod(vectorized.of_method)
+    of_dimensions = staticmethod(vectorized.of_dimensions)
+
     def constant(self, text: str):
         """An intrinsic without operands: a number of the carrier, given by its hexadecimal text."""
         return quiet(boundaries.constant(self, text))
@@ -325,41 +304,11 @@ class Operations(Evaluation):
         """The same of a number that is rounded first."""
         return quiet(boundaries.literal(self, text))
 
-    def chosen(self, arity: int):
-        """What a call of a vectorized function is, by types: see `vectorized`."""
-        return vectorized.chosen(self, arity)
-
-    def result_type(self, arity: int):
-        """The type of a function's results."""
-        return vectorized.result_type(self, arity)
-
-    def on_integers(self, arity: int):
-        """A call of an intrinsic of somebody else's."""
-        return vectorized.on_integers(arity)
-
-    def of_method(self, attribute: str, digest: str):
-        """An object with a method."""
-        return vectorized.of_method(attribute, digest)
-
-    def of_dimensions(self, count: int):
-        """An array of so many dimensions."""
-        return vectorized.of_dimensions(count)
-
     def call(self, arity: int):
         """call(function, x1, ..., x_arity): a jitted function called in the backend's processor
         mode.
         """
         return call_in_mode(self.word, arity)
-
-    def entry(self, on_disk: bool):
-        """A decorator: a kernel's function for calls from Python, in the backend's processor
-        mode; its code is kept on disk, or not.
-        """
-        return entry(self, on_disk)
-
-    def answered(self, context, module):
-        """What code asks of the arithmetic, see `asked.answered`."""
-        return asked.answered(self, context, module)
 
     def put_in_mode(self, module, kind, name: str, caller: str) -> None:
         """Write a function that calls one of the same type in the processor mode."""
@@ -373,12 +322,12 @@ class Operations(Evaluation):
         """An operation of a sum of products that a loop forms: "product", "accumulate" or
         "subtract"; of integers Numba's own.
         """
-        role, by_integers = _OF_SUMS[name]
-        of_complex = COMPLEX_OPERATIONS["sub" if name == "subtract" else name]
+        row = OPERATIONS[name]
         mixed_sum = self.backend.mixed and name != "product"
         made = self._operation(
-            2, self.emit_of_sum(name), by_integers, name, role=getattr(self, role),
-            of_complex=of_complex, made_by=self.accumulate_role if mixed_sum else None,
+            row.arity, self.emit_of_sum(name), OPERATIONS[row.like].whole, name,
+            role=self._role(row), of_complex=COMPLEX_OPERATIONS[row.like],
+            made_by=self.accumulate_role if mixed_sum else None,
         )  # fmt: skip
         made.of = lambda ops: ops.contracting(name)
         return made
@@ -389,8 +338,13 @@ class Operations(Evaluation):
         if name == "product":
             return self.emit_product()
         if role.placed:
-            return self.emit("accumulate", role) if name == "accumulate" else self._less
-        return self.emit("add" if name == "accumulate" else "sub", role)
+            return self.emit(name, role) if name == "accumulate" else self._less
+        return self.emit_in_role(name)
+
+    def emit_in_role(self, name: str) -> Callable:
+        """The same where a sum has no place of its own."""
+        row = OPERATIONS[name]
+        return self.emit(row.like, self._role(row))
 
     def icontracting(self, name: str):
         """The same on an array in its place."""
@@ -404,7 +358,7 @@ class Operations(Evaluation):
         role = self.accumulate_role
         return role.accumulate(b, total, less, **self.draw(b, role, key))
 
-    def power(self, exponent: int):
+    def power(self, exponent: int, operands: int = 1):
         """x ** n with a literal integer n: repeated multiplication in the order of Numba's own
         operator.
         """
@@ -413,10 +367,14 @@ class Operations(Evaluation):
             return self.repeated(b, values[0], exponent, key)
 
         emit = self.rounding_what_is_exact(emit, self.compute) if exponent == 1 else emit
-        native = _to_the_power(exponent)
-        made = self._operation(1, emit, native, "power", of_complex=raised(exponent))
-        made.of = lambda ops: ops.power(exponent)
+        native = _to_the_power(exponent) if operands == 1 else operator.pow
+        made = self._operation(operands, emit, native, "power", of_complex=raised(exponent))
+        made.of = lambda ops: ops.power(exponent, operands)
         return made
+
+    def power_of(self, exponent: int):
+        """The same of two operands, the second of them this exponent, for x **= n."""
+        return self.power(exponent, 2)
 
     def times(self, factor: float | int):
         """x times a literal power of two; an integer times an integer stays one."""
@@ -433,17 +391,6 @@ class Operations(Evaluation):
         native = _multiplied_by(factor) if isinstance(factor, int) else None
         made = self._operation(1, emit, native, "mul", of_complex=of_complex)
         made.of = of
-        return made
-
-    def power_of(self, exponent: int):
-        """The same of two operands, the second of them this exponent, for x **= n."""
-
-        def emit(context, b, values, key):
-            return self.repeated(b, values[0], exponent, key)
-
-        emit = self.rounding_what_is_exact(emit, self.compute) if exponent == 1 else emit
-        made = self._operation(2, emit, operator.pow, "power", of_complex=raised(exponent))
-        made.of = lambda ops: ops.power_of(exponent)
         return made
 
     def ipower_of(self, exponent: int):
@@ -487,6 +434,16 @@ class Operations(Evaluation):
             return resolved.return_type(*kinds), codegen
 
         return self.intrinsic(2, resolve)
+
+    makers: ClassVar[dict[str, Callable]] = {
+        **boundaries.BOUNDARIES, **complex_numbers.OWN, "cast_to": casts.cast_to,
+        "cast": lambda ops: ops._operation(1, ops.emit("pos", ops.compute), None, "float", True),
+        "conj": lambda ops: ops._operation(1, ops.emit("pos", ops.compute), operator.pos, "conj"),
+        "total": lambda ops: ops._reduction(_sum),
+        "running_product": lambda ops: ops._reduction(_product),
+        "running_sum": lambda ops: ops._reduction(_running_sum),
+    }  # fmt: skip
+    """Operation -> what makes it for operations, where that does not follow from its row."""
 
 
 def _shape_without(context, b, kind, array, axis: int):

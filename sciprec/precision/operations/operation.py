@@ -7,6 +7,7 @@ costs: kernels call `sinpi` itself, a function of binary64 numbers without branc
 
 from __future__ import annotations
 
+import ast
 import builtins
 import math
 import operator
@@ -68,7 +69,7 @@ _MODULES = {"": builtins, "math": math, "np": np, "operator": operator, "reduce"
 
 @dataclass(frozen=True)
 class Operation:
-    """One operation of a backend.
+    """One operation of generated modules.
 
     Args:
         name: in generated modules and profiles.
@@ -89,6 +90,21 @@ class Operation:
             become numbers of the backend.
         exact: Numba's own function for floats, whose results are operands, or need no more bits.
         toward: LLVM's rounding to an integer that the operation is.
+        step: whether techniques of rounding have it as a method of its name, which rounds once.
+        signed: the method of theirs that it is, where it gives an operand with another sign; ""
+            where with the same one.
+        infix: Python's operator for it; it has a form in place, too, such as `iadd`.
+        joins: the operation that joins its results over the chunks of a parallel loop.
+        role: of a backend, whose rounding it has; `compute` where that is "".
+        like: the operation that it is, in a role of its own.
+        largest: whether it gives the largest operand.
+        promotes: whether real operands become complex ones.
+        work: as how many operations of a machine it counts; 0 where it rounds nothing, None for an
+            elementary function.
+        moves: "load" or "store", where it moves numbers from or to an array.
+        quiet: whether it writes into no array; operations on elements do not anyway.
+        rows: of a table that a call of it has, where these are not one for the result and one for
+            each operand.
 
     Raises:
         InputError: the arity is missing, or is not that of `evaluate`.
@@ -108,6 +124,18 @@ class Operation:
     whole: Callable | None = None
     exact: Callable | None = None
     toward: str = ""
+    step: bool = False
+    signed: str | None = None
+    infix: type[ast.operator] | None = None
+    joins: str = ""
+    role: str = ""
+    like: str = ""
+    largest: bool = False
+    promotes: bool = False
+    work: int | None = None
+    moves: str = ""
+    quiet: bool = False
+    rows: int = 0
 
     def __post_init__(self) -> None:
         if self.arity not in (1, 2, 3):
@@ -141,6 +169,25 @@ class Operation:
         found = [getattr(modules[owner], name, None) for owner, _, name in named]
         return tuple(f for f in (*found, self.evaluate) if f is not None)
 
+    @property
+    def by(self) -> str:
+        """The field that says how it is evaluated; "" where the operation does so by itself."""
+        has = {"evaluate": self.evaluate, "toward": self.toward, "step": self.step}
+        has |= {"signed": self.signed is not None, "exact": self.exact}
+        return next((kind for kind in has if has[kind]), "")
+
+    @property
+    def rounds(self) -> bool:
+        """Whether its results are no operands, and rounded."""
+        return self.work != 0 and self.exact is None
+
+    @property
+    def method(self) -> str:
+        """The method of techniques of rounding that forms its result in a unit of its own, in fixed
+        point; "" for others.
+        """
+        return self.name if self.step and not self.role else self.signed or ""
+
     @cached_property
     def narrow(self) -> Callable:
         """`evaluate` for results that are rounded once into a format of at most 24 bits."""
@@ -167,36 +214,65 @@ def _larger(x, y):
 
 OPERATIONS = Rows(
     "operation",
-    Operation("add", 2, "operator.add np.add", whole=operator.add),
-    Operation("sub", 2, "operator.sub np.subtract", whole=operator.sub),
-    Operation("mul", 2, "operator.mul np.multiply", whole=operator.mul),
-    Operation("div", 2, "operator.truediv np.divide np.true_divide"),
-    Operation("mod", 2, "np.mod np.remainder", whole=operator.mod),
-    Operation("floordiv", 2, "np.floor_divide", whole=operator.floordiv),
+    Operation("add", 2, "operator.add np.add", whole=operator.add, step=True, infix=ast.Add,
+              joins="add", work=1),
+    Operation("sub", 2, "operator.sub np.subtract", whole=operator.sub, step=True, infix=ast.Sub,
+              joins="add", work=1),
+    Operation("mul", 2, "operator.mul np.multiply", whole=operator.mul, step=True, infix=ast.Mult,
+              joins="mul", work=1),
+    Operation("div", 2, "operator.truediv np.divide np.true_divide", step=True, infix=ast.Div,
+              joins="mul", work=1),
+    Operation("mod", 2, "np.mod np.remainder", whole=operator.mod, infix=ast.Mod),
+    Operation("floordiv", 2, "np.floor_divide", whole=operator.floordiv, infix=ast.FloorDiv),
     Operation("fmod", 2, "math.fmod np.fmod"),
-    Operation("fma", 3, "math.fma reduce.fma"),
-    Operation("accumulate", 2, "reduce.accumulate"),
-    Operation("product", 2, "reduce.product"),
-    Operation("cast", 1, "float np.float64 np.float32 np.float16 np.double np.single"),
-    Operation("neg", 1, "operator.neg np.negative", whole=operator.neg),
-    Operation("pos", 1, "np.positive", whole=operator.pos),
-    Operation("abs", 1, "abs np.abs np.absolute", whole=abs),
-    Operation("fabs", 1, "math.fabs np.fabs"),
-    Operation("sqrt", 1, "math.sqrt np.sqrt"),
-    Operation("square", 1, "np.square", whole=np.square),
-    Operation("reciprocal", 1, "np.reciprocal"),
-    Operation("sign", 1, "np.sign", whole=np.sign),
-    Operation("min", 2, "min", whole=_smaller, exact=_smaller),
-    Operation("max", 2, "max", whole=_larger, exact=_larger),
-    Operation("minimum", 2, "np.minimum", whole=np.minimum, exact=np.minimum),
-    Operation("maximum", 2, "np.maximum", whole=np.maximum, exact=np.maximum),
-    Operation("fmin", 2, "np.fmin", whole=np.fmin, exact=np.fmin),
-    Operation("fmax", 2, "np.fmax", whole=np.fmax, exact=np.fmax),
-    Operation("copysign", 2, "math.copysign np.copysign", exact=math.copysign),
-    Operation("floor", 1, "np.floor", toward="floor"),
-    Operation("ceil", 1, "np.ceil", toward="ceil"),
-    Operation("trunc", 1, "np.trunc", toward="trunc"),
-    Operation("rint", 1, "np.rint", toward="roundeven"),
+    Operation("fma", 3, "math.fma reduce.fma", step=True, work=2),
+    Operation("accumulate", 2, "reduce.accumulate", step=True, role="accumulate", like="add",
+              work=1),
+    Operation("subtract", 2, role="accumulate", like="sub", work=1),
+    Operation("product", 2, "reduce.product", role="matmul", like="mul", work=1),
+    Operation("cast", 1, "float np.float64 np.float32 np.float16 np.double np.single", work=0),
+    Operation("neg", 1, "operator.neg np.negative", whole=operator.neg, signed="negated", work=0),
+    Operation("pos", 1, "np.positive", whole=operator.pos, signed="", work=0),
+    Operation("abs", 1, "abs np.abs np.absolute", whole=abs, signed="magnitude", work=0),
+    Operation("fabs", 1, "math.fabs np.fabs", signed="magnitude", work=0),
+    Operation("sqrt", 1, "math.sqrt np.sqrt", step=True, work=1),
+    Operation("square", 1, "np.square", whole=np.square, work=1),
+    Operation("reciprocal", 1, "np.reciprocal", work=1),
+    Operation("sign", 1, "np.sign", whole=np.sign, work=0),
+    Operation("min", 2, "min", whole=_smaller, exact=_smaller, work=1),
+    Operation("max", 2, "max", whole=_larger, exact=_larger, largest=True, work=1),
+    Operation("minimum", 2, "np.minimum", whole=np.minimum, exact=np.minimum, work=1),
+    Operation("maximum", 2, "np.maximum", whole=np.maximum, exact=np.maximum, largest=True,
+              work=1),
+    Operation("fmin", 2, "np.fmin", whole=np.fmin, exact=np.fmin, work=1),
+    Operation("fmax", 2, "np.fmax", whole=np.fmax, exact=np.fmax, largest=True, work=1),
+    Operation("copysign", 2, "math.copysign np.copysign", exact=math.copysign, work=0),
+    Operation("floor", 1, "np.floor", toward="floor", work=1),
+    Operation("ceil", 1, "np.ceil", toward="ceil", work=1),
+    Operation("trunc", 1, "np.trunc", toward="trunc", work=1),
+    Operation("rint", 1, "np.rint", toward="roundeven", work=1),
+    # ---- complex numbers ------------------------------------------------------------------------
+    Operation("conj", 1, whole=operator.pos, work=0),
+    Operation("real", 1, work=0),
+    Operation("imag", 1, work=0),
+    Operation("to_complex", 1, promotes=True, work=0),
+    Operation("as_complex", 1, promotes=True, work=0),
+    Operation("of_parts", 2, promotes=True, work=0),
+    Operation("angle", 1, promotes=True),
+    Operation("polar", 1, promotes=True),
+    Operation("rect", 2, promotes=True),
+    # ---- numbers that are moved as they are, or into a format -----------------------------------
+    Operation("enter", 1, moves="load", quiet=True, rows=1, work=0),
+    Operation("trusted", 1, moves="load", quiet=True, rows=1, work=0),
+    Operation("taken", 2, quiet=True, work=0),
+    Operation("item", 2, quiet=True, work=0),
+    Operation("viewed", 1, quiet=True, rows=1, work=0),
+    Operation("ordered", 1, quiet=True, work=0),
+    Operation("leave", 2, moves="store", rows=1, work=0),
+    Operation("stored", 2, moves="store", rows=1, work=0),
+    Operation("filling", 1, rows=1, work=0),
+    Operation("returned", 1, rows=1, work=0),
+    Operation("prange", 1, rows=1, work=0),
     # ---- elementary functions -------------------------------------------------------------------
     Operation("exp", 1, "math.exp np.exp", exp, bounded=True, directed_by=directed_exp),
     Operation("exp2", 1, "math.exp2 np.exp2 special.exp2", exp2, bounded=True,
@@ -226,7 +302,7 @@ OPERATIONS = Rows(
     Operation("atanh", 1, "math.atanh np.arctanh", atanh, math.atanh, infinite=True,
               side=from_zero),
     Operation("pow", 2, "pow math.pow np.power", pow, math.pow, whole=operator.pow,
-              narrowed=narrow_pow, directed_by=directed_pow),
+              narrowed=narrow_pow, directed_by=directed_pow, infix=ast.Pow),
     Operation("erf", 1, "math.erf special.erf", erf, math.erf, side=toward_zero),
     Operation("erfc", 1, "math.erfc special.erfc", erfc, math.erfc, bounded=True,
               directed_by=directed_erfc),
@@ -244,6 +320,28 @@ OPERATIONS = Rows(
     Operation("normal_from_bits", 1, evaluate=normal_from_bits, of_bits=True),
 )  # fmt: skip
 """Every operation of the backends by name; `add` takes more of them."""
+
+NOTHING = Operation("", 1, work=0)
+"""The row of what is no operation."""
+
+METHODS = frozenset(row.method for row in OPERATIONS.values()) - {""}
+"""The operations that techniques of rounding have as methods."""
+
+
+
+_WITH_A_NUMBER = {"power": "pow", "power_of": "pow", "times": "mul", "over": "div"}
+"""Operation that has a number in its name -> the one that it is."""
+
+
+def operation_named(text: str) -> Operation:
+    """The row of an operation as programs and sites name it: `iadd`, `power(3)`, ...; `NOTHING` for
+    what is none of the table.
+    """
+    stem, _, literal = text.partition("(")
+    if stem in ("contracting", "icontracting"):
+        stem = literal.strip("')")
+    own = stem.removeprefix("i")
+    return OPERATIONS.get(stem) or OPERATIONS.get(_WITH_A_NUMBER.get(own, own), NOTHING)
 
 
 def operation_called(function) -> Operation | None:

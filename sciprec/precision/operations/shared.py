@@ -14,9 +14,6 @@ from sciprec.precision.rounding.words import I64
 
 _ANY = "bf16"
 """An arithmetic that shares; nothing asks which it is."""
-_BY_ROLE = frozenset({"add", "sub", "mul", "div", "sqrt", "fma", "square", "reciprocal", "neg",
-                      "abs", "fabs"})  # fmt: skip
-_EXACT = frozenset({"pos", "copysign"})
 
 
 def can_share(backend: Backend) -> bool:
@@ -34,7 +31,7 @@ class SharedOperations(Operations):
         return Asking()
 
     def _emitted(self, name, role):
-        if name in _BY_ROLE or name in _EXACT or OPERATIONS[name].exact is not None:
+        if OPERATIONS[name].by in ("step", "signed", "exact"):
             return super()._emitted(name, role)
         return lambda context, b, values, key: asked(b, f"operation {name}", *values)
 

@@ -11,9 +11,9 @@ from collections.abc import Callable
 from functools import lru_cache
 
 from sciprec.precision.formats.backend import Arithmetic, Backend, resolve_backend
-from sciprec.precision.operations.asked import asked
+from sciprec.precision.operations.asked import asked, asking_for
 from sciprec.precision.operations.intrinsics import Operations
-from sciprec.precision.operations.operation import OPERATIONS, Operation
+from sciprec.precision.operations.operation import METHODS, OPERATIONS, Operation
 from sciprec.precision.rounding.fixed_rounding import (
     is_integer,
     made_at,
@@ -26,8 +26,6 @@ from sciprec.precision.rounding.words import F64
 
 _ANY = "fixed32"
 """An arithmetic that shares; nothing asks which it is."""
-_BY_ROLE = frozenset({"add", "sub", "mul", "div", "sqrt", "fma", "accumulate", "square",
-                      "reciprocal", "neg", "pos", "abs", "fabs"})  # fmt: skip
 
 
 def can_share_rows(backend: Backend, variant: Variant) -> bool:
@@ -41,6 +39,7 @@ def can_share_rows(backend: Backend, variant: Variant) -> bool:
     return fixed and variant in (PLAIN, WIDE, CAREFUL)
 
 
+@asking_for(*METHODS, "from_binary32", "from_binary64", "noted")
 class _AskingWithRow(Native):
     """A role whose every operation is asked for.
 
@@ -78,19 +77,6 @@ class _AskingWithRow(Native):
         return (b.sitofp if signed else b.uitofp)(i, F64)
 
 
-def _method(name: str) -> Callable:
-    def asking(self, b, *operands, row):
-        return self.ask(b, name, *operands, row=row)
-
-    asking.__name__, asking.__doc__ = name, f"`Native.{name}`."
-    return asking
-
-
-for _name in ("mul", "div", "sqrt", "fma", "negated", "magnitude", "from_binary32",
-              "from_binary64", "noted"):  # fmt: skip
-    setattr(_AskingWithRow, _name, _method(_name))
-
-
 class RowOperations(Operations):
     """Operations that are asked for.
 
@@ -111,7 +97,7 @@ class RowOperations(Operations):
         return shared_row_operations("careful")
 
     def _emitted(self, name, role):
-        if name in _BY_ROLE or name == "copysign" or OPERATIONS[name].exact is not None:
+        if OPERATIONS[name].by in ("step", "signed", "exact"):
             return super()._emitted(name, role)
         return lambda context, b, values, key: self.ask(b, f"operation {name}", values, key)
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 import inspect
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numba
 import numpy as np
@@ -15,13 +16,20 @@ from sciprec.precision.library import construction
 from sciprec.precision.library.sequences import MODES
 from sciprec.precision.library.table import LIBRARY, MADE_OF_NUMBERS
 from sciprec.precision.operations import reduce
-from sciprec.precision.operations.operation import Operation, operation_called
+from sciprec.precision.operations.operation import operation_called
 from sciprec.precision.operations.vectorized import code_digest
 from sciprec.precision.rewriting import casts, classes, complex_calls, symbols, vectorized
 from sciprec.precision.rewriting.advice import instead_of, instead_of_method
 from sciprec.precision.rewriting.norms import norm_called
 from sciprec.precision.rewriting.own_names import own_name
-from sciprec.precision.rewriting.syntax import is_known, name, nodes, plain_function, static_value
+from sciprec.precision.rewriting.syntax import (
+    is_known,
+    name,
+    nodes,
+    parse,
+    plain_function,
+    static_value,
+)
 
 if TYPE_CHECKING:
     from sciprec.precision.rewriting.rewrite import Rewriter
@@ -58,116 +66,122 @@ def known_call(rewriter: Rewriter, node, function):
     """What a call of a known function becomes: an operation, a reduction, a new array, a plain
     call, or a call of another kernel; anything else is refused.
     """
-    text, given = ast.unparse(node.func), [*node.args, *node.keywords]
     if isinstance(function, (numba.types.Number, numba.types.Boolean)):  # as a cast
         function = casts.numpy_type(function)
-    if (function is np.round or function is np.around) and len(given) == 1:
+    if (function is np.round or function is np.around) and len([*node.args, *node.keywords]) == 1:
         function = np.rint
-    if vectorized.is_ufunc(function):
-        return vectorized.called(rewriter, node, function)
-    if function is vectorized.element_type:
-        return vectorized.type_of_elements(rewriter, node)
-    of_complex = complex_calls.call(rewriter, node, function)
-    if of_complex is not None:
-        return of_complex
-    operation = operation_called(function)
-    is_starred = any(isinstance(a, ast.Starred) for a in node.args)
-    if is_starred and not _takes_a_star(function):
-        rewriter.refuse(node, f"{text} with a starred argument", "give the operands one by one")
-    if operation is not None:
-        return operation_call(rewriter, node, operation, text)
-    reduction = _lookup(symbols.REDUCTIONS, function)
-    if reduction is not None:
-        return reduction_call(rewriter, node, reduction, text, node.args[:1], node.args[1:])
-    if function is np.linalg.norm:
-        called, arguments = norm_called(rewriter, node, text)
-        return called_with(rewriter, called, node, [rewriter.visit(a) for a in arguments])
-    if function is numba.pndindex:  # one after the other
-        indices = ast.Attribute(name("np"), "ndindex", ast.Load())
-        return ast.Call(indices, [rewriter.visit(a) for a in node.args], [])
-    weighted = len(node.args) > 1 or any(k.arg == "weights" for k in node.keywords)
-    if function is np.bincount and not weighted:  # counts
-        return plain_call(rewriter, node, text, [rewriter.visit(a) for a in node.args])
-    written = _lookup(LIBRARY, function)
-    if written is not None:
-        return library_call(rewriter, node, written, text)
-    if _lookup(symbols.CREATING, function) is not None:
-        return creation(rewriter, node, function)
-    if function is isinstance and len(node.args) == 2:
-        return is_instance(rewriter, node)
-    if function is np.dtype:
-        kind = casts.numpy_type(static_value(node, rewriter.namespace, rewriter.local))
-        if kind is not None:
-            return casts.dtype(rewriter, kind)
-    if function is np.swapaxes and len(node.args) == 3:
-        if None not in map(rewriter.literal_integer, node.args[1:]):
-            return ast.Call(name("sp_swapped"), [rewriter.visit(a) for a in node.args], [])
-    if _member(symbols.COMPILED, function):
-        compiled = name(f"sp_{function.__name__}")
-        return ast.Call(compiled, [rewriter.visit(a) for a in node.args], [])
-    place = _lookup(symbols.PLACES, function)
-    if place is not None:
-        made = ast.Call(name(place), [rewriter.visit(a) for a in node.args], [])
-        return rewriter.op("enter", node, made)
-    if _member(symbols.NATIVE, function) or _member(symbols.VIEWING, function):
-        return plain_call(rewriter, node, text, [rewriter.visit(a) for a in node.args])
-    if _member(symbols.MOVING, function):
-        rewriter.program.note_call(function, rewriter, node)
-        return plain_call(rewriter, node, text, [rewriter.seen(a) for a in node.args])
-    if function is np.arange:
-        return arange(rewriter, node, text)
-    if isinstance(function, type) and issubclass(function, BaseException):
-        return node
-    made = classes.made(rewriter, node, function)
-    if made is not None:
-        return made
-    if _member(symbols.HEAPS, function):
-        moved = ast.Call(name(rewriter.imported(node.func, function)), [], [])
-        moved.args = [rewriter.seen(a) for a in node.args]
-        return moved if rewriter.program.backend.mixed else rewriter.op("enter", node, moved)
-    if isinstance(function, _Intrinsic):
-        return native_call(rewriter, node, function)
-    if function is numba.get_num_threads:
-        return ast.Call(name(rewriter.imported(node.func, function)), [], [])
-    callee = plain_function(function)
-    outside = (getattr(callee, "__module__", "") or "").split(".")[0] in _NOT_KERNELS
-    if callee is None or outside:
-        rewriter.refuse(node, text, instead_of(text, function))
-    return call_kernel(rewriter, callee, node, [rewriter.visit(a) for a in node.args])
+    rewrite = _rewrite_of(function)
+    if any(isinstance(a, ast.Starred) for a in node.args) and rewrite not in _WITH_STARS:
+        text = f"{ast.unparse(node.func)} with a starred argument"
+        rewriter.refuse(node, text, "give the operands one by one")
+    return rewrite(rewriter, node, function)
+
+
+def _rewrite_of(function) -> Callable:
+    """What rewrites the calls of a function."""
+    if operation_called(function) is not None:
+        return operation_call
+    known = _lookup(REWRITES, function)
+    kinds = (rewrite for is_one, rewrite in KINDS if known is None and is_one(function))
+    return known or next(kinds, kernel)
 
 
 def _is_static(rewriter: Rewriter, node) -> bool:
     return is_known(static_value(node, rewriter.namespace, rewriter.local))
 
 
-def _takes_a_star(function) -> bool:
-    """Whether what a call becomes may have `*x` among its arguments."""
-    if _member(symbols.NATIVE, function):
-        return True
-    if _lookup(LIBRARY, function) is not None:
-        return True
-    engine = [symbols.REDUCTIONS, symbols.CREATING]
-    known = any(_lookup(table, function) is not None for table in engine)
-    return not known and (plain_function(function) is not None or classes.is_made(function))
+def viewing(rewriter: Rewriter, node, function) -> ast.Call:
+    """A call of a function that shows an array in another shape."""
+    if function is np.swapaxes and len(node.args) == 3:
+        if None not in map(rewriter.literal_integer, node.args[1:]):
+            return _called_by(rewriter, node, "sp_swapped")
+    return plain(rewriter, node, function)
 
 
-def plain_call(rewriter: Rewriter, node, text: str, arguments: list[ast.expr]) -> ast.Call:
+def moving(rewriter: Rewriter, node, function) -> ast.Call:
+    """A call of a function that compares or moves numbers."""
+    rewriter.program.note_call(function, rewriter, node)
+    return plain(rewriter, node, function, [rewriter.seen(a) for a in node.args])
+
+
+def in_heap(rewriter: Rewriter, node, function) -> ast.Call:
+    """A call of a function that moves numbers inside a list."""
+    moved = ast.Call(name(rewriter.imported(node.func, function)), [], [])
+    moved.args = [rewriter.seen(a) for a in node.args]
+    return moved if rewriter.program.backend.mixed else rewriter.op("enter", node, moved)
+
+
+def renamed(rewriter: Rewriter, node, function) -> ast.Call:
+    """A call of a function that has another name in generated modules."""
+    return _called_by(rewriter, node, symbols.RENAMED[function])
+
+
+def place(rewriter: Rewriter, node, function) -> ast.Call:
+    """A call of a function of the engine's that computes an index."""
+    return rewriter.op("enter", node, _called_by(rewriter, node, symbols.PLACES[function]))
+
+
+def _called_by(rewriter: Rewriter, node, function: str) -> ast.Call:
+    called = parse(function, mode="eval").body
+    return ast.Call(called, [rewriter.visit(a) for a in node.args], [])
+
+
+def norm(rewriter: Rewriter, node, function) -> ast.Call:
+    """np.linalg.norm: the kernel of its order."""
+    called, arguments = norm_called(rewriter, node)
+    positional = ast.copy_location(ast.Call(node.func, node.args, []), node)
+    return call_kernel(rewriter, called, positional, [rewriter.visit(a) for a in arguments])
+
+
+def counted(rewriter: Rewriter, node, function) -> ast.Call:
+    """np.bincount: Numba's own without weights."""
+    weighted = len(node.args) > 1 or any(k.arg == "weights" for k in node.keywords)
+    return (library_call if weighted else plain)(rewriter, node, function)
+
+
+def dtype(rewriter: Rewriter, node, function) -> ast.expr:
+    """np.dtype, of a type that is known."""
+    kind = casts.numpy_type(static_value(node, rewriter.namespace, rewriter.local))
+    return casts.dtype(rewriter, kind) if kind is not None else refused(rewriter, node, function)
+
+
+def threads(rewriter: Rewriter, node, function) -> ast.Call:
+    """numba.get_num_threads, as it is."""
+    return ast.Call(name(rewriter.imported(node.func, function)), [], [])
+
+
+def refused(rewriter: Rewriter, node, function):
+    """A call of what cannot be lifted."""
+    text = ast.unparse(node.func)
+    rewriter.refuse(node, text, instead_of(text, function))
+
+
+def kernel(rewriter: Rewriter, node, function) -> ast.Call:
+    """A call of a kernel of the user's own, or of the engine's."""
+    callee = plain_function(function)
+    if (callee.__module__ or "").split(".")[0] in _NOT_KERNELS:
+        refused(rewriter, node, function)
+    return call_kernel(rewriter, callee, node, [rewriter.visit(a) for a in node.args])
+
+
+def plain(rewriter: Rewriter, node, function, arguments: list | None = None) -> ast.Call:
     """A call of a function that does no arithmetic, under its usual name."""
+    arguments = [rewriter.visit(a) for a in node.args] if arguments is None else arguments
     owner = static_value(node.func, rewriter.namespace, rewriter.local)
     module = {"numpy": "np", "math": "math", "builtins": ""}.get(
         getattr(owner, "__module__", "numpy") or "numpy", "np"
     )
     identifier = node.func.attr if isinstance(node.func, ast.Attribute) else node.func.id
     identifier = getattr(owner, "__name__", identifier)
-    function = ast.Attribute(name(module), identifier, ast.Load()) if module else name(identifier)
+    called = ast.Attribute(name(module), identifier, ast.Load()) if module else name(identifier)
     if identifier in ("as_strided", "sliding_window_view"):
         tricks = ast.Attribute(ast.Attribute(name("np"), "lib", ast.Load()), "stride_tricks")
-        function = ast.Attribute(tricks, identifier, ast.Load())
+        called = ast.Attribute(tricks, identifier, ast.Load())
     kind = casts.numpy_type(owner)
     if kind is not None and owner not in (int, bool):
-        function = casts.dtype(rewriter, kind)
+        called = casts.dtype(rewriter, kind)
     keywords = [ast.keyword(k.arg, rewriter.visit(k.value)) for k in node.keywords]
-    return ast.Call(function, arguments, keywords)
+    return ast.Call(called, arguments, keywords)
 
 
 def native_call(rewriter: Rewriter, node, function: _Intrinsic) -> ast.Call:
@@ -179,8 +193,9 @@ def native_call(rewriter: Rewriter, node, function: _Intrinsic) -> ast.Call:
     return ast.Call(made, [called, *map(rewriter.visit, node.args)], [])
 
 
-def operation_call(rewriter: Rewriter, node, row: Operation, text: str):
+def operation_call(rewriter: Rewriter, node, function):
     """A call of an operation of the table, with as many operands as its row has."""
+    row, text = operation_called(function), ast.unparse(node.func)
     if node.keywords:
         rewriter.refuse(node, f"{text} with keywords", "give the operands in order")
     operands, operation = [rewriter.visit(a) for a in node.args], row.name
@@ -196,7 +211,7 @@ def operation_call(rewriter: Rewriter, node, row: Operation, text: str):
         exponent = rewriter.literal_integer(node.args[1])
         if exponent is not None and abs(exponent) <= 64 and text == "pow":
             return rewriter.op(f"power({exponent})", node, operands[0])
-    if static_value(node.func, rewriter.namespace, rewriter.local) is math.pow:
+    if function is math.pow:
         operands = [rewriter.op("cast", node, operand) for operand in operands]
     if len(operands) != row.arity:
         rewriter.refuse(
@@ -304,22 +319,23 @@ def method_of_class(rewriter: Rewriter, node, owner: ast.expr, arguments: list[a
     return call_kernel(rewriter, known[0], node, [own, *arguments])
 
 
-def library_call(rewriter: Rewriter, node, function, text: str) -> ast.Call:
+def library_call(rewriter: Rewriter, node, called) -> ast.Call:
     """A call of one of NumPy's functions by the engine's kernel, with arguments that it has; None
     only where that is what the kernel takes when nothing is given.
     """
+    function, text = LIBRARY[called], ast.unparse(node.func)
     signature = inspect.signature(function)
     dtype = [k for k in node.keywords if k.arg == "dtype"]
     if dtype and function in MADE_OF_NUMBERS:
         kind = static_value(dtype[0].value, rewriter.namespace, rewriter.local)
         if kind in (int, bool) or isinstance(kind, type) and issubclass(kind, np.integer):
-            return plain_call(rewriter, node, text, [rewriter.visit(a) for a in node.args])
+            return plain(rewriter, node, called)
         left = [k for k in node.keywords if k is not dtype[0]]
         without = ast.copy_location(ast.Call(node.func, node.args, left), node)
         if kind in _FLOATS:
             node = without
         elif not is_known(kind) and casts.is_type(rewriter, dtype[0].value):
-            made = library_call(rewriter, without, function, text)
+            made = library_call(rewriter, without, called)
             return rewriter.op("cast_to", node, rewriter.visit(dtype[0].value), made)
     if any(isinstance(a, ast.Starred) for a in node.args):
         return call_kernel(rewriter, function, node, [rewriter.visit(a) for a in node.args])
@@ -342,10 +358,12 @@ def library_call(rewriter: Rewriter, node, function, text: str) -> ast.Call:
     return call_kernel(rewriter, function, node, [rewriter.visit(a) for a in node.args])
 
 
-def is_instance(rewriter: Rewriter, node) -> ast.expr:
+def is_instance(rewriter: Rewriter, node, function) -> ast.expr:
     """isinstance(x, float): of the carrier's type too, which Numba takes for another. Of arrays it
     has none: they are known by an attribute that nothing else has.
     """
+    if len(node.args) != 2:
+        return plain(rewriter, node, function)
     kinds = node.args[1].elts if isinstance(node.args[1], ast.Tuple) else [node.args[1]]
     asked: list[ast.expr] = []
     of_arrays = False
@@ -373,8 +391,9 @@ def is_instance(rewriter: Rewriter, node) -> ast.expr:
     return tests[0] if len(tests) == 1 else ast.BoolOp(ast.Or(), tests)
 
 
-def arange(rewriter: Rewriter, node, text: str) -> ast.Call:
+def arange(rewriter: Rewriter, node, function) -> ast.Call:
     """np.arange: Numba's of integers, the engine's kernel of floats or where the dtype is one."""
+    text = ast.unparse(node.func)
     dtype = next((k.value for k in node.keywords if k.arg == "dtype"), None)
     given = node.args[:3]
     if len(node.args) == 4 and dtype is None:
@@ -386,13 +405,19 @@ def arange(rewriter: Rewriter, node, text: str) -> ast.Call:
     if dtype is not None and static_value(
         dtype, rewriter.namespace, rewriter.local
     ) not in _FLOATS:
-        return plain_call(rewriter, node, text, ends)
+        return plain(rewriter, node, function, ends)
     start = ends[0] if len(ends) > 1 else ast.Constant(0)
     stop = ends[min(len(ends), 2) - 1]
     step = ends[2] if len(ends) > 2 else ast.Constant(1)
     if dtype is not None:
         start = rewriter.op("cast", node, start)
     return chosen(rewriter, "arange", construction.arange, node, [start, stop, step])
+
+
+def reduction(rewriter: Rewriter, node, function) -> ast.Call:
+    """A call of a reduction by its name."""
+    text, kernel = ast.unparse(node.func), symbols.REDUCTIONS[function]
+    return reduction_call(rewriter, node, kernel, text, node.args[:1], node.args[1:])
 
 
 def reduction_call(
@@ -428,12 +453,6 @@ def reduction_call(
     if none:
         return reduced(rewriter, function, node, arguments)
     return chosen(rewriter, f"{along.__name__}({number})", along, node, arguments)
-
-
-def called_with(rewriter: Rewriter, function, node, arguments: list[ast.expr]) -> ast.Call:
-    """A call of a kernel with these arguments in order, whatever the names in the source were."""
-    positional = ast.copy_location(ast.Call(node.func, node.args, []), node)
-    return call_kernel(rewriter, function, positional, arguments)
 
 
 def reduced(rewriter: Rewriter, function, node, arguments: list[ast.expr]) -> ast.Call:
@@ -495,8 +514,38 @@ def _lookup(table: dict, function):
         return None
 
 
-def _member(table: set, function) -> bool:
-    try:
-        return function in table
-    except TypeError:
-        return False
+def _is_exception(function) -> bool:
+    return isinstance(function, type) and issubclass(function, BaseException)
+
+
+REWRITES: dict[Any, Callable] = {
+    **dict.fromkeys(symbols.NATIVE, plain), **dict.fromkeys(symbols.VIEWING, viewing),
+    **dict.fromkeys(symbols.MOVING, moving), **dict.fromkeys(symbols.HEAPS, in_heap),
+    **dict.fromkeys(symbols.RENAMED, renamed), **dict.fromkeys(symbols.PLACES, place),
+    **dict.fromkeys(symbols.CREATING, creation), **dict.fromkeys(LIBRARY, library_call),
+    **dict.fromkeys(symbols.REDUCTIONS, reduction),
+    **dict.fromkeys(complex_calls.TYPES, complex_calls.made),
+    **dict.fromkeys(complex_calls.CALLED, complex_calls.called),
+    isinstance: is_instance, np.arange: arange, np.bincount: counted, np.dtype: dtype,
+    np.linalg.norm: norm, numba.get_num_threads: threads,
+    vectorized.element_type: vectorized.type_of_elements,
+}  # fmt: skip
+"""Function, besides the operations -> what rewrites its calls, given the rewriter, the node and the
+function.
+"""
+
+KINDS: tuple[tuple[Callable, Callable], ...] = (
+    (vectorized.is_ufunc, vectorized.called),
+    (_is_exception, lambda rewriter, node, function: node),
+    (classes.is_named_tuple, classes.named_tuple),
+    (classes.is_typed_list, classes.typed_list),
+    (lambda function: isinstance(function, _Intrinsic), native_call),
+    (lambda function: plain_function(function) is None, refused),
+)
+"""The same of other functions and classes, by a question that one answers."""
+
+_WITH_STARS = {
+    plain, is_instance, library_call, counted, norm, kernel, classes.named_tuple,
+    vectorized.called, vectorized.type_of_elements, complex_calls.made, complex_calls.called,
+}  # fmt: skip
+"""Those that take `*x` among the arguments, or refuse it in words of their own."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from sciprec.precision.rewriting.rewrite import Rewriter
 
 
-def is_made(function) -> bool:
+def is_named_tuple(function) -> bool:
     """Whether a call makes a named tuple."""
     named = isinstance(function, type) and issubclass(function, tuple)
     return named and hasattr(function, "_fields")
@@ -32,28 +32,30 @@ def methods_named(rewriter: Rewriter, attribute: str) -> list:
     return list(found)
 
 
-def made(rewriter: Rewriter, node: ast.Call, function) -> ast.expr | None:
-    """What a call of a class becomes; None where it is none of these."""
-    if is_made(function):
-        return _named_tuple(rewriter, node, function)
+def is_typed_list(function) -> bool:
+    """Whether a call makes a list of Numba's."""
     if getattr(function, "__module__", "") != "numba.typed.typedlist":
-        return None
+        return False
     from numba.typed import List  # brings much of Numba with it
 
+    return function in (List, List.empty_list)
+
+
+def typed_list(rewriter: Rewriter, node: ast.Call, function) -> ast.expr:
+    """A list of Numba's, empty or of items."""
+    from numba.typed import List
+
+    listed = name(rewriter.imported(node.func, List))
     if function is List:
-        listed = name(rewriter.imported(node.func, List))
         return ast.Call(listed, [rewriter.seen(a) for a in node.args], [])
-    if function == List.empty_list:
-        listed = name(rewriter.imported(node.func, List))
-        kinds = [static_value(a, rewriter.namespace, rewriter.local) for a in node.args]
-        if all(isinstance(k, types.Type) and casts.numpy_type(k) is None for k in kinds):
-            return ast.Call(listed, [], [])  # of arrays, say: of what the kernel puts in
-        empty = ast.Attribute(listed, "empty_list", ast.Load())
-        return ast.Call(empty, [_item_type(rewriter, a) for a in node.args], [])
-    return None
+    kinds = [static_value(a, rewriter.namespace, rewriter.local) for a in node.args]
+    if all(isinstance(k, types.Type) and casts.numpy_type(k) is None for k in kinds):
+        return ast.Call(listed, [], [])  # of arrays, say: of what the kernel puts in
+    empty = ast.Attribute(listed, "empty_list", ast.Load())
+    return ast.Call(empty, [_item_type(rewriter, a) for a in node.args], [])
 
 
-def _named_tuple(rewriter: Rewriter, node: ast.Call, kind) -> ast.expr:
+def named_tuple(rewriter: Rewriter, node: ast.Call, kind) -> ast.expr:
     """A named tuple holds numbers of the storage format, as those that are given do."""
     called = name(rewriter.imported(node.func, kind, *kind._fields))
 

@@ -9,13 +9,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from sciprec.precision.operations.operation import NOTHING, OPERATIONS
 from sciprec.precision.rewriting.syntax import LiftError
 
 _LARGEST_TABLE = 1 << 20
-_ONE_ROW = {
-    "enter", "leave", "stored", "trusted", "viewed", "returned", "filling", "prange",
-}  # fmt: skip
-ACCUMULATOR = ("accumulate", "product")
 
 
 @dataclass(frozen=True)
@@ -49,8 +46,9 @@ class Frame:
         """The first row of an operation. Products and sums of products of a function share their
         rows, where a loop forms them those of one sum; and so do all loads from one array.
         """
-        shared = f"accumulator {array}".rstrip() if operation in ACCUMULATOR else ""
-        if array and operation in ("enter", "trusted"):
+        known = OPERATIONS.get(operation, NOTHING)
+        shared = f"accumulator {array}".rstrip() if known.role else ""
+        if array and known.moves == "load":
             shared = f"elements of {array}"
         if shared in self.shared:
             return self.shared[shared]
@@ -72,12 +70,10 @@ class Frame:
 
 
 def _rows_of(operation: str, arity: int) -> int:
-    if operation in _ONE_ROW:
-        return 1
     if "power" in operation:
         exponent = int(operation.partition("(")[2].rstrip(")"))
         return 2 + 2 * abs(exponent).bit_length()
-    return 1 + arity
+    return OPERATIONS.get(operation, NOTHING).rows or 1 + arity
 
 
 class Layout:

@@ -13,8 +13,9 @@ if TYPE_CHECKING:
     from sciprec.precision.rewriting.rewrite import Rewriter
 
 
-def norm_called(rewriter: Rewriter, node: ast.Call, text: str):
+def norm_called(rewriter: Rewriter, node: ast.Call):
     """The kernel that a call of np.linalg.norm means, and the arguments that it takes."""
+    text = ast.unparse(node.func)
     named = {k.arg: k.value for k in node.keywords}
     given = dict(zip(("x", "ord"), node.args, strict=False)) | named
     if len(node.args) > 2 or "x" not in given or given.keys() - {"x", "ord"}:

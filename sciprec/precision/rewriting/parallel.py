@@ -12,12 +12,13 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
+from sciprec.precision.operations.operation import NOTHING
 from sciprec.precision.rewriting import contractions
 from sciprec.precision.rewriting.rewrite import Rewriter
+from sciprec.precision.rewriting.symbols import BINARY_OPERATORS
 from sciprec.precision.rewriting.syntax import assign, name, parse, static_value, stored_names
 
 CHUNKS = 64
-_OPERATIONS = {ast.Add: "add", ast.Sub: "add", ast.Mult: "mul", ast.Div: "mul"}
 _START = {"add": "sp_start_of_sum", "mul": "sp_start_of_product"}
 
 
@@ -191,7 +192,7 @@ def _updates(rewriter, statement) -> list[Reduction]:
     s + x, max(t, y)`.
     """
     if isinstance(statement, ast.AugAssign):
-        operation = _OPERATIONS.get(type(statement.op))
+        operation = BINARY_OPERATORS.get(type(statement.op), NOTHING).joins
         if not operation or not isinstance(statement.target, ast.Name):
             return []
         return [Reduction(statement.target.id, operation, statement)]
@@ -230,7 +231,7 @@ def _carried(rewriter, value: ast.expr, variable: str) -> Reduction | None:
 
 def _operation_of(rewriter, value: ast.expr) -> str:
     if isinstance(value, ast.BinOp):
-        return _OPERATIONS.get(type(value.op), "")
+        return BINARY_OPERATORS.get(type(value.op), NOTHING).joins
     if isinstance(value, ast.Call) and len(value.args) > 1:
         function = static_value(value.func, rewriter.namespace, rewriter.local)
         return {max: "max", min: "min"}.get(function, "") if function in (max, min) else ""

@@ -18,7 +18,7 @@ from sciprec.precision.compiled.disk_cache import of_engine, outside_digest
 from sciprec.precision.formats.backend import Backend
 from sciprec.precision.formats.literal import round_array, round_literal
 from sciprec.precision.operations.keys import site_number
-from sciprec.precision.operations.operation import OPERATIONS
+from sciprec.precision.operations.operation import NOTHING, OPERATIONS, Operation
 from sciprec.precision.operations.shared import can_share
 from sciprec.precision.operations.shared_rows import can_share_rows
 from sciprec.precision.rewriting.identity import Identities
@@ -35,7 +35,6 @@ from sciprec.precision.rounding.technique import processor_word
 from sciprec.precision.rounding.variant import FLOATS, Variant
 
 _LARGEST_CONSTANT = 1 << 20
-_RESULTS = ("add", "sub", "mul", "div", "sqrt", "fma", "neg", "abs", "fabs")
 _HEADER = '''"""Generated: {title}. Do not edit."""
 
 import math
@@ -270,9 +269,9 @@ class Program:
         self._own[generated] = operation
         return generated
 
-    def numeric_operations(self) -> set[str]:
-        """The generated names of operations on numbers, as far as they have been used."""
-        return {f"sp_{operation}" for operation in _RESULTS} & self._operations.keys()
+    def operation_behind(self, generated: str) -> Operation:
+        """The row of an operation by its generated name."""
+        return OPERATIONS.get(self._operations.get(generated, ""), NOTHING)
 
     def named_functions(self) -> list[FunctionType]:
         """What the generated module depends on and names by a row of a table only."""

@@ -285,7 +285,8 @@ class Rewriter(ast.NodeTransformer):
             exponent = self.literal_integer(node.right)
             if exponent is not None and abs(exponent) <= 64:
                 return self.op(f"power({exponent})", node, left)
-        return self.op(symbols.BINARY_OPERATORS[type(node.op)], node, left, self.visit(node.right))
+        operation = symbols.BINARY_OPERATORS[type(node.op)].name
+        return self.op(operation, node, left, self.visit(node.right))
 
     def by_power_of_two(self, node: ast.BinOp) -> ast.Call | None:
         """A product with a literal power of two, or a quotient by one, whose rounding changes
@@ -304,7 +305,7 @@ class Rewriter(ast.NodeTransformer):
             if isinstance(node.op, ast.Div):
                 operation, value = f"over({value!r})", 1.0 / value
             if round_literal(float(value), self.program.backend.compute) == value:
-                self.add_site(node, symbols.BINARY_OPERATORS[type(node.op)])
+                self.add_site(node, symbols.BINARY_OPERATORS[type(node.op)].name)
                 operands = self.observed(operation, node, [self.visit(other)])
                 return ast.Call(name(self.program.operation(operation)), [*operands], [])
         return None

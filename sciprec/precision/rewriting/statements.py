@@ -154,10 +154,8 @@ def _row_of_result(rewriter: Rewriter, value: ast.expr) -> int | None:
     """The first row of an operation on numbers, if that is what makes a value."""
     if not rewriter.program.grouped or not isinstance(value, ast.Call):
         return None
-    operation = getattr(value.func, "id", "")
-    if operation not in rewriter.program.numeric_operations() or len(value.args) < 3:
-        return None
-    return value.args[1].value
+    operation = rewriter.program.operation_behind(getattr(value.func, "id", ""))
+    return value.args[1].value if operation.method and len(value.args) > 2 else None
 
 
 def update(rewriter: Rewriter, node):
@@ -172,7 +170,7 @@ def update(rewriter: Rewriter, node):
         return ast.AugAssign(target, node.op, rewriter.visit(node.value))
     if isinstance(node.op, ast.MatMult):
         rewriter.refuse(node, "the operator @=", "write x = x @ y")
-    operation = symbols.BINARY_OPERATORS[type(node.op)]
+    operation = symbols.BINARY_OPERATORS[type(node.op)].name
     exponent = rewriter.literal_integer(node.value) if isinstance(node.op, ast.Pow) else None
     if exponent is not None and abs(exponent) <= 64:
         operation = f"power_of({exponent})"

@@ -7,17 +7,16 @@ import cmath
 import heapq
 import math
 
+import numba
 import numpy as np
 
 from sciprec.precision.library import axes, places, statistics
 from sciprec.precision.operations import reduce
 from sciprec.precision.operations.by_type import sum_block, zeros_for
 from sciprec.precision.operations.meeting import meet
+from sciprec.precision.operations.operation import OPERATIONS
 
-BINARY_OPERATORS = {
-    ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div", ast.Mod: "mod",
-    ast.FloorDiv: "floordiv", ast.Pow: "pow",
-}  # fmt: skip
+BINARY_OPERATORS = {row.infix: row for row in OPERATIONS.values() if row.infix is not None}
 INTEGER_OPERATORS = (ast.LShift, ast.RShift, ast.BitAnd, ast.BitOr, ast.BitXor)
 REDUCTIONS = {
     np.sum: reduce.total, np.mean: reduce.mean, np.prod: reduce.running_product, np.dot: reduce.dot,
@@ -36,8 +35,11 @@ PLACES = {
 }  # fmt: skip
 """Arithmetic of indices, called as it is -> its name in generated modules."""
 
-COMPILED = {meet, sum_block, zeros_for}
-"""Functions of the engine that decide by type, or do no arithmetic: `sp_NAME` where lifted."""
+RENAMED = {
+    meet: "sp_meet", sum_block: "sp_sum_block", zeros_for: "sp_zeros_for",
+    numba.pndindex: "np.ndindex",  # one index after the other
+}  # fmt: skip
+"""Functions that decide by type, or do no arithmetic -> what is called in their place."""
 
 NATIVE = {
     range, len, int, bool, enumerate, zip, print, isinstance, tuple, list, reversed, slice, type,

@@ -142,7 +142,7 @@ def broadcast(rewriter: Rewriter, node, function: FunctionType, operands: list[a
     return rewriter.opened(ast.Call(chosen, [*map(name, called), *prefix, *operands], []))
 
 
-def type_of_elements(rewriter: Rewriter, node: ast.Call) -> ast.expr:
+def type_of_elements(rewriter: Rewriter, node: ast.Call, _) -> ast.expr:
     """What a call of `element_type` becomes."""
     function, *operands = (rewriter.visit(a) for a in node.args)
     prefix = [name(rewriter.key)] if rewriter.program.keyed else []

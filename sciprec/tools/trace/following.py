@@ -14,7 +14,7 @@ import numpy as np
 from sciprec.foundation.listing import counted
 from sciprec.instruments.tracing.program import TracedProgram
 from sciprec.instruments.tracing.technique import SEEN_BITS
-from sciprec.precision.operations.operation import OPERATIONS
+from sciprec.precision.operations.operation import NOTHING, OPERATIONS
 from sciprec.tools.trace.attribution import Result
 from sciprec.tools.trace.splitting import CANCELLED, Errors, Split, norm
 
@@ -127,5 +127,6 @@ def _bits(program: TracedProgram, bits: int) -> int:
     """Return the bits of the exact values of elementary functions, where there are some."""
     if bits > SEEN_BITS:
         return PAIRS
-    operations = (OPERATIONS.get(program.sites[row.site].operation) for row in program.layout.rows)
-    return FUNCTIONS if any(o is not None and o.evaluate is not None for o in operations) else PAIRS
+    operations = (program.sites[row.site].operation for row in program.layout.rows)
+    evaluated = (OPERATIONS.get(o, NOTHING).evaluate is not None for o in operations)
+    return FUNCTIONS if any(evaluated) else PAIRS

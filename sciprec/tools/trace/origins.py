@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from sciprec.instruments.assigning.origins import Origin, chain_of, key_of, own_place
 from sciprec.instruments.tracing.operations import DECISIONS, LOOPS, sees
 from sciprec.instruments.tracing.program import TracedProgram
-from sciprec.precision.operations.operation import OPERATIONS
+from sciprec.precision.operations.operation import NOTHING, OPERATIONS
 
 BY = ("line", "operation", "variable", "function", "call", "step")
 NEVER_ROUND = (*DECISIONS, *LOOPS, "prange", "call")
@@ -89,7 +89,8 @@ def groups_of(program: TracedProgram, by: str) -> list[Group]:
 def is_unseen(program: TracedProgram, group: Group, bits: int) -> bool:
     """Whether a group has functions whose own rounding to a format of so many bits is not seen."""
     for number in group.rows:
-        operation = OPERATIONS.get(program.sites[program.layout.rows[number].site].operation)
-        if operation is not None and operation.evaluate is not None and not sees(operation, bits):
+        operation = program.sites[program.layout.rows[number].site].operation
+        row = OPERATIONS.get(operation, NOTHING)
+        if row.evaluate is not None and not sees(row, bits):
             return True
     return False
