@@ -9,6 +9,7 @@ import pytest
 from sciprec.cli.exit_codes import GOOD, NOT_MET, USAGE
 from sciprec.foundation.memory import PEAK_MEMORY
 from sciprec.regression.repetition import listings
+from sciprec.report import page
 from sciprec.results.output.stated import SECONDS
 from sciprec.workbench.kinds import kinds
 
@@ -223,6 +224,14 @@ from sciprec.report import page
 
 page.write_page = lambda batch: batch.folder / "index.html"
 """
+
+
+@pytest.fixture
+def pages_again(monkeypatch):
+    """Pages are drawn again after a test whose plugin leaves them out."""
+    monkeypatch.setattr(page, "write_page", page.write_page)
+
+
 FLOW = ("quickstart_climate", "--set", "climate.days=0.25", "--set", "climate.truncation=10",
         "--backend", "fp32")  # fmt: skip
 PRICES = ("quickstart_heston", "--set", "heston.simulation.n_paths=512", "--backend", "fp32")
@@ -240,7 +249,7 @@ def test_no_kind_is_forgotten():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", sorted(OF_KIND))
-def test_a_scenario_is_the_same_each_time(call, here, kind, forgotten_plugins):
+def test_a_scenario_is_the_same_each_time(call, here, kind, forgotten_plugins, pages_again):
     """By its real command, whose files say how much memory and time the run took; its pages, which
     do not count, take longest and are not drawn.
     """
@@ -280,7 +289,7 @@ counted = { n = 3 }
 
 
 @pytest.mark.slow
-def test_a_scenario_of_a_model_that_counts_threads(call, here, forgotten_plugins):
+def test_a_scenario_of_a_model_that_counts_threads(call, here, forgotten_plugins, pages_again):
     (here / "counted.py").write_text(COUNTED)
     (here / "counts.toml").write_text(OF_COUNTED)
     (here / "undrawn.py").write_text(UNDRAWN)

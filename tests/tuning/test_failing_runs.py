@@ -130,7 +130,7 @@ def test_kept_runs_are_those_of_the_same_sources(monkeypatch):
     monkeypatch.setattr(
         "sciprec.tools.tune.problem.sources_digest", lambda *p: asked.append(p) or "edited"
     )
-    assert choices() == first and {"precision", "tuning"} <= set(asked[0])
+    assert choices() == first and {"precision", "tools/tune"} <= set(asked[0])
 
 
 def over_three(x):

@@ -530,5 +530,6 @@ def _kind(kind) -> str:
     if isinstance(kind, types.Array):
         return f"{kind.dtype}[{', '.join(':' * kind.ndim)}]"
     if isinstance(kind, types.BaseTuple):
-        return f"({', '.join(_kind(one) for one in kind.types)})"
+        elements: Any = kind
+        return f"({', '.join(map(_kind, elements.types))})"
     return "function" if isinstance(kind, types.Callable) else str(kind)

@@ -16,7 +16,6 @@ from sciprec.precision.lifting.lifted import Lifted
 from sciprec.precision.rewriting.program import Program
 from sciprec.precision.rewriting.syntax import LiftError, plain_function
 from sciprec.precision.rounding.around import Around
-from sciprec.precision.rounding.native import Native
 from sciprec.precision.rounding.variant import VARIANTS, Variant
 
 _WORD_BYTES = 8
@@ -102,7 +101,7 @@ def _variant(rows: tuple[Rows, ...]) -> Variant:
     """The variant of these rows, whose words stand side by side."""
     firsts = [sum(r.words for r in rows[:n]) for n in range(len(rows))]
 
-    def around(base: Native) -> Any:
+    def around(base: Any) -> Any:
         pairs = zip(rows, firsts, strict=True)
         return reduce(lambda inner, pair: pair[0].around(inner, pair[1]), pairs, base)
 

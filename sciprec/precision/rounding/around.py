@@ -54,7 +54,8 @@ class Around:
 
     def noted(self, b: ir.IRBuilder, x: Any, row: Any) -> Any:
         """Look at a number that is taken or stored as it is."""
-        x = self.base.noted(b, x, row=row) if self.base.placed else x
+        base: Any = self.base
+        x = base.noted(b, x, row=row) if base.placed else x
         return self.result(b, "noted", (x,), x, self._own(b, row))
 
     @staticmethod
