@@ -22,14 +22,7 @@ from sciprec.precision.rewriting import casts, classes, complex_calls, symbols, 
 from sciprec.precision.rewriting.advice import instead_of, instead_of_method
 from sciprec.precision.rewriting.norms import norm_called
 from sciprec.precision.rewriting.own_names import own_name
-from sciprec.precision.rewriting.syntax import (
-    is_known,
-    name,
-    nodes,
-    parse,
-    plain_function,
-    static_value,
-)
+from sciprec.precision.rewriting.syntax import is_known, name, nodes, plain_function, static_value
 
 if TYPE_CHECKING:
     from sciprec.precision.rewriting.rewrite import Rewriter
@@ -46,20 +39,19 @@ def call(rewriter: Rewriter, node):
     """What a call becomes: of a type, of a method, of a local function, or of something known
     beforehand.
     """
-    if casts.is_type(rewriter, node.func) and not _is_static(rewriter, node.func):
+    function = static_value(node.func, rewriter.namespace, rewriter.local)
+    if is_known(function):
+        return known_call(rewriter, node, function)
+    if casts.is_type(rewriter, node.func):
         return casts.cast(rewriter, node)
     if isinstance(node.func, ast.Attribute):
-        function = static_value(node.func, rewriter.namespace, rewriter.local)
-        if not is_known(function):
-            rewriter.check_module(node.func)
-            return method(rewriter, node)
-    elif isinstance(node.func, ast.Name) and node.func.id in rewriter.local:
+        rewriter.check_module(node.func)
+        return method(rewriter, node)
+    if isinstance(node.func, ast.Name) and node.func.id in rewriter.local:
         return local_call(rewriter, node)
-    else:
-        function = static_value(node.func, rewriter.namespace, rewriter.local)
-    if not is_known(function):
-        rewriter.refuse(node, f"the unknown function '{ast.unparse(node.func)}'", "define it first")
-    return known_call(rewriter, node, function)
+    return rewriter.refuse(
+        node, f"the unknown function '{ast.unparse(node.func)}'", "define it first"
+    )
 
 
 def known_call(rewriter: Rewriter, node, function):
@@ -81,20 +73,17 @@ def _rewrite_of(function) -> Callable:
     """What rewrites the calls of a function."""
     if operation_called(function) is not None:
         return operation_call
-    known = _lookup(REWRITES, function)
-    kinds = (rewrite for is_one, rewrite in KINDS if known is None and is_one(function))
-    return known or next(kinds, kernel)
-
-
-def _is_static(rewriter: Rewriter, node) -> bool:
-    return is_known(static_value(node, rewriter.namespace, rewriter.local))
+    try:
+        return REWRITES[function]
+    except (KeyError, TypeError):  # another function, or what has no hash
+        return next((rewrite for is_one, rewrite in KINDS if is_one(function)), kernel)
 
 
 def viewing(rewriter: Rewriter, node, function) -> ast.Call:
     """A call of a function that shows an array in another shape."""
     if function is np.swapaxes and len(node.args) == 3:
         if None not in map(rewriter.literal_integer, node.args[1:]):
-            return _called_by(rewriter, node, "sp_swapped")
+            return ast.Call(name("sp_swapped"), [rewriter.visit(a) for a in node.args], [])
     return plain(rewriter, node, function)
 
 
@@ -113,17 +102,9 @@ def in_heap(rewriter: Rewriter, node, function) -> ast.Call:
 
 def renamed(rewriter: Rewriter, node, function) -> ast.Call:
     """A call of a function that has another name in generated modules."""
-    return _called_by(rewriter, node, symbols.RENAMED[function])
-
-
-def place(rewriter: Rewriter, node, function) -> ast.Call:
-    """A call of a function of the engine's that computes an index."""
-    return rewriter.op("enter", node, _called_by(rewriter, node, symbols.PLACES[function]))
-
-
-def _called_by(rewriter: Rewriter, node, function: str) -> ast.Call:
-    called = parse(function, mode="eval").body
-    return ast.Call(called, [rewriter.visit(a) for a in node.args], [])
+    called = _dotted(symbols.RENAMED[function])
+    made = ast.Call(called, [rewriter.visit(a) for a in node.args], [])
+    return rewriter.op("enter", node, made) if function in symbols.PLACES else made
 
 
 def norm(rewriter: Rewriter, node, function) -> ast.Call:
@@ -167,21 +148,20 @@ def kernel(rewriter: Rewriter, node, function) -> ast.Call:
 def plain(rewriter: Rewriter, node, function, arguments: list | None = None) -> ast.Call:
     """A call of a function that does no arithmetic, under its usual name."""
     arguments = [rewriter.visit(a) for a in node.args] if arguments is None else arguments
-    owner = static_value(node.func, rewriter.namespace, rewriter.local)
-    module = {"numpy": "np", "math": "math", "builtins": ""}.get(
-        getattr(owner, "__module__", "numpy") or "numpy", "np"
-    )
-    identifier = node.func.attr if isinstance(node.func, ast.Attribute) else node.func.id
-    identifier = getattr(owner, "__name__", identifier)
-    called = ast.Attribute(name(module), identifier, ast.Load()) if module else name(identifier)
-    if identifier in ("as_strided", "sliding_window_view"):
-        tricks = ast.Attribute(ast.Attribute(name("np"), "lib", ast.Load()), "stride_tricks")
-        called = ast.Attribute(tricks, identifier, ast.Load())
-    kind = casts.numpy_type(owner)
-    if kind is not None and owner not in (int, bool):
+    module = {"math": "math.", "builtins": ""}.get(function.__module__ or "numpy", "np.")
+    if function.__name__ in ("as_strided", "sliding_window_view"):
+        module = "np.lib.stride_tricks."
+    called = _dotted(module + function.__name__)
+    kind = casts.numpy_type(function)
+    if kind is not None and function not in (int, bool):
         called = casts.dtype(rewriter, kind)
     keywords = [ast.keyword(k.arg, rewriter.visit(k.value)) for k in node.keywords]
     return ast.Call(called, arguments, keywords)
+
+
+def _dotted(text: str) -> ast.expr:
+    owner, _, attribute = text.rpartition(".")
+    return ast.Attribute(_dotted(owner), attribute, ast.Load()) if owner else name(attribute)
 
 
 def native_call(rewriter: Rewriter, node, function: _Intrinsic) -> ast.Call:
@@ -507,23 +487,11 @@ def _called(rewriter: Rewriter, function: ast.expr, called: str, node, arguments
     return rewriter.opened(ast.Call(function, [*prefix, *arguments], keywords))
 
 
-def _lookup(table: dict, function):
-    try:
-        return table.get(function)
-    except TypeError:
-        return None
-
-
-def _is_exception(function) -> bool:
-    return isinstance(function, type) and issubclass(function, BaseException)
-
-
 REWRITES: dict[Any, Callable] = {
     **dict.fromkeys(symbols.NATIVE, plain), **dict.fromkeys(symbols.VIEWING, viewing),
     **dict.fromkeys(symbols.MOVING, moving), **dict.fromkeys(symbols.HEAPS, in_heap),
-    **dict.fromkeys(symbols.RENAMED, renamed), **dict.fromkeys(symbols.PLACES, place),
-    **dict.fromkeys(symbols.CREATING, creation), **dict.fromkeys(LIBRARY, library_call),
-    **dict.fromkeys(symbols.REDUCTIONS, reduction),
+    **dict.fromkeys(symbols.RENAMED, renamed), **dict.fromkeys(symbols.CREATING, creation),
+    **dict.fromkeys(LIBRARY, library_call), **dict.fromkeys(symbols.REDUCTIONS, reduction),
     **dict.fromkeys(complex_calls.TYPES, complex_calls.made),
     **dict.fromkeys(complex_calls.CALLED, complex_calls.called),
     isinstance: is_instance, np.arange: arange, np.bincount: counted, np.dtype: dtype,
@@ -536,11 +504,11 @@ function.
 
 KINDS: tuple[tuple[Callable, Callable], ...] = (
     (vectorized.is_ufunc, vectorized.called),
-    (_is_exception, lambda rewriter, node, function: node),
+    (lambda f: isinstance(f, type) and issubclass(f, BaseException), lambda _, node, f: node),
     (classes.is_named_tuple, classes.named_tuple),
     (classes.is_typed_list, classes.typed_list),
-    (lambda function: isinstance(function, _Intrinsic), native_call),
-    (lambda function: plain_function(function) is None, refused),
+    (lambda f: isinstance(f, _Intrinsic), native_call),
+    (lambda f: plain_function(f) is None, refused),
 )
 """The same of other functions and classes, by a question that one answers."""
 

@@ -36,7 +36,7 @@ PLACES = {
 """Arithmetic of indices, called as it is -> its name in generated modules."""
 
 RENAMED = {
-    meet: "sp_meet", sum_block: "sp_sum_block", zeros_for: "sp_zeros_for",
+    **PLACES, meet: "sp_meet", sum_block: "sp_sum_block", zeros_for: "sp_zeros_for",
     numba.pndindex: "np.ndindex",  # one index after the other
 }  # fmt: skip
 """Functions that decide by type, or do no arithmetic -> what is called in their place."""
