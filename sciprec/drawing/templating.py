@@ -6,7 +6,7 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from sciprec.foundation.errors import printable
@@ -15,7 +15,7 @@ from sciprec.results.comparison.wording import digits, duration, gain_in_words, 
 
 
 def template(name: str) -> Template:
-    """One of the templates in `drawing/templates/`, by its path there."""
+    """A template, by its path in `drawing/templates/`, or else in the package: of a facet."""
     return _environment().get_template(name)
 
 
@@ -32,7 +32,7 @@ def _environment() -> Environment:
     Templates may apply to values: number, seconds, digits, gain, place.
     """
     environment = Environment(
-        loader=PackageLoader("sciprec.drawing"),
+        loader=ChoiceLoader([PackageLoader("sciprec.drawing"), PackageLoader("sciprec", "")]),
         autoescape=True,
         finalize=_made_printable,
         undefined=StrictUndefined,

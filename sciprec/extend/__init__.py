@@ -19,6 +19,8 @@ if TYPE_CHECKING:  # what editors and type checkers see; at run time each is imp
     from sciprec.climate.equations.registry import unchanged as unchanged
     from sciprec.climate.equations.shallow_water import InitialState as InitialState
     from sciprec.climate.stepping.runge_kutta import runge_kutta as runge_kutta
+    from sciprec.facets.tables import Section as Section
+    from sciprec.facets.tables import key as key
     from sciprec.heston.schemes.registry import PathScheme as PathScheme
     from sciprec.heston.schemes.registry import Units as Units
     from sciprec.heston.schemes.registry import add_carried as add_carried
@@ -38,8 +40,6 @@ if TYPE_CHECKING:  # what editors and type checkers see; at run time each is imp
     from sciprec.results.comparison.pointwise.pairing import Pair as Pair
     from sciprec.results.output.stated import stated as stated
     from sciprec.scenario.loading import Scenario as Scenario
-    from sciprec.scenario.sections import Section as Section
-    from sciprec.scenario.sections import key as key
     from sciprec.scenario.variant import Variant as Variant
     from sciprec.workbench.kinds import Estimate as Estimate
     from sciprec.workbench.kinds import Kind as Kind
@@ -84,8 +84,8 @@ _PUBLIC = {
     "register": "sciprec.workbench.kinds",
     "stated": "sciprec.results.output.stated",
     "Scenario": "sciprec.scenario.loading",
-    "Section": "sciprec.scenario.sections",
-    "key": "sciprec.scenario.sections",
+    "Section": "sciprec.facets.tables",
+    "key": "sciprec.facets.tables",
     "Variant": "sciprec.scenario.variant",
 }
 

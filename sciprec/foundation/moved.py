@@ -44,8 +44,8 @@ MOVED: Mapping[str, str] = {
     "adaptation": "tools.adapt",
     "tuning": "tools.tune",
     "output.adapted": "tools.adapt.adapted",
-    "output.drifted": "tools.monitor.drifted",
-    "output.monitored": "tools.monitor.stored",
+    "output.drifted": "facets.monitor.attributes",
+    "output.monitored": "facets.monitor.attributes",
     "studies.traces": "tools.trace.traces",
     "studies.bounds": "tools.bound.bounds",
     "studies.monitored": "tools.monitor.monitored",
@@ -73,6 +73,13 @@ MOVED: Mapping[str, str] = {
     "report.drawing": "drawing",
     "report.drawing.lines": "report.stored.lines",
     "report.drawing.spectrum": "report.stored.spectrum",
+    "report.sections.monitored": "facets.monitor.section",
+    "report.sections.monitored_drift": "facets.monitor.section",
+    "tools.monitor.drifted": "facets.monitor.attributes",
+    "tools.monitor.stored": "facets.monitor.attributes",
+    "scenario.monitor_request": "facets.monitor.keys",
+    "scenario.sections": "facets.tables",
+    "scenario.values": "facets.values",
 }
 """Old name -> new name, both without "sciprec."; of several that fit, the longest counts."""
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from sciprec.drawing.templating import template, template_of
+from sciprec.facets.monitor.section import SECTION as MONITOR
+from sciprec.facets.sections import PageSection
 from sciprec.foundation.loading import load_plugins
 from sciprec.report.sections.adaptive import adaptive_rows
 from sciprec.report.sections.bounded import level_rows, notes
@@ -27,7 +28,6 @@ from sciprec.report.sections.fixed_point import fixed_point_sections
 from sciprec.report.sections.growth import growth_section
 from sciprec.report.sections.matrix_units import matrix_units_section
 from sciprec.report.sections.members import members_section
-from sciprec.report.sections.monitored import monitored_rows
 from sciprec.report.sections.rooflines import rooflines_section
 from sciprec.report.sections.rounded import rounded_in_words
 from sciprec.report.sections.scaled import scaled_section
@@ -63,31 +63,6 @@ class Subject:
     def order(self) -> tuple[str, ...]:
         """All labels of the batch: a label keeps its colour on the whole page."""
         return self.batch.labels
-
-
-@dataclass(frozen=True)
-class PageSection:
-    """A part of every scenario on the page.
-
-    Args:
-        name: of the section.
-        data: what it shows of a scenario; nothing (None, an empty list) leaves the section out.
-        markup: Jinja's, of `data` and of `scenario`, the name; left out,
-            templates/sections/NAME.html.
-    """
-
-    name: str
-    data: Callable[[Subject], Any]
-    markup: str | None = None
-
-    def render(self, subject: Subject) -> str | None:
-        """The section of one scenario; None where there is nothing to show."""
-        data = self.data(subject)
-        if not data:
-            return None
-        file = f"sections/{self.name}.html"
-        markup = template(file) if self.markup is None else template_of(self.markup)
-        return markup.render(data=data, scenario=subject.scenario).removesuffix("\n")
 
 
 def _evidence(subject: Subject) -> Any:
@@ -136,7 +111,7 @@ _FINDINGS = (
     PageSection("scaled", lambda of: scaled_section(of.runs)),
     PageSection("levels", lambda of: level_rows(of.runs)),
     PageSection("adaptive", lambda of: adaptive_rows(of.runs, of.prefix)),
-    PageSection("monitored", lambda of: monitored_rows(of.runs, of.prefix)),
+    MONITOR,
     PageSection("traced", lambda of: traced_rows(of.runs, of.prefix)),
     PageSection("evidence", _evidence),
     PageSection("suggestions", lambda of: suggestions(of.runs, str(of.batch.folder))),

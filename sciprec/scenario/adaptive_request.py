@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from pydantic import Field, field_validator, model_validator
 
-from sciprec.scenario.loading import Scenario
-from sciprec.scenario.sections import Section, key, limited
-from sciprec.scenario.values import ArithmeticNames
+from sciprec.facets.tables import AddedKeys, Section, key, limited
+from sciprec.facets.values import ArithmeticNames
 from sciprec.tools.adapt.plan import EVERY, TOLERANCE, Plan, checked_ladder, checked_plan
 
 
@@ -49,7 +48,7 @@ class AdaptiveRequest(Section):
         return checked_plan(self.tolerance, self.ladder, self.every, self.variable)
 
 
-class WithAdaptive(Scenario):
+class WithAdaptive(AddedKeys):
     """A scenario that may have an adaptive run."""
 
     adaptive: AdaptiveRequest | None = Field(

@@ -6,9 +6,9 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator
 
+from sciprec.facets.tables import Section, as_tuple, key
 from sciprec.scenario.heston_model import HestonModel
 from sciprec.scenario.price_tolerance import price_tolerance, share_of
-from sciprec.scenario.sections import Section, as_tuple, key
 
 _Numbers = Annotated[tuple[float, ...], BeforeValidator(as_tuple)]
 

@@ -14,9 +14,9 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field, model_validator
 
 from sciprec.arrays.sums.compensation import COMPENSATIONS, LARGEST_COEFFICIENT, Compensation
+from sciprec.facets.tables import Section, as_tuple, key
+from sciprec.facets.values import NameOrTable
 from sciprec.foundation.errors import meant
-from sciprec.scenario.sections import Section, as_tuple, key
-from sciprec.scenario.values import NameOrTable
 
 _SHARE = {"ge": 0, "le": LARGEST_COEFFICIENT}
 _ALPHA = f"a number from 0 to {LARGEST_COEFFICIENT:g}: the share of the residual that is added"

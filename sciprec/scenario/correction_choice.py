@@ -9,8 +9,8 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator
 
-from sciprec.scenario.sections import Section, as_tuple, key
-from sciprec.scenario.values import NameOrTable
+from sciprec.facets.tables import Section, as_tuple, key
+from sciprec.facets.values import NameOrTable
 
 CORRECTION = "correction"
 CARRY = "carry"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from sciprec.scenario.sections import Section, key
+from sciprec.facets.tables import Section, key
 
 MOST_MEMBERS = 100_000
 ONE_ULP = 2.0**-52

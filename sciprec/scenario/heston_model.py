@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
+from sciprec.facets.tables import Section, limited
 from sciprec.foundation.limits import HESTON_MODEL
-from sciprec.scenario.sections import Section, limited
 
 UNUSUAL_RATE, UNUSUAL_VOLATILITY = 0.5, 2.0  # per year, beyond which a note says what they mean
 

@@ -15,12 +15,12 @@ from pydantic import (
     model_validator,
 )
 
+from sciprec.facets.monitor.keys import MonitorKey
+from sciprec.facets.tables import Section, as_tuple, key
+from sciprec.facets.values import ArithmeticNames
 from sciprec.scenario.compensation_choice import CompensationChoice, CompensationChoices
 from sciprec.scenario.ensemble import Ensemble
-from sciprec.scenario.monitor_request import MonitorRequest
-from sciprec.scenario.sections import Section, as_tuple, key
 from sciprec.scenario.trace_request import TraceRequest
-from sciprec.scenario.values import ArithmeticNames
 
 EXAMPLE = "quickstart_climate"
 
@@ -69,10 +69,7 @@ class Scenario(Section):
         default=None, examples=['trace = { backends = ["fp16"] }'],
         description="the table [trace]; left out, no run is traced",
     )  # fmt: skip
-    monitor: MonitorRequest | None = Field(
-        default=None, examples=['monitor = { watch = ["vorticity"] }'],
-        description="the table [monitor]; left out, nothing is watched",
-    )  # fmt: skip
+    monitor: MonitorKey = None
 
     takes_compensation: ClassVar[bool] = True
     """Whether models of this kind carry residuals when they are told to."""

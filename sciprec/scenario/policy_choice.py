@@ -9,15 +9,14 @@ deny = ["Fourier"]
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
+from sciprec.facets.tables import AddedKeys, as_tuple, one_or_several
+from sciprec.facets.values import ArithmeticName
 from sciprec.foundation.arguments import word
 from sciprec.precision.formats.backend import resolve_backend
-from sciprec.scenario.loading import Scenario
-from sciprec.scenario.sections import as_tuple
-from sciprec.scenario.values import ArithmeticName
 
 _OF_TWO = ("O0", "O1", "O2", "O3")
 _OWN = ("dcu",)
@@ -25,11 +24,6 @@ _OWN = ("dcu",)
 _KNOWN = (*_OF_TWO, *_OWN)
 _FORMAT = "the name of an arithmetic of floats of one format, or a spec string"
 _LIST = "an array of names of stages, which `sciprec policies` lists, that are"
-
-
-def one_or_several(given: Any) -> Any:
-    """One name, or an array of names, as a tuple."""
-    return (given,) if isinstance(given, str) else as_tuple(given)
 
 
 def _checked(policies: tuple[str, ...]) -> tuple[str, ...]:
@@ -53,7 +47,7 @@ _Policies = Annotated[
 ]  # fmt: skip
 
 
-class WithPolicies(Scenario):
+class WithPolicies(AddedKeys):
     """A scenario whose model has stages that policies give formats to."""
 
     policy: _Policies = Field(

@@ -13,6 +13,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
+from sciprec.facets.tables import AddedKeys, as_tuple, one_or_several
 from sciprec.foundation.arguments import word
 from sciprec.instruments.assigning.scaling import (
     KEPT,
@@ -23,9 +24,6 @@ from sciprec.instruments.assigning.scaling import (
     with_scaling,
 )
 from sciprec.precision.formats.backend import TRUTH, resolve_backend
-from sciprec.scenario.loading import Scenario
-from sciprec.scenario.policy_choice import one_or_several
-from sciprec.scenario.sections import as_tuple
 
 _Scalings = Annotated[
     tuple[str, ...],
@@ -40,7 +38,7 @@ _Scalings = Annotated[
 _Factors = Annotated[tuple[float, ...], BeforeValidator(as_tuple)]
 
 
-class WithScaling(Scenario):
+class WithScaling(AddedKeys):
     """A scenario whose model has places that take scales."""
 
     scaling: _Scalings = Field(

@@ -15,9 +15,9 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, model_validator
 
+from sciprec.facets.tables import Section, as_tuple, key
+from sciprec.facets.values import ArithmeticName, ArithmeticOrUnit, NameOrTable
 from sciprec.precision.formats.stages import STAGES, resolve_stages
-from sciprec.scenario.sections import Section, as_tuple, key
-from sciprec.scenario.values import ArithmeticName, ArithmeticOrUnit, NameOrTable
 
 _ARITHMETIC = "the name of an arithmetic of floats, or a spec string; left out, that of the run"
 _OR_UNIT = f"{_ARITHMETIC}; or a matrix unit, 'matrix:table=int8,field=fp16' (docs/matrix_unit.md)"

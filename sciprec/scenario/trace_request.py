@@ -6,8 +6,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from sciprec.scenario.sections import Section
-from sciprec.scenario.values import ArithmeticNames
+from sciprec.facets.tables import Section
+from sciprec.facets.values import ArithmeticNames
 
 
 class TraceRequest(Section):

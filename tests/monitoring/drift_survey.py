@@ -10,7 +10,7 @@ import numpy as np
 
 import sciprec
 from sciprec.climate.transform.legendre import coefficient_orders
-from sciprec.tools.monitor.drifted import drift_field, estimates_of
+from sciprec.facets.monitor.attributes import drift_field, estimates_of
 
 CASES = ("williamson_2", "williamson_5", "williamson_6")
 ARITHMETICS = ("fp16", "bf16", "mlu370", "fp32")

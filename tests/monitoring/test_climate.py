@@ -7,7 +7,7 @@ import pytest
 
 import sciprec
 from sciprec.climate.catalogue import EQUATIONS
-from sciprec.report.sections.monitored import watched_errors
+from sciprec.facets.monitor.section import watched_errors
 from sciprec.results.output import files
 from sciprec.results.output.stated import is_compared
 from sciprec.tools.monitor.sketches import SIZE

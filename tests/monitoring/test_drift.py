@@ -13,9 +13,9 @@ from sciprec.climate.running.team import Steps
 from sciprec.climate.stepping.levels import Addition, Level
 from sciprec.climate.stepping.schemes import STEP_KERNELS, TIME_SCHEMES, System
 from sciprec.climate.transform.grid import GaussianGrid, Truncation
+from sciprec.facets.monitor.attributes import drift_field, estimates_of
 from sciprec.results.output import files
 from sciprec.tools.monitor.drift import Drift, Part, estimated
-from sciprec.tools.monitor.drifted import drift_field, estimates_of
 
 SMALL = Truncation(10, 16, 32, 1200.0)
 STEP = 1200.0

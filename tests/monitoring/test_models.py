@@ -15,9 +15,9 @@ import xarray as xr
 
 from sciprec import InputError, run
 from sciprec.accumulation import accumulate
+from sciprec.facets.monitor.attributes import with_monitor
 from sciprec.results.output import files
 from sciprec.tools.monitor.plan import checked_plan
-from sciprec.tools.monitor.stored import with_monitor
 from sciprec.workbench.batch import states
 from sciprec.workbench.batch.states import BATCH, STATES, read_states
 from sciprec.workbench.models import ModelArithmetic

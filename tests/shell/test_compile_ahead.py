@@ -22,7 +22,7 @@ import xarray as xr
 import sciprec
 from sciprec.workbench.kinds import Kind, register
 from sciprec.scenario.loading import Scenario
-from sciprec.scenario.sections import Section, key
+from sciprec.facets.tables import Section, key
 
 
 class Doubling(Section):

@@ -9,6 +9,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from sciprec.facets.tables import Section, key
 from sciprec.foundation.errors import InputError
 from sciprec.foundation.limits import PAYOFF
 from sciprec.heston.options.catalogue import payoff_named
@@ -18,7 +19,6 @@ from sciprec.scenario.asked_price import AskedPayoffs, AskedPrice, AskedSimulati
 from sciprec.scenario.complaints import complaint
 from sciprec.scenario.heston_model import HestonModel
 from sciprec.scenario.price_tolerance import price_tolerance, share_of, tolerance_note
-from sciprec.scenario.sections import Section, key
 from sciprec.scenario.shipped import PRICES
 from sciprec.scenario.toml_file import read_toml
 

@@ -16,6 +16,7 @@ from sciprec.climate.running.integration import integrate_request
 from sciprec.climate.running.perturbation import Perturbation
 from sciprec.climate.running.request import Request, Restart, check_request
 from sciprec.climate.transform.grid import GaussianGrid, resolve_truncation
+from sciprec.facets.monitor.attributes import with_monitor
 from sciprec.foundation.arguments import flag
 from sciprec.instruments.assigning.assigned_backend import every_place_met
 from sciprec.instruments.assigning.policies import in_place_of
@@ -33,7 +34,6 @@ from sciprec.tools.adapt.adapted import with_adapted
 from sciprec.tools.adapt.plan import Plan as Adaptive
 from sciprec.tools.adapt.plan import plan_from as adaptive_from
 from sciprec.tools.monitor.plan import Plan, plan_from
-from sciprec.tools.monitor.stored import with_monitor
 
 _ROUNDED_BY_BLOCK = (
     "Every operation of a tendency is rounded in the arithmetic of its block; the state, its "

@@ -11,6 +11,7 @@ from typing import Any
 
 import xarray as xr
 
+from sciprec.facets.monitor.attributes import told_alerts
 from sciprec.foundation.errors import InputError, ModelError
 from sciprec.foundation.memory import PEAK_MEMORY, peak_bytes
 from sciprec.foundation.origin import provenance
@@ -22,7 +23,6 @@ from sciprec.results.output import digests, files
 from sciprec.results.output.dataset import PROCESSOR_SECONDS
 from sciprec.results.output.health import with_health, with_quantization
 from sciprec.results.output.stated import ROUNDED, RUN, SECONDS, is_compared
-from sciprec.tools.monitor.stored import told_alerts
 from sciprec.workbench.batch.compiling import remember
 from sciprec.workbench.batch.identity import with_identity
 from sciprec.workbench.batch.members import member_of

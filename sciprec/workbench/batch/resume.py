@@ -17,6 +17,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from sciprec.facets.monitor.attributes import told_alerts
 from sciprec.foundation import whole
 from sciprec.foundation.definitions import code_digest, digest_of
 from sciprec.foundation.errors import InputError
@@ -24,7 +25,6 @@ from sciprec.precision.formats.backend import resolve_backend
 from sciprec.results.comparison.verdicts import stopped_early
 from sciprec.results.output import digests, files
 from sciprec.results.output.stated import RUN, SCENARIO, SECONDS
-from sciprec.tools.monitor.stored import told_alerts
 from sciprec.workbench.batch.members import identity_of
 from sciprec.workbench.batch.plan import Outcome, Run
 from sciprec.workbench.batch.traced import traced_by

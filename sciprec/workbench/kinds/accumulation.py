@@ -9,13 +9,13 @@ import numpy as np
 import xarray as xr
 from pydantic import Field
 
+from sciprec.facets.monitor.attributes import with_monitor
+from sciprec.facets.tables import Section, key
 from sciprec.foundation.limits import MOST_STORED_STATES
 from sciprec.results.output.dataset import accumulation_dataset
 from sciprec.results.output.stated import stated
 from sciprec.scenario.loading import Scenario
-from sciprec.scenario.sections import Section, key
 from sciprec.scenario.variant import Variant
-from sciprec.tools.monitor.stored import with_monitor
 from sciprec.workbench.kinds.kind import NUMBER_BYTES, Estimate, Kind, Surroundings
 
 _UPDATE = 1e-9

@@ -10,6 +10,7 @@ from typing import ClassVar, Literal
 import numpy as np
 import xarray as xr
 
+from sciprec.facets.tables import key
 from sciprec.results.output.dataset import fixed_point_attributes, timing_attributes
 from sciprec.results.output.stated import stated
 from sciprec.scenario.asked_price import (
@@ -20,7 +21,6 @@ from sciprec.scenario.asked_price import (
     price_arguments,
 )
 from sciprec.scenario.loading import Scenario
-from sciprec.scenario.sections import key
 from sciprec.scenario.variant import Variant
 from sciprec.workbench.kinds.heston import heston_sources, moved_model
 from sciprec.workbench.kinds.heston_grid import levels_timing

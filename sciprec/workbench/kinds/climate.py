@@ -18,6 +18,8 @@ from pydantic import (
     model_validator,
 )
 
+from sciprec.facets.tables import Section, as_tuple, key, limited
+from sciprec.facets.values import KnownArithmetic, PlainValue, Registered
 from sciprec.foundation.errors import InputError
 from sciprec.foundation.limits import CLIMATE as LIMITS
 from sciprec.foundation.limits import SCALES, require_few_states
@@ -26,12 +28,11 @@ from sciprec.precision.formats.backend import TRUTH, resolve_backend
 from sciprec.results.output.stated import stated
 from sciprec.results.output.variables import ZONAL_MEAN
 from sciprec.scenario.adaptive_request import WithAdaptive
+from sciprec.scenario.loading import Scenario
 from sciprec.scenario.policy_choice import WithPolicies
 from sciprec.scenario.scaling_choice import WithScaling
-from sciprec.scenario.sections import Section, as_tuple, key, limited
 from sciprec.scenario.stages_choice import StagesChoice, StagesChoices
 from sciprec.scenario.toml_file import inside, is_inside
-from sciprec.scenario.values import KnownArithmetic, PlainValue, Registered
 from sciprec.scenario.variant import Variant
 from sciprec.tools.monitor.plan import Plan, with_changes
 from sciprec.workbench.kinds.kind import NUMBER_BYTES, Estimate, Kind, Surroundings
@@ -156,7 +157,7 @@ class ClimateRun(Section):
         return self
 
 
-class ClimateScenario(WithScaling, WithPolicies, WithAdaptive):
+class ClimateScenario(WithScaling, WithPolicies, WithAdaptive, Scenario):
     """A scenario of kind "climate"."""
 
     kind: Literal["climate"] = key('"climate"', 'kind = "climate"')

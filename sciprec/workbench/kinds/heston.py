@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Literal
 import xarray as xr
 from pydantic import Field, model_validator
 
+from sciprec.facets.tables import key
 from sciprec.foundation.errors import InputError
 from sciprec.foundation.limits import HESTON_MODEL, PATHS
 from sciprec.precision.streams import philox4x32, seed_words
@@ -20,8 +21,8 @@ from sciprec.scenario.correction_choice import (
     CorrectionChoice,
     CorrectionChoices,
 )
+from sciprec.scenario.loading import Scenario
 from sciprec.scenario.policy_choice import WithPolicies
-from sciprec.scenario.sections import key
 from sciprec.scenario.variant import Variant
 from sciprec.workbench.kinds import heston_grid
 from sciprec.workbench.kinds.heston_sections import HestonRun
@@ -36,7 +37,7 @@ _ROUNDED = (
 _STREAM = 0x656E73  # the last word of the counter, which no path of the same seed has
 
 
-class HestonScenario(WithPolicies):
+class HestonScenario(WithPolicies, Scenario):
     """A scenario of kind "heston"."""
 
     kind: Literal["heston"] = key('"heston"', 'kind = "heston"')

@@ -7,12 +7,12 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
+from sciprec.facets.tables import Section, as_tuple, key, limited
+from sciprec.facets.values import Number, Registered
 from sciprec.foundation.errors import meant
 from sciprec.foundation.limits import FIXINGS, PATHS, PAYOFF
 from sciprec.scenario.heston_model import HestonModel
 from sciprec.scenario.price_tolerance import ACCEPTED, price_tolerance
-from sciprec.scenario.sections import Section, as_tuple, key, limited
-from sciprec.scenario.values import Number, Registered
 
 MOST_PATH_STEPS = 1_000_000
 

@@ -13,6 +13,8 @@ from typing import Any, ClassVar, Literal, TypeVar
 import xarray as xr
 from pydantic import BaseModel, ValidationError, create_model
 
+from sciprec.facets.monitor.attributes import with_monitor
+from sciprec.facets.tables import key
 from sciprec.foundation.arguments import shown
 from sciprec.foundation.definitions import digest_of, is_installed
 from sciprec.foundation.errors import InputError, meant
@@ -27,10 +29,8 @@ from sciprec.results.output.stated import stated
 from sciprec.scenario.adaptive_request import WithAdaptive
 from sciprec.scenario.complaints import complaint
 from sciprec.scenario.loading import Scenario
-from sciprec.scenario.sections import key
 from sciprec.scenario.variant import Variant
 from sciprec.tools.adapt.adapted import with_adapted
-from sciprec.tools.monitor.stored import with_monitor
 from sciprec.workbench.kinds.kind import Kind, Member, Surroundings, kind_called, register
 from sciprec.workbench.models.arithmetic import ModelArithmetic
 from sciprec.workbench.models.parameters import as_given, parameters_of, table_of
@@ -54,7 +54,7 @@ _ROUNDED_BY_BLOCK = (
 )
 
 
-class ModelScenario(WithAdaptive):
+class ModelScenario(WithAdaptive, Scenario):
     """A scenario of a user's model. Other processes find its class by the name of its kind."""
 
     takes_compensation: ClassVar[bool] = True

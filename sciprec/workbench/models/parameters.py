@@ -12,9 +12,9 @@ from pydantic.errors import PydanticUserError
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
+from sciprec.facets.tables import Section, as_tuple
 from sciprec.foundation.errors import InputError
 from sciprec.scenario.keys import number_within, toml
-from sciprec.scenario.sections import Section, as_tuple
 
 _PLAIN = {
     bool: ("true or false", "true"), int: ("a whole number", "1"), float: ("a number", "1.0"),

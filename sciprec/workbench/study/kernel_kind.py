@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import xarray as xr
 
+from sciprec.facets.tables import Section, key
 from sciprec.precision.lifting.fixed_lifting import fixed_point_summary
 from sciprec.precision.lifting.lifted import idle_roles
 from sciprec.precision.lifting.lifting import lift
@@ -23,7 +24,6 @@ from sciprec.results.output.dataset import (
 from sciprec.results.output.stated import INPUTS, ORIGIN, PRIMARY, stated
 from sciprec.scenario.ensemble import Ensemble
 from sciprec.scenario.loading import Scenario, Tolerance
-from sciprec.scenario.sections import Section, key
 from sciprec.scenario.variant import Variant
 from sciprec.tools.calls.outputs import called, dataset_of, timing
 from sciprec.workbench.kinds.kind import Kind, Surroundings, register

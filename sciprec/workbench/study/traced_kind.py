@@ -12,9 +12,9 @@ from typing import ClassVar, Literal
 import numpy as np
 import xarray as xr
 
+from sciprec.facets.tables import key
 from sciprec.results.output.stated import INPUTS, ORIGIN, stated
 from sciprec.scenario.loading import Scenario
-from sciprec.scenario.sections import key
 from sciprec.scenario.variant import Variant
 from sciprec.tools.calls.call_results import given_arrays
 from sciprec.tools.trace.lines import Line

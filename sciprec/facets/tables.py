@@ -7,7 +7,7 @@ keys, schemas for editors and new scenarios are made of these.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -17,6 +17,11 @@ from sciprec.foundation.arguments import Range
 def as_tuple(value: Any) -> Any:
     """TOML arrays arrive as lists; frozen scenarios hold tuples."""
     return tuple(value) if isinstance(value, list) else value
+
+
+def one_or_several(value: Any) -> Any:
+    """One name, or an array of names, as a tuple."""
+    return (value,) if isinstance(value, str) else as_tuple(value)
 
 
 def key(description: str, example: str, *, unit: str = "", **options: Any) -> Any:
@@ -32,8 +37,18 @@ def limited(limits: Range, example: str, **options: Any) -> Any:
     return key(limits.words, example, unit=limits.unit, **limits.limits(), **options)
 
 
-
 class Section(BaseModel):
     """A table of the file: frozen, strict about types, no unknown keys, no NaN."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
+
+
+class AddedKeys(Section):
+    """Keys that a facet adds to scenarios of some kinds: a base of their classes, before
+    `Scenario`, whose keys and methods it may use.
+    """
+
+    if TYPE_CHECKING:
+        backends: tuple[str, ...]
+
+        def arithmetics(self, instead: tuple[str, ...] = ()) -> tuple[str, ...]: ...

@@ -11,12 +11,12 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BeforeValidator, WithJsonSchema
 from pydantic_core import core_schema
 
+from sciprec.facets.tables import as_tuple
 from sciprec.foundation.arguments import word
 from sciprec.foundation.limits import PARAMETER
 from sciprec.precision.formats.backend import backends, resolve_backend
 from sciprec.precision.formats.float_format import ALIASES, FORMATS
 from sciprec.precision.formats.matrix_unit import is_matrix_unit, resolve_matrix_unit
-from sciprec.scenario.sections import as_tuple
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The section of monitored runs: alerts, errors over variables and time."""
+"""The section of monitored runs: alerts, errors over variables and time, drift by rounding."""
 
 from __future__ import annotations
 
@@ -9,19 +9,21 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from sciprec.drawing.courses import ErrorCourse, courses_picture
 from sciprec.drawing.heat import error_map
-from sciprec.report.sections.monitored_drift import drift_part
-from sciprec.report.stored.batch import StoredRun
+from sciprec.facets.monitor.attributes import estimates_of
+from sciprec.facets.sections import PageSection, Run
 from sciprec.results.comparison.wording import number
 from sciprec.results.output.stated import MONITOR, MONITORED
 from sciprec.tools.monitor.sketches import WITHIN, sketched_error
 from sciprec.tools.monitor.summaries import digits, relative_error
 
 _STEP = f"{MONITORED}step"
+_Errors = tuple[np.ndarray, Sequence[str], np.ndarray | None]
 _SHARES = ("zeros", "subnormals", "nans", "overflows", "saturated")
 
 
-def monitored_rows(runs: Sequence[StoredRun], prefix: str) -> list[dict[str, Any]]:
+def monitored_rows(runs: Sequence[Run], prefix: str) -> list[dict[str, Any]]:
     """A row for each monitored run; empty where none was monitored.
 
     Args:
@@ -36,7 +38,7 @@ def monitored_rows(runs: Sequence[StoredRun], prefix: str) -> list[dict[str, Any
     ]
 
 
-def _row(run: StoredRun, truth: xr.Dataset | None, name: str) -> dict[str, Any]:
+def _row(run: Run, truth: xr.Dataset | None, name: str) -> dict[str, Any]:
     dataset = run.dataset
     plan = json.loads(dataset.attrs[MONITOR])
     names = plan["watch"]
@@ -56,7 +58,7 @@ def _row(run: StoredRun, truth: xr.Dataset | None, name: str) -> dict[str, Any]:
         "variables": [_variable(dataset, n, variable, errors) for n, variable in enumerate(names)],
         "parts": _parts(dataset, truth, names),
         "heat": heat,
-        "drift": drift_part(dataset, (steps, names, errors), f"{name}-drift"),
+        "drift": _drift(dataset, (steps, names, errors), f"{name}-drift"),
     }
 
 
@@ -141,3 +143,58 @@ def _parts(dataset: xr.Dataset, truth: xr.Dataset | None, names: Sequence[str]) 
 
 def _percent(share: float) -> str:
     return "0" if share == 0.0 else f"{100 * share:.2g} %"
+
+
+def _drift(dataset: xr.Dataset, errors: _Errors, name: str) -> dict[str, Any] | None:
+    """The table and the figure of a run; None where no drift was estimated.
+
+    Args:
+        dataset: of the run.
+        errors: steps, names of the watched variables, and their errors against fp64 after these
+            steps (variables, steps), or None without an fp64 run.
+        name: of the figure, unique on the page.
+    """
+    steps, estimates = estimates_of(dataset)
+    if not steps.size:
+        return None
+    plan = json.loads(dataset.attrs[MONITOR])
+    seconds = plan.get("step_seconds")
+    scale = seconds / 86400.0 if seconds else 1.0
+    rows, courses = [], {}
+    for place, (variable, estimated) in enumerate(estimates.items()):
+        watched, true = _error_of(variable, errors)
+        rows.append(_drift_row(variable, (steps, estimated), (watched, true)))
+        courses[f"{variable}, estimated"] = ErrorCourse(steps * scale, estimated, place)
+        courses[f"{variable}, true"] = ErrorCourse(watched * scale, true, place, thick=True)
+    caption = (
+        "What rounding has added to each variable of the state, estimated from every "
+        f"{plan['drift_every']}th step; wide: the error against fp64, growth by the flow included."
+    )
+    picture = courses_picture(courses, "days" if seconds else "step", name, caption)
+    return {"rows": rows, "picture": picture, "every": plan["drift_every"]}
+
+
+def _error_of(name: str, errors: _Errors) -> tuple[np.ndarray, np.ndarray]:
+    """Steps and true errors of a variable; none where it was not watched, or without fp64."""
+    steps, names, all_errors = errors
+    if all_errors is None or name not in names:
+        return np.zeros(0, np.int64), np.zeros(0)
+    return steps, all_errors[list(names).index(name)]
+
+
+def _drift_row(name: str, estimated: tuple, true: tuple) -> dict[str, Any]:
+    """A variable after the last step of which both are known, or else of which the estimate is."""
+    _, mine, its = np.intersect1d(estimated[0], true[0], return_indices=True)
+    at = int(mine[-1]) if mine.size else -1
+    estimate = float(estimated[1][at])
+    error = float(true[1][its[-1]]) if its.size else None
+    comparable = error is not None and error > 0.0 and estimate > 0.0
+    return {
+        "name": name, "step": int(estimated[0][at]), "estimate": number(estimate),
+        "error": number(error), "factor": number(estimate / error) if comparable else "–",
+    }  # fmt: skip
+
+
+SECTION = PageSection(
+    "monitored", lambda of: monitored_rows(of.runs, of.prefix), file="facets/monitor/section.html"
+)

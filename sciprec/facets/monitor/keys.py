@@ -1,4 +1,4 @@
-"""The table [monitor] of a scenario: what of its runs is watched, how often, and what is told."""
+"""The table [monitor] of a scenario: variables of its runs to watch, how often, and alerts."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, field_validator
 
-from sciprec.scenario.sections import Section, as_tuple, key
+from sciprec.facets.tables import Section, as_tuple, key
 from sciprec.tools.monitor.alerts import RULES, checked_rules
 from sciprec.tools.monitor.history import OFF, SUMMARIES
 from sciprec.tools.monitor.plan import EVERY, Plan, checked_plan
@@ -62,3 +62,12 @@ class MonitorRequest(Section):
             return None
         how = self.watch, self.level, self.every, self.alerts, told, self.drift_every
         return checked_plan(*how)
+
+
+MonitorKey = Annotated[
+    MonitorRequest | None,
+    Field(
+        examples=['monitor = { watch = ["vorticity"] }'],
+        description="the table [monitor]; left out, nothing is watched",
+    ),
+]

@@ -1,8 +1,9 @@
-"""What a monitor has seen of a run, as variables of its file, and back."""
+"""The history of a monitor and its estimates of drift, as variables of a file, and back."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -10,11 +11,11 @@ import numpy as np
 import xarray as xr
 
 from sciprec.results.output.stated import MONITOR, MONITORED
-from sciprec.tools.monitor.drifted import DRIFTED, with_drift
+from sciprec.tools.monitor.drift import Drift
 from sciprec.tools.monitor.observed import Observed
 from sciprec.tools.monitor.summaries import BINS, COLUMNS, LEAST_EXPONENT
 
-STEP, VARIABLE = f"{MONITORED}step", f"{MONITORED}variable"
+_STEP, _VARIABLE = f"{MONITORED}step", f"{MONITORED}variable"
 _WORDS = {
     "count": "values of a watched variable",
     "minimum": "least finite value",
@@ -28,6 +29,10 @@ _WORDS = {
     "saturated": "values at the largest number of a format that saturates",
 }
 _NUMBERS = ("minimum", "maximum", "mean", "norm")
+_DRIFTED = "drift_of"
+"""Key of the attribute on monitors: names of the variables whose drift is estimated."""
+_DRIFT, _DRIFT_STEP = f"{MONITORED}drift", f"{MONITORED}drift_step"
+_NUMBER, _FIELD = f"{MONITORED}drift_variable", f"{MONITORED}drift_of_"
 
 
 def with_monitor(dataset: xr.Dataset, observed: Observed) -> xr.Dataset:
@@ -38,7 +43,7 @@ def with_monitor(dataset: xr.Dataset, observed: Observed) -> xr.Dataset:
         observed: what was seen.
     """
     history, plan = observed.history, observed.plan
-    both = (VARIABLE, STEP)
+    both = (_VARIABLE, _STEP)
     columns = np.moveaxis(history.rows, 0, 1)
     made: dict[str, Any] = {}
     places: dict[str, Any] = {}
@@ -47,7 +52,7 @@ def with_monitor(dataset: xr.Dataset, observed: Observed) -> xr.Dataset:
         values = values if name in _NUMBERS else values.astype(np.int64)
         made[name] = both, values, _about(words)
     made["exponents"] = (
-        (VARIABLE, "monitor_exponent"), history.exponents,
+        (_VARIABLE, "monitor_exponent"), history.exponents,
         _about("values by exponent floor(log2 |x|), over all watched steps"),
     )  # fmt: skip
     if history.sketched is not None:
@@ -69,7 +74,7 @@ def with_monitor(dataset: xr.Dataset, observed: Observed) -> xr.Dataset:
         whole = history.whole(name)
         if whole and len({a.shape for a in whole}) == 1:
             axis = f"monitor_element_{number}"
-            made[f"values_{number}"] = (STEP, axis), np.array(whole), _about(f"values of {name}")
+            made[f"values_{number}"] = (_STEP, axis), np.array(whole), _about(f"values of {name}")
             places |= {
                 f"{MONITORED}{what}_{number}": (axis, values, _about(f"{words} of an element"))
                 for what, (values, words) in observed.elements.get(name, {}).items()
@@ -78,15 +83,15 @@ def with_monitor(dataset: xr.Dataset, observed: Observed) -> xr.Dataset:
         "watch": list(history.names), "level": plan.level, "every": plan.every,
         "rules": dict(plan.rules), "alerts": alerts_of(observed),
         "step_seconds": observed.step_seconds,
-        DRIFTED: [] if observed.drift is None else list(observed.drift.parts),
+        _DRIFTED: [] if observed.drift is None else list(observed.drift.parts),
         "drift_every": plan.drift_every,
     }  # fmt: skip
     more = xr.Dataset(
         {f"{MONITORED}{name}": variable for name, variable in made.items()},
         coords=places | {
-            STEP: (STEP, history.steps, _about("number of a watched step")),
-            VARIABLE: (
-                VARIABLE, np.arange(len(history.names)),
+            _STEP: (_STEP, history.steps, _about("number of a watched step")),
+            _VARIABLE: (
+                _VARIABLE, np.arange(len(history.names)),
                 _about(f"number of a watched variable, in the order of {MONITOR}"),
             ),
             "monitor_exponent": (
@@ -99,7 +104,7 @@ def with_monitor(dataset: xr.Dataset, observed: Observed) -> xr.Dataset:
     dataset = dataset.assign_coords(more.coords).assign(more.data_vars).assign_attrs(attributes)
     if observed.drift is None:
         return dataset
-    return with_drift(dataset, observed.drift, observed.drift_fields)
+    return _with_drift(dataset, observed.drift, observed.drift_fields)
 
 
 def alerts_of(observed: Observed) -> list[dict[str, Any]]:
@@ -115,6 +120,67 @@ def told_alerts(attributes: Any) -> tuple[str, ...]:
     """
     said = json.loads(attributes.get(MONITOR, "{}"))
     return tuple(alert["text"] for alert in said.get("alerts", ()))
+
+
+def _with_drift(dataset: xr.Dataset, drift: Drift, fields: Mapping[str, np.ndarray]) -> xr.Dataset:
+    """The dataset with what single steps in fp64 say of its drift.
+
+    Args:
+        dataset: of the run, with its fields.
+        drift: differences of steps.
+        fields: their signed sum in SI units, shaped as one time of the field of that name; those
+            that the dataset does not have are left out.
+    """
+    more: dict[str, Any] = {
+        _DRIFT: (
+            (_NUMBER, _DRIFT_STEP), drift.estimates,
+            {
+                "units": "1",
+                "long_name": "estimated l2 norm of what rounding has added to a variable of the "
+                "state, over the norm of the variable",
+                "comment": "the growth of errors by the flow is not in it",
+            },
+        )
+    }  # fmt: skip
+    for name in (name for name in fields if name in dataset):
+        about = {
+            "units": dataset[name].attrs.get("units", "1"),
+            "long_name": f"signed sum of what rounding has added to {name}, from every "
+            f"{drift.every}th step",
+        }
+        more[f"{_FIELD}{name}"] = dataset[name].dims[1:], fields[name], about
+    coordinates = {
+        _DRIFT_STEP: (
+            _DRIFT_STEP, drift.steps, _about("number of a step that was made in fp64, too")
+        ),
+        _NUMBER: (
+            _NUMBER, np.arange(len(drift.parts)),
+            _about(f"number of a variable of the state, in the order of {_DRIFTED} in {MONITOR}"),
+        ),
+    }  # fmt: skip
+    return dataset.assign_coords(coordinates).assign(more)
+
+
+def drift_field(dataset: xr.Dataset, name: str) -> xr.DataArray | None:
+    """The signed sum of what rounding has added to a field; None where a file has none.
+
+    Args:
+        dataset: of a run.
+        name: of the field.
+    """
+    return dataset.get(f"{_FIELD}{name}")
+
+
+def estimates_of(dataset: xr.Dataset) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    """Steps, and by variable of the state the estimates after them; empty where a file has none.
+
+    Args:
+        dataset: of a run.
+    """
+    if _DRIFT not in dataset:
+        return np.zeros(0, np.int64), {}
+    names = json.loads(dataset.attrs[MONITOR])[_DRIFTED]
+    return dataset[_DRIFT_STEP].values, dict(zip(names, dataset[_DRIFT].values, strict=True))
 
 
 def _about(words: str) -> dict[str, str]:
