@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -13,51 +13,24 @@ from sciprec.results.comparison.rows import Comparison
 
 
 class Run(Protocol):
-    """A stored run as sections see it; `report.stored.batch.StoredRun` is one."""
+    """A stored run as sections see it.
 
-    @property
-    def label(self) -> str:
-        """Its name beside other runs of the scenario."""
+    Args:
+        label: its name beside other runs of the scenario.
+        backend, compensation: their names.
+        is_truth: whether others are compared with it.
+        dataset: its file; None where it left none.
+        comparison: its errors; None where it or its truth failed or stopped early.
+        stages: arithmetics of the transforms' stages; None where they are those of the backend.
+    """
 
-    @property
-    def backend(self) -> str:
-        """Name or spec string of its arithmetic."""
-
-    @property
-    def compensation(self) -> str:
-        """Name of its compensation."""
-
-    @property
-    def is_truth(self) -> bool:
-        """Whether others are compared with it."""
-
-    @property
-    def dataset(self) -> xr.Dataset | None:
-        """Its file; None where it left none."""
-
-    @property
-    def comparison(self) -> Comparison | None:
-        """Its errors; None where it or its truth failed or stopped early."""
-
-    @property
-    def stages(self) -> dict[str, Any] | None:
-        """Arithmetics of the transforms' stages; None where they are those of the backend."""
-
-
-class Subject(Protocol):
-    """A scenario of a stored batch as sections see it."""
-
-    @property
-    def scenario(self) -> str:
-        """Its name."""
-
-    @property
-    def runs(self) -> Sequence[Any]:
-        """Its runs, the truth first."""
-
-    @property
-    def prefix(self) -> str:
-        """Unique on the page; begins the identifiers of figures."""
+    label: str
+    backend: str
+    compensation: str
+    is_truth: bool
+    dataset: xr.Dataset | None
+    comparison: Comparison | None
+    stages: dict[str, Any] | None
 
 
 @dataclass(frozen=True)
@@ -77,7 +50,7 @@ class PageSection:
     markup: str | None = None
     file: str = ""
 
-    def render(self, subject: Subject) -> str | None:
+    def render(self, subject: Any) -> str | None:
         """The section of one scenario; None where there is nothing to show."""
         data = self.data(subject)
         if not data:

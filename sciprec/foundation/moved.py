@@ -43,7 +43,7 @@ MOVED: Mapping[str, str] = {
     "monitoring": "tools.monitor",
     "adaptation": "tools.adapt",
     "tuning": "tools.tune",
-    "output.adapted": "tools.adapt.adapted",
+    "output.adapted": "facets.adaptive.attributes",
     "output.drifted": "facets.monitor.attributes",
     "output.monitored": "facets.monitor.attributes",
     "studies.traces": "tools.trace.traces",
@@ -78,6 +78,9 @@ MOVED: Mapping[str, str] = {
     "tools.monitor.drifted": "facets.monitor.attributes",
     "tools.monitor.stored": "facets.monitor.attributes",
     "scenario.monitor_request": "facets.monitor.keys",
+    "report.sections.adaptive": "facets.adaptive.section",
+    "scenario.adaptive_request": "facets.adaptive.keys",
+    "tools.adapt.adapted": "facets.adaptive.attributes",
     "scenario.sections": "facets.tables",
     "scenario.values": "facets.values",
 }

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from sciprec.facets.adaptive.section import SECTION as ADAPTIVE
 from sciprec.facets.monitor.section import SECTION as MONITOR
 from sciprec.facets.sections import PageSection
 from sciprec.foundation.loading import load_plugins
-from sciprec.report.sections.adaptive import adaptive_rows
 from sciprec.report.sections.bounded import level_rows, notes
 from sciprec.report.sections.distribution import (
     class_rows,
@@ -110,7 +110,7 @@ _FINDINGS = (
     PageSection("rooflines", lambda of: rooflines_section(of.runs)),
     PageSection("scaled", lambda of: scaled_section(of.runs)),
     PageSection("levels", lambda of: level_rows(of.runs)),
-    PageSection("adaptive", lambda of: adaptive_rows(of.runs, of.prefix)),
+    ADAPTIVE,
     MONITOR,
     PageSection("traced", lambda of: traced_rows(of.runs, of.prefix)),
     PageSection("evidence", _evidence),

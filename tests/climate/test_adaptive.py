@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import sciprec
+from sciprec.facets.adaptive.attributes import history_of
+from sciprec.facets.adaptive.keys import AdaptiveRequest
 from sciprec.results.output import files
-from sciprec.scenario.adaptive_request import AdaptiveRequest
 from sciprec.scenario.variant import Variant
-from sciprec.tools.adapt.adapted import history_of
 from sciprec.tools.adapt.blocks import block
 from sciprec.tools.adapt.control import COLUMNS, Control, vain_attempts
 from sciprec.tools.adapt.plan import checked_ladder, checked_plan

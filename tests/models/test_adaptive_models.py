@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import sciprec
+from sciprec.facets.adaptive.attributes import history_of
 from sciprec.results.output import files
-from sciprec.tools.adapt.adapted import history_of
 from sciprec.tools.adapt.plan import checked_plan
 from sciprec.workbench.models import ModelArithmetic
 

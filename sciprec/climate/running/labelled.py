@@ -16,6 +16,7 @@ from sciprec.climate.running.integration import integrate_request
 from sciprec.climate.running.perturbation import Perturbation
 from sciprec.climate.running.request import Request, Restart, check_request
 from sciprec.climate.transform.grid import GaussianGrid, resolve_truncation
+from sciprec.facets.adaptive.attributes import with_adapted
 from sciprec.facets.monitor.attributes import with_monitor
 from sciprec.foundation.arguments import flag
 from sciprec.instruments.assigning.assigned_backend import every_place_met
@@ -30,7 +31,6 @@ from sciprec.results.output.stated import (
     STORED_STATE,
 )
 from sciprec.results.output.variables import describe
-from sciprec.tools.adapt.adapted import with_adapted
 from sciprec.tools.adapt.plan import Plan as Adaptive
 from sciprec.tools.adapt.plan import plan_from as adaptive_from
 from sciprec.tools.monitor.plan import Plan, plan_from

@@ -18,6 +18,7 @@ from pydantic import (
     model_validator,
 )
 
+from sciprec.facets.adaptive.keys import WithAdaptive
 from sciprec.facets.tables import Section, as_tuple, key, limited
 from sciprec.facets.values import KnownArithmetic, PlainValue, Registered
 from sciprec.foundation.errors import InputError
@@ -27,7 +28,6 @@ from sciprec.foundation.loading import load_plugins
 from sciprec.precision.formats.backend import TRUTH, resolve_backend
 from sciprec.results.output.stated import stated
 from sciprec.results.output.variables import ZONAL_MEAN
-from sciprec.scenario.adaptive_request import WithAdaptive
 from sciprec.scenario.loading import Scenario
 from sciprec.scenario.policy_choice import WithPolicies
 from sciprec.scenario.scaling_choice import WithScaling

@@ -13,6 +13,8 @@ from typing import Any, ClassVar, Literal, TypeVar
 import xarray as xr
 from pydantic import BaseModel, ValidationError, create_model
 
+from sciprec.facets.adaptive.attributes import with_adapted
+from sciprec.facets.adaptive.keys import WithAdaptive
 from sciprec.facets.monitor.attributes import with_monitor
 from sciprec.facets.tables import key
 from sciprec.foundation.arguments import shown
@@ -26,11 +28,9 @@ from sciprec.results.output.dataset import (
     timing_attributes,
 )
 from sciprec.results.output.stated import stated
-from sciprec.scenario.adaptive_request import WithAdaptive
 from sciprec.scenario.complaints import complaint
 from sciprec.scenario.loading import Scenario
 from sciprec.scenario.variant import Variant
-from sciprec.tools.adapt.adapted import with_adapted
 from sciprec.workbench.kinds.kind import Kind, Member, Surroundings, kind_called, register
 from sciprec.workbench.models.arithmetic import ModelArithmetic
 from sciprec.workbench.models.parameters import as_given, parameters_of, table_of

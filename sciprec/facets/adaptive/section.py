@@ -10,16 +10,16 @@ import xarray as xr
 
 from sciprec.drawing.courses import ErrorCourse, courses_picture
 from sciprec.drawing.rungs import rungs_picture
-from sciprec.report.stored.batch import StoredRun
+from sciprec.facets.adaptive.attributes import history_of
+from sciprec.facets.sections import PageSection, Run
 from sciprec.results.comparison.wording import number
 from sciprec.results.output.stated import ADAPTIVE
-from sciprec.tools.adapt.adapted import history_of
 
 _FIELDS = {"geopotential": "height"}
 """Fields of files that hold a variable of the state under another name."""
 
 
-def adaptive_rows(runs: Sequence[StoredRun], prefix: str) -> list[dict[str, Any]]:
+def adaptive_rows(runs: Sequence[Run], prefix: str) -> list[dict[str, Any]]:
     """A row for each adaptive run; empty where no run is adaptive.
 
     Args:
@@ -31,7 +31,7 @@ def adaptive_rows(runs: Sequence[StoredRun], prefix: str) -> list[dict[str, Any]
     return [_row(run, truth, f"{prefix}-adaptive{place}") for place, run in enumerate(done)]
 
 
-def _row(run: StoredRun, truth: xr.Dataset | None, name: str) -> dict[str, Any]:
+def _row(run: Run, truth: xr.Dataset | None, name: str) -> dict[str, Any]:
     dataset = run.dataset
     plan, history = history_of(dataset)
     accepted = history["kept"] == 1
@@ -112,3 +112,8 @@ def _errors_of(
     over = [dim for dim in its.dims if dim != "time"]  # the state has no mean
     wrong = (area * (mine - its) ** 2).sum(over) / (area * (its - mean) ** 2).sum(over)
     return np.sqrt(wrong.values)
+
+
+SECTION = PageSection(
+    "adaptive", lambda of: adaptive_rows(of.runs, of.prefix), file="facets/adaptive/section.html"
+)
