@@ -81,6 +81,9 @@ MOVED: Mapping[str, str] = {
     "report.sections.adaptive": "facets.adaptive.section",
     "scenario.adaptive_request": "facets.adaptive.keys",
     "tools.adapt.adapted": "facets.adaptive.attributes",
+    "report.sections.scaled": "facets.scaling.section",
+    "scenario.policy_choice": "facets.policy.keys",
+    "scenario.scaling_choice": "facets.scaling.keys",
     "scenario.sections": "facets.tables",
     "scenario.values": "facets.values",
 }

@@ -10,6 +10,7 @@ from typing import Any
 
 from sciprec.facets.adaptive.section import SECTION as ADAPTIVE
 from sciprec.facets.monitor.section import SECTION as MONITOR
+from sciprec.facets.scaling.section import SECTION as SCALING
 from sciprec.facets.sections import PageSection
 from sciprec.foundation.loading import load_plugins
 from sciprec.report.sections.bounded import level_rows, notes
@@ -30,7 +31,6 @@ from sciprec.report.sections.matrix_units import matrix_units_section
 from sciprec.report.sections.members import members_section
 from sciprec.report.sections.rooflines import rooflines_section
 from sciprec.report.sections.rounded import rounded_in_words
-from sciprec.report.sections.scaled import scaled_section
 from sciprec.report.sections.stages import stage_rows
 from sciprec.report.sections.suggestions import suggestions
 from sciprec.report.sections.traced import traced_rows
@@ -108,7 +108,7 @@ _FINDINGS = (
     PageSection("stages", lambda of: stage_rows(of.runs)),
     PageSection("matrix_units", lambda of: matrix_units_section(of.runs)),
     PageSection("rooflines", lambda of: rooflines_section(of.runs)),
-    PageSection("scaled", lambda of: scaled_section(of.runs)),
+    SCALING,
     PageSection("levels", lambda of: level_rows(of.runs)),
     ADAPTIVE,
     MONITOR,

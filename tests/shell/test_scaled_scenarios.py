@@ -5,8 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from sciprec.report.section import PageSection
-from sciprec.report.sections.scaled import scaled_section
+from sciprec.facets.scaling.section import SECTION, scaled_section
 from sciprec.workbench.batch.plan import plan
 from sciprec.workbench.kinds import parse_scenario
 
@@ -88,7 +87,7 @@ def scaling(mode="static", times=0, repeated=0, history=()):
     ],
 )
 def test_the_page_says_what_scales_gain(before, after, said, monkeypatch):
-    module = "sciprec.report.sections.scaled"
+    module = "sciprec.facets.scaling.section"
     monkeypatch.setattr(f"{module}.main_row", lambda _: SimpleNamespace(variable="height"))
     runs = [
         run_of("fp64", "fp64", 0.0), run_of("fp16", "fp16", before),
@@ -107,9 +106,8 @@ def test_the_page_says_what_scales_gain(before, after, said, monkeypatch):
 def test_the_page_shows_scales_and_changes():
     history = [[100, 1, 9], [103, -1, 2]]
     runs = [run_of("dynamic", "scaled:dynamic,fp16", None, scaling("dynamic", 0, 1, history))]
-    section = PageSection("scaled", lambda of: scaled_section(of.runs))
-    text = section.render(SimpleNamespace(runs=runs, scenario="x"))
+    text = SECTION.render(SimpleNamespace(runs=runs, scenario="x"))
     for said in ("2^-4 to 2^7", "5.00%", "0.50%", "after step 100: 9 doubled; after step 103: 2 "
                  "halved", "stopped", "profile of 1 day", "By hand: height 2^-3"):  # fmt: skip
         assert said in text, said
-    assert section.render(SimpleNamespace(runs=[run_of("a", "fp16", None)], scenario="x")) is None
+    assert SECTION.render(SimpleNamespace(runs=[run_of("a", "fp16", None)], scenario="x")) is None

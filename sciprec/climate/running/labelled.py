@@ -18,6 +18,7 @@ from sciprec.climate.running.request import Request, Restart, check_request
 from sciprec.climate.transform.grid import GaussianGrid, resolve_truncation
 from sciprec.facets.adaptive.attributes import with_adapted
 from sciprec.facets.monitor.attributes import with_monitor
+from sciprec.facets.scaling import SCALED
 from sciprec.foundation.arguments import flag
 from sciprec.instruments.assigning.assigned_backend import every_place_met
 from sciprec.instruments.assigning.policies import in_place_of
@@ -25,7 +26,6 @@ from sciprec.instruments.assigning.scaling import with_scaling
 from sciprec.results.output.dataset import trajectory_dataset
 from sciprec.results.output.stated import (
     MATRIX_UNITS,
-    SCALED,
     STAGE_WORK,
     STORED_BITS,
     STORED_STATE,

@@ -19,6 +19,8 @@ from pydantic import (
 )
 
 from sciprec.facets.adaptive.keys import WithAdaptive
+from sciprec.facets.policy.keys import WithPolicies
+from sciprec.facets.scaling.keys import WithScaling
 from sciprec.facets.tables import Section, as_tuple, key, limited
 from sciprec.facets.values import KnownArithmetic, PlainValue, Registered
 from sciprec.foundation.errors import InputError
@@ -29,8 +31,6 @@ from sciprec.precision.formats.backend import TRUTH, resolve_backend
 from sciprec.results.output.stated import stated
 from sciprec.results.output.variables import ZONAL_MEAN
 from sciprec.scenario.loading import Scenario
-from sciprec.scenario.policy_choice import WithPolicies
-from sciprec.scenario.scaling_choice import WithScaling
 from sciprec.scenario.stages_choice import StagesChoice, StagesChoices
 from sciprec.scenario.toml_file import inside, is_inside
 from sciprec.scenario.variant import Variant

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Literal
 import xarray as xr
 from pydantic import Field, model_validator
 
+from sciprec.facets.policy.keys import WithPolicies
 from sciprec.facets.tables import key
 from sciprec.foundation.errors import InputError
 from sciprec.foundation.limits import HESTON_MODEL, PATHS
@@ -22,7 +23,6 @@ from sciprec.scenario.correction_choice import (
     CorrectionChoices,
 )
 from sciprec.scenario.loading import Scenario
-from sciprec.scenario.policy_choice import WithPolicies
 from sciprec.scenario.variant import Variant
 from sciprec.workbench.kinds import heston_grid
 from sciprec.workbench.kinds.heston_sections import HestonRun
