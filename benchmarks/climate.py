@@ -23,7 +23,7 @@ from benchmarks import (
 )
 from benchmarks.integer_sums import IntegerSums
 from benchmarks.precision import machine
-from sciprec.climate.transform.aligned import aligned_zeros
+from sciprec.arrays.aligned import aligned_zeros
 from sciprec.climate.transform.compiled import compiled
 from sciprec.climate.transform.grid import Truncation, resolve_truncation
 from sciprec.climate.transform.legendre_stage import legendre_synthesis, make_products_work

@@ -20,8 +20,7 @@ import numpy as np
 from benchmarks import kernels
 from benchmarks.precision import _seconds, machine
 from sciprec.arrays.integers.fixed_point import Quantized, adaptive_quantize
-from sciprec.arrays.integers.matrix_products import fixed_matmul
-from sciprec.arrays.integers.packed_matmul import tiled_matmul
+from sciprec.arrays.integers.matrix_products import fixed_matmul, tiled_matmul
 
 TITLE = "Time of a matrix product"
 CAPTION = "ratios to fp32 in Numba, blocked; errors relative to the largest element"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from sciprec.climate.transform.aligned import aligned_copy
+from sciprec.arrays.aligned import aligned_copy
 from sciprec.climate.transform.grid import Truncation
 from sciprec.climate.transform.legendre_stage import LANES, PAIR, ROWS
 from sciprec.climate.transform.spectral import make_tables

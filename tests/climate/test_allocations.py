@@ -11,12 +11,12 @@ import tracemalloc
 import numpy as np
 import pytest
 
+from sciprec.arrays.aligned import LINE_BYTES, Pool, aligned_copy, aligned_zeros
 from sciprec.arrays.sums.compensation import Compensation
 from sciprec.climate.catalogue import CASES, EQUATIONS, TIME_SCHEMES
 from sciprec.climate.running.adapting import AdaptiveSteps
 from sciprec.climate.running.observing import observer_of
 from sciprec.climate.running.request import check_request
-from sciprec.climate.transform.aligned import LINE_BYTES, Pool, aligned_copy, aligned_zeros
 from sciprec.climate.transform.grid import Truncation, resolve_truncation
 from sciprec.climate.transform.spectral import make_tables, make_work, rounded
 from sciprec.instruments.assigning.scaling import with_scaling

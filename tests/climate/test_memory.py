@@ -6,12 +6,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from sciprec.arrays.aligned import LINE_BYTES, Pool, aligned_zeros
 from sciprec.climate.catalogue import CASES, EQUATIONS
 from sciprec.climate.running.needed_memory import PROCESS_BYTES, bytes_of_run
 from sciprec.climate.running.request import check_request
 from sciprec.climate.stages.needed_room import StagedRoom
 from sciprec.climate.stages.staged_transform import StagedTransform
-from sciprec.climate.transform.aligned import LINE_BYTES, Pool, aligned_zeros
 from sciprec.climate.transform.grid import Truncation, resolve_truncation
 from sciprec.climate.transform.legendre_stage import LANES, PAIR, ROWS
 from sciprec.climate.transform.spectral import GROUP, make_tables, make_work

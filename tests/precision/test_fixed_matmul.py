@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numba import njit
 
-from sciprec.arrays.integers import packed_matmul, tiled_product
+from sciprec.arrays.integers import matrix_products, tiled_product
 from sciprec.arrays.integers.fixed_point import adaptive_quantize, dequantize
 from sciprec.arrays.integers.matrix_products import (
     _dropped_bits,
@@ -62,7 +62,7 @@ def test_every_way_of_multiplying_16_bits_is_exact(way):
     """Upper parts at -128 and rests at +-128 too, with the same sign in every product."""
     if way == "split_matmul" and not tiled_product.BYTES:
         pytest.skip("this processor does not multiply and add bytes")
-    multiplied = getattr(packed_matmul, way)
+    multiplied = getattr(matrix_products, way)
     for inner in (1, 3, 4, 250, 252, 255, 256, 257, 504, 512, 1021, 4099):
         for a, b in patterns((7, inner, 34), np.int16, np.random.default_rng(inner)):
             found = multiplied(*map(np.ascontiguousarray, (a, b)))
@@ -79,7 +79,7 @@ def test_every_way_of_multiplying_16_bits_is_exact(way):
 
 def test_upper_parts_leave_what_the_proof_needs():
     x = np.arange(-(2**15), 2**15, dtype=np.int16)
-    upper = packed_matmul.upper_part(x).astype(int)
+    upper = matrix_products.upper_part(x).astype(int)
     rest = x - 257 * upper
     assert upper.min() == -128 and upper.max() == 127 and abs(rest).max() == 128
     worst = 257 * 128 * 128 + 128 * 2**15
@@ -91,14 +91,14 @@ def test_blocks_of_split_numbers_follow_the_sums_of_magnitudes(size):
     """All rests with one sign, as large as they can be, in blocks as long as they are allowed."""
     a = np.full((3, 2100), -(size // 257 * 257 + 128), np.int16)
     b = np.full((2100, 33), a[0, 0], np.int16)
-    block = packed_matmul.split_block(a, b)
-    rest = abs(int(a[0, 0]) ** 2 - 257**2 * int(packed_matmul.upper_part(a)[0, 0]) ** 2)
+    block = matrix_products.split_block(a, b)
+    rest = abs(int(a[0, 0]) ** 2 - 257**2 * int(matrix_products.upper_part(a)[0, 0]) ** 2)
     assert block * rest < 2**31
     # 2^24 / (2 n) - 64 is 16320 for blocks of 512 and 8128 for blocks of 1024
     assert block == (252 if size > 16400 else 512 if size > 8200 else 1024)
     if tiled_product.BYTES:
-        assert np.array_equal(packed_matmul.split_matmul(a, b), exact(a, b))
-        assert np.array_equal(packed_matmul.split_matmul(a, ~b), exact(a, ~b))
+        assert np.array_equal(matrix_products.split_matmul(a, b), exact(a, b))
+        assert np.array_equal(matrix_products.split_matmul(a, ~b), exact(a, ~b))
 
 
 def test_dropped_bits_are_the_fewest_that_cannot_overflow():
@@ -164,10 +164,10 @@ def test_blocking_changes_no_bit(block, monkeypatch):
     rng = np.random.default_rng(7)
     a, b = rng.integers(-700, 700, (40, 900), "i2"), rng.integers(-700, 700, (900, 100), "i2")
     expected = exact(a, b)
-    monkeypatch.setattr(packed_matmul, "NEAR", block % 5 + 1)
-    monkeypatch.setattr(packed_matmul, "FAR", 2)
-    assert np.array_equal(packed_matmul.tiled_matmul(a, b, "int16", block=block), expected)
-    assert np.array_equal(packed_matmul.tiled_matmul(a, b, "int64", block=block), expected)
+    monkeypatch.setattr(matrix_products, "NEAR", block % 5 + 1)
+    monkeypatch.setattr(matrix_products, "FAR", 2)
+    assert np.array_equal(matrix_products.tiled_matmul(a, b, "int16", block=block), expected)
+    assert np.array_equal(matrix_products.tiled_matmul(a, b, "int64", block=block), expected)
 
 
 def test_products_in_threads_do_not_meet():
@@ -202,7 +202,7 @@ def test_float_matrices_within_the_stated_error(bits, accurate):
     rng = np.random.default_rng(bits)
     a, b = rng.standard_normal((20, 900)) * 1e-5, rng.standard_normal((900, 40)) * 1e7
     qa, qb = adaptive_quantize(a, bits), adaptive_quantize(b, bits)
-    drop = _dropped_bits(900, *(packed_matmul.magnitude(q.integers) for q in (qa, qb)))
+    drop = _dropped_bits(900, *(matrix_products.magnitude(q.integers) for q in (qa, qb)))
     if not accurate:
         qa, qb = (
             adaptive_quantize(x, bits, scale=q.scale * 2.0**d)

@@ -8,11 +8,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from sciprec.arrays.matrix_unit import multiplying, storage
-from sciprec.arrays.matrix_unit.multiplying import unit_product
+from sciprec.arrays.matrix_unit import multiplying
+from sciprec.arrays.matrix_unit.multiplying import compiled_for, unit_product
 from sciprec.arrays.matrix_unit.slicing import pairs_of, slice_bound, sliced
-from sciprec.arrays.matrix_unit.storage import Stored
-from sciprec.arrays.matrix_unit.unit_kernels import compiled_for, multiply_numbers
 from sciprec.arrays.matrix_unit.unit_table import UnitTable, pruned_to_two
 from sciprec.foundation.errors import InputError
 from sciprec.precision import resolve_backend
@@ -83,26 +81,12 @@ def test_random_units_give_the_oracles_bits():
     assert [(seed, text) for seed in SEEDS for n, text in [wrong_in(seed)] if n] == []
 
 
-def _swapped(packed):
-    return lambda integers: (lambda b: b >> 4 | b << 4)(packed(integers))
-
-
-def _shifted_places(found):
-    def wrong(numbers):
-        values, places = found(numbers)
-        return values, places ^ 1
-
-    return wrong
-
-
 def _neighbours(table):
     object.__setattr__(table, "scales", np.roll(table.scales, 1, axis=-1))
     return table
 
 
 FAULTS = {
-    "a swapped nibble": (storage, "packed_nibbles", _swapped),
-    "a wrong place of two in four": (storage, "two_of_four", _shifted_places),
     "a pair of slices left out": (
         multiplying, "pairs_of", lambda pairs: lambda n: pairs(n)[n > 1 :]
     ),
@@ -131,30 +115,6 @@ def test_sums_that_32_bits_do_not_hold_are_refused():
         r"beside the sign; 'int32' holds sums exactly up to 2\^31 - 1: sum fewer",
     ):
         resolve_matrix_unit("matrix:table=int8,field=int8").require_sums(140_000)
-
-
-@pytest.mark.parametrize("bits", [4, 8])
-@pytest.mark.parametrize("sparse", [False, True])
-@pytest.mark.parametrize("accumulator", ACCUMULATORS)
-def test_what_is_packed_gives_the_bits_of_all_numbers(bits, sparse, accumulator):
-    rng = np.random.default_rng(bits)
-    ends = 2 ** (bits - 1)
-    numbers = rng.integers(-ends, ends, (3, 32, 21)).astype(np.int8)
-    numbers = pruned_to_two(numbers).astype(np.int8) if sparse else numbers
-    stored = Stored.of(numbers, bits, sparse)
-    np.testing.assert_array_equal(stored.numbers(), numbers)
-    size = sum(array.nbytes for array in stored.arrays)
-    assert size == stored.bytes_of(numbers.size)
-    if accumulator == "int32":
-        field, dtype = rng.integers(-128, 128, (3, 32, 5)).astype(np.int32), np.int32
-    else:
-        field, dtype = rng.normal(size=(3, 32, 5)).astype(np.float16).astype("f4"), np.float32
-    whole, packed = np.zeros((3, 5, 21), dtype), np.zeros((3, 5, 21), dtype)
-    rows = np.array([32, 16, 0])
-    compiled_for(multiply_numbers, accumulator)(field, rows, whole, numbers)
-    compiled_for(stored.kernel, accumulator)(field, rows, packed, *stored.arrays)
-    np.testing.assert_array_equal(packed, whole)
-    assert whole[:2].any() and not whole[2].any()
 
 
 def test_the_pattern_keeps_the_two_largest_of_four():
@@ -207,17 +167,13 @@ def test_pairs_are_all_that_count():
 def test_a_million_integers_are_right():
     """By products of matrices in binary64, which holds each sum."""
     rng, rows = np.random.default_rng(0), np.full(50, 32)
-    kernel = compiled_for(multiply_numbers, "int32")
-    nibbles = compiled_for(storage.multiply_nibbles, "int32")
-    for _ in range(2):
+    multiply, out = compiled_for("int32"), np.zeros((50, 64, 128), np.int32)
+    for end in (128, 8):
         field = rng.integers(-128, 128, (50, 32, 64), dtype=np.int32)
-        whole, narrow = (rng.integers(-e, e, (50, 32, 128), dtype=np.int8) for e in (128, 8))
-        out = np.zeros((2, 50, 64, 128), np.int32)
-        kernel(field, rows, out[0], whole)
-        nibbles(field, rows, out[1], storage.packed_nibbles(narrow))
-        for found, table in zip(out, (whole, narrow), strict=True):
-            exact = field.swapaxes(1, 2).astype(float) @ table.astype(float)
-            np.testing.assert_array_equal(found, exact)
+        table = rng.integers(-end, end, (50, 32, 128), dtype=np.int8)
+        multiply(field, rows, out, table)
+        exact = field.swapaxes(1, 2).astype(float) @ table.astype(float)
+        np.testing.assert_array_equal(out, exact)
 
 
 def test_no_column_depends_on_those_beside_it():
@@ -383,17 +339,6 @@ def test_the_scale_that_is_advised_is_taken():
         UnitTable.of(matrices, MatrixUnit(table, "fp16", scale=advised), "rows")
         least = np.abs(matrices).max() / MatrixUnit(table, "fp16").largest("table")
         assert least <= advised <= 1.011 * least
-
-
-def test_what_is_not_two_of_four_is_refused():
-    numbers = np.zeros((1, 8, 3), np.int8)
-    numbers[0, 4:7, 2] = 1
-    with pytest.raises(
-        InputError,
-        match="not two of four: rows 4 to 7 of column 2 in block 0 have "
-        "3 numbers that are not zero; prune it first",
-    ):
-        Stored.of(numbers, 8, True)
 
 
 def test_a_unit_is_no_backend():

@@ -20,7 +20,8 @@ ROUNDINGS = {"rn": np.rint, "rz": np.trunc, "ru": np.ceil, "rd": np.floor}
 """name -> rounding to an integer: to nearest with ties to even, toward zero, up, down."""
 
 SMALLEST_EXPONENT, LARGEST_EXPONENT = -1074, 1023  # of a power of two that binary64 holds
-_SIGN, _INFINITY = -(1 << 63), 0x7FF0_0000_0000_0000  # bits of -0.0 and of infinity
+_SIGN = -(1 << 63)  # the bits of -0.0
+_INFINITY, _NAN = 0x7FF0_0000_0000_0000, 0x7FF8_0000_0000_0000
 _TINY = 2.0**-900
 
 
@@ -113,12 +114,13 @@ def adaptive_quantize(
         raise refused("nonfinite", nonfinite, "'refuse' or 'saturate'")
     layout = Layout.of(values.shape, axis, block)
     groups = layout.grouped(values)
-    highest, lowest, bad = _extremes(groups.view(np.int64))
+    ends = np.empty((2, groups.shape[0]))
+    bad = ends_of_rows(groups, ends)
     if bad and nonfinite == "refuse":
         raise InputError(_nonfinite_sentence(values))
-    scales = _chosen_scales(scale, highest.view("f8"), -lowest.view("f8"), span, round)
+    scales = _chosen_scales(scale, ends, span, round)
     out = np.empty(groups.shape, integer_dtype(bits))
-    saturated, nans = _round_groups(groups, scales, span, round, out)
+    saturated, nans = round_rows(groups, scales, span, out, round)
     if saturated and not saturate:
         raise InputError(
             f"{saturated} of {values.size} elements do not fit in {bits} bits with {headroom} of "
@@ -181,49 +183,61 @@ def _nonfinite_sentence(values: np.ndarray) -> str:
     )
 
 
-def _chosen_scales(scale, highest, lowest, span: int, rounding: str) -> np.ndarray:
-    """Choose one scale for each group from its largest (>= 0) and least (<= 0) finite element."""
+def _chosen_scales(scale, ends: np.ndarray, span: int, rounding: str) -> np.ndarray:
+    """Choose one scale for each group from its ends, as `ends_of_rows` gives them."""
     if isinstance(scale, str):
         if scale not in ("power_of_two", "arbitrary"):
             raise InputError(
                 f"unknown scale '{scale}'; known: power_of_two, arbitrary, or a number"
             )
-        chosen = _power_of_two if scale == "power_of_two" else _arbitrary
-        return np.where(highest > lowest, chosen(highest, lowest, span, rounding), 1.0)
+        if scale == "arbitrary":
+            return _arbitrary(ends.max(axis=0), span)
+        scales = np.empty(ends.shape[1])
+        powers_of_two(ends, float(span), scales, tuple(ROUNDINGS).index(rounding))
+        return scales
     words = "power_of_two, arbitrary, or numbers above zero"
     scales = reals("scale", scale, words).astype(np.float64)
-    if scales.size not in (1, highest.size):
-        raise InputError(f"scale has {scales.size} numbers; there are {highest.size} groups")
+    if scales.size not in (1, ends.shape[1]):
+        raise InputError(f"scale has {scales.size} numbers; there are {ends.shape[1]} groups")
     if not (np.isfinite(scales) & (scales > 0)).all():
         raise InputError("a scale is not a finite number above zero; each one has to be")
-    return np.array(np.broadcast_to(scales.reshape(-1), highest.shape))
+    return np.array(np.broadcast_to(scales.reshape(-1), ends.shape[1]))
 
 
-def _power_of_two(highest, lowest, span: int, rounding: str) -> np.ndarray:
-    """The smallest 2^e with both ends, rounded, in [-span, span - 1].
+@kept(nogil=True, error_model="numpy")
+def powers_of_two(ends, span, scales, mode=0):
+    """scales = the smallest 2^e with both ends, rounded, in [-span, span - 1]; 1 where both are 0,
+    NaN where they are.
 
     With the larger magnitude m * 2^k, 1/2 <= m < 1, and span = 2^s: the quotient by 2^(k-s) is
     below span, by 2^(k-s-1) it is span at least, by 2^(k-s+1) it rounds to span / 2 at most.
     """
-    start = np.frexp(np.maximum(highest, -lowest))[1] - (span.bit_length() - 1)
-    round_to_integer = ROUNDINGS[rounding]
-    exponent = start + 1
-    for candidate in (start, start - 1):
-        with np.errstate(under="ignore"):
-            top, bottom = (round_to_integer(np.ldexp(end, -candidate)) for end in (highest, lowest))
-        exponent = np.where((top <= span - 1) & (bottom >= -span), candidate, exponent)
-    return np.ldexp(1.0, np.clip(exponent, SMALLEST_EXPONENT, LARGEST_EXPONENT))
+    bits = math.frexp(span)[1] - 1
+    for g in range(scales.size):
+        above, below = ends[0, g], ends[1, g]
+        largest = max(above, below)
+        if not largest > 0.0:
+            scales[g] = np.nan if above != above else 1.0
+            continue
+        start = math.frexp(largest)[1] - bits
+        power = start + 1
+        for candidate in (start, start - 1):
+            inside = _rounded(math.ldexp(above, -candidate), mode) <= span - 1.0
+            if inside and _rounded(math.ldexp(-below, -candidate), mode) >= -span:
+                power = candidate
+        scales[g] = math.ldexp(1.0, min(max(power, SMALLEST_EXPONENT), LARGEST_EXPONENT))
 
 
-def _arbitrary(highest, lowest, span: int, rounding: str) -> np.ndarray:
-    """The smallest binary64 number that, times (span - 1), is not below the largest magnitude.
+def _arbitrary(largest: np.ndarray, span: int) -> np.ndarray:
+    """The smallest binary64 number that, times (span - 1), is not below the largest magnitude; 1
+    where that is 0.
 
     The rounded quotient is that number or the one before it.
     """
-    largest = np.maximum(highest, -lowest)
     quotient = largest / (span - 1)
     short = _short_of(quotient, float(span - 1), largest)
-    return np.nextafter(quotient, np.where(short, np.inf, quotient))
+    nearest = np.nextafter(quotient, np.where(short, np.inf, quotient))
+    return np.where(largest > 0, nearest, 1.0)
 
 
 @kept(nogil=True, error_model="numpy")
@@ -235,44 +249,51 @@ def _short_of(factor, whole, x):
     return short
 
 
-@kept(nogil=True)
-def _extremes(bits):
-    """Return the extremes of each group of binary64 bits: those of the largest finite number or
-    +0.0, those of minus the smallest one or +0.0, and the number of values that are not finite.
+def ends_of_rows(x: np.ndarray, ends: np.ndarray, spoil: bool = False) -> int:
+    """The distances of each row's ends from zero; returns how many values are not finite.
 
-    Numbers above zero are ordered as their bits are. Integers, unlike numbers, may be NaN without
-    spoiling a maximum that is taken in any order.
+    Args:
+        x: (rows, n), contiguous.
+        ends: (2, rows), written: the largest finite number, and minus the smallest, or 0.
+        spoil: write NaN where a value of the row is not finite.
     """
-    highest = np.zeros(bits.shape[0], np.int64)
-    lowest = np.zeros(bits.shape[0], np.int64)
-    bad = 0
+    return _extremes(x.view(np.int64), ends.view(np.int64), spoil)
+
+
+@kept(nogil=True)
+def _extremes(bits, ends, spoil):
+    """Numbers above zero are ordered as their bits are. Integers, unlike numbers, may be NaN
+    without spoiling a maximum that is taken in any order.
+    """
+    total = 0
     for g in range(bits.shape[0]):
-        top, bottom = np.int64(0), np.int64(0)
+        top, bottom, bad = np.int64(0), np.int64(0), 0
         for i in range(bits.shape[1]):
             word = bits[g, i]
             finite = (word & ~_SIGN) < _INFINITY
             bad += not finite
             top = max(top, word if finite else 0)
             bottom = max(bottom, (word ^ _SIGN) if finite else 0)
-        highest[g], lowest[g] = top, bottom
-    return highest, lowest, bad
+        nan = spoil and bad > 0
+        ends[0, g], ends[1, g] = _NAN if nan else top, _NAN if nan else bottom
+        total += bad
+    return total
 
 
-def _round_groups(groups, scales, span: int, rounding: str, out) -> tuple[int, int]:
-    """out = round(groups / scale); returns how many elements were saturated and how many NaN."""
-    return _round_rows(groups, scales, tuple(ROUNDINGS).index(rounding), float(span), out)
-
-
-def round_rows(x: np.ndarray, scales: np.ndarray, bits: int, out: np.ndarray) -> None:
-    """The integers of `adaptive_quantize` of rows whose scales are given, into an array of them.
+def round_rows(
+    x: np.ndarray, scales: np.ndarray, span: int, out: np.ndarray, rounding: str = "rn"
+) -> tuple[int, int]:
+    """out = the integers of rows over their scales; returns how many were saturated and how many
+    NaN.
 
     Args:
         x: (rows, n); what is not finite becomes an end of the range, or 0.
-        scales: (rows,); where one is NaN, so are all quotients.
-        bits: of the integers, sign included.
+        scales: (rows,); where one is NaN, all integers are 0.
+        span: 2^(bits - 1).
         out: (rows, n), written.
+        rounding: of `ROUNDINGS`.
     """
-    _round_groups(x, scales, 1 << (bits - 1), "rn", out)
+    return _round_rows(x, scales, tuple(ROUNDINGS).index(rounding), float(span), out)
 
 
 @kept(nogil=True, error_model="numpy")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,13 +13,17 @@ from sciprec.foundation.errors import InputError
 
 @dataclass(frozen=True)
 class Layout:
-    """The division of an array into groups of one scale: `tile` divides the last axes, `axis` is
-    split index by index, neither is the whole.
+    """The division of an array into tiles of one scale each; those at the ends may be shorter.
+
+    Attributes:
+        shape: of the array.
+        tile: the shape of a tile, which may be the whole array.
+        scales: the shape of the scales beside it; where none is given, the array's.
     """
 
     shape: tuple[int, ...]
-    axis: int | None
     tile: tuple[int, ...]
+    scales: tuple[int, ...] | None = None
 
     @classmethod
     def of(cls, shape: tuple[int, ...], axis: int | None, block) -> Layout:
@@ -32,61 +37,48 @@ class Layout:
         if axis is not None:
             dimensions = len(shape)
             words = f"an axis of an array of {dimensions} dimensions"
-            whole("axis", axis, -dimensions, dimensions - 1, words)
+            place = whole("axis", axis, -dimensions, dimensions - 1, words) % dimensions
+            counts = tuple(n if i == place else 1 for i, n in enumerate(shape))
+            return cls(shape, tuple(1 if i == place else n for i, n in enumerate(shape)), counts)
         words = f"a length, or a tuple of at most {len(shape)} lengths, each from 1 to 2^31"
         tile = () if block is None else tuple(reals("block", block, words).ravel().tolist())
         if len(tile) > len(shape):
             raise refused("block", block, words)
         for length in tile:
             whole("block", length, 1, 2**31, words)
-        return cls(shape, axis, (1,) * (len(shape) - len(tile)) + tile if tile else ())
+        if not tile:
+            return cls(shape, shape, ())
+        return cls(shape, (1,) * (len(shape) - len(tile)) + tile)
 
     @property
     def counts(self) -> tuple[int, ...]:
         """The number of tiles along each axis."""
-        return tuple(-(-n // size) for n, size in zip(self.shape, self.tile, strict=True))
-
-    def _order(self) -> tuple[int, ...]:
-        """Axes of the array of tiles: first all counts, then all positions within."""
-        dimensions = len(self.shape)
-        return (*range(0, 2 * dimensions, 2), *range(1, 2 * dimensions, 2))
+        pairs = zip(self.shape, self.tile, strict=True)
+        return tuple(-(-n // size) if size else 1 for n, size in pairs)
 
     def grouped(self, x: np.ndarray) -> np.ndarray:
         """The (groups, length) array, contiguous; tiles at the edges are filled with zeros."""
-        if self.axis is not None:
-            moved = np.moveaxis(x, self.axis, 0)
-            length = x.size // max(moved.shape[0], 1)
-            return np.ascontiguousarray(moved).reshape(moved.shape[0], length)
-        if not self.tile:
-            return np.ascontiguousarray(x).reshape(1, x.size)
-        edges = zip(self.counts, self.tile, self.shape, strict=True)
-        padded = np.pad(x, [(0, count * size - n) for count, size, n in edges])
-        pairs = [n for pair in zip(self.counts, self.tile, strict=True) for n in pair]
-        tiles = padded.reshape(pairs).transpose(self._order())
-        return np.ascontiguousarray(tiles).reshape(
-            int(np.prod(self.counts)), int(np.prod(self.tile))
-        )
+        pairs = list(zip(self.counts, self.tile, strict=True))
+        missing = [count * size - n for (count, size), n in zip(pairs, self.shape, strict=True)]
+        padded = np.pad(x, [(0, n) for n in missing]) if any(missing) else x
+        every = range(2 * len(pairs))  # first all counts, then all positions within
+        tiles = padded.reshape([n for pair in pairs for n in pair])
+        tiles = tiles.transpose((*every[::2], *every[1::2]))
+        return np.ascontiguousarray(tiles).reshape(math.prod(self.counts), math.prod(self.tile))
 
     def restored(self, groups: np.ndarray) -> np.ndarray:
         """The inverse of `grouped`."""
-        if self.axis is not None:
-            first = self.shape[self.axis]
-            rest = np.delete(self.shape, self.axis)
-            return np.ascontiguousarray(np.moveaxis(groups.reshape(first, *rest), 0, self.axis))
-        if not self.tile:
-            return groups.reshape(self.shape)
-        tiles = groups.reshape(*self.counts, *self.tile).transpose(np.argsort(self._order()))
+        dimensions = len(self.shape)
+        order = [axis for i in range(dimensions) for axis in (i, dimensions + i)]
+        tiles = groups.reshape((*self.counts, *self.tile)).transpose(order)
         padded = tiles.reshape([n * m for n, m in zip(self.counts, self.tile, strict=True)])
-        return np.ascontiguousarray(padded[tuple(slice(n) for n in self.shape)])
+        inner = padded[tuple(slice(n) for n in self.shape)]
+        return np.ascontiguousarray(inner).reshape(self.shape)
 
     def broadcast(self, scales: np.ndarray) -> np.ndarray:
         """The scales of the groups in a shape that broadcasts against the array."""
-        if self.axis is not None:
-            ones = [1] * len(self.shape)
-            ones[self.axis] = -1
-            return scales.reshape(ones)
-        if not self.tile:
-            return scales.reshape(())
+        if self.scales is not None:
+            return scales.reshape(self.scales)
         spread = scales.reshape(self.counts)
         for axis, size in enumerate(self.tile):
             spread = np.repeat(spread, size, axis)

@@ -1,14 +1,69 @@
-"""Products of a matrix unit: fields scaled and rounded, multiplied by a stored table."""
+"""Products of a matrix unit: fields scaled and rounded, multiplied by a stored table.
+
+The kernel is written once, compiled for integers and for floats: compiled plainly, integers give
+sums of 32 bits; lifted, products and sums have their formats.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import lru_cache
+
 import numpy as np
 
-from sciprec.arrays.matrix_unit.slicing import Room, ends_of_rows, pairs_of, slices_of
-from sciprec.arrays.matrix_unit.unit_kernels import compiled_for
+from sciprec.arrays.integers.fixed_point import ends_of_rows
+from sciprec.arrays.matrix_unit.slicing import Room, pairs_of, slices_of
 from sciprec.arrays.matrix_unit.unit_table import UnitTable, real_scales, rounded_to
 from sciprec.precision.compiled.disk_cache import kept
+from sciprec.precision.formats.backend import Arithmetic, Backend
+from sciprec.precision.formats.float_format import ALIASES, FORMATS
 from sciprec.precision.formats.matrix_unit import INTEGER_BITS, MatrixUnit
+from sciprec.precision.lifting.lifting import lift
+from sciprec.precision.operations.reduce import accumulate, product
+
+
+def multiply_numbers(field, rows, out, table):
+    """out[b, c, n] = sum over k of field[b, k, c] table[b, k, n], k ascending from zero.
+
+    Args:
+        field: (blocks, rows, columns of the field).
+        rows: (blocks,), how many count, multiples of 4; the others are zero.
+        out: (blocks, columns of the field, columns), written.
+        table: (blocks, rows, columns).
+    """
+    for b in range(field.shape[0]):
+        for c in range(field.shape[2]):
+            sums = out[b, c]
+            sums[:] = 0
+            for k in range(0, rows[b], 4):
+                w0 = field[b, k, c]
+                w1 = field[b, k + 1, c]
+                w2 = field[b, k + 2, c]
+                w3 = field[b, k + 3, c]
+                t0 = table[b, k]
+                t1 = table[b, k + 1]
+                t2 = table[b, k + 2]
+                t3 = table[b, k + 3]
+                for n in range(sums.shape[0]):
+                    upto = accumulate(sums[n], product(w0, t0[n]))
+                    upto = accumulate(upto, product(w1, t1[n]))
+                    upto = accumulate(upto, product(w2, t2[n]))
+                    sums[n] = accumulate(upto, product(w3, t3[n]))
+
+
+@lru_cache(maxsize=16)
+def compiled_for(accumulator: str) -> Callable:
+    """`multiply_numbers` with sums in this format; products are exact in binary32, or integers.
+
+    Args:
+        accumulator: "int32", or the name of a format.
+    """
+    if accumulator == "int32":
+        return kept(nogil=True)(multiply_numbers)
+    sums = Arithmetic(FORMATS[ALIASES[accumulator]])
+    products = Arithmetic(FORMATS["binary32"])
+    backend = Backend(f"sums in {accumulator}", sums, sums, sums, products)
+    return lift(multiply_numbers, backend, trust_inputs=True)
 
 
 @np.errstate(over="ignore", invalid="ignore", under="ignore")
@@ -82,10 +137,9 @@ def _sums(table: UnitTable, numbers: list[np.ndarray], fields: int, room: Room) 
     unit, (_, _, _, columns) = table.unit, table.shape
     shape = table.rows.size, fields, columns
     out, term, total = room(shape, _kind(unit)), room(shape), room(shape)
+    multiply = compiled_for(str(unit.accumulate))
     for number, (i, j) in enumerate(pairs_of(unit.slices)):
-        stored = table.slices[i]
-        kernel = compiled_for(stored.kernel, str(unit.accumulate))
-        kernel(numbers[j], table.rows, out, *stored.arrays)
+        multiply(numbers[j], table.rows, out, table.slices[i])
         result = term if number else total
         result[...] = out
         if unit.slices > 1:
@@ -113,20 +167,16 @@ def _numbers(
 ) -> tuple[list[np.ndarray], np.ndarray]:
     """The slices of the field's columns as lines, which change, and the lines' scales."""
     ends = room((2, len(lines)))
-    ends_of_rows(lines, *ends)
+    ends_of_rows(lines, ends, spoil=True)
     if unit.scale == "tensor":
-        most = room(fields)
-        for end, outermost in zip(ends, (np.max, np.min), strict=True):
-            apart = end.reshape(-1, fields)
-            outermost(apart, axis=0, out=most)
-            apart[...] = most
+        apart, most = ends.reshape(2, -1, fields), room((2, 1, fields))
+        np.max(apart, axis=1, out=most, keepdims=True)
+        apart[...] = most
     if unit.slices > 1:
         return slices_of(lines, ends, INTEGER_BITS[unit.field], unit.slices, room)
     if unit.scaled:
-        highest, lowest = ends
-        np.negative(lowest, out=lowest)
-        np.maximum(highest, lowest, out=highest)
-        scales = real_scales(highest, unit.field, room)
+        largest = np.maximum(*ends, out=ends[0])
+        scales = real_scales(largest, unit.field, room)
     else:
         scales = room(len(lines))
         scales.fill(1.0)

@@ -8,13 +8,17 @@ Source: Ozaki, Ogita, Oishi and Rump (2012), Error-free transformations of matri
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
 
-from sciprec.arrays.integers.fixed_point import LARGEST_EXPONENT, SMALLEST_EXPONENT
+from sciprec.arrays.integers.fixed_point import (
+    SMALLEST_EXPONENT,
+    ends_of_rows,
+    powers_of_two,
+    round_rows,
+)
 from sciprec.precision.compiled.disk_cache import kept
 
 Room = Callable[..., np.ndarray]
@@ -41,8 +45,8 @@ def sliced(
         is at most 2^-(q (n - 1)) / 2 of the scale. Rests are exact, but below 2^-1074.
     """
     ends, rest = room((2, len(x))), room(x.shape)
-    ends_of_rows(x, *ends)
     rest[...] = x
+    ends_of_rows(rest, ends, spoil=True)
     return slices_of(rest, ends, bits, slices, room)
 
 
@@ -57,71 +61,25 @@ def slices_of(
         bits, slices, room: as there.
     """
     scales, fine = (room(len(rest)) for _ in range(2))
-    span = float(1 << (bits - 1))
-    _powers_of_two(ends, span, scales)
+    span = 1 << (bits - 1)
+    powers_of_two(ends, float(span), scales)
     fine[...] = scales
     digits_of = [room(rest.shape, np.int8) for _ in range(slices)]
     for number, digits in enumerate(digits_of):
         if number:
             np.multiply(fine, 1.0 / span, out=fine)
             np.maximum(fine, _LEAST, out=fine)
-        _take_digits(rest, fine, span, digits)
+        round_rows(rest, fine, span, digits)
+        _take_away(rest, fine, digits)
     return digits_of, scales
 
 
 @kept(nogil=True, error_model="numpy")
-def ends_of_rows(x, highest, lowest):
-    """Return for each row (rows, n) the largest number, or 0 where none is above it, and the
-    smallest, or 0; both NaN where a number is not finite.
-    """
-    for g in range(x.shape[0]):
-        top, bottom, bad = 0.0, 0.0, 0
-        for i in range(x.shape[1]):
-            value = x[g, i]
-            top = value if value > top else top
-            bottom = value if value < bottom else bottom
-            bad += not abs(value) < np.inf
-        highest[g], lowest[g] = (np.nan, np.nan) if bad else (top, bottom)
-
-
-@kept(nogil=True, error_model="numpy")
-def _powers_of_two(ends, span, scales):
-    """scales = the smallest powers of two over which both ends, rounded, are in [-span, span - 1];
-    1 where both are 0. That is what `adaptive_quantize` takes.
-    """
-    bits = math.frexp(span)[1] - 1
-    for g in range(scales.size):
-        high, low = ends[0, g], ends[1, g]
-        if not high > low:
-            scales[g] = np.nan if high != high else 1.0
-            continue
-        start = math.frexp(max(high, -low))[1] - bits
-        power = start + 1
-        for candidate in (start, start - 1):
-            inside = np.rint(math.ldexp(high, -candidate)) <= span - 1.0
-            if inside and np.rint(math.ldexp(low, -candidate)) >= -span:
-                power = candidate
-        scales[g] = math.ldexp(1.0, min(max(power, SMALLEST_EXPONENT), LARGEST_EXPONENT))
-
-
-@kept(nogil=True, error_model="numpy")
-def _take_digits(rest, scales, span, digits):
-    """digits = rest over the scale, a power of two, rounded; they are taken from the rest. Zeros
-    where a scale is NaN.
-    """
+def _take_away(rest, scales, digits):
+    """rest -= digits * scales, exactly."""
     for g in range(rest.shape[0]):
-        scale = scales[g]
-        if scale != scale:
-            digits[g, :] = 0
-            continue
-        power = 1 - math.frexp(scale)[1]
-        half = power >> 1
-        first, second = math.ldexp(1.0, half), math.ldexp(1.0, power - half)
         for i in range(rest.shape[1]):
-            digit = np.rint(rest[g, i] * first * second)
-            digit = min(max(digit, -span), span - 1.0)
-            digits[g, i] = np.int8(digit)
-            rest[g, i] -= digit * scale
+            rest[g, i] -= digits[g, i] * scales[g]
 
 
 def pairs_of(slices: int) -> list[tuple[int, int]]:

@@ -9,8 +9,8 @@ from decimal import ROUND_CEILING, Context
 import numpy as np
 
 from sciprec.arrays.integers.fixed_point import round_rows
+from sciprec.arrays.integers.scale_groups import Layout
 from sciprec.arrays.matrix_unit.slicing import Room, sliced
-from sciprec.arrays.matrix_unit.storage import Stored
 from sciprec.arrays.quantization import rounding_into
 from sciprec.foundation.errors import InputError
 from sciprec.precision.compiled.disk_cache import kept as compiled
@@ -33,7 +33,7 @@ class UnitTable:
     Attributes:
         unit: how.
         along: "rows" or "columns", what a channel is.
-        slices: what is kept, one for each slice.
+        slices: the numbers of each slice, (blocks, rows, columns): int8 or binary32.
         scales: (matrices, groups, channels of a block).
         rows: (matrices groups,), how many of each block's rows count.
         shape: matrices, groups, rows and columns of a block.
@@ -43,7 +43,7 @@ class UnitTable:
 
     unit: MatrixUnit
     along: str
-    slices: tuple[Stored, ...]
+    slices: tuple[np.ndarray, ...]
     scales: np.ndarray
     rows: np.ndarray
     shape: tuple[int, int, int, int]
@@ -85,11 +85,9 @@ class UnitTable:
         blocks = _in_blocks(exact, unit, along)
         unit.require_sums(blocks.shape[2])
         numbers, scales = _numbers(blocks, unit, along)
-        bits = _bits(unit.table)
-        stored = tuple(Stored.of(part, bits, unit.sparse) for part in numbers)
         table = cls(
-            unit, along, stored, scales, _rows_of(counted, blocks.shape, along), blocks.shape,
-            int(there.sum()), _scales_of(there, unit, along), 0.0,
+            unit, along, tuple(numbers), scales, _rows_of(counted, blocks.shape, along),
+            blocks.shape, int(there.sum()), _scales_of(there, unit, along), 0.0,
         )  # fmt: skip
         size_of = np.sqrt((matrices**2).sum())
         error = np.sqrt(((table.values() - matrices) ** 2).sum()) / (size_of if size_of else 1.0)
@@ -98,19 +96,25 @@ class UnitTable:
 
     @property
     def bytes(self) -> float:
-        """The bytes that a unit stores: numbers of all slices, places, scales."""
-        numbers = sum(stored.bytes_of(self.count) for stored in self.slices)
-        return numbers + SCALE_BYTES * self.scales_kept
+        """The bytes that a unit stores: numbers of all slices, scales, and of two numbers in four
+        two bits each for their places.
+        """
+        bits = _bits(self.unit.table)
+        bits_of_one = (bits + 2) / 2 if self.unit.sparse else bits
+        return len(self.slices) * self.count * bits_of_one / 8 + SCALE_BYTES * self.scales_kept
 
     def values(self) -> np.ndarray:
         """The numbers that are kept times their scales, (matrices, rows, columns), in binary64."""
         fine, total = 1.0, 0.0
-        for stored in self.slices:
-            total = total + stored.numbers().astype(np.float64) * fine
+        for numbers in self.slices:
+            total = total + numbers.astype(np.float64) * fine
             fine *= 2.0**-self.unit.slice_bits if len(self.slices) > 1 else 1.0
         axis = 3 if self.along == "rows" else 2
         blocks = total.reshape(self.shape) * np.expand_dims(self.scales, axis)
-        return _out_of_blocks(blocks, self.along)
+        count, groups, rows, columns = self.shape
+        divided = (rows, columns * groups) if self.along == "rows" else (rows * groups, columns)
+        layout = Layout((count, *divided), (1, rows, columns))
+        return layout.restored(blocks.reshape(count * groups, -1))
 
 
 def real_scales(largest: np.ndarray, name: str, room: Room = np.empty) -> np.ndarray:
@@ -163,7 +167,7 @@ def rounded_to(x: np.ndarray, scales: np.ndarray, name: str, room: Room = np.emp
     """
     if name in INTEGER_BITS:
         integers = room(x.shape, np.int8)
-        round_rows(x, scales, INTEGER_BITS[name], integers)
+        round_rows(x, scales, 1 << (INTEGER_BITS[name] - 1), integers)
         return integers
     over, result = room(x.shape), room(x.shape, np.float32)
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
@@ -229,17 +233,9 @@ def _in_blocks(matrices: np.ndarray, unit: MatrixUnit, along: str) -> np.ndarray
             f"groups of {group} do not divide channels of {divided} numbers; fill up with "
             f"zeros to {short}, or take a group that divides them"
         )
-    if along == "columns":
-        return matrices.reshape(count, rows // group, group, columns)
-    apart = matrices.reshape(count, rows, columns // group, group)
-    return np.ascontiguousarray(apart.swapaxes(1, 2))
-
-
-def _out_of_blocks(blocks: np.ndarray, along: str) -> np.ndarray:
-    count, groups, rows, columns = blocks.shape
-    if along == "columns":
-        return blocks.reshape(count, groups * rows, columns)
-    return blocks.swapaxes(1, 2).reshape(count, rows, groups * columns)
+    tile = (rows, group) if along == "rows" else (group, columns)
+    layout = Layout(matrices.shape, (1, *tile))
+    return layout.grouped(matrices).reshape(count, divided // group, *tile)
 
 
 def _reach(rows: np.ndarray) -> np.ndarray:
@@ -299,9 +295,7 @@ def _scales(flat: np.ndarray, unit: MatrixUnit) -> np.ndarray:
     return real_scales(np.abs(flat).max(axis=1, initial=0.0), unit.table)
 
 
-def _require_held(
-    flat: np.ndarray, scales: np.ndarray, made: np.ndarray, unit: MatrixUnit
-) -> None:
+def _require_held(flat: np.ndarray, scales: np.ndarray, made: np.ndarray, unit: MatrixUnit) -> None:
     """Make sure that no number saturates or overflows."""
     if unit.table in INTEGER_BITS:
         end = unit.largest("table")

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from sciprec.arrays.aligned import aligned_zeros
 from sciprec.climate.equations.primitive_grid import (
     gather_rows,
     mass_flux,
@@ -25,7 +26,6 @@ from sciprec.climate.equations.primitive_grid import (
 from sciprec.climate.equations.share import EAST, FIRST, LAST, WEST, Share
 from sciprec.climate.equations.spherical import coriolis_terms, spectral_constants
 from sciprec.climate.equations.vertical import even_levels, hydrostatic
-from sciprec.climate.transform.aligned import aligned_zeros
 from sciprec.climate.transform.grid import Truncation
 from sciprec.climate.transform.legendre import coefficient_orders, epsilon
 from sciprec.precision.registry import kernel

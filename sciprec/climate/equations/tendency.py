@@ -16,10 +16,10 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import DTypeLike
 
+from sciprec.arrays.aligned import Pool, aligned_zeros
 from sciprec.climate.equations.registry import Conversion, EquationSet
 from sciprec.climate.equations.share import KERNELS, PART, PARTS, Share, first_field
 from sciprec.climate.stages.staged_transform import StagedTransform
-from sciprec.climate.transform.aligned import Pool, aligned_zeros
 from sciprec.climate.transform.spectral import (
     analyze_some,
     make_work,

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from sciprec.arrays.aligned import Pool
 from sciprec.climate.equations.registry import Conversion
 from sciprec.climate.running.drifting import ExactSteps, difference, parts_of
 from sciprec.climate.running.lifted_model import Model
@@ -19,7 +20,6 @@ from sciprec.climate.running.team import Steps
 from sciprec.climate.stepping.levels import Level
 from sciprec.climate.stepping.schemes import System
 from sciprec.climate.stepping.stored import resolve_stored
-from sciprec.climate.transform.aligned import Pool
 from sciprec.precision import resolve_backend
 from sciprec.tools.adapt.blocks import Adapted, block, block_size
 from sciprec.tools.adapt.control import Control

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from sciprec.arrays.aligned import Pool
 from sciprec.climate.equations.registry import Conversion
 from sciprec.climate.running.lifted_model import Model
 from sciprec.climate.running.request import Request
 from sciprec.climate.stepping.levels import Level
 from sciprec.climate.stepping.stored import StoredState
-from sciprec.climate.transform.aligned import Pool
 from sciprec.climate.transform.legendre import coefficient_orders
 from sciprec.precision import resolve_backend
 from sciprec.tools.monitor.drift import Drift, Part

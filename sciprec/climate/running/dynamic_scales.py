@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from sciprec.arrays.aligned import Pool
 from sciprec.climate.equations.registry import Conversion
 from sciprec.climate.running.request import Request
 from sciprec.climate.running.scaled_in_binary32 import ScaledInFormatModel, model_in_binary32
 from sciprec.climate.running.scaled_model import ScaledModel
 from sciprec.climate.running.team import Steps
 from sciprec.climate.stepping.levels import Level
-from sciprec.climate.transform.aligned import Pool
 from sciprec.instruments.assigning.scaling import DYNAMIC, reach
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from sciprec.arrays.aligned import Pool, aligned_zeros
 from sciprec.arrays.quantization import rounding_into
 from sciprec.climate.constants import Units
 from sciprec.climate.equations.registry import Conversion, columns_of
@@ -24,7 +25,6 @@ from sciprec.climate.stepping.diffusion import damping, diffusion_rate
 from sciprec.climate.stepping.levels import LEVEL_KERNELS, addition
 from sciprec.climate.stepping.schemes import STEP_KERNELS, WORK_ARRAYS, System
 from sciprec.climate.stepping.stored import rounding_after
-from sciprec.climate.transform.aligned import Pool, aligned_zeros
 from sciprec.climate.transform.compiled import compiled, staged
 from sciprec.climate.transform.spectral import (
     reference_transform,

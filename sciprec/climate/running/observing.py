@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from sciprec.arrays.aligned import Pool
 from sciprec.climate.equations.registry import Conversion
 from sciprec.climate.running.drifting import Drifting, is_fp64
 from sciprec.climate.running.request import Request
 from sciprec.climate.running.team import Steps
 from sciprec.climate.stepping.levels import Addition, Level
-from sciprec.climate.transform.aligned import Pool
 from sciprec.climate.transform.legendre import coefficient_orders
 from sciprec.tools.monitor.history import OFF, WHOLE, History
 from sciprec.tools.monitor.observed import Elements, Observed

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from sciprec.arrays.aligned import aligned_copy
 from sciprec.arrays.quantization import quantize
 from sciprec.climate.running.lifted_model import Model
 from sciprec.climate.running.scaled_model import ScaledModel
@@ -19,7 +20,6 @@ from sciprec.climate.stages.scaled_tendency import MOST_FIELDS, ScaledTendency
 from sciprec.climate.stages.scales import Notes, Place, Scales
 from sciprec.climate.stepping.schemes import STEP_KERNELS
 from sciprec.climate.stepping.stored import StoredState
-from sciprec.climate.transform.aligned import aligned_copy
 from sciprec.instruments.assigning import scaled_in_format as in_format
 from sciprec.instruments.assigning.scaled import ScalableInFormat, scalable
 from sciprec.instruments.assigning.scaling import CLIPPED

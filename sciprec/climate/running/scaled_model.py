@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from sciprec.arrays.aligned import Pool
 from sciprec.arrays.quantization import quantize
 from sciprec.climate.constants import SECONDS_PER_DAY
 from sciprec.climate.equations.registry import Conversion
@@ -23,7 +24,6 @@ from sciprec.climate.stages.scaled_transform import ScaledTransform
 from sciprec.climate.stages.scales import HEADROOM, REST, SCALED_STAGES, STATE, Notes, Place, Scales
 from sciprec.climate.stepping.schemes import STEP_KERNELS
 from sciprec.climate.stepping.stored import StoredState
-from sciprec.climate.transform.aligned import Pool
 from sciprec.instruments.assigning.origins import own_place
 from sciprec.instruments.assigning.scaled import Scalable, largest_of, scalable, spread_of
 from sciprec.instruments.assigning.scaling import (

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from sciprec.arrays.aligned import Pool
 from sciprec.arrays.matrix_unit.multiplying import unit_product
 from sciprec.arrays.matrix_unit.unit_table import UnitTable
-from sciprec.climate.transform.aligned import Pool
 from sciprec.climate.transform.grid import Truncation
 from sciprec.climate.transform.legendre import coefficient_orders, gauss_nodes, legendre_table
 from sciprec.climate.transform.legendre_stage import LANES, PAIR

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from sciprec.arrays.aligned import aligned_zeros
 from sciprec.climate.stages.scaled_transform import FA, FS, LA, LS, carried, scaled_tables
 from sciprec.climate.stages.scales import Scales
-from sciprec.climate.transform.aligned import aligned_zeros
 from sciprec.climate.transform.compiled import compiled
 from sciprec.climate.transform.grid import Truncation
 from sciprec.climate.transform.legendre_stage import legendre_analysis, legendre_synthesis

@@ -11,9 +11,9 @@ from functools import cached_property
 
 import numpy as np
 
+from sciprec.arrays.aligned import Pool, aligned_zeros
 from sciprec.arrays.quantization import rounding_into
 from sciprec.climate.stages.scales import FOURIER, LEGENDRE, Place, Scales
-from sciprec.climate.transform.aligned import Pool, aligned_zeros
 from sciprec.climate.transform.compiled import compiled
 from sciprec.climate.transform.grid import Truncation
 from sciprec.climate.transform.legendre_stage import (

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from sciprec.arrays.aligned import Pool
 from sciprec.climate.stages.matrix_legendre import MatrixLegendre
-from sciprec.climate.transform.aligned import Pool
 from sciprec.climate.transform.compiled import compiled
 from sciprec.climate.transform.grid import Truncation, resolve_truncation
 from sciprec.climate.transform.legendre import coefficient_orders

@@ -16,8 +16,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from sciprec.arrays.aligned import aligned_zeros
 from sciprec.arrays.sums.compensation import lost_in_sum
-from sciprec.climate.transform.aligned import aligned_zeros
 from sciprec.precision.operations.reduce import accumulate, product
 from sciprec.precision.registry import kernel
 

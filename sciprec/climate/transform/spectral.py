@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from sciprec.arrays.aligned import Pool, aligned_copy, aligned_zeros
 from sciprec.arrays.quantization import quantize, rounding_into
-from sciprec.climate.transform.aligned import Pool, aligned_copy, aligned_zeros
 from sciprec.climate.transform.fft import is_supported, smallest_length
 from sciprec.climate.transform.fourier import (
     analysis_waves,

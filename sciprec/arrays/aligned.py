@@ -21,11 +21,15 @@ def aligned_zeros(shape: int | tuple[int, ...], dtype: DTypeLike = np.float64) -
         shape, dtype: as for `numpy.zeros`.
     """
     shape = (shape,) if isinstance(shape, int) else shape
-    kind = np.dtype(dtype)
-    size = math.prod(shape) * kind.itemsize
-    memory = np.zeros(size + LINE_BYTES, np.uint8)
-    first = -memory.ctypes.data % LINE_BYTES
-    return memory[first : first + size].view(kind).reshape(shape)
+    count, kind = math.prod(shape), np.dtype(dtype)
+    memory = np.zeros(count * kind.itemsize + LINE_BYTES, np.uint8)
+    return aligned_part(memory, count, kind).reshape(shape)
+
+
+def aligned_part(memory: np.ndarray, count: int, dtype: DTypeLike) -> np.ndarray:
+    """The part of memory, bytes, that begins a cache line and holds `count` numbers."""
+    kind, first = np.dtype(dtype), -memory.ctypes.data % LINE_BYTES
+    return memory[first : first + count * kind.itemsize].view(kind)
 
 
 def aligned_copy(values: np.ndarray, dtype: DTypeLike = None) -> np.ndarray:
