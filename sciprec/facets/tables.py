@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from sciprec.foundation.arguments import Range
 
@@ -22,6 +22,21 @@ def as_tuple(value: Any) -> Any:
 def one_or_several(value: Any) -> Any:
     """One name, or an array of names, as a tuple."""
     return (value,) if isinstance(value, str) else as_tuple(value)
+
+
+def once(what: str) -> AfterValidator:
+    """A check that no name stands twice among names, or among tables with a key `name`.
+
+    Args:
+        what: the beginning of the message, such as "a backend is".
+    """
+
+    def checked(choices: tuple[Any, ...]) -> tuple[Any, ...]:
+        if len({getattr(choice, "name", choice) for choice in choices}) < len(choices):
+            raise ValueError(f"{what} named twice")
+        return choices
+
+    return AfterValidator(checked)
 
 
 def key(description: str, example: str, *, unit: str = "", **options: Any) -> Any:

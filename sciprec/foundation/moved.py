@@ -89,6 +89,9 @@ MOVED: Mapping[str, str] = {
     "report.sections.scaled": "facets.scaling.section",
     "scenario.policy_choice": "facets.policy.keys",
     "scenario.scaling_choice": "facets.scaling.keys",
+    "report.sections.drift": "facets.compensation.section",
+    "scenario.compensation_choice": "facets.compensation.keys",
+    "scenario.correction_choice": "facets.compensation.keys",
     "scenario.sections": "facets.tables",
     "scenario.values": "facets.values",
 }

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from sciprec.facets.adaptive.section import SECTION as ADAPTIVE
+from sciprec.facets.compensation.section import SECTION as COMPENSATION
 from sciprec.facets.monitor.section import SECTION as MONITOR
 from sciprec.facets.scaling.section import SECTION as SCALING
 from sciprec.facets.sections import PageSection
@@ -20,7 +21,6 @@ from sciprec.report.sections.distribution import (
     quantile_rows,
     worst_rows,
 )
-from sciprec.report.sections.drift import drift_rows
 from sciprec.report.sections.evidence_matrix import evidence_matrix
 from sciprec.report.sections.evidence_pictures import evidence_pictures, evidence_rows
 from sciprec.report.sections.fewest_bits import fewest_bits_section
@@ -117,7 +117,7 @@ _FINDINGS = (
     PageSection("suggestions", lambda of: suggestions(of.runs, str(of.batch.folder))),
     PageSection("distribution", _distribution),
     PageSection("classes", lambda of: class_rows(of.runs)),
-    PageSection("drift", lambda of: drift_rows(of.runs)),
+    COMPENSATION,
     PageSection("growth", lambda of: growth_section(of.runs)),
     PageSection("fixed_point", lambda of: fixed_point_sections(of.runs)),
 )

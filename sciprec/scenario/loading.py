@@ -15,10 +15,10 @@ from pydantic import (
     model_validator,
 )
 
+from sciprec.facets.compensation.keys import CompensationKey
 from sciprec.facets.monitor.keys import MonitorKey
 from sciprec.facets.tables import Section, as_tuple, key
 from sciprec.facets.values import ArithmeticNames
-from sciprec.scenario.compensation_choice import CompensationChoice, CompensationChoices
 from sciprec.scenario.ensemble import Ensemble
 from sciprec.scenario.trace_request import TraceRequest
 
@@ -53,11 +53,7 @@ class Scenario(Section):
         json_schema_extra={"uniqueItems": True},
         description="an array of backend names or spec strings; left out, MLU_PRECISION_MODE",
     )  # fmt: skip
-    compensation: CompensationChoices = Field(
-        default=(), examples=['compensation = ["none", "carry"]'],
-        json_schema_extra={"uniqueItems": True},
-        description="an array of names of compensations, or tables [[compensation]]",
-    )  # fmt: skip
+    compensation: CompensationKey = ()
     tolerance: Annotated[tuple[Tolerance, ...], BeforeValidator(as_tuple)] = Field(
         default=(), description="tables [[tolerance]]", examples=["[[tolerance]]"]
     )
@@ -120,16 +116,6 @@ class Scenario(Section):
         if len(set(names)) < len(names):
             raise ValueError("a backend is named twice")
         return names
-
-    @field_validator("compensation")
-    @classmethod
-    def _compensations_once(
-        cls, choices: tuple[CompensationChoice, ...]
-    ) -> tuple[CompensationChoice, ...]:
-        names = [choice.name for choice in choices]
-        if len(set(names)) < len(names):
-            raise ValueError("a compensation is named twice")
-        return choices
 
     @model_validator(mode="after")
     def _tolerances_once(self) -> Scenario:

@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from sciprec.facets.adaptive.keys import AdaptiveRequest
+from sciprec.facets.compensation.keys import NO_COMPENSATION, CompensationChoice, CorrectionChoice
 from sciprec.precision.formats.backend import TRUTH
 from sciprec.precision.formats.stages import resolve_stages
-from sciprec.scenario.compensation_choice import NO_COMPENSATION, CompensationChoice
-from sciprec.scenario.correction_choice import CorrectionChoice
 from sciprec.scenario.stages_choice import MODEL_STAGES, StagesChoice
 
 _ADAPTIVE = ", adaptive"

@@ -10,6 +10,7 @@ import pytest
 import xarray as xr
 
 from sciprec.drawing.svg import LONGEST_LABEL, drawn, legend, short
+from sciprec.facets.compensation.keys import CompensationChoice
 from sciprec.precision.formats.backend import resolve_backend
 from sciprec.report import page_section, section
 from sciprec.report.page import render
@@ -27,7 +28,6 @@ from sciprec.report.sections.rounded import rounded_in_words
 from sciprec.report.sections.suggestions import magnitude_correlation, suggestions
 from sciprec.results.comparison import compare
 from sciprec.results.output.dataset import trajectory_dataset
-from sciprec.scenario.compensation_choice import CompensationChoice
 from sciprec.scenario.variant import Variant
 from tests.extending import loading
 from tests.shell.conftest import little_trajectory

@@ -9,11 +9,11 @@ import pytest
 import xarray as xr
 
 from sciprec.cli import progress
+from sciprec.facets.compensation.keys import NO_COMPENSATION, CompensationChoice
 from sciprec.foundation.course import listening
 from sciprec.results.comparison.wording import duration
 from sciprec.results.output import files, netcdf, pieces
 from sciprec.results.output.dataset import prices_dataset
-from sciprec.scenario.compensation_choice import NO_COMPENSATION, CompensationChoice
 from sciprec.workbench.batch import course, execute
 from sciprec.workbench.batch.compiling import remember
 from sciprec.workbench.batch.perform import pace_of, perform

@@ -15,8 +15,9 @@ from sciprec import compare
 from sciprec.accumulation import accumulate
 from sciprec.arrays.sums.compensation import Compensation
 from sciprec.drawing.svg import label_style, short
+from sciprec.facets.compensation.keys import CompensationChoice, choice_of
+from sciprec.facets.compensation.section import drift_rows
 from sciprec.precision.formats.stages import STAGES
-from sciprec.report.sections.drift import drift_rows
 from sciprec.report.sections.fixed_point import fixed_point_sections
 from sciprec.report.sections.stages import stage_rows
 from sciprec.report.sections.suggestions import suggestions
@@ -24,7 +25,6 @@ from sciprec.report.stored.batch import read_batch
 from sciprec.results.comparison.wording import gain_in_words, times
 from sciprec.results.output import netcdf
 from sciprec.results.output.dataset import trajectory_dataset
-from sciprec.scenario.compensation_choice import CompensationChoice, choice_of
 from sciprec.workbench.batch import workflow
 from sciprec.workbench.batch.estimate import estimate
 from sciprec.workbench.batch.plan import plan

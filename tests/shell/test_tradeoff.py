@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sciprec.cost.peak_rates import MACHINES
+from sciprec.facets.compensation.keys import CompensationChoice
 from sciprec.foundation.timing import Sections, Timing, timing_of
 from sciprec.report.page import render
 from sciprec.report.sections.tradeoff import (
@@ -19,7 +20,6 @@ from sciprec.report.sections.tradeoff import (
     pareto,
     trade_offs,
 )
-from sciprec.scenario.compensation_choice import CompensationChoice
 from sciprec.scenario.variant import Variant
 
 

@@ -20,8 +20,8 @@ from sciprec.cost.matrix_rates import (
     kind_of,
     speed_modelled,
 )
+from sciprec.facets.compensation.section import drift_rows
 from sciprec.precision.formats.matrix_unit import MatrixUnit, resolve_matrix_unit
-from sciprec.report.sections.drift import drift_rows
 from sciprec.report.stored.batch import StoredRun
 from sciprec.results.comparison.rows import main_row
 from sciprec.results.output.stated import MATRIX_UNITS

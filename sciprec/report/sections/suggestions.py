@@ -9,8 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from sciprec.cost.work import stored_bytes
+from sciprec.facets.compensation import PLAIN
 from sciprec.precision.formats.backend import resolve_backend
-from sciprec.report.stored.batch import PLAIN, StoredRun
+from sciprec.report.stored.batch import StoredRun
 from sciprec.report.stored.shown import main_error
 from sciprec.results.comparison.rows import Row, main_row
 from sciprec.results.comparison.wording import factor

@@ -14,10 +14,10 @@ from sciprec.cost.peak_rates import MACHINES, roofline
 from sciprec.cost.work import Work, update_work
 from sciprec.drawing.picture import Picture
 from sciprec.drawing.svg import drawn, label_style, legend, short, to_svg
+from sciprec.facets.compensation.section import drift_rows
 from sciprec.foundation.errors import InputError
 from sciprec.foundation.timing import Timing
 from sciprec.precision.formats.backend import TRUTH, Backend
-from sciprec.report.sections.drift import drift_rows
 from sciprec.report.stored.batch import StoredBatch, StoredRun
 from sciprec.report.stored.evidence import truth_of
 from sciprec.report.stored.shown import main_error

@@ -18,6 +18,7 @@ from typing import Any
 import xarray as xr
 
 from sciprec.cost.work import Work, stored_bytes, update_work
+from sciprec.facets.compensation import PLAIN
 from sciprec.foundation import whole
 from sciprec.foundation.arguments import shown
 from sciprec.foundation.errors import InputError
@@ -57,8 +58,6 @@ from sciprec.scenario.variant import NAMES, OfVariant, Variant
 
 MANIFEST_VERSION = 3
 """The version of lists that are written; those of version 2 have no seal and no digests of runs."""
-PLAIN = "none"
-"""The name of no compensation."""
 
 
 @dataclass(frozen=True)

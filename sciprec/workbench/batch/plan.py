@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from sciprec.facets.compensation.keys import NO_COMPENSATION, choice_of
 from sciprec.foundation.errors import InputError
 from sciprec.precision.formats.backend import TRUTH, resolve_backend
-from sciprec.scenario.compensation_choice import NO_COMPENSATION, choice_of
 from sciprec.scenario.loading import Scenario
 from sciprec.scenario.stages_choice import MODEL_STAGES
 from sciprec.scenario.variant import OfVariant, Variant

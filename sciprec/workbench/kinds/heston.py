@@ -8,20 +8,15 @@ from collections.abc import Callable
 from typing import Any, ClassVar, Literal
 
 import xarray as xr
-from pydantic import Field, model_validator
+from pydantic import model_validator
 
+from sciprec.facets.compensation.keys import CARRY, CORRECTION, CorrectionChoice, CorrectionKey
 from sciprec.facets.policy.keys import WithPolicies
 from sciprec.facets.tables import key
 from sciprec.foundation.errors import InputError
 from sciprec.foundation.limits import HESTON_MODEL, PATHS
 from sciprec.precision.streams import philox4x32, seed_words
 from sciprec.results.output.stated import MARKET, stated
-from sciprec.scenario.correction_choice import (
-    CARRY,
-    CORRECTION,
-    CorrectionChoice,
-    CorrectionChoices,
-)
 from sciprec.scenario.loading import Scenario
 from sciprec.scenario.variant import Variant
 from sciprec.workbench.kinds import heston_grid
@@ -42,11 +37,7 @@ class HestonScenario(WithPolicies, Scenario):
 
     kind: Literal["heston"] = key('"heston"', 'kind = "heston"')
     heston: HestonRun = key("the table [heston]", "[heston.model]")
-    compensation: CorrectionChoices = Field(
-        default=(), examples=['compensation = ["none", "carry", "correction"]'],
-        json_schema_extra={"uniqueItems": True},
-        description='an array of "none", "carry" and "correction"; left out, "carry"',
-    )  # fmt: skip
+    compensation: CorrectionKey = ()
     takes_compensation: ClassVar[bool] = False
 
     @staticmethod
@@ -75,8 +66,6 @@ class HestonScenario(WithPolicies, Scenario):
                 "corrected; accepted with 'n_paths': \"none\" and \"carry\"; or give a tolerance "
                 "instead"
             )
-        if len(set(named)) < len(named):
-            raise ValueError("a compensation is named twice")
         return self
 
     def choices(self) -> tuple[CorrectionChoice, ...]:

@@ -6,7 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from sciprec.report.stored.batch import PLAIN, StoredRun
+from sciprec.facets.compensation import PLAIN
+from sciprec.facets.sections import PageSection, Run
 from sciprec.results.comparison.evidence.drift import BudgetDrift, drifts, gain
 from sciprec.results.comparison.rows import growth
 from sciprec.results.comparison.verdicts import main_row
@@ -14,7 +15,7 @@ from sciprec.results.comparison.wording import moment, time_unit
 from sciprec.results.output.stated import BUDGETS
 
 
-def drift_rows(runs: Sequence[StoredRun]) -> list[dict[str, Any]]:
+def drift_rows(runs: Sequence[Run]) -> list[dict[str, Any]]:
     """One row for each run of a scenario whose files hold budgets over time, as plain data.
 
     Args:
@@ -47,13 +48,13 @@ def drift_rows(runs: Sequence[StoredRun]) -> list[dict[str, Any]]:
     return rows
 
 
-def _error_at_end(truth: StoredRun, run: StoredRun) -> float:
+def _error_at_end(truth: Run, run: Run) -> float:
     """Relative l2 error of the main variable at the run's last time."""
     variable = main_row(run.comparison).variable
     return float(growth(truth.dataset, run.dataset, variable)[1][-1])
 
 
-def _row(run: StoredRun, compared, drift_of, ends, names: Sequence[str]) -> dict[str, Any]:
+def _row(run: Run, compared, drift_of, ends, names: Sequence[str]) -> dict[str, Any]:
     """A run's own numbers, and how many times smaller than those of its uncompensated twin."""
     alike = (o for o in compared if (o.backend, o.stages) == (run.backend, run.stages))
     twin = next((o for o in alike if o.compensation == PLAIN), None)
@@ -93,3 +94,8 @@ def _drift_gain(without: BudgetDrift | None, with_it: BudgetDrift | None) -> flo
 def _number_or_none(value: float) -> float | None:
     """The number, or None for NaN."""
     return None if math.isnan(value) else value
+
+
+SECTION = PageSection(
+    "drift", lambda of: drift_rows(of.runs), file="facets/compensation/section.html"
+)

@@ -5,19 +5,25 @@ compensation = ["none", "carry"]
 [[compensation]]
 name = "layered"
 variables = { vorticity = { alpha = 1.0 }, geopotential = { alpha = 0.15, beta = 0.85 } }
+
+Of a Heston scenario, what is done about the rounding errors of its paths:
+
+compensation = ["none", "carry", "correction"]
 """
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
 from sciprec.arrays.sums.compensation import COMPENSATIONS, LARGEST_COEFFICIENT, Compensation
-from sciprec.facets.tables import Section, as_tuple, key
+from sciprec.facets.compensation import PLAIN
+from sciprec.facets.tables import Section, as_tuple, key, once
 from sciprec.facets.values import NameOrTable
 from sciprec.foundation.errors import meant
 
+CARRY, CORRECTION = "carry", "correction"
 _SHARE = {"ge": 0, "le": LARGEST_COEFFICIENT}
 _ALPHA = f"a number from 0 to {LARGEST_COEFFICIENT:g}: the share of the residual that is added"
 _BETA = f"a number from 0 to {LARGEST_COEFFICIENT:g}: the share of an update's own loss"
@@ -107,5 +113,39 @@ def choice_of(name: str, given: Compensation | None) -> CompensationChoice:
 
 
 _Named = Annotated[CompensationChoice, NameOrTable(tuple(COMPENSATIONS))]
-CompensationChoices = Annotated[tuple[_Named, ...], BeforeValidator(as_tuple)]
-NO_COMPENSATION = CompensationChoice(name="none")
+CompensationKey = Annotated[
+    tuple[_Named, ...],
+    BeforeValidator(as_tuple),
+    once("a compensation is"),
+    Field(
+        examples=['compensation = ["none", "carry"]'], json_schema_extra={"uniqueItems": True},
+        description="an array of names of compensations, or tables [[compensation]]",
+    ),
+]  # fmt: skip
+NO_COMPENSATION = CompensationChoice(name=PLAIN)
+
+
+class CorrectionChoice(Section):
+    """One way to price: residuals forgotten, carried, or the mean error removed as well."""
+
+    name: Literal["none", "carry", "correction"] = key(
+        '"none" (no residuals), "carry" (of log-spot, variance and its integral) or "correction" '
+        "(carry, and the mean rounding error removed from the price)", 'name = "carry"',
+    )  # fmt: skip
+
+    def resolved(self) -> str:
+        """The correction's name, as `sciprec.heston.price` takes it."""
+        return self.name
+
+
+_Way = Annotated[CorrectionChoice, NameOrTable((PLAIN, CARRY, CORRECTION))]
+CorrectionKey = Annotated[
+    tuple[_Way, ...],
+    BeforeValidator(as_tuple),
+    once("a compensation is"),
+    Field(
+        examples=['compensation = ["none", "carry", "correction"]'],
+        json_schema_extra={"uniqueItems": True},
+        description='an array of "none", "carry" and "correction"; left out, "carry"',
+    ),
+]  # fmt: skip
