@@ -16,7 +16,6 @@ from sciprec.foundation.arguments import word
 from sciprec.foundation.limits import PARAMETER
 from sciprec.precision.formats.backend import backends, resolve_backend
 from sciprec.precision.formats.float_format import ALIASES, FORMATS
-from sciprec.precision.formats.matrix_unit import is_matrix_unit, resolve_matrix_unit
 
 
 @dataclass(frozen=True)
@@ -69,13 +68,10 @@ class KnownArithmetic:
         return {"anyOf": [{"type": "string", "enum": names}, {"type": "string", "pattern": "[:,]"}]}
 
 
-def _known_arithmetic(name: str) -> str:
+def known_arithmetic(name: str) -> str:
+    """The name of an arithmetic, checked."""
     resolve_backend(name)
     return name
-
-
-def _arithmetic_or_unit(name: str) -> str:
-    return resolve_matrix_unit(name).text if is_matrix_unit(name) else _known_arithmetic(name)
 
 
 def _number(value: Any) -> Any:
@@ -87,10 +83,8 @@ def _plain(value: Any) -> bool | float | str:
     return value if isinstance(value, (bool, str)) else PARAMETER.number("the value", value)
 
 
-ArithmeticName = Annotated[str, AfterValidator(_known_arithmetic), KnownArithmetic]
+ArithmeticName = Annotated[str, AfterValidator(known_arithmetic), KnownArithmetic]
 """The name of a backend, or a spec string."""
-ArithmeticOrUnit = Annotated[str, AfterValidator(_arithmetic_or_unit), KnownArithmetic]
-"""An arithmetic, or the spec string of a matrix unit."""
 ArithmeticNames = Annotated[tuple[ArithmeticName, ...], BeforeValidator(as_tuple)]
 Number = Annotated[Any, AfterValidator(_number), WithJsonSchema({"type": "number"})]
 """Finite; a whole one stays one."""

@@ -92,6 +92,9 @@ MOVED: Mapping[str, str] = {
     "report.sections.drift": "facets.compensation.section",
     "scenario.compensation_choice": "facets.compensation.keys",
     "scenario.correction_choice": "facets.compensation.keys",
+    "report.sections.matrix_units": "facets.matrix_unit.section",
+    "report.sections.stages": "facets.stages.section",
+    "scenario.stages_choice": "facets.stages.keys",
     "scenario.sections": "facets.tables",
     "scenario.values": "facets.values",
 }

@@ -11,11 +11,11 @@ from typing import Any
 from sciprec.cost.peak_rates import MACHINES
 from sciprec.drawing.templating import page_script, page_style, template
 from sciprec.facets.compensation.section import drift_rows
+from sciprec.facets.stages.section import stage_words
 from sciprec.foundation.memory import PEAK_MEMORY
 from sciprec.precision.formats.backend import TRUTH
 from sciprec.report.section import scenario_part
 from sciprec.report.sections.fixed_point import idle_roles_of, summary_of
-from sciprec.report.sections.stages import stage_words
 from sciprec.report.sections.tradeoff import (
     drift_columns,
     measured_cost,

@@ -10,9 +10,11 @@ from typing import Any
 
 from sciprec.facets.adaptive.section import SECTION as ADAPTIVE
 from sciprec.facets.compensation.section import SECTION as COMPENSATION
+from sciprec.facets.matrix_unit.section import SECTION as MATRIX_UNIT
 from sciprec.facets.monitor.section import SECTION as MONITOR
 from sciprec.facets.scaling.section import SECTION as SCALING
 from sciprec.facets.sections import PageSection
+from sciprec.facets.stages.section import SECTION as STAGES
 from sciprec.foundation.loading import load_plugins
 from sciprec.report.sections.bounded import level_rows, notes
 from sciprec.report.sections.distribution import (
@@ -27,11 +29,9 @@ from sciprec.report.sections.fewest_bits import fewest_bits_section
 from sciprec.report.sections.figures import pictures
 from sciprec.report.sections.fixed_point import fixed_point_sections
 from sciprec.report.sections.growth import growth_section
-from sciprec.report.sections.matrix_units import matrix_units_section
 from sciprec.report.sections.members import members_section
 from sciprec.report.sections.rooflines import rooflines_section
 from sciprec.report.sections.rounded import rounded_in_words
-from sciprec.report.sections.stages import stage_rows
 from sciprec.report.sections.suggestions import suggestions
 from sciprec.report.sections.traced import traced_rows
 from sciprec.report.stored.batch import StoredBatch, StoredRun
@@ -105,8 +105,8 @@ _FINDINGS = (
     PageSection("fewest_bits", lambda of: fewest_bits_section(of.runs, of.prefix)),
     PageSection("members", lambda of: members_section(of.runs)),
     PageSection("notes", lambda of: notes(of.runs)),
-    PageSection("stages", lambda of: stage_rows(of.runs)),
-    PageSection("matrix_units", lambda of: matrix_units_section(of.runs)),
+    STAGES,
+    MATRIX_UNIT,
     PageSection("rooflines", lambda of: rooflines_section(of.runs)),
     SCALING,
     PageSection("levels", lambda of: level_rows(of.runs)),

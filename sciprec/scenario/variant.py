@@ -10,9 +10,9 @@ from typing import Any
 
 from sciprec.facets.adaptive.keys import AdaptiveRequest
 from sciprec.facets.compensation.keys import NO_COMPENSATION, CompensationChoice, CorrectionChoice
+from sciprec.facets.stages.keys import MODEL_STAGES, StagesChoice
 from sciprec.precision.formats.backend import TRUTH
 from sciprec.precision.formats.stages import resolve_stages
-from sciprec.scenario.stages_choice import MODEL_STAGES, StagesChoice
 
 _ADAPTIVE = ", adaptive"
 NAMES = ("backend", "compensation", "label")

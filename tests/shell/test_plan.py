@@ -8,9 +8,9 @@ import pytest
 from sciprec.arrays.sums.compensation import Compensation
 from sciprec.climate.running import labelled
 from sciprec.facets.compensation.keys import NO_COMPENSATION, CompensationChoice
+from sciprec.facets.stages.keys import StagesChoice
 from sciprec.foundation.errors import InputError
 from sciprec.precision.formats.backend import backends
-from sciprec.scenario.stages_choice import StagesChoice
 from sciprec.scenario.variant import Variant
 from sciprec.workbench.batch.compiling import remember
 from sciprec.workbench.batch.estimate import estimates

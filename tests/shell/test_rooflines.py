@@ -13,10 +13,11 @@ from sciprec.climate.running.request import check_request
 from sciprec.climate.transform.grid import GaussianGrid
 from sciprec.climate.transform.spectral import GROUP
 from sciprec.cost.matrix_rates import MATRIX_MACHINES
+from sciprec.facets.matrix_unit import MATRIX_UNITS
 from sciprec.machine import MACHINES
 from sciprec.report.sections.rooflines import rooflines_section
 from sciprec.results.output import files
-from sciprec.results.output.stated import MATRIX_UNITS, STAGE_WORK
+from sciprec.results.output.stated import STAGE_WORK
 
 COUNTED = [
     {"stage": "light", "counts": {"add": 30, "load": 20, "store": 10}, "times": 4},

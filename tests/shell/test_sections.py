@@ -17,9 +17,9 @@ from sciprec.arrays.sums.compensation import Compensation
 from sciprec.drawing.svg import label_style, short
 from sciprec.facets.compensation.keys import CompensationChoice, choice_of
 from sciprec.facets.compensation.section import drift_rows
+from sciprec.facets.stages.section import stage_rows
 from sciprec.precision.formats.stages import STAGES
 from sciprec.report.sections.fixed_point import fixed_point_sections
-from sciprec.report.sections.stages import stage_rows
 from sciprec.report.sections.suggestions import suggestions
 from sciprec.report.stored.batch import read_batch
 from sciprec.results.comparison.wording import gain_in_words, times

@@ -17,6 +17,7 @@ from sciprec.climate.running.perturbation import Perturbation
 from sciprec.climate.running.request import Request, Restart, check_request
 from sciprec.climate.transform.grid import GaussianGrid, resolve_truncation
 from sciprec.facets.adaptive.attributes import with_adapted
+from sciprec.facets.matrix_unit import MATRIX_UNITS
 from sciprec.facets.monitor.attributes import with_monitor
 from sciprec.facets.scaling import SCALED
 from sciprec.foundation.arguments import flag
@@ -24,12 +25,7 @@ from sciprec.instruments.assigning.assigned_backend import every_place_met
 from sciprec.instruments.assigning.policies import in_place_of
 from sciprec.instruments.assigning.scaling import with_scaling
 from sciprec.results.output.dataset import trajectory_dataset
-from sciprec.results.output.stated import (
-    MATRIX_UNITS,
-    STAGE_WORK,
-    STORED_BITS,
-    STORED_STATE,
-)
+from sciprec.results.output.stated import STAGE_WORK, STORED_BITS, STORED_STATE
 from sciprec.results.output.variables import describe
 from sciprec.tools.adapt.plan import Plan as Adaptive
 from sciprec.tools.adapt.plan import plan_from as adaptive_from

@@ -13,8 +13,8 @@ from typing import Any
 from sciprec.cost.matrix_rates import MATRIX_MACHINES, operations_and_bytes, ridge_of
 from sciprec.cost.peak_rates import MACHINES, roofline
 from sciprec.cost.work import Work
+from sciprec.facets.matrix_unit.section import works_of
 from sciprec.foundation.errors import InputError
-from sciprec.report.sections.matrix_units import works_of
 from sciprec.report.stored.batch import StoredRun
 from sciprec.results.output.stated import STAGE_WORK
 

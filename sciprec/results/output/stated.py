@@ -49,8 +49,6 @@ STORED_STATE, STORED_BITS = "stored_state", "stored_bits"
 """The form of a state between steps, in words; bits of its numbers, where scales or a policy say
 so.
 """
-MATRIX_UNITS = "sciprec_matrix_units"
-"""Entries and work of the transforms' matrix units, as JSON."""
 STAGE_WORK = "sciprec_stage_work"
 """Operations, loads and stores of the stages of a step of fp64, counted, as JSON."""
 MARKET = "sciprec_market"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Container, Iterable
 from dataclasses import replace
 
+from sciprec.facets.stages.keys import MODEL_STAGES
 from sciprec.precision.formats.backend import Backend, resolve_backend
-from sciprec.scenario.stages_choice import MODEL_STAGES
 from sciprec.workbench.batch.compiling import is_compiled, kernels_of
 from sciprec.workbench.batch.plan import Run
 from sciprec.workbench.kinds import Estimate, kind_of

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sciprec.facets.compensation.keys import NO_COMPENSATION, choice_of
+from sciprec.facets.stages.keys import MODEL_STAGES
 from sciprec.foundation.errors import InputError
 from sciprec.precision.formats.backend import TRUTH, resolve_backend
 from sciprec.scenario.loading import Scenario
-from sciprec.scenario.stages_choice import MODEL_STAGES
 from sciprec.scenario.variant import OfVariant, Variant
 from sciprec.workbench.batch.modes import MODES, PRECISION, in_force
 

@@ -21,6 +21,7 @@ from pydantic import (
 from sciprec.facets.adaptive.keys import WithAdaptive
 from sciprec.facets.policy.keys import WithPolicies
 from sciprec.facets.scaling.keys import WithScaling
+from sciprec.facets.stages.keys import StagesChoice, StagesKey
 from sciprec.facets.tables import Section, as_tuple, key, limited
 from sciprec.facets.values import KnownArithmetic, PlainValue, Registered
 from sciprec.foundation.errors import InputError
@@ -31,7 +32,6 @@ from sciprec.precision.formats.backend import TRUTH, resolve_backend
 from sciprec.results.output.stated import stated
 from sciprec.results.output.variables import ZONAL_MEAN
 from sciprec.scenario.loading import Scenario
-from sciprec.scenario.stages_choice import StagesChoice, StagesChoices
 from sciprec.scenario.toml_file import inside, is_inside
 from sciprec.scenario.variant import Variant
 from sciprec.tools.monitor.plan import Plan, with_changes
@@ -162,11 +162,7 @@ class ClimateScenario(WithScaling, WithPolicies, WithAdaptive, Scenario):
 
     kind: Literal["climate"] = key('"climate"', 'kind = "climate"')
     climate: ClimateRun = key("the table [climate]", "[climate]")
-    stages: StagesChoices = Field(
-        default=(), examples=['stages = ["none", "fp16-legendre", "mixed-m0"]'],
-        json_schema_extra={"uniqueItems": True},
-        description="an array of names of stages, or tables [[stages]]",
-    )  # fmt: skip
+    stages: StagesKey = ()
 
     folders: ClassVar[tuple[str, ...]] = ("checkpoints",)
     together: ClassVar[tuple[tuple[str, ...], ...]] = (
@@ -188,14 +184,6 @@ class ClimateScenario(WithScaling, WithPolicies, WithAdaptive, Scenario):
     def stored_format(self) -> str | None:
         """The format of the state between steps, where it is not that of the arithmetic."""
         return self.climate.stored
-
-    @field_validator("stages")
-    @classmethod
-    def _stages_once(cls, choices: tuple[StagesChoice, ...]) -> tuple[StagesChoice, ...]:
-        names = [choice.name for choice in choices]
-        if len(set(names)) < len(names):
-            raise ValueError("stages are named twice")
-        return choices
 
 
 def _request(table: ClimateRun, **options: Any) -> Any:

@@ -15,8 +15,9 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from sciprec.facets.tables import Section, as_tuple, key
-from sciprec.facets.values import ArithmeticName, ArithmeticOrUnit, NameOrTable
+from sciprec.facets.matrix_unit.keys import ArithmeticOrUnit
+from sciprec.facets.tables import Section, as_tuple, key, once
+from sciprec.facets.values import ArithmeticName, NameOrTable
 from sciprec.precision.formats.stages import STAGES, resolve_stages
 
 _ARITHMETIC = "the name of an arithmetic of floats, or a spec string; left out, that of the run"
@@ -68,6 +69,15 @@ class StagesChoice(Section):
 
 
 _Named = Annotated[StagesChoice, NameOrTable(("none", *STAGES))]
-StagesChoices = Annotated[tuple[_Named, ...], BeforeValidator(as_tuple)]
+StagesKey = Annotated[
+    tuple[_Named, ...],
+    BeforeValidator(as_tuple),
+    once("stages are"),
+    Field(
+        examples=['stages = ["none", "fp16-legendre", "mixed-m0"]'],
+        json_schema_extra={"uniqueItems": True},
+        description="an array of names of stages, or tables [[stages]]",
+    ),
+]  # fmt: skip
 MODEL_STAGES = StagesChoice(name="none")
 """No arithmetics of their own."""

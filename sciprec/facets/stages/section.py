@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sciprec.report.stored.batch import StoredRun
+from sciprec.facets.sections import PageSection, Run
 
 
-def stage_rows(runs: Sequence[StoredRun]) -> list[dict[str, Any]]:
+def stage_rows(runs: Sequence[Run]) -> list[dict[str, Any]]:
     """A row for each run whose transforms have arithmetics of their own, as plain data.
 
     Args:
@@ -30,7 +30,7 @@ def stage_rows(runs: Sequence[StoredRun]) -> list[dict[str, Any]]:
     ]
 
 
-def stage_words(run: StoredRun) -> str:
+def stage_words(run: Run) -> str:
     """The arithmetics of a run's transforms in words; empty where they are those of the run."""
     if run.stages is None:
         return ""
@@ -50,3 +50,6 @@ def _exceptions(stages: dict[str, Any], backend: str) -> str:
         if stages[key]
     ]
     return f"{' and '.join(parts)} in {stages['kept'] or backend}" if parts else "–"
+
+
+SECTION = PageSection("stages", lambda of: stage_rows(of.runs), file="facets/stages/section.html")

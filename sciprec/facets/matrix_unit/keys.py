@@ -1,0 +1,18 @@
+"""Values of keys that take a matrix unit: legendre = "matrix:table=int8,field=fp16"."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import AfterValidator
+
+from sciprec.facets.values import KnownArithmetic, known_arithmetic
+from sciprec.precision.formats.matrix_unit import is_matrix_unit, resolve_matrix_unit
+
+
+def _arithmetic_or_unit(name: str) -> str:
+    return resolve_matrix_unit(name).text if is_matrix_unit(name) else known_arithmetic(name)
+
+
+ArithmeticOrUnit = Annotated[str, AfterValidator(_arithmetic_or_unit), KnownArithmetic]
+"""An arithmetic, or the spec string of a matrix unit."""
