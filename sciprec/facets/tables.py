@@ -19,11 +19,6 @@ def as_tuple(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-def one_or_several(value: Any) -> Any:
-    """One name, or an array of names, as a tuple."""
-    return (value,) if isinstance(value, str) else as_tuple(value)
-
-
 def once(what: str) -> AfterValidator:
     """A check that no name stands twice among names, or among tables with a key `name`.
 

@@ -59,6 +59,26 @@ class NameOrTable:
         return {"anyOf": [{"type": "string", "enum": list(self.names)}, handler(schema)]}
 
 
+@dataclass(frozen=True)
+class OneOrSeveral:
+    """Marks an array of names: one name in its place stands for an array of this alone.
+
+    Args:
+        names: the known ones, for JSON schemas.
+    """
+
+    names: tuple[str, ...]
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        return core_schema.no_info_before_validator_function(
+            lambda value: (value,) if isinstance(value, str) else as_tuple(value), handler(source)
+        )
+
+    def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> dict[str, Any]:
+        name = {"type": "string", "enum": list(self.names)}
+        return {"anyOf": [name, {"type": "array", "items": name}]}
+
+
 class KnownArithmetic:
     """The JSON schema of arithmetics: the known names, and the pattern of spec strings."""
 

@@ -8,16 +8,11 @@ from __future__ import annotations
 
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import (
-    BeforeValidator,
-    Field,
-    field_validator,
-    model_validator,
-)
+from pydantic import BeforeValidator, Field, model_validator
 
 from sciprec.facets.compensation.keys import CompensationKey
 from sciprec.facets.monitor.keys import MonitorKey
-from sciprec.facets.tables import Section, as_tuple, key
+from sciprec.facets.tables import Section, as_tuple, key, once
 from sciprec.facets.values import ArithmeticNames
 from sciprec.scenario.ensemble import Ensemble
 from sciprec.scenario.trace_request import TraceRequest
@@ -48,7 +43,7 @@ class Scenario(Section):
     title: str = key("a line for the page", 'title = "Flow over a mountain"', min_length=1)
     source: str = key("author, year and case", 'source = "Williamson et al. (1992), case 5"')
     kind: str = key('"climate", "heston" or "accumulation"', 'kind = "climate"')
-    backends: ArithmeticNames = Field(
+    backends: Annotated[ArithmeticNames, once("a backend is")] = Field(
         default=(), min_length=1, examples=['backends = ["fp32", "fp16"]'],
         json_schema_extra={"uniqueItems": True},
         description="an array of backend names or spec strings; left out, MLU_PRECISION_MODE",
@@ -109,13 +104,6 @@ class Scenario(Section):
     def stored_format(self) -> str | None:
         """The format of the state between steps, where it is not that of the arithmetic."""
         return None
-
-    @field_validator("backends")
-    @classmethod
-    def _backends_once(cls, names: tuple[str, ...]) -> tuple[str, ...]:
-        if len(set(names)) < len(names):
-            raise ValueError("a backend is named twice")
-        return names
 
     @model_validator(mode="after")
     def _tolerances_once(self) -> Scenario:

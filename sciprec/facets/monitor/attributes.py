@@ -81,7 +81,8 @@ def with_monitor(dataset: xr.Dataset, observed: Observed) -> xr.Dataset:
             }
     said = {
         "watch": list(history.names), "level": plan.level, "every": plan.every,
-        "rules": dict(plan.rules), "alerts": alerts_of(observed),
+        "rules": dict(plan.rules),
+        "alerts": [asdict(alert) | {"text": str(alert)} for alert in observed.alerts],
         "step_seconds": observed.step_seconds,
         _DRIFTED: [] if observed.drift is None else list(observed.drift.parts),
         "drift_every": plan.drift_every,
@@ -105,11 +106,6 @@ def with_monitor(dataset: xr.Dataset, observed: Observed) -> xr.Dataset:
     if observed.drift is None:
         return dataset
     return _with_drift(dataset, observed.drift, observed.drift_fields)
-
-
-def alerts_of(observed: Observed) -> list[dict[str, Any]]:
-    """What rules have found, as plain data."""
-    return [asdict(alert) | {"text": str(alert)} for alert in observed.alerts]
 
 
 def told_alerts(attributes: Any) -> tuple[str, ...]:

@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Annotated, ClassVar
 
-from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
-from sciprec.facets.tables import AddedKeys, as_tuple, one_or_several
-from sciprec.facets.values import ArithmeticName
+from sciprec.facets.tables import AddedKeys, as_tuple
+from sciprec.facets.values import ArithmeticName, OneOrSeveral
 from sciprec.foundation.arguments import word
 from sciprec.precision.formats.backend import resolve_backend
 
@@ -35,16 +35,7 @@ def _checked(policies: tuple[str, ...]) -> tuple[str, ...]:
 
 
 _Stages = Annotated[tuple[str, ...], BeforeValidator(as_tuple)]
-_Policies = Annotated[
-    tuple[str, ...],
-    BeforeValidator(one_or_several),
-    WithJsonSchema({
-        "anyOf": [
-            {"type": "string", "enum": list(_KNOWN)},
-            {"type": "array", "items": {"type": "string", "enum": list(_KNOWN)}},
-        ],
-    }),
-]  # fmt: skip
+_Policies = Annotated[tuple[str, ...], OneOrSeveral(_KNOWN)]
 
 
 class WithPolicies(AddedKeys):

@@ -11,9 +11,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Any, ClassVar
 
-from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
-from sciprec.facets.tables import AddedKeys, as_tuple, one_or_several
+from sciprec.facets.tables import AddedKeys, as_tuple
+from sciprec.facets.values import OneOrSeveral
 from sciprec.foundation.arguments import word
 from sciprec.instruments.assigning.scaling import (
     KEPT,
@@ -25,16 +26,7 @@ from sciprec.instruments.assigning.scaling import (
 )
 from sciprec.precision.formats.backend import TRUTH, resolve_backend
 
-_Scalings = Annotated[
-    tuple[str, ...],
-    BeforeValidator(one_or_several),
-    WithJsonSchema({
-        "anyOf": [
-            {"type": "string", "enum": list(SCALINGS)},
-            {"type": "array", "items": {"type": "string", "enum": list(SCALINGS)}},
-        ],
-    }),
-]  # fmt: skip
+_Scalings = Annotated[tuple[str, ...], OneOrSeveral(SCALINGS)]
 _Factors = Annotated[tuple[float, ...], BeforeValidator(as_tuple)]
 
 
