@@ -10,14 +10,13 @@ from sciprec.drawing.picture import Picture
 from sciprec.drawing.svg import COLOURS, drawn, to_svg
 from sciprec.drawing.templating import page_style, template
 from sciprec.report.sections.distribution import share_by_error
-from sciprec.results.comparison.pointwise.error_metrics import metrics
 from sciprec.results.comparison.reasons import reason
-from sciprec.results.comparison.rows import SETTLED, Comparison, Row
+from sciprec.results.comparison.rows import SETTLED, Comparison, Row, shown_metrics
 
-SHOWN_METRICS = ("max_abs", "rms", "bias", "relative_l2", "max_relative", "max_ulp",
-                 "decimal_digits", "correlation")  # fmt: skip
-CHIPS = {"identical": "identical", "noise": "good", "changed": "beyond", "broken": "broken",
-         "empty": "unjudged"}  # fmt: skip
+SHOWN_METRICS = ("max_abs", "rms", "bias", "relative_l2", "share_of_change", "max_relative",
+                 "max_ulp", "decimal_digits", "correlation")  # fmt: skip
+CHIPS = {"identical": "identical", "noise": "good", "still": "still", "changed": "beyond",
+         "broken": "broken", "empty": "unjudged"}  # fmt: skip
 MOST_PICTURES = 8
 _KINDS = (("absolute", "error"), ("relative", "relative error"), ("ulp", "ulps"))
 
@@ -31,7 +30,6 @@ def comparison_page(comparison: Comparison, *, golden: str, actual: str) -> str:
     """
     differing = [r for r in comparison.rows if r.severity not in SETTLED and r.statistics]
     shown = sorted(differing, key=_badness, reverse=True)[:MOST_PICTURES]
-    registered = metrics()
     return template("comparison.html").render(
         style=page_style(),
         title=_title(comparison),
@@ -40,7 +38,7 @@ def comparison_page(comparison: Comparison, *, golden: str, actual: str) -> str:
         tolerances=_tolerances(comparison),
         notes=[*(f"'{name}' is missing" for name in comparison.missing), *comparison.notes],
         rows=[(row, reason(row)) for row in comparison.rows],
-        metrics=[registered[name] for name in SHOWN_METRICS],
+        metrics=shown_metrics(comparison.rows, SHOWN_METRICS),
         chips=CHIPS,
         sections=[_section(row, f"v{i}") for i, row in enumerate(shown)],
         left_out=len(differing) - len(shown),
@@ -55,7 +53,7 @@ def _badness(row: Row) -> tuple[bool, float]:
 
 def _title(comparison: Comparison) -> str:
     """The answer in one line."""
-    beyond = [r.variable for r in comparison.rows if r.severity in ("changed", "broken")]
+    beyond = [r.variable for r in comparison.rows if r.severity in ("still", "changed", "broken")]
     if comparison.missing and not beyond:
         return f"Files are missing: {', '.join(comparison.missing)}"
     if not beyond:

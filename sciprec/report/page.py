@@ -34,6 +34,7 @@ STATUS_WORDS = {
     "identical": "identical",
     "good": "good enough",
     "unjudged": "not judged",
+    "still": "nothing moves",
     "beyond": "not good enough",
     "broken": "broke down",
     "failed": "failed",
@@ -140,7 +141,7 @@ def _title(batch: StoredBatch) -> str:
 def _card(batch: StoredBatch, label: str) -> dict[str, str]:
     """An arithmetic's sentence: the verdict over all scenarios and the closest call."""
     runs = batch.of_label(label)
-    order = ("failed", "broken", "beyond", "good", "unjudged", "identical")
+    order = ("failed", "broken", "beyond", "still", "good", "unjudged", "identical")
     worst = min(runs, key=lambda r: (order.index(r.verdict.status), -_sortable(r.verdict.margin)))
     status = worst.verdict.status
     bad = [run for run in runs if not run.verdict.acceptable]

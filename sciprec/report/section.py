@@ -35,9 +35,10 @@ from sciprec.report.sections.rounded import rounded_in_words
 from sciprec.report.sections.suggestions import suggestions
 from sciprec.report.sections.traced import traced_rows
 from sciprec.report.stored.batch import StoredBatch, StoredRun
-from sciprec.results.comparison.pointwise.error_metrics import metrics
+from sciprec.results.comparison.rows import shown_metrics
 
-SHOWN_METRICS = ("max_abs", "rms", "relative_l2", "decimal_digits", "standard_errors")
+SHOWN_METRICS = ("max_abs", "rms", "relative_l2", "share_of_change", "decimal_digits",
+                 "standard_errors")  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,8 @@ def _distribution(subject: Subject) -> Any:
 def _variables(subject: Subject) -> dict[str, Any] | None:
     """All errors of all variables."""
     runs = [r for r in subject.runs if r.comparison is not None and not r.is_truth]
-    shown = [m for m in metrics().values() if m.name in SHOWN_METRICS]
+    rows = [row for run in runs for row in run.comparison.rows]
+    shown = shown_metrics(rows, SHOWN_METRICS)
     return {"runs": runs, "metrics": shown} if runs else None
 
 

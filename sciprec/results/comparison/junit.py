@@ -60,7 +60,7 @@ def junit_xml(comparison: Comparison, *, golden: str, actual: str) -> str:
     cases = [
         JUnitCase(
             actual, row.variable, row.severity, reason(row),
-            row.severity in ("changed", "broken") or comparison.of_nothing, row.errors,
+            row.severity in ("still", "changed", "broken") or comparison.of_nothing, row.errors,
         )
         for row in comparison.rows
     ]  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from sciprec.results.comparison.pointwise.change import BEYOND_NOISE
 from sciprec.results.comparison.wording import number
 
 if TYPE_CHECKING:
@@ -24,11 +25,32 @@ def reason(row: Row) -> str:
         counted = f"{row.changed_nonfinite} of {row.points} values"
         return f"{counted} are finite in one and not in the other{_first_change(row)}"
     calls = _calls(row)
-    if row.severity == "noise":
+    if row.severity in ("noise", "still"):
         holding = [phrase for phrase, good in calls if good]
-        return " and ".join(holding) if holding else "nothing was asked for"
+        phrase = " and ".join(holding) if holding else "nothing was asked for"
+        return phrase if row.severity == "noise" else f"{standstill(row)}; {phrase}"
     missed = " and ".join(phrase for phrase, good in calls if not good)
     return f"{missed}{_largest(row)}"
+
+
+def standstill(row: Row) -> str:
+    """The sentence on a variable that stands still where truth moves."""
+    units, change = _unit(row.units), row.change
+    moved, own = number(change.truth), number(change.run)
+    there = f"{row.variable} changes by {moved}{units} in the truth"
+    return f"nothing moves: {there}, and by {own}{units} here"
+
+
+def standing_phrase(row: Row) -> str:
+    """Why a variable has no share of change."""
+    if row.change is None:
+        return "it has no axis of time, nor values to begin with"
+    units, change = _unit(row.units), row.change
+    moved = f"{number(change.truth)}{units}"
+    if change.truth > BEYOND_NOISE * change.noise:
+        return f"truth is {moved} from its start again, and was {number(change.most)}{units} before"
+    error = f"{number(change.noise)}{units}"
+    return f"truth changes by {moved}, which its own error of about {error} explains"
 
 
 def packing_notes(one: Pair) -> tuple[str, ...]:

@@ -23,7 +23,8 @@ from sciprec.results.comparison.evidence.growth_laws import Growth
 from sciprec.results.comparison.folder_pairs import files_of_both, two_folders
 from sciprec.results.comparison.inputs import Source, groups_of, opened, require_end, with_axes_of
 from sciprec.results.comparison.pointwise.attributes import stated_tolerances, steps_attribute
-from sciprec.results.comparison.pointwise.error_metrics import metrics, refined
+from sciprec.results.comparison.pointwise.change import Change
+from sciprec.results.comparison.pointwise.error_metrics import Metric, metrics, refined
 from sciprec.results.comparison.pointwise.number_format import NumberFormat
 from sciprec.results.comparison.pointwise.pairing import Pair, other_shapes, pair, shape_phrases
 from sciprec.results.comparison.pointwise.statistics import Statistics
@@ -36,8 +37,8 @@ SETTLED = ("identical", "empty")
 """Severities that no tolerance changes."""
 METRICS_VERSION = 1
 """Of the plain data that `as_dict` gives and `stored_metrics` reads."""
-SHOWN_METRICS = ("max_abs", "rms", "bias", "relative_l2", "p99_relative", "max_ulp",
-                 "decimal_digits")  # fmt: skip
+SHOWN_METRICS = ("max_abs", "rms", "bias", "relative_l2", "share_of_change", "p99_relative",
+                 "max_ulp", "decimal_digits")  # fmt: skip
 DROPPED_METRICS = ("p99_relative", "bias", "rms", "max_ulp", "max_abs", "decimal_digits")
 """Metrics that are left out where a line is too long, the first one first."""
 
@@ -52,11 +53,13 @@ class Row:
         errors: metric name -> value over the finite points; NaN over none.
         nonfinite_golden, nonfinite_actual: NaN and infinities in either.
         changed_nonfinite: points where finite became non-finite, or the other way round.
-        severity: identical | noise (within the tolerance) | changed (beyond) | broken | empty (no
-            value is finite in both, and nothing was compared).
+        severity: identical | noise (within the tolerance) | still (within it, and nothing moves,
+            where truth does) | changed (beyond) | broken | empty (no value is finite in both, and
+            nothing was compared).
         limits: the tolerances as numbers.
         number_format: of the run.
         statistics: all numbers of the errors; None where only stored metrics are known.
+        change: how far truth and run have moved; None without an axis of time.
     """
 
     variable: str
@@ -70,6 +73,7 @@ class Row:
     limits: Limits = Limits()
     number_format: NumberFormat | None = None
     statistics: Statistics | None = field(default=None, compare=False)
+    change: Change | None = None
 
 
 @dataclass(frozen=True, repr=False)
@@ -142,8 +146,7 @@ class Comparison(Shown):
 
     def listing(self) -> Listing:
         """One line for each variable."""
-        registered = metrics()
-        shown = [registered[name] for name in SHOWN_METRICS]
+        shown = shown_metrics(self.rows, SHOWN_METRICS)
         rows = [
             (
                 row.variable, row.severity, *(number(row.errors.get(m.name)) for m in shown),
@@ -155,7 +158,7 @@ class Comparison(Shown):
             ("variable", "result"),
             (*(m.title for m in shown), "not finite"),
             rows,
-            droppable=tuple(registered[name].title for name in DROPPED_METRICS),
+            droppable=tuple(metrics()[name].title for name in DROPPED_METRICS),
         )
 
     def sentences(self) -> tuple[str, ...]:
@@ -165,7 +168,7 @@ class Comparison(Shown):
         rows = [
             f"{row.variable} {row.severity}: {reason(row)}"
             for row in self.rows
-            if row.severity in ("changed", "broken", "empty")
+            if row.severity in ("still", "changed", "broken", "empty")
         ]
         missing = [f"'{name}' is in the first folder only" for name in self.missing]
         return (*rows, *self.unlike, *missing, *self.notes)
@@ -328,6 +331,12 @@ def main_row(comparison: Comparison) -> Row:
     return comparison.row(comparison.main or primary_name(names, {}))
 
 
+def shown_metrics(rows: Iterable[Row], names: Sequence[str]) -> list[Metric]:
+    """The metrics that a table of rows shows: the share of change where something changes."""
+    changing = any(not math.isnan(row.errors.get("share_of_change", math.nan)) for row in rows)
+    return [metrics()[name] for name in names if changing or name != "share_of_change"]
+
+
 def growth(golden: xr.Dataset, actual: xr.Dataset, variable: str) -> tuple[np.ndarray, np.ndarray]:
     """The relative l2 error of a variable at each time.
 
@@ -360,7 +369,7 @@ def _row(compared: Pair, stated: list[dict[str, Any]]) -> Row:
     return Row(
         compared.name, compared.units, compared.statistics.points, errors, *compared.nonfinite,
         compared.changed_nonfinite, severity, number_format=compared.number_format,
-        statistics=compared.statistics,
+        statistics=compared.statistics, change=compared.change,
     )  # fmt: skip
 
 
@@ -381,13 +390,15 @@ def _judged_row(row: Row, tolerances: Tolerances, steps: int) -> Row:
     severity = row.severity
     if severity not in SETTLED:
         severity = limits.severity(row.errors, changed_nonfinite=row.changed_nonfinite)
+        still = row.change is not None and row.change.is_still
+        severity = "still" if still and severity in WITHIN else severity
     return replace(row, limits=limits, severity=severity)
 
 
 def _row_as_dict(row: Row) -> dict[str, Any]:
     """A row as plain data."""
     nested = {name: vars(getattr(row, name)) if getattr(row, name) is not None else None
-              for name in ("limits", "number_format", "statistics")}  # fmt: skip
+              for name in ("limits", "number_format", "statistics", "change")}  # fmt: skip
     return vars(row) | nested
 
 

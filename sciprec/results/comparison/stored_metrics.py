@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from sciprec.foundation.errors import InputError, why_no_file
+from sciprec.results.comparison.pointwise.change import Change
 from sciprec.results.comparison.pointwise.number_format import NumberFormat
 from sciprec.results.comparison.rows import METRICS_VERSION, Comparison, Row, judged
 from sciprec.results.comparison.tolerances import Given, Tolerances
@@ -69,5 +70,13 @@ def _row(stored: dict[str, Any]) -> Row:
     return Row(
         stored["variable"], stored["units"], int(stored["points"]), errors,
         *(int(stored[name]) for name in counts[1:]), stored["severity"],
-        number_format=NumberFormat(**stored["number_format"]),
+        number_format=NumberFormat(**stored["number_format"]), change=_change(stored),
     )  # fmt: skip
+
+
+def _change(stored: dict[str, Any]) -> Change | None:
+    """The change of a stored variable, which files of earlier versions do not have."""
+    numbers = stored.get("change")
+    if numbers is None:
+        return None
+    return Change(**{k: math.nan if v is None else float(v) for k, v in numbers.items()})

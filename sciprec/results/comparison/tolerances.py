@@ -18,9 +18,10 @@ from sciprec.foundation.arguments import refused, share
 from sciprec.foundation.errors import InputError, meant
 from sciprec.results.comparison.pointwise.number_format import DIRECTED, NumberFormat
 
-SEVERITIES = ("identical", "noise", "changed", "broken", "empty")
+SEVERITIES = ("identical", "noise", "still", "changed", "broken", "empty")
 WITHIN = ("identical", "noise", "empty")
-"""Severities that miss no tolerance; of "empty" variables no value is finite in both."""
+"""Severities that miss no tolerance; of "empty" variables no value is finite in both. "still" ones
+are within the tolerances, but have not moved where the truth has."""
 SIGMAS = 4.0
 OF_FILE = ": "
 """The separator between the names of a file and its variable, where folders are compared."""

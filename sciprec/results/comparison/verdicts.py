@@ -16,11 +16,12 @@ from sciprec.foundation.errors import InputError
 from sciprec.precision.formats.backend import TRUTH
 from sciprec.results.comparison.pointwise.error_metrics import metrics
 from sciprec.results.comparison.pointwise.pairing import pair
+from sciprec.results.comparison.reasons import standing_phrase, standstill
 from sciprec.results.comparison.rows import SETTLED, Comparison, error_at_end, main_row
 from sciprec.results.comparison.wording import factor, moment, times
 from sciprec.results.output.stated import ELEMENTS
 
-STATUSES = ("truth", "identical", "good", "unjudged", "beyond", "broken", "failed")
+STATUSES = ("truth", "identical", "good", "unjudged", "still", "beyond", "broken", "failed")
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,8 @@ class Verdict:
 
     Args:
         status: truth | identical | good (within every tolerance) | unjudged (the scenario states
-            none) | beyond (some tolerance is missed) | broken (NaN or infinities in other places) |
+            none) | still (within every tolerance, and a variable has not moved where truth has) |
+            beyond (some tolerance is missed) | broken (NaN or infinities in other places) |
             failed (nothing to compare, or stopped early).
         sentence: the reason, with the numbers and everything else that was found.
         margin: error / tolerance of the closest call; NaN without one.
@@ -90,7 +92,7 @@ def stopped_early(attributes: Mapping[str, Any]) -> str:
 
 def with_evidence(verdict: Verdict, evidence: Mapping[str, Any] | None) -> Verdict:
     """The verdict on the pointwise errors with the other evidence, as `judge` describes."""
-    if evidence is None or verdict.status not in ("good", "unjudged", "beyond"):
+    if evidence is None or verdict.status not in ("good", "unjudged", "still", "beyond"):
         return verdict
     status, phrases = verdict.status, [verdict.sentence]
     answers = [evidence.get(name) or {} for name in ("consistency", "distributions")]
@@ -139,6 +141,11 @@ def _judge_points(golden: xr.Dataset, actual: xr.Dataset, comparison: Comparison
     """
     verdict = _judge_rows(golden, actual, comparison)
     notes = list(comparison.unlike)
+    still = [row for row in comparison.rows if row.change is not None and row.change.is_still]
+    if still and verdict.status in ("good", "unjudged", "beyond"):
+        status = "still" if verdict.status == "good" else verdict.status
+        sentence = "; ".join((*map(standstill, still), verdict.sentence))
+        verdict = replace(verdict, status=status, sentence=sentence)
     if actual.attrs.get(ELEMENTS) and verdict.status in ("good", "unjudged"):
         notes += _hidden(golden, actual, comparison)
     return replace(verdict, sentence="; ".join((verdict.sentence, *notes))) if notes else verdict
@@ -191,6 +198,9 @@ def _judge_rows(golden: xr.Dataset, actual: xr.Dataset, comparison: Comparison) 
     ]
     if bounds is not None:
         calls.append(bounds)
+    calls = [call for call in calls if not math.isnan(call[0])] or calls
+    if calls and math.isnan(calls[0][0]):
+        return Verdict("unjudged", calls[0][1])
     if not calls:
         row = main_row(comparison)
         digits = row.errors["decimal_digits"]
@@ -204,7 +214,8 @@ def _judge_rows(golden: xr.Dataset, actual: xr.Dataset, comparison: Comparison) 
 def _call(
     golden: xr.Dataset, actual: xr.Dataset, comparison: Comparison, tolerance: dict
 ) -> tuple[float, str]:
-    """Error / tolerance, and the sentence that says so.
+    """Error / tolerance, and the sentence that says so; NaN where truth hardly changes and the
+    tolerance is a share of its change.
 
     Raises:
         InputError: the file does not hold the variable.
@@ -220,8 +231,8 @@ def _call(
     error, when, limit = row.errors[metric.name], "", tolerance["at_most"]
     if "time" in golden[row.variable].dims:
         when = " over all stored times"
-        if tolerance.get("times", "last") == "last":
-            error = error_at_end(golden, actual, tolerance)
+        if metric.of_end or tolerance.get("times", "last") == "last":
+            error = error if metric.of_end else error_at_end(golden, actual, tolerance)
             when = f" at {moment(float(golden['time'][-1]), golden['time'].attrs)}"
     units = f" {row.units}" if metric.absolute and row.units != "1" else ""
     if row.severity == "empty":
@@ -231,6 +242,11 @@ def _call(
         return (
             math.inf,
             f"{sentence} against the tolerance {limit:.2g}{units} ({tolerance['reason']})",
+        )
+    if metric.of_end and math.isnan(error):
+        return math.nan, (
+            f"{row.variable}: no {metric.title} can be held against the tolerance {limit:.2g}: "
+            f"{standing_phrase(row)}"
         )
     margin = abs(error) / limit if limit else (0.0 if error == 0.0 else math.inf)
     if math.isnan(margin):

@@ -32,22 +32,26 @@ class Metric:
         title: the head of its column.
         absolute: whether its values carry the variable's units.
         compute: a pair to a number; NaN where it does not apply.
+        of_end: whether it is of the last stored time in any case.
     """
 
     name: str
     title: str
     absolute: bool
     compute: Callable[[Pair], float]
+    of_end: bool = False
 
 
 _METRICS: dict[str, Metric] = {}
 
 
-def metric(title: str, *, absolute: bool = False) -> Callable:
+def metric(title: str, *, absolute: bool = False, of_end: bool = False) -> Callable:
     """Register a function Pair -> float as a metric under its own name."""
 
     def register(function: Callable[[Pair], float]) -> Callable[[Pair], float]:
-        _METRICS[function.__name__] = Metric(function.__name__, title, absolute, function)
+        _METRICS[function.__name__] = Metric(
+            function.__name__, title, absolute, function, of_end
+        )
         return function
 
     return register
@@ -110,6 +114,18 @@ def relative_max(pair: Pair) -> float:
     Source: Williamson et al. (1992), equation 84.
     """
     return ratio(max_abs(pair), pair.statistics.max_truth)
+
+
+@metric("share of change", of_end=True)
+def share_of_change(pair: Pair) -> float:
+    """sqrt(sum w (actual - golden)^2 / sum w (golden - golden at the first time)^2), both at the
+    last stored time.
+
+    NaN without an axis of time (`time` or `update`); where golden has changed by less than ten
+    times its own error u |golden| sqrt(n) after n steps; and where it was more than ten times as
+    far from its start before.
+    """
+    return math.nan if pair.change is None else pair.change.share
 
 
 @metric("decimal digits")

@@ -10,8 +10,9 @@ import numpy as np
 import xarray as xr
 
 from sciprec.foundation.errors import InputError
-from sciprec.results.comparison.pointwise.attributes import json_attribute
+from sciprec.results.comparison.pointwise.attributes import json_attribute, steps_attribute
 from sciprec.results.comparison.pointwise.blocks import PairBlock, blocks_of
+from sciprec.results.comparison.pointwise.change import Change, change_of
 from sciprec.results.comparison.pointwise.conversions import Converted, UnitConversion, conversion
 from sciprec.results.comparison.pointwise.number_format import NumberFormat, number_format
 from sciprec.results.comparison.pointwise.one_pass import INF
@@ -26,7 +27,7 @@ from sciprec.results.comparison.pointwise.points import (
 from sciprec.results.comparison.pointwise.statistics import Statistics, statistics_of
 from sciprec.results.comparison.pointwise.tally import Tally
 from sciprec.results.comparison.pointwise.times import are_times, same_times, time_conversion
-from sciprec.results.output.stated import FREE_LENGTHS, is_compared, without_history
+from sciprec.results.output.stated import FREE_LENGTHS, START, is_compared, without_history
 
 MOST_DIFFERENCES = 4  # named in a message
 _FREE = (
@@ -52,6 +53,9 @@ class Pair:
         coordinates: values along axes that have some.
         packing: of the truth's values in their file, and of the run's in its own, in the truth's
             units; None where they are kept as they are.
+        start: values of truth and run before the first step, where no axis of time has them.
+        steps: of the run, at least as many as there are times after the first.
+        truth_roundoff: unit roundoff of the truth's values.
     """
 
     name: str
@@ -64,6 +68,9 @@ class Pair:
     number_format: NumberFormat = field(default_factory=lambda: number_format({}))
     coordinates: Mapping[str, np.ndarray] = field(default_factory=dict)
     packing: tuple[Packing | None, Packing | None] = (None, None)
+    start: tuple[np.ndarray, np.ndarray] | None = None
+    steps: int = 1
+    truth_roundoff: float = 2.0**-53
 
     def blocks(self) -> Iterator[PairBlock]:
         """Both variables with weights and scales, in blocks: memory does not depend on the size."""
@@ -83,6 +90,11 @@ class Pair:
     def statistics(self) -> Statistics:
         """The numbers of the tally."""
         return statistics_of(self.tally, self.dims, self.coordinates)
+
+    @cached_property
+    def change(self) -> Change | None:
+        """How far truth and run have moved from where they began; None without an axis of time."""
+        return change_of(self)
 
     @cached_property
     def golden(self) -> np.ndarray:
@@ -138,7 +150,7 @@ class Pair:
         scale = None if self.scale is None else self.scale[index]
         return replace(
             self, truth=self.truth[index], run=self.run[index], weights=full[index], scale=scale,
-            dims=self.dims[1:],
+            dims=self.dims[1:], start=None,
         )  # fmt: skip
 
 
@@ -238,8 +250,21 @@ def _pair_of(golden: xr.Dataset, actual: xr.Dataset, name: str) -> Pair:
         values if other is None else Converted(values, other), weights, scale,
         tuple(str(d) for d in truth.dims), kept_in,
         {str(d): truth[d].values for d in truth.dims if d in truth.coords},
-        (packing_of(truth), packed),
+        (packing_of(truth), packed), _started(golden, actual, name),
+        max(steps_attribute(actual.attrs), actual.sizes.get("time", 1) - 1, 1),
+        number_format(golden.attrs, truth.dtype).unit_roundoff,
     )  # fmt: skip
+
+
+def _started(
+    golden: xr.Dataset, actual: xr.Dataset, name: str
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """The values that a result began with in truth and run, where both files have them."""
+    starts = [data.get(str(data[name].attrs.get(START, ""))) for data in (golden, actual)]
+    if any(start is None or start.shape != golden[name].shape for start in starts):
+        return None
+    first, second = (np.asarray(start.values, np.float64) for start in starts)
+    return first, second
 
 
 def _differences(golden: xr.Dataset, actual: xr.Dataset, names: list[str]) -> list[str]:
