@@ -41,6 +41,7 @@ if TYPE_CHECKING:  # what editors and type checkers see; at run time each is imp
     from sciprec.report.stored.verification import verify as verify
     from sciprec.results.comparison.rows import compare as compare
     from sciprec.tools.bound.bounds import bound as bound
+    from sciprec.tools.digits.kernel_digits import digits as digits
     from sciprec.tools.memory.memory import check_memory as check_memory
     from sciprec.tools.monitor.monitored import monitor as monitor
     from sciprec.tools.trace.traces import trace as trace
@@ -65,6 +66,7 @@ _PUBLIC = {
     "trace": "sciprec.tools.trace.traces",
     "tune": "sciprec.tools.tune.tuned",
     "bound": "sciprec.tools.bound.bounds",
+    "digits": "sciprec.tools.digits.kernel_digits",
     "load_scenario": "sciprec.workbench.kinds",
     "run": "sciprec.workbench.batch.workflow",
     "monitor": "sciprec.tools.monitor.monitored",

@@ -19,6 +19,7 @@ from sciprec.cli import (
     climate_verbs,
     compare_verb,
     coverage_verb,
+    digits_verb,
     listing_verbs,
     monitor_verbs,
     page_verbs,
@@ -103,6 +104,7 @@ app.command()(listing_verbs.doctor)
 app.command()(page_verbs.report)
 app.command()(study_verb.study)
 app.command()(trace_verb.trace)
+app.command()(digits_verb.digits)
 app.command()(tune_verb.tune)
 app.command()(monitor_verbs.monitor)
 app.command()(monitor_verbs.watch)

@@ -1,4 +1,6 @@
-"""Tools, a folder each: trace, tune, monitor, adapt, bound and memory, for kernels and models."""
+"""Tools, a folder each: trace, digits, tune, monitor, adapt, bound and memory, for kernels and some
+for models.
+"""
 
 from typing import TYPE_CHECKING
 
@@ -6,6 +8,7 @@ from sciprec.foundation.later import names_of
 
 if TYPE_CHECKING:
     from sciprec.tools import bound as bound
+    from sciprec.tools import digits as digits
     from sciprec.tools import memory as memory
     from sciprec.tools import monitor as monitor
     from sciprec.tools import trace as trace

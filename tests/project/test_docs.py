@@ -55,8 +55,9 @@ BLOCKS = {
 }
 QUICK = {
     "docs/accumulation.md", "docs/architecture.md", "docs/bounds.md", "docs/climate.md",
-    "docs/compensation.md", "docs/engine.md", "docs/fixed_point.md", "docs/machine.md",
-    "docs/matrix_unit.md", "docs/notes/climate_transform.md", "docs/repeat.md", "docs/trust.md",
+    "docs/compensation.md", "docs/digits.md", "docs/engine.md", "docs/fixed_point.md",
+    "docs/machine.md", "docs/matrix_unit.md", "docs/notes/climate_transform.md", "docs/repeat.md",
+    "docs/trust.md",
 }  # fmt: skip
 SMALLER = {
     "truncation = 42": "truncation = 21",

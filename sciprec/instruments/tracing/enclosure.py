@@ -108,13 +108,14 @@ class Enclosure(Companion):
         self._note(b, b.or_(confirmed, self.is_exact(b, x, y)), row)
         return tested
 
-    def stepped(self, b, function, x, tested, row) -> None:
+    def stepped(self, b, function, x, tested, row):
         """Note a function that is constant between steps where the interval has one in it."""
         low, high = (b.fcmp_ordered("==", function(end.value), tested) for end in self.ends(b, x))
         exact = b.and_(self.is_exact(b, x), self.tested(b, x).is_finite())
         self._note(b, b.or_(b.and_(low, high), exact), row)
+        return tested
 
-    def signed(self, b, x, row, of_zero: bool = False) -> None:
+    def signed(self, b, x, row, of_zero: bool = False):
         """Note a sign that the interval does not confirm; NaN has none, and -0 no minus."""
         value, (low, high) = self.tested(b, x), self.ends(b, x)
         positive = b.and_(value.compared(">", 0.0), low.compared(">", 0.0))
@@ -124,19 +125,22 @@ class Enclosure(Companion):
             zero = b.icmp_unsigned("==", b.bitcast(value.value, I64), ir.Constant(I64, 0))
         exact = b.and_(self.is_exact(b, x), b.or_(zero, value.compared("!=", 0.0)))
         self._note(b, b.or_(b.or_(positive, negative), exact), row)
+        return value.value
 
     def classified(self, b, x, row) -> None:
         """Note a question for NaN or infinity that a number without a bound is asked."""
         self._note(b, self.interval(b, x)[1].is_finite(), row)
 
-    def divided(self, b, values, q, row) -> None:
+    def divided(self, b, values, q, row):
         """Note a rounded-down quotient q that the intervals do not confirm."""
+        whole = q
         x, y = (self.tested(b, v) for v in values)
         q = Real(b, q)
         rest = (-q).fused(y, x)
         number = self._less(b, values, rest, Real(b, 0.0), q)
         confirmed = b.or_(self._is_remainder(b, number, values), self.is_exact(b, *values))
         self._note(b, b.and_(confirmed, abs(q).compared("<", LARGEST_QUOTIENT)), row)
+        return whole
 
     def _note(self, b, confirmed, row) -> None:
         rows.decided(b, b.not_(confirmed), row)

@@ -11,13 +11,14 @@ from llvmlite import ir
 from numba.core import types
 from numba.core.errors import TypingError
 
+from sciprec.instruments.tracing import rows
 from sciprec.instruments.tracing.enclosure import Enclosure
 from sciprec.instruments.tracing.numbers import CompanionDtype, CompanionNumber, require_unwatched
 from sciprec.instruments.tracing.parts import Parts, PartsByStep, PartsOfWider
 from sciprec.instruments.tracing.technique import SEEN_BITS, Companion, row_bytes, two_sum
 from sciprec.instruments.tracing.twin import Twin
 from sciprec.precision.elementary import slopes
-from sciprec.precision.elementary.residuals import RESIDUALS
+from sciprec.precision.elementary.residuals import BITS, MOST_BITS, RESIDUALS
 from sciprec.precision.formats.backend import Arithmetic, Backend
 from sciprec.precision.operations import arrays, boundaries, keys, stores
 from sciprec.precision.operations.intrinsics import Operations
@@ -39,8 +40,10 @@ TECHNIQUES: dict[str, type[Companion]] = {
     "parts": Parts, "by step": PartsByStep, "wider": PartsOfWider, "twin": Twin,
     "enclosure": Enclosure,
 }  # fmt: skip
-UNSEEN = 2.0**-1000
+UNSEEN = 2.0**-900
 """Below this size residuals, whose terms underflow, are noise."""
+BITS_OF_VALUES = 52
+"""Of most values of elementary functions in binary64, without a residual."""
 COMPARISONS = {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}
 PASS, OUTERMOST_PASS, END = "pass_of_loop", "pass_of_outermost_loop", "end_of_outermost_loop"
 DECISIONS = (*COMPARISONS, "to_integer", "classified")
@@ -159,8 +162,9 @@ class TracedOperations(Operations):
         """A whole number beside x."""
         (x,), function = values, row.toward
         value = call(b, function, role.value(b, x))
-        role.stepped(b, lambda v: call(b, function, v), x, value, self.draw(b, role, key)["row"])
-        return self._stepped(b, role, value, key)
+        place = self.draw(b, role, key)["row"]
+        chosen = role.stepped(b, lambda v: call(b, function, v), x, value, place)
+        return self._stepped(b, role, chosen, key)
 
     def _stepped(self, b, role, value, key):
         """A function that is constant between steps: it follows the tested run, without error."""
@@ -169,8 +173,7 @@ class TracedOperations(Operations):
     def by_sign(self, context, b, row: Operation, values, role, key):
         """-1 or 1; of a zero or NaN its tested value."""
         (x,) = values
-        role.signed(b, x, self.draw(b, role, key)["row"])
-        value, one = role.value(b, x), V64.constant(1.0)
+        value, one = role.signed(b, x, self.draw(b, role, key)["row"]), V64.constant(1.0)
         signed = call(b, "copysign", one, value)
         moved = b.select(b.fcmp_ordered("!=", value, V64.constant(0.0)), signed, value)
         return role.exactly(b, moved)
@@ -178,8 +181,7 @@ class TracedOperations(Operations):
     def by_copysign(self, context, b, row: Operation, values, role, key):
         """|x| with the sign of y."""
         (x, y), place, role = values, self.draw(b, role, key)["row"], self.compute
-        role.signed(b, y, place, of_zero=True)
-        size, sign = role.magnitude(b, x), role.value(b, y)
+        size, sign = role.magnitude(b, x), role.signed(b, y, place, of_zero=True)
         negative = b.icmp_signed("<", b.bitcast(sign, I64), ir.Constant(I64, 0))
         return b.select(negative, role.negated(b, size), size)
 
@@ -204,8 +206,12 @@ class TracedOperations(Operations):
         rounded = self._by_plain(context, b, row.name, (x, y))
         rest, missing = two_sum(b, exact, b.select(other, y, zero)) if is_mod else (exact, zero)
         q = call(b, "roundeven", b.fdiv(b.fsub(x, rest), y))
-        made = role.remainder(b, values, rest, missing, q, not is_mod, place)
-        return role.rerounded(b, made, rounded, place, values)
+        chosen = role.times(b, values, q, place, is_mod)
+        made = role.remainder(b, values, rest, missing, chosen, not is_mod, place)
+        other = b.fsub(rest, b.fmul(b.fsub(chosen, q), y))
+        alike = b.fcmp_unordered("==", chosen, q)
+        made = role.with_value(b, made, b.select(alike, role.value(b, made), other))
+        return role.rerounded(b, made, b.select(alike, rounded, other), place, values)
 
     by_fmod = by_mod
 
@@ -213,18 +219,19 @@ class TracedOperations(Operations):
         """The quotient of the tested run."""
         tested = [role.value(b, v) for v in values]
         quotient = self._native(context, b, row.whole, tested, types.float64)
-        role.divided(b, values, quotient, self.draw(b, role, key)["row"])
-        return self._stepped(b, role, quotient, key)
+        chosen = role.divided(b, values, quotient, self.draw(b, role, key)["row"])
+        return self._stepped(b, role, chosen, key)
 
     def by_evaluate(self, context, b, row: Operation, values, role, key):
         """Evaluated as ever and rounded once; errors of operands go through it along secants."""
         tested = [role.value(b, v) for v in values]
         rounded = self._by_plain(context, b, row.name, tested)
-        function = _Function(context, b, row, role.format.significand_bits)
+        place = self.draw(b, role, key)["row"]
+        function = _Function(context, b, row, role.format.significand_bits, place)
         near = function.value(*tested) if function.is_seen else rounded
         made = role.of_function(b, values, tested, near, function)
         rest = function.rest(tested, near)
-        return role.rerounded(b, made, rounded, self.draw(b, role, key)["row"], values, rest)
+        return role.rerounded(b, made, rounded, place, values, rest)
 
     # ---- decisions -----------------------------------------------------------------------------
 
@@ -272,8 +279,9 @@ class TracedOperations(Operations):
             def codegen(context, b, signature, args):
                 role, value = self.compute, self.compute.value(b, args[1])
                 made = call(b, function, value)
-                role.stepped(b, lambda v: call(b, function, v), args[1], made, args[0])
-                return args[1]
+                chosen = role.stepped(b, lambda v: call(b, function, v), args[1], made, args[0])
+                alike = b.fcmp_unordered("==", chosen, made)
+                return role.with_value(b, args[1], b.select(alike, value, chosen))
 
             return kind(key, kind), codegen
 
@@ -349,10 +357,11 @@ class _Function:
 
     Args:
         bits: of the format that its values are rounded to.
+        place: the address of the operation's row.
     """
 
-    def __init__(self, context, b, row: Operation, bits: int):
-        self.context, self.b, self.evaluate = context, b, row.evaluate
+    def __init__(self, context, b, row: Operation, bits: int, place):
+        self.context, self.b, self.evaluate, self.place = context, b, row.evaluate, place
         self.residual = RESIDUALS.get(row.evaluate) if bits > SEEN_BITS else None
         self.is_seen = sees(row, bits)
         self.derivatives = slopes.DERIVATIVES.get(row.evaluate, (None,) * row.arity)
@@ -375,6 +384,18 @@ class _Function:
         found, b = self.called(self.residual, *operands, value), self.b
         tiny = b.fcmp_ordered("<", call(b, "fabs", value), V64.constant(UNSEEN))
         return b.select(tiny, V64.constant(0.0), found)
+
+    def missed(self, value):
+        """By how much a value and its rest may miss the function, of a random sign."""
+        b, size = self.b, call(self.b, "fabs", value)
+        bits, floor = BITS.get(self.evaluate, (MOST_BITS, 0.0))
+        least = V64.constant(floor)
+        larger = b.select(b.fcmp_ordered("<", size, least), least, size)
+        shares = [V64.constant(2.0**-n) for n in (BITS_OF_VALUES, bits)]
+        share = shares[int(not self.is_seen)]  # what is not seen counts as exact
+        if self.residual is not None:
+            share = b.select(b.fcmp_ordered("<", size, V64.constant(UNSEEN)), *shares)
+        return b.fmul(rows.random_sign(b, self.place), b.fmul(share, larger))
 
     def slope(self, x, error, near):
         """The slope between x and x - error, where it is `near` at x."""

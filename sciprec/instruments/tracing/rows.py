@@ -26,13 +26,15 @@ the mask is that of a pass, or where it is left out, if some operations are to b
 
 TREATMENT, RUNS, FIRST, LOST, ROUNDED = 1, 2, 3, 5, 6
 NO_NUMBER, INFINITE, SATURATED, VANISHED, OTHERWISE = 7, 10, 13, 16, 19
-INDEX, ALIKE = 22, 23
-EXAMINED_WORDS = 24
+INDEX, ALIKE, MOVED, UNSURE = 22, 23, 24, 25
+EXAMINED_WORDS = 26
 """Words of a row of a twin: how its results are treated, how often it ran, the clock when it first
 did, the largest factor by which a relative error grew, how often it rounded; of every event how
 often, and clock and step of the first one; a loop's present index; of which first events exact
 values make another, a bit for each in the order of `EVENTS`, and from bit `ENDLESS` on of which the
-exact value is not finite itself. Word 4 is left to parallel loops."""
+exact value is not finite itself; by how much of itself a number that enters is moved, a
+binary64 number; and how many decisions exact values leave open, since they are not known so well.
+Word 4 is left to parallel loops."""
 ENDLESS = 8
 EVENTS = {
     "NaN": NO_NUMBER,
@@ -125,15 +127,20 @@ def happened(b, row, event: int, condition, clock, alike=None, endless=None) -> 
             store(b, b.select(b.and_(new, fact), b.or_(known, bit), known), row, ALIKE)
 
 
-def decided(b, otherwise, row) -> None:
-    """Note a decision of the tested run, and whether exact values would have made another."""
-    kinds = (ir.IntType(1), I64)
-    b.call(routine(b.module, "sciprec.decided", I64, kinds, _decided), (otherwise, row))
+def decided(b, otherwise, row, unsure=None) -> None:
+    """Note a decision of the tested run, whether exact values would have made another, and whether
+    they leave it open.
+    """
+    bit = ir.IntType(1)
+    unsure = ir.Constant(bit, 0) if unsure is None else unsure
+    noted = routine(b.module, "sciprec.decided", I64, (bit, bit, I64), _decided)
+    b.call(noted, (otherwise, unsure, row))
 
 
-def _decided(b, otherwise, row):
+def _decided(b, otherwise, unsure, row):
     clock = ticked(b, row)
     happened(b, row, OTHERWISE, otherwise, clock)
+    store(b, b.add(load(b, row, UNSURE), b.zext(unsure, I64)), row, UNSURE)
     return clock
 
 

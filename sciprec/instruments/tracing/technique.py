@@ -161,17 +161,26 @@ class Companion:
         """What a comparison decides: as that of tested values does."""
         return tested
 
-    def stepped(self, b, function, x, tested, row) -> None:
-        """A function that is constant between steps was taken of the tested value."""
+    def stepped(self, b, function, x, tested, row):
+        """What a function is that is constant between steps: that of the tested value."""
+        return tested
 
-    def signed(self, b, x, row, of_zero: bool = False) -> None:
-        """The sign of the tested value was taken, where `of_zero` of a zero, too."""
+    def signed(self, b, x, row, of_zero: bool = False):
+        """The value whose sign is taken, where `of_zero` of a zero, too: the tested one."""
+        return self.value(b, x)
 
     def classified(self, b, x, row) -> None:
         """The tested value was asked whether it is finite, infinite or NaN."""
 
-    def divided(self, b, values, q, row) -> None:
-        """A quotient of tested values was rounded down to an integer q."""
+    def divided(self, b, values, q, row):
+        """The integer that a quotient of two numbers is rounded down to: q, that of tested ones."""
+        return q
+
+    def times(self, b, values, q, row, floors: bool):
+        """How often a remainder takes y away from x, where `floors` as a division that rounds down
+        has it, else one towards zero: q times, as of tested values.
+        """
+        return q
 
     def passed(self, b, index, row, outermost: bool) -> None:
         """A loop begins a pass."""

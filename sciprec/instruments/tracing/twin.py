@@ -24,17 +24,19 @@ from __future__ import annotations
 from llvmlite import ir
 
 from sciprec.instruments.tracing import rows
-from sciprec.instruments.tracing.technique import SEEN_BITS, Companion, two_sum
+from sciprec.instruments.tracing.technique import Companion, two_sum
 from sciprec.precision.rounding.words import F64, I64, V64, call, routine
 
 FOLLOWED_LANES = 4
 """Numbers beside a value where the exact value's own error is followed."""
+SURELY = 4.0
+"""How many times as large as drift and doubt the error of an exact value is taken to be."""
 LOST, ZERO = 2.0**-10, 2.0**-80
 """Of an exact value: a drift or a doubt beyond that leaves nothing of it. Of what is added: a sum
 that drifts by less is a zero where nothing is left of it."""
-FUNCTIONS, FUNCTIONS_OF_NARROW = 2.0**-98, 2.0**-52
-"""By how much the exact value of an elementary function misses it, relative: with its residual, and
-without, as in narrow formats."""
+SMALL, UNDERFLOWN = 2.0**-900, 2.0**-1072
+"""Of products and quotients below the first the exact value's low number may underflow: it misses
+up to the second."""
 
 
 class Twin(Companion):
@@ -176,14 +178,40 @@ class Twin(Companion):
         compare = b.fcmp_unordered if sign == "!=" else b.fcmp_ordered
         exact = compare(sign, difference, V64.constant(0.0))
         known = rows.is_finite(b, difference)
-        rows.decided(b, b.and_(known, b.xor(exact, tested)), row)
+        slack = b.fadd(self._slack(b, x), self._slack(b, y))
+        return self._decided(b, exact, tested, known, self._within(b, difference, slack), row)
+
+    def _decided(self, b, exact, tested, known, unsure, row):
+        """The decision of tested values, noted, or that of exact ones, where the row asks for it.
+
+        Args:
+            exact, tested: the two decisions, of any type.
+            known: whether there is an exact one.
+            unsure: whether exact values leave it open.
+        """
+        if exact.type == F64:
+            differs = b.fcmp_unordered("!=", exact, tested)
+        else:
+            differs = b.xor(exact, tested)
+        rows.decided(b, b.and_(known, differs), row, b.and_(known, unsure))
         header, asked = rows.header_of(b, row), rows.load(b, row, rows.TREATMENT)
         goes = b.icmp_signed("<", *(rows.load(b, header, word) for word in (rows.CLOCK, rows.STOP)))
         heals = b.and_(_is(b, asked, rows.HEALED), b.and_(goes, known))
         return b.select(heals, exact, tested)
 
-    def stepped(self, b, function, x, tested, row) -> None:
-        """Note a function that is constant between steps, and whether the exact value is on
+    def _slack(self, b, x):
+        """By how much an exact value may be wrong."""
+        drift, doubt = self.stray(b, x)
+        return b.fmul(V64.constant(SURELY), b.fadd(call(b, "fabs", drift), doubt))
+
+    def _within(self, b, distance, slack):
+        """Whether exact values may be on the other side of what is so far away."""
+        zero = V64.constant(0.0)
+        near = b.fcmp_ordered("<=", call(b, "fabs", distance), slack)
+        return b.and_(near, b.fcmp_ordered(">", slack, zero))
+
+    def stepped(self, b, function, x, tested, row):
+        """What a function is that is constant between steps; note whether the exact value is on
         another one.
         """
         high, low = self.pair(b, x)
@@ -192,8 +220,56 @@ class Twin(Companion):
         below = b.and_(whole, b.fcmp_ordered("<", low, V64.constant(0.0)))
         other = b.fsub(exact, V64.constant(1.0))
         exact = b.select(b.and_(below, b.fcmp_ordered("<", function(other), exact)), other, exact)
-        differs = b.fcmp_ordered("!=", exact, tested)
-        rows.decided(b, b.and_(rows.is_finite(b, exact), differs), row)
+        slack = self._slack(b, x)
+        ends = [function(join(high, slack)) for join in (b.fsub, b.fadd)]
+        unsure = b.and_(whole, self._within(b, low, slack))
+        unsure = b.or_(unsure, b.fcmp_ordered("!=", *ends))
+        return self._decided(b, exact, tested, rows.is_finite(b, exact), unsure, row)
+
+    def signed(self, b, x, row, of_zero: bool = False):
+        """The value whose sign is taken; note whether the exact one has another."""
+        value, (high, _) = self.value(b, x), self.pair(b, x)
+        one, zero = V64.constant(1.0), V64.constant(0.0)
+        signs = []
+        for number in (high, value):
+            sign = call(b, "copysign", one, number)
+            nothing = b.fcmp_ordered("==", number, zero)
+            signs.append(sign if of_zero else b.select(nothing, zero, sign))
+        known = b.and_(rows.is_finite(b, high), b.fcmp_ordered("==", value, value))
+        unsure = self._within(b, high, self._slack(b, x))
+        chosen = self._decided(b, *signs, known, unsure, row)
+        return b.select(b.fcmp_unordered("==", chosen, signs[1]), value, high)
+
+    def divided(self, b, values, q, row):
+        """The integer that a quotient is rounded down to, as `times` has it."""
+        return self.times(b, values, q, row, True)
+
+    def times(self, b, values, q, row, floors: bool):
+        """The integer that a quotient is rounded to; note whether it is another of exact values."""
+        one, zero = V64.constant(1.0), V64.constant(0.0)
+        dividend, (divisor, divisor_low) = self.pair(b, values[0])[0], self.pair(b, values[1])
+        sign = call(b, "copysign", one, divisor if floors else dividend)  # of the remainder
+        way = one if floors else b.fmul(sign, call(b, "copysign", one, divisor))
+        size = b.fmul(sign, divisor) if floors else call(b, "fabs", divisor)
+        size_low = b.fmul(divisor_low, b.fmul(sign, way))
+
+        def left(times):
+            """The remainder, of the sign that it should have, and by how much it is too large."""
+            beside = self.difference(b, *values, times)
+            number = self.made(b, zero, beside)
+            high, low = (b.fmul(sign, n) for n in self.pair(b, number))
+            return high, b.fadd(b.fsub(high, size), b.fsub(low, size_low)), self._slack(b, number)
+
+        near, _, _ = left(q)
+        exact = b.fadd(q, b.fmul(way, call(b, "floor", b.fdiv(near, size))))
+        below, above, _ = left(exact)
+        exact = b.select(b.fcmp_ordered("<", below, zero), b.fsub(exact, way), exact)
+        exact = b.select(b.fcmp_ordered(">=", above, zero), b.fadd(exact, way), exact)
+        below, above, slack = left(exact)
+        slack = b.fadd(slack, self._slack(b, values[1]))
+        unsure = b.or_(*(self._within(b, n, slack) for n in (below, above)))
+        known = b.and_(rows.is_finite(b, exact), rows.is_finite(b, q))
+        return self._decided(b, exact, q, known, unsure, row)
 
     def passed(self, b, index, row, outermost: bool) -> None:
         """Note that a loop begins a pass."""
@@ -206,22 +282,16 @@ class Twin(Companion):
     # ---- operations ----------------------------------------------------------------------------
 
     def entered(self, b, x, rounded, rest, row):
-        """A plain number x + rest that was rounded."""
-        pair = x, V64.constant(0.0) if rest is None else rest
+        """A plain number x + rest that was rounded; the exact one is moved by what the row says."""
+        moved = b.fmul(x, rows.load(b, row, rows.MOVED, F64))
+        moved = b.select(rows.is_finite(b, moved), moved, V64.constant(0.0))
+        pair = x, moved if rest is None else b.fadd(rest, moved)
         return self.finished(b, rounded, x, pair, (), row)
 
     def rerounded(self, b, x, rounded, row, operands=None, rest=None):
         """A number that was rounded once more; what is beside x knows of a rest."""
-        stray = self.stray(b, x)
-        if operands is None:
-            operands = (x,)
-        else:  # of a function, whose exact value is perturbed
-            narrow = self.format.significand_bits <= SEEN_BITS
-            share = V64.constant(FUNCTIONS_OF_NARROW if narrow else FUNCTIONS)
-            moved = b.fmul(rows.random_sign(b, row), b.fmul(share, self.pair(b, x)[0]))
-            stray = b.fadd(stray[0], moved), stray[1]
-        pair = self.pair(b, x)
-        return self.finished(b, rounded, self.value(b, x), pair, operands, row, stray)
+        operands, pair = operands or (x,), self.pair(b, x)
+        return self.finished(b, rounded, self.value(b, x), pair, operands, row, self.stray(b, x))
 
     def _sum(self, b, x, y, rounded, row, sign: int):
         other = self.pair(b, y) if sign > 0 else [b.fneg(n) for n in self.pair(b, y)]
@@ -275,9 +345,12 @@ class Twin(Companion):
         missed = call(b, "fma", b.fneg(low), v_low, call(b, "fma", b.fneg(low), v, rest))
         missed = b.fadd(missed, call(b, "fma", less, v_low, b.fneg(product)))
         missed = b.fadd(missed, b.fadd(first, second))
+        nothing, size = b.fcmp_ordered("==", u, V64.constant(0.0)), call(b, "fabs", v)
+        for tiny, per in ((u, V64.constant(1.0)), (quotient, size)):
+            missed = b.fadd(missed, b.fmul(_underflown(b, tiny, nothing), per))
         (dx, x_doubt), (dy, y_doubt) = self.stray(b, x), self.stray(b, y)
         drift = b.fadd(call(b, "fma", less, dy, dx), missed)
-        size, one = call(b, "fabs", v), V64.constant(1.0)
+        one = V64.constant(1.0)
         share = b.fdiv(y_doubt, size)
         share = b.select(b.fcmp_unordered(">", share, one), one, share)
         of_y = b.fmul(call(b, "fabs", quotient), share)
@@ -345,7 +418,7 @@ class Twin(Companion):
         if not function.is_seen:
             unseen = b.fsub(near, function.value(*tested))
             low = b.select(rows.is_finite(b, unseen), unseen, nothing)
-        drift, doubt = nothing, nothing
+        drift, doubt = function.missed(exact), nothing
         for own, operand in enumerate(values):
             if len(values) == 1:
                 slope = function.slope(highs[0], b.fneg(lows[0]), exact)
@@ -461,4 +534,14 @@ def _times(b, x, y):
     missed = b.fadd(missed, call(b, "fma", x[1], y[0], b.fneg(across[1])))
     crossed, first = two_sum(b, *across)
     low, second = two_sum(b, rest, crossed)
-    return (product, low), b.fadd(missed, b.fadd(first, second))
+    missed = b.fadd(missed, b.fadd(first, second))
+    zero = V64.constant(0.0)
+    nothing = b.or_(*(b.fcmp_ordered("==", n[0], zero) for n in (x, y)))
+    return (product, low), b.fadd(missed, _underflown(b, product, nothing))
+
+
+def _underflown(b, size, nothing):
+    """What a result may miss whose low number underflows; nothing where an operand is zero."""
+    small = b.fcmp_ordered("<", call(b, "fabs", size), V64.constant(SMALL))
+    small = b.and_(small, b.not_(nothing))
+    return b.select(small, V64.constant(UNDERFLOWN), V64.constant(0.0))

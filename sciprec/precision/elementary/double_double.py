@@ -188,10 +188,11 @@ def sinpi_of(x):
 
 @compiled
 def sinh_of(x):
-    """sinh x."""
-    grown = expm1_of(x)
+    """sinh x: of |x|, since e^x - 1 cancels in 1 + (e^x - 1) where x is below zero."""
+    half = math.copysign(0.5, x[0])
+    grown = expm1_of(x if x[0] >= 0.0 else (-x[0], -x[1]))
     total = plus(grown, by(grown, plus((1.0, 0.0), grown)))
-    return 0.5 * total[0], 0.5 * total[1]
+    return half * total[0], half * total[1]
 
 
 @compiled

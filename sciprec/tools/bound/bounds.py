@@ -142,7 +142,7 @@ def bound(
     arguments = bound_arguments(function, args)
     require_memory_of_kernel(function.__name__, arguments, LANES)
     require_apart(function.__name__, arguments, "bound")
-    problem = Problem(function, arithmetic, arguments, output, LANES)
+    problem = Problem(function, arithmetic, arguments, output, LANES, verb="bound")
     table = problem.table("enclosure")
     outputs = problem.run("enclosure", table)
     program = problem.kernel("enclosure").program

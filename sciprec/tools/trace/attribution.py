@@ -73,7 +73,7 @@ class TracedKernel:
 
     def run(
         self, args: tuple, table: Table, of_arguments: Mapping[str, int] | None = None,
-        unrounded: Iterable[str] = (),
+        unrounded: Iterable[str] = (), moved: Mapping[str, np.ndarray] | None = None,
     ) -> list[Result]:  # fmt: skip
         """The results of one call.
 
@@ -82,10 +82,14 @@ class TracedKernel:
             table: of this run; operations leave their notes in it.
             of_arguments: the lane of an array argument's conversion, besides the first one.
             unrounded: arguments whose arrays are taken as they are.
+            moved: name of an array -> by how much of themselves its exact values are moved.
         """
         of_arguments = of_arguments or {}
         table.begin()
         taken = self.taken(args, of_arguments, unrounded)
+        for name, shares in (moved or {}).items():
+            numbers = taken[self.names.index(name)].numbers
+            numbers[..., 2] = numbers[..., 1] * shares
         result, _ = self.entered(table, taken)
         results, unwritten = [], []
         for name, before, after, may_be in zip(

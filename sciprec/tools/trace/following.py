@@ -14,12 +14,11 @@ import numpy as np
 from sciprec.foundation.listing import counted
 from sciprec.instruments.tracing.program import TracedProgram
 from sciprec.instruments.tracing.technique import SEEN_BITS
+from sciprec.instruments.tracing.twin import SURELY
 from sciprec.precision.operations.operation import NOTHING, OPERATIONS
 from sciprec.tools.trace.attribution import Result
 from sciprec.tools.trace.splitting import CANCELLED, Errors, Split, norm
 
-SURELY = 4.0
-"""How many times as large as the drift the error of an exact value is taken to be."""
 PAIRS, FUNCTIONS, PARTS = 106, 49, 53
 """Bits of exact values, of elementary functions' in narrow formats, and of an error in parts."""
 APART = 0.1

@@ -30,6 +30,7 @@ class Problem:
         output: names of the results that count, or None for all.
         lanes: how many numbers beside a value runs of parts have.
         metric: by which results err, of `metrics.METRICS`.
+        verb: what is done, in sentences of refusal.
 
     Attributes:
         passes: how often the kernel has been run.
@@ -37,9 +38,9 @@ class Problem:
 
     def __init__(
         self, function, backend: Backend, args: tuple, output: str | Iterable[str] | None,
-        lanes: int, metric: str = "relative_l2",
+        lanes: int, metric: str = "relative_l2", verb: str = "trace",
     ):  # fmt: skip
-        self.function, self.backend, self.args = function, backend, args
+        self.function, self.backend, self.args, self.verb = function, backend, args, verb
         self.output, self.lanes, self.metric, self.passes = output, lanes, metric, 0
 
     def kernel(self, technique: str) -> TracedKernel:
@@ -54,13 +55,14 @@ class Problem:
     def run(
         self, technique: str, table: Table, args: tuple | None = None,
         of_arguments: Mapping[str, int] | None = None, unrounded: Iterable[str] = (),
+        moved: Mapping[str, np.ndarray] | None = None,
     ) -> list[Result]:  # fmt: skip
         """The results that count of a run, see `TracedKernel.run`."""
         self.passes += 1
         call_args = self.args if args is None else args
         with np.errstate(all="ignore"):
-            results = self.kernel(technique).run(call_args, table, of_arguments, unrounded)
-        return _chosen(results, self.output, "bound" if technique == "enclosure" else "trace")
+            results = self.kernel(technique).run(call_args, table, of_arguments, unrounded, moved)
+        return _chosen(results, self.output, self.verb)
 
     def perturbed(self, count: int) -> list[tuple]:
         """Return the arguments, floating-point ones moved by up to four units of the format; the
