@@ -10,8 +10,7 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined, Te
 from markupsafe import Markup
 
 from sciprec.foundation.errors import printable
-from sciprec.results.comparison.reasons import place
-from sciprec.results.comparison.wording import digits, duration, gain_in_words, number
+from sciprec.results.comparison.wording import digits, duration, gain_in_words, number, place
 
 
 def template(name: str) -> Template:

@@ -10,7 +10,6 @@ from sciprec.drawing.picture import Picture
 from sciprec.drawing.svg import COLOURS, drawn, to_svg
 from sciprec.drawing.templating import page_style, template
 from sciprec.report.sections.distribution import share_by_error
-from sciprec.results.comparison.reasons import reason
 from sciprec.results.comparison.rows import SETTLED, Comparison, Row, shown_metrics
 
 SHOWN_METRICS = ("max_abs", "rms", "bias", "relative_l2", "share_of_change", "max_relative",
@@ -37,7 +36,7 @@ def comparison_page(comparison: Comparison, *, golden: str, actual: str) -> str:
         actual=actual,
         tolerances=_tolerances(comparison),
         notes=[*(f"'{name}' is missing" for name in comparison.missing), *comparison.notes],
-        rows=[(row, reason(row)) for row in comparison.rows],
+        rows=[(row, row.reason()) for row in comparison.rows],
         metrics=shown_metrics(comparison.rows, SHOWN_METRICS),
         chips=CHIPS,
         sections=[_section(row, f"v{i}") for i, row in enumerate(shown)],

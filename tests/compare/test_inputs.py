@@ -12,7 +12,6 @@ from sciprec.results.comparison import compare
 from sciprec.results.comparison.junit import junit_xml
 from sciprec.results.comparison.pointwise import blocks
 from sciprec.results.comparison.pointwise.blocks import blocks_of, cut_up
-from sciprec.results.comparison.reasons import reason
 from sciprec.results.comparison.stored_metrics import judge_again
 from sciprec.results.comparison.verdicts import judge
 from sciprec.results.output import files, netcdf
@@ -120,7 +119,7 @@ def test_of_nothing_there_is_no_error_and_no_agreement(values, tmp_path):
     for kind in ("absolute", "relative", "ulp", "digits"):
         numbers = getattr(row.statistics, kind)
         assert all(np.isnan(v) for name, v in numbers.items() if name != "of_zero"), kind
-    assert reason(row).endswith("nothing was compared")
+    assert row.reason().endswith("nothing was compared")
     assert "2 variables, 1 of them compared, all the same\n" in repr(found)
     alone = compare({"t": values}, {"t": values})
     assert not alone.within

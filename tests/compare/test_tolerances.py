@@ -9,7 +9,6 @@ import pytest
 from sciprec.foundation.errors import InputError
 from sciprec.results.comparison import compare
 from sciprec.results.comparison.pointwise.number_format import NumberFormat, number_format
-from sciprec.results.comparison.reasons import reason
 from sciprec.results.comparison.stored_metrics import judge_again
 from sciprec.results.comparison.tolerances import Tolerances, automatic
 
@@ -79,8 +78,8 @@ def test_a_changed_pattern_of_nan_is_beyond_every_tolerance(side):
     found = compare(*pair, rtol=1e9, atol=1e9, max_ulp=1e300).rows[0]
     assert found.severity == "broken"
     assert found.errors["max_abs"] == pytest.approx(1.0)
-    assert "1 of 2000 values are finite in one and not in the other" in reason(found)
-    assert "first at values_axis_0 0, values_axis_1 7" in reason(found)
+    assert "1 of 2000 values are finite in one and not in the other" in found.reason()
+    assert "first at values_axis_0 0, values_axis_1 7" in found.reason()
     both = compare(*(np.where(np.isnan(pair[side]), math.nan, x) for x in pair), atol=2.0)
     assert both.within
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from sciprec import heston
-from sciprec.heston.bounds.listing import within_bound
+from sciprec.heston.bounds.pricing import within_bound
 from sciprec.heston.bounds.rare import Rare
 from sciprec.heston.options.catalogue import (
     AsianArithmetic,

@@ -13,7 +13,7 @@ from sciprec.cli.exit_codes import GOOD, NOT_MET
 from sciprec.cli.pricing.price_request import asked_grid, read_model
 from sciprec.foundation.errors import InputError
 from sciprec.heston import payoffs
-from sciprec.heston.bounds.listing import within_bound
+from sciprec.heston.bounds.pricing import within_bound
 from sciprec.heston.semianalytic import analytic
 from sciprec.scenario.asked_price import asked_payoffs
 from sciprec.scenario.price_tolerance import price_tolerance

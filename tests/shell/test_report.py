@@ -14,7 +14,6 @@ from sciprec.foundation.sealed import sealed
 from sciprec.report.page import STATUS_WORDS
 from sciprec.report.sections.figures import block_maximum
 from sciprec.report.stored import batch as stored
-from sciprec.report.stored import evidence
 from sciprec.report.stored.batch import MANIFEST, read_batch
 from sciprec.results.comparison.verdicts import STATUSES
 from sciprec.results.output import files
@@ -98,10 +97,8 @@ def test_every_file_is_read_compared_and_judged_once(
         monkeypatch.setattr(where, name, count)
 
     counted(files, "available")
-    for name in ("compare", "judge"):
+    for name in ("compare", "judge", "read_batch", "evidence"):
         counted(stored, name)
-    counted(stored, "read_batch")
-    counted(evidence, "evidence")
     runs = ("run", *scenario_files, "--out", tmp_path / "out")
     for command in (runs, runs, ("report", tmp_path / "out")):
         assert call(*command)[0] == GOOD

@@ -5,21 +5,21 @@ from types import SimpleNamespace
 import pytest
 import xarray as xr
 
-from sciprec.report.stored import evidence
-from sciprec.report.stored.evidence import StoredMembers
+from sciprec.report.stored import batch as stored
+from sciprec.report.stored.batch import StoredMembers
 from sciprec.results.output import netcdf
 
 
 @pytest.fixture
 def reads(monkeypatch):
     """The names of the files that were read."""
-    names, real = [], evidence.proven.available
+    names, real = [], stored.proven.available
 
     def available(path, digest):
         names.append(path.name)
         return real(path, digest)
 
-    monkeypatch.setattr(evidence.proven, "available", available)
+    monkeypatch.setattr(stored.proven, "available", available)
     return names
 
 
@@ -36,7 +36,7 @@ def test_files_are_read_once_where_they_fit(tmp_path, reads, monkeypatch):
         assert [float(m["mass"][0]) for m in members] == [0.0, 1.0, 2.0]
     assert reads == ["0.nc", "1.nc", "2.nc"]
     reads.clear()
-    monkeypatch.setattr(evidence, "MOST_BYTES_KEPT", 40)  # two numbers of eight bytes fit twice
+    monkeypatch.setattr(stored, "MOST_BYTES_KEPT", 40)  # two numbers of eight bytes fit twice
     small = StoredMembers(paths, [""] * 3)
     for _ in range(2):
         assert [float(m["mass"][0]) for m in small] == [0.0, 1.0, 2.0]
@@ -54,5 +54,5 @@ def test_a_file_that_was_written_again_is_read_again(tmp_path):
     batch = SimpleNamespace(folder=tmp_path, further=further)
     for value in (1.0, 2.0):
         written(tmp_path, "a.nc", value)
-        (member,) = evidence._members(batch, "s", "fp64")
+        (member,) = stored._members(batch, "s", "fp64")
         assert float(member["mass"][0]) == value

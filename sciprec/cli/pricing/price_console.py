@@ -7,8 +7,8 @@ from typing import Any
 
 from sciprec.cli.console import print_listing, say
 from sciprec.foundation.listing import Listing
-from sciprec.heston.bounds.listing import price_listing
-from sciprec.heston.sensitivities.listing import greek_listing
+from sciprec.heston.bounds.pricing import price_listing
+from sciprec.heston.sensitivities.greek_pricing import greek_listing
 
 _SHARES = ("mean_bound", "needed", "mean_error", "mean_error_interval")
 

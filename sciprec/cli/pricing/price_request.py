@@ -216,10 +216,9 @@ def result_as_dict(model: Model, source: str, result: Any) -> dict[str, Any]:
         model, source: what read_model returned.
         result: a PriceResult of a list of payoffs.
     """
-    from sciprec.heston.bounds.listing import price_rows
     from sciprec.heston.semianalytic import analytic
 
-    prices = price_rows(result)
+    prices = result.rows()
     for row, payoff in zip(prices, result.payoffs, strict=True):
         analytic_price = analytic.price(model, payoff) if analytic.has_price(payoff) else None
         row["analytic_price"] = analytic_price
@@ -242,12 +241,10 @@ def greeks_as_dict(model: Model, result: Any) -> dict[str, Any]:
         model: what they were made with.
         result: a GreeksResult of a list of payoffs.
     """
-    from sciprec.heston.sensitivities.listing import greek_rows
-
     analytic = [
         p.analytic_greeks(model) if p.knows("analytic_greeks") else {} for p in result.payoffs
     ]
-    rows = greek_rows(result)
+    rows = result.rows()
     for number, row in enumerate(rows):
         row["analytic"] = analytic[number // len(result.greeks)].get(row["greek"])
     run = ("met", "n_paths", "n_steps", "seconds", "variance_reduction")

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Sequence
-from dataclasses import astuple, dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, astuple, dataclass
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from sciprec.foundation.listing import Shown, Summary
+from sciprec.foundation.listing import Listing, Shown, Summary, counted
 from sciprec.foundation.timing import timing_of
 from sciprec.heston.bounds.conditional import integrable
 from sciprec.heston.bounds.interval import Bound
 from sciprec.heston.bounds.levels import Level
-from sciprec.heston.bounds.listing import price_summary
 from sciprec.heston.bounds.pilot import budget_of
 from sciprec.heston.bounds.plan import run
 from sciprec.heston.bounds.rare import LEAST_SIZE, Rare
@@ -30,6 +30,10 @@ from sciprec.precision import Backend
 
 if TYPE_CHECKING:
     import xarray as xr
+
+PARTS = ("statistical", "discretisation", "rounding")
+_NUMBERS = ("price", "bound", *PARTS, "rounding_error", "tolerance")
+_PARAMETERS = ("strike", "barrier", "moneyness", "start", "maturity", "fixings")
 
 
 @dataclass(frozen=True)
@@ -96,6 +100,22 @@ class BoundedResult(Shown):
     sentences: tuple[str, ...]
     fixed_point: dict | None
 
+    def _listed(self, what: str, listing: Listing) -> Summary:
+        """Prices or greeks at a prompt and in a notebook: whose, in what, whether they are good
+        enough, and how they were made.
+        """
+        names = ", ".join(dict.fromkeys(payoff.name for payoff in self.payoffs))
+        met = "within the tolerance" if self.met else "the tolerance is missed"
+        made = (
+            f"{counted(self.n_paths, 'path')}, {counted(self.n_steps, 'step')}, "
+            f"{self.seconds:.3g} s; {self.scheme}; {self.variance_reduction}"
+        )
+        return Summary(
+            f"{what} of {names} in {self.backend}, bounds at {100 * self.confidence:g} %: {met}",
+            listing,
+            (made, *(f"note: {sentence}" for sentence in self.sentences)),
+        )
+
 
 @dataclass(frozen=True, repr=False)
 class PriceResult(BoundedResult):
@@ -128,8 +148,81 @@ class PriceResult(BoundedResult):
 
         return price_dataset(self)
 
+    def rows(self) -> list[dict[str, Any]]:
+        """Each payoff with its parameters, its price, and the parts of its bound, as plain data."""
+        rows = []
+        for k, payoff in enumerate(self.payoffs):
+            row = {"payoff": payoff.name} | asdict(cast(Any, payoff))
+            row |= {name: float(np.ravel(getattr(self, name))[k]) for name in _NUMBERS}
+            row |= {"met": row["bound"] <= row["tolerance"]}
+            rows.append(row | {"extrapolation": self.extrapolation[k]})
+        return rows
+
     def _summary(self) -> Summary:
-        return price_summary(self)
+        return self._listed("price", price_listing(self.rows()))
+
+
+def price_listing(rows: Sequence[Mapping[str, Any]]) -> Listing:
+    """One line per payoff: its parameters, price, bound, and the bound's parts.
+
+    Args:
+        rows: of `PriceResult.rows`; with `analytic_price`, the true price or None, where that is
+            known.
+    """
+    shown = [name for name in _PARAMETERS if any(row.get(name) is not None for row in rows)]
+    return bounded_listing(rows, "price", PARTS, shown, "analytic_price")
+
+
+def bounded_listing(
+    rows: Sequence[Mapping[str, Any]], value: str, parts: Sequence[str], shown: Sequence[str],
+    analytic: str, names: tuple[str, ...] = (),
+) -> Listing:  # fmt: skip
+    """One line per row: its names, parameters, value, bound, and the bound's parts.
+
+    Args:
+        rows: plain data.
+        value, analytic: keys of the value, and of the true one or None, where that is known.
+        parts: of the bound.
+        shown: parameters.
+        names: keys that name a row, beside the payoff where there are several.
+    """
+    names = ("payoff",) * (len({row["payoff"] for row in rows}) > 1) + names
+    truth = any(row.get(analytic) is not None for row in rows)
+    lines = []
+    for row in rows:
+        cells = [row[name] for name in names]
+        cells += ["–" if row.get(name) is None else f"{row[name]:g}" for name in shown]
+        cells += within_bound(row[value], row["bound"])
+        cells += [f"{row[name]:.2g}" for name in (*parts, "tolerance")]
+        if truth:
+            exact = row[analytic]
+            cells.append("–" if exact is None else within_bound(exact, row["bound"])[0])
+        lines.append(tuple(cells))
+    return Listing(
+        names,
+        (*shown, value, "± bound", *parts, "tolerance", *("semi-analytic",) * truth),
+        lines,
+        droppable=("tolerance", *parts, "semi-analytic"),
+    )
+
+
+def varying(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The parameters of payoffs in which rows differ."""
+    return [name for name in _PARAMETERS if len({row.get(name) for row in rows}) > 1]
+
+
+def within_bound(price: float, bound: float) -> tuple[str, str]:
+    """Price and bound as text: the bound's first two digits, the price to the same place.
+
+    A price that is zero there has no sign, as those that rounding makes a little negative.
+
+    Args:
+        price, bound: in units of currency.
+    """
+    if not (math.isfinite(price) and math.isfinite(bound) and bound > 0):
+        return f"{price:.10g}", f"{bound:.2g}"
+    places = max(0, 1 - math.floor(math.log10(bound)))
+    return f"{price:z.{places}f}", f"{bound:.{places}f}"
 
 
 def price(

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from sciprec.foundation.listing import Summary
+from sciprec.foundation.listing import Listing, Summary
 from sciprec.heston.bounds.pilot import budget_of
-from sciprec.heston.bounds.pricing import BoundedResult, how_made
+from sciprec.heston.bounds.pricing import (
+    PARTS as PRICE_PARTS,
+)
+from sciprec.heston.bounds.pricing import BoundedResult, bounded_listing, how_made, varying
 from sciprec.heston.bounds.request import Accepted, PricingRequest
 from sciprec.heston.bounds.state import Pricing, PricingState, useless
 from sciprec.heston.parameters import Model
@@ -20,7 +23,6 @@ from sciprec.heston.sensitivities.bumps import Bumps, first_bumps
 from sciprec.heston.sensitivities.greek_estimates import ROWS
 from sciprec.heston.sensitivities.greek_plan import greek_sampler, run_greeks
 from sciprec.heston.sensitivities.greek_sampler import GreekSampler
-from sciprec.heston.sensitivities.listing import greek_summary
 from sciprec.heston.sensitivities.rare_greeks import RareGreeks
 from sciprec.heston.simulation.monitoring import steps_for
 from sciprec.instruments.assigning.assigned_backend import every_place_met
@@ -30,7 +32,8 @@ if TYPE_CHECKING:
     import xarray as xr
 
 NAMES = ("price", *analytic.GREEKS)
-PARTS = ("value", "bound", "statistical", "discretisation", "rounding", "difference", "tolerance")
+_PARTS = (*PRICE_PARTS, "difference")
+PARTS = ("value", "bound", *_PARTS, "tolerance")
 
 
 @dataclass(frozen=True)
@@ -88,8 +91,27 @@ class GreeksResult(BoundedResult):
 
         return greeks_dataset(self)
 
+    def rows(self) -> list[dict[str, Any]]:
+        """Each payoff's greeks with the parts of their bounds, as plain data."""
+        rows = []
+        for k, payoff in enumerate(self.payoffs):
+            for column, name in enumerate(self.greeks):
+                row = {"payoff": payoff.name} | asdict(cast(Any, payoff)) | {"greek": name}
+                row |= {n: float(np.atleast_2d(getattr(self, n))[k, column]) for n in PARTS}
+                rows.append(row | {"met": row["bound"] <= row["tolerance"]})
+        return rows
+
     def _summary(self) -> Summary:
-        return greek_summary(self)
+        return self._listed("greeks", greek_listing(self.rows()))
+
+
+def greek_listing(rows: Sequence[Mapping[str, Any]]) -> Listing:
+    """One line per payoff and greek: value, bound, and the bound's parts.
+
+    Args:
+        rows: of `GreeksResult.rows`; with `analytic`, the true value or None, where that is known.
+    """
+    return bounded_listing(rows, "value", _PARTS, varying(rows), "analytic", ("greek",))
 
 
 def greeks(
@@ -243,10 +265,7 @@ def _missed(tables: dict[str, np.ndarray], state: PricingState, rare: RareGreeks
             f"{bound[row, 0]:.2g} of zero, so that its greeks meet no share, and no more paths "
             "were simulated"
         )
-    parts = ", ".join(
-        f"{name} {tables[name][row, column]:.2g}"
-        for name in ("statistical", "discretisation", "rounding", "difference")
-    )
+    parts = ", ".join(f"{name} {tables[name][row, column]:.2g}" for name in _PARTS)
     return (
         f"the bound {bound[row, column]:.4g} of {NAMES[column]} of {payoffs[row].name} misses the "
         f"tolerance {accepted[row, column]:.4g}: {parts}; allow more paths or a larger tolerance"

@@ -21,8 +21,7 @@ from sciprec.regression.baselines.answering import RunAnswer
 from sciprec.regression.baselines.keeping import METRICS, Fingerprint, difference, differences
 from sciprec.regression.baselines.pace import growth
 from sciprec.regression.baselines.records import KeptRun, Record
-from sciprec.results.comparison.reasons import place
-from sciprec.results.comparison.wording import number
+from sciprec.results.comparison.wording import number, place
 
 VERDICTS = ("identical", "noise", "slower", "larger", "changed", "pattern")
 """Verdicts from the best to the worst."""

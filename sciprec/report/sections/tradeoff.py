@@ -18,8 +18,7 @@ from sciprec.facets.compensation.section import drift_rows
 from sciprec.foundation.errors import InputError
 from sciprec.foundation.timing import Timing
 from sciprec.precision.formats.backend import TRUTH, Backend
-from sciprec.report.stored.batch import StoredBatch, StoredRun
-from sciprec.report.stored.evidence import truth_of
+from sciprec.report.stored.batch import StoredBatch, StoredRun, truth_of
 from sciprec.report.stored.shown import main_error
 
 REFERENCE = ("a100", "fp64")

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from typing import Any
 from xml.etree import ElementTree
 
-from sciprec.results.comparison.reasons import reason
 from sciprec.results.comparison.rows import Comparison
 
 _NOT_IN_XML = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
@@ -59,7 +58,7 @@ def junit_xml(comparison: Comparison, *, golden: str, actual: str) -> str:
     """
     cases = [
         JUnitCase(
-            actual, row.variable, row.severity, reason(row),
+            actual, row.variable, row.severity, row.reason(),
             row.severity in ("still", "changed", "broken") or comparison.of_nothing, row.errors,
         )
         for row in comparison.rows

@@ -23,14 +23,14 @@ from sciprec.results.comparison.evidence.growth_laws import Growth
 from sciprec.results.comparison.folder_pairs import files_of_both, two_folders
 from sciprec.results.comparison.inputs import Source, groups_of, opened, require_end, with_axes_of
 from sciprec.results.comparison.pointwise.attributes import stated_tolerances, steps_attribute
-from sciprec.results.comparison.pointwise.change import Change
+from sciprec.results.comparison.pointwise.change import BEYOND_NOISE, Change
 from sciprec.results.comparison.pointwise.error_metrics import Metric, metrics, refined
 from sciprec.results.comparison.pointwise.number_format import NumberFormat
+from sciprec.results.comparison.pointwise.packing import Packing
 from sciprec.results.comparison.pointwise.pairing import Pair, other_shapes, pair, shape_phrases
 from sciprec.results.comparison.pointwise.statistics import Statistics
-from sciprec.results.comparison.reasons import packing_notes, reason
 from sciprec.results.comparison.tolerances import OF_FILE, WITHIN, Given, Limits, Tolerances
-from sciprec.results.comparison.wording import number
+from sciprec.results.comparison.wording import behind, number, place
 from sciprec.results.output.stated import primary_name
 
 SETTLED = ("identical", "empty")
@@ -74,6 +74,81 @@ class Row:
     number_format: NumberFormat | None = None
     statistics: Statistics | None = field(default=None, compare=False)
     change: Change | None = None
+
+    def reason(self) -> str:
+        """The sentence on why it counts as identical, noise, changed or broken, with the numbers
+        that decided.
+        """
+        if self.severity == "identical":
+            return "every value has the same bits"
+        if self.severity == "empty":
+            phrase = "none of them is finite in both" if self.points else "there are none"
+            return f"{self.points} values, {phrase}: nothing was compared"
+        if self.severity == "broken":
+            counted = f"{self.changed_nonfinite} of {self.points} values"
+            return f"{counted} are finite in one and not in the other{self._first_change()}"
+        calls = self._calls()
+        if self.severity in ("noise", "still"):
+            holding = [phrase for phrase, good in calls if good]
+            phrase = " and ".join(holding) if holding else "nothing was asked for"
+            return phrase if self.severity == "noise" else f"{self.standstill()}; {phrase}"
+        missed = " and ".join(phrase for phrase, good in calls if not good)
+        return f"{missed}{self._largest()}"
+
+    def standstill(self) -> str:
+        """The sentence on a variable that stands still where truth moves."""
+        units, change = behind(self.units), self.change
+        moved, own = number(change.truth), number(change.run)
+        there = f"{self.variable} changes by {moved}{units} in the truth"
+        return f"nothing moves: {there}, and by {own}{units} here"
+
+    def standing_phrase(self) -> str:
+        """Why it has no share of change."""
+        if self.change is None:
+            return "it has no axis of time, nor values to begin with"
+        units, change = behind(self.units), self.change
+        moved = f"{number(change.truth)}{units}"
+        if change.truth > BEYOND_NOISE * change.noise:
+            before = f"{number(change.most)}{units}"
+            return f"truth is {moved} from its start again, and was {before} before"
+        error = f"{number(change.noise)}{units}"
+        return f"truth changes by {moved}, which its own error of about {error} explains"
+
+    def _calls(self) -> list[tuple[str, bool]]:
+        """The tolerances in words, and whether each holds; of rtol and atol, the decisive one."""
+        limits, errors = self.limits, self.errors
+        units = behind(self.units)
+        calls = []
+        if not math.isnan(limits.rtol):
+            relative = errors["relative_l2"] <= limits.rtol
+            if not relative and errors["max_abs"] <= limits.atol:
+                size = f"{number(errors['max_abs'])}{units}"
+                calls.append((f"largest error {size} is within {number(limits.atol)}{units}", True))
+            else:
+                how = "is within" if relative else "is above"
+                size = number(errors["relative_l2"])
+                calls.append((f"relative l2 error {size} {how} {number(limits.rtol)}", relative))
+        if not math.isnan(limits.max_ulp):
+            close = errors["max_ulp"] <= limits.max_ulp
+            how = "are within" if close else "are above"
+            size = number(errors["max_ulp"])
+            calls.append((f"errors of up to {size} ulps {how} {number(limits.max_ulp)}", close))
+        return calls
+
+    def _largest(self) -> str:
+        """The place of the largest error, in words."""
+        if self.statistics is None or not self.statistics.worst:
+            return ""
+        units = behind(self.units)
+        worst = self.statistics.worst[0]
+        at = f" at {place(worst)}" if worst["at"] else ""
+        return f"; largest error {number(worst['error'])}{units}{at}"
+
+    def _first_change(self) -> str:
+        """The place of the first change of the pattern, in words."""
+        if self.statistics is None or self.statistics.first_change is None:
+            return ""
+        return f", first at {place(self.statistics.first_change)}"
 
 
 @dataclass(frozen=True, repr=False)
@@ -166,7 +241,7 @@ class Comparison(Shown):
         for each file that is missing; and what was done before comparing.
         """
         rows = [
-            f"{row.variable} {row.severity}: {reason(row)}"
+            f"{row.variable} {row.severity}: {row.reason()}"
             for row in self.rows
             if row.severity in ("still", "changed", "broken", "empty")
         ]
@@ -266,7 +341,7 @@ def _compared(
         rows: tuple[Row, ...] = ()
         for paired in pair(truth, run):
             rows += (_row(paired, stated),)
-            notes += packing_notes(paired)
+            notes += _packing_notes(paired)
         names = [row.variable for row in rows]
         shown = primary_name(names, truth.attrs) if names else ""
         unlike = tuple(shape_phrases(other_shapes(truth, run)))
@@ -411,3 +486,29 @@ def _plain(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value
+
+
+def _packing_notes(one: Pair) -> tuple[str, ...]:
+    """Sentences on the largest error against the steps in which a file packs a variable, and on
+    numbers that wrapped around there: one for each packing.
+    """
+    error, unit = one.statistics.absolute["max"], behind(one.units)
+    files: dict[Packing, list[str]] = {}
+    for packing, which in zip(one.packing, ("first", "second"), strict=True):
+        if packing is not None:
+            files.setdefault(packing, []).append(which)
+    sentences = []
+    for packing, which in files.items():
+        phrase = (
+            f"'{one.name}' is packed in the {' and '.join(which)} as {packing.dtype}, in steps of "
+            f"{number(packing.step)}{unit}; the largest error is "
+            f"{number(error / packing.step)} steps"
+        )
+        least, largest = (f"{end:.6g}" for end in packing.ends)
+        if packing.wrapped(error):
+            phrase += (
+                f", whole turns of {packing.dtype}: values beyond what it holds ({least} to "
+                f"{largest}{unit}) wrapped around when the file was written"
+            )
+        sentences.append(phrase)
+    return tuple(sentences)

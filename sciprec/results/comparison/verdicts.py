@@ -16,7 +16,6 @@ from sciprec.foundation.errors import InputError
 from sciprec.precision.formats.backend import TRUTH
 from sciprec.results.comparison.pointwise.error_metrics import metrics
 from sciprec.results.comparison.pointwise.pairing import pair
-from sciprec.results.comparison.reasons import standing_phrase, standstill
 from sciprec.results.comparison.rows import SETTLED, Comparison, error_at_end, main_row
 from sciprec.results.comparison.wording import factor, moment, times
 from sciprec.results.output.stated import ELEMENTS
@@ -144,7 +143,7 @@ def _judge_points(golden: xr.Dataset, actual: xr.Dataset, comparison: Comparison
     still = [row for row in comparison.rows if row.change is not None and row.change.is_still]
     if still and verdict.status in ("good", "unjudged", "beyond"):
         status = "still" if verdict.status == "good" else verdict.status
-        sentence = "; ".join((*map(standstill, still), verdict.sentence))
+        sentence = "; ".join((*(row.standstill() for row in still), verdict.sentence))
         verdict = replace(verdict, status=status, sentence=sentence)
     if actual.attrs.get(ELEMENTS) and verdict.status in ("good", "unjudged"):
         notes += _hidden(golden, actual, comparison)
@@ -246,7 +245,7 @@ def _call(
     if metric.of_end and math.isnan(error):
         return math.nan, (
             f"{row.variable}: no {metric.title} can be held against the tolerance {limit:.2g}: "
-            f"{standing_phrase(row)}"
+            f"{row.standing_phrase()}"
         )
     margin = abs(error) / limit if limit else (0.0 if error == 0.0 else math.inf)
     if math.isnan(margin):

@@ -87,3 +87,16 @@ def axis_label(name: str, attributes: Mapping[str, Any]) -> str:
     if name == "time" and units.startswith("day"):
         return "days"
     return name if units in ("", "1") else f"{name} in {units.partition(' since ')[0]}"
+
+
+def place(where: dict[str, Any]) -> str:
+    """A place in words: "time 2, lat -45.5"."""
+    return ", ".join(
+        f"{name} {value:.6g}" if isinstance(value, float) else f"{name} {value}"
+        for name, value in where["at"].items()
+    )
+
+
+def behind(units: str) -> str:
+    """Units behind a number."""
+    return "" if units in ("", "1") else f" {units}"

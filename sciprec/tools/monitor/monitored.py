@@ -151,10 +151,17 @@ class Monitored(Shown):
         """
         from sciprec.tools.monitor.page import monitor_page
 
-        return targets.write(checked_path("the page", path), monitor_page(self), targets.PAGE)
+        text = monitor_page(
+            self._named, self._summary(), self.watch, self.every, self.history
+        )
+        return targets.write(checked_path("the page", path), text, targets.PAGE)
+
+    @property
+    def _named(self) -> str:
+        return f"'{self.kernel}' in {self.backend}"
 
     def _summary(self) -> Summary:
-        said = f"'{self.kernel}' in {self.backend}"
+        said = self._named
         if self.history is None:
             return Summary(f"{said} was run; level 0 watches nothing.")
         rows = [self._row(name) for name in self.watch]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -10,29 +11,37 @@ from sciprec.drawing.heat import error_map
 from sciprec.drawing.picture import Picture
 from sciprec.drawing.svg import COLOURS, drawn, legend, short, to_svg
 from sciprec.drawing.templating import page_style, template
+from sciprec.foundation.listing import Summary
+from sciprec.tools.monitor.history import History
 from sciprec.tools.monitor.summaries import BINS, LEAST_EXPONENT
 
-if TYPE_CHECKING:
-    from sciprec.tools.monitor.monitored import Monitored
 
+def monitor_page(
+    name: str, listed: Summary, watch: Sequence[str], every: int, history: History | None
+) -> str:
+    """The page as text; the same run gives the same bytes.
 
-def monitor_page(watched: Monitored) -> str:
-    """The page as text; the same run gives the same bytes."""
-    listed = watched._summary()
+    Args:
+        name: of the kernel and the arithmetic.
+        listed: verdict, table and notes.
+        watch: variables.
+        every: how many passes of outermost loops go from one watched step to the next.
+        history: of the watched steps; None where nothing was watched.
+    """
     heat = exponents = None
-    if watched.history is not None and watched.steps.size:
-        errors = watched.history.errors
+    if history is not None and history.steps.size:
+        errors = history.errors
         if errors is not None:
-            beside = f"Of passes of outermost loops every {watched.every}th was watched."
-            if watched.every == 1:
+            beside = f"Of passes of outermost loops every {every}th was watched."
+            if every == 1:
                 beside = "Every pass of outermost loops was watched."
             heat = error_map(
-                watched.watch, watched.steps, errors.T, "step", "errors", beside
+                watch, history.steps, errors.T, "step", "errors", beside
             )
-        exponents = exponents_picture(watched.watch, watched.history.exponents, "exponents")
+        exponents = exponents_picture(watch, history.exponents, "exponents")
     return template("monitor.html").render(
         style=page_style(),
-        title=f"'{watched.kernel}' in {watched.backend}, watched",
+        title=f"{name}, watched",
         verdict=listed.title,
         heads=() if listed.listing is None else listed.listing.heads,
         rows=() if listed.listing is None else listed.listing.rows,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from sciprec.foundation.listing import counted
+from sciprec.foundation.listing import Shown, counted
 from sciprec.precision.formats.backend import Backend
 from sciprec.tools.trace.attribution import arithmetics_of
 from sciprec.tools.trace.examination import Event
@@ -289,3 +289,55 @@ class Findings:
 def _listed(items: list[str]) -> str:
     """a, b and c."""
     return " and ".join([", ".join(items[:-1]), items[-1]] if len(items) > 1 else items)
+
+
+@dataclass(frozen=True, repr=False)
+class TraceData(Shown):
+    """The measured parts of a kernel's error, as its page takes them.
+
+    Attributes:
+        kernel, backend, by: what was traced, and how it is split.
+        lines: all lines that were executed and may round, in the order of the source.
+        groups: lines with a part of at least 2 % of the error, those that go together in one.
+        events: NaN, infinities, saturation and underflow to zero of the run by line, and of
+            elements of arrays that were given, by time; the first of every kind with its cause.
+        branches: lines where exact values would have decided otherwise.
+        metric: by which results err.
+        outputs: name -> error of that output, of its numbers that are finite in the tested and the
+            exact run; by the relative l2 error that of one that is zero in exact arithmetic is the
+            l2 norm. NaN where exact values are lost, since they need more than 106 bits: all shares
+            are 0 then.
+        elements: how many numbers the outputs have.
+        left_out: how many of them shares say nothing of.
+        outcome: how many of these are lost, and why.
+        closure: |sum of parts - (tested - twin)| / |error|, the twin computed apart from the parts;
+            0 where the parts cancel, so that the error counts as none, or exact values are lost.
+        inputs: over how many inputs groups were found; 0 where there are none.
+        passes: how often the kernel was run.
+        unknown: lines with functions of yours in more than 30 bits whose own rounding is not seen.
+            It counts as exact; a row "unknown" among the lines says so.
+        verdict: what there is to know, in a sentence.
+    """
+
+    kernel: str
+    backend: str
+    by: str
+    lines: tuple[Line, ...]
+    groups: tuple[LineGroup, ...]
+    events: tuple[Event, ...]
+    branches: tuple[Event, ...]
+    metric: str
+    outputs: Mapping[str, float]
+    elements: int
+    left_out: int
+    outcome: Outcome
+    closure: float
+    inputs: int
+    passes: int
+    unknown: tuple[str, ...]
+    verdict: str
+
+    @property
+    def ranked(self) -> list[Line]:
+        """The lines, the largest part first."""
+        return sorted(self.lines, key=lambda n: -abs(n.share))

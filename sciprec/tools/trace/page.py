@@ -20,7 +20,7 @@ from sciprec.foundation.arguments import path as checked_path
 from sciprec.foundation.arguments import whole
 from sciprec.foundation.listing import counted
 from sciprec.precision.rewriting.syntax import Source
-from sciprec.tools.trace.findings import called
+from sciprec.tools.trace.findings import TraceData, called
 from sciprec.tools.trace.growth import Growth
 from sciprec.tools.trace.lines import UNKNOWN
 
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from sciprec.tools.trace.examination import Event
     from sciprec.tools.trace.lines import Line
     from sciprec.tools.trace.models.traces import ModelTrace
-    from sciprec.tools.trace.traces import Trace
     from sciprec.tools.trace.verification import Verification
 
 _MOST_EVENTS = 5
@@ -37,7 +36,7 @@ _LEVELS = (0.01, 0.05, 0.2, 0.5)
 
 
 def trace_page(
-    trace: Trace, sources: Sequence[Source], grown: Growth | None, verified: Verification | None
+    trace: TraceData, sources: Sequence[Source], grown: Growth | None, verified: Verification | None
 ) -> str:
     """The page as text; the same trace gives the same bytes.
 
@@ -138,7 +137,7 @@ def write_trace_page(trace: ModelTrace, path: str | Path, verify: int = 3) -> Pa
     return targets.write(free, model_trace_page(trace, done, trace.by_step()), targets.PAGE)
 
 
-def _groups(trace: Trace | ModelTrace, name: Callable[[Line], str]) -> list[dict[str, Any]]:
+def _groups(trace: TraceData | ModelTrace, name: Callable[[Line], str]) -> list[dict[str, Any]]:
     """Return the page's rows on every group."""
     return [
         {"number": g.number, "lines": ", ".join(map(name, g.lines)), "share": g.share,
@@ -147,7 +146,7 @@ def _groups(trace: Trace | ModelTrace, name: Callable[[Line], str]) -> list[dict
     ]  # fmt: skip
 
 
-def _rendered(trace: Trace | ModelTrace, title: str, **context: Any) -> str:
+def _rendered(trace: TraceData | ModelTrace, title: str, **context: Any) -> str:
     return template("trace.html").render(
         style=page_style(), title=title, verdict=trace.verdict, outputs=trace.outputs, **context
     )
@@ -176,7 +175,7 @@ def _function_of(line: Line) -> Source | None:
     return None
 
 
-def _others(trace: Trace) -> list[Line]:
+def _others(trace: TraceData) -> list[Line]:
     """Return the shares of what is no line of the source; steps in their order, else the largest
     first.
     """
@@ -185,7 +184,7 @@ def _others(trace: Trace) -> list[Line]:
     return [line for line in shown if not _is_shown(trace, line)]
 
 
-def _is_shown(trace: Trace, line: Line) -> bool:
+def _is_shown(trace: TraceData, line: Line) -> bool:
     """Whether a row of a trace is a line of the source."""
     return trace.by == "line" and line.name.startswith("line ")
 

@@ -15,18 +15,18 @@ from sciprec.foundation import targets
 from sciprec.foundation.arguments import path as checked_path
 from sciprec.foundation.arguments import refused, whole, word
 from sciprec.foundation.errors import InputError
-from sciprec.foundation.listing import Listing, Shown, Summary, counted
+from sciprec.foundation.listing import Listing, Summary, counted
 from sciprec.precision.formats.backend import Backend, resolve_backend
 from sciprec.precision.lifting.lifted import Lifted
 from sciprec.precision.rewriting.syntax import LiftError, Source, plain_function
 from sciprec.tools.trace.attribution import require_apart, require_traceable
-from sciprec.tools.trace.examination import Event, Examination, told
+from sciprec.tools.trace.examination import Examination, told
 from sciprec.tools.trace.families import grouped, large_parts
-from sciprec.tools.trace.findings import Findings, called
+from sciprec.tools.trace.findings import Findings, TraceData, called
 from sciprec.tools.trace.growth import Growth, group_of_step, growth
 from sciprec.tools.trace.healing import becomes_large, with_causes
-from sciprec.tools.trace.lines import LANES, UNKNOWN, Line, LineGroup
-from sciprec.tools.trace.losses import Losses, Outcome, loaded, turned
+from sciprec.tools.trace.lines import LANES, UNKNOWN, Line
+from sciprec.tools.trace.losses import Losses, loaded, turned
 from sciprec.tools.trace.needed_memory import require_memory_of_kernel
 from sciprec.tools.trace.origins import BY, Group, groups_of, is_unseen
 from sciprec.tools.trace.perturbed_inputs import PerturbedInputs
@@ -46,56 +46,13 @@ so few numbers that some would be correlated by chance."""
 
 
 @dataclass(frozen=True, repr=False)
-class Trace(Shown):
+class Trace(TraceData):
     """The places where the error of a kernel's results arises, and where it becomes large.
 
-    Attributes:
-        kernel, backend, by: what was traced, and how it is split.
-        lines: all lines that were executed and may round, in the order of the source.
-        groups: lines with a part of at least 2 % of the error, those that go together in one.
-        events: NaN, infinities, saturation and underflow to zero of the run by line, and of
-            elements of arrays that were given, by time; the first of every kind with its cause.
-        branches: lines where exact values would have decided otherwise.
-        metric: by which results err.
-        outputs: name -> error of that output, of its numbers that are finite in the tested and the
-            exact run; by the relative l2 error that of one that is zero in exact arithmetic is the
-            l2 norm. NaN where exact values are lost, since they need more than 106 bits: all shares
-            are 0 then.
-        elements: how many numbers the outputs have.
-        left_out: how many of them shares say nothing of.
-        outcome: how many of these are lost, and why.
-        closure: |sum of parts - (tested - twin)| / |error|, the twin computed apart from the parts;
-            0 where the parts cancel, so that the error counts as none, or exact values are lost.
-        inputs: over how many inputs groups were found; 0 where there are none.
-        passes: how often the kernel was run.
-        unknown: lines with functions of yours in more than 30 bits whose own rounding is not seen.
-            It counts as exact; a row "unknown" among the lines says so.
-        verdict: what there is to know, in a sentence.
+    Attributes: those of `sciprec.tools.trace.findings.TraceData`.
     """
 
-    kernel: str
-    backend: str
-    by: str
-    lines: tuple[Line, ...]
-    groups: tuple[LineGroup, ...]
-    events: tuple[Event, ...]
-    branches: tuple[Event, ...]
-    metric: str
-    outputs: Mapping[str, float]
-    elements: int
-    left_out: int
-    outcome: Outcome
-    closure: float
-    inputs: int
-    passes: int
-    unknown: tuple[str, ...]
-    verdict: str
     _work: _Work = field(repr=False, compare=False)
-
-    @property
-    def ranked(self) -> list[Line]:
-        """The lines, the largest part first."""
-        return sorted(self.lines, key=lambda n: -abs(n.share))
 
     def every_line(self) -> list[Line]:
         """All lines that can round, the arguments before them, in the order of the source: those
