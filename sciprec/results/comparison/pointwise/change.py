@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from sciprec.results.comparison.pointwise.blocks import BLOCK, cut_up
-
-if TYPE_CHECKING:
-    from sciprec.results.comparison.pointwise.pairing import Pair
 
 TIMES = ("time", "update")
 """Names of axes along which a variable changes."""
@@ -58,17 +55,21 @@ class Change:
         return self.counts and self.run < STILL * self.truth
 
 
-def change_of(pair: Pair) -> Change | None:
+def change_of(
+    both: tuple[Any, Any], weights: np.ndarray, dims: Sequence[str],
+    start: tuple[np.ndarray, np.ndarray] | None, noise: float,
+) -> Change | None:  # fmt: skip
     """The change of a variable along its axis of time, or of a result that a kernel was given and
     changed; None where there is neither, or one time only.
 
     Args:
-        pair: truth and run.
+        both: truth and run.
+        weights, dims, start: as in `Pair`.
+        noise: of truth's values, relative to them: u sqrt(n).
     """
-    ends = _along_time(pair)
-    if ends is None and pair.start is not None:
-        first, last = pair.start, (pair.truth, pair.run)
-        ends = first, last, (), pair.weights
+    ends = _along_time(both, weights, dims)
+    if ends is None and start is not None:
+        ends = start, both, (), weights
     if ends is None:
         return None
     first, last, between, weights = ends
@@ -87,26 +88,25 @@ def change_of(pair: Pair) -> Change | None:
                 known = np.isfinite(moved)
                 norm.add(moved[known], weight[known])
     moved, own, error, size = (norm.root for norm in norms)
-    noise = pair.truth_roundoff * size * math.sqrt(pair.steps)
-    return Change(moved, own, error, max((moved, *(n.root for n in looks))), noise)
+    return Change(moved, own, error, max((moved, *(n.root for n in looks))), noise * size)
 
 
-def _along_time(pair: Pair) -> tuple[Any, Any, tuple[Callable[[], Any], ...], Any] | None:
+def _along_time(
+    both: tuple[Any, Any], weights: np.ndarray, dims: Sequence[str]
+) -> tuple[Any, Any, tuple[Callable[[], Any], ...], Any] | None:
     """First and last values of truth and run, truth's at some times between, and weights."""
-    axis = next((pair.dims.index(name) for name in TIMES if name in pair.dims), None)
-    if axis is None or (count := np.shape(pair.truth)[axis]) < 2:
+    axis = next((dims.index(name) for name in TIMES if name in dims), None)
+    if axis is None or (count := np.shape(both[0])[axis]) < 2:
         return None
     along = (slice(None),) * axis
 
     def at(values: Any, place: int) -> Any:
         return values[(*along, place)]
 
-    both = pair.truth, pair.run
     between = np.unique(np.linspace(0, count - 1, _LOOKS + 2).astype(int))[1:-1].tolist()
-    weights = pair.weights
     if weights.ndim:
         weights = at(weights, -1)
-    looks = tuple(lambda place=place: at(pair.truth, place) for place in between)
+    looks = tuple(lambda place=place: at(both[0], place) for place in between)
     return [at(x, 0) for x in both], [at(x, count - 1) for x in both], looks, weights
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -94,7 +95,8 @@ class Pair:
     @cached_property
     def change(self) -> Change | None:
         """How far truth and run have moved from where they began; None without an axis of time."""
-        return change_of(self)
+        noise = self.truth_roundoff * math.sqrt(self.steps)
+        return change_of((self.truth, self.run), self.weights, self.dims, self.start, noise)
 
     @cached_property
     def golden(self) -> np.ndarray:
