@@ -24,13 +24,26 @@ class Run(Protocol):
         stages: arithmetics of the transforms' stages; None where they are those of the backend.
     """
 
-    label: str
-    backend: str
-    compensation: str
-    is_truth: bool
-    dataset: xr.Dataset | None
-    comparison: Comparison | None
-    stages: dict[str, Any] | None
+    @property
+    def label(self) -> str: ...
+
+    @property
+    def backend(self) -> str: ...
+
+    @property
+    def compensation(self) -> str: ...
+
+    @property
+    def is_truth(self) -> bool: ...
+
+    @property
+    def dataset(self) -> xr.Dataset | None: ...
+
+    @property
+    def comparison(self) -> Comparison | None: ...
+
+    @property
+    def stages(self) -> dict[str, Any] | None: ...
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ import pytest
 from sciprec.precision import resolve_backend
 from sciprec.precision.rewriting.program import Program
 from sciprec.precision.rounding.variant import FLOATS, PLAIN
+from sciprec.report.section import page_sections
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "sciprec"
@@ -86,6 +87,19 @@ def test_pages_beside_the_code_name_modules_and_identifiers_that_are_there():
         for name in re.findall(r"`([A-Za-z_][\w.]*)`", text):
             if not name.endswith((".py", ".md")):
                 assert set(name.split(".")) <= words, (page, name)
+
+
+def test_a_facet_says_where_its_work_is_done_and_its_section_is_on_the_page():
+    files = {section.file for section in page_sections()}
+    facets = [path.parent for path in (PACKAGE / "facets").glob("*/__init__.py")]
+    assert len(facets) >= 7
+    for facet in facets:
+        text = ast.get_docstring(ast.parse((facet / "__init__.py").read_text(encoding="utf-8")))
+        places = re.findall(r"`([\w/]+(?:\.py|/))`", text)
+        assert places and all(any(PACKAGE.rglob(place.rstrip("/"))) for place in places), facet
+        has = [(facet / name).exists() for name in ("keys.py", "section.py", "section.html")]
+        shown = f"facets/{facet.name}/section.html" in files
+        assert has == [True, shown, shown], facet
 
 
 def test_the_page_of_rewriting_shows_the_module_that_its_kernel_becomes(tmp_path):
