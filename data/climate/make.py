@@ -20,7 +20,7 @@ import numpy as np
 from scipy.interpolate import RectBivariateSpline
 
 from data.climate.sampling import block_means, departure, is_within, limits, own_departures
-from sciprec.climate.diagnostics.climatology import CLIMATE_VARIABLES, ZONAL_MEAN, gates
+from sciprec.climate.diagnostics.derived import CLIMATE_VARIABLES, ZONAL_MEAN, gates
 from sciprec.climate.equations.vertical import even_levels
 from sciprec.climate.running.integration import integrate
 from sciprec.climate.transform.grid import GaussianGrid, resolve_truncation

@@ -19,7 +19,7 @@ from sciprec.climate.stages.staged_transform import StagedTransform
 from sciprec.climate.transform.compiled import compiled
 from sciprec.climate.transform.grid import GaussianGrid, Truncation, resolve_truncation
 from sciprec.climate.transform.spectral import reference_transform
-from sciprec.results.comparison.evidence.bands import BANDS
+from sciprec.results.comparison.evidence.error_scales import BANDS
 from sciprec.foundation.errors import InputError
 from sciprec.precision.formats.stages import STAGES, Stages
 

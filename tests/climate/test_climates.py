@@ -15,7 +15,7 @@ from data.climate.sampling import (
     limits,
     own_departures,
 )
-from sciprec.climate.diagnostics.climatology import CLIMATE_VARIABLES, ZONAL_MEAN, gates
+from sciprec.climate.diagnostics.derived import CLIMATE_VARIABLES, ZONAL_MEAN, gates
 from sciprec.climate.running.integration import integrate
 from sciprec.climate.transform.grid import GaussianGrid, resolve_truncation
 

@@ -5,7 +5,7 @@ import pytest
 
 from sciprec.climate.cases.held_suarez_start import held_suarez
 from sciprec.climate.constants import Units
-from sciprec.climate.diagnostics.climatology import eddy_product, folded, gates, time_means
+from sciprec.climate.diagnostics.derived import eddy_product, folded, gates, time_means
 from sciprec.climate.equations import held_suarez as hs
 from sciprec.climate.transform.grid import GaussianGrid, Truncation
 from sciprec.climate.transform.spectral import reference_transform

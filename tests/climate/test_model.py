@@ -7,8 +7,7 @@ import pytest
 
 from sciprec.climate.cases.registry import CASES
 from sciprec.climate.diagnostics.budgets import scalar_errors, wind_errors
-from sciprec.climate.running.integration import integrate
-from sciprec.climate.running.loop import Run
+from sciprec.climate.running.integration import Run, integrate
 from sciprec.climate.stepping.levels import Level
 from sciprec.climate.transform.grid import GaussianGrid, resolve_truncation
 from sciprec.foundation.errors import InputError

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from sciprec import InputError, climate
-from sciprec.climate.running.loop import Run
+from sciprec.climate.running.integration import Run
 from sciprec.climate.running.request import check_request
 from sciprec.climate.running.scaled_in_binary32 import ScaledInFormatModel
 from sciprec.climate.running.scaled_model import ScaledModel

@@ -7,7 +7,7 @@ import pytest
 
 import sciprec
 from sciprec import Assignment, InputError, climate, heston, lift
-from sciprec.climate.running.loop import Run
+from sciprec.climate.running.integration import Run
 from sciprec.climate.transform.compiled import compiled
 from sciprec.heston.simulation.block import lifted
 from sciprec.instruments.assigning.assigned_backend import every_place_met

@@ -125,7 +125,7 @@ def test_nobody_below_asks_the_root(graph):
 PLANTED = [
     ("sciprec.tools.trace.lines", "sciprec.tools.trace.models.traces"),
     ("sciprec.cli.pricing.price_request", "sciprec.cli.commands"),
-    ("sciprec.climate.running.records", "sciprec.climate.running.loop"),
+    ("sciprec.climate.running.records", "sciprec.climate.running.integration"),
 ]
 
 

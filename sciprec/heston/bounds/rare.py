@@ -9,20 +9,29 @@ the price of an option that dominates:
 
 G is no limit where payments have none, as those of calls: it is the discounted standard deviation
 of the spot, which an option that few paths bring into the money seldom exceeds. Of a payoff of a
-user's own it is what is measured with the spot moved (bounds.probe), if that is more than it says.
+user's own it is what is measured with the spot moved, if that is more than it says: by up to
+FARTHEST deviations of its logarithm to either side, which is as far as one path in thirty thousand
+comes, the largest mean payment of paths that are paid on, wherever the spot is.
 From n = PAYMENTS G / V paths on, V the part of the price that rests on chance, there have been
 enough payments for the normal interval of their mean to know them: the next one adds a small part.
 """
 
-from dataclasses import dataclass
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
-from sciprec.heston.bounds.probe import is_ours, measured_scales
+from sciprec.foundation.errors import InputError
+from sciprec.heston.bounds.controlled import PaymentSampler
+from sciprec.heston.bounds.levels import derived_seed
+from sciprec.heston.bounds.pilot import coarsest_steps
 from sciprec.heston.parameters import Model
-from sciprec.heston.payoff_registry import Payoff
+from sciprec.heston.payoff_registry import Payoff, spot_deviation
 from sciprec.heston.semianalytic.analytic import SLACK
+from sciprec.heston.simulation.paths import Block
 
 PAYMENTS = 16  # in units of G, from which on a normal interval knows them
 LEAST_SIZE = 1e-150  # in place of zero, where something is divided by it or its square
@@ -165,3 +174,47 @@ class Rare:
         if not np.any(silent | (np.abs(price) < SMALL * size)):
             return silent
         return (size >= self.ceiling) | (silent & (size > tolerance(self.ceiling)))
+
+
+PATHS = 512
+FARTHEST = 4
+
+
+def is_ours(payoff: Payoff) -> bool:
+    """Return whether what a payoff says of its size is known to hold: sciprec's own do."""
+    return type(payoff).__module__.startswith("sciprec.heston.")
+
+
+def measured_scales(
+    model: Model, payoffs: Sequence[Payoff], scheme: str, seed: int
+) -> np.ndarray:  # fmt: skip
+    """Return the sizes of rare payments, discounted, shape (n_payoffs,); 0 where none was made.
+
+    Args:
+        model: a Model.
+        payoffs: of any kind.
+        scheme: name of a path scheme.
+        seed: integer in [0, 2**64).
+    """
+    largest = np.zeros(len(payoffs))
+    for k, payoff in enumerate(payoffs):
+        deviation = spot_deviation(model, payoff.maturity) / model.forward(payoff.maturity)
+        for shift in np.arange(-FARTHEST, FARTHEST + 1) * deviation:
+            largest[k] = max(largest[k], _mean_size(model, payoff, scheme, seed, np.exp(shift)))
+    return largest
+
+
+def _mean_size(model: Model, payoff: Payoff, scheme: str, seed: int, factor: float) -> float:
+    """Return the mean size of payments that are made with the spot moved by a factor, or 0."""
+    try:
+        moved = replace(model, spot=model.spot * factor)
+        payoff.check(moved)
+    except InputError:  # so far away the payoff or the model makes no sense
+        return 0.0
+    sampler = PaymentSampler(moved, [payoff], scheme, use_controls=False)
+    (paid,), _ = sampler.raw(
+        Block(0, PATHS), backend="fp64", n_steps=coarsest_steps(sampler), draws_per_step=1,
+        seed=derived_seed(seed, "probe"),
+    )  # fmt: skip
+    sizes = np.abs(paid[np.isfinite(paid) & (paid != 0.0)])
+    return float(np.mean(sizes)) if sizes.size else 0.0

@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from sciprec.foundation.definitions import digest_of
 from sciprec.foundation.errors import InputError
+from sciprec.precision.formats.backend import backend_names, resolve_backend
 from sciprec.regression.baselines.bench_requests import bench_request
-from sciprec.regression.baselines.kernel_requests import named_kernel_request
 from sciprec.regression.baselines.price_requests import price_asked_again
 from sciprec.regression.baselines.records import Record
-from sciprec.regression.baselines.requests import BaselineRequest, scenario_request
-from sciprec.tools.calls.kernel_file import is_kernel
+from sciprec.regression.baselines.requests import BaselineRequest, plain_asked, scenario_request
+from sciprec.results.output.files import NETCDF, suffix_of
+from sciprec.scenario.loading import Scenario
+from sciprec.tools.calls.kernel_file import is_kernel, kernel_named, names_function
+from sciprec.tools.trace.problem import SEED, moved
+from sciprec.workbench.batch.plan import Run
+from sciprec.workbench.batch.workflow import planned
 from sciprec.workbench.kinds import parse_scenario
+from sciprec.workbench.study.kernel_kind import scenario_of
+from sciprec.workbench.study.subjects import StudySubject, opened, subject
+from sciprec.workbench.study.traced_kind import traced_scenario_of
 
 
 def request_named(
@@ -71,3 +84,105 @@ def asked_again(record: Record) -> BaselineRequest:
         about["kernel"], about["inputs"], about["backends"], about["output"], about["axes"],
         about.get("traced", False),
     )  # fmt: skip
+
+
+def kernel_request(
+    kernel: Any, args: Any, *, backends: Sequence[str], output: str | Sequence[str] | None = None,
+    axes: Mapping[str, Any] | None = None, name: str = "", described: Mapping[str, Any] = {},
+    traced: bool = False,
+) -> BaselineRequest:  # fmt: skip
+    """A kernel on its inputs in some arithmetics, fp64 among them; or its traces in these.
+
+    Args:
+        kernel, args, output, axes: as for `sciprec.study`.
+        backends: names or spec strings.
+        traced: whether its traces are asked for.
+        name: of the baseline; left out, the kernel's.
+        described: how to ask again.
+
+    Raises:
+        InputError: as `sciprec.study`.
+    """
+    about = subject(kernel, args, output, axes)
+    names = dict.fromkeys(
+        resolve_backend(backend).name for backend in backend_names(list(backends))
+    )
+    scenario = _scenario(about, tuple(names), traced)
+    with opened(about):
+        every = planned([scenario], None, suffix_of(NETCDF))
+        runs = tuple(run for run in every if run.backend in names) if traced else every
+        requests = plain_asked(runs)
+    table = {
+        "function": about.kernel.__name__,
+        "arguments": getattr(scenario, scenario.kind).arguments,
+        "outputs": list(about.outputs),
+        "axes": {name: list(dims) for name, dims in about.axes.items()},
+        "given": [
+            digest_of(member.values, member.dims, member.coordinates) for member in about.members
+        ],
+    }
+    for request in requests.values():
+        request["scenario"][scenario.kind] = table
+    inputs = _Inputs(about, traced)
+    return BaselineRequest(
+        name or scenario.name, {"kind": "kernel", **described}, requests, runs[0].code, runs,
+        inputs.perturbed, inputs.open,
+    )  # fmt: skip
+
+
+def named_kernel_request(
+    kernel: str, inputs: Sequence[str], backends: Sequence[str],
+    output: Sequence[str] | None = None, axes: Mapping[str, Sequence[str]] | None = None,
+    traced: bool = False,
+) -> BaselineRequest:  # fmt: skip
+    """The kernel of a file as `sciprec study` takes it, see there; or its traces.
+
+    Raises:
+        InputError: as `sciprec study`, or no inputs or arithmetics were given.
+    """
+    if not names_function(kernel) or not inputs or not backends:
+        raise InputError(
+            f"the kernel '{kernel}' is to be given as FILE.py:FUNCTION, with its arguments "
+            "(--inputs) and arithmetics (--backend)"
+        )
+    described = {
+        "kernel": kernel, "inputs": list(inputs), "backends": list(backends),
+        "output": list(output or ()), "axes": {n: list(dims) for n, dims in (axes or {}).items()},
+        "traced": traced,
+    }  # fmt: skip
+    return kernel_request(
+        kernel_named(kernel), list(inputs), backends=backends, output=output or None, axes=axes,
+        described=described, traced=traced,
+    )  # fmt: skip
+
+
+def _scenario(about: StudySubject, backends: Sequence[str], traced: bool) -> Scenario:
+    """Runs or traces as plain data."""
+    return traced_scenario_of(about, backends) if traced else scenario_of(about, backends, ())
+
+
+class _Inputs:
+    """The inputs of a kernel, and perturbed ones, which runs find while they are open."""
+
+    def __init__(self, about: StudySubject, traced: bool) -> None:
+        self._about, self._traced, self._perturbed = about, traced, []
+
+    def perturbed(self, run: Run, sample: int) -> Run:
+        """The run with its floating-point inputs moved by up to one unit of its format."""
+        backend = resolve_backend(run.backend)
+        rng = np.random.default_rng((SEED, sample))
+        members = list(self._about.members)
+        mine = members[run.member]
+        values = {n: moved(v, backend, rng, units=1.0) for n, v in mine.values.items()}
+        members[run.member] = replace(mine, values=values)
+        about = replace(self._about, members=tuple(members))
+        self._perturbed.append(about)
+        return replace(run, scenario=_scenario(about, run.scenario.backends, self._traced))
+
+    @contextlib.contextmanager
+    def open(self) -> Iterator[None]:
+        """Let runs find all of them."""
+        with contextlib.ExitStack() as stack:
+            for about in (self._about, *self._perturbed):
+                stack.enter_context(opened(about))
+            yield

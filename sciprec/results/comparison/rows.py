@@ -20,8 +20,15 @@ from sciprec.results.comparison.evidence.error_growth import (
     growth_as_dict,
 )
 from sciprec.results.comparison.evidence.growth_laws import Growth
-from sciprec.results.comparison.folder_pairs import files_of_both, two_folders
-from sciprec.results.comparison.inputs import Source, groups_of, opened, require_end, with_axes_of
+from sciprec.results.comparison.inputs import (
+    Source,
+    files_of_both,
+    groups_of,
+    opened,
+    require_end,
+    two_folders,
+    with_axes_of,
+)
 from sciprec.results.comparison.pointwise.attributes import stated_tolerances, steps_attribute
 from sciprec.results.comparison.pointwise.change import BEYOND_NOISE, Change
 from sciprec.results.comparison.pointwise.error_metrics import Metric, metrics, refined

@@ -8,7 +8,6 @@ import numpy as np
 import xarray as xr
 
 from sciprec.foundation.errors import InputError
-from sciprec.results.comparison.evidence.bands import BANDS
 from sciprec.results.comparison.evidence.spectra import NOTHING, coefficients, order_shares
 from sciprec.results.comparison.wording import number
 
@@ -101,3 +100,7 @@ def _sentence(bands: dict[str, float], total: float) -> str:
     """The errors of the bands, in words."""
     errors = ", ".join(f"{number(value)} at {name}" for name, value in bands.items())
     return f"relative error of the wind {number(total)}: {errors}" if errors else "there is no wind"
+
+
+BANDS = {"m = 0": (0, 0), "m = 1 to 3": (1, 3), "m = 4 to 15": (4, 15), "m above 15": (16, None)}
+"""Name of a band of zonal wavenumbers -> its first and last one."""
