@@ -237,8 +237,7 @@ def _commanded(verb: str, words: list[str], has_options: bool) -> Any:
             is missing.
     """
     from sciprec.cli.pricing.price_verbs import options_of_price
-    from sciprec.regression.baselines.bench_requests import bench_request
-    from sciprec.regression.baselines.price_requests import price_request
+    from sciprec.regression.baselines.asking import bench_request, price_request
 
     if verb not in COMMANDS:
         raise InputError(

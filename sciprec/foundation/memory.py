@@ -1,7 +1,8 @@
-"""The memory that a process has had at most."""
+"""The memory of this machine, and that a process has had at most."""
 
 from __future__ import annotations
 
+import os
 import sys
 
 PEAK_MEMORY = "sciprec_peak_memory_bytes"
@@ -18,3 +19,10 @@ def peak_bytes() -> int | None:
         return None
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return most if sys.platform == "darwin" else 1024 * most
+
+
+def bytes_of_memory() -> int | None:
+    """All memory of this machine; None where the system does not say."""
+    if not hasattr(os, "sysconf"):  # Windows
+        return None
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from sciprec import InputError, trace
-from sciprec.foundation.room import bytes_of_memory
+from sciprec.foundation.memory import bytes_of_memory
 from sciprec.instruments.tracing import rows
 from sciprec.precision.formats.backend import resolve_backend
 from sciprec.precision.formats.literal import round_literal

@@ -2,9 +2,8 @@
 
 
     requests    what a baseline is asked of: a scenario as its runs
-    price_requests, bench_requests  prices as `sciprec price` makes them; rows of a benchmark
-    asking      requests as a command line names them, a kernel among them, and as baselines have
-                noted them
+    asking      requests as a command line names them, and as baselines have noted them: kernels,
+                prices as `sciprec price` makes them, rows of a benchmark
     keeping     what is kept of a run's variables, and how far two of them are apart
     noise       the spread of runs whose inputs are one unit of their format apart
     pace, room  how long runs take beside a reference kernel, and how much memory

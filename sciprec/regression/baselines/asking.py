@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-from sciprec.foundation.definitions import digest_of
+from sciprec.foundation.definitions import code_digest, digest_of
 from sciprec.foundation.errors import InputError
 from sciprec.precision.formats.backend import backend_names, resolve_backend
-from sciprec.regression.baselines.bench_requests import bench_request
-from sciprec.regression.baselines.price_requests import price_asked_again
+from sciprec.regression.baselines.noise import perturbed_inputs
 from sciprec.regression.baselines.records import Record
 from sciprec.regression.baselines.requests import BaselineRequest, plain_asked, scenario_request
 from sciprec.results.output.files import NETCDF, suffix_of
+from sciprec.scenario.asked_price import AskedPrice
 from sciprec.scenario.loading import Scenario
 from sciprec.tools.calls.kernel_file import is_kernel, kernel_named, names_function
 from sciprec.tools.trace.problem import SEED, moved
 from sciprec.workbench.batch.plan import Run
 from sciprec.workbench.batch.workflow import planned
 from sciprec.workbench.kinds import parse_scenario
+from sciprec.workbench.kinds.asked_price import price_scenario
 from sciprec.workbench.study.kernel_kind import scenario_of
 from sciprec.workbench.study.subjects import StudySubject, opened, subject
 from sciprec.workbench.study.traced_kind import traced_scenario_of
@@ -186,3 +188,67 @@ class _Inputs:
             for about in (self._about, *self._perturbed):
                 stack.enter_context(opened(about))
             yield
+
+
+def price_request(asked: AskedPrice, backend: str) -> BaselineRequest:
+    """Prices with a bound, in one arithmetic.
+
+    Args:
+        asked: model, payoffs, tolerance and the rest.
+        backend: of the paths.
+
+    Raises:
+        InputError: the backend is unknown, or the model does not take the payoffs.
+    """
+    scenario = price_scenario(asked, resolve_backend(backend).name)
+    every = planned([scenario], None, suffix_of(NETCDF))
+    runs = tuple(run for run in every if run.backend in scenario.backends)
+    subject = {"kind": "price", "backends": list(scenario.backends), "price": _plain(asked)}
+    return BaselineRequest(
+        scenario.name, subject, plain_asked(runs), runs[0].code, runs, perturbed_inputs
+    )
+
+
+def price_asked_again(said: Mapping[str, Any]) -> BaselineRequest:
+    """The request that a baseline has noted."""
+    backends: Sequence[str] = said["backends"]
+    return price_request(AskedPrice.model_validate(said["price"]), backends[0])
+
+
+def _plain(request: AskedPrice) -> dict[str, Any]:
+    return request.model_dump(mode="json")
+
+
+def bench_request(name: str) -> BaselineRequest:
+    """The seconds of a benchmark's rows.
+
+    Args:
+        name: as of `python -m benchmarks`.
+
+    Raises:
+        InputError: it is unknown, or this sciprec has no benchmarks.
+    """
+    benchmark = _benchmark(name)
+
+    def timings(say: Callable[[str], None]) -> dict[str, float]:
+        return dict(benchmark.timings(benchmark.measure(say=say)))
+
+    request = {"bench": {"name": name}}
+    subject = {"kind": "bench", "bench": name}
+    return BaselineRequest(
+        f"bench_{name}", subject, request, code_digest(), (), _no_runs, timings=timings
+    )
+
+
+def _benchmark(name: str) -> ModuleType:
+    try:
+        from benchmarks import benchmark_named
+    except ImportError:
+        raise InputError(
+            "benchmarks are no part of an installed sciprec; run this in a checkout of its source"
+        ) from None
+    return benchmark_named(name)
+
+
+def _no_runs(run: object, sample: int) -> object:
+    raise AssertionError("a benchmark has no runs")

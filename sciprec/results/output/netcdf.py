@@ -16,7 +16,7 @@ import numpy as np
 import xarray as xr
 
 from sciprec.foundation.errors import InputError, why_no_file
-from sciprec.foundation.room import bytes_of_memory
+from sciprec.foundation.memory import bytes_of_memory
 from sciprec.foundation.whole import flush, replacing, temporary_folder, write_bytes
 from sciprec.results.output import pieces
 from sciprec.results.output.holdable import REFUSALS, refused_piece

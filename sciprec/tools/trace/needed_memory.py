@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from sciprec.foundation.errors import InputError
-from sciprec.foundation.room import bytes_of_memory
+from sciprec.foundation.memory import bytes_of_memory
 from sciprec.tools.trace.attribution import floats
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from sciprec.facets.compensation.keys import NO_COMPENSATION, choice_of
@@ -13,6 +13,7 @@ from sciprec.precision.formats.backend import TRUTH, resolve_backend
 from sciprec.scenario.loading import Scenario
 from sciprec.scenario.variant import OfVariant, Variant
 from sciprec.workbench.batch.modes import MODES, PRECISION, in_force
+from sciprec.workbench.kinds import Member
 
 
 @dataclass(frozen=True)
@@ -193,3 +194,17 @@ def _refuse_repeated_names(scenarios: tuple[Scenario, ...]) -> None:
             f"the name '{repeated[0]}' is used by {names.count(repeated[0])} of the scenarios; "
             "names must differ, because files are named after them: change the key 'name' of one"
         )
+
+
+def member_of(run: Run) -> Member | None:
+    """The member that a run's model is given; None for member 0."""
+    if run.member == 0:
+        return None
+    ensemble = run.scenario.ensemble
+    return Member(run.member, ensemble.amplitude, ensemble.seed or 0)
+
+
+def identity_of(run: Run) -> dict[str, Any]:
+    """The keys of an ensemble that the numbers of a run depend on; empty for member 0."""
+    member = member_of(run)
+    return {} if member is None else asdict(member)

@@ -25,8 +25,7 @@ from sciprec.precision.formats.backend import resolve_backend
 from sciprec.results.comparison.verdicts import stopped_early
 from sciprec.results.output import digests, files
 from sciprec.results.output.stated import RUN, SCENARIO, SECONDS
-from sciprec.workbench.batch.members import identity_of
-from sciprec.workbench.batch.plan import Outcome, Run
+from sciprec.workbench.batch.plan import Outcome, Run, identity_of
 from sciprec.workbench.batch.traced import traced_by
 from sciprec.workbench.kinds import kind_of
 
