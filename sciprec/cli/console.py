@@ -17,7 +17,7 @@ from sciprec.foundation.listing import Listing
 
 _STATUS_COLOURS = {
     "truth": "dim", "identical": "green", "good": "green", "unjudged": "cyan",
-    "still": "yellow", "beyond": "yellow", "broken": "red", "failed": "red",
+    "still": "yellow", "doubtful": "yellow", "beyond": "yellow", "broken": "red", "failed": "red",
 }  # fmt: skip
 
 _VERDICT_COLOURS = {

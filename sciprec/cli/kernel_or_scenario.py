@@ -115,3 +115,16 @@ def refuse_inputs(inputs: str | None, options: str = "--inputs") -> None:
             f"{options} is given beside a scenario, which says itself what its model is given; "
             "change its keys by --set, or name a kernel: FILE.py:FUNCTION"
         )
+
+
+def refuse_truth(truth: str | None) -> None:
+    """Digits of fp64 itself are counted in kernels alone.
+
+    Raises:
+        InputError: they were asked for.
+    """
+    if truth is not None:
+        raise InputError(
+            f"--truth {truth} is given beside a scenario; the digits of fp64 itself are counted of "
+            "kernels alone: name one, FILE.py:FUNCTION, or see what `sciprec monitor` says of drift"
+        )

@@ -17,6 +17,9 @@ from sciprec.cli.settings import FILES_KEPT, command_line, interruptible
 from sciprec.cli.written_files import JUnit
 from sciprec.foundation.errors import InputError
 
+NOT_SHOWN = ("beyond", "broken", "doubtful")
+"""Statuses of arithmetics that are not shown to meet their tolerance."""
+
 
 def study(
     kernel: Annotated[str, typer.Argument(help="A function of a Python file: FILE.py:FUNCTION.")],
@@ -53,6 +56,13 @@ def study(
         str | None,
         typer.Option(help="bits: find the fewest that stay under the tolerance."),
     ] = None,
+    truth: Annotated[
+        str,
+        typer.Option(
+            help="How true fp64 is: auto counts its right digits where that is cheap, dd always "
+            "and on every member, fp64 takes it as it is."
+        ),
+    ] = "auto",
     out: Annotated[Path, typer.Option(help="Folder for files and page.")] = Path("reports/mine"),
     threads: Annotated[
         int | None, typer.Option(min=1, help="Runs at a time [default: one a processor].")
@@ -76,21 +86,22 @@ def study(
 
     options = {
         "--inputs": inputs, "--backend": backend, "--tolerance": tolerance, "--metric": [metric],
-        "--output": output, "--axes": axes, "--search": search and [search], "--out": [str(out)],
+        "--output": output, "--axes": axes, "--search": search and [search],
+        "--truth": truth != "auto" and [truth] or None, "--out": [str(out)],
     }  # fmt: skip
     with interruptible(lambda: FILES_KEPT), Progress(quiet=quiet or json) as progress:
         result = study_kernel(
             kernel_named(kernel), list(inputs), backends=tuple(backend or ()),
             output=output or None, tolerance=_limits(tolerance or (), metric), metric=metric,
-            out=out, axes=axes_of(axes or ()), search=search, threads=threads, fresh=fresh,
-            command=command_line(["study", kernel], options), on_plan=progress.planned,
+            out=out, axes=axes_of(axes or ()), search=search, truth=truth, threads=threads,
+            fresh=fresh, command=command_line(["study", kernel], options), on_plan=progress.planned,
             on_done=progress.done, on_tried=tried,
         )  # fmt: skip
     search_result = result.search
     if junit_xml is not None:
         shown = search_result.compared if search_result else ()
         table = [row for row in result.table if row["label"] not in shown]
-        write_cases(junit_xml, "study", table, ("beyond", "broken"))
+        write_cases(junit_xml, "study", table, NOT_SHOWN)
     if json:
         content = {"folder": result.folder, "page": result.page, "runs": result.table}
         print_json(
@@ -114,7 +125,7 @@ def _missed(result: Any) -> bool:
     unless nothing was found.
     """
     shown = result.search.compared if result.search else ()
-    bad = [row for row in result.table if row["status"] in ("beyond", "broken")]
+    bad = [row for row in result.table if row["status"] in NOT_SHOWN]
     nothing = result.search is not None and not result.search.found
     return nothing or any(row["label"] not in shown for row in bad)
 

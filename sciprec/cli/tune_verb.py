@@ -16,6 +16,7 @@ from sciprec.cli.kernel_or_scenario import (
     kernel_with_inputs,
     limit_of,
     refuse_inputs,
+    refuse_truth,
 )
 from sciprec.cli.options import Json
 from sciprec.cli.run_verb import Set
@@ -67,6 +68,13 @@ def tune(
         typer.Option(help="What gets formats: operations, or everything: loads, arguments and "
             "comparisons, too."),
     ] = "operations",
+    truth: Annotated[
+        str | None,
+        typer.Option(
+            help="How true fp64 is, of a kernel: auto looks whether its own error is within the "
+            "tolerance where that is cheap, dd always, fp64 takes it as it is [default: auto]."
+        ),
+    ] = None,
     output: Outputs = None,
     save: Annotated[
         Path | None,
@@ -95,9 +103,11 @@ def tune(
     with Waiting(f"searching the formats of {tuned}"):
         if is_kernel(tuned):
             all_changes = [*(changes or []), *(check_changes or [])]
+            search |= {} if truth is None else {"truth": truth}
             result = _of_kernel(tuned, inputs, check, all_changes, search)
         else:
             refuse_inputs(inputs or check, "--inputs or --check")
+            refuse_truth(truth)
             result = _of_scenario(tuned, changes or [], check_changes or [], search)
     if save is not None and result.good:
         result.save(save)

@@ -34,6 +34,7 @@ STATUS_WORDS = {
     "identical": "identical",
     "good": "good enough",
     "unjudged": "not judged",
+    "doubtful": "fp64 itself is not known so well",
     "still": "nothing moves",
     "beyond": "not good enough",
     "broken": "broke down",
@@ -141,7 +142,7 @@ def _title(batch: StoredBatch) -> str:
 def _card(batch: StoredBatch, label: str) -> dict[str, str]:
     """An arithmetic's sentence: the verdict over all scenarios and the closest call."""
     runs = batch.of_label(label)
-    order = ("failed", "broken", "beyond", "still", "good", "unjudged", "identical")
+    order = ("failed", "broken", "beyond", "still", "doubtful", "good", "unjudged", "identical")
     worst = min(runs, key=lambda r: (order.index(r.verdict.status), -_sortable(r.verdict.margin)))
     status = worst.verdict.status
     bad = [run for run in runs if not run.verdict.acceptable]
@@ -150,6 +151,8 @@ def _card(batch: StoredBatch, label: str) -> dict[str, str]:
         lead = "gives the same bits as fp64 everywhere"
     elif status == "unjudged":
         lead = "is not judged, because the scenarios state no tolerance"
+    elif status == "doubtful":
+        lead = "is not judged, because fp64 itself is not known so well"
     elif bad:
         lead = f"{STATUS_WORDS[status]} in {_counted(len(bad), len(runs), alone)}"
         if status == "beyond":

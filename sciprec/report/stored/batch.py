@@ -347,7 +347,7 @@ def _judged(truth: xr.Dataset, dataset: xr.Dataset) -> Verdict:
 
 def _order(verdict: Verdict) -> tuple[int, float]:
     """The worse, the smaller."""
-    order = ("failed", "broken", "beyond", "still", "unjudged", "good", "identical")
+    order = ("failed", "broken", "beyond", "still", "doubtful", "unjudged", "good", "identical")
     margin = 0.0 if math.isnan(verdict.margin) else verdict.margin
     return order.index(verdict.status), -margin
 

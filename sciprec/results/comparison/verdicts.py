@@ -14,13 +14,16 @@ import xarray as xr
 from sciprec.arrays.metrics import worst_element
 from sciprec.foundation.errors import InputError
 from sciprec.precision.formats.backend import TRUTH
+from sciprec.results.comparison.own_error import NO_DIGIT, WELL, OwnErrors, own_errors_of
 from sciprec.results.comparison.pointwise.error_metrics import metrics
 from sciprec.results.comparison.pointwise.pairing import pair
 from sciprec.results.comparison.rows import SETTLED, Comparison, error_at_end, main_row
 from sciprec.results.comparison.wording import factor, moment, times
 from sciprec.results.output.stated import ELEMENTS
 
-STATUSES = ("truth", "identical", "good", "unjudged", "still", "beyond", "broken", "failed")
+STATUSES = (
+    "truth", "identical", "good", "unjudged", "doubtful", "still", "beyond", "broken", "failed",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -29,9 +32,9 @@ class Verdict:
 
     Args:
         status: truth | identical | good (within every tolerance) | unjudged (the scenario states
-            none) | still (within every tolerance, and a variable has not moved where truth has) |
-            beyond (some tolerance is missed) | broken (NaN or infinities in other places) |
-            failed (nothing to compare, or stopped early).
+            none) | doubtful (fp64 itself is not known so well) | still (within every tolerance, and
+            a variable has not moved where truth has) | beyond (some tolerance is missed) | broken
+            (NaN or infinities in other places) | failed (nothing to compare, or stopped early).
         sentence: the reason, with the numbers and everything else that was found.
         margin: error / tolerance of the closest call; NaN without one.
         decisive: the part of the sentence that the status rests on; empty where that is all of it.
@@ -73,7 +76,47 @@ def judge(
         where an ensemble cannot tell it from fp64. Ensembles whose members differ by one ulp are
         mentioned, and decide nothing: any arithmetic of fewer bits is told from them at first.
     """
-    return with_evidence(_judge_points(golden, actual, comparison), evidence)
+    verdict = with_evidence(_judge_points(golden, actual, comparison), evidence)
+    own = own_errors_of(golden.attrs)
+    return verdict if own is None else _as_known(verdict, golden, own)
+
+
+def _as_known(verdict: Verdict, golden: xr.Dataset, own: OwnErrors) -> Verdict:
+    """The verdict as far as fp64 itself is known, and how well it is."""
+    if own.left_out:
+        words = f"how many digits fp64 itself has was not looked at: {own.left_out}"
+        told = verdict.status == "truth"
+        return replace(verdict, sentence=f"{verdict.sentence}; {words}") if told else verdict
+    said = {name: own.sentence(name) for name in own.results}
+    if verdict.status == "truth":
+        return replace(verdict, sentence="; ".join((verdict.sentence, *said.values())))
+    if verdict.status not in ("identical", "good", "unjudged", "still", "beyond"):
+        return verdict
+    doubtful = [n for n, o in own.results.items() if not o.digits >= NO_DIGIT]
+    if limits := [t for t in _tolerances(golden) if t["variable"] in own.results]:
+        doubtful = [t["variable"] for t in limits if _is_doubtful(verdict, t, own)]
+    if not doubtful:
+        worst = min(own.results, key=lambda name: own.results[name].digits, default="")
+        if not worst:
+            return verdict
+        sentence, short = f"{verdict.sentence}; {said[worst]}", verdict.short
+        short += f"; {said[worst]}" * (own.results[worst].digits < WELL)
+        return replace(verdict, sentence=sentence, decisive=short)
+    words = "; ".join(said[name] for name in dict.fromkeys(doubtful))
+    return Verdict("doubtful", f"not judged: {words}", decisive=f"not judged: {words}")
+
+
+def _is_doubtful(verdict: Verdict, tolerance: Mapping[str, Any], own: OwnErrors) -> bool:
+    """Whether fp64 itself may miss a tolerance, and a run not miss it by more than that."""
+    name, limit = tolerance["variable"], tolerance["at_most"]
+    surely = not math.isnan(own.results[name].digits) and verdict.status == "beyond"
+    beyond = verdict.margin * limit > limit + own.error(name, tolerance["metric"])
+    return own.misses(name, tolerance["metric"], limit) and not (surely and beyond)
+
+
+def _tolerances(golden: xr.Dataset) -> list[dict[str, Any]]:
+    """The tolerances that a run's scenario states."""
+    return json.loads(golden.attrs.get("sciprec_scenario", "{}")).get("tolerance", [])
 
 
 def stopped_early(attributes: Mapping[str, Any]) -> str:
@@ -189,7 +232,7 @@ def _judge_rows(golden: xr.Dataset, actual: xr.Dataset, comparison: Comparison) 
         if bounds is None or bounds[0] <= 1.0:
             return Verdict("identical", same_bits)
         return Verdict("beyond", f"{bounds[1]}; {same_bits}", bounds[0])
-    tolerances = json.loads(golden.attrs.get("sciprec_scenario", "{}")).get("tolerance", [])
+    tolerances = _tolerances(golden)
     compared = {row.variable for row in comparison.rows}
     unlike = set(golden.data_vars) - compared if comparison.unlike else set()
     calls = [

@@ -16,6 +16,7 @@ from sciprec.foundation.listing import Listing, Shown, Summary, counted
 from sciprec.precision.formats.backend import Backend, resolve_backend
 from sciprec.precision.lifting.lifted import Lifted
 from sciprec.precision.rewriting.syntax import LiftError, plain_function
+from sciprec.results.comparison.own_error import NO_DIGIT
 from sciprec.tools.digits.truth import (
     LITERALS,
     Truth,
@@ -30,8 +31,6 @@ from sciprec.tools.trace.needed_memory import require_memory_of_kernel
 from sciprec.tools.trace.problem import Problem, bound_arguments, stored_in
 
 LANES = 4
-NO_DIGIT = 0.5
-"""Fewer digits than this are none."""
 _DRAWS = 2
 _LEAVES = 1.0
 """Data that leave fewer digits than the arithmetic by so much are said in the verdict."""

@@ -169,6 +169,7 @@ class Found(Shown):
             ))  # fmt: skip
         uniform = [t for t in self.pareto if t.label in self.formats]
         notes = [f"executed operations: {self.operations_said}; {self.rounds_said}"]
+        notes += [problem.known] * bool(problem.known)
         notes += [
             f"lifted whole to {t.label}: cost {t.cost:.3f}, error {t.error:.2g}"
             for t in uniform[:5]

@@ -87,8 +87,10 @@ class TuningProblem(ABC):
         file: whose lines are called by their number.
         groups: places with operations that are executed, in the order of the source.
         runs: how many choices were run, or had been before an interruption.
+        known: how well the truth itself is known, in a sentence; "" where nobody has looked.
     """
 
+    known = ""
     name: str
     what: str
     file: str

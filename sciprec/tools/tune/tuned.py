@@ -6,17 +6,43 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
-from sciprec.arrays.metrics import Metric, metric_of
+import numpy as np
+
+from sciprec.arrays.metrics import METRICS, Metric, metric_of
 from sciprec.foundation.arguments import word
 from sciprec.instruments.assigning.files import ROUNDS
 from sciprec.instruments.assigning.places import UNITS
 from sciprec.precision.lifting.lifted import Lifted
 from sciprec.precision.rewriting.syntax import LiftError, plain_function
+from sciprec.results.comparison.own_error import OWN, OwnErrors
+from sciprec.tools.digits.own_error import TRUTHS, own_errors
 from sciprec.tools.trace.attribution import require_real
 from sciprec.tools.trace.problem import bound_arguments
 from sciprec.tools.tune.formats import formats_of
 from sciprec.tools.tune.found import Found, require_tolerance, tuned
 from sciprec.tools.tune.kernel_problem import KernelProblem
+from sciprec.tools.tune.metrics import error_of
+
+
+def _known(own: OwnErrors, problem: KernelProblem, tolerance: float) -> str:
+    """How well fp64 itself is known, in a sentence.
+
+    Raises:
+        InputError: not so well that it could be told whether the tolerance is met.
+    """
+    metric = problem.metric_name if problem.metric_name in METRICS else OWN
+    own.require(problem.name, {name: (metric, tolerance) for name in own.results})
+    if own.left_out:
+        return f"how many digits fp64 itself has was not looked at: {own.left_out}"
+    worst = min(own.results, key=lambda name: own.results[name].digits, default="")
+    return own.sentence(worst) if worst else ""
+
+
+def _metric_of(problem: KernelProblem) -> Callable[[str, np.ndarray, np.ndarray], float] | None:
+    """A metric of the user's own, by the name of a result."""
+    if problem.metric_name in METRICS:
+        return None
+    return lambda name, found, truth: error_of(problem.metric, {name: found}, {name: truth})
 
 
 class Tuned(Found):
@@ -62,6 +88,7 @@ def tune(
     check: Sequence[Any] | Mapping[str, Any] | None = None,
     margin: float = 1.5,
     rounds: str = "operations",
+    truth: str = "auto",
 ) -> Tuned:
     """Find the cheapest format for every line of a kernel.
 
@@ -90,13 +117,17 @@ def tune(
         rounds: what gets formats: "operations", where loads, arguments and comparisons stay as they
             are, or "everything", these too, so that one format everywhere is what `lift` makes of
             the kernel; see `Assignment`.
+        truth: how true fp64 is, which errors are against: "auto" looks whether its own error is
+            within the tolerance, by pairs of binary64, where that takes some seconds at most; "dd"
+            always; "fp64" takes it as it is.
 
     Returns:
         A Tuned: the assignment, its error and cost. What fails its check is not `good`, and is
         neither applied nor saved.
 
     Raises:
-        InputError: the widest format misses the tolerance, or an argument cannot be used.
+        InputError: the widest format misses the tolerance, fp64 itself is not known so well, or an
+            argument cannot be used.
         LiftError: the kernel cannot be lifted.
 
     Source:
@@ -112,6 +143,7 @@ def tune(
     require_tolerance(tolerance, margin)
     word("unit", unit, UNITS)
     word("rounds", rounds, ROUNDS)
+    word("truth", truth, TRUTHS)
     bound = bound_arguments(function, args)
     require_real(function.__name__, bound, "tune")
     problem = KernelProblem(
@@ -120,4 +152,7 @@ def tune(
     )  # fmt: skip
     checked = None if check is None else bound_arguments(function, check)
     require_real(function.__name__, checked or (), "tune")
+    problem.truth()
+    own = own_errors(function, bound, truth, output=output, metric=_metric_of(problem))
+    problem.known = "" if own is None else _known(own, problem, tolerance)
     return tuned(Tuned, problem, tolerance, margin, checked)

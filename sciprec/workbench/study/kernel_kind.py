@@ -51,6 +51,7 @@ class KernelRun(Section):
     outputs: tuple[str, ...] = key("names of results", "outputs = []")
     axes: dict[str, tuple[str, ...]] = key("names of their axes", "axes = {}")
     search: dict[str, Any] | None = key("what a search has found", "search = {}", default=None)
+    truth: dict[str, Any] | None = key("the error of fp64 itself", "truth = {}", default=None)
     identity: str = key("a digest", 'identity = ""')
 
 
@@ -67,6 +68,7 @@ def scenario_of(
     backends: Sequence[str],
     tolerance: Sequence[Tolerance],
     search: dict[str, Any] | None = None,
+    truth: dict[str, Any] | None = None,
 ) -> KernelScenario:
     """A study as plain data.
 
@@ -75,6 +77,7 @@ def scenario_of(
         backends: names or spec strings.
         tolerance: of the outputs that have one.
         search: what the search for the fewest bits has found.
+        truth: how well fp64 itself is known, of `OwnErrors`.
     """
     function = subject.kernel.__name__
     origins = tuple(member.origin for member in subject.members)
@@ -95,6 +98,7 @@ def scenario_of(
             outputs=subject.outputs,
             axes=dict(subject.axes),
             search=search,
+            truth=truth,
             identity=subject.identity,
         ),
     )
@@ -164,8 +168,9 @@ KERNEL = register(
         KIND,
         KernelScenario,
         _run,
-        attributes=stated(auxiliary="", rounded=_ROUNDED, members=INPUTS,
-                          free_lengths=True, elements=True),
+        attributes=stated(
+            auxiliary="", rounded=_ROUNDED, members=INPUTS, free_lengths=True, elements=True
+        ),
         variables=lambda table: table.outputs,
         sources=lambda table: (subject_of(table.identity).kernel,),
         kernels=lambda table, variant: table.identity,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,9 +15,12 @@ from sciprec.foundation.limits import THREADS
 from sciprec.foundation.listing import Summary
 from sciprec.foundation.notebook import NotebookLine
 from sciprec.precision.formats.backend import TRUTH, backend_names, resolve_backend
+from sciprec.results.comparison.own_error import OwnErrors
 from sciprec.results.comparison.pointwise.error_metrics import metrics
 from sciprec.results.output.files import NETCDF, suffix_of
 from sciprec.scenario.loading import Tolerance
+from sciprec.tools.calls.call_results import RETURNED
+from sciprec.tools.digits.own_error import DD, TRUTHS, own_errors
 from sciprec.tools.tune.formats import BITS
 from sciprec.workbench.batch.modes import shell_assignments
 from sciprec.workbench.batch.plan import Outcome, Run
@@ -56,6 +60,7 @@ def study(
     out: str | Path = OUT,
     axes: Mapping[str, str | Sequence[str]] | None = None,
     search: str | None = None,
+    truth: str = "auto",
     threads: int | None = None,
     fresh: bool = False,
     command: str | None = None,
@@ -85,6 +90,10 @@ def study(
             bring their own.
         search: "bits" finds the least significand, and the fewest exponent bits with it, at which
             all members stay under the tolerance; its formats are among those that are compared.
+        truth: how true fp64 is, which all runs are compared with: "auto" counts its right digits
+            on the first member, by pairs of binary64, where that takes some seconds at most; "dd"
+            on every member, however long that takes; "fp64" takes it as it is. Nothing is judged
+            that is beyond the digits of fp64, or where these are not known.
         threads: how many runs at a time; left out, one per processor.
         fresh: compute again what is in the folder already.
         command: the command line to note on the page.
@@ -106,6 +115,7 @@ def study(
     fresh = flag("fresh", fresh)
     chosen = _backends(backends, search)
     word("metric", metric, metrics())
+    word("truth", truth, TRUTHS)
     if threads is not None:
         whole("threads", threads, *THREADS)
     about = subject(kernel, args, output, axes)
@@ -113,13 +123,17 @@ def study(
         Tolerance(variable=name, metric=metric, at_most=limit, reason="as was asked for")
         for name, limit in _limits(tolerance, about.outputs).items()
     ]
+    own = _own_errors(about, truth)
     found_bits = None
     if search is not None:
+        if own is not None:
+            own.require(about.kernel.__name__, {t.variable: (t.metric, t.at_most) for t in limits})
         found_bits = _searched(search, about, limits, on_tried)
         chosen = tuple(dict.fromkeys((*chosen, *found_bits.compared))) or (TRUTH,)
     scenario = scenario_of(
-        about, chosen, limits, None if found_bits is None else found_bits.as_dict()
-    )
+        about, chosen, limits, None if found_bits is None else found_bits.as_dict(),
+        None if own is None else own.as_dict(),
+    )  # fmt: skip
     with opened(about):
         result = run_planned(
             planned([scenario], None, suffix_of(NETCDF)), out,
@@ -128,6 +142,20 @@ def study(
             fresh=fresh, debug=False, scheduler=None, workers=None, threads=threads, plugins=(),
         )  # fmt: skip
     return Study(**vars(result), search=found_bits)
+
+
+def _own_errors(about: StudySubject, truth: str) -> OwnErrors | None:
+    """The error of fp64 itself, of the first member or the worst of all."""
+    members, worst = about.members if truth == DD else about.members[:1], None
+    for inputs in members:
+        on = inputs.origin if len(about.members) > len(members) else ""
+        own = own_errors(about.kernel, tuple(inputs.values.values()), truth, on=on)
+        if own is not None:
+            worst = own if worst is None else worst.worst(own)
+    if worst is None:
+        return None
+    named = {re.sub(r"^return\b|^return(?=_)", RETURNED, n): o for n, o in worst.results.items()}
+    return replace(worst, results={n: o for n, o in named.items() if n in about.outputs})
 
 
 def _backends(backends: str | Iterable[str], search: str | None) -> tuple[str, ...]:

@@ -1,0 +1,114 @@
+"""The error of fp64 itself in the results of a call, which verdicts that take it as truth state."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from sciprec.arrays.metrics import METRICS, error_by
+from sciprec.foundation.arguments import word
+from sciprec.foundation.errors import InputError
+from sciprec.precision.formats.backend import TRUTH, resolve_backend
+from sciprec.precision.lifting.lifting import lift
+from sciprec.precision.rewriting.copies import copied
+from sciprec.precision.rewriting.syntax import LiftError
+from sciprec.results.comparison.own_error import OWN, OwnError, OwnErrors
+from sciprec.tools.digits.kernel_digits import LANES
+from sciprec.tools.digits.truth import Truth, most_digits, truth_of
+from sciprec.tools.trace.attribution import Result, require_apart
+from sciprec.tools.trace.needed_memory import require_memory_of_kernel
+from sciprec.tools.trace.problem import Problem
+
+OwnMetric = Callable[[str, np.ndarray, np.ndarray], float]
+"""A metric of a user's own: the name of a result, its values and its truth."""
+AUTO, DD, FP64 = "auto", "dd", TRUTH
+TRUTHS = (AUTO, DD, FP64)
+"""The truth of a verdict: fp64, whose own error is looked at where that is cheap, or always, or
+never."""
+AFFORDED = 4.0
+"""Seconds that a look at fp64's own error may take where nobody has asked for it."""
+TIMES = 300.0
+"""The time of a run beside exact values, over that of the kernel in fp64; 20 to 450 are met."""
+
+
+def checked_truth(given: Any) -> str:
+    """One of `TRUTHS`.
+
+    Raises:
+        InputError: it is none.
+    """
+    return word("truth", given, TRUTHS)
+
+
+def own_errors(
+    function: Callable[..., Any], args: tuple, truth: str, *,
+    output: str | Iterable[str] | None = None, metric: OwnMetric | None = None, on: str = "",
+) -> OwnErrors | None:  # fmt: skip
+    """The error of fp64 itself in the results of a call.
+
+    Args:
+        function: the plain kernel.
+        args: in the order of its parameters.
+        truth: of `TRUTHS`.
+        output: names of the results that count, those of `digits`; None: all.
+        metric: one of a user's own; called "own" here.
+        on: which inputs they are.
+
+    Returns:
+        None where nobody asks; with a reason where it costs too much, or exact values cannot be
+        followed.
+
+    Raises:
+        InputError, LiftError: exact values cannot be followed, and they were asked for.
+    """
+    if truth == FP64:
+        return None
+    try:
+        require_memory_of_kernel(function.__name__, args, LANES)
+        require_apart(function.__name__, args, "truth='dd'")
+        if truth == AUTO and (seconds := _seconds(function, args)) > AFFORDED:
+            return OwnErrors({}, on, f"a run beside exact values takes some {seconds:,.0f} s, and "
+                             "truth='dd' makes it")  # fmt: skip
+        problem = Problem(function, resolve_backend(TRUTH), args, output, LANES, verb="truth='dd'")
+        results, known = truth_of(problem)
+    except (InputError, LiftError) as error:
+        if truth == DD:
+            raise
+        return OwnErrors({}, on, str(error))
+    return OwnErrors({r.name: _own(r, known, problem, metric) for r in results}, on)
+
+
+def _seconds(function: Callable[..., Any], args: tuple) -> float:
+    """The time that a run beside exact values takes, estimated from one in fp64."""
+    lifted = lift(function, TRUTH)
+    with np.errstate(all="ignore"):
+        lifted(*copied(args))  # compiles
+        taken = copied(args)
+        before = time.perf_counter()
+        lifted(*taken)
+    return TIMES * (time.perf_counter() - before)
+
+
+def _own(result: Result, truth: Truth, problem: Problem, metric: OwnMetric | None) -> OwnError:
+    """Of numbers that are finite in fp64: others are compared as they are."""
+    finite, name = np.isfinite(result.tested), result.name
+    if not finite.any():
+        return OwnError(0, 0, math.nan, dict.fromkeys((*METRICS, OWN), 0.0), 0.0)
+    digits = truth.digits(name, result.tested, most_digits(problem))[finite]
+    tested = result.tested[finite]
+    high, low, doubt = (part[name][finite] for part in (truth.high, truth.low, truth.doubt))
+    with np.errstate(all="ignore"):
+        error = abs((tested - high) - low)
+        known, certain = ~np.isnan(digits), bool(np.isfinite(error + doubt).all())
+        errors, least = dict.fromkeys((*METRICS, OWN), math.inf), 0.0
+        if certain:
+            errors = {m: error_by(m, error + doubt, high) for m in METRICS}
+            least = error_by("relative_l2", np.maximum(error - doubt, 0.0), abs(high) + doubt)
+        if metric is not None:
+            errors[OWN] = metric(name, tested, high) if known.all() else math.inf
+    fewest = float(digits[known].min()) if known.any() else math.nan
+    return OwnError(tested.size, int((~known).sum()), fewest, errors, least)
