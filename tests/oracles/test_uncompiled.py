@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from sciprec.precision import lift
+from sciprec.precision.rewriting.build import Build
 from sciprec.precision.rewriting.program import Program
 from sciprec.precision.rounding.variant import CAREFUL
 from tests.oracles.fixed_operations import FixedOperations
@@ -62,7 +63,7 @@ def test_every_operation_that_kernels_name_is_there(backend, count, tmp_path):
             kernel = kernel_of(case, tmp_path)
             if arithmetic.fixed:
                 units = lift(kernel, arithmetic, ranges=1.0, adapt=None).units
-                program = Program(kernel, arithmetic, "auto", False, CAREFUL)
+                program = Program(kernel, arithmetic, Build(variant=CAREFUL))
                 run_module(program, FixedOperations(units))
             else:
                 Uncompiled(kernel, arithmetic)
@@ -72,7 +73,7 @@ def test_every_operation_in_fixed_point_has_a_row_of_its_own(tmp_path):
     """But loads of one array, and the products and sums of one sum, which share theirs."""
     fixed, shared = resolved("fixed16"), {"accumulate", "product"}
     for case in filter(lambda case: takes("fixed16", case), map(random_case, range(40))):
-        program, seen = Program(kernel_of(case, tmp_path), fixed, "auto", False, CAREFUL), {}
+        program, seen = Program(kernel_of(case, tmp_path), fixed, Build(variant=CAREFUL)), {}
         for function, name, row in uses_of_rows(program):
             own = program.frames[function].rows[row]
             operation = program.sites[own.site].operation

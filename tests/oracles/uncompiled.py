@@ -13,8 +13,7 @@ from __future__ import annotations
 import ast
 import inspect
 import types
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numba.typed import List
@@ -22,10 +21,11 @@ from numba.typed import List
 from sciprec.precision.formats.backend import Arithmetic, Backend, resolve_backend
 from sciprec.precision.lifting.compiling import run_text
 from sciprec.precision.operations.by_type import sum_block, zeros_for
+from sciprec.precision.rewriting.build import Build, Numbers
 from sciprec.precision.rewriting.imported import imported
 from sciprec.precision.rewriting.program import Program
 from sciprec.precision.rewriting.syntax import plain_function
-from sciprec.precision.rounding.variant import CAREFUL, FLOATS
+from sciprec.precision.rounding.variant import CAREFUL
 from tests.oracles import random_bits
 from tests.oracles.fixed_operations import FixedOperations
 from tests.oracles.python_operations import PythonOperations, WithoutKeys, is_array
@@ -37,7 +37,7 @@ class Uncompiled:
     Args:
         kernel: a plain Python function, or a jitted one.
         backend, seed, path, trust_inputs: as of `lift`.
-        program_of: makes the program.
+        may_share: whether its text can be one for several arithmetics.
 
     Attributes:
         kernel, backend, signature, sites, seed: as of a lifted kernel.
@@ -47,11 +47,12 @@ class Uncompiled:
 
     def __init__(
         self, kernel, backend="fp64", *, seed: int = 0, path: str = "auto",
-        trust_inputs: bool = False, program_of=Program,
+        trust_inputs: bool = False, may_share: bool = True,
     ) -> None:  # fmt: skip
         self.kernel, self.backend = plain_function(kernel), resolve_backend(backend)
         self.seed, self._path, self._calls = seed, path, 0
-        program = program_of(self.kernel, self.backend, path, trust_inputs)
+        build = Build(path, trust_inputs, may_share=may_share)
+        program = Program(self.kernel, self.backend, build)
         self.sites, self.signature, self.text = program.sites, program.signature, program.text()
         self.operations = PythonOperations(self.backend)
         self._module = run_module(program, self.operations)
@@ -73,8 +74,7 @@ class Uncompiled:
         if isinstance(function, type):
             return function
         kernel = getattr(function, "kernel", function)
-        unshared = partial(Program, may_share=False)
-        return Uncompiled(kernel, self.backend, path=self._path, program_of=unshared).inner
+        return Uncompiled(kernel, self.backend, path=self._path, may_share=False).inner
 
     @property
     def inner(self):
@@ -94,8 +94,9 @@ def run_random(lifted, args):
     Raises:
         AssertionError: more operations than chance explains draw what others drew.
     """
+    build = lifted._program.build
     made = Uncompiled(
-        lifted.kernel, lifted.backend, path=lifted._program.path, trust_inputs=lifted._trusting
+        lifted.kernel, lifted.backend, path=build.path, trust_inputs=build.trust_inputs
     )
     key = random_bits.entry(lifted.seed, lifted._calls - 1, getattr(lifted, "number", -1))
     with np.errstate(all="ignore"):
@@ -116,17 +117,18 @@ def run_fixed(kernel, units, args: tuple):
         (result, places): what the kernel returns, and the places in the order of the rows, with
         what they counted.
     """
-    program = Program(kernel, units.backend, "auto", False, CAREFUL)
+    program = Program(kernel, units.backend, Build(variant=CAREFUL))
     operations = FixedOperations(units)
     with np.errstate(all="ignore"):
         result = run_module(program, operations).sp_entry(0, *args)
     return result.value, operations.places
 
 
-class _Unrounded(Program):
-    """A program whose constant arrays are not rounded ahead, to a unit that all elements share."""
+@dataclass(frozen=True)
+class _Unrounded(Numbers):
+    """Numbers whose constant arrays are not rounded ahead, to a unit that all elements share."""
 
-    def held_array(self, value: np.ndarray) -> np.ndarray:
+    def array(self, program, value: np.ndarray) -> np.ndarray:
         return value
 
 
@@ -144,8 +146,10 @@ def without_keys(kernel, backend, path: str = "auto", trust_inputs: bool = False
         floats = resolve_backend(f"float:p={bits},emin=-300,emax=300")
     else:  # products alone are integers
         floats = Backend("without integers", backend.storage, *[backend.compute] * 3)
-    program_of, variant = (_Unrounded, CAREFUL) if backend.fixed else (Program, FLOATS)
-    program = program_of(plain_function(kernel), backend, path, trust_inputs, variant)
+    build = Build(path, trust_inputs)
+    if backend.fixed:
+        build = replace(build, variant=CAREFUL, numbers=_Unrounded())
+    program = Program(plain_function(kernel), backend, build)
     entry = run_module(program, WithoutKeys(floats, backend.fixed)).sp_entry
 
     def call(*args):

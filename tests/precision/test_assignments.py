@@ -152,17 +152,17 @@ def test_a_run_takes_the_version_of_a_function_in_one_format(layout):
     names = ("fp64", "fp32", "bf16") if layout == NEAREST else ("fp64", "mlu370", "fp16")
     known = [resolve_backend(name).compute for name in names]
     made = Configured(nested, layout, formats=known, after=0.0)
-    program, chosen = made.program, set()
+    program, versions, chosen = made.program, made._versions, set()
     own = [own_place(program, row).function for row in program.layout.rows]
     for outer, nearer in itertools.product(range(3), repeat=2):
         formats = {"nested": known[outer], "weighted": known[nearer]}
-        rows = [formats[f] if c else known[0] for f, c in zip(own, program.counted, strict=True)]
+        rows = [formats[f] if c else known[0] for f, c in zip(own, versions.counted, strict=True)]
         table = made.table(rows)
         read = table.copy()
         read.view(np.int64)[:, VERSION] = 0
         args = numbers(24, 3)
         assert is_same(made(table, args, 3), made(read, args, 3)), (outer, nearer)
-        chosen.add(tuple(table.view(np.int64)[:, VERSION][program.spans[:, 0]]))
+        chosen.add(tuple(table.view(np.int64)[:, VERSION][versions.spans[:, 0]]))
     assert chosen == {(o if o == n else 0, n) for o in (1, 2, 3) for n in (1, 2, 3)}
 
 

@@ -14,6 +14,7 @@ from sciprec.instruments.observing import noted_values, watch
 from sciprec.instruments.observing.noting import Watched, noting
 from sciprec.instruments.observing.observed import lift_observed
 from sciprec.instruments.observing.watching import Places, watcher
+from sciprec.precision.rewriting.build import Build
 from sciprec.precision.rewriting.observer import Hooks, Observer
 from sciprec.precision.rewriting.program import Program
 from sciprec.precision.rewriting.syntax import name, parse
@@ -148,7 +149,7 @@ def _of_calls(x):
 def test_observed_operations_have_as_many_rows_as_others():
     """An observer may put one call in the place of two operands."""
     program, watched = (
-        Program(_of_calls, resolved("fixed32"), "auto", False, PLAIN, observers=observers)
+        Program(_of_calls, resolved("fixed32"), Build(variant=PLAIN, observers=observers))
         for observers in ((), (watcher(Places()),))
     )
     assert "*sp_watch_both" in watched.text() and program.text()

@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +22,7 @@ from sciprec.precision.compiled import turns
 from sciprec.precision.formats.backend import resolve_backend
 from sciprec.precision.lifting.compiling import module_of
 from sciprec.precision.operations import reduce
+from sciprec.precision.rewriting.build import Build
 from sciprec.precision.rewriting.program import Program
 from sciprec.precision.rounding.variant import CAREFUL, PLAIN, PROFILE, WIDE
 from tests.oracles.twin import run_twin
@@ -186,8 +188,11 @@ def test_programs_with_rows_share_all_but_the_entry(tmp_path, monkeypatch):
     assert any(x[0] for x in found[1] if isinstance(x, tuple))  # saturations
     usual = Program.__init__
     monkeypatch.setattr(
-        Program, "__init__", lambda *args, **how: usual(*args, **how | {"may_share": False})
-    )
+        Program, "__init__",
+        lambda self, kernel, backend, build: usual(
+            self, kernel, backend, replace(build, may_share=False)
+        ),
+    )  # fmt: skip
     alone = []
     names = compiled_by(lambda: alone.append(found_in_fixed_point(FIXED[1])))
     assert names.count("sp_k_placed") > 1 and repr(found[1:]) == repr(alone)
@@ -202,16 +207,16 @@ def test_a_variant_of_a_program_has_the_text_that_it_would_have_alone():
     """Of `in_variant`; a default value and a table are rounded in the text itself."""
     fixed, truth = resolve_backend("fixed16"), resolve_backend("fp64")
     for kernel in (placed, scaled_by_default, weighed_by(np.ones(3) / 3, 0.1)):
-        plain = Program(kernel, fixed, "auto", False, PLAIN)
+        plain = Program(kernel, fixed, Build(variant=PLAIN))
         for variant, backend in ((WIDE, fixed), (CAREFUL, fixed), (PROFILE, truth)):
             found = plain.in_variant(variant, backend)
             if variant == PROFILE and kernel is not placed:
                 assert found is None
                 continue
-            alone = Program(kernel, backend, "auto", False, variant)
+            alone = Program(kernel, backend, Build(variant=variant))
             assert found.text() == alone.text() != plain.text()
             assert found.literals == alone.literals and found.layout.rows == alone.layout.rows
-    assert Program(placed, truth, "auto", False).in_variant(PROFILE, truth) is None
+    assert Program(placed, truth).in_variant(PROFILE, truth) is None
 
 
 @pytest.mark.slow
@@ -219,7 +224,7 @@ def test_no_call_of_an_operation_is_left_in_machine_code(tmp_path, monkeypatch):
     """LLVM has put all of them in, also where functions are not."""
     monkeypatch.setenv("SCIPREC_CACHE_DIR", str(tmp_path))  # what is loaded has no LLVM code
     for name in ("bf16", "float:p=14,round=rz"):
-        compiled = Program(everything, resolve_backend(name), "auto", True)
+        compiled = Program(everything, resolve_backend(name), Build(trust_inputs=True))
         entry = module_of(compiled).sp_entry
         entry(np.linspace(0.1, 1.0, 5), np.zeros(5))
         (made,) = entry.overloads.values()

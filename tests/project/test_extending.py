@@ -87,7 +87,7 @@ def test_the_compiled_code_of_another_evaluation_is_not_taken(tmp_path):
         exec(compile(text, path, "exec"), plugin)
         OPERATIONS.pop("scaled", None)
         OPERATIONS.add(Operation("scaled", 1, evaluate=plugin["scaled"]))
-        program = Program(plugin["kernel"], sciprec.backends()["fp16"], "auto", False)
+        program = Program(plugin["kernel"], sciprec.backends()["fp16"])
         names.add(module_of(program).__name__)
     assert len(names) == 2
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from sciprec.precision import resolve_backend
+from sciprec.precision.rewriting.build import Build
 from sciprec.precision.rewriting.program import Program
 from sciprec.precision.rounding.variant import FLOATS, PLAIN
 from sciprec.report.section import page_sections
@@ -118,7 +119,7 @@ def test_the_page_of_rewriting_shows_the_module_that_its_kernel_becomes(tmp_path
         title, _, lines = block.partition("\n")
         backend = resolve_backend(title.removeprefix("# "))
         variant = PLAIN if backend.fixed else FLOATS
-        text = Program(module.step, backend, "auto", False, variant).text()
+        text = Program(module.step, backend, Build(variant=variant)).text()
         assert lines in re.sub(r"Backend\(name=.*\), 0, ''\)", "Backend(...), 0, '')", text), title
 
 

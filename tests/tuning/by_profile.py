@@ -8,16 +8,16 @@ from collections.abc import Callable, Hashable
 from sciprec.instruments.assigning.matching import program_of
 from sciprec.instruments.assigning.operations import rounds
 from sciprec.instruments.assigning.places import Place
-from sciprec.instruments.assigning.program import AssignedProgram
 from sciprec.precision.lifting.lifting import lift
 from sciprec.precision.rewriting.layout import Row
+from sciprec.precision.rewriting.program import Program
 
 _FIRST_PRODUCT = 2
 """Of the rows of a whole power: the result and the operand are before it."""
 
 
 def counted_call(
-    kernel, args: tuple, place_of: Callable[[AssignedProgram, Row], Place | None]
+    kernel, args: tuple, place_of: Callable[[Program, Row], Place | None]
 ) -> Counter[Place]:
     """How often the operations of places are executed in a call in binary64, on copies. Those of
     the engine's own kernels, sums of arrays and products of matrices among them, count where they
@@ -49,7 +49,7 @@ def _is_result(operation: str, part: int) -> bool:
     return part >= _FIRST_PRODUCT if operation.endswith(")") and "power" in operation else part == 0
 
 
-def _shared(program: AssignedProgram, row: Row) -> tuple[Hashable, ...]:
+def _shared(program: Program, row: Row) -> tuple[Hashable, ...]:
     """What rows of one format have in common: all of a call of one of the engine's kernels."""
     origin = program.origins.get(row.site)
     return (*row.calls, "engine" if origin and origin.of_engine else row.site)

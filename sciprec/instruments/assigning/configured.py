@@ -5,14 +5,15 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numba.core import errors
 
 from sciprec.instruments.assigning import rows
-from sciprec.instruments.assigning.program import AssignedProgram
-from sciprec.instruments.assigning.versions import VersionedProgram
+from sciprec.instruments.assigning.program import InRows, program_in_rows
+from sciprec.instruments.assigning.versions import Versions
 from sciprec.precision.formats.backend import Arithmetic
 from sciprec.precision.lifting.compiling import module_of
 from sciprec.precision.lifting.lifted import last_reason
@@ -31,8 +32,8 @@ class Configured:
     Args:
         kernel: the plain Python function.
         layout: of the rows, see `rows`.
-        unit: what shares a row, see `AssignedProgram`.
-        formats: of the versions, see `VersionedProgram`.
+        unit: what shares a row, see `InRows`.
+        formats: of the versions, see `Versions`.
         after: seconds of calls before there are versions; left out, about what these take to be
             compiled.
         everything: whether loads, arguments and comparisons have formats, too.
@@ -45,32 +46,29 @@ class Configured:
         self, kernel, layout: str, unit: str = "operation", formats: Sequence[Arithmetic] = (),
         after: float | None = None, everything: bool = False,
     ) -> None:  # fmt: skip
-        self.program = self._counting = AssignedProgram(
-            kernel, layout, unit, counts=True, everything=everything
-        )
+        self._numbers = InRows(layout, unit, counts=True, everything=everything)
+        self.program = self._counting = program_in_rows(kernel, self._numbers)
         self._kernel, self._formats = kernel, formats
         self._after = _VERSIONS_AFTER if after is None else after
-        self._versions: VersionedProgram | None = None
+        self._versions: Versions | None = None
         self._seconds, self._compiled, self._lock = 0.0, False, threading.Lock()
         if formats and self._after <= 0.0:
-            self.program = self._bring_versions()
+            self.program = self._bring_versions().program
         else:
             self._entry = module_of(self._counting).sp_entry
 
-    def _bring_versions(self) -> VersionedProgram:
+    def _bring_versions(self) -> Versions:
         """Go on with versions; tables from before choose none of these."""
-        program = self.program
-        versions = VersionedProgram(
-            self._kernel, program.row_layout, program.unit, self._formats, program.everything
-        )
-        entry = module_of(versions).sp_entry
+        program = program_in_rows(self._kernel, replace(self._numbers, counts=False))
+        versions = Versions(program, self._formats)
+        entry = module_of(program).sp_entry
         self._spans, self._counted = versions.spans, versions.counted
         self._entry, self._versions = entry, versions
         return versions
 
     def table(self, arithmetics: list[Arithmetic]) -> np.ndarray:
         """The table that gives every row its arithmetic, in the rows' order."""
-        known = {a: rows.row_of(a, self.program.row_layout) for a in set(arithmetics)}
+        known = {a: rows.row_of(a, self._numbers.layout) for a in set(arithmetics)}
         made = np.zeros((len(arithmetics) + 1, rows.WORDS))  # the last one is of no operation
         for number, arithmetic in enumerate(arithmetics):
             made[number] = known[arithmetic]
@@ -82,8 +80,9 @@ class Configured:
         """
         words = table.view(np.int64)
         words[:, rows.VERSION] = 0
-        for number, arithmetic in enumerate(self._versions.formats if self._versions else (), 1):
-            wanted = rows.row_of(arithmetic, self.program.row_layout).view(np.int64)
+        formats = self._versions.program.formats if self._versions else ()
+        for number, arithmetic in enumerate(formats, 1):
+            wanted = rows.row_of(arithmetic, self._numbers.layout).view(np.int64)
             other = (words[:-1, : rows.VERSION] != wanted[: rows.VERSION]).any(axis=1)
             before = np.concatenate([[0], np.cumsum(other & self._counted)])
             same = before[self._spans[:, 0]] == before[self._spans[:, 1]]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from sciprec.instruments.assigning import met
 from sciprec.instruments.assigning.matching import Matching
-from sciprec.instruments.assigning.specialised import SpecialisedProgram
+from sciprec.instruments.assigning.specialised import specialised_program
 from sciprec.precision.formats.backend import Backend
 from sciprec.precision.lifting.compiling import module_of
 from sciprec.precision.lifting.lifted import Lifted
@@ -25,7 +25,7 @@ def specialised(kernel, backend: Backend, assignment: Assignment) -> Lifted:
         backend: under which the kernel is known.
     """
     found = Matching(assignment, kernel)
-    program = SpecialisedProgram(kernel, found.arithmetics, assignment.everything)
+    program = specialised_program(kernel, found.arithmetics, assignment.everything)
     module = module_of(program)
     made = Lifted(kernel, backend, program, module, 0, partial(lift, backend=backend))
     met.note_kernel(made, assignment.digest, found)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from sciprec.foundation.errors import InputError, meant
 from sciprec.instruments.assigning.origins import own_place
 from sciprec.instruments.assigning.places import Call, Place, is_in, joined, known_as, place_of
-from sciprec.instruments.assigning.program import AssignedProgram
+from sciprec.instruments.assigning.program import InRows, program_in_rows
 from sciprec.instruments.assigning.rows import NEAREST
 from sciprec.precision.formats.backend import Arithmetic
 from sciprec.precision.rewriting.program import Program
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 
 @lru_cache(maxsize=64)
-def program_of(kernel, everything: bool = False) -> AssignedProgram:
-    """The (shared) program of a kernel, whose rows are numbered; see `AssignedProgram`."""
-    program = AssignedProgram(kernel, NEAREST, everything=everything)
+def program_of(kernel, everything: bool = False) -> Program:
+    """The (shared) program of a kernel, whose rows are numbered; see `InRows`."""
+    program = program_in_rows(kernel, InRows(NEAREST, everything=everything))
     program.text()
     return program
 

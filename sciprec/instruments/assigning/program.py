@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from functools import partial
 
 from sciprec.instruments.assigning import rows
 from sciprec.instruments.assigning.operations import ELEMENTS, LITERALS, NUMBERS, rounds
 from sciprec.precision.formats.backend import Backend, resolve_backend
 from sciprec.precision.operations.operation import NOTHING, OPERATIONS
+from sciprec.precision.rewriting.build import Build, Numbers
 from sciprec.precision.rewriting.layout import Frame, Row
 from sciprec.precision.rewriting.program import Program
 from sciprec.precision.rewriting.rewrite import Rewriter
-from sciprec.precision.rewriting.syntax import Origin
 from sciprec.precision.rounding.variant import Variant
 
 
@@ -78,67 +80,66 @@ class RewriterOfEverything(Rewriter):
         return super().op(NUMBERS, node, operand)
 
 
-class AssignedProgram(Program):
-    """A program of binary64 whose operations have a row for every chain of calls.
+@dataclass(frozen=True)
+class InRows(Numbers):
+    """Numbers of binary64 whose operations have a row for every chain of calls, with their format.
 
     Args:
-        kernel: the plain Python function.
         layout: of the rows, see `rows`.
         unit: what shares a row: an operation alone, or those of a line, a variable, a function.
             Within it numbers are in one format, and rounded once.
-        backend: of the variables; left out, binary64.
-        variant: what operations do with rows; left out, that of the layout.
         counts: whether operations count in their rows how often they are executed.
         everything: whether loads, arguments and comparisons have rows, too.
     """
 
-    with_rows = "an assignment"
+    layout: str
+    unit: str = "operation"
+    counts: bool = False
+    everything: bool = False
 
-    def __init__(
-        self, kernel, layout: str, unit: str = "operation", backend: Backend | None = None,
-        variant: Variant | None = None, counts: bool = False, everything: bool = False,
-    ) -> None:  # fmt: skip
-        self.everything = everything
-        if everything:
-            self.rewriter = RewriterOfEverything
-        self.row_layout, self.unit, self._counts = layout, unit, counts
-        variant = variant or Variant(f"by row, {layout}", rows.ROW_BYTES)
-        backend = backend or resolve_backend("fp64")
-        super().__init__(kernel, backend, "auto", True, variant, may_share=False)
+    holder = "an assignment"
 
-    def _arithmetic(self) -> str:
-        place = "'sciprec.instruments.assigning.operations', 'by_row'"
-        how = ("atomic" if self.parallel else "plain") if self._counts else ""
-        return f"sp_imported({place})({self.row_layout!r}, (), {how!r})"
+    @property
+    def rewriter(self) -> type[Rewriter]:  # type: ignore[override]
+        """The class that rewrites each kernel."""
+        return RewriterOfEverything if self.everything else Rewriter
 
-    def entered(self, number: int, given: str) -> str:
-        """The text of an argument as it enters the kernel, by its number."""
-        made = super().entered(number, given)
-        if not self.everything:
-            return made
-        prefix = self._entry_key(NUMBERS, number)
-        return f"{self.operation(NUMBERS)}({prefix}{made})"
+    @property
+    def narrowing(self) -> str:  # type: ignore[override]
+        """The operation that gives arguments a format."""
+        return NUMBERS if self.everything else ""
 
-    def _entry_site(self, operation: str, text: str) -> int:
-        """The site of something that happens where the kernel is entered; where an argument has a
-        format, that is on the first line.
-        """
-        number = super()._entry_site(operation, text)
-        if operation == NUMBERS:
-            code = self.kernel.__code__
-            first = self.sources[code].splitlines()[0].strip()
-            self.origins[number] = Origin(
-                self.kernel.__name__, code.co_filename, code.co_firstlineno, first, text, False
-            )
-        return number
+    def operations(self, program: Program) -> str:
+        """Return the operations that read rows, and those of the program's other formats."""
+        place = "'sciprec.instruments.assigning.operations'"
+        if not program.rows:
+            return f"sp_imported({place}, 'in_formats')({program.formats!r})"
+        how = ("atomic" if program.parallel else "plain") if self.counts else ""
+        return f"sp_imported({place}, 'by_row')({self.layout!r}, {program.formats!r}, {how!r})"
 
-    def frame(self, function: str) -> Frame:
-        """The rows of a generated function."""
-        return self.frames.setdefault(function, _Rows(self._place))
+    def frame(self, program: Program) -> Frame:
+        """Return rows for a function, shared as `unit` says."""
+        return _Rows(partial(self._place, program))
 
-    def _place(self, site: int) -> Hashable:
+    def _place(self, program: Program, site: int) -> Hashable:
         """What sites of one row have in common, in one function: all of it in the engine's."""
-        origin = self.origins[site]
+        origin = program.origins[site]
         if origin.of_engine or self.unit in ("function", "call"):
             return ""
         return {"line": origin.line, "variable": origin.variable}.get(self.unit, site)
+
+
+def program_in_rows(
+    kernel, numbers: InRows, backend: Backend | None = None, variant: Variant | None = None
+) -> Program:
+    """A program whose operations have rows.
+
+    Args:
+        kernel: the plain Python function.
+        numbers: contents of its variables.
+        backend: of the variables; left out, binary64.
+        variant: what operations do with rows; left out, to read a format of `rows`.
+    """
+    variant = variant or Variant(f"by row, {numbers.layout}", rows.ROW_BYTES)
+    build = Build(trust_inputs=True, may_share=False, variant=variant, numbers=numbers)
+    return Program(kernel, backend or resolve_backend("fp64"), build)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar
 
@@ -19,13 +20,14 @@ import numpy as np
 from sciprec.instruments.assigning import rows, scaled_in_format
 from sciprec.instruments.assigning.by_row import ByRow
 from sciprec.instruments.assigning.operations import AssignedOperations, OperationsByRow, rounds
-from sciprec.instruments.assigning.program import AssignedProgram
+from sciprec.instruments.assigning.program import InRows, program_in_rows
 from sciprec.instruments.assigning.scaling import CLIPPED, shifted
-from sciprec.precision.formats.backend import Arithmetic
+from sciprec.precision.formats.backend import Arithmetic, Backend
 from sciprec.precision.lifting.compiling import module_of
 from sciprec.precision.lifting.written import written_arrays
 from sciprec.precision.rewriting.layout import Row
 from sciprec.precision.rewriting.own_names import own_name
+from sciprec.precision.rewriting.program import Program
 from sciprec.precision.rewriting.syntax import LiftError, name
 from sciprec.precision.rounding import recording
 from sciprec.precision.rounding.fixed_rounding import constant_at
@@ -103,74 +105,67 @@ def operations_of(layout: str) -> _Operations:
     return _Operations(layout)
 
 
-class ScaledProgram(AssignedProgram):
-    """A program whose operations have a row each: its format and range, or what it made.
-
-    Args:
-        kernel: the plain Python function.
-        layout: `SCALED` or `NOTED`; rows have the same numbers in both.
+@dataclass(frozen=True)
+class Scaled(InRows):
+    """Numbers whose operations have a row each: its format and range, or, in the layout `NOTED`,
+    what it made; rows have the same numbers in both.
     """
 
-    with_rows = "scales"
+    holder = "scales"
 
-    def __init__(self, kernel: Any, layout: str) -> None:
-        super().__init__(kernel, layout)
-        self.variant = _variant(layout)
-
-    def _arithmetic(self) -> str:
+    def operations(self, program: Program) -> str:
+        """Return the operations of the layout."""
         place = "'sciprec.instruments.assigning.scaled', 'operations_of'"
-        return f"sp_imported({place})({self.row_layout!r})"
+        return f"sp_imported({place})({self.layout!r})"
 
-    def literal(self, value: float) -> ast.expr:
+    def literal(self, program: Program, value: float) -> ast.expr:
         """A literal with the significand of the format, which every row has, the last one too."""
-        made = self.number(value)
+        made = program.number(value)
         if _bits(value) <= _FEW_BITS:
             return made
         any_row = [name("sp_key"), ast.Constant(0)]
-        return ast.Call(name(self.operation(_LITERAL)), [*any_row, made], [])
+        return ast.Call(name(program.operation(_LITERAL)), [*any_row, made], [])
 
-    def held_array(self, value: np.ndarray) -> np.ndarray:
+    def array(self, program: Program, value: np.ndarray) -> np.ndarray:
         """Refused: it would have a format of its own."""
         raise LiftError(
-            f"kernel '{self.kernel.__name__}' has a constant array, whose numbers have no scale; "
-            "pass it as an argument"
+            f"kernel '{program.kernel.__name__}' has a constant array, whose numbers have no "
+            "scale; pass it as an argument"
         )
 
 
-class ScaledInFormatProgram(AssignedProgram):
+@dataclass(frozen=True)
+class ScaledInFormat(InRows):
     """The same in a short format, on binary32 variables; see `scaled_in_format`.
 
     The module has besides `sp_columns`, which runs the kernel for groups of columns of its flat
     arrays, each with rows of its own.
 
     Args:
-        kernel: the plain Python function.
         arithmetic: of its places.
     """
 
-    with_rows = "scales"
-    imports = (
-        "from sciprec.instruments.assigning.columns import given_columns as sp_given_columns\n"
-        "from sciprec.instruments.assigning.columns import taken_columns as sp_taken_columns\n"
-        "from sciprec.precision.compiled.disk_cache import kept as sp_on_disk\n"
-    )
+    layout: str = "in a format"
+    arithmetic: Arithmetic | None = None
 
-    def __init__(self, kernel: Any, arithmetic: Arithmetic) -> None:
-        self.arithmetic = arithmetic
-        own = scaled_in_format.backend(arithmetic), scaled_in_format.variant(arithmetic)
-        super().__init__(kernel, "in a format", "operation", *own)
+    holder, given_back = "scales", "{}[0]"  # nothing: kernels of models write arrays
 
-    def _arithmetic(self) -> str:
+    def imports(self, backend: Backend) -> str:
+        """Return lines at the head of the generated module."""
+        return (
+            "from sciprec.instruments.assigning.columns import given_columns as sp_given_columns\n"
+            "from sciprec.instruments.assigning.columns import taken_columns as sp_taken_columns\n"
+            "from sciprec.precision.compiled.disk_cache import kept as sp_on_disk\n"
+        )
+
+    def operations(self, program: Program) -> str:
+        """Return the operations of the arithmetic at the scales of their rows."""
         place = "'sciprec.instruments.assigning.scaled_in_format', 'operations_in'"
         return f"sp_imported({place})({self.arithmetic!r})"
 
-    def given_back(self, result: str) -> str:
-        """Nothing: kernels of models write arrays."""
-        return f"{result}[0]"
-
-    def entry_text(self, listed: str, body: str) -> str:
+    def entry(self, program: Program, listed: str, body: str) -> str:
         """The entry, and `sp_columns`, which call the same part."""
-        names = [own_name(parameter) for parameter in self.signature.parameters]
+        names = [own_name(parameter) for parameter in program.signature.parameters]
         parts = [f"sp_part_{n}" for n in range(len(names))]
         place = "sp_first, sp_last, sp_width, sp_size"
         pairs = list(zip(parts, names, strict=True))
@@ -185,7 +180,7 @@ class ScaledInFormatProgram(AssignedProgram):
         lines, listed_alone = "\n".join(f"        {line}" for line in group), ", ".join(names)
         return (
             f"@sp_linked('')\ndef sp_run({listed}):\n    return {body}\n\n"
-            f"{super().entry_text(listed, f'sp_run({listed})')}\n\n"
+            f"{program.entry_of(listed, f'sp_run({listed})')}\n\n"
             "@sp_on_disk(nogil=True, error_model='numpy')\n"
             f"def sp_columns(sp_keys, sp_firsts, sp_written, sp_size, sp_room, {listed_alone}):\n"
             "    sp_width = sp_firsts[sp_keys.size]\n"
@@ -207,7 +202,10 @@ class ScalableInFormat:
     """
 
     def __init__(self, kernel: Any, arithmetic: Arithmetic) -> None:
-        module = module_of(ScaledInFormatProgram(kernel, arithmetic))
+        own = scaled_in_format.backend(arithmetic), scaled_in_format.variant(arithmetic)
+        module = module_of(
+            program_in_rows(kernel, ScaledInFormat(arithmetic=arithmetic), *own)
+        )
         self.entry, self._columns = module.sp_entry, module.sp_columns
         self._written_of, self._written = written_arrays(kernel), np.empty(0)
 
@@ -237,6 +235,10 @@ class ScalableInFormat:
         self._columns(tables, firsts, self._written, size, room, *args)
 
 
+def _program(kernel: Any, layout: str) -> Program:
+    return program_in_rows(kernel, Scaled(layout), variant=_variant(layout))
+
+
 class Scalable:
     """A kernel whose places take scales; compiled once for all of them.
 
@@ -249,7 +251,7 @@ class Scalable:
 
     def __init__(self, kernel: Any) -> None:
         self.kernel = kernel
-        self.program = ScaledProgram(kernel, SCALED)
+        self.program = _program(kernel, SCALED)
         self._entry = module_of(self.program).sp_entry
         self._noting: Any = None
 
@@ -295,7 +297,7 @@ class Scalable:
     def note(self, notes: np.ndarray, *args: Any) -> Any:
         """Run the kernel without a range, and note how large numbers are; arrays are written."""
         if self._noting is None:
-            self._noting = module_of(ScaledProgram(self.kernel, NOTED)).sp_entry
+            self._noting = module_of(_program(self.kernel, NOTED)).sp_entry
         return self._noting(notes.ctypes.data, *args)[0]
 
 

@@ -15,55 +15,35 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from sciprec.instruments.assigning.operations import rounds
-from sciprec.instruments.assigning.program import AssignedProgram
 from sciprec.precision.formats.backend import Arithmetic
 from sciprec.precision.operations.operation import NOTHING, OPERATIONS
+from sciprec.precision.rewriting.program import Program
 from sciprec.precision.rewriting.syntax import name
 
 
-class VersionedProgram(AssignedProgram):
-    """A program with rows, and versions of its functions in some formats.
+class Versions:
+    """Versions of the functions of a program with rows, in some formats.
 
     Args:
-        kernel: the plain Python function.
-        layout, unit: see `AssignedProgram`.
+        program: that gets them.
         formats: of the versions; none where a kernel takes several threads.
-        everything: see `AssignedProgram`.
     """
 
-    def __init__(
-        self, kernel, layout: str, unit: str, formats: Sequence[Arithmetic],
-        everything: bool = False,
-    ) -> None:  # fmt: skip
-        super().__init__(kernel, layout, unit, everything=everything)
-        self._text = ""
-        self._versions: dict[tuple[str, int], str] = {}
-        self.formats = () if self.parallel else tuple(formats)
-        self._trees = {tree.name: tree for tree, _ in self._definitions}
-        self._numbers = {name: _Integers(tree, self) for name, tree in self._trees.items()}
-        self._with_versions = {f for f, tree in self._trees.items() if self._looks(tree)}
-        given, self._definitions = self._definitions, []
-        for number in range(1, len(self.formats) + 1):
+    def __init__(self, program: Program, formats: Sequence[Arithmetic]) -> None:
+        self.program = program
+        program.formats = () if program.parallel else tuple(formats)
+        definitions, program.definitions = program.definitions, []
+        self._names: dict[tuple[str, int], str] = {}
+        self.trees = {tree.name: tree for tree, _ in definitions}
+        self.numbers = {name: _Integers(tree, program) for name, tree in self.trees.items()}
+        self._with_versions = {f for f, tree in self.trees.items() if self._looks(tree)}
+        numbers = range(1, len(program.formats) + 1)
+        for number in numbers:
             _Version(self, number).define_all()
-        for tree, parallel in given:
-            if self.formats and tree.name in self._with_versions:
-                choices = [self._choice(tree, n + 1) for n in range(len(self.formats))]
-                tree.body = [*choices, *tree.body]
-            self.add_definition(tree, parallel)
-
-    def text(self) -> str:
-        """The generated module; made once, since each time the entry's rows are added."""
-        if not self._text:
-            self._text = super().text()
-        return self._text
-
-    def _arithmetic(self) -> str:
-        place = "'sciprec.instruments.assigning.operations', 'by_row'"
-        return f"sp_imported({place})({self.row_layout!r}, {self.formats!r})"
-
-    def named_functions(self) -> list:
-        """What the generated module depends on and names by a row of a table only."""
-        return super().named_functions() + [a.rule.up for a in self.formats]
+        for tree, parallel in definitions:
+            if tree.name in self._with_versions:
+                tree.body = [*(self._choice(tree, n) for n in numbers), *tree.body]
+            program.add_definition(tree, parallel)
 
     def _looks(self, tree: ast.FunctionDef) -> bool:
         """Whether a function looks for a version of itself: one with loops, and with rows of its
@@ -71,19 +51,21 @@ class VersionedProgram(AssignedProgram):
         """
         kinds = {type(node) for node in ast.walk(tree)}
         plain = not tree.args.vararg and not kinds & {ast.Yield, ast.YieldFrom}
-        return plain and bool(kinds & {ast.For, ast.While}) and bool(self.frame(tree.name).rows)
+        loops = plain and bool(kinds & {ast.For, ast.While})
+        return loops and bool(self.program.frame(tree.name).rows)
 
     def version_of(self, function: str, number: int) -> str:
         """The generated name of a function's version."""
         key = function, number
-        if key not in self._versions:
-            self._versions[key] = self.unique(f"{function.removeprefix('sp_')}_in_{number}")
-        return self._versions[key]
+        if key not in self._names:
+            stem = f"{function.removeprefix('sp_')}_in_{number}"
+            self._names[key] = self.program.unique(stem)
+        return self._names[key]
 
     def _choice(self, tree: ast.FunctionDef, number: int) -> ast.If:
         """Call a version where the function's first row says so."""
         given: list[ast.expr] = [name(a.arg) for a in tree.args.args]
-        asked = ast.Call(name(self.operation("version")), [name("sp_key")], [])
+        asked = ast.Call(name(self.program.operation("version")), [name("sp_key")], [])
         test = ast.Compare(asked, [ast.Eq()], [ast.Constant(number)])
         return ast.If(
             test, [ast.Return(ast.Call(name(self.version_of(tree.name, number)), given, []))], []
@@ -95,12 +77,13 @@ class VersionedProgram(AssignedProgram):
         the row after its last one, those of what it calls among them.
         """
         found: list[tuple[int, int]] = []
+        layout = self.program.layout
 
         def collect(function: str, base: int) -> None:
             if function in self._with_versions:
-                found.append((base, base + (self.layout.size_of(function) or 0)))
-            for called, _, constant in self.frame(function).calls:
-                collect(called, base + self.layout.constants[constant])
+                found.append((base, base + (layout.size_of(function) or 0)))
+            for called, _, constant in self.program.frame(function).calls:
+                collect(called, base + layout.constants[constant])
 
         collect("sp_entry", 0)
         return np.array(found, np.int64).reshape(-1, 2)
@@ -111,12 +94,12 @@ class VersionedProgram(AssignedProgram):
         found: list[bool] = []
 
         def collect(function: str) -> None:
-            known = self._numbers.get(function)
+            known = self.numbers.get(function)
             found.extend(
                 known is None or number in known.places
-                for number in range(len(self.frame(function).rows))
+                for number in range(len(self.program.frame(function).rows))
             )
-            for called, *_ in self.frame(function).calls:
+            for called, *_ in self.program.frame(function).calls:
                 collect(called)
 
         collect("sp_entry")
@@ -134,8 +117,8 @@ class _Integers:
         places: numbers of rows with an operation that rounds and does not look so.
     """
 
-    def __init__(self, tree: ast.FunctionDef, program: AssignedProgram) -> None:
-        self._operations = program._operations
+    def __init__(self, tree: ast.FunctionDef, program: Program) -> None:
+        self._operations = program.operations
         given: dict[str, list[ast.expr]] = {}
         indices: set[str] = set()
         for node in ast.walk(tree):
@@ -208,32 +191,33 @@ class _Version(ast.NodeTransformer):
     """Makes the functions of a program in one format.
 
     Args:
-        program: that gets them.
+        versions: those of the program.
         number: of the format, from 1.
     """
 
-    def __init__(self, program: VersionedProgram, number: int) -> None:
-        self.program, self.number = program, number
+    def __init__(self, versions: Versions, number: int) -> None:
+        self.versions, self.number = versions, number
 
     def define_all(self) -> None:
         """All functions."""
-        for function, tree in self.program._trees.items():
-            self._integers = self.program._numbers[function]
+        program = self.versions.program
+        for function, tree in self.versions.trees.items():
+            self._integers = self.versions.numbers[function]
             made = self.visit(copy.deepcopy(tree))
-            if function in self.program._entered:
-                self.program._entered.add(made.name)
-            self.program.add_definition(ast.fix_missing_locations(made))
+            if function in program.entered:
+                program.entered.add(made.name)
+            program.add_definition(ast.fix_missing_locations(made))
 
     def visit_FunctionDef(self, node: ast.FunctionDef):
         """The function under its other name."""
-        if node.name in self.program._trees:
-            node.name = self.program.version_of(node.name, self.number)
+        if node.name in self.versions.trees:
+            node.name = self.versions.version_of(node.name, self.number)
         return self.generic_visit(node)
 
     def visit_Name(self, node: ast.Name):
         """Other functions, which have versions of the same format."""
-        known = node.id in self.program._trees
-        return name(self.program.version_of(node.id, self.number)) if known else node
+        known = node.id in self.versions.trees
+        return name(self.versions.version_of(node.id, self.number)) if known else node
 
     def visit_Call(self, node: ast.Call):
         """An operation in the format, without its row."""
@@ -241,8 +225,8 @@ class _Version(ast.NodeTransformer):
         if place is not None:
             known = node.func.id  # type: ignore[attr-defined]
             made = f"{known}_in_{self.number}"
-            operation = self.program._operations[known]
-            self.program._operations[made] = f"version_{self.number}.{operation}"
+            operations = self.versions.program.operations
+            operations[made] = f"version_{self.number}.{operations[known]}"
             node = ast.Call(name(made), node.args[2:], [])
         return self.generic_visit(node)
 

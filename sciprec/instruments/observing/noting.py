@@ -18,6 +18,7 @@ from sciprec.foundation.errors import InputError, meant
 from sciprec.instruments.observing.observed import lift_observed
 from sciprec.precision.formats.backend import Backend, resolve_backend
 from sciprec.precision.lifting.lifted import Lifted
+from sciprec.precision.rewriting.build import Build
 from sciprec.precision.rewriting.observer import Hooks, Observer
 from sciprec.precision.rewriting.own_names import as_written
 from sciprec.precision.rewriting.program import Program
@@ -285,8 +286,8 @@ def noting(kernel, watched: Sequence[Watched], found: Found | None = None) -> Ob
 def found_in(kernel, watched: Sequence[Watched]) -> Found:
     """Return the names and lines of a kernel, and which of those watched are among them."""
     found = Found()
-    observers = [noting(kernel, watched, found)]
-    Program(kernel, resolve_backend("fp64"), "auto", False, observers=observers)
+    observers = (noting(kernel, watched, found),)
+    Program(kernel, resolve_backend("fp64"), Build(observers=observers))
     return found
 
 

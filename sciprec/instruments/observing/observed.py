@@ -11,9 +11,9 @@ from sciprec.precision.formats.backend import HandedBackend
 from sciprec.precision.lifting.compiling import module_of
 from sciprec.precision.lifting.fixed_lifting import FixedLifted
 from sciprec.precision.lifting.lifted import Lifted
+from sciprec.precision.rewriting.build import Build
 from sciprec.precision.rewriting.observer import Observer
 from sciprec.precision.rewriting.program import Program
-from sciprec.precision.rounding.variant import FLOATS, Variant
 
 
 def lift_observed(kernel, backend, observers: Sequence[Observer], seed: int = 0) -> Lifted:
@@ -36,13 +36,13 @@ def lift_observed(kernel, backend, observers: Sequence[Observer], seed: int = 0)
     if isinstance(backend, HandedBackend):  # says itself what is to be given
         handed: Lifted = backend.maker.lifted(kernel, backend, False)
         return handed
-    again = lambda other, **_: lift_observed(other, backend, observers)  # noqa: E731
-    program = partial(Program, observers=observers)
-
-    def compiled(variant: Variant):
-        made = program(kernel, backend, "auto", False, variant)
-        return made, module_of(made)
-
+    again = partial(_observed_again, backend=backend, observers=observers, seed=seed)
+    build = Build(observers=tuple(observers))
     if not backend.fixed:
-        return Lifted(kernel, backend, *compiled(FLOATS), seed, again, program)
-    return FixedLifted(kernel, backend, compiled, again, programs=program)
+        program = Program(kernel, backend, build)
+        return Lifted(kernel, backend, program, module_of(program), seed, again)
+    return FixedLifted(kernel, backend, build, again)
+
+
+def _observed_again(kernel, backend, observers: Sequence[Observer], seed: int, **_) -> Lifted:
+    return lift_observed(kernel, backend, observers, seed)

@@ -5,25 +5,26 @@ The bits are those of `lift`; what an operand loses is booked on the operation t
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import lru_cache
 
 from sciprec.foundation.errors import InputError
 from sciprec.instruments.assigning.assigned_backend import AssignedBackend
 from sciprec.instruments.assigning.by_row import BINARY64
 from sciprec.instruments.assigning.matching import Matching
-from sciprec.instruments.assigning.operations import InFormats, in_format, rounds
-from sciprec.instruments.assigning.specialised import Clones, Specialiser
+from sciprec.instruments.assigning.operations import InFormats, in_format
+from sciprec.instruments.assigning.specialised import give_formats
 from sciprec.instruments.tracing.numbers import CompanionNumber
 from sciprec.instruments.tracing.operations import TracedOperations
-from sciprec.instruments.tracing.program import TracedProgram
+from sciprec.instruments.tracing.program import Companions
 from sciprec.instruments.tracing.technique import Companion
 from sciprec.precision.formats.backend import Arithmetic, Backend, resolve_backend
 from sciprec.precision.operations import keys
 from sciprec.precision.operations.operation import OPERATIONS
-from sciprec.precision.rewriting.layout import Frame, Layout
-from sciprec.precision.rewriting.syntax import name
+from sciprec.precision.rewriting.build import Build
+from sciprec.precision.rewriting.layout import Frame
+from sciprec.precision.rewriting.program import Program
 from sciprec.precision.rounding.technique import rounder
 from sciprec.precision.rounding.words import F64
 
@@ -38,90 +39,42 @@ class _Rows(Frame):
         return first
 
 
-class AssignedTracedProgram(Clones, TracedProgram):
-    """A program of numbers with companions whose operations have the formats of an assignment.
+@dataclass(frozen=True)
+class _CompanionsInFormats(Companions):
+    """Numbers with companions whose operations have the formats of an assignment."""
+
+    def frame(self, program: Program) -> Frame:
+        """Return rows for a function, none so far."""
+        return _Rows()
+
+
+def traced_program(kernel, backend: Backend, technique: str, lanes: int) -> Program:
+    """The program of numbers with companions of a kernel, in one arithmetic or in an assignment's.
 
     Args:
         kernel: the plain Python function.
-        backend: of the assignment.
-        technique, lanes: see `TracedProgram`.
+        backend: the arithmetic of tested values.
+        technique, lanes: see `Companions`.
+
+    Raises:
+        InputError: the assignment gives formats to more than operations.
     """
-
-    def __init__(self, kernel, backend: AssignedBackend, technique: str, lanes: int) -> None:
-        if backend.assignment.everything:
-            raise InputError(
-                f"'{backend.name}' gives formats to loads, arguments and comparisons, too; trace "
-                "and bound take assignments of operations alone: leave out rounds, or compare "
-                "results with those of fp64 by study"
-            )
-        super().__init__(kernel, resolve_backend("fp64"), technique, lanes)
-        self._text_of_entry = super()._entry()
-        self.layout = Layout(self.frames, "sp_entry", self.with_rows)
-        self.begin(Matching(backend.assignment, kernel, self).arithmetics)
-        self.clone(self._names[kernel], self.layout.constants["sp_part_entry"])
-
-    def frame(self, function: str) -> Frame:
-        """The rows of a generated function."""
-        return self.frames.setdefault(function, _Rows())
-
-    def specialiser(self, base: int) -> Specialiser:
-        """What gives the operations of a function their formats; their rows stay."""
-        return _WithRows(self, base)
-
-    def _entry(self) -> str:
-        return self._text_of_entry
-
-    def _arithmetic(self) -> str:
-        maker = "'sciprec.instruments.tracing.assigned', 'in_formats'"
-        given = f"{tuple(self.formats)!r}, {self.technique!r}, {self.lanes}"
-        return f"sp_imported({maker})({given})"
-
-
-class _WithRows(Specialiser):
-    """Gives operations their formats, and leaves their rows."""
-
-    def definition(self, tree: ast.FunctionDef) -> ast.FunctionDef:
-        """The function, with its key."""
-        self.function = tree.name
-        tree.body = self._block(tree.body)
-        return tree
-
-    def visit_Assign(self, node: ast.Assign):
-        """What is assigned; the key of a call is noted."""
-        base = self._base_of(node.value)
-        if base is None:
-            return self.generic_visit(node)
-        self.bases[node.targets[0].id] = base
-        return node
-
-    def visit_Call(self, node: ast.Call):
-        """A call of an operation or a function."""
-        called = node.func.id if isinstance(node.func, ast.Name) else ""
-        known = self.program.operations_of_rows.get(called, "")
-        stem = known.partition("(")[0]
-        if self._base_of(node) is not None:
-            return node
-        if stem in self.calls:
-            node.args[0] = name(self.program.clone(node.args[0].id, self._base_of(node.args[1])))
-        elif stem in self.after_kernels:
-            count = self.after_kernels[stem]
-            for place in range(count):
-                kernel, key = node.args[place], node.args[count + place]
-                base = self._base_in_call(kernel.id) if self.is_key(key) else self._base_of(key)
-                node.args[place] = name(self.program.clone(kernel.id, base))
-        elif known and len(node.args) > 1 and self.is_key(node.args[0]):
-            base, place = self.bases[node.args[0].id], node.args[1]
-            if isinstance(place, ast.Name):  # an operation that calls a kernel
-                base += self.program.layout.constants[place.id]
-                node.args[2] = name(self.program.clone(node.args[2].id, base))
-            elif rounds(known):
-                node.func = name(self.program.in_format(called, base + place.value))
-        elif not known and node.args:
-            base = self._base_of(node.args[0])
-            if base is not None:
-                function = self._inner(called, base) if called in self.inner else None
-                node.func = name(function or self.program.clone(called, base))
-        return self.generic_visit(node)
+    assigned = isinstance(backend, AssignedBackend)
+    if assigned and backend.assignment.everything:
+        raise InputError(
+            f"'{backend.name}' gives formats to loads, arguments and comparisons, too; trace "
+            "and bound take assignments of operations alone: leave out rounds, or compare "
+            "results with those of fp64 by study"
+        )
+    numbers = (_CompanionsInFormats if assigned else Companions)(technique, lanes)
+    build = Build(
+        trust_inputs=True, may_share=False, variant=numbers.variant, numbers=numbers
+    )
+    program = Program(kernel, resolve_backend("fp64") if assigned else backend, build)
+    if assigned:
+        program.lay_out()
+        give_formats(program, Matching(backend.assignment, kernel, program).arithmetics)
+    return program
 
 
 class TracedOperationsInFormat(TracedOperations):
@@ -193,10 +146,3 @@ def in_formats(
 ) -> InFormats:
     """The (shared) operations in some formats."""
     return InFormats(*(_in_format(a, technique, lanes) for a in arithmetics))
-
-
-def traced_program(kernel, backend: Backend, technique: str, lanes: int) -> TracedProgram:
-    """The program of a kernel in one arithmetic, or in an assignment's."""
-    if isinstance(backend, AssignedBackend):
-        return AssignedTracedProgram(kernel, backend, technique, lanes)
-    return TracedProgram(kernel, backend, technique, lanes)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from sciprec.instruments.tracing.operations import END, OUTERMOST_PASS, PASS, TE
 from sciprec.instruments.tracing.technique import row_bytes
 from sciprec.precision.formats.backend import Backend
 from sciprec.precision.library import searching
+from sciprec.precision.rewriting.build import Numbers
 from sciprec.precision.rewriting.calls import call_kernel
 from sciprec.precision.rewriting.own_names import as_written
 from sciprec.precision.rewriting.program import Program
@@ -213,60 +214,46 @@ def _is_range(iterated: ast.expr) -> bool:
     return getattr(called, "id", getattr(called, "attr", "")) in ("range", "prange")
 
 
-class TracedProgram(Program):
-    """A program of numbers with companions.
+@dataclass(frozen=True)
+class Companions(Numbers):
+    """Numbers with companions.
 
     Args:
-        kernel: the plain Python function.
-        backend: the arithmetic of tested values.
         technique: which companion, see `tracing.operations`.
         lanes: how many numbers are beside a value.
-
-    Attributes:
-        passes: number of a loop -> the site where its passes begin.
-        loop_variables: such a site -> the loop's variable, where that is a whole number.
     """
 
-    rewriter, with_rows = _TracedRewriter, "a trace"
+    technique: str
+    lanes: int
 
-    def __init__(self, kernel, backend: Backend, technique: str, lanes: int):
-        self.technique, self.lanes = technique, lanes
-        self.passes: dict[int, int] = {}
-        self.loop_variables: dict[int, str] = {}
+    rewriter, holder, sums_apart = _TracedRewriter, "a trace", True
+    constant, read = "sp_constant_array({}, sp_wide)", "sp_adopt({})"  # nothing beside it yet
+    given, given_back = "sp_adopt({})", "sp_release({})"  # of a `CompanionArray`, tuples, arrays
+
+    @property
+    def variant(self) -> Variant:
+        """What operations do with rows."""
+        return Variant(self.technique, row_bytes(TECHNIQUES[self.technique], self.lanes))
+
+    def imports(self, backend: Backend) -> str:
+        """Return lines at the head of the generated module."""
         narrow = backend.carrier == np.float32
-        kinds = f"{technique == 'twin'}, {technique == 'enclosure'}"
-        self.imports = _IMPORTS.format(lanes=lanes, narrow=narrow, kinds=kinds)
-        variant = Variant(technique, row_bytes(TECHNIQUES[technique], lanes))
-        super().__init__(kernel, backend, "auto", True, variant, may_share=False)
+        kinds = f"{self.technique == 'twin'}, {self.technique == 'enclosure'}"
+        return _IMPORTS.format(lanes=self.lanes, narrow=narrow, kinds=kinds)
 
-    def _arithmetic(self) -> str:
-        maker = "'sciprec.instruments.tracing.operations', 'traced_operations'"
-        return f"sp_imported({maker})({self.backend!r}, {self.technique!r}, {self.lanes})"
+    def operations(self, program: Program) -> str:
+        """Return the operations of the arithmetic, or those of the program's formats."""
+        place, of = "operations', 'traced_operations", repr(program.backend)
+        if program.formats:
+            place, of = "assigned', 'in_formats", repr(program.formats)
+        maker = f"sp_imported('sciprec.instruments.tracing.{place}')"
+        return f"{maker}({of}, {self.technique!r}, {self.lanes})"
 
-    def array_text(self, text: str) -> str:
-        """With nothing beside its numbers yet."""
-        return f"sp_constant_array({text}, sp_wide)"
-
-    def array_read(self, identifier: str) -> ast.expr:
-        """As an array of such numbers."""
-        return ast.Call(name("sp_adopt"), [name(identifier)], [])
-
-    def held_array(self, value: np.ndarray) -> np.ndarray:
-        """As it was given: its elements are rounded where they are read."""
+    def array(self, program: Program, value: np.ndarray) -> np.ndarray:
+        """Return a constant array as it is: its elements are rounded where they are read."""
         return value
 
-    def given(self, parameter: str) -> str:
-        """A `CompanionArray` as an array."""
-        return f"sp_adopt({parameter})"
-
-    def given_back(self, result: str) -> str:
-        """Numbers as tuples, arrays with a further axis."""
-        return f"sp_release({result})"
-
-    def place_of_sum(self, label: str, at: ast.AST, operation: str) -> str:
-        """Operations of sums that loops form have a row each."""
-        return f"{label}: {operation} in {at.lineno}, {at.col_offset}"
-
-    def add_definition(self, tree: ast.FunctionDef, parallel: bool = False) -> None:
-        """A finished function, its new arrays of numbers with companions."""
-        super().add_definition(_Dtypes().visit(tree), parallel)
+    def definition(self, tree: ast.FunctionDef) -> ast.FunctionDef:
+        """Return a finished function, its new arrays of numbers with companions."""
+        definition: ast.FunctionDef = _Dtypes().visit(tree)
+        return definition

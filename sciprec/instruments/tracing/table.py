@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from sciprec.instruments.tracing import rows
 from sciprec.instruments.tracing.operations import TECHNIQUES
-from sciprec.instruments.tracing.program import TracedProgram
+from sciprec.precision.rewriting.program import Program
 
 
 class Table:
     """Rows of a program, and the header that they share.
 
     Args:
-        program: whose rows they are.
+        program: of numbers with companions, whose rows they are.
 
     Attributes:
         words: (rows, words), integers; names of words are those of `rows`.
@@ -22,18 +24,19 @@ class Table:
         header: what all rows share.
     """
 
-    def __init__(self, program: TracedProgram):
-        count, own = len(program.layout.rows), TECHNIQUES[program.technique].words
-        self.lanes = program.lanes
+    def __init__(self, program: Program):
+        numbers: Any = program.numbers
+        count, own = len(program.layout.rows), TECHNIQUES[numbers.technique].words
+        self.lanes = numbers.lanes
         self.header = np.zeros(rows.HEADER_WORDS, np.int64)
         self.header[rows.STOP] = np.iinfo(np.int64).max
         self.header[rows.HEALED_STEP] = -1
-        self.words = np.zeros((count, own + program.lanes), np.int64)
+        self.words = np.zeros((count, own + self.lanes), np.int64)
         self.words[:, rows.HEADER] = self.header.ctypes.data
         self.numbers = self.words.view(np.float64)
         self.masks = self.numbers[:, own:]
         self.masks[:, 0] = 1.0
-        self.of_steps(np.zeros((1, program.lanes)))
+        self.of_steps(np.zeros((1, self.lanes)))
 
     def begin(self) -> None:
         """Set the header to the beginning of a run; notes of rows stay."""

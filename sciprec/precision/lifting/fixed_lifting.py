@@ -18,6 +18,7 @@ from sciprec.precision.lifting.compiling import module_of
 from sciprec.precision.lifting.lifted import Lifted, idle_roles, lifted_summary
 from sciprec.precision.lifting.threads import warn_of_order
 from sciprec.precision.operations.objects import fields_of, is_object
+from sciprec.precision.rewriting.build import Build
 from sciprec.precision.rewriting.copies import copied
 from sciprec.precision.rewriting.program import Program
 from sciprec.precision.rewriting.syntax import LiftError
@@ -125,12 +126,11 @@ class FixedLifted(Lifted):
     """
 
     def __init__(
-        self, kernel, backend, compile_variant, lift_again, *, ranges=None, adapt="headroom",
-        programs=Program,
-    ):  # fmt: skip
-        self._compile = compile_variant
-        plain, module = compile_variant(PLAIN)
-        super().__init__(kernel, backend, plain, module, 0, lift_again, programs)
+        self, kernel, backend, build: Build, lift_again, *, ranges=None, adapt="headroom"
+    ) -> None:
+        plain = Program(kernel, backend, replace(build, variant=PLAIN))
+        module = module_of(plain)
+        super().__init__(kernel, backend, plain, module, 0, lift_again)
         self._dispatchers = {PLAIN: module.sp_entry}
         self._layout, self._adapt = plain.layout, adapt
         self._literals = plain.literals
@@ -420,9 +420,10 @@ class FixedLifted(Lifted):
     def _variant(self, variant: Variant):
         with self._state:
             if variant not in self._dispatchers:
-                known = self._program.in_variant(variant, self.backend)
-                module = module_of(known) if known else self._compile(variant)[1]
-                self._dispatchers[variant] = module.sp_entry
+                program = self._program.in_variant(variant, self.backend) or Program(
+                    self.kernel, self.backend, replace(self._program.build, variant=variant)
+                )
+                self._dispatchers[variant] = module_of(program).sp_entry
             return self._dispatchers[variant]
 
     def _saved(self, args, before: list) -> list:

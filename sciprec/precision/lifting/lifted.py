@@ -8,6 +8,7 @@ import pickle
 import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ from sciprec.precision.lifting.threads import warn_of_order
 from sciprec.precision.lifting.written import filled_arrays, written_arrays
 from sciprec.precision.operations import keys
 from sciprec.precision.operations.operation import NOTHING, OPERATIONS
+from sciprec.precision.rewriting.build import Build
 from sciprec.precision.rewriting.copies import HALF, Taking, is_native, native
 from sciprec.precision.rewriting.own_names import as_written
 from sciprec.precision.rewriting.program import Program
@@ -76,13 +78,11 @@ class Lifted(Shown):
         kernel, backend, program, seed: what was lifted, and how.
         module: the imported module of the program.
         lift_again: lifts a function in the same way.
-        programs: makes programs of other variants.
     """
 
     def __init__(
-        self, kernel, backend: Backend, program: Program, module, seed: int, lift_again,
-        programs=Program,
-    ):  # fmt: skip
+        self, kernel, backend: Backend, program: Program, module, seed: int, lift_again
+    ) -> None:
         self.kernel, self.backend, self.seed = kernel, backend, seed
         self.dispatcher = module.sp_entry
         self._program, self._module = program, module
@@ -94,8 +94,7 @@ class Lifted(Shown):
         self._arity = len(program.signature.parameters)
         self._is_variadic = any(p.kind is p.VAR_POSITIONAL
                                 for p in program.signature.parameters.values())  # fmt: skip
-        self._lift_again, self._programs = lift_again, programs
-        self._trusting, self._sources = program.trust_inputs, program.sources
+        self._lift_again, self._sources = lift_again, program.sources
         self._calls, self._words = 0, keys.entry_words(seed)
         self._lock = threading.RLock()
         self._caller: int | None = None  # the thread that has called
@@ -147,7 +146,7 @@ class Lifted(Shown):
             return None
         if not loads_matter(self.sites):
             return None
-        return Proof(self.dispatcher, self.kernel, backend, program.path, len(self.sites))
+        return Proof(self.dispatcher, self.kernel, backend, program.build.path, len(self.sites))
 
     def _enter(self, dispatcher, args):
         """Call a compiled entry; what goes wrong is said in the kernel's words."""
@@ -202,9 +201,11 @@ class Lifted(Shown):
         """What profiles this kernel, made once."""
         with self._lock:
             if self._recorder is None:
-                truth = resolve_backend("fp64")
-                program = self._program.in_variant(PROFILE, truth) or self._programs(
-                    self.kernel, truth, "auto", self._trusting, PROFILE, self.backend
+                truth, build = resolve_backend("fp64"), self._program.build
+                build = Build("auto", build.trust_inputs, variant=PROFILE, roles=self.backend,
+                              observers=build.observers)  # fmt: skip
+                program = self._program.in_variant(PROFILE, truth) or Program(
+                    self.kernel, truth, build
                 )
                 self._recorder = Recorder(program, module_of(program).sp_entry)
             return self._recorder
@@ -322,8 +323,8 @@ class Lifted(Shown):
         """
         program, module = self._program, self._module
         if program.shares:
-            given = program.path, program.trust_inputs, program.variant
-            program = Program(self.kernel, self.backend, *given, may_share=False)
+            build = replace(program.build, may_share=False)
+            program = Program(self.kernel, self.backend, build)
             module = module_of(program)
         return getattr(module, program.callee(self.kernel))
 

@@ -17,10 +17,10 @@ from sciprec.precision.lifting.compiling import cache_folder, module_of
 from sciprec.precision.lifting.fixed_lifting import FixedLifted
 from sciprec.precision.lifting.lifted import Lifted
 from sciprec.precision.lifting.ufuncs import LiftedUfunc
+from sciprec.precision.rewriting.build import Build
 from sciprec.precision.rewriting.program import Program
 from sciprec.precision.rewriting.syntax import LiftError, plain_function
 from sciprec.precision.rewriting.vectorized import is_ufunc
-from sciprec.precision.rounding.variant import FLOATS, Variant
 
 __all__ = ["LiftError", "Lifted", "cache_folder", "lift"]
 
@@ -112,14 +112,11 @@ def lift(
         handed: Any = resolved.maker.lifted(function, resolved, trust_inputs)
         return handed
 
-    def compiled(variant: Variant) -> tuple[Program, Any]:
-        made = Program(function, resolved, path, trust_inputs, variant)
-        return made, module_of(made)
-
+    build = Build(path, trust_inputs)
     if not resolved.fixed:
-        program, module = compiled(FLOATS)
-        return Lifted(function, resolved, program, module, seed, again)
-    return FixedLifted(function, resolved, compiled, again, ranges=ranges, adapt=adapt)
+        program = Program(function, resolved, build)
+        return Lifted(function, resolved, program, module_of(program), seed, again)
+    return FixedLifted(function, resolved, build, again, ranges=ranges, adapt=adapt)
 
 
 def _check_adapt(adapt) -> None:

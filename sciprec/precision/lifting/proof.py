@@ -32,6 +32,7 @@ import numpy as np
 from sciprec.precision.formats.backend import Backend
 from sciprec.precision.lifting.compiling import module_of
 from sciprec.precision.operations.operation import NOTHING, OPERATIONS
+from sciprec.precision.rewriting.build import Build
 from sciprec.precision.rewriting.program import Program
 from sciprec.precision.rewriting.syntax import Site
 
@@ -58,7 +59,7 @@ def trusting(kernel, backend: Backend, path: str) -> Program | None:
     not give the numbers of the kernel that rounds what it loads: who calls the whole kernel may
     hand it anything.
     """
-    program = Program(kernel, backend, path, False, loads="proven")
+    program = Program(kernel, backend, Build(path, loads="proven"))
     signs = {prefix + f for prefix in ("", "sp_") for f in SIGNS}
     return None if program.words() & (signs | {program.callee(kernel)}) else program
 
@@ -73,7 +74,7 @@ def changed_bits(x):
 
 @lru_cache(maxsize=64)
 def _comparison(backend: Backend, path: str) -> Callable:
-    program = Program(changed_bits, backend, path, False, loads="compared", may_share=False)
+    program = Program(changed_bits, backend, Build(path, loads="compared", may_share=False))
     return module_of(program).sp_entry
 
 

@@ -13,6 +13,7 @@ from sciprec.foundation.errors import InputError
 from sciprec.precision.formats.backend import Backend, HandedBackend, resolve_backend
 from sciprec.precision.lifting.compiling import module_of
 from sciprec.precision.lifting.lifted import Lifted
+from sciprec.precision.rewriting.build import Build
 from sciprec.precision.rewriting.program import Program
 from sciprec.precision.rewriting.syntax import LiftError, plain_function
 from sciprec.precision.rounding.around import Around
@@ -87,7 +88,7 @@ def lift_with_rows(
             f"the kernel is a {type(kernel).__name__}; it takes a Python function or an @njit "
             "function: define the kernel with `def`"
         )
-    program = Program(function, arithmetic, "auto", False, _variant(rows))
+    program = Program(function, arithmetic, Build(variant=_variant(rows)))
     again = partial(_lifted_again, backend=arithmetic, rows=rows)
     return LiftedWithRows(function, arithmetic, program, module_of(program), 0, again)
 

@@ -470,7 +470,7 @@ def local_call(rewriter: Rewriter, node) -> ast.Call:
         rewriter.refuse(
             node,
             f"the call of '{node.func.id}', the name of a function only inside this kernel, in "
-            f"{rewriter.program.with_rows}",
+            f"{rewriter.program.holder}",
             "define the function outside and call it by its own name",
         )
     arguments = [rewriter.visit(a) for a in node.args]

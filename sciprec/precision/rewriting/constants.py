@@ -62,7 +62,9 @@ def embed(rewriter: Rewriter, value) -> ast.expr | None:
         return None if None in items else ast.Tuple(items, ast.Load())
     if isinstance(value, np.ndarray) and value.dtype.kind in "fiubc":
         _check_kind(rewriter, value)
-        return held(rewriter, rewriter.program.array_read(rewriter.program.array(value)))
+        program = rewriter.program
+        read = program.numbers.read.format(program.array(value))
+        return held(rewriter, ast.parse(read, mode="eval").body)
     kind = numpy_type(value)
     if kind is not None:
         return dtype(rewriter, kind)

@@ -8,23 +8,24 @@ import ast
 import copy
 import inspect
 from collections import ChainMap
-from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 from types import CodeType, FunctionType
 
 import numpy as np
 
 from sciprec.precision.compiled.disk_cache import of_engine, outside_digest
-from sciprec.precision.formats.backend import Backend
-from sciprec.precision.formats.literal import round_array, round_literal
+from sciprec.precision.formats.backend import Arithmetic, Backend
+from sciprec.precision.formats.literal import round_literal
 from sciprec.precision.operations.keys import site_number
 from sciprec.precision.operations.operation import NOTHING, OPERATIONS, Operation
 from sciprec.precision.operations.shared import can_share
 from sciprec.precision.operations.shared_rows import can_share_rows
+from sciprec.precision.rewriting.build import AS_LIFTED, Build
 from sciprec.precision.rewriting.identity import Identities
 from sciprec.precision.rewriting.imported import place_of_object
 from sciprec.precision.rewriting.layout import Frame, Layout
-from sciprec.precision.rewriting.observer import Hooks, Observer
+from sciprec.precision.rewriting.observer import Hooks
 from sciprec.precision.rewriting.own_names import as_written, own_name, set_apart
 from sciprec.precision.rewriting.parallel import rewrite_parallel_loop
 from sciprec.precision.rewriting.raising import Sentences
@@ -83,12 +84,11 @@ _PARALLEL = (
 
 
 class Program:
-    """Collects everything that lifting one kernel needs.
+    """One lift: collects everything that it needs.
 
     Attributes:
-        rewriter: the class that rewrites each kernel.
-        imports: text at the head of the generated module.
-        with_rows: in messages, what has rows of a table.
+        numbers: contents of its variables.
+        variant: what operations do with rows of a table.
         kept: whether compiled code is kept on disk, and shared.
         one_thread: whether `prange` is `range`.
         grouped: whether what an operation gives is stored as it is into an array, by a row.
@@ -96,70 +96,62 @@ class Program:
         tree: the kernel's own definition.
         loops: how many there are so far.
         around: numbers of those around the parallel loop that is being rewritten.
+        passes: number of a loop -> the site where its passes begin, where these are noted.
+        loop_variables: such a site -> the loop's variable, where that is a whole number.
+        entry_text: of the compiled function with the kernel's signature, "" until it is written.
+        formats: of operations in other formats than the backend's, see `assigning.known_formats`.
+        operations: generated name -> operation.
+        definitions: the finished functions, and whether they are parallel.
+        entered: names of functions that are called in the processor mode.
 
     Args:
         kernel: the plain Python function.
         backend: the arithmetic.
-        path: "auto", or "software" for the path without the processor's rounding mode.
-        trust_inputs: whether array elements are taken as they are. Where roles differ in format
-            results are rounded to that of the storage all the same.
-        loads: what becomes of the others: they are "rounded", or, where they are known to be in the
-            storage format by the name of a parameter ("proven"), taken as they are, or only
-            "compared" with themselves rounded.
-        may_share: whether its text can be one for several arithmetics: see `shares`.
-        variant: what operations do with rows of a table, see `layout`.
-        roles: those whose program this one is a variant of, where it is a profile.
-        observers: put calls into it, the first one nearest to what is rewritten.
+        build: what else tells it from other programs.
     """
 
-    rewriter, imports, kept, with_rows = Rewriter, "", True, "fixed point"
-
-    def __init__(
-        self, kernel, backend: Backend, path: str, trust_inputs: bool, variant: Variant = FLOATS,
-        roles: Backend | None = None, observers: Sequence[Observer] = (), loads: str = "rounded",
-        may_share: bool = True,
-    ):  # fmt: skip
-        self.backend, self.path, self.variant = backend, path, variant
-        self.observers = tuple(observers)
-        self.one_thread = bool(observers) or variant.own
+    def __init__(self, kernel, backend: Backend, build: Build = AS_LIFTED) -> None:
+        self.kernel, self.backend, self.build = kernel, backend, build
+        self.numbers, self.variant, may_share = build.numbers, build.variant, build.may_share
+        self.imports, self.kept = self.numbers.imports(backend), True
+        self.one_thread = bool(build.observers) or self.variant.own
         if self.one_thread:
             self.kept = may_share = False
-            self.imports += "".join(o.imports for o in observers) + "\nsp_prange = range\n"
-        self.trust_inputs, self.loads = trust_inputs, loads
-        self._forms_sums = (roles or backend).forms_sums
-        self.rounds_results = not trust_inputs or backend.mixed
-        self.rows = variant.row_bytes > 0
-        self.grouped = self.rows and not variant.own
-        if variant.own:
-            self.with_rows = "rows of operations"
-        self.word = 0 if self.rows else processor_word(backend, path)
+            self.imports += "".join(o.imports for o in build.observers) + "\nsp_prange = range\n"
+        self._forms_sums = (build.roles or backend).forms_sums
+        self.rounds_results = not build.trust_inputs or backend.mixed
+        self.rows = self.variant.row_bytes > 0
+        self.grouped = self.rows and not self.variant.own
+        self.word = 0 if self.rows else processor_word(backend, build.path)
         self.random = backend.random and not self.rows
         self.keyed = self.random or self.rows
-        shared = can_share_rows(backend, variant) if self.rows else can_share(backend)
-        self.neutral = may_share and shared and (self.rows or variant == FLOATS)
+        has_rows = can_share_rows(backend, self.variant) if self.rows else can_share(backend)
+        self.neutral = may_share and has_rows and (self.rows or self.variant == FLOATS)
         self.hides = bool(self.word) or self.neutral and not self.rows
         self.frames: dict[str, Frame] = {}
         self.sites: list[Site] = []
         self.loops, self.around = 0, ()
+        self.passes: dict[int, int] = {}
+        self.loop_variables: dict[int, str] = {}
         self._noted: dict[int, tuple] = {}
         self._origins: dict[int, Origin] = {}
         self.sentences = Sentences()
         self.parallel = self.rounds_ahead = False
-        self._text = ""
+        self.formats: tuple[Arithmetic, ...] = ()
+        self._text = self.entry_text = ""
         self._names: dict[object, str] = {}
         self._queue: list = []
         self.sources: dict[CodeType, str] = {}
         self._sources: dict[object, list[bytes]] = {}
         self._taken: set[str] = set()
-        self._operations: dict[str, str] = {}
+        self.operations: dict[str, str] = {}
         self._own: dict[str, str] = {}  # those of the arithmetic itself, where others are shared
         self._arrays: dict[str, np.ndarray] = {}
         self._known_arrays: dict[int, str] = {}
         self._imported: dict[str, str] = {}
-        self._definitions: list[tuple[ast.FunctionDef, bool]] = []
-        self._mentions: dict[str, set[str]] = {}  # what each definition mentions
-        self.kernel = kernel
-        self._entered = {self.callee(kernel)}
+        self.definitions: list[tuple[ast.FunctionDef, bool]] = []
+        self.mentions: dict[str, set[str]] = {}  # what each definition mentions
+        self.entered = {self.callee(kernel)}
         while self._queue:
             self._define(self._queue.pop(0))
         self.signature = _signature(kernel)
@@ -167,25 +159,30 @@ class Program:
     @property
     def proves(self) -> bool:
         """Whether loads may be left out where arguments are found to be in the format."""
-        return not (self.trust_inputs or self.rows or self.observers)
+        return not (self.build.trust_inputs or self.rows or self.build.observers)
 
     def words(self) -> set[str]:
         """Return the names and attributes that its functions mention."""
-        every = [node for tree, _ in self._definitions for node in nodes(tree)]
+        every = [node for tree, _ in self.definitions for node in nodes(tree)]
         return {getattr(node, "attr", getattr(node, "id", "")) for node in every}
+
+    @property
+    def holder(self) -> str:
+        """Return what has rows of a table, in messages."""
+        return "rows of operations" if self.variant.own else self.numbers.holder
 
     # ---- what the rewriter asks for ------------------------------------------------------------
 
     @property
     def watching(self) -> tuple[str, ...]:
         """What the names begin with of functions that observers call."""
-        return tuple(observer.prefix for observer in self.observers)
+        return tuple(observer.prefix for observer in self.build.observers)
 
     def hooks(self, rewriter: Rewriter) -> tuple[Hooks, ...]:
         """Return what observers put into a function: into the engine's own only as the kernel."""
         if of_engine(rewriter.function) and rewriter.function is not self.kernel:
             return ()
-        return tuple(observer.hooks(rewriter) for observer in self.observers)
+        return tuple(observer.hooks(rewriter) for observer in self.build.observers)
 
     def contracts(self, function) -> bool:
         """Whether sums of products that a kernel writes as loops are formed by the roles of sums:
@@ -194,8 +191,11 @@ class Program:
         return self._forms_sums and not (function.__module__ or "").startswith("sciprec.")
 
     def place_of_sum(self, label: str, at: ast.AST, operation: str) -> str:
-        """A name of what shares rows with an operation of a sum of products: the whole sum."""
-        return label
+        """Return a name of what shares rows with an operation of a sum of products: the whole sum,
+        unless operations have a row each.
+        """
+        apart = f"{label}: {operation} in {at.lineno}, {at.col_offset}"  # type: ignore[attr-defined]
+        return apart if self.numbers.sums_apart else label
 
     def place(self, function) -> tuple[str, int]:
         """File name and first line of a kernel, for messages and sites."""
@@ -258,7 +258,7 @@ class Program:
     def operation(self, operation: str) -> str:
         """The generated name of an operation of the backend."""
         generated = f"sp_{_stem(operation)}"
-        self._operations[generated] = operation
+        self.operations[generated] = operation
         return generated
 
     def _at_entry(self, operation: str) -> str:
@@ -271,19 +271,20 @@ class Program:
 
     def operation_behind(self, generated: str) -> Operation:
         """The row of an operation by its generated name."""
-        return OPERATIONS.get(self._operations.get(generated, ""), NOTHING)
+        return OPERATIONS.get(self.operations.get(generated, ""), NOTHING)
 
     def named_functions(self) -> list[FunctionType]:
         """What the generated module depends on and names by a row of a table only."""
-        used = [OPERATIONS[o] for o in self._operations.values() if o in OPERATIONS]
-        rules = [role.rule.up for role in self.backend.roles]
+        named = [o.rpartition(".")[2] for o in self.operations.values()]
+        used = [OPERATIONS[o] for o in named if o in OPERATIONS]
+        rules = [a.rule.up for a in (*self.backend.roles, *self.formats)]
         return rules + [row.evaluate.py_func for row in used if row.evaluate is not None]
 
     @property
     def literals(self) -> tuple[float, ...]:
         """The floating-point constants of the program, rounded as it uses them."""
         found = []
-        for operation in self._operations.values():
+        for operation in self.operations.values():
             kind, _, text = operation.partition("('")
             if kind in ("constant", "literal"):
                 value = float.fromhex(text.removesuffix("')"))
@@ -296,12 +297,8 @@ class Program:
         return ast.Call(name(self.operation(f"constant({value.hex()!r})")), [], [])
 
     def literal(self, value: float) -> ast.expr:
-        """The same of a number that is rounded to the compute format: by the generated module where
-        its text is one for several arithmetics.
-        """
-        if not self.neutral:
-            return self.number(round_literal(value, self.backend.compute))
-        return ast.Call(name(self.operation(f"literal({value.hex()!r})")), [], [])
+        """A floating-point constant of the source."""
+        return self.numbers.literal(self, value)
 
     def array(self, value: np.ndarray) -> str:
         """The generated name of a constant array, rounded to the storage format."""
@@ -315,32 +312,11 @@ class Program:
             )
         identifier = self.unique("array")
         if value.dtype.kind in "fc":
-            value = self.held_array(value)
+            value = self.numbers.array(self, value)
         value = value.astype(value.dtype.newbyteorder("="), copy=False)
         self._arrays[identifier] = value
         self._known_arrays[id(source)] = identifier
         return identifier
-
-    def held_array(self, value: np.ndarray) -> np.ndarray:
-        """A constant array of floats as the generated module holds it."""
-        self.rounds_ahead = True
-        return round_array(value, self.backend.storage)
-
-    def array_text(self, text: str) -> str:
-        """The text of a constant array in the generated module."""
-        return text
-
-    def array_read(self, identifier: str) -> ast.expr:
-        """A constant array where a kernel names it."""
-        return name(identifier)
-
-    def given(self, parameter: str) -> str:
-        """The text of an argument as the kernel takes it."""
-        return parameter
-
-    def given_back(self, result: str) -> str:
-        """The text of a result as the entry gives it."""
-        return result
 
     def imported(self, value, *facts: str) -> str | None:
         """The generated name of an object that other processes find, too; None where they cannot.
@@ -391,12 +367,15 @@ class Program:
 
     def frame(self, function: str) -> Frame:
         """The rows of a generated function."""
-        return self.frames.setdefault(function, Frame())
+        if function not in self.frames:
+            self.frames[function] = self.numbers.frame(self)
+        return self.frames[function]
 
     def add_definition(self, tree: ast.FunctionDef, parallel: bool = False) -> None:
         """A finished function of the generated module."""
-        self._definitions.append((tree, parallel))
-        mentioned = self._mentions[tree.name] = set()
+        tree = self.numbers.definition(tree)
+        self.definitions.append((tree, parallel))
+        mentioned = self.mentions[tree.name] = set()
         for node in nodes(tree):
             if isinstance(node, ast.Name):
                 mentioned.add(node.id)
@@ -411,18 +390,18 @@ class Program:
             return _PARALLEL
         if self._is_recursive(tree):
             return _SERIAL
-        return _PART if tree.name in self._entered or _has_long_loop(tree) else _INLINED
+        return _PART if tree.name in self.entered or _has_long_loop(tree) else _INLINED
 
     def _decorated(self, bindings: dict[str, str]) -> list[str]:
         """The text of every definition; parts are told from others by an identity."""
         outside = filter(None, map(outside_digest, self.named_functions()))
         arithmetic = "\n".join([self._arithmetic(), self.imports, *outside])
         identities = Identities(self.kept, arithmetic, bindings)
-        for tree, parallel in self._definitions:
+        for tree, parallel in self.definitions:
             decorator = self._decorator(tree, parallel)
             text = ast.unparse(tree)
             is_part = decorator in (_PART, _INLINED)
-            identities.add(tree.name, decorator, text, self._mentions[tree.name], is_part)
+            identities.add(tree.name, decorator, text, self.mentions[tree.name], is_part)
         return identities.texts()
 
     @property
@@ -430,11 +409,13 @@ class Program:
         """Whether its functions are compiled once for several arithmetics (see `operations.asked`):
         where all of them are parts of the entry.
         """
-        apart = self.parallel or any(self._is_recursive(tree) for tree, _ in self._definitions)
+        apart = self.parallel or any(self._is_recursive(tree) for tree, _ in self.definitions)
         return self.neutral and self.kept and not apart
 
     def _arithmetic(self) -> str:
         """The operations that the module's functions use, as an expression."""
+        if named := self.numbers.operations(self):
+            return named
         if not self.shares:
             return self._own_arithmetic()
         return "shared_row_operations()" if self.rows else "shared_operations()"
@@ -448,7 +429,7 @@ class Program:
 
     def _reaches(self, start: str, goal: str, seen: set[str]) -> bool:
         """Whether the function `start` calls `goal`, directly or not."""
-        for called in self._mentions.get(start, set()) & self._mentions.keys():
+        for called in self.mentions.get(start, set()) & self.mentions.keys():
             if called == goal:
                 return True
             if called not in seen:
@@ -468,7 +449,7 @@ class Program:
 
     def add_entered(self, tree: ast.FunctionDef) -> None:
         """A finished function that is called in the processor mode (never inlined)."""
-        self._entered.add(tree.name)
+        self.entered.add(tree.name)
         self.add_definition(tree)
 
     def parallel_loop(self, rewriter: Rewriter, node: ast.For):
@@ -484,7 +465,7 @@ class Program:
         set_apart(tree)
         if function is self.kernel:
             self.tree = tree
-        rewriter = self.rewriter(self, function, tree, _namespace(function))
+        rewriter = self.numbers.rewriter(self, function, tree, _namespace(function))
         definition = rewriter.definition(self._names[function], function.__defaults__ or ())
         self.add_definition(definition)
 
@@ -503,6 +484,7 @@ class Program:
         text = self.text()  # which lays out the table
         other = copy.copy(self)
         other.backend, other.variant = backend, variant
+        other.build = replace(self.build, variant=variant)
         for before, after in ((self._title(), other._title()),
                               (self._own_arithmetic(), other._own_arithmetic())):  # fmt: skip
             text = text.replace(before, after, 1)
@@ -523,27 +505,36 @@ class Program:
             )
             + self.imports
         ]
-        entry = self._entry()
+        self.entry_text = self.entry_text or self._entry()
         bindings = self._bindings()
         parts += [f"{identifier} = {text}" for identifier, text in bindings.items()]
-        return "\n".join([*parts, "", *self._decorated(bindings), entry])
+        return "\n".join([*parts, "", *self._decorated(bindings), self.entry_text])
 
     def _bindings(self) -> dict[str, str]:
         """What names of the generated module stand for, definitions left out, as expressions."""
         found: dict[str, str] = {"sp_own": self._own_arithmetic()} if self.shares else {}
         if self.rows:
-            self.layout = Layout(self.frames, "sp_entry", self.with_rows)
+            self.lay_out()
             found |= {n: str(first) for n, first in sorted(self.layout.constants.items())}
-        found |= {n: f"sp_ops.{o}" for n, o in sorted(self._operations.items())}
+        found |= {n: f"sp_ops.{o}" for n, o in sorted(self.operations.items())}
         found |= {n: f"sp_own.{o}" for n, o in sorted(self._own.items())}
         found |= self._imported
         for identifier, value in self._arrays.items():
             raw = np.ascontiguousarray(value)
-            found[identifier] = self.array_text(
+            found[identifier] = self.numbers.constant.format(
                 f"np.frombuffer(bytes.fromhex({raw.tobytes().hex()!r}), "
                 f"dtype={raw.dtype.str!r}).reshape({raw.shape!r})"
             )
         return found
+
+    def lay_out(self) -> None:
+        """Write the entry, and lay out the rows of all functions, the entry's first."""
+        self.entry_text = self.entry_text or self._entry()
+        self.layout = Layout(self.frames, "sp_entry", self.holder)
+
+    def drop_rows(self) -> None:
+        """Forget about rows: its functions take none any more."""
+        self.variant, self.rows, self.keyed = FLOATS, False, False
 
     def _entry(self) -> str:
         """The compiled function with the kernel's signature: round the arguments and call.
@@ -555,9 +546,10 @@ class Program:
         names = [own_name(parameter.name) for parameter in parameters]
         stars = ["*" * (parameter.kind is parameter.VAR_POSITIONAL) for parameter in parameters]
         key = ["sp_key"] if self.keyed else []
-        entered = []
-        for number, parameter in enumerate(names):
-            entered.append(f"{stars[number]}{self.entered(number, self.given(parameter))}")
+        entered = [
+            f"{stars[number]}{self._argument(number, self.numbers.given.format(parameter))}"
+            for number, parameter in enumerate(names)
+        ]
         listed = ", ".join([*key, *names])
         own = self._names[self.kernel]
         inner = key
@@ -572,28 +564,39 @@ class Program:
             body = f"{self._at_entry('returned')}({prefix}{body})"
         if self.rows:
             body = f"{self.operation('closed')}({body})"
-        return self.entry_text(listed, self.given_back(body))
+        return self.numbers.entry(self, listed, self.numbers.given_back.format(body))
 
-    def entered(self, number: int, given: str) -> str:
+    def _argument(self, number: int, given: str) -> str:
         """The text of an argument, by its number, as it enters the kernel."""
         prefix = self._entry_key("enter", number) if self.keyed else ""
-        return f"{self._at_entry('enter')}({prefix}{given})"
+        text, narrowing = f"{self._at_entry('enter')}({prefix}{given})", self.numbers.narrowing
+        if not narrowing:
+            return text
+        return f"{self.operation(narrowing)}({self._entry_key(narrowing, number)}{text})"
 
-    def entry_text(self, listed: str, body: str) -> str:
+    def entry_of(self, listed: str, body: str) -> str:
         """The text of the compiled function with the kernel's signature.
 
         Args:
             listed: its parameters.
             body: what it returns.
         """
-        recursive = any(self._is_recursive(tree) for tree, _ in self._definitions)
+        recursive = any(self._is_recursive(tree) for tree, _ in self.definitions)
         made = f"{'sp_own' if self.shares else 'sp_ops'}.entry({self.kept and not recursive})"
         return f"@{made}\ndef sp_entry({listed}):\n    return {body}\n"
 
     def _entry_site(self, operation: str, text: str) -> int:
-        """The site of something that happens where the kernel is entered."""
-        line = self.place(self.kernel)[1]
-        return self.add_site(Site(self.kernel.__name__, line, 0, operation, text))
+        """The site of something that happens where the kernel is entered; where an argument has a
+        format, that is on the first line.
+        """
+        line, code = self.place(self.kernel)[1], self.kernel.__code__
+        number = self.add_site(Site(self.kernel.__name__, line, 0, operation, text))
+        if operation == self.numbers.narrowing:
+            first = self.sources[code].splitlines()[0].strip()
+            self.origins[number] = Origin(
+                self.kernel.__name__, code.co_filename, code.co_firstlineno, first, text, False
+            )
+        return number
 
     def _entry_key(self, operation: str, number: int) -> str:
         """The key of a parameter (number >= 0) or of the result (-1), and a comma."""

@@ -94,7 +94,7 @@ class Rewriter(ast.NodeTransformer):
         self.counter = 0
         self.parallel = False
         self.serial = statements.is_serial(tree, namespace)
-        self.proven = _proven(program, function, tree) if program.loads == "proven" else set()
+        self.proven = _proven(program, function, tree) if program.build.loads == "proven" else set()
         self.hooks = program.hooks(self)
 
     def visit(self, node):
@@ -372,19 +372,19 @@ class Rewriter(ast.NodeTransformer):
         """An element as an operand: rounded, unless the caller has promised that it is in the
         format.
         """
-        if self.program.loads == "compared":
+        if self.program.build.loads == "compared":
             return self.op("changed", node, read)
         element = read
         for hooks in self.hooks:
             element = hooks.loaded(self, node, element)
         if root_of(array) in self.proven:
             return self.op("trusted", node, element)
-        if self.program.backend.mixed and not self.program.trust_inputs:
+        if self.program.backend.mixed and not self.program.build.trust_inputs:
             sliced = any(isinstance(n, ast.Slice) for n in nodes(read.slice))
             if sliced or not self.is_made(read.value):
                 return self.taken(node, read.value, element)
             return self.op("item", node, read.value, read.slice)
-        operation = "trusted" if self.program.trust_inputs else "enter"
+        operation = "trusted" if self.program.build.trust_inputs else "enter"
         return self.op(operation, node, element, array=ast.unparse(array))
 
     def is_made(self, container: ast.expr) -> bool:

@@ -8,8 +8,8 @@ import numpy as np
 
 from sciprec.instruments.assigning.origins import own_place
 from sciprec.instruments.tracing import rows
-from sciprec.instruments.tracing.program import TracedProgram
 from sciprec.instruments.tracing.table import Table
+from sciprec.precision.rewriting.program import Program
 
 
 @dataclass(frozen=True)
@@ -34,17 +34,17 @@ class Place:
         return f"line {self.line}{called}: {self.source}"
 
 
-def undecided_places(program: TracedProgram, table: Table) -> tuple[Place, ...]:
+def undecided_places(program: Program, table: Table) -> tuple[Place, ...]:
     """Return the places where the run decided and the interval did not confirm it, by time."""
     return _places(program, table, rows.OTHERWISE)
 
 
-def lost_places(program: TracedProgram, table: Table) -> tuple[Place, ...]:
+def lost_places(program: Program, table: Table) -> tuple[Place, ...]:
     """Return the places where operands had a bound and the result has none, by time."""
     return _places(program, table, rows.NO_NUMBER)
 
 
-def _places(program: TracedProgram, table: Table, word: int) -> tuple[Place, ...]:
+def _places(program: Program, table: Table, word: int) -> tuple[Place, ...]:
     counts, clocks = table.words[:, word], table.words[:, word + 1]
     rows_of: dict[tuple, list[int]] = {}
     for number in sorted(np.flatnonzero(counts).tolist(), key=lambda n: clocks[n]):
@@ -55,7 +55,7 @@ def _places(program: TracedProgram, table: Table, word: int) -> tuple[Place, ...
     )
 
 
-def _place(program: TracedProgram, number: int, count: int) -> Place:
+def _place(program: Program, number: int, count: int) -> Place:
     row = program.layout.rows[number]
     at = own_place(program, row)
     calls = [program.origins[c] for c in row.calls if c in program.origins]

@@ -11,9 +11,9 @@ import numpy as np
 from sciprec.foundation.listing import counted
 from sciprec.instruments.tracing import rows
 from sciprec.instruments.tracing.operations import OUTERMOST_PASS, SEEN_BITS
-from sciprec.instruments.tracing.program import TracedProgram
 from sciprec.instruments.tracing.table import Table
 from sciprec.precision.rewriting.layout import Row
+from sciprec.precision.rewriting.program import Program
 from sciprec.precision.rewriting.syntax import Origin
 from sciprec.tools.trace.attribution import Result, arithmetics_of
 from sciprec.tools.trace.origins import Group, own_place
@@ -284,7 +284,7 @@ class Examination:
         return loop_variables(self.program, loops, table)
 
 
-def loops_around(program: TracedProgram, row: Row) -> list[tuple]:
+def loops_around(program: Program, row: Row) -> list[tuple]:
     """The user's loops around a row, the outermost first: calls that lead there, and its site."""
     loops = []
     for depth, site in enumerate((*row.calls, row.site)):
@@ -294,7 +294,7 @@ def loops_around(program: TracedProgram, row: Row) -> list[tuple]:
     return loops
 
 
-def loop_variables(program: TracedProgram, loops: Sequence[tuple], table: Table) -> str:
+def loop_variables(program: Program, loops: Sequence[tuple], table: Table) -> str:
     """Return the values of loop variables when a run stopped noting them: "i = 3, j = 0"."""
     places = {
         (r.calls, r.site): n for n, r in enumerate(program.layout.rows) if r.part == 0
@@ -308,7 +308,7 @@ def loop_variables(program: TracedProgram, loops: Sequence[tuple], table: Table)
     return ", ".join(values)
 
 
-def calls_to(program: TracedProgram, row: Row) -> tuple[int, ...]:
+def calls_to(program: Program, row: Row) -> tuple[int, ...]:
     """The lines of the user's calls that lead to a row, the kernel's first."""
     at = own_place(program, row)
     calls = [program.origins[c] for c in row.calls if c in program.origins]

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from sciprec.foundation.listing import counted
-from sciprec.instruments.tracing.program import TracedProgram
 from sciprec.instruments.tracing.technique import SEEN_BITS
 from sciprec.instruments.tracing.twin import SURELY
 from sciprec.precision.operations.operation import NOTHING, OPERATIONS
+from sciprec.precision.rewriting.program import Program
 from sciprec.tools.trace.attribution import Result
 from sciprec.tools.trace.splitting import CANCELLED, Errors, Split, norm
 
@@ -79,7 +79,7 @@ def doubt_of(result: Result) -> np.ndarray:
 
 
 def followed(
-    results: Sequence[Result], whole: Errors, split: Split, program: TracedProgram, bits: int
+    results: Sequence[Result], whole: Errors, split: Split, program: Program, bits: int
 ) -> Followed:
     """Judge the exact values of all results.
 
@@ -122,7 +122,7 @@ def followed(
     return Followed(errors, lost, tuple(absolute), doubtful, made_of)
 
 
-def _bits(program: TracedProgram, bits: int) -> int:
+def _bits(program: Program, bits: int) -> int:
     """Return the bits of the exact values of elementary functions, where there are some."""
     if bits > SEEN_BITS:
         return PAIRS

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from sciprec.instruments.assigning.origins import Origin, chain_of, key_of, own_place
 from sciprec.instruments.tracing.operations import DECISIONS, LOOPS, sees
-from sciprec.instruments.tracing.program import TracedProgram
 from sciprec.precision.operations.operation import NOTHING, OPERATIONS
+from sciprec.precision.rewriting.program import Program
 
 BY = ("line", "operation", "variable", "function", "call", "step")
 NEVER_ROUND = (*DECISIONS, *LOOPS, "prange", "call")
@@ -39,7 +39,7 @@ class Group:
     steps: tuple[int, int] | None = None
 
 
-def groups_of(program: TracedProgram, by: str) -> list[Group]:
+def groups_of(program: Program, by: str) -> list[Group]:
     """The arguments of a kernel, then its places in the order of the source; where roles differ in
     format also what is returned, which is rounded to the storage.
     """
@@ -86,7 +86,7 @@ def groups_of(program: TracedProgram, by: str) -> list[Group]:
     return groups
 
 
-def is_unseen(program: TracedProgram, group: Group, bits: int) -> bool:
+def is_unseen(program: Program, group: Group, bits: int) -> bool:
     """Whether a group has functions whose own rounding to a format of so many bits is not seen."""
     for number in group.rows:
         operation = program.sites[program.layout.rows[number].site].operation

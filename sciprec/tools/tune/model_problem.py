@@ -15,9 +15,9 @@ from sciprec.instruments.assigning.configured import Configured
 from sciprec.instruments.assigning.files import ROUNDS
 from sciprec.instruments.assigning.origins import own_place
 from sciprec.instruments.assigning.places import Place
-from sciprec.instruments.assigning.program import AssignedProgram
 from sciprec.instruments.assigning.stages import Stage
 from sciprec.precision.formats.backend import Backend, resolve_backend
+from sciprec.precision.rewriting import program as programs
 from sciprec.precision.rewriting.layout import Row
 from sciprec.tools.trace.models.census import handed, same_function
 from sciprec.tools.trace.models.traces import Results
@@ -112,7 +112,7 @@ class ModelProblem(TuningProblem):
         self.program(self._handed(census))
         return census.counts()
 
-    def place_of(self, program: AssignedProgram, row: Row) -> Place | None:
+    def place_of(self, program: programs.Program, row: Row) -> Place | None:
         """The place of a row; of a stage the first of its places."""
         if self.unit != "stage":
             return super().place_of(program, row)

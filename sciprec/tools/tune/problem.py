@@ -22,10 +22,10 @@ from sciprec.instruments.assigning.by_row import BINARY64
 from sciprec.instruments.assigning.configured import Configured
 from sciprec.instruments.assigning.files import ROUNDS
 from sciprec.instruments.assigning.places import Place, place_of
-from sciprec.instruments.assigning.program import AssignedProgram
 from sciprec.precision.compiled.disk_cache import ENGINE, sources_digest
 from sciprec.precision.formats.backend import Backend
 from sciprec.precision.rewriting.layout import Row
+from sciprec.precision.rewriting.program import Program
 from sciprec.tools.tune.formats import Formats
 from sciprec.tools.tune.kept_runs import KeptRuns
 from sciprec.tools.tune.metrics import error_of, hidden_element
@@ -159,7 +159,7 @@ class TuningProblem(ABC):
 
     # ---- groups --------------------------------------------------------------------------------
 
-    def place_of(self, program: AssignedProgram, row: Row) -> Place | None:
+    def place_of(self, program: Program, row: Row) -> Place | None:
         """The place of a row; None where it always has the widest format."""
         return place_of(program, row, self.unit)
 
@@ -205,7 +205,7 @@ class TuningProblem(ABC):
         return configured.with_versions(table)
 
     @property
-    def programs(self) -> list[AssignedProgram]:
+    def programs(self) -> list[Program]:
         """The programs of the kernels, with their sources."""
         return [kernel.program for kernel in self.kernels]
 
