@@ -25,7 +25,7 @@ class ByRow(Native):
     of binary64 may be rounded once more (Figueroa 1995).
     """
 
-    placed, layout = True, rows.NEAREST
+    placed, takes, layout = True, True, rows.NEAREST
 
     def __init__(self) -> None:
         super().__init__(BINARY64, F64, F64, None)

@@ -21,6 +21,8 @@ class InFormat(Native):
         arithmetic: of the operation.
     """
 
+    takes = True
+
     def __init__(self, arithmetic: Arithmetic) -> None:
         self.base = rounder(arithmetic, F64, 0)
         super().__init__(arithmetic, F64, F64, None)

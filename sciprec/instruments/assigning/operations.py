@@ -24,7 +24,7 @@ from sciprec.precision.operations.number_types import (
     is_complex,
     is_inexact,
 )
-from sciprec.precision.operations.operation import OPERATIONS, Operation, operation_named
+from sciprec.precision.operations.operation import Operation, operation_named
 from sciprec.precision.rounding.fixed_rounding import word_at
 from sciprec.precision.rounding.native import Native
 from sciprec.precision.rounding.technique import rounder
@@ -72,21 +72,8 @@ class AssignedOperations(Operations):
         """The address of the operation's row, for its operands too."""
         return {"row": key} if role.placed else {}
 
-    def emit(self, name: str, role: Native) -> Callable:
-        """An operation, its operands rounded; what gives an operand takes it as it is."""
-        made = self._emitted(name, role)
-        if not OPERATIONS[name].rounds:
-            made.copies = True
-            return made
-
-        def emitted(context, b, values, key):
-            place = self.draw(b, role, key)
-            return made(context, b, [role.taken(b, x, **place) for x in values], key)
-
-        return emitted
-
     def _scalar(self, emit, kinds, key, places: bool):
-        role = self.storage if hasattr(emit, "copies") else self.compute
+        role = self.storage if getattr(emit, "copies", False) else self.compute
 
         def codegen(context, b, signature, args):
             word, values = keys.split(key, args)
@@ -118,12 +105,6 @@ class AssignedOperations(Operations):
             return arrays.elementwise(self, of_numbers, [kind], key, gives)
 
         return self.intrinsic(1, resolve)
-
-    def repeated(self, b, x, exponent: int, key):
-        """x^exponent by repeated squaring, of a rounded x."""
-        return super().repeated(
-            b, self.compute.taken(b, x, **self.draw(b, self.compute, key)), exponent, key
-        )
 
     def _modulus(self, context, b, role, values, key):
         """Python's x % y: the exact remainder, or its sum with y, rounded once."""

@@ -67,7 +67,7 @@ class _ScaledInFormat(Native):
         arithmetic: one that is served.
     """
 
-    placed = True
+    placed = takes = True
 
     def __init__(self, arithmetic: Arithmetic) -> None:
         super().__init__(arithmetic, F32, F32, None)

@@ -5,7 +5,6 @@ The bits are those of `lift`; what an operand loses is booked on the operation t
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -21,7 +20,6 @@ from sciprec.instruments.tracing.program import Companions
 from sciprec.instruments.tracing.technique import Companion
 from sciprec.precision.formats.backend import Arithmetic, Backend, resolve_backend
 from sciprec.precision.operations import keys
-from sciprec.precision.operations.operation import OPERATIONS
 from sciprec.precision.rewriting.build import Build
 from sciprec.precision.rewriting.layout import Frame
 from sciprec.precision.rewriting.program import Program
@@ -92,25 +90,15 @@ class TracedOperationsInFormat(TracedOperations):
         self._plain = in_format(arithmetic)
 
     def _rounder(self, arithmetic: Arithmetic, others: tuple = ()) -> Companion:
-        return self.technique(rounder(self._own, F64, 0), self.lanes)
+        made = self.technique(rounder(self._own, F64, 0), self.lanes)
+        made.takes = True
+        return made
 
     def rounded(self, b, kind, value, role: Companion, key, salt: int):
         """A number of any real type in the role's format."""
         if isinstance(kind, CompanionNumber):
             return role.rounded(b, value, **self.draw(b, role, key, salt))
         return super().rounded(b, kind, value, role, key, salt)
-
-    def emit(self, name: str, role: Companion) -> Callable:
-        """An operation, its operands rounded; what gives an operand takes it as it is."""
-        made = self._emitted(name, role)
-        if not OPERATIONS[name].rounds:
-            return made
-
-        def emitted(context, b, values, key):
-            place = self.draw(b, role, key)
-            return made(context, b, [role.rounded(b, x, **place) for x in values], key)
-
-        return emitted
 
     def _scalar(self, emit, kinds, key, places: bool):
         def codegen(context, b, signature, args):
@@ -123,12 +111,6 @@ class TracedOperationsInFormat(TracedOperations):
             return emit(context, b, operands, word)
 
         return self.carrier(*keys.join(key, kinds)), codegen
-
-    def repeated(self, b, x, exponent: int, key):
-        """x^exponent by repeated squaring, of a rounded x."""
-        return super().repeated(
-            b, self.compute.rounded(b, x, **self.draw(b, self.compute, key)), exponent, key
-        )
 
     def _by_plain(self, context, b, name: str, tested):
         """An operation on tested values as in a program without companions."""

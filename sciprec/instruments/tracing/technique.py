@@ -24,7 +24,7 @@ class Companion:
         lanes: how many binary64 numbers are beside a value.
     """
 
-    placed, observes, in_units, mode = True, False, False, None
+    placed, observes, in_units, takes, mode = True, False, False, False, None
     words: int
     """Words of a row before its mask, see `rows`."""
 
@@ -127,6 +127,8 @@ class Companion:
         """A number of another format of the backend, rounded once."""
         value = self.value(b, x)
         return self.rerounded(b, x, self._widened(b, self.base.from_binary64(b, value)), row)
+
+    taken = rounded
 
     def negated(self, b, x, row=None):
         """-x."""

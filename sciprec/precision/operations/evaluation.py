@@ -87,8 +87,18 @@ class Evaluation:
 
     def emit(self, name: str, role: Native) -> Callable:
         """emit(context, builder, values, key) -> value, all in the carrier."""
-        made, by = self._emitted(name, role), OPERATIONS[name].by
-        return self.rounding_what_is_exact(made, role) if by in ("signed", "exact") else made
+        made, row = self._emitted(name, role), OPERATIONS[name]
+        if not role.takes:
+            exact = row.by in ("signed", "exact")
+            return self.rounding_what_is_exact(made, role) if exact else made
+        made.copies = not row.rounds  # it gives an operand as it is
+        if made.copies:
+            return made
+        return lambda c, b, v, key: made(c, b, [self._taken(b, x, role, key) for x in v], key)
+
+    def _taken(self, b, x, role: Native, key):
+        """An operand of an operation with a format of its own, in that; others are in it."""
+        return role.taken(b, x, **self.draw(b, role, key)) if role.takes else x
 
     def rounding_what_is_exact(self, emit: Callable, role: Native) -> Callable:
         """The same for an operation that gives an operand, or has an exact result within one
@@ -254,7 +264,8 @@ class Evaluation:
         """x^exponent by repeated squaring, every product rounded; a negative power is one over the
         positive one. Each operation draws from a place of its own where the rounding is random.
         """
-        result, square, left, salt = None, x, abs(exponent), 11
+        square = self._taken(b, x, self.compute, key)
+        result, left, salt = None, abs(exponent), 11
         while left:
             if left & 1:
                 draw = self.draw(b, self.compute, key, salt)

@@ -19,10 +19,11 @@ class Native:
             the operations as the address `row`.
         observes: whether it looks at numbers that are taken or stored as they are.
         in_units: whether numbers are multiples of units, or will be.
+        takes: whether operands are brought into its format by `taken(builder, x)` first.
         wide: whether operands may be numbers of other formats that are none of this one.
     """
 
-    placed = observes = in_units = False
+    placed = observes = in_units = takes = False
     wide = False
 
     def __init__(
