@@ -77,7 +77,6 @@ def upward(graph):
 ROUND = {
     "sciprec.precision.operations": "operations are made of functions that take the Operations",
     "sciprec.precision.rewriting": "the Rewriter hands itself to functions that rewrite a node",
-    "sciprec.precision.rounding": "a rounding is made for a Variant, which names its rounding",
     "sciprec.instruments.assigning": "an Assignment makes its backend, which knows the Assignment",
 }
 """Folders with one circle that only imports of types close, and why."""

@@ -53,7 +53,7 @@ from sciprec.precision.operations.number_types import (
 from sciprec.precision.operations.operation import NOTHING, OPERATIONS, Operation
 from sciprec.precision.rounding.mode import NORMAL, call_in_mode, put_caller_in_mode
 from sciprec.precision.rounding.native import Native
-from sciprec.precision.rounding.variant import VARIANTS
+from sciprec.precision.rounding.variant import VARIANTS, of_arrays
 from sciprec.precision.rounding.words import I64
 
 
@@ -107,7 +107,7 @@ class Operations(Evaluation):
     @property
     def careful(self) -> Operations:
         """What operations on arrays use: ends of a range are enforced where they are met."""
-        wanted = self.variant.of_arrays
+        wanted = of_arrays(self.variant)
         same = wanted == self.variant
         return self if same else operations(self.backend, self.word, wanted.name)
 

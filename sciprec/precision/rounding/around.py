@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from llvmlite import ir
@@ -86,3 +87,27 @@ def _around(own: str, name: str) -> Callable:
 
 for _own, _name in _OPERATIONS.items():
     setattr(Around, _own, _around(_own, _name))
+
+
+@dataclass(frozen=True)
+class Variant:
+    """What the operations of a program do with rows of a table.
+
+    Args:
+        name: in generated modules.
+        row_bytes: size of a row; 0 where there is no table.
+        around: makes a rounding around that of the arithmetic, which writes into rows; None where
+            there is none.
+        own: whether rows are a user's own: one thread writes them, the code is not kept, and what
+            is stored into an array is rounded as it is without rows.
+        exact_sums: whether sums of two operands are known to be exact in binary64.
+        enforces: whether ends of the range are enforced, and what is beyond them is counted; else
+            it is only marked that something was.
+    """
+
+    name: str = ""
+    row_bytes: int = 0
+    around: Callable[[Native], Around] | None = None
+    own: bool = False
+    exact_sums: bool = False
+    enforces: bool = False

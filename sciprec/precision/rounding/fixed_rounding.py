@@ -20,18 +20,14 @@ Source: Dekker (1971) for the constant that rounds; Boldo & Melquiond (2008) for
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from llvmlite import ir
 from numba.core import cgutils
 
 from sciprec.precision.formats.backend import Arithmetic
+from sciprec.precision.rounding.around import Variant
 from sciprec.precision.rounding.native import Native
 from sciprec.precision.rounding.sticky import Sticky, odd, two_sum
 from sciprec.precision.rounding.words import BIT, F64, I64, V64, call, routine
-
-if TYPE_CHECKING:
-    from sciprec.precision.rounding.variant import Variant
 
 ROW_BYTES = 64
 SHIFT, UNIT, LOW, HIGH, SATURATED, INVALID, LARGEST = range(7)
