@@ -41,8 +41,8 @@ def monitor(
     alert: Annotated[
         list[str] | None,
         typer.Option(
-            help="A rule, as in drift=1e-3, jump=10, nan=false, overflow=false; repeat it for "
-            "several [default: nan and overflow]."
+            help="A rule, as in lost=50%, digits=3, drift=1e-3, jump=10, nan=false, or a range, as "
+            "in 'h>0' or '|c|<=1'; repeat it for several [default: nan, overflow and lost=50%]."
         ),
     ] = None,
     html: Annotated[
@@ -77,12 +77,17 @@ def monitor(
 
 
 def _rule(text: str) -> tuple[str, object]:
-    """A rule and its value: "jump=10" or "nan=false"."""
+    """A rule and its value: "jump=10" or "nan=false"; a range is its own name."""
+    from sciprec.tools.monitor.alerts import Bounds
+
+    if Bounds.read(text) is not None:
+        return text, True
     name, equals, value = text.partition("=")
     words = {"true": True, "false": False}
     if not equals or not name.strip():
         raise InputError(
-            f"--alert is given '{text}'; accepted: a rule and its value, as in jump=10 or nan=false"
+            f"--alert is given '{text}'; accepted: a rule and its value, as in jump=10 or "
+            "nan=false, or a range, as in h>0"
         )
     if value.strip().lower() in words:
         return name.strip(), words[value.strip().lower()]

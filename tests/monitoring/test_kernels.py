@@ -182,7 +182,8 @@ WRONG = {
     "level is True; accepted: 0": {"level": True},
     "every is 0; accepted: a whole number of steps from 1": {"every": 0},
     "every is 1.5; accepted: a whole number of steps from 1": {"every": 1.5},
-    "unknown rule 'jmp'; known: nan, overflow, drift, jump; did you mean 'jump'": {
+    "unknown rule 'jmp'; known: nan, overflow, lost, drift, jump, digits, and ranges such as 'h>0' "
+    "or '|c|<=1'; did you mean 'jump'": {
         "alerts": {"jmp": 3.0}},
     "alerts.jump is 0.5; accepted: a factor > 1": {"alerts": {"jump": 0.5}},
     "alerts.nan is 3": {"alerts": {"nan": 3}},

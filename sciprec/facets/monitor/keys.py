@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field, WithJsonSchema, field_validator
+from pydantic import BeforeValidator, Field, ValidationInfo, WithJsonSchema, field_validator
 
 from sciprec.facets.tables import Section, as_tuple, key
 from sciprec.tools.monitor.alerts import RULES, checked_rules
@@ -13,7 +13,7 @@ from sciprec.tools.monitor.history import OFF, SUMMARIES
 from sciprec.tools.monitor.plan import EVERY, Plan, checked_plan
 
 _Rules = Annotated[dict[str, Any], WithJsonSchema(
-    {"type": "object", "additionalProperties": {"type": ["boolean", "number"]}}
+    {"type": "object", "additionalProperties": {"type": ["boolean", "number", "string"]}}
 )]  # fmt: skip
 _Names = Annotated[tuple[str, ...], Field(min_length=1), BeforeValidator(as_tuple)]
 
@@ -36,8 +36,8 @@ class MonitorRequest(Section):
     )
     alerts: _Rules = Field(
         default_factory=dict, examples=["alerts = { jump = 10.0, drift = 1e-3 }"],
-        description=f"a table of rules, of {', '.join(RULES)}; nan and overflow are true unless "
-        "they are false",
+        description=f"a table of rules, of {', '.join(RULES)} and ranges such as \"h>0\"; nan and "
+        "overflow are true and lost is 50% unless they are false",
     )  # fmt: skip
 
     drift_every: int | None = Field(
@@ -48,8 +48,8 @@ class MonitorRequest(Section):
 
     @field_validator("alerts")
     @classmethod
-    def _rules_are_known(cls, rules: dict[str, Any]) -> dict[str, Any]:
-        checked_rules(rules)
+    def _rules_are_known(cls, rules: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
+        checked_rules(rules, info.data.get("watch"))
         return rules
 
     def plan(self, told: Callable[[Any], None] | None = None) -> Plan | None:

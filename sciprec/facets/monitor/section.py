@@ -51,7 +51,8 @@ def _row(run: Run, truth: xr.Dataset | None, name: str) -> dict[str, Any]:
         heat = error_map(names, along, errors, "days" if days else "step", name, beside)
     return {
         "label": run.label,
-        "alerts": [alert["text"] for alert in plan["alerts"]],
+        "alerts": [alert["text"] for alert in plan["alerts"]] + _fewer_digits(plan, steps, errors),
+        "sums": plan.get("sums", []),
         "every": plan["every"],
         "within": f"{100 * WITHIN:.1f} %",
         "steps": int(dataset.sizes[_STEP]),
@@ -60,6 +61,21 @@ def _row(run: Run, truth: xr.Dataset | None, name: str) -> dict[str, Any]:
         "heat": heat,
         "drift": _drift(dataset, (steps, names, errors), f"{name}-drift"),
     }
+
+
+def _fewer_digits(plan: dict[str, Any], steps: np.ndarray, errors) -> list[str]:
+    """What the rule `digits` finds, which needs the run in fp64, in words."""
+    value = plan["rules"].get("digits")
+    if errors is None or value is None:
+        return []
+    found = []
+    for name, mine in zip(plan["watch"], errors, strict=True):
+        agree = np.array([digits(error) for error in mine.tolist()])
+        below = np.flatnonzero(agree < value)
+        if below.size:
+            words = f"{agree[below[0]]:.1f} digits agree with fp64, fewer than {value:g},"
+            found.append(f"{name}: {words} in step {steps[below[0]]}")
+    return found
 
 
 def _variable(dataset: xr.Dataset, place: int, name: str, errors) -> dict[str, Any]:

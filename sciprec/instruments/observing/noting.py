@@ -317,9 +317,11 @@ def require_found(kernel, watched: Sequence[Watched]) -> None:
         )
 
 
-def lift_noting(kernel, backend: Backend, watched: Sequence[Watched]) -> Lifted:
-    """A kernel lifted as by `lift`, with notes of what is watched."""
-    return lift_observed(kernel, backend, [noting(kernel, watched)])
+def lift_noting(
+    kernel, backend: Backend, watched: Sequence[Watched], further: Sequence[Observer] = ()
+) -> Lifted:
+    """A kernel lifted as by `lift`, with notes of what is watched, behind further observers."""
+    return lift_observed(kernel, backend, [*further, noting(kernel, watched)])
 
 
 def _call(function: str, value: ast.expr, number: int) -> ast.Expr:

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+import operator
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from sciprec.foundation.arguments import flag, refused
+from sciprec.foundation.arguments import flag, refused, share
 from sciprec.foundation.errors import InputError, meant
-from sciprec.tools.monitor.summaries import COLUMNS
+from sciprec.tools.monitor.summaries import COLUMNS, digits
 
 _AT = {name: place for place, name in enumerate(COLUMNS)}
 AT_END = -1
 """A step: none, what the run has left."""
+OVER_ALL = -2
+"""A step: none, the whole run."""
 _EARLIER = 3
 """Watched steps that a running mean needs."""
 
@@ -27,7 +31,7 @@ class Alert:
     Attributes:
         rule: its name.
         variable: the watched one.
-        step: where it was seen; -1: in what the run has left.
+        step: where it was seen; -1: in what the run has left; -2: over the whole run.
         since: the watched step before, at which it was not; -1: there is none.
         place: in the variable, in words; "" for the whole.
         words: what was found.
@@ -42,6 +46,8 @@ class Alert:
 
     def __str__(self) -> str:
         at = f" at {self.place}" if self.place else ""
+        if self.step == OVER_ALL:
+            return f"{self.variable}: {self.words}"
         if self.step == AT_END:
             return f"{self.variable}: {self.words} in what is left at the end{at}"
         after = f", not at step {self.since}" if 0 <= self.since < self.step - 1 else ""
@@ -57,8 +63,10 @@ class Rule:
         usual: its value where nothing is said; None: it is off.
         accepted: values in words.
         example: of a value.
-        finds: (rows of a variable (steps, columns), value) -> the number of the first row where it
-            holds and the words, or None.
+        read: a given value as a number; ValueError or InputError where it is none.
+        finds: (rows of a variable (steps, columns), relative l2 errors (steps,), value) -> the
+            number of the first row where it holds and the words, or None. Left out, it is about
+            the whole run.
         column: of the place in a row.
     """
 
@@ -66,11 +74,12 @@ class Rule:
     usual: float | None
     accepted: str
     example: str
-    finds: Callable[[np.ndarray, float], tuple[int, str] | None]
-    column: str
+    read: Callable[[Any], float | None]
+    finds: Callable[[np.ndarray, np.ndarray, float], tuple[int, str] | None] | None = None
+    column: str = ""
 
 
-def _nan(rows: np.ndarray, value: float) -> tuple[int, str] | None:
+def _nan(rows: np.ndarray, errors: np.ndarray, value: float) -> tuple[int, str] | None:
     count = rows[:, _AT["nans"]]
     if not count.any():
         return None
@@ -78,7 +87,9 @@ def _nan(rows: np.ndarray, value: float) -> tuple[int, str] | None:
     return first, f"first NaN ({int(count[first]):,} of {int(rows[first, 0]):,})"
 
 
-def _overflow(rows: np.ndarray, value: float) -> tuple[int, str] | None:
+def _overflow(
+    rows: np.ndarray, errors: np.ndarray, value: float
+) -> tuple[int, str] | None:
     counts = rows[:, _AT["overflows"]], rows[:, _AT["saturated"]]
     both = counts[0] + counts[1]
     if not both.any():
@@ -88,7 +99,7 @@ def _overflow(rows: np.ndarray, value: float) -> tuple[int, str] | None:
     return first, f"first {what} ({int(both[first]):,} of {int(rows[first, 0]):,})"
 
 
-def _drift(rows: np.ndarray, value: float) -> tuple[int, str] | None:
+def _drift(rows: np.ndarray, errors: np.ndarray, value: float) -> tuple[int, str] | None:
     """|mean - its first one| > value times the first root mean square."""
     sizes, means = _sizes(rows), rows[:, _AT["mean"]]
     begun = np.flatnonzero(np.isfinite(means) & (sizes > 0.0))
@@ -103,7 +114,7 @@ def _drift(rows: np.ndarray, value: float) -> tuple[int, str] | None:
     return first, f"its mean has moved by {moved[first]:.2g} of its first size, beyond {value:g}"
 
 
-def _jump(rows: np.ndarray, value: float) -> tuple[int, str] | None:
+def _jump(rows: np.ndarray, errors: np.ndarray, value: float) -> tuple[int, str] | None:
     """Root mean square more than `value` times the mean of all earlier ones, or less than that part
     of it.
     """
@@ -125,35 +136,132 @@ def _sizes(rows: np.ndarray) -> np.ndarray:
         return np.where(count > 0, rows[:, _AT["norm"]] / np.sqrt(count), np.nan)
 
 
+def _digits(rows: np.ndarray, errors: np.ndarray, value: float) -> tuple[int, str] | None:
+    known = np.array([digits(error) for error in errors.tolist()])
+    below = np.flatnonzero(known < value)
+    if not below.size:
+        return None
+    first = int(below[0])
+    return first, f"{known[first]:.1f} digits agree with fp64, fewer than {value:g}"
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """A rule that values stay within a range, as in `h>0` or `|c|<=1`.
+
+    Args:
+        text: as it was given.
+        variable: the watched one.
+        sized: whether the size counts, without the sign.
+        relation: <, <=, > or >=.
+        limit: the end of the range.
+    """
+
+    text: str
+    variable: str
+    sized: bool
+    relation: str
+    limit: float
+
+    @classmethod
+    def read(cls, text: str) -> Bounds | None:
+        """The range that a text says; None of any other text."""
+        found = _RANGE.fullmatch(text.strip())
+        if found is None:
+            return None
+        sized, variable, relation, limit = found.groups()
+        try:
+            number = float(limit)
+        except ValueError:
+            return None
+        return cls(text, (sized or variable).strip(), sized is not None, relation, number)
+
+    def finds(self, rows: np.ndarray) -> tuple[int, str] | None:
+        """The number of the first row that leaves the range, and the words."""
+        ends = [rows[:, _AT[name]] for name in ("minimum", "maximum")]
+        if self.sized:
+            ends = [np.zeros(len(rows)), np.maximum(*map(np.abs, ends))]
+        values = ends[self.relation.startswith("<")]
+        beyond = np.flatnonzero(~_RELATIONS[self.relation](values, self.limit) & ~np.isnan(values))
+        if not beyond.size:
+            return None
+        first = int(beyond[0])
+        size = " in size" if self.sized else ""
+        return first, f"{values[first]:.6g}{size}, outside of {self.text.strip()}"
+
+
+_RANGE = re.compile(r"(?:\|([^|<>=]+)\||([^|<>=]+))\s*(<=|>=|<|>)\s*([^<>=\s]+)")
+_RELATIONS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
+
+
+def _flag(value: Any) -> float | None:
+    return 1.0 if flag("it", value) else None
+
+
+def _above(least: float, most: float = math.inf) -> Callable[[Any], float]:
+    """Reads numbers above one, and below or at another, in per cent, too, where that is finite."""
+    def read(value: Any) -> float:
+        if isinstance(value, str) and math.isfinite(most):
+            value = share(value)
+        number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        if not number or not math.isfinite(value) or not least < value <= most:
+            raise ValueError
+        return float(value)
+
+    return read
+
+
 RULES = {
     rule.name: rule
     for rule in (
-        Rule("nan", 1.0, "true or false", "nan = true", _nan, "first_nan"),
-        Rule("overflow", 1.0, "true or false", "overflow = true", _overflow, "first_overflow"),
+        Rule("nan", 1.0, "true or false", "nan = true", _flag, _nan, "first_nan"),
+        Rule("overflow", 1.0, "true or false", "overflow = true", _flag, _overflow,
+             "first_overflow"),
+        Rule("lost", 0.5, "a share > 0 and at most 1, such as 50%, or false", "lost = 0.5",
+             _above(0.0, 1.0)),
         Rule("drift", None, "a share > 0 of the variable's first size, or false",
-             "drift = 1e-3", _drift, ""),
-        Rule("jump", None, "a factor > 1, or false", "jump = 10.0", _jump, "largest"),
+             "drift = 1e-3", _above(0.0), _drift),
+        Rule("jump", None, "a factor > 1, or false", "jump = 10.0", _above(1.0), _jump, "largest"),
+        Rule("digits", None, "a number of decimal digits > 0, or false", "digits = 3",
+             _above(0.0), _digits),
     )
 }  # fmt: skip
-"""The first NaN; the first infinity or saturation; a mean that has moved from its first value by
-more than a share of the variable's first root mean square; a root mean square that is so many times
-larger or smaller than the mean of those of all watched steps before, three at least."""
+"""The first NaN; the first infinity or saturation; a carried sum that has lost that share of what
+was added to it (`lost.Lost.alarms`); a mean that has moved from its first value by more than a
+share of the variable's first root mean square; a root mean square that is so many times larger or
+smaller than the mean of those of all watched steps before, three at least; fewer digits that agree
+with fp64. Beside these, ranges by their text."""
 
 
-def checked_rules(given: Mapping[str, Any] | None) -> dict[str, float]:
+def checked_rules(
+    given: Mapping[str, Any] | None, watched: Sequence[str] | None = None
+) -> dict[str, float]:
     """Rule -> value of the rules that are on.
 
+    Args:
+        given: rules with their values, as a user says them.
+        watched: names that ranges may have; left out, any.
+
     Raises:
-        InputError: a rule is unknown, or has no such value.
+        InputError: a rule is unknown, has no such value, or is about nothing that is watched.
     """
     if given is not None and not isinstance(given, Mapping):
         raise refused("alerts", given, "a table of rules, such as {'jump': 10.0}")
     found = {rule.name: rule.usual for rule in RULES.values()}
     for name, value in (given or {}).items():
+        bounds = Bounds.read(str(name))
+        if bounds is not None:
+            if watched is not None and bounds.variable not in watched:
+                raise InputError(
+                    f"alerts names the range '{name}' of '{bounds.variable}', which is not "
+                    f"watched; watched: {', '.join(watched)}{meant(bounds.variable, watched)}"
+                )
+            found[name] = 1.0 if flag(f"alerts['{name}']", value) else None
+            continue
         if name not in RULES:
             raise InputError(
-                f"alerts names the unknown rule '{name}'; known: {', '.join(RULES)}"
-                f"{meant(name, RULES)}"
+                f"alerts names the unknown rule '{name}'; known: {', '.join(RULES)}, and ranges "
+                f"such as 'h>0' or '|c|<=1'{meant(name, RULES)}"
             )
         found[name] = _value(RULES[name], value)
     return {name: value for name, value in found.items() if value is not None}
@@ -162,18 +270,18 @@ def checked_rules(given: Mapping[str, Any] | None) -> dict[str, float]:
 def _value(rule: Rule, value: Any) -> float | None:
     if value is False:
         return None
-    if rule.usual is not None:
-        return 1.0 if flag(f"alerts.{rule.name}", value) else None
-    least = 1.0 if rule.name == "jump" else 0.0
-    number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    if not number or not math.isfinite(value) or not value > least:
-        raise refused(f"alerts.{rule.name}", value, rule.accepted)
-    return float(value)
+    if value is True and rule.usual is not None:
+        return rule.usual
+    try:
+        return rule.read(value)
+    except (ValueError, InputError):
+        accepted = "True or False" if rule.read is _flag else rule.accepted
+        raise refused(f"alerts.{rule.name}", value, accepted) from None
 
 
 def alerts_of(
     variable: str, steps: np.ndarray, rows: np.ndarray, rules: Mapping[str, float],
-    place: Callable[[int], str],
+    place: Callable[[int], str], errors: np.ndarray | None = None,
 ) -> list[Alert]:  # fmt: skip
     """What the rules find in the rows of a variable.
 
@@ -183,15 +291,20 @@ def alerts_of(
         rows: (n, columns).
         rules: from `checked_rules`.
         place: a place in the variable in words.
+        errors: (n,), relative l2 errors against fp64, where they are known.
     """
     found = []
+    known = np.full(len(rows), np.nan) if errors is None else errors
     for name, value in rules.items():
-        rule = RULES[name]
-        seen = rule.finds(rows, value) if len(rows) else None
+        rule, bounds = RULES.get(name), Bounds.read(name)
+        seen, column = None, ""
+        if len(rows) and bounds is not None and bounds.variable == variable:
+            seen = bounds.finds(rows)
+        elif len(rows) and rule is not None and rule.finds is not None:
+            seen, column = rule.finds(rows, known, value), rule.column
         if seen is None:
             continue
         number, words = seen
-        column = rule.column
         if name == "overflow" and rows[number, _AT["first_overflow"]] < 0:
             column = "largest"
         at = int(rows[number, _AT[column]]) if column else -1

@@ -157,7 +157,8 @@ class History:
 
             mine = rows[:, number]
             held = mine[:, 0] > 0
-            found += alerts_of(name, steps[held], mine[held], rules, words)
+            errors = None if self.errors is None else self.errors[held, number]
+            found += alerts_of(name, steps[held], mine[held], rules, words, errors)
         return tuple(sorted(found, key=lambda alert: alert.step))
 
     # ---- interruptions -------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -17,6 +18,8 @@ from sciprec.foundation.errors import InputError
 from sciprec.foundation.listing import Listing, Shown, Summary
 from sciprec.instruments.assigning.assigned_backend import AssignedBackend
 from sciprec.instruments.observing import noted_values
+from sciprec.instruments.observing.carried_sums import Totals, looking
+from sciprec.instruments.observing.losing import CarriedSum, losing
 from sciprec.instruments.observing.noted_values import MOST_PLACES, MOST_VALUES, Recording
 from sciprec.instruments.observing.noting import Watched, lift_noting, require_found
 from sciprec.precision.formats.backend import TRUTH, Backend, resolve_backend
@@ -28,6 +31,7 @@ from sciprec.tools.calls.inputs import Inputs, inputs_of
 from sciprec.tools.calls.outputs import called
 from sciprec.tools.monitor.alerts import AT_END, Alert, checked_rules
 from sciprec.tools.monitor.history import OFF, History, checked_level, place_in
+from sciprec.tools.monitor.lost import Lost, alerts_of_sums, bits_of, size_of
 from sciprec.tools.monitor.summaries import COLUMNS, Limits, digits
 
 _SHARES = ("zeros", "subnormals", "nans", "overflows", "saturated")
@@ -50,6 +54,9 @@ class Monitored(Shown):
         results: what the kernel left: arrays that it was given, and what it returned.
         history: of the watched variables; None at level 0.
         shapes: of those that are arrays.
+        rules: of alerts, with their values.
+        sums: what each carried sum has lost, in the order of the source; empty at level 0, and
+            where the rule `lost` is off.
     """
 
     kernel: str
@@ -63,6 +70,7 @@ class Monitored(Shown):
     history: History | None
     shapes: Mapping[str, tuple[int, ...]]
     rules: Mapping[str, float] = field(default_factory=dict)
+    sums: tuple[Lost, ...] = ()
 
     def column(self, variable: str, name: str) -> np.ndarray:
         """(n,), one of the numbers of a variable in each watched step.
@@ -125,6 +133,7 @@ class Monitored(Shown):
             "every": self.every, "steps": self.steps.tolist(), "rules": dict(self.rules),
             "alerts": [asdict(alert) | {"text": str(alert)} for alert in self.alerts],
             "silent": list(self.silent()), "variables": {},
+            "sums": [one.as_dict() for one in self.sums],
         }  # fmt: skip
         if self.history is None:
             return told
@@ -172,6 +181,8 @@ class Monitored(Shown):
             len(self.alerts) > 1)  # fmt: skip
         title = f"{said}, {self.steps.size} steps watched: {told}."
         notes = [str(alert) for alert in self.alerts]
+        alarmed = {alert.words for alert in self.alerts if alert.rule == "lost"}
+        notes += [s.note for s in self.sums if s.is_listed and s.sentence not in alarmed]
         notes += [
             f"{name}: the largest error is {size:.3g}, in step {step} at {place}"
             for name, step, place, size in self.largest_errors()
@@ -240,8 +251,12 @@ def monitor(
             first infinity or saturation; "drift": a mean that has moved from its first value by
             more than that share of the variable's first root mean square; "jump": a root mean
             square so many times larger or smaller than the mean of those of all watched steps
-            before, of which there are three at least. False: that rule is off. NaN and infinities
-            are looked for in all results, too, whatever is watched.
+            before, of which there are three at least; "lost": a carried sum, `x = x + d` in the
+            kernel or what it calls, that has lost that share of what was added to it over the whole
+            run, whatever is watched (see docs/monitor.md), 0.5 where nothing is said; "digits":
+            fewer decimal digits agree with fp64; and ranges, {"h>0": True, "|c|<=1": True}, of what
+            is watched. False: that rule is off. NaN and infinities are looked for in all results,
+            too, whatever is watched.
         truth: whether the kernel runs in fp64, too, for digits and places of errors, of which a run
             in fp64 has none.
 
@@ -274,7 +289,13 @@ def monitor(
     wanted = _wanted(watch)
     level = checked_level(level)
     whole("every", every, 1, 2**62, "a whole number of steps from 1")
-    rules, truth = checked_rules(alerts), flag("truth", truth)
+    rules = checked_rules(alerts, [w.text for w in wanted])
+    truth = flag("truth", truth)
+    if "digits" in rules and not (truth and arithmetic != resolve_backend(TRUTH)):
+        why = "the run is in fp64 itself" if truth else "truth is False"
+        raise InputError(
+            f"alerts.digits counts digits that agree with fp64, and {why}: leave that rule out"
+        )
     require_found(function, wanted)
     return _run(function, arithmetic, inputs_of(function, args), wanted, level, every, rules, truth)
 
@@ -296,10 +317,12 @@ def _run(
     if level == OFF:
         left = called(lift(function, backend), inputs)
         return Monitored(*made, np.empty(0, np.int64), (), left.results, None, {}, rules)
-    tested, results = _recorded(function, backend, inputs, wanted, every)
-    exact, fp64 = None, resolve_backend(TRUTH)
+    places: dict[CarriedSum, int] | None = {} if "lost" in rules else None
+    tested, results, totals = _recorded(function, backend, inputs, wanted, every, places)
+    exact, exact_totals, fp64 = None, {}, resolve_backend(TRUTH)
     if truth and backend != fp64:  # fp64 beside itself would agree to every digit
-        exact, _ = _recorded(function, fp64, inputs, wanted, every)
+        exact, _, exact_totals = _recorded(function, fp64, inputs, wanted, every, places)
+    sums = _sums(totals, exact_totals, backend)
     history = History(watch, Limits.of(backend.storage), level)
     for step in tested.steps:
         values = [tested.values(n, step) for n in range(len(wanted))]
@@ -310,7 +333,22 @@ def _run(
     told = {(alert.variable, alert.rule) for alert in found}
     ends = _alerts_of_results(results, inputs, rules)
     found += tuple(alert for alert in ends if (alert.variable, alert.rule) not in told)
-    return Monitored(*made, history.steps, found, results, history, shapes, rules)
+    found += alerts_of_sums(sums, rules)
+    return Monitored(*made, history.steps, found, results, history, shapes, rules, sums)
+
+
+def _sums(
+    totals: Mapping[CarriedSum, Totals], exact: Mapping[CarriedSum, Totals], backend: Backend
+) -> tuple[Lost, ...]:
+    """What carried sums have lost; where fp64 is to add less, that is the size of the sum."""
+    sums = []
+    for one in sorted(totals, key=lambda s: s.line):
+        own = totals[one]
+        is_true = one in exact
+        size = min(size_of(own), size_of(exact[one]) if is_true else math.inf)
+        about = one.name, f"line:{one.line}", one.text, backend.name, bits_of(backend)
+        sums.append(Lost(*about, own, size, is_true=is_true))
+    return tuple(sums)
 
 
 def _alerts_of_results(
@@ -337,18 +375,20 @@ def _alerts_of_results(
 
 
 def _recorded(
-    function, backend: Backend, inputs: Inputs, wanted: tuple[Watched, ...], every: int
-) -> tuple[Recording, Mapping[str, np.ndarray]]:
-    """What a run notes, and its results."""
-    kernel = lift_noting(function, backend, wanted)
-    with _lock, noted_values.recording(every) as made:
+    function, backend: Backend, inputs: Inputs, wanted: tuple[Watched, ...], every: int,
+    places: dict[CarriedSum, int] | None,
+) -> tuple[Recording, Mapping[str, np.ndarray], Mapping[CarriedSum, Totals]]:  # fmt: skip
+    """What a run notes, its results, and the totals of its carried sums; None asks for none."""
+    further = () if places is None else (losing(function, places),)
+    kernel = lift_noting(function, backend, wanted, further)
+    with _lock, noted_values.recording(every) as made, looking(places or {}) as totals:
         left = called(kernel, inputs)
     if made.count > MOST_VALUES:
         raise InputError(
             f"what is watched of '{function.__name__}' are {made.count:,} numbers in {backend.name}"
             f"; at most {MOST_VALUES:,} are kept: give a larger every, or watch less"
         )
-    return made, left.results
+    return made, left.results, totals
 
 
 def _least(values: np.ndarray, least: np.ufunc) -> float:

@@ -10,6 +10,7 @@ import numpy as np
 from sciprec.tools.monitor.alerts import Alert
 from sciprec.tools.monitor.drift import Drift
 from sciprec.tools.monitor.history import History
+from sciprec.tools.monitor.lost import Lost
 from sciprec.tools.monitor.plan import Plan
 
 Elements = Mapping[str, tuple[np.ndarray, str]]
@@ -28,6 +29,7 @@ class Observed:
         drift_fields: their signed sum at the end of the run, in SI units, by name of a field.
         elements: of a watched variable, where its elements are: by name of a coordinate the values
             of all elements and what they are, in words.
+        sums: what updates of states have lost.
     """
 
     plan: Plan
@@ -37,3 +39,4 @@ class Observed:
     drift: Drift | None = None
     drift_fields: Mapping[str, np.ndarray] = field(default_factory=dict)
     elements: Mapping[str, Elements] = field(default_factory=dict)
+    sums: tuple[Lost, ...] = ()

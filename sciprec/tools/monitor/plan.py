@@ -94,8 +94,8 @@ def checked_plan(
     Raises:
         InputError: a level, a number of steps or a rule is none.
     """
-    rules = tuple(checked_rules(alerts).items())
     found = tuple(dict.fromkeys(names("watch", watch)))
+    rules = tuple(checked_rules(alerts, found).items())
     each = whole("every", every, 1, 2**31, "a whole number of steps from 1")
     drift = 0
     if drift_every is not None:

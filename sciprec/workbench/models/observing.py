@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from sciprec.foundation.errors import ModelError, meant
 from sciprec.precision.formats.backend import Backend
 from sciprec.tools.monitor.history import WHOLE, History, place_in
+from sciprec.tools.monitor.lost import Updates, alerts_of_sums
 from sciprec.tools.monitor.observed import Elements, Observed
 from sciprec.tools.monitor.plan import Plan
 from sciprec.tools.monitor.summaries import Limits
@@ -24,6 +25,7 @@ class ModelObserver:
 
     Attributes:
         steps: how often the model has shown something.
+        updates: what updates of the model's states lose; None where the rule `lost` is off.
     """
 
     def __init__(self, plan: Plan, backend: Backend) -> None:
@@ -32,6 +34,8 @@ class ModelObserver:
         self.history = History(plan.watch, limits, plan.level, sketches=True)
         self._shapes: dict[str, tuple[int, ...]] = {}
         self._last: list[np.ndarray] = []
+        self.updates = Updates(backend) if "lost" in dict(plan.rules) else None
+        self._names: dict[Hashable, str] = {}
 
     def show(self, values: Mapping[str, Any]) -> None:
         """A step of the model has ended with these values.
@@ -40,6 +44,8 @@ class ModelObserver:
             ModelError: one that is to be watched is not among them, or is no array of real numbers.
         """
         self.steps += 1
+        if self.updates is not None:
+            self._names |= {id(value): name for name, value in values.items()}
         watched = self.plan.watches(self.steps)
         if not watched and self.history.steps.size:
             return
@@ -83,10 +89,16 @@ class ModelObserver:
             shape = self._shapes.get(name)
             return place_in(shape, at) if shape else ""
 
-        alerts = self.history.alerts(dict(self.plan.rules), words)
+        rules = dict(self.plan.rules)
+        sums = () if self.updates is None else self.updates.lost(self._names)
+        alerts = self.history.alerts(rules, words) + alerts_of_sums(sums, rules)
         shapes = self._shapes if self.plan.level >= WHOLE else {}
         elements = {name: _indices(shape) for name, shape in shapes.items() if len(shape) > 1}
-        return Observed(self.plan, self.history, alerts, elements=elements)
+        return Observed(self.plan, self.history, alerts, elements=elements, sums=sums)
+
+    def name_update(self, key: Hashable, variable: str) -> None:
+        """Name the state of an update: as the model shows it, else as the update says."""
+        self._names.setdefault(key, variable or f"state {len(self._names) + 1}")
 
 
 def _indices(shape: tuple[int, ...]) -> Elements:
