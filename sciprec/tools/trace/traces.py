@@ -67,17 +67,20 @@ class Trace(TraceData):
         lists = {name: [asdict(item) for item in result[name]] for name in listed}
         return result | lists | {"outcome": asdict(self.outcome)}
 
-    def verify(self, top: int = 3) -> Verification:
+    def verify(self, top: int = 3, *, truth: str = "dd") -> Verification:
         """Run the kernel with the largest groups computed wider, in binary64.
 
         Args:
             top: how many groups, each by itself.
+            truth: what errors are against: "dd" (or "auto"), exact values by pairs of binary64; a
+                trace knows no other.
 
         Returns:
             What was predicted and measured to be left of the error, pooled over the perturbed
             inputs; where they differ by more than 15 %, what makes most of the difference.
         """
         whole("top", top, 1, 1000, "a whole number from 1")
+        word("truth", truth, ("dd", "auto"))
         return self._work.verify(top)
 
     def html(self, path: str | Path, *, verify: int = 3) -> Path:
