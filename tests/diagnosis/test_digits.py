@@ -137,6 +137,17 @@ def test_what_literals_and_arguments_leave():
     assert found.deciding["out"][0] in ("x", LITERALS)
 
 
+def test_literals_that_are_what_they_say_are_not_moved():
+    def halved(x):
+        return 0.5 * x + 3.0
+
+    def tenth(x):
+        return 0.1 * x + 3.0
+
+    assert set(digits(halved, (0.3,)).condition["return"]) == {"x"}
+    assert set(digits(tenth, (0.3,)).condition["return"]) == {"x", LITERALS}
+
+
 def _logistic(x: Fraction, n: int) -> Fraction:
     for _ in range(n + 1):
         x = Fraction(3.9) * x * (1 - x)
@@ -157,6 +168,17 @@ def test_a_quotient_on_the_edge_of_an_integer_decides():
 
     found = digits(edge, (0.3, 0.1))
     assert found.digits["return"] > 15 and found.condition["return"]["y"] < 0.5
+
+
+def undecided(x):
+    """Whether e^x e^-x is more than 1: it is 1, and no number of bits can tell."""
+    return 1.0 if math.exp(x) * math.exp(-x) - 1.0 > 0.0 else 2.0
+
+
+def test_what_exact_values_cannot_decide_is_not_known():
+    found = digits(undecided, (0.3,))
+    assert found.unsure == 1 and np.isnan(found.digits["return"])
+    assert "exact values leave 1 decision open" in found.verdict
 
 
 @pytest.mark.parametrize(("kernel", "args"), [(vanishing, (1e-200, 1.7e-115)),
