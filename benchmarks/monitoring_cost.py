@@ -10,6 +10,8 @@ from collections.abc import Callable
 from statistics import median
 from typing import Any
 
+import numpy as np
+
 from benchmarks.precision import machine
 from sciprec.climate.running.drifting import Drifting
 from sciprec.climate.running.lifted_model import Model, conversion_of
@@ -17,7 +19,13 @@ from sciprec.climate.running.observing import Observer
 from sciprec.climate.running.request import check_request
 from sciprec.climate.running.start import initial_state
 from sciprec.climate.transform.grid import GaussianGrid
+from sciprec.instruments.observing.carried_sums import looking
+from sciprec.instruments.observing.losing import losing
+from sciprec.instruments.observing.observed import lift_observed
+from sciprec.precision.formats.backend import resolve_backend
+from sciprec.precision.lifting.lifting import lift
 from sciprec.tools.monitor.plan import EVERY, checked_plan
+from sciprec.workbench.models.arithmetic import ModelArithmetic
 
 TITLE = "Cost of a monitor"
 CAPTION = (
@@ -30,6 +38,10 @@ BACKENDS = ("fp64", "fp16")
 GOAL = 0.05
 SHARES = ("share at every = 36", "share at drift_every = 36")
 _ROUNDS, _LOOKS, _STEPS = 7, 20, 8
+LOST_TITLE = "Cost of lost updates"
+LOST_GOAL = 0.04
+MODELS = (("update, and 200 operations a number", 100), ("update alone", 0))
+_STEPS_OF_MODEL = 500
 
 
 def measure(small: bool = False, say: Callable[[str], None] = lambda text: None) -> dict:
@@ -47,7 +59,13 @@ def measure(small: bool = False, say: Callable[[str], None] = lambda text: None)
         for backend in BACKENDS[: 1 if small else None]:
             say(f"{case} at T{truncation} in {backend}")
             rows.append(_row(case, truncation, backend, 2 if small else _ROUNDS))
-    return {"benchmark": "monitor", "machine": machine(), "cases": rows}
+    lost = []
+    for name, length in MODELS[: 1 if small else None]:
+        for backend in ("fp32", "fp16"):
+            say(f"lost updates of {name} in {backend}")
+            lost.append(_lost_row(name, length, backend, 2 if small else _ROUNDS))
+    lost += [_kernel_row(backend, 2 if small else _ROUNDS) for backend in ("fp32", "fp16")]
+    return {"benchmark": "monitor", "machine": machine(), "cases": rows, "lost": lost}
 
 
 def timings(result: dict) -> dict[str, float]:
@@ -55,6 +73,9 @@ def timings(result: dict) -> dict[str, float]:
     return {
         f"{one['case']}, {one['truncation']}, {one['backend']}, {name}": 1e-3 * one[f"{name}_ms"]
         for one in result["cases"] for name in ("look", "drift")
+    } | {
+        f"{one['model']}, {one['backend']}, {name}": 1e-6 * one[f"{name}_us"]
+        for one in result["lost"] for name in ("step", "looked")
     }  # fmt: skip
 
 
@@ -70,7 +91,18 @@ def tables(result: dict) -> dict[str, list[dict]]:
         }
         for row in result["cases"]
     ]  # fmt: skip
-    return {TITLE: [*rows, {"case": "goal"} | dict.fromkeys(SHARES, f"{100 * GOAL:.0f} %")]}
+    lost = [
+        {
+            "a step": row["model"], "in": row["backend"], "step, µs": f"{row['step_us']:.0f}",
+            "lost updates looked at, µs": f"{row['looked_us']:.0f}",
+            "more": f"{100 * row['share']:.1f} %",
+        }
+        for row in result["lost"]
+    ]  # fmt: skip
+    return {
+        TITLE: [*rows, {"case": "goal"} | dict.fromkeys(SHARES, f"{100 * GOAL:.0f} %")],
+        LOST_TITLE: [*lost, {"a step": "goal, of models", "more": f"{100 * LOST_GOAL:.0f} %"}],
+    }
 
 
 def _row(case: str, truncation: int, backend: str, rounds: int) -> dict[str, Any]:
@@ -104,6 +136,71 @@ def _row(case: str, truncation: int, backend: str, rounds: int) -> dict[str, Any
         "share": median(looks) / (EVERY * median(steps)),
         "least_share": min(looks) / (EVERY * min(steps)),
     }  # fmt: skip
+
+
+def _slope(x, terms, dx):
+    """A reaction in every element: so many terms of a polynomial, two operations each."""
+    for i in range(x.size):
+        total = 0.1
+        for _k in range(terms):
+            total = total * x[i] + 0.1
+        dx[i] = 1e-5 * total
+
+
+def _lost_row(model: str, terms: int, backend: str, rounds: int) -> dict[str, Any]:
+    """Microseconds of a step of a model of 4,096 numbers, and of one whose update is looked at."""
+    times: dict[bool, list[float]] = {False: [], True: []}
+    makers = {}
+    for looked in times:
+        rules = {"watch": ["x"], "every": 2**20, "alerts": {} if looked else {"lost": False}}
+        arithmetic = ModelArithmetic(backend, monitor=rules)
+        makers[looked] = _steps_of(arithmetic, terms)
+        makers[looked](2)  # compiles
+    for _ in range(rounds):
+        for looked, steps in makers.items():
+            times[looked].append(_seconds(lambda steps=steps: steps(_STEPS_OF_MODEL)))
+    plain, more = (median(times[looked]) / _STEPS_OF_MODEL for looked in (False, True))
+    return {"model": model, "backend": backend, "step_us": 1e6 * plain, "looked_us": 1e6 * more,
+            "share": more / plain - 1.0}  # fmt: skip
+
+
+def _sum(x, dx, steps):
+    """Bare sums of a kernel."""
+    for _s in range(steps):
+        for i in range(x.size):
+            x[i] = x[i] + dx[i]
+
+
+def _kernel_row(backend: str, rounds: int) -> dict[str, Any]:
+    """Microseconds of 4,096 bare sums of a lifted kernel, and of one that is looked at."""
+    arithmetic, places = resolve_backend(backend), {}
+    kernels = [lift(_sum, arithmetic), lift_observed(_sum, arithmetic, [losing(_sum, places)])]
+    x, dx = np.linspace(0.1, 0.9, 4096), np.full(4096, 1e-5)
+    times = []
+    with looking(places):
+        for kernel in kernels:
+            kernel(x.copy(), dx, 2)  # compiles
+            took = [
+                _seconds(lambda k=kernel: k(x.copy(), dx, _STEPS_OF_MODEL)) for _ in range(rounds)
+            ]
+            times.append(median(took) / _STEPS_OF_MODEL)
+    plain, more = times
+    return {"model": "bare sums in a kernel", "backend": backend, "step_us": 1e6 * plain,
+            "looked_us": 1e6 * more, "share": more / plain - 1.0}  # fmt: skip
+
+
+def _steps_of(arithmetic: ModelArithmetic, terms: int) -> Callable[[int], None]:
+    """A function that makes so many steps of the model."""
+    kernel, x = arithmetic.lift(_slope), arithmetic.quantize(np.linspace(0.1, 0.9, 4096))
+    dx = np.full(x.size, 1e-5)
+
+    def steps(count: int) -> None:
+        for _ in range(count):
+            if terms:
+                kernel(x, terms, dx)
+            arithmetic.update(x, dx)
+
+    return steps
 
 
 def _seconds(what: Callable[[], Any]) -> float:

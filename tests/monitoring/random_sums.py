@@ -14,7 +14,7 @@ from sciprec.instruments.observing.carried_sums import looking
 from sciprec.instruments.observing.losing import losing
 from sciprec.instruments.observing.observed import lift_observed
 from sciprec.precision.formats.backend import resolve_backend
-from sciprec.tools.monitor.monitored import _sums
+from sciprec.tools.monitor.kernel_sums import sums_of
 
 FORMATS = {"fp32": 24, "float:p=16,emin=-126,emax=127": 16, "fp16": 11, "bf16": 8}
 
@@ -76,7 +76,7 @@ def lost_sums(kernel, backend: str, *args):
             lifted(*copies)
         totals.append(found)
         left.append(copies[0])
-    return _sums(*totals, resolve_backend(backend)), left
+    return sums_of(*totals, resolve_backend(backend)), left
 
 
 @dataclass(frozen=True)

@@ -269,3 +269,15 @@ def test_an_alert_of_a_model_names_the_state():
         "bits; a carry gives 48"
     )
     assert alerts_of_sums(sums, {}) == ()
+
+
+def test_a_trace_says_what_loses_updates():
+    args = np.array([288.15]), 3.7, np.zeros(1), 600
+    line = random_sums.slab.__code__.co_firstlineno + 5
+    verdict = sciprec.trace(random_sums.slab, "fp32", args, samples=1).verdict
+    assert verdict.endswith(
+        f". Line {line} loses updates: all 600 increments of ts are below half a unit (2^-24.7 of "
+        "it): fp32 keeps 24 bits; a carry gives 48."
+    )
+    clock = sciprec.trace(random_sums.clock, "fp32", (np.zeros(1), 0.1, 600), samples=1)
+    assert "loses updates" not in clock.verdict

@@ -30,6 +30,8 @@ _HELD = np.zeros((2, ELEMENTS))
 _ARRAY = np.zeros(2, np.int64)
 """The sum whose arrays are held, counted from 1, and how many elements."""
 _sums, _elements, _held, _array = (reached(a) for a in (_SUMS, _ELEMENTS, _HELD, _ARRAY))
+_LOGGED_OF = 16
+"""Of additions of something each so many tells the bits between x and d."""
 _Key = TypeVar("_Key")
 
 
@@ -43,7 +45,7 @@ class Totals(NamedTuple):
         squares, net_squares: the sum of r^2, and that of (sum r)^2 over elements.
         additions, nonzero, unchanged: how many there were, with d other than 0, and of these
             without effect.
-        bits: the mean of log2 |x / d|.
+        bits: the mean of log2 |x / d|, of some.
         chains: sums that were begun.
     """
 
@@ -228,7 +230,7 @@ def _note(row, element, x, d, new):
     row[_SQUARES] += r * r
     if d != 0.0:
         row[_NONZERO] += 1.0
-        if x != 0.0:
+        if x != 0.0 and int(row[_NONZERO]) % _LOGGED_OF == 1:
             row[_LOGS] += math.log2(abs(x)) - math.log2(abs(d))
             row[_LOGGED] += 1.0
         if new == x:

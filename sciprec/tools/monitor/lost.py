@@ -29,8 +29,9 @@ ONE_WAY, ZEROED, NET = 4.0, 0.4, 0.1
 """A loss counts where its t is that large, and either so much changed nothing or d goes one way."""
 LISTED, LISTED_T = 0.01, 30.0
 """A loss that is no alarm is listed where it is that large, and goes one way beyond doubt."""
-_EACH, _FIRST = 7, 64
-"""Beyond so many updates of a state one of each so many is looked at for what changed nothing."""
+_EACH, _FIRST, _LOGGED = 11, 64, 16
+"""Beyond so many updates of a state one of each so many is looked at for what changed nothing; of
+its elements one of each so many for the bits between it and what is added."""
 
 
 @dataclass(frozen=True)
@@ -180,7 +181,9 @@ class Updates:
 
     def before(self, key: Hashable, state: np.ndarray) -> None:
         """An update of a state, flat, begins."""
-        self._sums.setdefault(key, _State(state)).keep(state)
+        if key not in self._sums:
+            self._sums[key] = _State(state)
+        self._sums[key].keep(state)
 
     def after(
         self, key: Hashable, state: np.ndarray, increment: np.ndarray,
@@ -268,7 +271,7 @@ def _add_totals(held, state, increment, row):
         sizes += abs(a)
         squares += r * r
         nonzero += 1
-        if x != 0.0:
+        if x != 0.0 and i % _LOGGED == 0:
             logs += math.log2(abs(x)) - math.log2(abs(a))
             logged += 1
         if new == x:

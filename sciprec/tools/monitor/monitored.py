@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -31,13 +29,13 @@ from sciprec.tools.calls.inputs import Inputs, inputs_of
 from sciprec.tools.calls.outputs import called
 from sciprec.tools.monitor.alerts import AT_END, Alert, checked_rules
 from sciprec.tools.monitor.history import OFF, History, checked_level, place_in
-from sciprec.tools.monitor.lost import Lost, alerts_of_sums, bits_of, size_of
+from sciprec.tools.monitor.kernel_sums import RUNNING, sums_of
+from sciprec.tools.monitor.lost import Lost, alerts_of_sums
 from sciprec.tools.monitor.summaries import COLUMNS, Limits, digits
 
 _SHARES = ("zeros", "subnormals", "nans", "overflows", "saturated")
 _AT_ENDS = {"nan": np.isnan, "overflow": np.isinf}
 """Rules that look at results, too."""
-_lock = threading.Lock()
 
 
 @dataclass(frozen=True, repr=False)
@@ -322,7 +320,7 @@ def _run(
     exact, exact_totals, fp64 = None, {}, resolve_backend(TRUTH)
     if truth and backend != fp64:  # fp64 beside itself would agree to every digit
         exact, _, exact_totals = _recorded(function, fp64, inputs, wanted, every, places)
-    sums = _sums(totals, exact_totals, backend)
+    sums = sums_of(totals, exact_totals, backend)
     history = History(watch, Limits.of(backend.storage), level)
     for step in tested.steps:
         values = [tested.values(n, step) for n in range(len(wanted))]
@@ -335,20 +333,6 @@ def _run(
     found += tuple(alert for alert in ends if (alert.variable, alert.rule) not in told)
     found += alerts_of_sums(sums, rules)
     return Monitored(*made, history.steps, found, results, history, shapes, rules, sums)
-
-
-def _sums(
-    totals: Mapping[CarriedSum, Totals], exact: Mapping[CarriedSum, Totals], backend: Backend
-) -> tuple[Lost, ...]:
-    """What carried sums have lost; where fp64 is to add less, that is the size of the sum."""
-    sums = []
-    for one in sorted(totals, key=lambda s: s.line):
-        own = totals[one]
-        is_true = one in exact
-        size = min(size_of(own), size_of(exact[one]) if is_true else math.inf)
-        about = one.name, f"line:{one.line}", one.text, backend.name, bits_of(backend)
-        sums.append(Lost(*about, own, size, is_true=is_true))
-    return tuple(sums)
 
 
 def _alerts_of_results(
@@ -381,7 +365,7 @@ def _recorded(
     """What a run notes, its results, and the totals of its carried sums; None asks for none."""
     further = () if places is None else (losing(function, places),)
     kernel = lift_noting(function, backend, wanted, further)
-    with _lock, noted_values.recording(every) as made, looking(places or {}) as totals:
+    with RUNNING, noted_values.recording(every) as made, looking(places or {}) as totals:
         left = called(kernel, inputs)
     if made.count > MOST_VALUES:
         raise InputError(

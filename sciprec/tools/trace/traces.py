@@ -19,6 +19,9 @@ from sciprec.foundation.listing import Listing, Summary, counted
 from sciprec.precision.formats.backend import Backend, resolve_backend
 from sciprec.precision.lifting.lifted import Lifted
 from sciprec.precision.rewriting.syntax import LiftError, Source, plain_function
+from sciprec.tools.monitor.alerts import RULES
+from sciprec.tools.monitor.kernel_sums import lost_sums
+from sciprec.tools.monitor.lost import alerts_of_sums
 from sciprec.tools.trace.attribution import require_apart, require_traceable
 from sciprec.tools.trace.examination import Examination, told
 from sciprec.tools.trace.families import grouped, large_parts
@@ -43,6 +46,9 @@ from sciprec.tools.trace.verification import (
 SAMPLES = 16
 """Perturbed inputs over which parts of lines are correlated; four times as many where results are
 so few numbers that some would be correlated by chance."""
+_HEAVY, _MANY = 0.25, 16
+"""A line's share of the error, and how often it is run, from which on its carried sums are looked
+at."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -301,9 +307,25 @@ class _Work:
             inputs=len(self.inputs.used),
             passes=self.problem.passes,
             unknown=self.unknown,
-            verdict=findings.sentence(),
+            verdict=f"{findings.sentence()}{self._lost_updates(lines)}",
             _work=self,
         )
+
+    def _lost_updates(self, lines: tuple[Line, ...]) -> str:
+        """The sentence on a carried sum that loses half of what is added to it, where a line of
+        such a sum makes much of the error; "" where none does.
+        """
+        if self.by == "step":
+            return ""
+        heavy = {line.line for line in lines if abs(line.share) >= _HEAVY and line.runs >= _MANY}
+        backend, args = self.problem.backend, self.problem.args
+        if not heavy:
+            return ""
+        sums = lost_sums(self.problem.function, backend, args, lambda one: one.line in heavy)
+        alerts = alerts_of_sums(sums, {"lost": RULES["lost"].usual})
+        if not alerts:
+            return ""
+        return f" Line {alerts[0].variable.removeprefix('line:')} loses updates: {alerts[0].words}."
 
     def _known(self):
         """tested - twin, as a vector like the error."""

@@ -98,7 +98,8 @@ class ModelObserver:
 
     def name_update(self, key: Hashable, variable: str) -> None:
         """Name the state of an update: as the model shows it, else as the update says."""
-        self._names.setdefault(key, variable or f"state {len(self._names) + 1}")
+        if key not in self._names:
+            self._names[key] = variable or f"state {len(self._names) + 1}"
 
 
 def _indices(shape: tuple[int, ...]) -> Elements:

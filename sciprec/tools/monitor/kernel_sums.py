@@ -1,0 +1,67 @@
+"""Carried sums of kernels: runs in which they are looked at, beside fp64."""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from sciprec.instruments.observing.carried_sums import Totals, looking
+from sciprec.instruments.observing.losing import CarriedSum, losing
+from sciprec.instruments.observing.observed import lift_observed
+from sciprec.precision.formats.backend import TRUTH, Backend, HandedBackend, resolve_backend
+from sciprec.precision.rewriting.copies import copied
+from sciprec.tools.monitor.lost import Lost, bits_of, size_of
+
+RUNNING = threading.Lock()
+"""Held while an observed kernel runs: its notes are in tables of the process."""
+
+
+def lost_sums(
+    function: Callable[..., Any], backend: Backend, args: tuple,
+    is_wanted: Callable[[CarriedSum], bool] = lambda one: True,
+) -> tuple[Lost, ...]:  # fmt: skip
+    """What the carried sums of a kernel lose, in the order of the source; nothing, and no run,
+    where none of them is wanted, or formats are given by place.
+
+    Args:
+        function: the plain kernel.
+        backend: the arithmetic.
+        args: in the order of its parameters; copied.
+        is_wanted: of a sum.
+    """
+    if isinstance(backend, HandedBackend):
+        return ()
+    places: dict[CarriedSum, int] = {}
+    exact = resolve_backend(TRUTH)
+    tested = lift_observed(function, backend, [losing(function, places)])
+    if not any(map(is_wanted, places)):
+        return ()
+    found = []
+    for kernel in (tested, lift_observed(function, exact, [losing(function, places)])):
+        with RUNNING, looking(places) as totals, np.errstate(all="ignore"):
+            kernel(*copied(args))
+        found.append(totals)
+    return sums_of(found[0], found[1], backend)
+
+
+def sums_of(
+    totals: Mapping[CarriedSum, Totals], exact: Mapping[CarriedSum, Totals], backend: Backend
+) -> tuple[Lost, ...]:
+    """What carried sums have lost; where fp64 is to add less, that is the size of the sum.
+
+    Args:
+        totals: in the arithmetic.
+        exact: in fp64, as far as known.
+        backend: the arithmetic.
+    """
+    sums = []
+    for one in sorted(totals, key=lambda s: s.line):
+        is_true = one in exact
+        size = min(size_of(totals[one]), size_of(exact[one]) if is_true else math.inf)
+        about = one.name, f"line:{one.line}", one.text, backend.name, bits_of(backend)
+        sums.append(Lost(*about, totals[one], size, is_true=is_true))
+    return tuple(sums)
