@@ -91,7 +91,7 @@ def _distribution(subject: Subject) -> Any:
 def _variables(subject: Subject) -> dict[str, Any] | None:
     """All errors of all variables."""
     runs = [r for r in subject.runs if r.comparison is not None and not r.is_truth]
-    rows = [row for run in runs for row in run.comparison.rows]
+    rows = [row for run in runs if run.comparison is not None for row in run.comparison.rows]
     shown = shown_metrics(rows, SHOWN_METRICS)
     return {"runs": runs, "metrics": shown} if runs else None
 

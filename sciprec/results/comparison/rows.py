@@ -104,8 +104,10 @@ class Row:
 
     def standstill(self) -> str:
         """The sentence on a variable that stands still where truth moves."""
-        units, change = behind(self.units), self.change
-        moved, own = number(change.truth), number(change.run)
+        if self.change is None:
+            return ""
+        units = behind(self.units)
+        moved, own = number(self.change.truth), number(self.change.run)
         there = f"{self.variable} changes by {moved}{units} in the truth"
         return f"nothing moves: {there}, and by {own}{units} here"
 

@@ -317,7 +317,8 @@ def _run(
         return Monitored(*made, np.empty(0, np.int64), (), left.results, None, {}, rules)
     places: dict[CarriedSum, int] | None = {} if "lost" in rules else None
     tested, results, totals = _recorded(function, backend, inputs, wanted, every, places)
-    exact, exact_totals, fp64 = None, {}, resolve_backend(TRUTH)
+    exact, fp64 = None, resolve_backend(TRUTH)
+    exact_totals: Mapping[CarriedSum, Totals] = {}
     if truth and backend != fp64:  # fp64 beside itself would agree to every digit
         exact, _, exact_totals = _recorded(function, fp64, inputs, wanted, every, places)
     sums = sums_of(totals, exact_totals, backend)

@@ -322,7 +322,7 @@ class _Work:
         if not heavy:
             return ""
         sums = lost_sums(self.problem.function, backend, args, lambda one: one.line in heavy)
-        alerts = alerts_of_sums(sums, {"lost": RULES["lost"].usual})
+        alerts = alerts_of_sums(sums, {"lost": RULES["lost"].usual or 1.0})
         if not alerts:
             return ""
         return f" Line {alerts[0].variable.removeprefix('line:')} loses updates: {alerts[0].words}."

@@ -147,14 +147,12 @@ class ModelArithmetic:
                 f"shape {step.shape}; give them the same shape, or one number"
             )
         flat = np.ascontiguousarray(np.broadcast_to(step, state.shape)).reshape(-1)
-        update, updates = self._updating(state, variable), None
-        if self.observer is not None and self.observer.updates is not None:
-            updates = self.observer.updates
-            updates.before(id(state), state.reshape(-1))
+        update, observer = self._updating(state, variable), self.observer
+        if observer is not None:
+            observer.update_begins(state)
         update(state.reshape(-1), flat)
-        if updates is not None:
-            updates.after(id(state), state.reshape(-1), flat, update.residual)
-            self.observer.name_update(id(state), variable)
+        if observer is not None:
+            observer.update_ends(state, variable, flat, update.residual)
         state_was_updated(variable or id(state))
         return state
 

@@ -96,10 +96,20 @@ class ModelObserver:
         elements = {name: _indices(shape) for name, shape in shapes.items() if len(shape) > 1}
         return Observed(self.plan, self.history, alerts, elements=elements, sums=sums)
 
-    def name_update(self, key: Hashable, variable: str) -> None:
-        """Name the state of an update: as the model shows it, else as the update says."""
-        if key not in self._names:
-            self._names[key] = variable or f"state {len(self._names) + 1}"
+    def update_begins(self, state: np.ndarray) -> None:
+        """An update of a state begins."""
+        if self.updates is not None:
+            self.updates.before(id(state), state.reshape(-1))
+
+    def update_ends(
+        self, state: np.ndarray, variable: str, increment: np.ndarray, owed: np.ndarray | None
+    ) -> None:
+        """An update has added an increment, flat; what it still owes is a residual."""
+        if self.updates is None:
+            return
+        self.updates.after(id(state), state.reshape(-1), increment, owed)
+        if id(state) not in self._names:
+            self._names[id(state)] = variable or f"state {len(self._names) + 1}"
 
 
 def _indices(shape: tuple[int, ...]) -> Elements:
