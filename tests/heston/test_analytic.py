@@ -1,5 +1,6 @@
 """Semi-analytic prices against 30-digit references, limits, parity and each other."""
 
+import dataclasses
 import math
 
 import numpy as np
@@ -65,6 +66,29 @@ def test_the_straight_contour_gives_the_same(model, maturity, distance):
         assume(False)  # too oscillating for the straight line: this is why the contour leans
     leaning = contour.integrate(exponent, moneyness, (contour.one,), chosen)
     assert abs(leaning - straight) < 1e-12
+
+
+def _bounded_models(count: int, seed: int):
+    """Models whose log-spots have an end, since rho is -1 or 1, and strikes beside it."""
+    rng = np.random.default_rng(seed)
+    for _ in range(count):
+        v0, theta = rng.uniform(0, 1), rng.choice([1e-4, 1.0, rng.uniform(1e-4, 1)])
+        kappa, sigma = rng.choice([0.01, rng.uniform(0.01, 10)]), rng.uniform(1, 5)
+        rho, maturity = rng.choice([-1.0, 1.0]), rng.choice([0.01, 1 / 16, 0.1, 1.0])
+        model = Model(spot=100, v0=v0, kappa=kappa, theta=theta, sigma=sigma, rho=rho)
+        end = -rho * (v0 + kappa * theta * maturity) / sigma
+        yield model, float(maturity), end + rng.choice([0.0, 1e-3, 0.02]) * rng.normal()
+
+
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_prices_at_the_end_of_all_spots(seed):
+    """Contours of several tilts agree, and a correlation of almost 1 gives almost the same."""
+    for model, maturity, end in _bounded_models(40 if seed == 1 else 1500, seed):
+        strike = model.forward(maturity) * math.exp(min(max(end, -5), 5))
+        call = float(analytic.call_prices(model, strike, maturity))
+        near = dataclasses.replace(model, rho=model.rho * (1 - 1e-9))
+        assert abs(call - float(analytic.call_prices(near, strike, maturity))) < 1e-4
+        assert max(model.forward(maturity) - strike, 0) - 1e-12 <= call <= 100 + 1e-12
 
 
 def test_calm_variance_is_black():

@@ -19,6 +19,7 @@ import numpy as np
 from sciprec.foundation.errors import InputError
 
 TILT = 0.35  # radians by which the contour leans towards faster decay, where it oscillates
+LESS_TILTS = (0.1, 0.02, 0.002, 0.0002)  # where that does not converge, at a strike near the end of all prices
 NODES = 48  # first number of nodes
 MOST_NODES = 2**15
 NEGLIGIBLE = 1e-18  # size of an integrand that ends the contour
@@ -52,8 +53,33 @@ def lewis_integrals(exponent, moneyness, factors=(one,), about=""):
     angles = contour_angles(exponent, flat)
     for angle in np.unique(angles):
         chosen = angles == angle
-        integrals[:, chosen] = integrate(exponent, flat[chosen], factors, angle, about)
+        integrals[:, chosen] = _integrated(exponent, flat[chosen], factors, angle, about)
     return integrals.reshape(len(factors), *moneyness.shape)
+
+
+def _integrated(exponent, moneyness, factors, angle, about):
+    """Return the integrals at an angle or, where they do not converge, strike by strike at others:
+    where rho is -1 or 1 log-spots have an end, and at a strike there the integrand neither decays
+    nor oscillates.
+    """
+    try:
+        with np.errstate(all="ignore"):  # where a contour leans too far, nothing converges
+            return integrate(exponent, moneyness, factors, angle, about)
+    except InputError as error:
+        if moneyness.size > 1:
+            columns = [
+                _integrated(exponent, x[None], factors, angle, about) for x in moneyness
+            ]
+            return np.concatenate(columns, axis=1)
+        for other in (sign * tilt for tilt in LESS_TILTS for sign in (1.0, -1.0)):
+            try:
+                with np.errstate(all="ignore"):
+                    result = integrate(exponent, moneyness, factors, other, about)
+            except InputError:
+                continue
+            if np.isfinite(result).all():
+                return result
+        raise error from None
 
 
 def contour_angles(exponent, moneyness):
