@@ -19,7 +19,7 @@ import numpy as np
 from sciprec.foundation.errors import InputError
 
 TILT = 0.35  # radians by which the contour leans towards faster decay, where it oscillates
-LESS_TILTS = (0.1, 0.02, 0.002, 0.0002)  # where that does not converge, at a strike near the end of all prices
+LESS_TILTS = (0.1, 0.02, 0.002, 1e-4)  # where that does not converge, beside the end of all spots
 NODES = 48  # first number of nodes
 MOST_NODES = 2**15
 NEGLIGIBLE = 1e-18  # size of an integrand that ends the contour
