@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from sciprec.foundation.later import (
     BACKEND_MAKERS,
+    KERNEL_TRUTHS,
     MODEL_STAGES,
     imported,
     public,
@@ -138,6 +139,7 @@ for _model, _module, _stages in (
     ("heston", "sciprec.heston.schemes.stages", "HESTON_STAGES"),
 ):
     MODEL_STAGES.add(_model, _module, _stages)
+KERNEL_TRUTHS.add("dd", "sciprec.tools.digits.own_error", "own_errors")
 for _kind, _module in (("assignment", "assignment"), ("policy", "policies"), ("scaled", "scaling")):
     BACKEND_MAKERS.add(_kind, f"sciprec.instruments.assigning.{_module}", "backend_called")
 find_moved_modules()

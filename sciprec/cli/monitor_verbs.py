@@ -11,6 +11,7 @@ from sciprec.cli.kernel_or_scenario import KernelInputs, is_kernel, kernel_with_
 from sciprec.cli.options import Backend, Json
 from sciprec.cli.written_files import written
 from sciprec.foundation import targets
+from sciprec.foundation.arguments import word
 from sciprec.foundation.errors import InputError
 
 
@@ -45,6 +46,13 @@ def monitor(
             "in 'h>0' or '|c|<=1'; repeat it for several [default: nan, overflow and lost=50%]."
         ),
     ] = None,
+    truth: Annotated[
+        str,
+        typer.Option(
+            help="dd: say how many digits fp64 itself has in the results, too; fp64: take it as it "
+            "is."
+        ),
+    ] = "fp64",
     html: Annotated[
         Path | None,
         written(targets.PAGE, "--html", "Write a page: alerts, errors over steps, exponents."),
@@ -63,10 +71,12 @@ def monitor(
         )
     function, args = kernel_with_inputs(kernel, inputs)
     rules = dict(map(_rule, alert or []))
+    word("--truth", truth, ("dd", "fp64"))
     with Waiting(f"running {kernel} in {backend}"):
         result = watched(
-            function, backend, args, watch=watch, level=level, every=every, alerts=rules
-        )
+            function, backend, args, watch=watch, level=level, every=every, alerts=rules,
+            truth=truth if truth == "dd" else True,
+        )  # fmt: skip
     page = None if html is None else result.html(html)
     if json:
         print_json(result.as_dict())

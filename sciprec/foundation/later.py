@@ -91,6 +91,8 @@ MODEL_STAGES = Later()
 """Model -> its stages, for policies of mixed precision. `sciprec/__init__.py` fills these tables,
 which every process imports before any other module of sciprec.
 """
+KERNEL_TRUTHS = Later()
+"""Name of a truth -> function that says how well it is known, of a kernel and its arguments."""
 BACKEND_MAKERS = Later()
 """Kind of backend names, the word before a colon -> function that makes a backend of such a name.
 """

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from sciprec import InputError, digits, study, tune
+from sciprec import InputError, digits, monitor, study, tune
 from sciprec.results.comparison.own_error import OwnErrors
 from sciprec.tools.digits import own_error
 from sciprec.tools.digits.own_error import own_errors
@@ -157,3 +157,12 @@ def test_exit_codes_and_options(call, tmp_path, monkeypatch):
     assert code == 2 and "not known" in said
     code, _, said = call("tune", "quickstart", "--tolerance", "1e-3", "--truth", "dd")
     assert code == 2 and "of kernels alone" in said
+
+
+def test_a_monitor_says_how_many_digits_fp64_has():
+    found = monitor(muller, "fp32", (60,), watch="b", truth="dd")
+    assert "digits of fp64 itself in return are not known" in str(found)
+    assert found.as_dict()["known"] == list(found.known) and len(found.known) == 1
+    assert not monitor(muller, "fp32", (60,), watch="b").known
+    with pytest.raises(InputError, match="truth"):
+        monitor(muller, "fp32", (60,), watch="b", truth="exact")

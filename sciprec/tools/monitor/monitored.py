@@ -13,6 +13,7 @@ from sciprec.foundation import targets
 from sciprec.foundation.arguments import flag, names, whole, word
 from sciprec.foundation.arguments import path as checked_path
 from sciprec.foundation.errors import InputError
+from sciprec.foundation.later import KERNEL_TRUTHS
 from sciprec.foundation.listing import Listing, Shown, Summary
 from sciprec.instruments.assigning.assigned_backend import AssignedBackend
 from sciprec.instruments.observing import noted_values
@@ -33,6 +34,7 @@ from sciprec.tools.monitor.kernel_sums import RUNNING, sums_of
 from sciprec.tools.monitor.lost import Lost, alerts_of_sums
 from sciprec.tools.monitor.summaries import COLUMNS, Limits, digits
 
+DD = "dd"
 _SHARES = ("zeros", "subnormals", "nans", "overflows", "saturated")
 _AT_ENDS = {"nan": np.isnan, "overflow": np.isinf}
 """Rules that look at results, too."""
@@ -55,6 +57,8 @@ class Monitored(Shown):
         rules: of alerts, with their values.
         sums: what each carried sum has lost, in the order of the source; empty at level 0, and
             where the rule `lost` is off.
+        known: how many digits fp64 itself has, a sentence for each result; empty where that was
+            not asked for.
     """
 
     kernel: str
@@ -69,6 +73,7 @@ class Monitored(Shown):
     shapes: Mapping[str, tuple[int, ...]]
     rules: Mapping[str, float] = field(default_factory=dict)
     sums: tuple[Lost, ...] = ()
+    known: tuple[str, ...] = ()
 
     def column(self, variable: str, name: str) -> np.ndarray:
         """(n,), one of the numbers of a variable in each watched step.
@@ -130,7 +135,7 @@ class Monitored(Shown):
             "kernel": self.kernel, "backend": self.backend, "level": self.level,
             "every": self.every, "steps": self.steps.tolist(), "rules": dict(self.rules),
             "alerts": [asdict(alert) | {"text": str(alert)} for alert in self.alerts],
-            "silent": list(self.silent()), "variables": {},
+            "silent": list(self.silent()), "known": list(self.known), "variables": {},
             "sums": [one.as_dict() for one in self.sums],
         }  # fmt: skip
         if self.history is None:
@@ -185,6 +190,7 @@ class Monitored(Shown):
             f"{name}: the largest error is {size:.3g}, in step {step} at {place}"
             for name, step, place, size in self.largest_errors()
         ]
+        notes += self.known
         if silent:
             one = len(silent) == 1
             notes.append(
@@ -225,7 +231,7 @@ def monitor(
     level: int = 1,
     every: int = 1,
     alerts: Mapping[str, float | bool] | None = None,
-    truth: bool = True,
+    truth: bool | str = True,
 ) -> Monitored:
     """Run a kernel, and take down what variables and lines of it hold as it goes.
 
@@ -256,7 +262,8 @@ def monitor(
             is watched. False: that rule is off. NaN and infinities are looked for in all results,
             too, whatever is watched.
         truth: whether the kernel runs in fp64, too, for digits and places of errors, of which a run
-            in fp64 has none.
+            in fp64 has none; "dd": and how many digits fp64 itself has in the results, by pairs of
+            binary64.
 
     Returns:
         A Monitored: columns by variable, alerts with place and step, and the kernel's results,
@@ -288,14 +295,20 @@ def monitor(
     level = checked_level(level)
     whole("every", every, 1, 2**62, "a whole number of steps from 1")
     rules = checked_rules(alerts, [w.text for w in wanted])
-    truth = flag("truth", truth)
+    if truth != DD:
+        truth = flag("truth", truth)
     if "digits" in rules and not (truth and arithmetic != resolve_backend(TRUTH)):
         why = "the run is in fp64 itself" if truth else "truth is False"
         raise InputError(
             f"alerts.digits counts digits that agree with fp64, and {why}: leave that rule out"
         )
     require_found(function, wanted)
-    return _run(function, arithmetic, inputs_of(function, args), wanted, level, every, rules, truth)
+    inputs, known = inputs_of(function, args), ()
+    if truth == DD:
+        own = KERNEL_TRUTHS[DD](function, tuple(inputs.values.values()), DD)
+        known = tuple(own.sentence(name) for name in own.results)
+    made = _run(function, arithmetic, inputs, wanted, level, every, rules, bool(truth))
+    return replace(made, known=known)
 
 
 def _wanted(watch: Any) -> tuple[Watched, ...]:
