@@ -11,6 +11,8 @@ from numba import njit, prange
 
 import sciprec
 from sciprec.instruments.observing import noted_values, watch
+from sciprec.instruments.observing.carried_sums import looking
+from sciprec.instruments.observing.losing import losing
 from sciprec.instruments.observing.noting import Watched, noting
 from sciprec.instruments.observing.observed import lift_observed
 from sciprec.instruments.observing.watching import Places, watcher
@@ -140,6 +142,24 @@ def test_every_order_gives_the_same_bits_and_steps(kernel, backend, recwarn):
         assert notes == alone["notes"][1] and notes[0], order
         assert memory == alone["memory"][2] and memory[0] > 3, order
         assert counts == alone["counts"][3] and counts[1] > 0, order
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("backend", ["mlu370", "fp32,round=sr", "fixed32"])
+def test_sums_are_looked_at_in_every_order(backend):
+    x, seen = X.copy(), set()
+    plain = np.array([*sciprec.lift(parallel, resolved(backend))(x), *x]).tobytes()
+    for order in permutations(("sums", "notes")):
+        places, x = {}, X.copy()
+        watched = (Watched("total", name="total"),)
+        makers = {"sums": losing(parallel, places), "notes": noting(parallel, watched)}
+        lifted = lift_observed(parallel, resolved(backend), [makers[n] for n in order])
+        with noted_values.recording(1), looking(places) as totals:
+            assert np.array([*lifted(x), *x]).tobytes() == plain, order
+        (found,) = totals.values()
+        assert found.additions == X.size
+        seen.add(found)
+    assert len(seen) == 1
 
 
 def _of_calls(x):
