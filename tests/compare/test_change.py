@@ -142,6 +142,12 @@ def test_a_study_says_that_a_slab_does_not_warm(tmp_path, undrawn):
     assert still.table[1]["errors"]["share_of_change"] is None
 
 
+def test_a_search_for_bits_does_not_take_what_stands_still(tmp_path, undrawn):
+    args = np.array([288.15]), 3000, 3.7
+    found = sciprec.study(slab, args, search="bits", tolerance=1e-2, out=tmp_path).search
+    assert 24 <= found.bits <= 30  # an error of 1 % of 288 K is met by 7
+
+
 def test_a_share_is_a_tolerance_at_the_last_time(tmp_path, undrawn):
     args = {"out": np.full(11, 288.15), "steps": 300, "flux": 3.7}
     result = sciprec.study(

@@ -10,9 +10,12 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from sciprec.arrays.quantization import quantize
 from sciprec.foundation.errors import InputError
 from sciprec.foundation.timing import Sections, Timing
+from sciprec.precision.formats.backend import Backend
 from sciprec.precision.rewriting.copies import copied
+from sciprec.results.output.stated import AUXILIARY, START
 from sciprec.tools.calls.call_results import given_arrays, left_by_call
 from sciprec.tools.calls.inputs import Inputs
 
@@ -74,16 +77,21 @@ def timing(kernel: Callable[..., Any], inputs: Inputs) -> Timing:
 
 
 def dataset_of(
-    call: Call, inputs: Inputs, outputs: Sequence[str], axes: Mapping[str, tuple[str, ...]]
-) -> xr.Dataset:
+    call: Call, inputs: Inputs, outputs: Sequence[str], axes: Mapping[str, tuple[str, ...]],
+    backend: Backend | None = None,
+) -> xr.Dataset:  # fmt: skip
     """Results as a dataset. Axes without a name are called after their result; those with one have
     the values of an input of that name, where it has one axis of that length, or else numbers.
+    Arrays that the kernel was given, and has no axis of time for, have their values before the
+    call beside them.
 
     Args:
         call: what was left.
         inputs: of the call.
         outputs: names of the results that are kept.
         axes: result -> names of its axes.
+        backend: the arithmetic, in which the values before the call are rounded; left out, these
+            are not kept.
     """
     variables = {}
     for name in outputs:
@@ -101,7 +109,21 @@ def dataset_of(
         extra = {k: v for k, v in inputs.attributes.get(str(dim), {}).items() if k in _KEPT}
         along = np.array(values, float) if fits else np.arange(size, dtype=float)
         dataset = dataset.assign_coords({dim: (dim, along, {"long_name": str(dim)} | extra)})
-    return dataset
+    return dataset if backend is None else _with_starts(dataset, inputs, backend)
+
+
+def _with_starts(dataset: xr.Dataset, inputs: Inputs, backend: Backend) -> xr.Dataset:
+    """Results with the values that those began with which the kernel was given."""
+    given, starts = given_arrays(inputs.values), {}
+    for name, result in dataset.data_vars.items():
+        values, start = given.get(str(name), ("", None))[1], f"start_of_{name}"
+        changes = values is not None and values.dtype.kind == "f" and "time" not in result.dims
+        if changes and start not in dataset.variables and values.shape == result.shape:
+            begun = values if backend.fixed else quantize(values, backend)
+            about = {"long_name": f"{name} before the call", "units": result.attrs["units"]}
+            starts[start] = result.dims, np.array(begun, np.float64), about
+            dataset[name].attrs[START] = start
+    return dataset.assign(starts).assign_attrs({AUXILIARY: " ".join(starts)})
 
 
 _KEPT = ("long_name", "units", "standard_name")

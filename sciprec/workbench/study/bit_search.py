@@ -222,7 +222,8 @@ class _Trials:
         results = []
         for inputs in subject.members:
             lifted = lift(subject.kernel, backend)  # as in a run: the first call of its own
-            dataset = dataset_of(called(lifted, inputs), inputs, subject.outputs, subject.axes)
+            call = called(lifted, inputs)
+            dataset = dataset_of(call, inputs, subject.outputs, subject.axes, backend)
             named = {"sciprec_backend": name, "sciprec_backend_properties": about,
                      SCENARIO: self.judged}  # fmt: skip
             results.append(dataset.assign_attrs(named))

@@ -12,7 +12,6 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import xarray as xr
 
-from sciprec.arrays.quantization import quantize
 from sciprec.facets.tables import Section, key
 from sciprec.precision.formats.backend import resolve_backend
 from sciprec.precision.lifting.fixed_lifting import fixed_point_summary
@@ -23,12 +22,10 @@ from sciprec.results.output.dataset import (
     idle_roles_attributes,
     timing_attributes,
 )
-from sciprec.results.output.stated import AUXILIARY, INPUTS, ORIGIN, PRIMARY, START, stated
+from sciprec.results.output.stated import INPUTS, ORIGIN, PRIMARY, stated
 from sciprec.scenario.ensemble import Ensemble
 from sciprec.scenario.loading import Scenario, Tolerance
 from sciprec.scenario.variant import Variant
-from sciprec.tools.calls.call_results import given_arrays
-from sciprec.tools.calls.inputs import Inputs
 from sciprec.tools.calls.outputs import called, dataset_of, timing
 from sciprec.workbench.kinds.kind import Kind, Surroundings, register
 from sciprec.workbench.study.subjects import StudySubject, subject_of
@@ -131,11 +128,10 @@ def _run(table: KernelRun, variant: Variant, around: Surroundings) -> xr.Dataset
     subject = subject_of(table.identity)
     inputs = subject.members[0 if around.member is None else around.member.member]
     lifted = lift(subject.kernel, variant.backend)
-    dataset = dataset_of(called(lifted, inputs), inputs, subject.outputs, subject.axes)
-    dataset, starts = _with_starts(dataset, inputs, variant.backend)
+    call, arithmetic = called(lifted, inputs), resolve_backend(variant.backend)
+    dataset = dataset_of(call, inputs, subject.outputs, subject.axes, arithmetic)
     fixed = fixed_point_summary([lifted])
-    dataset.attrs = {
-        AUXILIARY: " ".join(starts),
+    dataset.attrs |= {
         PRIMARY: subject.outputs[0],
         ORIGIN: inputs.origin,
         "blow_up": "",
@@ -144,23 +140,6 @@ def _run(table: KernelRun, variant: Variant, around: Surroundings) -> xr.Dataset
         **timing_attributes(timing(lifted, inputs)),
     }
     return dataset
-
-
-def _with_starts(dataset: xr.Dataset, inputs: Inputs, backend: str) -> tuple[xr.Dataset, list[str]]:
-    """Results with the values that those began with which the kernel was given and has no axis of
-    time for, and the names of these.
-    """
-    given, arithmetic, starts = given_arrays(inputs.values), resolve_backend(backend), {}
-    for name, result in dataset.data_vars.items():
-        values = given[name][1] if name in given else None
-        free = f"start_of_{name}" not in dataset.variables
-        changes = values is not None and values.dtype.kind == "f" and "time" not in result.dims
-        if changes and free and values.shape == result.shape:
-            begun = values if arithmetic.fixed else quantize(values, arithmetic)
-            about = {"long_name": f"{name} before the call", "units": result.attrs["units"]}
-            starts[f"start_of_{name}"] = result.dims, np.array(begun, np.float64), about
-            dataset[name].attrs[START] = f"start_of_{name}"
-    return dataset.assign(starts), list(starts)
 
 
 KERNEL = register(
