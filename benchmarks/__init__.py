@@ -23,6 +23,7 @@ BENCHMARKS = {
     "compare": "a comparison of two large arrays, beside what other tools do with them",
     "start": "first starts with an empty cache folder: models, a kernel, the quickstart",
     "trace": "kernels whose numbers carry their error, against lifted ones and plain Numba",
+    "pairs": "kernels whose numbers are pairs (dd) against fp64 and against the exact twin",
     "monitor": "looks of a monitor at climate runs beside their steps",
     "mixed": "mixtures of fp64 and fp32, and kernels and a model whose formats are by line",
 }

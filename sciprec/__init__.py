@@ -12,6 +12,7 @@ from sciprec.foundation.later import (
     BACKEND_MAKERS,
     KERNEL_TRUTHS,
     MODEL_STAGES,
+    NAMED_BACKENDS,
     imported,
     public,
 )
@@ -33,6 +34,7 @@ if TYPE_CHECKING:  # what editors and type checkers see; at run time each is imp
     from sciprec.arrays.quantization import quantize as quantize
     from sciprec.foundation.errors import InputError as InputError
     from sciprec.instruments.assigning.assignment import Assignment as Assignment
+    from sciprec.instruments.pairs.lifted import Pair as Pair
     from sciprec.precision.formats.backend import Backend as Backend
     from sciprec.precision.formats.backend import backends as backends
     from sciprec.precision.formats.float_format import Format as Format
@@ -61,6 +63,7 @@ _PUBLIC = {
     "backends": "sciprec.precision.formats.backend",
     "Backend": "sciprec.precision.formats.backend",
     "Format": "sciprec.precision.formats.float_format",
+    "Pair": "sciprec.instruments.pairs.lifted",
     "fma": "sciprec.precision.operations.reduce",
     "check_memory": "sciprec.tools.memory.memory",
     "Assignment": "sciprec.instruments.assigning.assignment",
@@ -142,6 +145,7 @@ for _model, _module, _stages in (
 KERNEL_TRUTHS.add("dd", "sciprec.tools.digits.own_error", "own_errors")
 for _kind, _module in (("assignment", "assignment"), ("policy", "policies"), ("scaled", "scaling")):
     BACKEND_MAKERS.add(_kind, f"sciprec.instruments.assigning.{_module}", "backend_called")
+NAMED_BACKENDS.add("dd", "sciprec.instruments.pairs.backend", "pair_backend")
 find_moved_modules()
 
 

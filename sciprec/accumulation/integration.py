@@ -134,6 +134,7 @@ def accumulate(
     """
     stream = check_request(updates, members, smallest, largest, start, outputs, seed)
     backend = resolve_backend(backend)
+    backend.require_taken_by("a long accumulation")
     times = np.array([round(updates * k / outputs) for k in range(outputs + 1)])
     if monitor is not None:
         require_known(monitor, (VARIABLE,), "a long accumulation")

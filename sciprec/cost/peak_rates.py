@@ -211,6 +211,7 @@ def roofline(work: Work, machine: str = "mlu370", backend: str | Backend = "mlu3
     Source: Williams, Waterman and Patterson (2009).
     """
     row, resolved = _machine(machine), resolve_backend(backend)
+    resolved.require_taken_by("a model of cost")
     kinds = _kinds(resolved, row)
     counts = (work.flops + FLOPS_PER_SPECIAL * work.special, work.int_ops)
     used = [

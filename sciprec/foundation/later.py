@@ -96,3 +96,5 @@ KERNEL_TRUTHS = Later()
 BACKEND_MAKERS = Later()
 """Kind of backend names, the word before a colon -> function that makes a backend of such a name.
 """
+NAMED_BACKENDS = Later()
+"""Name of a backend whose kernels an upper room makes -> function that gives it."""

@@ -62,6 +62,8 @@ class Scenario(Section):
     )  # fmt: skip
     monitor: MonitorKey = None
 
+    runs_models: ClassVar[bool] = True
+    """Whether a model is run, else a kernel."""
     takes_compensation: ClassVar[bool] = True
     """Whether models of this kind carry residuals when they are told to."""
     instead_of_ensemble: ClassVar[str] = ""

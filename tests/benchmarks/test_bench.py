@@ -15,6 +15,7 @@ from benchmarks import (
     kernels,
     mixed,
     monitoring_cost,
+    pairs,
     peers,
     precision,
     start,
@@ -120,6 +121,16 @@ def test_small_benchmark_of_traces(tmp_path, capsys):
     rows = traced.tables(stored)[traced.TITLE]
     assert timed(traced, stored, 2 + len(traced.LANES))
     assert rows[-1]["8"] == traced.GOALS[8] and fits(traced.tables(stored))
+
+
+@pytest.mark.slow
+def test_small_benchmark_of_pairs(tmp_path, capsys):
+    bench.run("pairs", out=tmp_path / "bench.json", small=True)
+    stored = json.loads((tmp_path / "bench.json").read_text())
+    rows = pairs.tables(stored)[pairs.TITLE]
+    assert [r["kernel"] for r in rows[:-1]] == list(pairs.cases(True))
+    assert pairs.TITLE in capsys.readouterr().out and timed(pairs, stored, 3)
+    assert rows[-1]["dd, the run"] == pairs.GOAL and fits(pairs.tables(stored))
 
 
 def test_compensated_stencil_is_the_stencil_and_keeps_what_it_loses():

@@ -21,7 +21,7 @@ SPECS = (
     "float:p=8,round=sr", "float:p=11,emin=-14,emax=15,round=sr", "float:p=20,round=sr",
     "float:p=16", "float:p=13,emin=-30,emax=31",
 )  # fmt: skip
-ALL = (*backends(), *SPECS)
+ALL = (*(name for name in backends() if name != "dd"), *SPECS)
 
 
 def _roles(*roles: tuple[str, str]) -> Backend:

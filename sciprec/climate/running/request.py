@@ -146,6 +146,7 @@ def check_request(
         stored = _fits_adaptive(adaptive, backend, others, equations)
         backend = adaptive.widest
     arithmetic = resolve_backend("fp64" if backend is None else backend)
+    arithmetic.require_taken_by("the climate model")
     require_stages_of(arithmetic, "climate")
     if step_seconds is None:
         step = _usual_step(row, min(interval, total), total)

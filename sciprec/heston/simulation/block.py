@@ -70,6 +70,7 @@ class Simulation:
         draws_per_step=1, mirrored=False, conditional=False, carried=True,
     ):  # fmt: skip
         resolved = resolve_backend(backend)
+        resolved.require_taken_by("Heston's model")
         path_scheme = scheme_named(scheme)
         self.model, self.block = model, block
         self.step, self.seconds = 0, 0.0

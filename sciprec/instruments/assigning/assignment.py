@@ -330,6 +330,7 @@ def arithmetic_of(name: str) -> Arithmetic:
         InputError: there is none, with what is accepted.
     """
     backend = resolve_backend(name)
+    backend.require_taken_by("an assignment of formats")
     by_place = isinstance(backend, (AssignedBackend, ScaledBackend))
     if by_place or len(set(backend.roles)) > 1 or backend.noise is not None or backend.fixed:
         raise InputError(

@@ -33,6 +33,7 @@ def lift_observed(kernel, backend, observers: Sequence[Observer], seed: int = 0)
             f"backend '{backend.name}' has formats by place, and kernels that are watched from "
             "inside take one so far; give the narrowest of them"
         )
+    backend.require_taken_by("a verb that watches kernels from inside")
     if isinstance(backend, HandedBackend):  # says itself what is to be given
         handed: Lifted = backend.maker.lifted(kernel, backend, False)
         return handed

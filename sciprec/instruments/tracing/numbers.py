@@ -24,6 +24,7 @@ from numba.core.typeconv import Conversion
 from numba.extending import intrinsic, overload, register_model, typeof_impl, unbox
 from numba.np.arrayobj import make_array, populate_array
 
+from sciprec.instruments.tracing import double_word
 from sciprec.precision.operations import arrays
 from sciprec.precision.operations.number_types import Companioned, identity
 from sciprec.precision.rounding.words import F64, I64
@@ -42,6 +43,7 @@ class CompanionDtype:
         watched: whether what decides by them has to be noted; what cannot be is refused.
         raw: whether they are in no format yet, and are rounded where they are used: constants of
             the source, and variables that are integers at times.
+        paired: whether the one number beside each is the low one of a pair, which decides, too.
     """
 
     lanes: int
@@ -49,6 +51,7 @@ class CompanionDtype:
     twin: bool = False
     watched: bool = False
     raw: bool = False
+    paired: bool = False
 
     def __call__(self, value) -> float:
         """A number of the source as a default value: rounded where it is used."""
@@ -62,6 +65,7 @@ class CompanionNumber(Companioned):
         self.of, self.lanes, self.narrow = dtype, dtype.lanes, dtype.narrow
         self.wide_dtype = replace(dtype, narrow=False, raw=False)
         marks = "twin" * dtype.twin + "watched" * dtype.watched + "raw" * dtype.raw
+        marks += "paired" * dtype.paired
         super().__init__(name=f"companion{32 if self.narrow else 64}x{self.lanes}{marks}")
 
     def can_convert_from(self, typingctx, other):
@@ -122,8 +126,10 @@ def with_companion(b: ir.IRBuilder, value, beside):
 @lower_cast(types.Boolean, CompanionNumber)
 @lower_cast(types.Float, CompanionNumber)
 def _from_plain(context, b, given, wanted, value):
-    value = context.cast(b, value, given, types.float64)
+    number, value = value, context.cast(b, value, given, types.float64)
     beside = ir.Constant(beside_type(wanted.lanes), None)
+    if wanted.of.paired and isinstance(given, types.Integer) and given.bitwidth == 64:
+        value, beside = double_word.of_integer(b, number, given.signed)
     if wanted.of.twin:
         beside = b.insert_element(beside, value, ir.Constant(I64, 0))
     return with_companion(b, value, beside)
@@ -137,6 +143,9 @@ def _same(context, b, given, wanted, value):
 @lower_cast(CompanionNumber, types.Integer)
 @lower_cast(CompanionNumber, types.Float)
 def _to_plain(context, b, given, wanted, value):
+    if given.of.paired and isinstance(wanted, types.Integer):
+        whole = double_word.to_integer(b, (b.extract_value(value, 0), b.extract_value(value, 1)))
+        return context.cast(b, whole, types.int64, wanted)
     return context.cast(b, b.extract_value(value, 0), types.float64, wanted)
 
 
@@ -178,25 +187,28 @@ def _follow_tested_values_alone(function, of_one: bool, noted: bool) -> None:
     """Let a function that decides, and gives no number of the kernel's own, look at these."""
 
     def one(x):
-        if isinstance(x, CompanionNumber):
+        if isinstance(x, CompanionNumber) and not (x.of.paired and function in BY_PAIRS):
             if not noted:
                 require_unwatched(x, f"`{function.__name__}`")
             return lambda x: function(tested(x))
 
     def two(x, y):
         known = all(isinstance(k, (CompanionNumber, *_REAL)) for k in (x, y))
-        if known and any(isinstance(k, CompanionNumber) for k in (x, y)):
-            for kind in (k for k in (x, y) if isinstance(k, CompanionNumber)):
+        numbers = [k for k in (x, y) if isinstance(k, CompanionNumber)]
+        if known and numbers and not any(k.of.paired for k in numbers):
+            for kind in numbers:
                 require_unwatched(kind, "a sort, or a comparison of arrays or in a chain,")
             return lambda x, y: function(tested(x), tested(y))
 
     overload(function)(one if of_one else two)
 
 
+BY_PAIRS = int, math.floor, math.ceil, math.trunc
+"""Functions that round both numbers of a pair."""
 CLASSIFIES = (math.isnan, math.isinf, math.isfinite, np.isnan, np.isinf, np.isfinite)
 for _function in (bool, operator.truth, operator.not_, np.signbit):
     _follow_tested_values_alone(_function, of_one=True, noted=False)
-for _function in (int, *CLASSIFIES, math.floor, math.ceil, math.trunc):
+for _function in (*BY_PAIRS, *CLASSIFIES):
     _follow_tested_values_alone(_function, of_one=True, noted=True)
 for _function in (*(operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne),):
     _follow_tested_values_alone(_function, of_one=False, noted=False)
@@ -264,7 +276,7 @@ def constant_array(values: np.ndarray, dtype: CompanionDtype) -> np.ndarray | Co
     numbers[..., 0] = values
     if dtype.twin:
         numbers[..., 1] = values
-    narrow = values.dtype == np.float32
+    narrow = values.dtype == np.float32 and not dtype.paired
     return CompanionArray(numbers, replace(dtype, narrow=narrow, raw=True))
 
 

@@ -12,10 +12,11 @@ from numba.core import types
 from numba.core.errors import TypingError
 
 from sciprec.instruments.tracing import rows
+from sciprec.instruments.tracing.double_word import two_sum
 from sciprec.instruments.tracing.enclosure import Enclosure
 from sciprec.instruments.tracing.numbers import CompanionDtype, CompanionNumber, require_unwatched
 from sciprec.instruments.tracing.parts import Parts, PartsByStep, PartsOfWider
-from sciprec.instruments.tracing.technique import SEEN_BITS, Companion, row_bytes, two_sum
+from sciprec.instruments.tracing.technique import SEEN_BITS, Companion, row_bytes
 from sciprec.instruments.tracing.twin import Twin
 from sciprec.precision.elementary import slopes
 from sciprec.precision.elementary.residuals import BITS, MOST_BITS, RESIDUALS
@@ -260,13 +261,18 @@ class TracedOperations(Operations):
                 made, numbers = compared(sign, *tested), []
                 for kind, given, value in zip(kinds, args[1:], tested, strict=True):
                     with_one = isinstance(kind, CompanionNumber)
-                    numbers.append(given if with_one else self.compute.exactly(b, value))
+                    plain = None if with_one else self.plain_number(b, kind, given, value, args[0])
+                    numbers.append(plain or given)
                 return self.compute.compared(b, sign, *numbers, made, args[0])
 
             return types.boolean(*keys.join(key, kinds)), codegen
 
         made = self.intrinsic(2, resolve)
         return made
+
+    def plain_number(self, b, kind, given, value, key):
+        """A plain operand of a comparison, its value in binary64."""
+        return self.compute.exactly(b, value)
 
     def to_integer(self, function: str):
         """to_integer(x): x, which is about to become an integer by a function of LLVM's."""

@@ -21,7 +21,7 @@ from sciprec.precision.rewriting.symbols import PLACES
 from sciprec.precision.rewriting.syntax import name, static_value
 from sciprec.precision.rounding.variant import Variant
 
-_IMPORTS = """
+IMPORTS = """
 from sciprec.instruments.tracing.nested import array_of as sp_array_of
 from sciprec.instruments.tracing.numbers import CompanionDtype as sp_dtype
 from sciprec.instruments.tracing.numbers import adopt as sp_adopt
@@ -30,7 +30,8 @@ from sciprec.instruments.tracing.numbers import followed as sp_followed
 from sciprec.instruments.tracing.numbers import release as sp_release
 from sciprec.instruments.tracing.numbers import tested as sp_tested
 from sciprec.instruments.tracing.numbers import type_of as sp_type_of
-
+"""
+_DTYPES = """
 sp_wide, sp_narrow = sp_dtype({lanes}, False, {kinds}), sp_dtype({lanes}, True, {kinds})
 sp_carrier = sp_dtype({lanes}, {narrow}, {kinds})
 """
@@ -239,7 +240,7 @@ class Companions(Numbers):
         """Return lines at the head of the generated module."""
         narrow = backend.carrier == np.float32
         kinds = f"{self.technique == 'twin'}, {self.technique == 'enclosure'}"
-        return _IMPORTS.format(lanes=self.lanes, narrow=narrow, kinds=kinds)
+        return IMPORTS + _DTYPES.format(lanes=self.lanes, narrow=narrow, kinds=kinds)
 
     def operations(self, program: Program) -> str:
         """Return the operations of the arithmetic, or those of the program's formats."""

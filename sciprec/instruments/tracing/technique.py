@@ -194,11 +194,3 @@ class Companion:
 def row_bytes(technique: type[Companion], lanes: int) -> int:
     """The size of an operation's row: words, and a mask of one number a lane."""
     return 8 * (technique.words + lanes)
-
-
-def two_sum(b, x, y):
-    """x + y as its rounded sum and the rest (Knuth 1969)."""
-    total = b.fadd(x, y)
-    other = b.fsub(total, x)
-    rest = b.fadd(b.fsub(x, b.fsub(total, other)), b.fsub(y, other))
-    return total, rest

@@ -24,7 +24,8 @@ from __future__ import annotations
 from llvmlite import ir
 
 from sciprec.instruments.tracing import rows
-from sciprec.instruments.tracing.technique import Companion, two_sum
+from sciprec.instruments.tracing.double_word import two_sum
+from sciprec.instruments.tracing.technique import Companion
 from sciprec.precision.rounding.words import F64, I64, V64, call, routine
 
 FOLLOWED_LANES = 4

@@ -13,7 +13,7 @@ import numpy as np
 
 from sciprec.foundation.arguments import names, shown
 from sciprec.foundation.errors import InputError, meant
-from sciprec.foundation.later import BACKEND_MAKERS
+from sciprec.foundation.later import BACKEND_MAKERS, NAMED_BACKENDS
 from sciprec.foundation.listing import Listing, Shown, Summary, counted
 from sciprec.foundation.loading import load_plugins
 from sciprec.precision.formats.fixed_format import (
@@ -216,6 +216,11 @@ class Backend:
         """Whether a role is fixed point: its places have units, found by a profiling run."""
         return any(r.fixed for r in self.roles)
 
+    def require_taken_by(self, user: str) -> None:
+        """Make sure that a user other than `lift` takes this backend; one that is of kernels alone
+        refuses.
+        """
+
     @property
     def words(self) -> str:
         """The arithmetic in a line: that of the operators, and which roles have another one."""
@@ -379,7 +384,8 @@ def backends() -> Backends:
     load_plugins()
     named_formats = {backend.compute.format.name for backend in _BACKENDS.values()}
     added = [_of_format(fmt) for fmt in FORMATS.values() if fmt.name not in named_formats]
-    return Backends(_BACKENDS | {backend.name: backend for backend in added})
+    handed = {name: make() for name, make in NAMED_BACKENDS.items()}
+    return Backends(_BACKENDS | handed | {backend.name: backend for backend in added})
 
 
 def _of_format(fmt: Format) -> Backend:
@@ -410,6 +416,8 @@ def resolve_backend(backend: str | Backend | Format | Arithmetic | MakesBackend)
         )
     if backend in _BACKENDS:
         return _BACKENDS[backend]
+    if backend in NAMED_BACKENDS:
+        return NAMED_BACKENDS[backend]()
     if backend.startswith("float:"):
         fmt, rounding, few = parse_spec(backend)
         return resolve_backend(Arithmetic(fmt, rounding, random_bits=few))

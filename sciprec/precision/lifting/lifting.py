@@ -42,7 +42,8 @@ def lift(
             `@vectorize` or `@guvectorize` made. The kernels that it calls are lifted with it. A
             decorated function is what `functools.wraps` says that it wraps.
         backend: a name (`sciprec.backends()`), a spec string, a Backend, or an Assignment of
-            formats to places ("assignment:PATH" from a file).
+            formats to places ("assignment:PATH" from a file). In "dd" every number is a pair of
+            binary64 numbers, and what is returned has `pairs`, see `PairLifted`.
         seed: chooses the random bits of stochastic rounding and noise, for all calls together; a
             task on threads, or in another process, calls `stream(n)` of what is returned.
         path: "auto" uses the processor's rounding mode where it serves; "software" never does (same

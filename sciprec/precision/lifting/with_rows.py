@@ -76,6 +76,7 @@ def lift_with_rows(
         LiftError: the kernel cannot be lifted.
     """
     arithmetic = resolve_backend(backend)
+    arithmetic.require_taken_by("lift_with_rows")
     if isinstance(arithmetic, HandedBackend) or arithmetic.fixed or arithmetic.random:
         raise InputError(
             f"backend '{arithmetic.name}' has units, formats or random bits by place, and other "

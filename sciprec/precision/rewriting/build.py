@@ -31,12 +31,14 @@ class Numbers:
         given, given_back: texts of an argument as the entry hands it on, and of its result.
         narrowing: the operation that gives arguments a format of their own; "" for none.
         holder: in messages, what has rows of a table.
+        real_alone: in messages, what has rows and no complex numbers.
         sums_apart: whether operations of sums that loops form have a row each.
     """
 
     rewriter = Rewriter
     constant = read = given = given_back = "{}"
     narrowing, holder, sums_apart = "", "fixed point", False
+    real_alone = "fixed point or a profile"
 
     def imports(self, backend: Backend) -> str:
         """Return lines at the head of the generated module."""

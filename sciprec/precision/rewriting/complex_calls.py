@@ -77,4 +77,5 @@ def _operands(rewriter: Rewriter, node) -> tuple[str, list[ast.expr]]:
 def refuse_in_fixed_point(rewriter: Rewriter, node, construct: str) -> None:
     """Refuse a complex number in an arithmetic with rows of a table."""
     if rewriter.program.rows:
-        rewriter.refuse(node, f"{construct}, complex in fixed point or a profile,", _ADVICE)
+        alone = rewriter.program.numbers.real_alone
+        rewriter.refuse(node, f"{construct}, complex in {alone},", _ADVICE)

@@ -139,6 +139,7 @@ def check_memory(
         InputError: an unknown backend, or arguments that are neither a tuple nor a mapping.
     """
     resolved = resolve_backend(backend)
+    resolved.require_taken_by("check_memory")
     if not isinstance(args, (tuple, Mapping)):
         raise InputError(
             f"args is a {type(args).__name__}; accepted: a tuple of the kernel's arguments, or a "

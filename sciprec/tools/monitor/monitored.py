@@ -286,6 +286,7 @@ def monitor(
             "function: define the kernel with `def`"
         )
     arithmetic = resolve_backend(backend)
+    arithmetic.require_taken_by("monitor")
     if isinstance(arithmetic, AssignedBackend):
         raise InputError(
             f"backend '{arithmetic.name}' has formats by place; monitor takes one format so far, "

@@ -279,6 +279,7 @@ def require_traceable(
     """
     if kernel is not None and isinstance(backend, AssignedBackend):
         backend.require_met(kernel)
+    backend.require_taken_by(verb)
     if backend.fixed or backend.random:
         kind = "fixed point" if backend.fixed else "an arithmetic with random bits"
         raise InputError(

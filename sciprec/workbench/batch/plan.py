@@ -112,6 +112,9 @@ def plan(
         scenario = _with_backends(scenario, environ or {}, override)
         scenario = _with_compensation(scenario, environ or {})
         names = _canonical(scenario.arithmetics(override))
+        if scenario.runs_models:
+            for name in names:
+                resolve_backend(name).require_taken_by(f"scenario '{scenario.name}'")
         variants = [variant for variant in variants_of(scenario, names) if not variant.is_truth]
         chosen = [Variant(TRUTH), *variants]
         for member in range(scenario.members):

@@ -71,6 +71,7 @@ class ModelArithmetic:
         adaptive: Adaptive | Mapping[str, Any] | None = None,
     ) -> None:  # fmt: skip
         self._resolved = resolve_backend(backend)
+        self._resolved.require_taken_by("a model")
         self.backend = self._resolved.name
         self.amplitude = _AMPLITUDE.number("amplitude", amplitude)
         self.seed = whole("seed", seed, 0, 2**64 - 1)

@@ -57,6 +57,7 @@ class KernelScenario(Scenario):
 
     kind: Literal["kernel"] = key('"kernel"', 'kind = "kernel"')
     kernel: KernelRun = key("the table [kernel]", "[kernel]")
+    runs_models: ClassVar[bool] = False
     takes_compensation: ClassVar[bool] = False
 
 

@@ -1,0 +1,484 @@
+"""Elementary functions of pairs.
+
+Each takes pairs and the function's value of the high numbers in binary64, which is the result where
+there are no further bits: of infinities and NaN, at poles, and beyond the range. Where the function
+is not known, as that of angles beyond 2^52, the result is NaN.
+
+`BITS` says how well each is known: a result misses f by at most 2^-bits max(|f|, |x f'|), |f| from
+2^-900 to 2^1000. The rest is as good as `elementary.double_double`, of whose functions these are
+made; inverse functions take one step of Newton's method, of second order, from binary64.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from sciprec.precision.elementary import exponential, gamma, logarithm, normal, power, trigonometric
+from sciprec.precision.elementary.bits import ufp
+from sciprec.precision.elementary.double_double import (
+    LN2,
+    PI,
+    by,
+    compiled,
+    exp_of,
+    expm1_of,
+    log1p_of,
+    log_of,
+    minus,
+    plus,
+    root,
+    scaled,
+    sincos_of,
+    sum_of,
+    times,
+)
+from sciprec.precision.elementary.double_double import cosh_of as _small_cosh
+from sciprec.precision.elementary.double_double import sinh_of as _small_sinh
+
+_LN10 = (2.302585092994046, -2.1707562233822494e-16)
+_TWO_OVER_ROOT_PI = (1.1283791670955126, 1.533545961316588e-17)
+_HALF_LOG_2PI = (0.9189385332046728, -3.8782941580672414e-17)
+_LARGEST_ANGLE = 2.0**52
+"""Beyond it angles are not known."""
+_TINY = 2.0**-200
+"""Below it functions that are x + O(x^2) are x."""
+_EXPONENTIAL_ALONE = 40.0
+"""Beyond it the smaller exponential is no part of a hyperbolic function."""
+
+
+@compiled
+def _kept(made, plain):
+    """A pair that was made, or the plain value where it is beyond the range."""
+    if abs(made[0]) < math.inf and abs(made[1]) < math.inf:
+        return made[0], made[1]
+    return plain, 0.0
+
+
+@compiled
+def _unknown():
+    return math.nan, 0.0
+
+
+@compiled
+def _exp(x, plain):
+    if not abs(x[0]) < 745.0:
+        return plain, 0.0
+    return _kept(exp_of(x), plain)
+
+
+@compiled
+def _exp2(x, plain):
+    if not abs(x[0]) < 1076.0:
+        return plain, 0.0
+    k = math.floor(x[0] + 0.5)
+    made = exp_of(times(minus(x, (k, 0.0)), (LN2[0], LN2[1])))
+    return _kept(scaled(made, int(k)), plain)
+
+
+@compiled
+def _expm1(x, plain):
+    if abs(x[0]) < _TINY:
+        return x[0], x[1]
+    if not abs(x[0]) < 710.0:
+        return plain, 0.0
+    return _kept(expm1_of(x) if x[0] < 300.0 else exp_of(x), plain)
+
+
+@compiled
+def _grown(x):
+    """e^x / 2 of a large x, which may be beyond the range without its half."""
+    half = exp_of((0.5 * x[0], 0.5 * x[1]))
+    return times((0.5 * half[0], 0.5 * half[1]), half)
+
+
+@compiled
+def _sinh(x, plain):
+    if abs(x[0]) < _TINY:
+        return x[0], x[1]
+    if not abs(x[0]) < 711.0:
+        return plain, 0.0
+    if abs(x[0]) < _EXPONENTIAL_ALONE:
+        return _kept(_small_sinh(x), plain)
+    if x[0] > 0.0:
+        return _kept(_grown(x), plain)
+    made = _grown((-x[0], -x[1]))
+    return _kept((-made[0], -made[1]), plain)
+
+
+@compiled
+def _cosh(x, plain):
+    if not abs(x[0]) < 711.0:
+        return plain, 0.0
+    if abs(x[0]) < _EXPONENTIAL_ALONE:
+        return _kept(_small_cosh(x), plain)
+    return _kept(_grown(x if x[0] > 0.0 else (-x[0], -x[1])), plain)
+
+
+@compiled
+def _tanh(x, plain):
+    if abs(x[0]) < _TINY:
+        return x[0], x[1]
+    if not abs(x[0]) < 300.0:
+        return plain, 0.0
+    size = x if x[0] >= 0.0 else (-x[0], -x[1])
+    grown = expm1_of((2.0 * size[0], 2.0 * size[1]))
+    made = by(grown, plus(grown, (2.0, 0.0)))
+    return _kept(made if x[0] >= 0.0 else (-made[0], -made[1]), plain)
+
+
+@compiled
+def _log(x, plain):
+    if not 0.0 < x[0] < math.inf:
+        return plain, 0.0
+    if x[0] < 2.0**-900:  # rests of products would vanish
+        grown = log_of((x[0] * 2.0**200, x[1] * 2.0**200))
+        return _kept(minus(grown, times((200.0, 0.0), (LN2[0], LN2[1]))), plain)
+    if 0.5 < x[0] < 1.5:
+        return _kept(log1p_of(minus(x, (1.0, 0.0))), plain)
+    return _kept(log_of(x), plain)
+
+
+@compiled
+def _log2(x, plain):
+    if not 0.0 < x[0] < math.inf:
+        return plain, 0.0
+    exponent = math.frexp(x[0])[1] if not 0.5 < x[0] < 1.5 else 0
+    made = by(_log(scaled(x, -exponent), 0.0), (LN2[0], LN2[1]))
+    return _kept(plus((float(exponent), 0.0), made), plain)
+
+
+@compiled
+def _log10(x, plain):
+    if not 0.0 < x[0] < math.inf:
+        return plain, 0.0
+    return _kept(by(_log(x, 0.0), _LN10), plain)
+
+
+@compiled
+def _log1p(x, plain):
+    if abs(x[0]) < _TINY:
+        return x[0], x[1]
+    if not -1.0 < x[0] < math.inf:
+        return _log(plus((1.0, 0.0), x), plain) if x[0] == -1.0 else (plain, 0.0)
+    if abs(x[0]) <= 0.5:
+        return _kept(log1p_of(x), plain)
+    return _log(plus((1.0, 0.0), x), plain)
+
+
+@compiled
+def _sin(x, plain):
+    if abs(x[0]) < _TINY:
+        return x[0], x[1]
+    if abs(x[0]) < _LARGEST_ANGLE:
+        return _kept(sincos_of(x)[0], plain)
+    return _unknown()
+
+
+@compiled
+def _cos(x, plain):
+    if abs(x[0]) < _LARGEST_ANGLE:
+        return _kept(sincos_of(x)[1], plain)
+    return _unknown()
+
+
+@compiled
+def _tan(x, plain):
+    if abs(x[0]) < _TINY:
+        return x[0], x[1]
+    if abs(x[0]) < _LARGEST_ANGLE:
+        sine, cosine = sincos_of(x)
+        return _kept(by(sine, cosine), plain)
+    return _unknown()
+
+
+@compiled
+def _stepped(near, step):
+    return sum_of(near, step)
+
+
+@compiled
+def _beyond_one(x):
+    """Whether |x| is above 1."""
+    size = x[1] if x[0] >= 0.0 else -x[1]
+    return abs(x[0]) > 1.0 or abs(x[0]) == 1.0 and size > 0.0
+
+
+@compiled
+def _acos_near_one(away):
+    """acos of 1 - away, for pairs away from 0 to 1/2: twice the arc sine of sqrt(away / 2)."""
+    if away[0] == 0.0:
+        return 0.0, 0.0
+    small = root((0.5 * away[0], 0.5 * away[1]))
+    made = _asin_of_small(small)
+    return 2.0 * made[0], 2.0 * made[1]
+
+
+@compiled
+def _asin_of_small(x):
+    """asin of |x| <= 1/sqrt(2)."""
+    near = math.asin(x[0])
+    sine, cosine = sincos_of((near, 0.0))
+    step = minus(x, sine)[0] / cosine[0]
+    return sum_of(near, step + 0.5 * (sine[0] / cosine[0]) * step * step)
+
+
+@compiled
+def _asin(x, plain):
+    if abs(x[0]) < _TINY:
+        return x[0], x[1]
+    if not abs(x[0]) <= 1.0 or _beyond_one(x):
+        return _unknown()
+    if abs(x[0]) <= 0.5:
+        return _asin_of_small(x)
+    size = x if x[0] >= 0.0 else (-x[0], -x[1])
+    made = minus((0.5 * PI[0], 0.5 * PI[1]), _acos_near_one(minus((1.0, 0.0), size)))
+    return made if x[0] >= 0.0 else (-made[0], -made[1])
+
+
+@compiled
+def _acos(x, plain):
+    if not abs(x[0]) <= 1.0 or _beyond_one(x):
+        return _unknown()
+    if x[0] > 0.5:
+        return _acos_near_one(minus((1.0, 0.0), x))
+    if x[0] < -0.5:
+        return minus(PI, _acos_near_one(plus((1.0, 0.0), x)))
+    return minus((0.5 * PI[0], 0.5 * PI[1]), _asin_of_small(x))
+
+
+@compiled
+def _atan2(x, of, plain):
+    size = max(abs(x[0]), abs(of[0]))
+    if not 0.0 < size < math.inf or x[0] == 0.0:
+        return (plain, 0.0) if x[0] != 0.0 or of[0] >= 0.0 else _kept((plain, 0.0), plain)
+    exponent = -math.frexp(size)[1]
+    up, right = scaled(x, exponent), scaled(of, exponent)
+    sine, cosine = sincos_of((plain, 0.0))
+    across = minus(times(up, cosine), times(right, sine))
+    return _kept(sum_of(plain, across[0] / (right[0] * cosine[0] + up[0] * sine[0])), plain)
+
+
+@compiled
+def _atan(x, plain):
+    return _atan2(x, (1.0, 0.0), plain)
+
+
+@compiled
+def _asinh(x, plain):
+    if abs(x[0]) < _TINY:
+        return x[0], x[1]
+    if not abs(x[0]) < math.inf:
+        return plain, 0.0
+    if abs(x[0]) < 2.0**-20:  # x - x^3 / 6 + 3 x^5 / 40 - 15 x^7 / 336
+        square = times(x, x)
+        inner = (3.0 / 40.0 - 15.0 / 336.0 * square[0]) * square[0]
+        inner_pair = minus((inner, 0.0), by((1.0, 0.0), (6.0, 0.0)))
+        return plus(x, times(x, times(square, inner_pair)))
+    size = x if x[0] > 0.0 else (-x[0], -x[1])
+    if size[0] > 2.0**60:
+        made = plus(_log(size, 0.0), (LN2[0], LN2[1]))
+    else:  # log1p(x + x^2 / (1 + sqrt(1 + x^2)))
+        square = times(size, size)
+        grown = plus((1.0, 0.0), root(plus((1.0, 0.0), square)))
+        made = _log1p(plus(size, by(square, grown)), 0.0)
+    return _kept(made if x[0] > 0.0 else (-made[0], -made[1]), plain)
+
+
+@compiled
+def _acosh(x, plain):
+    above = minus(x, (1.0, 0.0))
+    if not 0.0 < above[0] < math.inf:
+        return _unknown() if above[0] < 0.0 else (plain, 0.0)
+    if x[0] > 2.0**60:
+        return _kept(plus(_log(x, 0.0), (LN2[0], LN2[1])), plain)
+    product = root(times(above, plus(above, (2.0, 0.0))))
+    return _kept(_log1p(plus(above, product), 0.0), plain)
+
+
+@compiled
+def _atanh(x, plain):
+    if abs(x[0]) < _TINY:
+        return x[0], x[1]
+    size = x if x[0] >= 0.0 else (-x[0], -x[1])
+    left = minus((1.0, 0.0), size)
+    if not left[0] > 0.0:
+        return _unknown() if left[0] < 0.0 else (plain, 0.0)
+    made = _log1p(by((2.0 * size[0], 2.0 * size[1]), left), 0.0)
+    made = (0.5 * made[0], 0.5 * made[1])
+    return _kept(made if x[0] >= 0.0 else (-made[0], -made[1]), plain)
+
+
+@compiled
+def _pow(x, exponent, plain):
+    usual = abs(exponent[0]) < math.inf and 0.0 < abs(x[0]) < math.inf
+    if not usual or exponent[0] == 0.0 or x[0] == 1.0 and x[1] == 0.0:
+        return plain, 0.0
+    is_whole = math.floor(exponent[0]) == exponent[0] and math.floor(exponent[1]) == exponent[1]
+    if x[0] < 0.0 and not is_whole:
+        return _unknown()
+    is_odd = (exponent[0] % 2.0 + exponent[1] % 2.0) % 2.0 != 0.0
+    size = x if x[0] > 0.0 else (-x[0], -x[1])
+    power = times(exponent, _log(size, 0.0))
+    if not abs(power[0]) < 745.0:
+        return plain, 0.0
+    made = exp_of(power)
+    return _kept((-made[0], -made[1]) if x[0] < 0.0 and is_odd else made, plain)
+
+
+@compiled
+def _erf_of(x):
+    """erf x = 2 / sqrt(pi) e^(-x^2) sum of 2^n x^(2n+1) / (2n + 1)!!, |x| below 9."""
+    square = times(x, x)
+    term, total = x, x
+    for n in range(1, 400):
+        term = by(times(term, (2.0 * square[0], 2.0 * square[1])), (2.0 * n + 1.0, 0.0))
+        total = plus(total, term)
+        if abs(term[0]) < 1e-34 * abs(total[0]):
+            break
+    return times(times(_TWO_OVER_ROOT_PI, exp_of((-square[0], -square[1]))), total)
+
+
+@compiled
+def _erfc_of_large(x):
+    """erfc of x from 1.5 to 27, by its continued fraction, from the end."""
+    fraction = x
+    for n in range(500, 0, -1):
+        fraction = plus(x, by((0.5 * n, 0.0), fraction))
+    square = times(x, x)
+    made = by(exp_of((-square[0], -square[1])), fraction)
+    half = times(_TWO_OVER_ROOT_PI, made)
+    return 0.5 * half[0], 0.5 * half[1]
+
+
+@compiled
+def _erf(x, plain):
+    if not 0.0 < abs(x[0]) < math.inf:
+        return plain, 0.0
+    if abs(x[0]) < 1.5:
+        return _kept(_erf_of(x), plain)
+    if abs(x[0]) > 27.0:
+        return plain, 0.0
+    if x[0] > 0.0:
+        return minus((1.0, 0.0), _erfc_of_large(x))
+    return minus(_erfc_of_large((-x[0], -x[1])), (1.0, 0.0))
+
+
+@compiled
+def _erfc(x, plain):
+    if not abs(x[0]) < 27.3:
+        return plain, 0.0
+    if x[0] < -1.5:
+        return minus((2.0, 0.0), _erfc_of_large((-x[0], -x[1])))
+    if x[0] < 1.5:
+        return minus((1.0, 0.0), _erf_of(x))
+    return _kept(_erfc_of_large(x), plain)
+
+
+@compiled
+def _sinpi(x):
+    """sin(pi x) of |x| below 2^53."""
+    k = math.floor(x[0] + 0.5)
+    sine = sincos_of(times(PI, minus(x, (k, 0.0))))[0]
+    return sine if k % 2.0 == 0.0 else (-sine[0], -sine[1])
+
+
+_STIRLING = (
+    (1.0, 12.0), (-1.0, 360.0), (1.0, 1260.0), (-1.0, 1680.0), (1.0, 1188.0), (-691.0, 360360.0),
+    (1.0, 156.0), (-3617.0, 122400.0), (43867.0, 244188.0), (-174611.0, 125400.0),
+    (77683.0, 5796.0), (-236364091.0, 1506960.0), (657931.0, 300.0), (-3392780147.0, 93960.0),
+    (1723168255201.0, 2492028.0), (-7709321041217.0, 505920.0),
+)  # fmt: skip
+"""B_2k / (2k (2k - 1)) for k = 1, 2, ... as fractions, B Bernoulli's numbers."""
+
+
+@compiled
+def _log_gamma(x):
+    """log of gamma(x) for x > 0, by Stirling's series where x is large: (log, divisor)."""
+    divisor = (1.0, 0.0)
+    while x[0] < 32.0:
+        divisor, x = times(divisor, x), plus(x, (1.0, 0.0))
+    made = plus(times(minus(x, (0.5, 0.0)), log_of(x)), minus(_HALF_LOG_2PI, x))
+    inverse = by((1.0, 0.0), x)
+    square, factor = times(inverse, inverse), inverse
+    for fraction in _STIRLING:
+        coefficient = by((fraction[0], 0.0), (fraction[1], 0.0))
+        made = plus(made, times(coefficient, factor))
+        factor = times(factor, square)
+    return made, divisor
+
+
+@compiled
+def _gamma(x, plain):
+    if not 1e-300 < abs(plain) < math.inf or not abs(x[0]) < 172.0:
+        return plain, 0.0
+    if x[0] > 0.0:
+        made, divisor = _log_gamma(x)
+        return _kept(by(exp_of(made), divisor), plain)
+    made, divisor = _log_gamma(minus((1.0, 0.0), x))
+    return _kept(by(times(PI, divisor), times(_sinpi(x), exp_of(made))), plain)
+
+
+@compiled
+def _lgamma(x, plain):
+    if not abs(plain) < 1e300 or not abs(x[0]) < 1e15:
+        return _unknown() if abs(plain) < math.inf else (plain, 0.0)
+    if (x[0] == 1.0 or x[0] == 2.0) and x[1] == 0.0:
+        return 0.0, 0.0
+    if x[0] > 0.0:
+        made, divisor = _log_gamma(x)
+        return _kept(minus(made, log_of(divisor)), plain)
+    made, divisor = _log_gamma(minus((1.0, 0.0), x))
+    size = by(times(PI, divisor), _sinpi(x))
+    size = size if size[0] > 0.0 else (-size[0], -size[1])
+    return _kept(minus(_log(size, 0.0), made), plain)
+
+
+@compiled
+def _sinc(x, plain):
+    if x[0] == 0.0:
+        return plain, 0.0
+    if abs(x[0]) < _LARGEST_ANGLE:
+        return _kept(by(_sinpi(x), times(x, PI)), plain)
+    return _unknown()
+
+
+@compiled
+def _hypot(x, other, plain):
+    if not 0.0 < plain < math.inf:
+        return plain, 0.0
+    exponent = -math.frexp(plain)[1]
+    first, second = scaled(x, exponent), scaled(other, exponent)
+    made = root(plus(times(first, first), times(second, second)))
+    return _kept(scaled(made, -exponent), plain)
+
+
+@compiled
+def _cbrt(x, plain):
+    if not 0.0 < abs(plain) < math.inf:
+        return plain, 0.0
+    exponent = -math.frexp(plain)[1]
+    size = scaled((plain, 0.0), exponent)
+    away = minus(scaled(x, 3 * exponent), times(times(size, size), size))
+    step = away[0] / (3.0 * size[0] * size[0])
+    step -= step * step / size[0]
+    return _kept(scaled(sum_of(size[0], step), -exponent), plain)
+
+
+@compiled
+def _ufp(x, plain):
+    return plain, 0.0
+
+
+FUNCTIONS: dict[Callable, Callable] = {
+    exponential.exp: _exp, exponential.exp2: _exp2, exponential.expm1: _expm1,
+    exponential.sinh: _sinh, exponential.cosh: _cosh, exponential.tanh: _tanh,
+    logarithm.log: _log, logarithm.log2: _log2, logarithm.log10: _log10, logarithm.log1p: _log1p,
+    logarithm.asinh: _asinh, logarithm.acosh: _acosh, logarithm.atanh: _atanh, logarithm.pow: _pow,
+    trigonometric.sin: _sin, trigonometric.cos: _cos, trigonometric.tan: _tan,
+    trigonometric.asin: _asin, trigonometric.acos: _acos, trigonometric.atan: _atan,
+    trigonometric.atan2: _atan2, trigonometric.sinc: _sinc, normal.erf: _erf, normal.erfc: _erfc,
+    gamma.gamma: _gamma, gamma.lgamma: _lgamma, power.hypot: _hypot, power.cbrt: _cbrt,
+    ufp: _ufp,
+}  # fmt: skip
+"""Evaluation of an operation -> (pairs, its value of high numbers) -> a pair."""

@@ -1,0 +1,295 @@
+"""Kernels lifted to the backend `dd`, and pairs outside of kernels."""
+
+from __future__ import annotations
+
+import itertools
+from functools import partial
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+from numba.core import types
+
+from sciprec.instruments.pairs.operations import DTYPE
+from sciprec.instruments.pairs.program import pair_program
+from sciprec.instruments.tracing.numbers import CompanionArray, CompanionValue
+from sciprec.precision.formats.backend import Backend
+from sciprec.precision.lifting.compiling import module_of
+from sciprec.precision.lifting.lifted import Lifted
+from sciprec.precision.lifting.lifting import lift
+from sciprec.precision.rewriting.syntax import LiftError
+
+_ROW_WORDS = 8
+
+
+class Pair(NamedTuple):
+    """Numbers as unevaluated sums high + low, each of the two an array or a float.
+
+    Attributes:
+        high: the numbers, rounded to binary64.
+        low: what is left, of the same shape: at most half a unit in the last place of high.
+    """
+
+    high: Any
+    low: Any
+
+
+class PairLifted(Lifted):
+    """A kernel in pairs; call it like the kernel.
+
+    Numbers that are given are exact, as pairs where they are a `Pair`, an array's elements each.
+    Results are rounded to binary64 once, of arrays of binary32 to that; `pairs` gives both numbers.
+
+    Args:
+        kernel: the plain Python function.
+        backend: under which the kernel is known.
+    """
+
+    def __init__(self, kernel, backend: Backend) -> None:
+        program = pair_program(kernel)
+        again = partial(lift, backend=backend)
+        super().__init__(kernel, backend, program, module_of(program), 0, again)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the kernel."""
+        return self._called(args, kwargs)[0]
+
+    def pairs(self, *args: Any, **kwargs: Any) -> dict[str, Pair]:
+        """Run the kernel; both numbers of its results.
+
+        Args:
+            args, kwargs: those of the kernel.
+
+        Returns:
+            Name of an array that the kernel may write, of tuples `NAME_0` and so on, or "return"
+            (`return_0`, ... where there are several) -> its numbers after the call.
+
+        Example:
+            >>> import sciprec
+            >>> def third(x):
+            ...     return x / 3.0
+            >>> sciprec.lift(third, "dd").pairs(1.0)["return"]
+            Pair(high=0.3333333333333333, low=1.850371707708594e-17)
+        """
+        _, result, given = self._called(args, kwargs)
+        made: dict[str, Pair] = {}
+        for name, argument, written in given:
+            if written:
+                made |= _named(name, argument)
+        return made | _named("return", result)
+
+    def address(self, *args: Any) -> int:
+        """Refuse what needs numbers as they are outside."""
+        raise LiftError(
+            f"kernel '{self.kernel.__name__}' in '{self.backend.name}' has no address to call: its "
+            "arguments are made pairs first; call the lifted kernel"
+        )
+
+    def _explained(self, error, args) -> LiftError:
+        return super()._explained(error, tuple(map(_outside, args)))
+
+    def _called(self, args: tuple, kwargs: dict):
+        """The result as it is returned, as compiled code gave it, and (name, argument as compiled
+        code took it, whether it may have been written) of each argument.
+        """
+        args, names = self.bound(args, kwargs), list(self.signature.parameters)
+        plain = tuple(a.high if isinstance(a, Pair) else a for a in args)
+        self._require_apart(names, plain)
+        with self._native(tuple(map(self._checked, names, plain))) as native:
+            taken, written = self.taken(native, args), self._written(native)
+            result = self.entered(taken)
+            every = zip(names, native, taken, args, written, strict=True)
+            for name, argument, pair, before, may_be in every:
+                if may_be:
+                    self._write_back(name, argument, pair, before)
+        given = list(zip(names, taken, written, strict=True))
+        return _returned(result, list(_arrays_beside(plain, taken))), result, given
+
+    def taken(self, native: tuple, args: tuple) -> tuple:
+        """Arguments as the compiled kernel takes them.
+
+        Args:
+            native: as other kernels take them.
+            args: as they were given, a `Pair` with its low numbers.
+        """
+        names, known = self.signature.parameters, dict[int, CompanionArray]()
+        lows = [a.low if isinstance(a, Pair) else None for a in args]
+        every = zip(names, native, lows, strict=True)
+        return tuple(_taken(name, argument, known, low) for name, argument, low in every)
+
+    def entered(self, taken: tuple) -> Any:
+        """What the compiled kernel gives for these."""
+        table = np.zeros((len(self._program.layout.rows) + 1, _ROW_WORDS), np.int64)
+        result, _ = self._enter(self.dispatcher, (table.ctypes.data, *taken))
+        return result
+
+    def _write_back(self, name: str, argument, pair, before) -> None:
+        """Put what an argument holds after a call where it was given."""
+        if isinstance(pair, tuple):
+            for a, p, b in zip(argument, pair, before, strict=True):
+                self._write_back(name, a, p, b)
+        if not isinstance(pair, CompanionArray):
+            return
+        high, low = pair.numbers[..., 0], pair.numbers[..., 1]
+        if argument.dtype == np.float32:
+            high = _toward_odd(high, low)
+        targets = [(argument, high)]
+        if isinstance(before, Pair):
+            targets.append((before.low, low))
+        for target, numbers in targets:
+            with np.errstate(all="ignore"):
+                numbers = numbers.astype(target.dtype)
+            if numbers.tobytes() == target.tobytes():
+                continue
+            if not target.flags.writeable:
+                raise LiftError(
+                    f"kernel '{self.kernel.__name__}' writes into '{name}', which is read-only; "
+                    "give a copy"
+                )
+            target[...] = numbers
+
+    def _require_apart(self, names: list[str], args: tuple) -> None:
+        """Refuse arrays that share memory without being the same one."""
+        arrays = [(n, a) for n, given in zip(names, args, strict=True) for a in _arrays(given)]
+        for (name, array), (other, second) in itertools.combinations(arrays, 2):
+            if array is not second and np.may_share_memory(array, second):
+                raise LiftError(
+                    f"kernel '{self.kernel.__name__}' is given '{name}' and '{other}', which share "
+                    f"memory; '{self.backend.name}' takes arrays of their own: give a copy"
+                )
+
+    def _checked(self, name: str, argument):
+        """An argument that is made of real numbers."""
+        if isinstance(argument, Pair):
+            return argument
+        if isinstance(argument, tuple):
+            return tuple(self._checked(name, a) for a in argument)
+        usual = "c" * isinstance(argument, complex)
+        kind = getattr(getattr(argument, "dtype", None), "kind", usual)
+        if callable(argument):
+            what = f"the function '{getattr(argument, '__name__', argument)}'"
+        elif isinstance(getattr(argument, "_numba_type_", None), types.ClassInstanceType):
+            what = f"an object of class {type(argument).__name__}"
+        elif kind == "c":
+            what = "complex numbers"
+        else:
+            return self._prepared(argument)
+        raise LiftError(
+            f"kernel '{self.kernel.__name__}' is given {what} as '{name}'; '{self.backend.name}' "
+            "takes real numbers, arrays and tuples of these: give real and imaginary parts, fields "
+            "of objects, and write calls of functions into the kernel"
+        )
+
+
+@numba.extending.typeof_impl.register(PairLifted)
+def _typeof_lifted(value, context):
+    raise LiftError(
+        f"kernel '{value.kernel.__name__}' in '{value.backend.name}' is called by compiled code, "
+        "which has no pairs; lift the kernel that calls it"
+    )
+
+
+def _arrays(argument) -> list[np.ndarray]:
+    """The arrays of floats in an argument."""
+    if isinstance(argument, tuple):
+        return [a for item in argument for a in _arrays(item)]
+    held = isinstance(argument, np.ndarray) and argument.dtype.kind == "f"
+    return [argument] if held else []
+
+
+def _outside(argument):
+    """An argument of compiled code as it was given."""
+    if isinstance(argument, tuple):
+        return tuple(map(_outside, argument))
+    if isinstance(argument, CompanionArray):
+        return argument.numbers[..., 0]
+    return float(argument.numbers[0]) if isinstance(argument, CompanionValue) else argument
+
+
+def _taken(name: str, argument, known: dict[int, CompanionArray], low=None):
+    """An argument as compiled code takes it."""
+    if isinstance(argument, tuple):
+        return tuple(_taken(name, a, known) for a in argument)
+    if isinstance(argument, np.ndarray) and argument.dtype.kind == "f":
+        if id(argument) not in known:
+            known[id(argument)] = CompanionArray(_numbers(name, argument, low), DTYPE)
+        return known[id(argument)]
+    return argument if low is None else CompanionValue(_numbers(name, argument, low), DTYPE)
+
+
+def _numbers(name: str, high, low) -> np.ndarray:
+    """Numbers (..., 2), normalised."""
+    high = np.asarray(high, np.float64)
+    numbers = np.zeros((*high.shape, 2))
+    numbers[..., 0] = high
+    if low is None:
+        return numbers
+    low = np.asarray(low, np.float64)
+    if low.shape != high.shape:
+        raise LiftError(
+            f"'{name}' is a Pair of the shapes {high.shape} and {low.shape}; give one low number "
+            "for each high one"
+        )
+    with np.errstate(all="ignore"):
+        total = high + low
+        other = total - high
+        rest = (high - (total - other)) + (low - other)
+        known = np.isfinite(rest)
+        numbers[..., 0] = np.where(known, total, high)
+        numbers[..., 1] = np.where(known, rest, 0.0)
+    return numbers
+
+
+def _toward_odd(high: np.ndarray, low: np.ndarray) -> np.ndarray:
+    """high + low in binary64 such that rounding it to fewer bits rounds the sum once: its last bit
+    is odd where it is not exact (Boldo and Melquiond 2008).
+    """
+    even = (np.ascontiguousarray(high).view(np.int64) & 1) == 0
+    with np.errstate(all="ignore"):
+        moved = np.nextafter(high, np.copysign(np.inf, low))
+    return np.where(even & (low != 0.0) & np.isfinite(high), moved, high)
+
+
+def _is_pair(value: Any) -> bool:
+    return len(value) == 2 and all(type(v) is float for v in value)
+
+
+def _arrays_beside(args: tuple, taken: tuple):
+    """Every array of floats as it was given, and as compiled code took it."""
+    for given, pair in zip(args, taken, strict=True):
+        if isinstance(pair, tuple):
+            yield from _arrays_beside(given, pair)
+        elif isinstance(pair, CompanionArray):
+            yield given, pair.numbers
+
+
+def _returned(value: Any, arguments: list[tuple[Any, np.ndarray]]):
+    """A result rounded to binary64; an array that was given is that array."""
+    if isinstance(value, np.ndarray) and value.dtype.kind == "f":
+        for given, numbers in arguments:
+            if _are_same(value, numbers):
+                return given
+        return value[..., 0].copy()
+    if isinstance(value, tuple):
+        return value[0] if _is_pair(value) else tuple(_returned(v, arguments) for v in value)
+    return value
+
+
+def _are_same(one: np.ndarray, other: np.ndarray) -> bool:
+    """Whether two arrays are the same memory."""
+    places = [(a.__array_interface__["data"][0], a.shape, a.strides) for a in (one, other)]
+    return places[0] == places[1]
+
+
+def _named(name: str, value: Any) -> dict[str, Pair]:
+    """The numbers of a result, or of several in a tuple, by name."""
+    if isinstance(value, CompanionArray):
+        value = value.numbers
+    if isinstance(value, np.ndarray) and value.dtype.kind == "f":
+        return {name: Pair(value[..., 0].copy(), value[..., 1].copy())}
+    if not isinstance(value, tuple):
+        return {}
+    if _is_pair(value):
+        return {name: Pair(*value)}
+    every = [_named(f"{name}_{n}", item) for n, item in enumerate(value)]
+    return {key: pair for one in every for key, pair in one.items()}
