@@ -13,6 +13,7 @@ from sciprec.foundation.later import (
     KERNEL_TRUTHS,
     MODEL_STAGES,
     NAMED_BACKENDS,
+    REMEDIES,
     imported,
     public,
 )
@@ -146,6 +147,7 @@ KERNEL_TRUTHS.add("dd", "sciprec.tools.digits.own_error", "own_errors")
 for _kind, _module in (("assignment", "assignment"), ("policy", "policies"), ("scaled", "scaling")):
     BACKEND_MAKERS.add(_kind, f"sciprec.instruments.assigning.{_module}", "backend_called")
 NAMED_BACKENDS.add("dd", "sciprec.instruments.pairs.backend", "pair_backend")
+REMEDIES.add("kernel", "sciprec.tools.mend.mends", "mended")
 find_moved_modules()
 
 

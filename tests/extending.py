@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from sciprec.climate.catalogue import CASES, EQUATIONS, TIME_SCHEMES
-from sciprec.extend import FORMATS, OPERATIONS, ROUNDINGS
+from sciprec.extend import FORMATS, OPERATIONS, ROUNDINGS, RULES
 from sciprec.foundation.loading import load_files
 from sciprec.heston.options import catalogue as _payoffs  # noqa: F401
 from sciprec.heston.payoff_registry import _REGISTRY
@@ -29,7 +29,7 @@ BLOCKS = dict(
 """Text of each by its heading, without the article."""
 _TABLES = (
     FORMATS, ROUNDINGS, OPERATIONS, CASES, EQUATIONS, TIME_SCHEMES, error_metrics._METRICS,
-    section._ADDED, _REGISTRY, registry._SCHEMES, kind._KINDS,
+    section._ADDED, RULES, _REGISTRY, registry._SCHEMES, kind._KINDS,
 )  # fmt: skip
 
 

@@ -49,6 +49,14 @@ def trace(
             "ones; 1 for none [default: 16, of long runs of a model their beginning]."
         ),
     ] = None,
+    mend: Annotated[
+        bool,
+        typer.Option(
+            "--mend",
+            help="Search what to do about the lines of a kernel that are to blame, each proposal "
+            "proven by runs, with its patch.",
+        ),
+    ] = False,
     html: Annotated[
         Path | None,
         written(
@@ -69,8 +77,15 @@ def trace(
             options["metric"] = metric
         with Waiting(f"tracing {traced} in {backend}"):
             result = _of_kernel(traced, inputs, changes, backend, samples, options)
+            mended = result.mend() if mend else None
     else:
         refuse_inputs(inputs)
+        if mend:
+            raise InputError(
+                f"--mend is given beside '{traced}', a scenario; it mends kernels: name one, "
+                "FILE.py:FUNCTION"
+            )
+        mended = None
         if metric is not None:
             raise InputError(
                 f"--metric {metric} is given beside a scenario, whose traces are of relative_l2; "
@@ -78,21 +93,27 @@ def trace(
             )
         with Waiting(f"tracing {traced} in {backend}"):
             result = _of_scenario(traced, changes or [], backend, samples, options)
-    page = None if html is None else _written(result, html)
+    page = None if html is None else _written(result, html, mended)
     if json:
-        print_json(result.as_dict())
+        print_json(result.as_dict() | ({"mend": mended.as_dict()} if mended is not None else {}))
     else:
         print(result)
+        if mended is not None:
+            print(mended)
+            if mended.proposals:
+                print(mended.proposals[0].patch, end="")
         if page is not None:
             say(f"page: {page}")
 
 
-def _written(result, path: Path) -> Path:
-    """The page of a trace."""
+def _written(result, path: Path, mended) -> Path:
+    """The page of a trace, with what to do about its lines where that was asked for."""
     from sciprec.tools.trace.models.traces import ModelTrace
     from sciprec.tools.trace.page import write_trace_page
 
-    return write_trace_page(result, path) if isinstance(result, ModelTrace) else result.html(path)
+    if isinstance(result, ModelTrace):
+        return write_trace_page(result, path)
+    return result.html(path, mend=mended)
 
 
 def _of_kernel(named: str, inputs: str | None, changes, backend: str, samples, options):

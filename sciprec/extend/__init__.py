@@ -41,6 +41,8 @@ if TYPE_CHECKING:  # what editors and type checkers see; at run time each is imp
     from sciprec.results.output.stated import stated as stated
     from sciprec.scenario.loading import Scenario as Scenario
     from sciprec.scenario.variant import Variant as Variant
+    from sciprec.tools.mend.catalogue import RULES as RULES
+    from sciprec.tools.mend.catalogue import Rule as Rule
     from sciprec.workbench.kinds import Estimate as Estimate
     from sciprec.workbench.kinds import Kind as Kind
     from sciprec.workbench.kinds import Member as Member
@@ -75,6 +77,8 @@ _PUBLIC = {
     "add_carried": "sciprec.heston.schemes.registry",
     "metric": "sciprec.results.comparison.pointwise.error_metrics",
     "Pair": "sciprec.results.comparison.pointwise.pairing",
+    "RULES": "sciprec.tools.mend.catalogue",
+    "Rule": "sciprec.tools.mend.catalogue",
     "Subject": "sciprec.report.section",
     "page_section": "sciprec.report.section",
     "Estimate": "sciprec.workbench.kinds",

@@ -1,5 +1,5 @@
-"""Tools, a folder each: trace, digits, tune, monitor, adapt, bound and memory, for kernels and some
-for models.
+"""Tools, a folder each: trace, mend, digits, tune, monitor, adapt, bound and memory, for kernels
+and some for models.
 """
 
 from typing import TYPE_CHECKING
@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from sciprec.tools import bound as bound
     from sciprec.tools import digits as digits
     from sciprec.tools import memory as memory
+    from sciprec.tools import mend as mend
     from sciprec.tools import monitor as monitor
     from sciprec.tools import trace as trace
     from sciprec.tools import tune as tune

@@ -83,6 +83,16 @@ def section_of_the_page(module):
     assert added.render(SimpleNamespace(runs=[], scenario="flow")) is None
 
 
+def rule_of_mend(module):
+    def kernel(x, out):
+        for i in range(out.size):
+            out[i] = 1.0 / math.cos(x[i]) - 1.0
+
+    x = np.linspace(0.001, 0.01, 20)
+    (proposal,) = sciprec.trace(kernel, "fp32", (x, np.zeros(20))).mend().proposals
+    assert (proposal.title, proposal.source) == ("exsecant", "nobody (2026)")
+
+
 def climate_case(module):
     hill, grid = resolve_case("hill_of_water"), GaussianGrid(Truncation(10, 16, 32, 1200.0))
     lon, lat = grid.lon_radians[:, None], grid.lat_radians
@@ -123,8 +133,8 @@ def verb_of_the_command_line(module):
 
 SHOWN = (
     number_format, rounding, rounding_around_another, time_scheme, elementary_function, metric,
-    section_of_the_page, climate_case, payoff, path_scheme, kind_of_scenario, set_of_equations,
-    verb_of_the_command_line,
+    section_of_the_page, rule_of_mend, climate_case, payoff, path_scheme, kind_of_scenario,
+    set_of_equations, verb_of_the_command_line,
 )  # fmt: skip
 
 

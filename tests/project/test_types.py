@@ -28,8 +28,8 @@ from sciprec import (
 ROOT = Path(__file__).parents[2]
 OWN = (
     sciprec, accumulation, arrays, arrays.sums, climate, extend, heston, machine, precision, report,
-    results, tools.bound, tools.digits, tools.memory, tools.monitor, tools.trace, tools.tune,
-    workbench, workbench.models, workbench.study,
+    results, tools.bound, tools.digits, tools.memory, tools.mend, tools.monitor, tools.trace,
+    tools.tune, workbench, workbench.models, workbench.study,
 )  # fmt: skip
 KERNELS = ("sciprec.machine.instructions",)
 """Modules of functions that kernels call: numbers and arrays of whatever type is right there."""

@@ -23,11 +23,13 @@ from sciprec.precision.rewriting.syntax import Source
 from sciprec.tools.trace.findings import TraceData, called
 from sciprec.tools.trace.growth import Growth
 from sciprec.tools.trace.lines import UNKNOWN
+from sciprec.tools.trace.proposals import HEADS
 
 if TYPE_CHECKING:
     from sciprec.tools.trace.examination import Event
     from sciprec.tools.trace.lines import Line
     from sciprec.tools.trace.models.traces import ModelTrace
+    from sciprec.tools.trace.proposals import Mend
     from sciprec.tools.trace.verification import Verification
 
 _MOST_EVENTS = 5
@@ -36,8 +38,9 @@ _LEVELS = (0.01, 0.05, 0.2, 0.5)
 
 
 def trace_page(
-    trace: TraceData, sources: Sequence[Source], grown: Growth | None, verified: Verification | None
-) -> str:
+    trace: TraceData, sources: Sequence[Source], grown: Growth | None,
+    verified: Verification | None, mend: Mend | None = None,
+) -> str:  # fmt: skip
     """The page as text; the same trace gives the same bytes.
 
     Args:
@@ -45,6 +48,7 @@ def trace_page(
         sources: of the kernel and what it calls.
         grown: when the error arose; None where there is no loop.
         verified: what its shares predict, run; None where that was not asked for.
+        mend: what to do about its lines; None where that was not asked for.
     """
     notes = []
     notes += [f"{note}." for note in trace.outcome.notes()]
@@ -68,6 +72,8 @@ def trace_page(
         + " (the given ones and perturbed ones)" * (trace.inputs > 1),
         verified=verified,
         picture=_picture(grown) if grown is not None else None,
+        mend=mend,
+        mend_heads=HEADS,
     )
 
 

@@ -15,6 +15,7 @@ from sciprec.foundation import targets
 from sciprec.foundation.arguments import path as checked_path
 from sciprec.foundation.arguments import refused, whole, word
 from sciprec.foundation.errors import InputError
+from sciprec.foundation.later import REMEDIES
 from sciprec.foundation.listing import Listing, Summary, counted
 from sciprec.precision.formats.backend import Backend, resolve_backend
 from sciprec.precision.lifting.lifted import Lifted
@@ -23,17 +24,18 @@ from sciprec.tools.monitor.alerts import RULES
 from sciprec.tools.monitor.kernel_sums import lost_sums
 from sciprec.tools.monitor.lost import alerts_of_sums
 from sciprec.tools.trace.attribution import require_apart, require_traceable
-from sciprec.tools.trace.examination import Examination, told
+from sciprec.tools.trace.examination import Event, Examination, told
 from sciprec.tools.trace.families import grouped, large_parts
 from sciprec.tools.trace.findings import Findings, TraceData, called
 from sciprec.tools.trace.growth import Growth, group_of_step, growth
-from sciprec.tools.trace.healing import becomes_large, with_causes
+from sciprec.tools.trace.healing import Healed, becomes_large, with_causes
 from sciprec.tools.trace.lines import LANES, UNKNOWN, Line
 from sciprec.tools.trace.losses import Losses, loaded, turned
 from sciprec.tools.trace.needed_memory import require_memory_of_kernel
 from sciprec.tools.trace.origins import BY, Group, groups_of, is_unseen
 from sciprec.tools.trace.perturbed_inputs import PerturbedInputs
 from sciprec.tools.trace.problem import Problem, bound_arguments
+from sciprec.tools.trace.proposals import Mend
 from sciprec.tools.trace.splitting import Split, norm, share
 from sciprec.tools.trace.verification import (
     Check,
@@ -49,6 +51,8 @@ so few numbers that some would be correlated by chance."""
 _HEAVY, _MANY = 0.25, 16
 """A line's share of the error, and how often it is run, from which on its carried sums are looked
 at."""
+_BLAMED, _MANY_BITS = 0.01, 3.0
+"""Share of the error, or bits lost, of lines that `mend` begins with."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -89,13 +93,55 @@ class Trace(TraceData):
         word("truth", truth, ("dd", "auto"))
         return self._work.verify(top)
 
-    def html(self, path: str | Path, *, verify: int = 3) -> Path:
+    def mend(self, *, most: int = 60) -> Mend:
+        """Search what to do about the lines to blame, and prove it by runs.
+
+        Rules of a catalogue are applied to the source, the line to blame first. Each candidate is
+        run on the inputs given and in other regimes made of them (signs turned, sizes nearer to 1,
+        large and small exchanged), in the arithmetic of the trace and in fp64, and held to exact
+        values. Nothing is offered that is another function, makes a mean error larger by half a
+        bit anywhere, or changes the outcome of a decision.
+
+        Args:
+            most: candidates that are run.
+
+        Returns:
+            A Mend: its proposals have a patch, the mended kernel, the error left and a source.
+
+        Raises:
+            InputError: `most` is no number from 1.
+            LiftError: the kernel's source cannot be read.
+
+        Precision:
+            Exact values are pairs of binary64 numbers that know their own error; numbers of which
+            they do not know enough are left out of all comparisons.
+
+        Source:
+            Rewriting by rules, judged by sampled error: Panchekha et al. (2015), there on
+            expressions.
+
+        Example:
+            >>> import math
+            >>> import numpy as np
+            >>> import sciprec
+            >>> def growth(rate, out):
+            ...     for i in range(out.size):
+            ...         out[i] = math.exp(rate[i]) - 1.0
+            >>> t = sciprec.trace(growth, "fp32", (np.linspace(1e-5, 1e-4, 20), np.zeros(20)))
+            >>> t.mend().proposals[0].title
+            'expm1'
+        """
+        whole("most", most, 1, 10_000, "a whole number from 1")
+        return REMEDIES["kernel"](self._work.problem, self._work.blamed, most)
+
+    def html(self, path: str | Path, *, verify: int = 3, mend: Mend | None = None) -> Path:
         """Write a page: the source with heat by line, groups, and when the error arose; it brings
         no script. The kernel is run some 24 times more for the last.
 
         Args:
             path: of the file.
             verify: how many groups are computed wider; 0 for none. In binary64 none can be.
+            mend: what `mend` gave, to be shown on the page; None for nothing.
 
         Returns:
             The path.
@@ -109,7 +155,7 @@ class Trace(TraceData):
         free = targets.require_free(checked_path("the page", path), targets.PAGE)
         some = self.groups or self.outcome.lost
         done = self.verify(verify) if verify and some and self._work.can_be_wider else None
-        text = trace_page(self, self._work.sources(), self._work.growth(), done)
+        text = trace_page(self, self._work.sources(), self._work.growth(), done, mend)
         return targets.write(free, text, targets.PAGE)
 
     def _summary(self) -> Summary:
@@ -247,6 +293,7 @@ class _Work:
         gram = self.inputs.products(chosen, samples)
         correlated = len(self.inputs.used) > 1
         self.lines, self.line_groups = grouped(ungrouped, chosen, gram, correlated)
+        self.blamed: list[Line] = []
 
     def _steps(self) -> list[Group]:
         """Arguments, then steps of the run."""
@@ -284,6 +331,7 @@ class _Work:
             lost_by = None if place is None else ranges[place]
             if self.splits:
                 healed = becomes_large(self.problem, self.groups, self.seen)
+        self.blamed = self._blamed(lost_by, healed)
         total = sum(self.parts.values(), 0.0 * error)
         name, backend = self.problem.function.__name__, self.problem.backend
         findings = Findings(
@@ -326,6 +374,17 @@ class _Work:
         if not alerts:
             return ""
         return f" Line {alerts[0].variable.removeprefix('line:')} loses updates: {alerts[0].words}."
+    def _blamed(self, lost_by: Event | None, healed: Healed | None) -> list[Line]:
+        """Lines in the order in which they are to blame: those of the verdict, then by share and by
+        bits lost.
+        """
+        named = [(e.file, e.line) for e in (lost_by,) if e is not None]
+        named += [(healed.group.file, healed.group.line)] if healed is not None else []
+        lines = [n for n in self.lines if n.name.startswith("line ")]
+        first = [n for place in named for n in lines if (n.file, n.line) == place]
+        rest = [n for n in lines if n not in first
+                and (abs(n.share) > _BLAMED or n.bits_lost > _MANY_BITS)]  # fmt: skip
+        return first + sorted(rest, key=lambda n: (-abs(n.share), -n.bits_lost))
 
     def _known(self):
         """tested - twin, as a vector like the error."""

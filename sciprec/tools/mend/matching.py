@@ -1,0 +1,231 @@
+"""Patterns of rules, met in expressions: sums in any order, products, letters for anything."""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import Any
+
+from sciprec.tools.mend.catalogue import Rule
+from sciprec.tools.mend.expressions import (
+    Part,
+    called,
+    factors,
+    filled,
+    is_number,
+    is_shorter,
+    key,
+    parsed,
+    product_of,
+    sum_of,
+    terms,
+)
+
+Values = Mapping[str, ast.expr]
+"""Letters of a pattern and what they stand for."""
+
+
+def is_letter(node: ast.AST) -> bool:
+    """Whether a node of a pattern stands for anything."""
+    return isinstance(node, ast.Name) and len(node.id) == 1 and node.id.isupper()
+
+
+def matches(pattern: ast.expr, node: ast.expr, values: Values) -> Iterator[Values]:
+    """Every meaning of a pattern's letters with which it is all of a node."""
+    for found, _, _ in _matches(pattern, node, values, False):
+        yield found
+
+
+def _matches(
+    pattern: ast.expr, node: ast.expr, values: Values, partly: bool
+) -> Iterator[tuple[Values, int, list[Part]]]:
+    """Meanings of letters, the sign with which the pattern is there, and the parts of a sum or
+    product that it leaves, where it may leave some.
+    """
+    if is_letter(pattern):
+        if pattern.id not in values:
+            yield {**values, pattern.id: node}, 1, []
+        elif key(values[pattern.id]) == key(node):
+            yield values, 1, []
+    elif is_number(pattern):
+        if is_number(node) and node.value == pattern.value:
+            yield values, 1, []
+    elif isinstance(pattern, ast.Call):
+        if called(node) == called(pattern) and len(node.args) == len(pattern.args):
+            for found in _each(pattern.args, node.args, values):
+                yield found, 1, []
+    elif isinstance(pattern, ast.Name):
+        if isinstance(node, ast.Name) and node.id == pattern.id:
+            yield values, 1, []
+    elif isinstance(pattern, ast.BinOp) and isinstance(pattern.op, ast.Pow) and not is_number(
+        pattern.right
+    ):
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
+            for found in _each([pattern.left, pattern.right], [node.left, node.right], values):
+                yield found, 1, []
+    else:
+        yield from _parts_match(pattern, node, values, partly)
+
+
+def _each(patterns: list[ast.expr], nodes: list[ast.expr], values: Values) -> Iterator[Values]:
+    if not patterns:
+        yield values
+        return
+    for found in matches(patterns[0], nodes[0], values):
+        yield from _each(patterns[1:], nodes[1:], found)
+
+
+def is_sum(pattern: ast.expr) -> bool:
+    """Whether a pattern is a sum, a difference or a negative."""
+    return isinstance(pattern, ast.UnaryOp) or (
+        isinstance(pattern, ast.BinOp) and isinstance(pattern.op, (ast.Add, ast.Sub))
+    )
+
+
+def _parts_match(
+    pattern: ast.expr, node: ast.expr, values: Values, partly: bool
+) -> Iterator[tuple[Values, int, list[Part]]]:
+    """Parts of the pattern to different parts of the node, letters last."""
+    adds = is_sum(pattern)
+    split, join = (terms, sum_of) if adds else (factors, product_of)
+    wanted = sorted(split(pattern), key=lambda part: is_letter(part[1]))
+    there = split(node)
+    if not adds and (root := _root_letter(wanted, values)):
+        if not partly and (base := _root(there, len(wanted))) is not None:
+            yield {**values, root: base}, 1, []
+        return
+    if len(there) < len(wanted):
+        return
+
+    def place(number: int, left: list[Part], found: Values, flip: int):
+        if number == len(wanted):
+            if partly or not left:
+                yield found, flip, left
+            return
+        sign, part = wanted[number]
+        is_free = is_letter(part) and part.id not in found
+        is_last = number == len(wanted) - 1
+        if is_free and is_last and len(left) > 1:
+            rest = join([(sign * flip * s, n) for s, n in left])
+            yield {**found, part.id: rest}, flip, []
+        for n, (s, one) in enumerate(left):
+            others = left[:n] + left[n + 1 :]
+            if s == sign * flip:
+                for more in matches(part, one, found):
+                    yield from place(number + 1, others, more, flip)
+            elif is_free and adds:
+                turned = ast.UnaryOp(ast.USub(), one)
+                yield from place(number + 1, others, {**found, part.id: turned}, flip)
+
+    for flip in (1, -1) if adds and partly else (1,):
+        yield from place(0, there, values, flip)
+
+
+def _root_letter(wanted: list[Part], values: Values) -> str:
+    """The letter of which a product is a power, where it is free."""
+    names = {part.id for sign, part in wanted if is_letter(part) and sign > 0}
+    is_power = len(wanted) > 1 and all(is_letter(p) and s > 0 for s, p in wanted)
+    return names.pop() if is_power and len(names) == 1 and not names & set(values) else ""
+
+
+def _root(there: list[Part], power: int) -> ast.expr | None:
+    """The expression of which factors are a power."""
+    groups: dict[tuple[int, str], list[Part]] = {}
+    for sign, node in there:
+        groups.setdefault((sign, key(node)), []).append((sign, node))
+    if any(len(group) % power for group in groups.values()):
+        return None
+    return product_of([p for g in groups.values() for p in g[: len(g) // power]])
+
+
+def rewritten_here(rule: Rule, node: ast.expr) -> Iterator[ast.expr]:
+    """Every expression that a rule makes of a node, not of what is inside."""
+    seen: set[str] = set()
+    pattern = parsed(rule.pattern)
+    for values, sign, rest in _matches(pattern, node, {}, True):
+        if rule.condition and not is_shorter(filled(parsed(rule.condition), values)):
+            continue
+        if all(map(is_number, values.values())):
+            continue
+        new = filled(parsed(rule.replacement), values)
+        if is_sum(pattern):
+            new = sum_of([(sign, new), *rest]) if sign > 0 or not rest else sum_of(
+                [*rest, (sign, new)]
+            )
+        elif rest:
+            new = product_of([(1, new), *rest])
+        text = ast.unparse(ast.fix_missing_locations(new))
+        if text not in seen:
+            seen.add(text)
+            yield parsed(text)
+
+
+def rewritten(rule: Rule, node: ast.expr) -> Iterator[ast.expr]:
+    """Every expression with a rule applied once, and then the one with it applied at all its
+    places; of those that are equal as polynomials the first.
+    """
+    seen = {}
+    for new in _once(rule, node):
+        seen.setdefault(key(new), new)
+    yield from seen.values()
+    if len(seen) > 1:
+        everywhere = ast.fix_missing_locations(_Everywhere(rule).visit(copied(node)))
+        new = parsed(ast.unparse(everywhere))
+        if key(new) not in seen:
+            yield new
+
+
+@lru_cache(maxsize=256)
+def repeats(rule: Rule) -> bool:
+    """Whether a rule fits into what it makes, so that a second time it only repeats a branch."""
+    return next(_once(rule, parsed(rule.replacement)), None) is not None
+
+
+def copied(node: ast.expr) -> ast.expr:
+    """A copy that may be changed."""
+    return copy.deepcopy(node)
+
+
+def _once(rule: Rule, node: ast.expr) -> Iterator[ast.expr]:
+    yield from rewritten_here(rule, node)
+    if isinstance(node, ast.Subscript):
+        return
+    for field, value in ast.iter_fields(node):
+        if field == "test":  # of a decision, which no rule may change
+            continue
+        for place, child in _children(value):
+            for new in _once(rule, child):
+                whole = copied(node)
+                if place is None:
+                    setattr(whole, field, new)
+                else:
+                    getattr(whole, field)[place] = new
+                yield whole
+
+
+def _children(value: Any) -> list[tuple[int | None, ast.expr]]:
+    if isinstance(value, ast.expr):
+        return [(None, value)]
+    if isinstance(value, list):
+        return [(n, v) for n, v in enumerate(value) if isinstance(v, ast.expr)]
+    return []
+
+
+class _Everywhere(ast.NodeTransformer):
+    """The first meaning of a rule at every node, inner ones first."""
+
+    def __init__(self, rule: Rule):
+        self.rule = rule
+
+    def visit(self, node: ast.AST) -> Any:
+        if isinstance(node, ast.Subscript):
+            return node
+        if isinstance(node, ast.IfExp):
+            node.body, node.orelse = self.visit(node.body), self.visit(node.orelse)
+        else:
+            self.generic_visit(node)
+        if isinstance(node, ast.expr):
+            return next(rewritten_here(self.rule, node), node)
+        return node

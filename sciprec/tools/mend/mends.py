@@ -1,0 +1,214 @@
+"""The search for what to do about a line: rules one after another, judged by runs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from sciprec.foundation.listing import counted
+from sciprec.foundation.loading import load_plugins
+from sciprec.tools.mend.candidates import Candidate, candidates
+from sciprec.tools.mend.judge import LEAST, Judge, Judged, Score
+from sciprec.tools.mend.sources import KernelSource
+from sciprec.tools.trace.lines import Line
+from sciprec.tools.trace.problem import Problem
+from sciprec.tools.trace.proposals import Mend, Proposal, Tried
+
+_DEPTH, _WIDTH = 3, 3
+"""Rules one after another, and candidates that a further rule is applied to."""
+_PROVEN = 6
+"""Candidates of a round that are held to exact values, the best first."""
+_DONE = 0.8
+"""Bits of mean error below which there is nothing to mend."""
+_STEPPED_OVER = ("does not help", "is worse on", "makes the worst", "adds nothing")
+_NO_WORSE = 1.05
+
+
+def mended(problem: Problem, blamed: Sequence[Line], most: int) -> Mend:
+    """Proposals for a traced kernel.
+
+    Args:
+        problem: the kernel with its arguments in an arithmetic.
+        blamed: lines of the trace, those to blame first.
+        most: candidates that are run.
+
+    Raises:
+        LiftError: the kernel's source cannot be read.
+    """
+    load_plugins()
+    source = KernelSource.of(problem.function)
+    judge = Judge(problem, source)
+    before, name = judge.given.narrow, problem.function.__name__
+    kernel = f"'{name}' in {problem.backend.name}"
+    notes = [f"no other regime was run, since {judge.only_given}"] if judge.only_given else []
+    if not before.numbers:
+        verdict = (
+            f"Nothing can be proven: exact values of '{name}' need more than 106 bits, or are not "
+            "finite, on the inputs given; mend it on a shorter run."
+        )
+        return _without(problem, before, verdict, notes)
+    here = [n for n in blamed if n.function == name]
+    if blamed and blamed[0].function != name:
+        notes.append(
+            f"line {blamed[0].line} is in '{blamed[0].function}', which the kernel calls: trace "
+            "and mend that function by itself"
+        )
+    if before.mean < _DONE and before.worst <= 2.0:
+        verdict = (
+            f"There is nothing to mend: no line is to blame, {kernel} errs by {before.mean:.1f} "
+            f"bits in the mean and {before.worst:.1f} at most."
+        )
+        return _without(problem, before, verdict, notes)
+    search = _Search(judge, [n.line for n in here], most)
+    offered = search.run(Candidate(source))
+    proposals, tried = _proposals(judge, offered, search.tried)
+    verdict = _verdict(kernel, before, proposals, len(tried), search.ran)
+    return Mend(
+        name, problem.backend.name, before.relative, before.mean, before.worst, tuple(proposals),
+        tuple(tried), verdict, tuple(notes),
+    )  # fmt: skip
+
+
+def _without(problem: Problem, score: Score, verdict: str, notes: Sequence[str]) -> Mend:
+    name, backend = problem.function.__name__, problem.backend.name
+    return Mend(name, backend, score.relative, score.mean, score.worst, (), (), verdict,
+                tuple(notes))  # fmt: skip
+
+
+class _Search:
+    """Rounds of candidates: each applies one more rule to the best of the round before.
+
+    Args:
+        judge: runs them.
+        blamed: lines of the kernel, those to blame first.
+        most: candidates that are run.
+
+    Attributes:
+        tried: what is not offered, and why.
+        ran: how many candidates were run.
+    """
+
+    def __init__(self, judge: Judge, blamed: Sequence[int], most: int):
+        self.judge, self.blamed, self.most = judge, blamed, most
+        self.tried: list[Tried] = []
+        self.ran = 0
+        self._seen: set[str] = set()
+
+    def run(self, start: Candidate) -> list[Judged]:
+        """All candidates that are proven."""
+        before = self.judge.given.narrow
+        overflows = before.relative == float("inf")
+        self._seen.add(start.text.text)
+        frontier, offered = [Judged(start, "", before)], []
+        for _ in range(_DEPTH):
+            judged = [j for one in frontier for j in self._round(one, overflows)]
+            judged.sort(key=lambda j: _size(j.score))
+            helping = [j for j in judged if not j.why]
+            proven = [self.judge.exactly(j) for j in helping[:_PROVEN]]
+            offered += [j for j in proven if not j.why]
+            refused = [j for j in proven if j.why]
+            refused += [Judged(j.candidate, "helps less than others", j.score)
+                        for j in helping[_PROVEN:]]  # fmt: skip
+            self.tried += [_tried(j) for j in refused]
+            wrong = {id(j.candidate) for j in refused if "another" in j.why or "exact" in j.why}
+            frontier = [
+                j for j in judged
+                if id(j.candidate) not in wrong and (not j.why or j.why.startswith(_STEPPED_OVER))
+            ][:_WIDTH]  # fmt: skip
+            self.tried += [_tried(j) for j in judged if j.why]
+            if not frontier or any(_is_done(j.score) for j in offered):
+                break
+        return offered
+
+    def _round(self, before: Judged, overflows: bool) -> list[Judged]:
+        """The candidates of one more rule, run in the arithmetic."""
+        found = []
+        for candidate in candidates(before.candidate, self.blamed, overflows):
+            if candidate.text.text in self._seen:
+                continue
+            if self.ran >= self.most:
+                break
+            self._seen.add(candidate.text.text)
+            self.ran += 1
+            judged = self.judge.in_arithmetic(candidate)
+            if judged.score is None:
+                self.tried.append(_tried(judged))
+                continue
+            if not judged.why and not judged.score.helps(before.score):
+                last = before.candidate.title
+                judged = Judged(candidate, f"adds nothing to '{last}'", judged.score)
+            found.append(judged)
+        return found
+
+
+def _size(score: Score | None) -> tuple[float, float]:
+    assert score is not None
+    return (score.mean, score.relative)
+
+
+def _is_done(score: Score | None) -> bool:
+    return score is not None and score.mean < _DONE
+
+
+def _tried(judged: Judged) -> Tried:
+    return Tried(judged.candidate.title, judged.candidate.line, judged.why)
+
+
+def _proposals(
+    judge: Judge, offered: Sequence[Judged], tried: Sequence[Tried]
+) -> tuple[list[Proposal], list[Tried]]:
+    """Proposals, the one that leaves least first; none of which another leaves no more with no
+    more operations.
+    """
+    counted_ones = [(j, judge.operations_more(j.candidate)) for j in offered]
+    counted_ones.sort(key=lambda item: (item[0].score.relative, item[1]))
+    kept: list[tuple[Judged, int]] = []
+    rest = list(tried)
+    for judged, more in sorted(counted_ones, key=lambda item: item[1]):
+        better = next((k for k, n in kept if _covers(k.score, judged.score)), None)
+        if better is None:
+            kept.append((judged, more))
+        else:
+            why = f"leaves no less than '{better.candidate.title}', which does no more operations"
+            rest.append(Tried(judged.candidate.title, judged.candidate.line, why))
+    kept.sort(key=lambda item: (item[0].score.relative, item[1]))
+    proposals = []
+    for judged, more in kept:
+        candidate, score = judged.candidate, judged.score
+        kernel = candidate.text.made()
+        kernel.__module__ = judge.problem.function.__module__
+        sources = "; ".join(dict.fromkeys(candidate.sources))
+        proposals.append(Proposal(
+            candidate.title, candidate.line, score.relative, score.mean, score.worst, more,
+            candidate.text.patch(), kernel, sources, candidate.cautions,
+        ))  # fmt: skip
+    shown = {(p.title, p.line) for p in proposals}
+    return proposals, [t for t in dict.fromkeys(rest) if (t.title, t.line) not in shown]
+
+
+def _covers(one: Score, other: Score) -> bool:
+    return one.relative <= _NO_WORSE * other.relative and one.mean <= other.mean + 0.1
+
+
+def _verdict(
+    kernel: str, before: Score, proposals: Sequence[Proposal], tried: int, ran: int
+) -> str:
+    """Say what to do."""
+    if not ran:
+        return f"No rule fits a line of {kernel}, whose error is {before.relative:.2g}."
+    if not proposals:
+        return (
+            f"Nothing is offered for {kernel}: of {counted(ran, 'candidate')} that were run none "
+            "takes its error away and passes all runs."
+        )
+    best = proposals[0]
+    count = counted(abs(best.operations), "operation")
+    more = f"{count} {'more' if best.operations > 0 else 'fewer'}"
+    how = f"with {more if best.operations else 'as many operations'}"
+    if not math.isfinite(before.relative):
+        left = f"{best.error:.2g} is left where results were not finite"
+    elif best.error < LEAST * before.relative:
+        left = f"{best.error:.2g} is left of an error of {before.relative:.2g}"
+    else:
+        left = f"{best.bits:.1f} of {before.mean:.1f} wrong bits are left in the mean"
+    return f"Mend line {best.line} of {kernel} by '{best.title}' ({best.source}): {left}, {how}."

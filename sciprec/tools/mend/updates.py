@@ -1,0 +1,237 @@
+"""Rules of whole statements: an update carries what it loses, a clock counts its steps."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sciprec.tools.mend.definitions import Update, plainly_assigned, updated, written
+from sciprec.tools.mend.expressions import called, is_number, names_in
+from sciprec.tools.mend.sources import Edit, KernelSource
+
+
+@dataclass(frozen=True)
+class Rewritten:
+    """What a rule of statements makes of a function.
+
+    Attributes:
+        name, source: of the rule.
+        lines: numbers of the lines that it changes.
+        edits: of the source.
+        caution: what its reader should know; "" for nothing.
+    """
+
+    name: str
+    source: str
+    lines: tuple[int, ...]
+    edits: tuple[Edit, ...]
+    caution: str = ""
+
+
+_Loop = ast.For | ast.While
+_Site = tuple[ast.stmt, Update]
+_FASTMATH = "the kernel is compiled with fastmath, which may take the carry away: leave it out"
+
+
+def kahan(target: str, change: str, low: str, part: str, new: str) -> list[str]:
+    """An update with what it loses carried, where changes are smaller than what they change."""
+    return [
+        f"{part} = {change} + {low}",
+        f"{new} = {target} + {part}",
+        f"{low} = {part} - ({new} - {target})",
+        f"{target} = {new}",
+    ]
+
+
+def two_sum(target: str, change: str, low: str, part: str, new: str) -> list[str]:
+    """An update with what it loses carried, whatever the sizes."""
+    return [
+        f"{part} = {change} + {low}",
+        f"{new} = {target} + {part}",
+        f"{low} = ({target} - ({new} - ({new} - {target}))) + ({part} - ({new} - {target}))",
+        f"{target} = {new}",
+    ]
+
+
+_CARRIES: tuple[tuple[str, str, Callable[..., list[str]]], ...] = (
+    ("carry of the update", "Kahan (1965)", kahan),
+    ("carry of the update by two-sum", "Knuth (1969)", two_sum),
+)
+
+
+def of_statements(source: KernelSource) -> Iterator[Rewritten]:
+    """Everything that rules of statements make of a source, each rule also at all its places."""
+    sites = _sites(source)
+    for name, author, write in _CARRIES:
+        every = [edits for group in sites.values()
+                 if (edits := _carried(source, group, write)) is not None]  # fmt: skip
+        if len(every) > 1:
+            every.append(_together(every))
+        caution = _FASTMATH if source.is_fastmath else ""
+        for lines, edits in every:
+            yield Rewritten(name, author, lines, edits, caution)
+    for group in sites.values():
+        if (clock := _clock(source, group)) is not None:
+            yield Rewritten("clock by a counter", "Higham (2002)", *clock)
+
+
+def _sites(source: KernelSource) -> dict[str, list[_Site]]:
+    """Target -> the updates of it in loops, each a statement of its own lines."""
+    sites: dict[str, list[_Site]] = {}
+    for loop in _loops(source.tree):
+        for statement in ast.walk(loop):
+            update = updated(statement) if isinstance(statement, ast.stmt) else None
+            if update is None or source.indentation(statement) is None:
+                continue
+            group = sites.setdefault(ast.unparse(update.target), [])
+            if all(statement is not s for s, _ in group) and not _counts(update):
+                group.append((statement, update))
+    return {target: group for target, group in sites.items() if group}
+
+
+def _loops(tree: ast.AST) -> list[_Loop]:
+    return [n for n in ast.walk(tree) if isinstance(n, (ast.For, ast.While))]
+
+
+def _counts(update: Update) -> bool:
+    return is_number(update.change) and isinstance(update.change.value, int)
+
+
+def _carried(
+    source: KernelSource, group: Sequence[_Site], write: Callable[..., list[str]]
+) -> tuple[tuple[int, ...], tuple[Edit, ...]] | None:
+    """The edits that carry what all updates of a target lose."""
+    target = group[0][1].target
+    base = target.id if isinstance(target, ast.Name) else _base(target)
+    if base is None:
+        return None
+    low_base = source.free_name(f"{base}_low")
+    part, new = source.free_name(f"{base}_part"), source.free_name(f"{base}_new")
+    edits = []
+    for statement, update in group:
+        pad = source.indentation(statement)
+        change = ast.unparse(update.change)
+        if update.sign < 0:
+            change = f"-({change})" if isinstance(update.change, ast.BinOp) else f"-{change}"
+        where = ast.unparse(update.target)
+        lines = write(where, change, low_base + where.removeprefix(base), part, new)
+        edits.append(
+            Edit(statement.lineno, statement.end_lineno, tuple(pad + line for line in lines))
+        )
+    starts = _starts(source, base, low_base, [s for s, _ in group], isinstance(target, ast.Name))
+    if starts is None:
+        return None
+    return tuple(s.lineno for s, _ in group), tuple(edits + starts)
+
+
+def _base(target: ast.expr) -> str | None:
+    """The array of an element."""
+    if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
+        return target.value.id
+    return None
+
+
+def _starts(
+    source: KernelSource, base: str, low: str, updates: Sequence[ast.stmt], scalar: bool
+) -> list[Edit] | None:
+    """Edits that set what is carried to zero where the target gets a value that is no update."""
+    numpy = next((n for n, v in source.namespace.items() if v is np), None)
+    if not scalar and numpy is None:
+        return None
+    zero = f"{low} = 0.0" if scalar else f"{low} = {numpy}.zeros_like({base})"
+    edits = []
+    for statement in (n for n in ast.walk(source.tree) if isinstance(n, ast.stmt)):
+        if statement in updates or not isinstance(statement, (ast.Assign, ast.AugAssign)):
+            continue
+        targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+        parts = [t for one in targets for t in (one.elts if isinstance(one, ast.Tuple) else [one])]
+        lines = []
+        for part in parts:
+            if isinstance(part, ast.Name) and part.id == base:
+                lines.append(zero)
+            elif _base(part) == base:
+                lines.append(f"{low}{ast.unparse(part).removeprefix(base)} = 0.0")
+        pad = source.indentation(statement)
+        if lines and pad is None:
+            return None
+        end = statement.end_lineno
+        edits += [Edit(end + 1, end, tuple(f"{pad}{line}" for line in lines))] if lines else []
+    arguments = {a.arg for a in ast.walk(source.tree.args) if isinstance(a, ast.arg)}
+    if base in arguments:
+        first = _first(source)
+        pad = source.indentation(first)
+        if pad is None:
+            return None
+        edits.append(Edit(first.lineno, first.lineno - 1, (f"{pad}{zero}",)))
+    return edits
+
+
+def _first(source: KernelSource) -> ast.stmt:
+    """The first statement that is no docstring."""
+    body = source.tree.body
+    is_docstring = isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant)
+    return body[1] if is_docstring and len(body) > 1 else body[0]
+
+
+def _together(
+    every: Sequence[tuple[tuple[int, ...], tuple[Edit, ...]]],
+) -> tuple[tuple[int, ...], tuple[Edit, ...]]:
+    """All of several changes as one."""
+    lines = tuple(sorted(n for numbers, _ in every for n in numbers))
+    return lines, tuple(e for _, edits in every for e in edits)
+
+
+def _clock(
+    source: KernelSource, group: Sequence[_Site]
+) -> tuple[tuple[int, ...], tuple[Edit, ...]] | None:
+    """The edits that make of `t = t + dt` in each pass a product with the number of steps."""
+    (statement, update), rest = group[0], group[1:]
+    if rest or not isinstance(update.target, ast.Name):
+        return None
+    name = update.target.id
+    loop = next((n for n in _loops(source.tree) if statement in n.body), None)
+    if loop is None or names_in(update.change) & written(loop) or _reads_elements(update.change):
+        return None
+    pad, outer = source.indentation(statement), source.indentation(loop)
+    if pad is None or outer is None:
+        return None
+    start, steps = source.free_name(f"{name}_start"), source.free_name(f"{name}_steps")
+    change = ast.unparse(update.change)
+    change = f"({change})" if isinstance(update.change, (ast.BinOp, ast.UnaryOp)) else change
+    lines = [f"{pad}{steps} += 1"]
+    before = [f"{outer}{steps} = 0"]
+    if _starts_at_zero(source, name, loop) and update.sign > 0:
+        lines.append(f"{pad}{name} = {steps} * {change}")
+    else:
+        before.insert(0, f"{outer}{start} = {name}")
+        sign = "-" if update.sign < 0 else "+"
+        lines.append(f"{pad}{name} = {start} {sign} {steps} * {change}")
+    return (statement.lineno,), (
+        Edit(statement.lineno, statement.end_lineno, tuple(lines)),
+        Edit(loop.lineno, loop.lineno - 1, tuple(before)),
+    )
+
+
+def _reads_elements(node: ast.expr) -> bool:
+    return any(isinstance(n, ast.Subscript) or called(n) for n in ast.walk(node))
+
+
+def _starts_at_zero(source: KernelSource, name: str, loop: _Loop) -> bool:
+    """Whether the variable is zero before the loop, in its block."""
+    for block in _blocks(source.tree):
+        if loop in block:
+            before = block[: block.index(loop)]
+            last = next((s for s in reversed(before) if name in written(s)), None)
+            zero = last is not None and plainly_assigned(last) == name
+            return zero and is_number(last.value) and last.value.value == 0
+    return False
+
+
+def _blocks(tree: ast.AST) -> Iterator[list[ast.stmt]]:
+    for node in ast.walk(tree):
+        for part in ("body", "orelse"):
+            if isinstance(getattr(node, part, None), list):
+                yield getattr(node, part)

@@ -1,0 +1,118 @@
+"""What `mend` gives: proposals that runs have proven, and what was tried besides."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from sciprec.foundation.listing import Listing, Shown, Summary, counted
+
+HEADS = ("proposal", "line", "error left", "bits, mean", "worst", "operations", "source")
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Proposal(Shown):
+    """One way to write a kernel so that it errs less, run on all inputs.
+
+    Attributes:
+        title: the rules that were applied.
+        line: the first line that the first one changes.
+        error: what is left, relative l2, of the result with the largest, on the inputs given.
+        bits, worst: mean and largest error of its numbers, log2(1 + units in the last place).
+        operations: how many more are done on the inputs given; negative where they are fewer.
+        patch: unified diff, which `git apply` takes at the top of the repository.
+        kernel: the mended function, without decorators; `lift` takes it.
+        source: author and year of each rule.
+        cautions: what to know before it is used.
+    """
+
+    title: str
+    line: int
+    error: float
+    bits: float
+    worst: float
+    operations: int
+    patch: str
+    kernel: Callable[..., Any] = field(repr=False)
+    source: str
+    cautions: tuple[str, ...] = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything but the function as plain data."""
+        return {n: v for n, v in vars(self).items() if n != "kernel"}
+
+    def row(self) -> tuple[str, ...]:
+        """Words of a table below `HEADS`."""
+        return (
+            self.title, str(self.line), f"{self.error:.2g}", f"{self.bits:.1f}",
+            f"{self.worst:.1f}", f"{self.operations:+,}", self.source,
+        )  # fmt: skip
+
+    def _summary(self) -> Summary:
+        listing = Listing(HEADS[:1], HEADS[1:6], [self.row()], HEADS[6:])
+        return Summary(self.title, listing, (*self.cautions, *self.patch.splitlines()))
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A candidate that is not offered.
+
+    Attributes:
+        title, line: as those of a proposal.
+        why: what its run showed.
+    """
+
+    title: str
+    line: int
+    why: str
+
+    def __str__(self) -> str:
+        return f"{self.title} in line {self.line} {self.why}"
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Mend(Shown):
+    """Proposals for the line that a trace blames, each proven by runs.
+
+    Attributes:
+        kernel, backend: what was mended.
+        error, bits, worst: of the kernel as it is, as those of a proposal.
+        proposals: the one that leaves least first.
+        tried: what is not offered, and why.
+        verdict: what to do, in a sentence.
+        notes: what was not run, or could not be.
+    """
+
+    kernel: str
+    backend: str
+    error: float
+    bits: float
+    worst: float
+    proposals: tuple[Proposal, ...]
+    tried: tuple[Tried, ...]
+    verdict: str
+    notes: tuple[str, ...] = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything but the functions as plain data."""
+        return vars(self) | {
+            "proposals": [p.as_dict() for p in self.proposals],
+            "tried": [asdict(t) for t in self.tried],
+        }
+
+    def rows(self) -> list[tuple[str, ...]]:
+        """Words of a table below `HEADS`: the kernel as it is, then proposals."""
+        if not self.proposals:
+            return []
+        first = ("as it is", "–", f"{self.error:.2g}", f"{self.bits:.1f}", f"{self.worst:.1f}",
+                 "–", "")  # fmt: skip
+        return [first, *(p.row() for p in self.proposals)]
+
+    def _summary(self) -> Summary:
+        listing = Listing(HEADS[:1], HEADS[1:6], self.rows(), HEADS[6:], ("worst", "line"))
+        notes = [f"{p.title}: {caution}" for p in self.proposals[:1] for caution in p.cautions]
+        if self.tried:
+            others = counted(len(self.tried), "other")
+            notes.append(f"{others} tried, see `.tried`: {self.tried[0]}")
+        return Summary(self.verdict, listing, (*self.notes, *notes))
