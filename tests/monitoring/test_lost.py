@@ -281,3 +281,76 @@ def test_a_trace_says_what_loses_updates():
     )
     clock = sciprec.trace(random_sums.clock, "fp32", (np.zeros(1), 0.1, 600), samples=1)
     assert "loses updates" not in clock.verdict
+
+
+OCEAN = '''
+from dataclasses import dataclass
+
+import numpy as np
+import xarray as xr
+
+import sciprec
+
+
+@dataclass(frozen=True)
+class Nothing:
+    """No keys."""
+
+
+def warming(ts, dts):
+    for i in range(ts.size):
+        dts[i] = 600.0 * (3.7 - 1.2 * (ts[i] - 288.15)) / 209200000.0
+
+
+@sciprec.model("creeping_ocean")
+def ocean(given: Nothing, arithmetic):
+    kernel, states = arithmetic.lift(warming), []
+    ts, dts = arithmetic.quantize(np.array([288.15, 289.0])), np.zeros(2)
+    for step in range(2001):
+        if step % 1000 == 0:
+            states.append(ts.copy())
+        kernel(ts, dts)
+        arithmetic.update(ts, dts)
+        arithmetic.watch(ts=ts)
+    return xr.Dataset(
+        {"ts": (("time", "place"), np.array(states), {"units": "K"})},
+        coords={"time": ("time", np.arange(3.0), {"units": "s"})},
+    )
+'''
+SCENARIO = '''
+name = "ocean"
+title = "A slab"
+source = "any"
+kind = "creeping_ocean"
+backends = ["fp32"]
+compensation = ["none", "carry"]
+
+[creeping_ocean]
+
+[monitor]
+watch = ["ts"]
+every = 500
+alerts = { lost = "50%", digits = 6, "ts<289.005" = true }
+
+[[tolerance]]
+variable = "ts"
+metric = "relative_l2"
+at_most = 1e-2
+reason = "none"
+'''
+
+
+def test_a_scenario_tells_lost_updates_on_its_page(tmp_path, call):
+    (tmp_path / "ocean.py").write_text(OCEAN, encoding="utf-8")
+    (tmp_path / "ocean.toml").write_text(SCENARIO, encoding="utf-8")
+    out = tmp_path / "out"
+    code, said, err = call(
+        "run", tmp_path / "ocean.toml", "--plugin", tmp_path / "ocean.py", "--out", out
+    )
+    assert code == 0 and "nothing moves: ts changes by 0.018 K in the truth" in said, said
+    page = (out / "index.html").read_text(encoding="utf-8")
+    lost = "ts: all 4,002 increments of ts are below half a unit (2^-24."
+    assert page.count(lost) == 1 and "fp32 keeps 24 bits; a carry gives 48." in page
+    assert page.count("outside of ts&lt;289.005") == 2  # of fp64 and of fp32 with a carry
+    assert "digits agree with fp64, fewer than 6, in step 500" in page
+    assert page.count("Lost updates of ") == 3
