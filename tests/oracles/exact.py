@@ -16,7 +16,9 @@ from fractions import Fraction
 
 NAN, INF = math.nan, math.inf
 RANDOM_BITS = 52
-"""Of a stochastic rounding."""
+"""Of a random rounding."""
+AT_RANDOM = "sr", "random"
+"""Stochastic rounding, and that with even chances."""
 QUOTIENT_BITS = 120  # of a quotient or root before its sticky bit: over two binary64 significands
 
 
@@ -83,8 +85,10 @@ def _round_to_grid(
         if sticky and shift < RANDOM_BITS:
             raise AssertionError("an inexact number was given with too few bits to draw")
         return kept + (((rest << RANDOM_BITS) >> shift) + random >= 1 << RANDOM_BITS)
+    if rounding == "random":
+        return kept + (random >> RANDOM_BITS - 1)
     if rounding != "rn":
-        raise ValueError(f"rounding {rounding!r} is not one of rn rz ru rd ro sr")
+        raise ValueError(f"rounding {rounding!r} is not one of rn rz ru rd ro sr random")
     twice, unit = 2 * rest, 1 << shift
     return kept + (twice > unit or (twice == unit and (sticky or kept % 2 == 1)))
 
@@ -107,7 +111,7 @@ def _ldexp(kept: int, exponent: int) -> float:
 
 
 def _overflowed(sign: int, fmt, rounding: str) -> float:
-    outward = rounding in ("rn", "sr") or rounding == ("rd" if sign else "ru")
+    outward = rounding in ("rn", *AT_RANDOM) or rounding == ("rd" if sign else "ru")
     if fmt.overflow == "saturate" or not outward:
         return -fmt.max_finite if sign else fmt.max_finite
     return infinite(sign, fmt)

@@ -79,7 +79,7 @@ class Role:
     """Steps of one arithmetic on Python floats."""
 
     def __init__(self, arithmetic, mixed: bool = False) -> None:
-        self.mixed, self.random = mixed, arithmetic.rounding == "sr"
+        self.mixed, self.random = mixed, arithmetic.rounding in exact.AT_RANDOM
         self.literal = functools.partial(round_literal, arithmetic=arithmetic)
         self.arithmetic = types.SimpleNamespace(
             format=arithmetic.format, rounding=arithmetic.rounding, aligned=arithmetic.aligned,
@@ -186,7 +186,7 @@ class PythonOperations:
         same = backend.storage == backend.compute and not backend.mixed
         self.stores_as_is = same and backend.noise is None
         direction = backend.storage.rounding
-        nearest = "rn" if direction == "sr" else direction
+        nearest = "rn" if direction in exact.AT_RANDOM else direction
         self.to_binary32 = Role(Arithmetic(FORMATS["binary32"], nearest))
         self.drawn: collections.Counter = collections.Counter()
 

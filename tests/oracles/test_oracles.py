@@ -207,7 +207,7 @@ def test_rounding_by_its_definition(rounding, sign):
 
 
 @pytest.mark.parametrize("overflow", ["infinity", "saturate", "nan"])
-@pytest.mark.parametrize("rounding", ["rn", "rz", "ru", "rd", "ro", "sr"])
+@pytest.mark.parametrize("rounding", ["rn", "rz", "ru", "rd", "ro", *exact.AT_RANDOM])
 def test_overflow_rules(overflow, rounding):
     arithmetic = Arithmetic(Shape(3, -2, 2, overflow=overflow), rounding)
     beyond = {"infinity": math.inf, "saturate": 7.0, "nan": math.nan}[overflow]
@@ -237,7 +237,7 @@ def test_subnormals_are_flushed_after_rounding():
 
 
 def test_sign_of_an_exact_zero_sum():
-    for rounding in ("rn", "rz", "ru", "rd", "ro", "sr"):
+    for rounding in ("rn", "rz", "ru", "rd", "ro", *exact.AT_RANDOM):
         arithmetic = Arithmetic(BINARY16.format, rounding)
         zero = -0.0 if rounding == "rd" else 0.0
         assert same(exact.add(1.5, -1.5, arithmetic), zero)
@@ -255,6 +255,10 @@ def test_stochastic_rounding_goes_up_as_often_as_its_fraction():
     assert exact.round_exact(x, arithmetic, threshold) == 6.0
     assert exact.round_exact(-x, arithmetic, threshold) == -6.0
     assert exact.round_exact(5, arithmetic, 2**52 - 1) == 5.0
+    even = Arithmetic(Shape(3, -2, 2), "random")
+    assert exact.round_exact(x, even, 2**51 - 1) == 5.0
+    assert exact.round_exact(x, even, 2**51) == 6.0
+    assert exact.round_exact(5, even, 2**52 - 1) == 5.0
     few = SimpleNamespace(format=arithmetic.format, rounding="sr", random_bits=3)
     x = Fraction(5) + Fraction(3, 16)  # one eighth and a half
     assert exact.round_exact(x, few, 7 * 2**49 - 1) == 5.0

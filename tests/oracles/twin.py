@@ -387,7 +387,7 @@ class Twin:
         wide = np.dtype(getattr(self.backend, "carrier", np.float64)) == np.float64
         if values.dtype in (np.float32, np.complex64) and wide:
             rounding = self.backend.storage.rounding
-            rounding = "rn" if rounding == "sr" else rounding
+            rounding = "rn" if rounding in exact.AT_RANDOM else rounding
             made.narrow = types.SimpleNamespace(
                 format=FORMATS["binary32"], rounding=rounding, aligned=False
             )

@@ -26,7 +26,7 @@ from sciprec.precision.rewriting.imported import imported
 from sciprec.precision.rewriting.program import Program
 from sciprec.precision.rewriting.syntax import plain_function
 from sciprec.precision.rounding.variant import CAREFUL
-from tests.oracles import random_bits
+from tests.oracles import exact, random_bits
 from tests.oracles.fixed_operations import FixedOperations
 from tests.oracles.python_operations import PythonOperations, WithoutKeys, is_array
 
@@ -161,7 +161,7 @@ def without_keys(kernel, backend, path: str = "auto", trust_inputs: bool = False
 
 
 def _without_bits(role: Arithmetic) -> Arithmetic:
-    rounding = "rn" if role.rounding == "sr" else role.rounding
+    rounding = "rn" if role.rounding in exact.AT_RANDOM else role.rounding
     return replace(role, rounding=rounding, random_bits=None)
 
 

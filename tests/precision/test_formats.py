@@ -103,12 +103,17 @@ def test_defaults_of_a_spec_string(spec, expected):
         ("float:p=8,p=9", ["'p' is given twice"]),
         ("float:p=8,exp=3", ["'exp=3' is not key=value with a known key"]),
         ("float:p=8,overlow=infinity", ["did you mean 'overflow'?"]),
-        ("float:p=8,round=up", ["round='up' is not one of rn, rz, ru, rd, ro, sr"]),
+        ("float:p=8,round=up", ["round='up' is not one of rn, rz, ru, rd, ro, sr, random, rr, pb"]),
         ("float:p=8,subnormals=no", ["subnormals='no' is not one of keep, flush"]),
         ("float:p=8,overflow=nan", ["overflow='nan' is not one of infinity, saturate"]),
         ("float:p=8,emin=5,emax=5", ["emin=5 is not below emax=5"]),
         ("float:p=8,emin=-900,emax=900", ["reach too far", "emin - p + 1 >= -450"]),
-        ("float:p=30,round=sr", ["round=sr is offered up to p=24, not p=30"]),
+        ("float:p=53,emin=-1022,emax=1023,round=ro", ["round=ro needs exponents within emin - p"]),
+        ("float:p=53,emin=-1022,emax=1023,round=sr,subnormals=flush", [
+            "round=sr with binary64's exponents is offered where subnormals are kept and overflow "
+            "is infinity"]),
+        ("float:p=24,round=mca", ["round=mca is offered for binary64 and binary32: write "
+                                  "'fp64,round=mca' or 'fp32,round=mca'"]),
     ],
 )
 def test_malformed_spec_says_what_is_wrong_and_what_is_accepted(spec, words):

@@ -195,6 +195,8 @@ STOCHASTIC = [
     "float:p=21,subnormals=flush",
     "float:p=24,emin=-300,emax=300",
     "float:p=5,random_bits=4",
+    "float:p=40,emin=-300,emax=300",
+    "fp64",
 ]
 
 

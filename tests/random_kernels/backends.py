@@ -19,7 +19,7 @@ SPECS = (
     "float:p=12,emin=-200,emax=200", "float:p=24,emin=-300,emax=300,round=ru",
     "float:p=10,emin=-20,emax=20,round=rd", "fixed:bits=11,round=rd", "fixed:bits=9,saturate=no",
     "float:p=8,round=sr", "float:p=11,emin=-14,emax=15,round=sr", "float:p=20,round=sr",
-    "float:p=16", "float:p=13,emin=-30,emax=31",
+    "float:p=16", "float:p=13,emin=-30,emax=31", "fp64,round=sr", "float:p=40,round=random",
 )  # fmt: skip
 ALL = (*(name for name in backends() if name != "dd"), *SPECS)
 

@@ -35,7 +35,7 @@ AT_RANDOM = Backend(
 BACKENDS = (
     "float:p=8,round=sr", "mlu370-noise", "fixed32", "float:p=11,emin=-14,emax=15,round=sr",
     AT_RANDOM, "fixed16", "float:p=20,round=sr", "fp16", "mix-fp32-fix16", "mlu370",
-    *list(MIXED)[:2], "bf16,round=sr,random_bits=6",
+    *list(MIXED)[:2], "bf16,round=sr,random_bits=6", "fp64,round=sr", "fp64,round=mca",
 )  # fmt: skip
 
 

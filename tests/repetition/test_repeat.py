@@ -244,7 +244,9 @@ def test_a_lifted_kernel_is_called_on_threads_by_streams(backend, tmp_path):
 @pytest.mark.parametrize(
     ("backend", "words"),
     [
-        ("bf16,round=sr", "call lifted.stream(n) with"), ("mlu370-noise", "call lifted.stream(n)"),
+        ("bf16,round=sr", "call lifted.stream(n) with"),
+        ("fp64,round=random", "call lifted.stream(n) with"),
+        ("mlu370-noise", "call lifted.stream(n)"),
         ("fixed16", "lifted.freeze()"), ("fp16", "at the same time has no order"),
     ],
 )  # fmt: skip

@@ -11,7 +11,7 @@ from sciprec.precision.formats.backend import Arithmetic
 from sciprec.precision.formats.float_format import FORMATS
 from tests.rounding import thresholds
 
-QUICK, SLOW = (5, 9), range(10, 33)
+QUICK, SLOW = (5, 9, 51), range(10, 60)
 
 
 @lru_cache
@@ -25,7 +25,7 @@ def compiled_in(spec: str, *others):
     "number", [*QUICK, *(pytest.param(n, marks=pytest.mark.slow) for n in SLOW)]
 )
 def test_thresholds_are_those_of_exact_fractions(number):
-    """A format of each p from 2 to 24, every operation, by bisection."""
+    """A format of each p from 2 to 53, every operation, by bisection."""
     assert thresholds.trial(7, number, 40) == []
 
 
@@ -46,6 +46,8 @@ def test_thresholds_are_those_of_exact_fractions(number):
         ("float:p=11", "from_binary64", (1.0 + 2.0**-52,)),
         ("float:p=11,random_bits=3", "add", (2.0**100, -(2.0**-100))),
         ("float:p=3,random_bits=32", "mul", (1.25, 1.75)),
+        ("float:p=53,random_bits=13", "sqrt", (65536.0 - 2.0**-37,)),  # half a place but a square
+        ("fp64", "fma", (-1.674232198728543e299, 126683696.45805016, 1.7976931348623157e308)),
     ],
 )
 def test_thresholds_that_are_hard(spec, name, row):
@@ -64,6 +66,15 @@ def test_remainders_of_the_smallest_numbers_of_binary64_count():
     arithmetic, compiled = compiled_in("float:p=19", FORMATS["binary64"])
     rows = [(2.0**-1074, 5.5090160396265545e-281), (-(2.0**-1074), 3.0 * 2.0**-930)]
     assert thresholds.faults(compiled, arithmetic, "div", rows) == []
+
+
+def test_what_binary64_cannot_hold_of_a_product_or_quotient_is_not_exact():
+    fmt = resolve_backend("float:p=42,emin=-126,emax=40").compute.format
+    compiled = thresholds.Compiled(Arithmetic(fmt, "random"), (FORMATS["binary64"],))
+    rows = [(4.1e-25, 5e-324), (1.5e-39, -(2.0**-1022)), (0.0, 5e-324)]
+    assert thresholds.faults(compiled, Arithmetic(fmt, "random"), "mul", rows) == []
+    rows = [(5e-324, 1e300), (-(2.0**-1022), 1e40), (0.0, 1e300)]
+    assert thresholds.faults(compiled, Arithmetic(fmt, "random"), "div", rows) == []
 
 
 def counted(base, increment, times, out):

@@ -3,7 +3,7 @@ bisection, and of exact fractions.
 
     python -m tests.rounding.thresholds --seed 1 --count 200 --results thresholds.jsonl
 
-draws formats of every p from 2 to 24 in turn, and operands for each operation; what is done already
+draws formats of every p from 2 to 53 in turn, and operands for each operation; what is done already
 is left out, so that a survey goes on where it was broken off.
 """
 
@@ -179,6 +179,8 @@ def faults(compiled: Compiled, arithmetic: Arithmetic, name: str, rows) -> list[
     wrong = []
     for n, (row, x) in enumerate(cases):
         low, high, fraction = between(x, arithmetic.format)
+        if arithmetic.rule.even_chances and fraction:
+            fraction = Fraction(1, 2)
         # the least multiple of the unit, or odd number, that is not below (1 - fraction) 2^52
         least = math.ceil((1 - fraction) * FULL / unit) * unit
         if odd:
@@ -202,13 +204,20 @@ def _same(a: float, b: float) -> bool:
 
 
 def drawn_arithmetic(p: int, rng: random.Random) -> Arithmetic:
-    """A format of p bits: binary32's range, a small one, a large one; with few random bits, too."""
+    """A format of p bits: binary32's range, a small one, a large one, of 53 bits binary64 itself;
+    with few random bits, or with even chances, too.
+    """
     emin, emax = rng.choice([(-126, 127), (-126, 127), (-14, 15), (-6, 8), (-300, 300), (-126, 40)])
     subnormals, overflow = rng.random() < 0.75, rng.choice(["infinity"] * 3 + ["saturate"])
     fmt = Format(f"{p} bits in {emin}..{emax}", p, emin, emax, subnormals, overflow)
     if p == 4 and rng.random() < 0.3:
         fmt = FORMATS["float8_e4m3fn"]
-    return Arithmetic(fmt, "sr", random_bits=rng.choice([None] * 4 + [1, 5, 13, 24, 32]))
+    few = rng.choice([None] * 4 + [1, 5, 13, 24, 32])
+    if p == 53 and rng.random() < 0.7:
+        fmt = FORMATS["binary64"]
+    if rng.random() < 0.2:
+        return Arithmetic(fmt, "random")
+    return Arithmetic(fmt, "sr", random_bits=few)
 
 
 def drawn_number(fmt: Format, rng: random.Random, near: int | None = None) -> float:
@@ -259,11 +268,11 @@ def drawn_row(name: str, fmt: Format, taken: Format, rng: random.Random) -> tupl
 
 
 def trial(seed: int, number: int, rows: int = 60) -> list[str]:
-    """The faults of one format of p = 2 + number % 23 bits in every operation; every fifth beside
+    """The faults of one format of p = 2 + number % 52 bits in every operation; every fifth beside
     another format, whose numbers are operands.
     """
     rng = random.Random(f"{seed} {number}")
-    arithmetic = drawn_arithmetic(2 + number % 23, rng)
+    arithmetic = drawn_arithmetic(2 + number % 52, rng)
     taken, others = arithmetic.format, ()
     if rng.random() < 0.2:
         taken = FORMATS[rng.choice(["binary32", "binary64"])]
@@ -280,7 +289,7 @@ def trial(seed: int, number: int, rows: int = 60) -> list[str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--count", type=int, default=230)
+    parser.add_argument("--count", type=int, default=520)
     parser.add_argument("--rows", type=int, default=200)
     parser.add_argument("--results", type=Path, required=True)
     given = parser.parse_args()

@@ -343,3 +343,5 @@ BITS = {
 MOST_BITS = 98
 """The same of all others: at most 2^-98 |f|. Of all, |f| is between 2^-900 and 2^1000, and angles
 are below 2^30."""
+LEAST_SEEN, MOST_SEEN = 2.0**-900, 2.0**1000
+"""The sizes of values between which residuals are known."""

@@ -5,7 +5,7 @@ it.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -31,12 +31,14 @@ from sciprec.precision.formats.float_format import (
     parse_spec,
     unfit_random_bits,
     unfit_rounding,
+    unfit_virtual_bits,
 )
 from sciprec.precision.formats.rounding_rules import ROUNDINGS, Rounding
 
 TRUTH = "fp64"
 """Name of the backend that others are compared with."""
-_RANDOM_BITS = "random_bits"
+_OF_ROUNDINGS = "random_bits", "virtual_bits"
+"""Keys that may follow the rounding of a standard format."""
 _ROLES = ("storage", "compute", "accumulate", "matmul")
 
 
@@ -51,6 +53,8 @@ class Arithmetic:
         random_bits: of a stochastic rounding that draws few, as hardware does: r of them go up
             with the probability floor(2^r f) / 2^r, where f last places are lost; left out, as
             many as `rounding.stochastic` draws.
+        virtual_bits: of Monte Carlo arithmetic, its virtual precision t: noise is uniform between
+            -2^(e - t) and 2^(e - t), 2^e <= |x| < 2^(e + 1); left out, the format's bits.
 
     Raises:
         InputError: the rounding is unknown, or not offered for the format.
@@ -60,6 +64,7 @@ class Arithmetic:
     rounding: str = "rn"
     aligned: bool = False
     random_bits: int | None = None
+    virtual_bits: int | None = None
 
     def __post_init__(self) -> None:
         fmt, roundings = self.format, FIXED_ROUNDINGS if self.fixed else ROUNDINGS
@@ -70,15 +75,24 @@ class Arithmetic:
             )
         wrong = unfit_random_bits(self.rounding, self.random_bits)
         if not isinstance(fmt, FixedFormat):
-            wrong = unfit_rounding(self.rounding, fmt.significand_bits, fmt.emin) or wrong
+            bits = fmt.significand_bits
+            wrong = wrong or unfit_virtual_bits(self.rounding, self.virtual_bits, bits)
+            wrong = unfit_rounding(self.rounding, fmt) or wrong
         if wrong:
             raise InputError(f"'{fmt.name}': {wrong}")
+
+    def __repr__(self) -> str:
+        """What makes it, in generated modules; the virtual precision where there is one."""
+        values = [(f.name, getattr(self, f.name)) for f in fields(self)]
+        given = [(name, value) for name, value in values if name != "virtual_bits" or value]
+        return f"Arithmetic({', '.join(f'{name}={value!r}' for name, value in given)})"
 
     @property
     def name(self) -> str:
         """The format and the rounding, as a spec string."""
-        few = "" if self.random_bits is None else f",{_RANDOM_BITS}={self.random_bits}"
-        return f"{self.format.name},round={self.rounding}{few}"
+        values = [(key, getattr(self, key)) for key in _OF_ROUNDINGS]
+        more = "".join(f",{key}={value}" for key, value in values if value is not None)
+        return f"{self.format.name},round={self.rounding}{more}"
 
     @property
     def rule(self) -> Rounding:
@@ -105,9 +119,11 @@ class Arithmetic:
     @property
     def rounding_error(self) -> float:
         """The largest relative error of one rounding: the format's unit roundoff u = 2^-p to
-        nearest, 2 u otherwise.
+        nearest, 2 u otherwise, and u + 2^-t where noise is added.
         """
         u = self.format.unit_roundoff
+        if self.rule.noisy:
+            return u + 2.0 ** -(self.virtual_bits or self.format.significand_bits)
         return u if self.rule.nearest else 2 * u
 
     @property
@@ -437,9 +453,12 @@ def resolve_backend(backend: str | Backend | Format | Arithmetic | MakesBackend)
     name, equals, rounding = backend.partition(",round=")
     standard = ALIASES.get(name, name)
     if standard in FORMATS and equals:
-        rounding, separator, drawn = rounding.partition(f",{_RANDOM_BITS}=")
-        bits: Any = None if not separator else int(drawn) if drawn.isdecimal() else drawn
-        return resolve_backend(Arithmetic(FORMATS[standard], rounding, random_bits=bits))
+        more: dict[str, Any] = {}
+        for key in _OF_ROUNDINGS:
+            rounding, separator, value = rounding.partition(f",{key}=")
+            if separator:
+                more[key] = int(value) if value.isdecimal() else value
+        return resolve_backend(Arithmetic(FORMATS[standard], rounding, **more))
     for candidate in _BACKENDS.values():
         if candidate.compute.format.name == standard and candidate.compute.rounding == "rn":
             return candidate

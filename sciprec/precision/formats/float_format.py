@@ -124,9 +124,11 @@ def unfit_random_bits(rounding: str, random_bits: int | None) -> str:
     """Why a rounding cannot draw a number of random bits; "" if it can, or none is given."""
     if random_bits is None:
         return ""
-    if not ROUNDINGS[rounding].random:
+    rule = ROUNDINGS[rounding]
+    if not rule.random or rule.even_chances or rule.noisy:
+        draws = "does not go up by their number" if rule.random else "draws none"
         return (
-            f"random_bits={random_bits} is given with round={rounding}, which draws none; "
+            f"random_bits={random_bits} is given with round={rounding}, which {draws}; "
             "it is accepted with round=sr: write that, or leave random_bits out"
         )
     if random_bits not in range(1, MOST_RANDOM_BITS + 1):
@@ -134,13 +136,36 @@ def unfit_random_bits(rounding: str, random_bits: int | None) -> str:
     return ""
 
 
-def unfit_rounding(rounding: str, p: int, emin: int) -> str:
+def unfit_virtual_bits(rounding: str, virtual_bits: int | None, p: int) -> str:
+    """Why a rounding cannot have a virtual precision; "" if it can, or none is given."""
+    if virtual_bits is None:
+        return ""
+    if not ROUNDINGS[rounding].noisy:
+        return (
+            f"virtual_bits={virtual_bits} is given with round={rounding}, which adds no noise; it "
+            "is accepted with round=rr, pb or mca: write one of them, or leave virtual_bits out"
+        )
+    if virtual_bits not in range(1, p + 1):
+        return f"virtual_bits={virtual_bits} is no whole number from 1 to {p}"
+    return ""
+
+
+def unfit_rounding(rounding: str, fmt: Format) -> str:
     """Why a rounding is not offered for a format; "" if it is."""
     rule = ROUNDINGS[rounding]
-    if rule.random and p > 24:
-        return f"round={rounding} is offered up to p=24, not p={p}"
-    if rule.mode is None and emin < -450:
-        return f"round={rounding} needs exponents within emin - p + 1 >= -450, emax <= 450"
+    if rule.noisy and fmt not in (FORMATS["binary64"], FORMATS["binary32"]):
+        return (
+            f"round={rounding} is offered for binary64 and binary32: write 'fp64,round={rounding}' "
+            f"or 'fp32,round={rounding}'"
+        )
+    if rule.mode is None and fmt.emin < -450:
+        if not rule.random:
+            return f"round={rounding} needs exponents within emin - p + 1 >= -450, emax <= 450"
+        if not fmt.is_binary64:
+            return (
+                f"round={rounding} with binary64's exponents is offered where subnormals are kept "
+                "and overflow is infinity"
+            )
     return ""
 
 
@@ -212,11 +237,13 @@ def parse_spec(spec: str) -> tuple[Format, str, int | None]:
     subnormals = _choice(spec, "subnormals", values.get("subnormals", "keep"), ("keep", "flush"))
     overflow = _choice(spec, "overflow", values.get("overflow", "infinity"), OVERFLOWS[:2])
     few = _integer(spec, "random_bits", values["random_bits"]) if "random_bits" in values else None
-    wrong = _out_of_reach(p, emin, emax) or unfit_rounding(rounding, p, emin)
-    if wrong := wrong or unfit_random_bits(rounding, few):
+    if wrong := _out_of_reach(p, emin, emax):
         raise InputError(_bad(spec, wrong))
     name = f"float:p={p},emin={emin},emax={emax},subnormals={subnormals},overflow={overflow}"
-    return Format(name, p, emin, emax, subnormals == "keep", overflow), rounding, few
+    fmt = Format(name, p, emin, emax, subnormals == "keep", overflow)
+    if wrong := unfit_rounding(rounding, fmt) or unfit_random_bits(rounding, few):
+        raise InputError(_bad(spec, wrong))
+    return fmt, rounding, few
 
 
 def _integer(spec: str, key: str, text: str) -> int:

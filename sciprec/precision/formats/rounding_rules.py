@@ -48,7 +48,11 @@ class Rounding:
         nearest: whether no error is above half of the distance of neighbours.
         mode: bits of the processor's control word for it; None where it has none, and `up` is
             followed by instructions.
-        random: whether the larger neighbour is taken with the probability of what is lost.
+        random: whether it draws random bits: the larger neighbour is taken with the probability of
+            what is lost, unless the next three say otherwise.
+        even_chances: whether both neighbours are as likely, whatever is lost.
+        moves_operands, moves_results: whether noise of a last place is added to operands, and to
+            results, before they are rounded to nearest (Monte Carlo arithmetic).
         negative_zero: whether an exact sum that is zero is -0 (IEEE 754-2019, 6.3).
 
     Raises:
@@ -62,6 +66,9 @@ class Rounding:
     nearest: bool = False
     mode: int | None = None
     random: bool = False
+    even_chances: bool = False
+    moves_operands: bool = False
+    moves_results: bool = False
     negative_zero: bool = False
 
     def __post_init__(self) -> None:
@@ -70,6 +77,11 @@ class Rounding:
                 f"rounding '{self.name}' has the rule {self.up!r}; accepted: a function of what is "
                 "lost, as in lambda lost: lost.more | lost.tie & lost.odd"
             )
+
+    @property
+    def noisy(self) -> bool:
+        """Whether it adds noise."""
+        return self.moves_operands or self.moves_results
 
     @property
     def usual(self) -> bool:
@@ -102,5 +114,21 @@ ROUNDINGS: NamedRows[Rounding] = NamedRows(
         "ro", "to odd (Boldo & Melquiond 2008)", lambda lost: lost.some & ~lost.odd, (False, False)
     ),
     Rounding("sr", "stochastic, counter-based bits", _to_even, (True, True), random=True),
+    Rounding(
+        *("random", "up or down with even chances", _to_even, (True, True)), random=True,
+        even_chances=True,
+    ),
+    Rounding(
+        *("rr", "to nearest, random noise on results", _to_even, (True, True)), random=True,
+        moves_results=True,
+    ),
+    Rounding(
+        *("pb", "to nearest, random noise on operands", _to_even, (True, True)), random=True,
+        moves_operands=True,
+    ),
+    Rounding(
+        *("mca", "to nearest, random noise on operands and results", _to_even, (True, True)),
+        random=True, moves_operands=True, moves_results=True,
+    ),
 )  # fmt: skip
 """Every rounding by name; `add` takes more of them."""

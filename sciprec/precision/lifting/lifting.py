@@ -72,7 +72,8 @@ def lift(
         Literals, arguments, array elements and integers are rounded to the format where they meet
         a floating-point operation; each + - * / sqrt fma is rounded once; elementary functions are
         evaluated in binary64 (relative error below 2^-49) and rounded once, in fp64 they are within
-        an ulp. Stores round to the storage format. Comparisons are exact. `x ** n` with a
+        an ulp; where more than 24 bits are rounded at random, what their values miss counts, too.
+        Stores round to the storage format. Comparisons are exact. `x ** n` with a
         literal integer n is repeated multiplication, as in Numba. np.sum is pairwise, @ and np.dot
         are sequential (see `reduce`).
         In fixed point a result is an integer times the unit of its place, 2^e, found by running the

@@ -9,6 +9,13 @@ from llvmlite import ir
 from numba.core import types
 
 from sciprec.foundation.errors import InputError
+from sciprec.precision.elementary.residuals import (
+    BITS,
+    LEAST_SEEN,
+    MOST_BITS,
+    MOST_SEEN,
+    RESIDUALS,
+)
 from sciprec.precision.formats.backend import Arithmetic, Backend
 from sciprec.precision.formats.literal import round_literal
 from sciprec.precision.operations import keys
@@ -82,7 +89,9 @@ class Evaluation:
             return {}
         first, few = keys.emit_hash(b, key, salt), role.arithmetic.random_bits
         if few is None:
-            return {"draw": Draw(first, keys.emit_second(b, key))}
+            further = range(64 + 4 * salt, 67 + 4 * salt) if role.rule.moves_operands else ()
+            words = tuple(keys.emit_hash(b, key, n) for n in further)
+            return {"draw": Draw(first, keys.emit_second(b, key), words)}
         return {"draw": Draw(b.and_(first, ir.Constant(I32, -(1 << (32 - few)))), None)}
 
     def emit(self, name: str, role: Native) -> Callable:
@@ -143,13 +152,42 @@ class Evaluation:
         platform's function where ours is worse.
         """
         narrow = role.arithmetic.format.significand_bits <= 24
+        if role.rule.random and not narrow:
+            return self._by_residual(context, b, row, values, role, key)
         if not (narrow or self.word) and row.platform is not None:
             return self._by_binary64(context, b, role, row.platform, values, key)
         wide = [b.fpext(v, F64) if self.kind == F32 else v for v in values]
         directed = not (role.rule.nearest or role.rule.random)
         function = (row.directed if directed else row.narrow) if narrow else row.evaluate
         result = call_inlined(context, b, function, (types.float64,) * len(wide), wide)
+        if role.rule.noisy:
+            return role.sum_of_binary64(b, result, V64.constant(0.0), **self.draw(b, role, key))
         return role.from_binary64(b, result, **self.draw(b, role, key))
+
+    def _by_residual(self, context, b, row: Operation, values, role: Native, key):
+        """A function as its value in binary64 and what that misses; a function whose residual is
+        not known, or below the smallest one that is known, counts as its value.
+        """
+        kinds, zero = (types.float64,) * len(values), V64.constant(0.0)
+        if row.platform is not None:
+            value = self._native(context, b, row.platform, values)
+        else:
+            value = call_inlined(context, b, row.evaluate, kinds, values)
+        residual = RESIDUALS.get(row.evaluate)
+        if residual is None:
+            return role.from_binary64(b, value, **self.draw(b, role, key))
+        rest = call_inlined(context, b, residual, (*kinds, types.float64), [*values, value])
+        bits, floor = BITS.get(row.evaluate, (MOST_BITS, 0.0))
+        size = call(b, "fabs", value)
+        least = call(b, "maxnum", size, V64.constant(floor))
+        least = b.fmul(least, V64.constant(2.0 ** (6 - bits)))
+        inside = b.and_(
+            b.fcmp_ordered(">", size, V64.constant(LEAST_SEEN)),
+            b.fcmp_ordered("<", size, V64.constant(MOST_SEEN)),
+        )
+        seen = b.and_(inside, b.fcmp_ordered(">", call(b, "fabs", rest), least))
+        rest = b.select(seen, rest, zero)
+        return role.sum_of_binary64(b, value, rest, **self.draw(b, role, key))
 
     def by_square(self, context, b, row: Operation, values, role: Native, key):
         """x x."""

@@ -11,6 +11,8 @@ back (exactly). Which of the techniques below is used is decided in `technique.r
     Bits         add-and-mask on the bits (formats with binary32's exponents)
     Grid         adding and subtracting 1.5 * 2^k, whose spacing is the format's
     Stochastic   random bits beside the result and its error (module `stochastic`)
+    ToBinary64   the same in binary64: the processor's result or the next number (`stochastic`)
+    Noisy        noise on operands and results, of Monte Carlo arithmetic (`stochastic`)
     Sticky       truncation plus the sign of the rounding error: any format, any rounding (`sticky`)
 
 Bits and Grid serve rounding to nearest and, under the processor's directed modes, the others.

@@ -15,7 +15,13 @@ from sciprec.precision.rounding.instructions import Bits, BitsNearest, Grid, Hal
 from sciprec.precision.rounding.leading_bits import LeadingBits
 from sciprec.precision.rounding.native import Native
 from sciprec.precision.rounding.sticky import Sticky, Wide
-from sciprec.precision.rounding.stochastic import Stochastic, StochasticBits, WideStochastic
+from sciprec.precision.rounding.stochastic import (
+    Noisy,
+    Stochastic,
+    StochasticBits,
+    ToBinary64,
+    WideStochastic,
+)
 from sciprec.precision.rounding.words import F32, F64, I32
 
 
@@ -101,9 +107,12 @@ def rounder(
     elif wide:
         _require_range(arithmetic, others)
         technique, evaluation = WideStochastic if arithmetic.rule.random else Wide, F64
+        if arithmetic.rule.noisy:
+            technique = Noisy
     else:
         technique, evaluation = _nearest(arithmetic, carrier)
-    if issubclass(technique, Sticky) and arithmetic.format.emin < -450:
+    bounded = issubclass(technique, Sticky) and technique not in (ToBinary64, Noisy)
+    if bounded and arithmetic.format.emin < -450:
         raise InputError(
             f"'{arithmetic.format.name}' in rounding {arithmetic.rounding} needs the processor's "
             "rounding mode, which is not used here; exponents with emin - p + 1 >= -450 and "
@@ -123,7 +132,7 @@ def rounder(
 
 def _require_range(arithmetic: Arithmetic, others: tuple[Format, ...]) -> None:
     """Make sure that results of the others' numbers which leave binary64 are rounded right."""
-    outward = arithmetic.rounding in ("rn", "sr") and arithmetic.format.overflow != "saturate"
+    outward = arithmetic.rule.usual and arithmetic.format.overflow != "saturate"
     for other in others:
         if not outward and (other.emax > 450 or other.emin < -450):
             raise InputError(
@@ -152,6 +161,10 @@ def _directed(arithmetic, carrier, word) -> tuple[type, ir.Type]:
 
 def _nearest(arithmetic, carrier) -> tuple[type, ir.Type]:
     fmt, p = arithmetic.format, arithmetic.format.significand_bits
+    if arithmetic.rule.noisy:
+        return Noisy, F64
+    if arithmetic.rule.random and fmt.is_binary64:
+        return ToBinary64, F64
     if arithmetic.rule.random:
         on_bits = carrier == F32 and StochasticBits.serves(arithmetic)
         return (StochasticBits if on_bits else Stochastic), F64

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from sciprec.precision.formats.rounding_rules import ROUNDINGS
 from sciprec.regression.repetition.circumstances import WAYS
 from sciprec.regression.repetition.findings import SourceLine
 from sciprec.regression.repetition.parallel_loops import (
@@ -498,7 +499,8 @@ def _lifted_on_threads(scope: Scope) -> Seen:
             continue
         args = [*node.args[1:], *(k.value for k in node.keywords if k.arg == "backend")]
         named = {a.value for a in args if isinstance(a, ast.Constant) and isinstance(a.value, str)}
-        if any("round=sr" in name or "noise" in name for name in named):
+        random = [f"round={rule.name}" for rule in ROUNDINGS.values() if rule.random]
+        if any(word in name for word in [*random, "noise"] for name in named):
             yield node.lineno, (
                 "calls on threads draw random bits in the order in which they come; call "
                 "lifted.stream(n) with the number n of each task"

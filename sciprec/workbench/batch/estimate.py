@@ -63,9 +63,9 @@ def _slowness(backend: Backend) -> float:
     arithmetic = backend.compute
     if backend.fixed:
         return 8.0
-    if arithmetic.format.significand_bits >= 53:
+    if arithmetic.format.significand_bits >= 53 and not arithmetic.rule.random:
         return 1.0
     natural = arithmetic.format.significand_bits == 24 or arithmetic.rounding != "rn"
-    if natural and arithmetic.rounding != "sr" and backend.noise is None:
+    if natural and not arithmetic.rule.random and backend.noise is None:
         return 0.8
-    return 1.7 if arithmetic.format.significand_bits <= 11 and arithmetic.rounding != "sr" else 8.0
+    return 1.7 if arithmetic.format.significand_bits <= 11 and not arithmetic.rule.random else 8.0
