@@ -270,11 +270,12 @@ class Run:
                 kernel.draw_for(request.perturbation.seed, request.perturbation.member)
         self.levels = [steps.system.addition.level(state)]
         self._before, self._finite = np.empty_like(state), np.empty(state.shape, bool)
-        self.steps, self.clock, self.blow_up = 0, Sections(), None
+        self.steps, self.clock = 0, Sections()
+        self.blow_up: str | None = None
         self.stored: list[int] = []
         self.states: States = InMemory(len({0, *request.stops}))
-        self.budgets: list[dict[str, float]] = []
-        self.resume() if checkpoints is not None else self.store()
+        self.budgets: list[dict[str, np.ndarray]] = []
+        self.store() if checkpoints is None else self.resume(checkpoints)
 
     def warm_up(self) -> None:
         """Compile what a step calls, on copies; then kernels are as the checkpoint says."""
@@ -312,19 +313,19 @@ class Run:
             return self.adapting.block(self.steps, stop)
         return min(_STEPS_BETWEEN_CHECKS, stop - self.steps)
 
-    def resume(self) -> None:
+    def resume(self, checkpoints: Checkpoints) -> None:
         """Go on where the checkpoint ends; without one, begin.
 
         Raises:
             InputError: it lies beyond the end of this run.
         """
-        saved = self.checkpoints.load(self.levels[0])
-        self.states = self.checkpoints.records
+        saved = checkpoints.load(self.levels[0])
+        self.states = checkpoints.records
         if saved is None:
             return self.store()
         if saved.steps > self.request.stops[-1]:
             raise InputError(
-                f"the checkpoint '{self.checkpoints.path}' is at day {self.days_of(saved.steps):g},"
+                f"the checkpoint '{checkpoints.path}' is at day {self.days_of(saved.steps):g},"
                 f" beyond the end of this run at day {self.days_of(self.request.stops[-1]):g}; "
                 "give more days, or another folder"
             )
@@ -335,7 +336,7 @@ class Run:
         if self.adapting is not None:
             self.adapting.control.restore(saved.ladder)
         of_this_run = [steps in (0, *self.request.stops) for steps in saved.stored]
-        self.checkpoints.records.keep(of_this_run)
+        checkpoints.records.keep(of_this_run)
         for k in np.flatnonzero(of_this_run):
             self.stored.append(saved.stored[k])
             self.budgets.append({name: x[k] for name, x in saved.budgets.items()})
@@ -450,6 +451,6 @@ class Run:
         return f"{what} was {np.nanmax(size):.3g}{unit} at {place}"
 
 
-def stacked(rows: list[dict[str, float]]) -> dict[str, np.ndarray]:
+def stacked(rows: list[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
     """Dictionaries of numbers, one per time, as one of arrays over time."""
     return {name: np.array([row[name] for row in rows]) for name in rows[0]}

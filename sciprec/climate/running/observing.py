@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Protocol
 
 import numpy as np
 
@@ -21,6 +22,14 @@ from sciprec.tools.monitor.summaries import Limits
 
 _DRIFT = "drift_"
 """Begins the names of arrays of a checkpoint."""
+
+
+class Stepping(Protocol):
+    """What makes steps, on one thread or several, in one arithmetic or several."""
+
+    def advance(self, levels: list[Level], before: int, count: int) -> float:
+        """So many steps after those before; the processor seconds that they took."""
+        ...
 
 
 class Observer:
@@ -68,7 +77,9 @@ class Observer:
         if self.drifting is not None:
             self.drifting.drift.initial = state.astype(np.float64) - exact
 
-    def advance(self, stepping, whole: Steps, levels: list[Level], before: int, count: int):
+    def advance(
+        self, stepping: Stepping, whole: Stepping, levels: list[Level], before: int, count: int
+    ) -> float:
         """So many steps after those before, looking at some; the processor seconds of the steps.
 
         Args:
@@ -96,7 +107,7 @@ class Observer:
                 self.look(before, levels, heard)
         return seconds
 
-    def look_at_end(self, whole: Steps, levels: list[Level], steps: int) -> None:
+    def look_at_end(self, whole: Stepping, levels: list[Level], steps: int) -> None:
         """Look at what a run has left that is not finite any more."""
         if self.history.steps.size and self.history.steps[-1] == steps:
             return
@@ -106,8 +117,9 @@ class Observer:
             heard.steps.advance([level.copy() for level in levels], steps, 1)
         self.look(steps, levels, heard)
 
-    def _hear(self, whole: Steps) -> _Heard:
+    def _hear(self, whole: Stepping) -> _Heard:
         """Steps that are listened to from now on, in the arrays of those before."""
+        assert isinstance(whole, Steps)  # adaptive runs are not listened to
         if self._heard is None or self._heard.whole is not whole:
             self._heard = _Heard(whole)
         self._heard.begun = False

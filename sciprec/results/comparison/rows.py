@@ -507,9 +507,9 @@ def _packing_notes(one: Pair) -> tuple[str, ...]:
         if packing is not None:
             files.setdefault(packing, []).append(which)
     sentences = []
-    for packing, which in files.items():
+    for packing, sides in files.items():
         phrase = (
-            f"'{one.name}' is packed in the {' and '.join(which)} as {packing.dtype}, in steps of "
+            f"'{one.name}' is packed in the {' and '.join(sides)} as {packing.dtype}, in steps of "
             f"{number(packing.step)}{unit}; the largest error is "
             f"{number(error / packing.step)} steps"
         )

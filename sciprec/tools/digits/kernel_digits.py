@@ -126,7 +126,7 @@ class Digits(Shown):
 
     def rows(self) -> list[tuple[str, ...]]:
         """A row of words for each result, see `HEADS`."""
-        table = []
+        table: list[tuple[str, ...]] = []
         for name, array in self.digits.items():
             data, left = self.deciding.get(name, ("", self.most))
             unknown = int(np.isnan(array).sum())
