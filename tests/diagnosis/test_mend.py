@@ -347,6 +347,60 @@ def test_a_kernel_that_may_not_end_is_given_no_other_regime():
     assert mend.proposals and "carry" in mend.proposals[0].title + str(mend.tried)
 
 
+def test_the_engines_own_loops_keep_no_regime_away():
+    def variance(x):
+        return np.mean(x * x) - np.mean(x) ** 2
+
+    x = np.random.default_rng(1).normal(30.0, 0.1, 40)
+    mend = trace(variance, "fp32", (x,), samples=1).mend()
+    assert mend.notes == () and mend.proposals[0].title == "two-pass variance of an array"
+
+
+def test_roots_are_known_further_than_functions():
+    """sqrt(x x + 1) - x loses 43 of fp64's bits, and pairs know it still."""
+    def rest(x, scale=2.0):
+        return scale * (math.sqrt(x * x + 1.0) - x)
+
+    mend = trace(rest, "fp64", (3.3e6,), samples=1).mend()
+    assert mend.proposals[0].title in ("root minus, with a branch", "root plus, with a branch")
+    assert mend.error > 1e-5 and mend.proposals[0].error < 1e-15
+
+
+def test_a_line_of_a_function_that_is_called():
+    def calling(x, out):
+        for i in range(out.size):
+            out[i] = grown(x[i])
+
+    mend = trace(calling, "fp32", (SMALL, np.zeros(16)), samples=1).mend()
+    assert not mend.proposals and "trace and mend that function by itself" in mend.notes[0]
+    assert "is in 'grown', which the kernel calls" in mend.notes[0]
+
+
+def grown(x):
+    return math.exp(x) - 1.0
+
+
+def softplus(x, out):
+    for i in range(out.size):
+        out[i] = math.log(1.0 + math.exp(x[i]))
+
+
+def log_sum_exp(x):
+    total = 0.0
+    for i in range(x.size):
+        total += math.exp(x[i])
+    return math.log(total)
+
+
+@pytest.mark.parametrize("kernel", [softplus, log_sum_exp])
+def test_results_that_were_not_finite(kernel):
+    x = np.linspace(-20.0, 14.0, 16)
+    args = (x, np.zeros(16)) if kernel is softplus else (x,)
+    mend = trace(kernel, "fp16", args, samples=1).mend()
+    assert mend.error == math.inf and mend.proposals[0].error < 2e-3
+    assert " is left where results were not finite, with " in mend.verdict
+
+
 def test_nothing_to_mend():
     def product(x, out):
         for i in range(out.size):
