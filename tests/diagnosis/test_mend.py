@@ -24,6 +24,7 @@ from sciprec.tools.mend.definitions import places_of
 from sciprec.tools.mend.matching import rewritten
 from sciprec.tools.trace.problem import stored_in
 from tests.diagnosis import hamming_problems
+from tests.diagnosis.test_trace_page import Page
 from tests.oracles.reals import BITS, real_kernel
 
 KERNELS = '''"""Kernels that lose digits."""
@@ -452,6 +453,8 @@ def test_the_command_line_prints_the_table_and_the_patch(tmp_path):
     assert "+        out[i] = math.expm1(x[i])" in printed.output
     text = page.read_text(encoding="utf-8")
     assert '<section id="mend">' in text and "math.expm1(x[i])" in text
+    read = Page(text)
+    assert read.open == [] and "script" not in read.seen
     data = json.loads(CliRunner().invoke(app, [*command, "--json"]).output)["mend"]
     (proposal,) = data["proposals"]
     assert proposal["title"] == "expm1" and "kernel" not in proposal and data["tried"] == []
