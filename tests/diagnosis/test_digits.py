@@ -6,11 +6,14 @@ import json
 import math
 from fractions import Fraction
 
+import mpmath
 import numpy as np
 import pytest
 
 from sciprec import InputError, LiftError, digits, lift
-from sciprec.tools.digits.truth import LITERALS
+from sciprec.precision.formats.backend import resolve_backend
+from sciprec.tools.digits.truth import LITERALS, truth_of
+from sciprec.tools.trace.problem import Problem
 from tests.diagnosis import digits_survey
 from tests.diagnosis.digits_survey import true_digits
 from tests.oracles.reals import real_kernel
@@ -199,6 +202,26 @@ def test_other_arithmetics_have_fewer_digits():
     right = -np.log10(abs(found.results["out"] / (x * x + 0.1) - 1.0))
     assert found.digits["out"] == pytest.approx(np.minimum(right, found.most), abs=1e-6)
     assert found.most == pytest.approx(8 * math.log10(2.0))
+
+
+def sines(x, e, out):
+    for i in range(x.size):
+        out[i] = math.sin(x[i] + e) - math.sin(x[i])
+
+
+def test_the_doubt_of_functions_does_not_cancel():
+    """Where two of them do, their exact values err by as much as either."""
+    x, e = np.random.default_rng(3).uniform(0.5, 3.0, 400), 2.0**-50
+    problem = Problem(sines, resolve_backend("fp64"), (x, e, np.zeros(400)), None, 4)
+    _, known = truth_of(problem)
+    low = 0
+    with mpmath.workprec(400):
+        for a, *pair, doubt in zip(x.tolist(), *(
+            part["out"].tolist() for part in (known.high, known.low, known.doubt)
+        ), strict=True):  # fmt: skip
+            exact = mpmath.sin(mpmath.mpf(a) + e) - mpmath.sin(mpmath.mpf(a))
+            low += abs(mpmath.mpf(pair[0]) + pair[1] - exact) > 4.0 * doubt
+    assert low == 0
 
 
 @pytest.mark.parametrize("seed", range(0, 40, 3))

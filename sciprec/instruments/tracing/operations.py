@@ -401,7 +401,7 @@ class _Function:
         share = shares[int(not self.is_seen)]  # what is not seen counts as exact
         if self.residual is not None:
             share = b.select(b.fcmp_ordered("<", size, V64.constant(UNSEEN)), *shares)
-        return b.fmul(rows.random_sign(b, self.place), b.fmul(share, larger))
+        return b.fmul(rows.random_share(b, self.place), b.fmul(share, larger))
 
     def slope(self, x, error, near):
         """The slope between x and x - error, where it is `near` at x."""

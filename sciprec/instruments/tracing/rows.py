@@ -100,12 +100,15 @@ def ticked(b, row):
     return clock
 
 
-def random_sign(b, row):
-    """1.0 or -1.0, drawn by the clock: a bit of its hash (Steele, Lea and Flood 2014)."""
+def random_share(b, row):
+    """A number of a random sign, of a size between 1/2 and 1, so that two of them do not cancel:
+    drawn by the clock, bits of its hash (Steele, Lea and Flood 2014).
+    """
     word = load(b, header_of(b, row), CLOCK)
     for factor, shift in ((0xBF58476D1CE4E5B9, 27), (0x94D049BB133111EB, 31)):
         word = b.mul(b.xor(word, b.lshr(word, ir.Constant(I64, shift))), ir.Constant(I64, factor))
-    return call(b, "copysign", V64.constant(1.0), b.bitcast(word, F64))
+    drawn = b.and_(word, ir.Constant(I64, (1 << 63 | (1 << 52) - 1) - (1 << 64)))
+    return b.bitcast(b.or_(drawn, ir.Constant(I64, 0x3FE << 52)), F64)
 
 
 def happened(b, row, event: int, condition, clock, alike=None, endless=None) -> None:
