@@ -196,3 +196,10 @@ def test_what_a_backend_has_found_of_itself_is_no_part_of_it():
         ]
         other = replace(asked, **{f.name: known[1] for f in fields(Backend)[1:5]}, noise=None)
         assert [getattr(other, f) for f in FACTS] == [False, True, False, False, np.float32]
+
+
+@pytest.mark.parametrize("name", ["fixed32,round=sr", "fixed16,round=rz"])
+def test_a_rounding_of_a_backend_that_has_its_own_is_refused(name):
+    with pytest.raises(InputError, match=f"'{name}' names a rounding of .*'fixed:bits=32,round"):
+        resolve_backend(name)
+    assert resolve_backend("fixed16,round=rn").name == "fixed16"

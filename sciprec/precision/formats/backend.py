@@ -461,6 +461,12 @@ def resolve_backend(backend: str | Backend | Format | Arithmetic | MakesBackend)
         return resolve_backend(Arithmetic(FORMATS[standard], rounding, **more))
     for candidate in _BACKENDS.values():
         if candidate.compute.format.name == standard and candidate.compute.rounding == "rn":
+            if equals and rounding != "rn":
+                raise InputError(
+                    f"backend '{backend}' names a rounding of '{name}', which has its own; give "
+                    "one of a standard format, such as 'fp16,round=rz', or a spec string, such as "
+                    "'fixed:bits=32,round=rz'"
+                )
             return candidate
     if standard in FORMATS:
         return _of_format(FORMATS[standard])
