@@ -25,9 +25,9 @@ def digits(
     condition: Annotated[
         bool,
         typer.Option(
-            " /--no-condition",
-            help="Leave out the digits that arguments and literals leave which are wrong by half a "
-            "unit.",
+            "--condition/--no-condition",
+            help="Count the digits, too, that arguments and literals leave which are wrong by half "
+            "a unit.",
         ),
     ] = True,
     html: Annotated[

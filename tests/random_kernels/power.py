@@ -12,7 +12,7 @@ from __future__ import annotations
 import itertools
 import sys
 
-from tests.random_kernels.backends import drawn
+from tests.random_kernels.backends import drawn, trial_of
 from tests.random_kernels.cases import Trial
 from tests.random_kernels.faults import FAULTS
 from tests.random_kernels.generator import random_case
@@ -52,8 +52,8 @@ SAMPLE = (4, 8)
 
 
 def trial(seed: int, backend: str) -> Trial:
-    """The trial of a random kernel in one of the backends that are drawn for it."""
-    return next(t for t in drawn(random_case(seed), 3) if t.backend == backend)
+    """The trial of a random kernel in a backend, one of those that were drawn for it."""
+    return trial_of(random_case(seed), backend)
 
 
 def sample() -> list[Trial]:

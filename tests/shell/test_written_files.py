@@ -103,6 +103,7 @@ def words_of(models, scenario_files, blank_figures, call, monkeypatch, tmp_path)
             "run": [scenario_files[0], "--out", "out", "-q"],
             "study": [*of_kernel, "-b", "bf16", "--out", "out", "-q"],
             "trace": [*of_kernel, "-b", "bf16"],
+            "digits": of_kernel,
             "tune": [*of_kernel, "--tolerance", "1e-2"],
             "monitor": [*of_kernel, "-b", "bf16", "--watch", "out"],
             "compare": ["own/golden.npz", "own/actual.npz"],

@@ -117,6 +117,10 @@ SCENES = {
         f"trace {_KERNEL_WORDS} -b fp16 --samples 1 --html out/trace.html",
         older=f"trace {_OTHERS} -b fp16 --samples 1 --html out/trace.html",
     ),
+    "digits": Scene(
+        f"digits {_KERNEL_WORDS} --no-condition --html out/digits.html",
+        older=f"digits {_OTHERS} --no-condition --html out/digits.html",
+    ),
     "tune": Scene(
         f"tune {_KERNEL_WORDS} --tolerance 1e-3 --save out/tuned.toml --html out/tuned.html",
         older=f"tune {_OTHERS} --tolerance 1e-1 --save out/tuned.toml --html out/tuned.html",
