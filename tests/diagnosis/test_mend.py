@@ -511,15 +511,15 @@ def test_some_of_hammings_rearrangements(name, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("backend", ["fp32", "fp64"])
-def test_all_of_hammings_rearrangements(backend, tmp_path):
-    """28 of chapter 3 (Hamming 1973): the mean error left is at most 2 bits, the largest at most 4
-    in all but one.
+@pytest.mark.parametrize(("backend", "first"), [("fp32", 0), ("fp64", 1)])
+def test_hammings_rearrangements(backend, first, tmp_path):
+    """Of the 28 of chapter 3 (Hamming 1973) every second one: the mean error left is at most 2
+    bits, the largest at most 4 in all but one.
     """
-    within = 0
-    for name in hamming_problems.PROBLEMS:
+    within, names = 0, list(hamming_problems.PROBLEMS)[first::2]
+    for name in names:
         before, after, other, other_after = rearranged(name, backend, tmp_path, 200)
         assert after[0] <= 2.0 < before[0], name
         assert other_after[0] <= other[0] + 0.5, name
         within += after[1] <= 4.0
-    assert within >= 27
+    assert within >= len(names) - 1
