@@ -6,7 +6,12 @@ dT/dt = D d2T/dz2 in a column of 60 m, levels 1 m apart, steps of 1800 s, D = 7e
 273.15 K everywhere, 280 K held at the surface, no flux through the bottom. An increment is a
 share of 1.3e-3 of a second difference: where that is below half a unit in the last place of T,
 rounding to nearest leaves T where it is, for ever. Stochastic rounding does not, nor does a carried
-residual.
+residual. In lines of their own (differences, flux, update) each gets the format that it needs by
+`tune`, as in Dawson, Duben, MacLeod and Palmer (2018), 10.1007/s00382-017-4034-x:
+
+    sciprec tune examples/soil_column.py:diffuse_by_flux --inputs examples/soil_column.py:year \
+        --check examples/soil_column.py:colder_year --output temperature --tolerance 1e-6 \
+        --formats fp64,fp32,fp16
 """
 
 from dataclasses import dataclass
@@ -59,6 +64,36 @@ def diffuse_carried(temperature, residual, share, surface, steps):
             temperature[k] = here + whole
             residual[k] = whole - (temperature[k] - here)
             above = here
+
+
+def diffuse_by_flux(temperature, flux, share, surface, steps):
+    """Steps of the same scheme over the fluxes (n + 1) between levels; the lowest is zero."""
+    n = temperature.size
+    for _ in range(steps):
+        above = surface
+        for k in range(n):
+            difference = above - temperature[k]
+            flux[k] = share * difference
+            above = temperature[k]
+        flux[n] = 0.0
+        for k in range(n):
+            change = flux[k] - flux[k + 1]
+            temperature[k] = temperature[k] + change
+
+
+def year(ground_kelvin=Column.ground_kelvin):
+    """A year of `diffuse_by_flux`."""
+    column = Column()
+    return {
+        "temperature": np.full(column.depth, ground_kelvin), "flux": np.zeros(column.depth + 1),
+        "share": column.diffusivity * column.step_seconds, "surface": column.surface_kelvin,
+        "steps": int(SECONDS_PER_YEAR / column.step_seconds),
+    }  # fmt: skip
+
+
+def colder_year():
+    """One that begins at 270 K."""
+    return year(270.0)
 
 
 @sciprec.model(

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import sciprec
 from sciprec.foundation.loading import load_files
 from sciprec.workbench.kinds import kind
 from sciprec.workbench.models import ModelArithmetic
@@ -92,6 +93,39 @@ def test_heat_stagnates_where_rounding_is_to_nearest(example):
     assert error("fp16") == pytest.approx(6.7, abs=0.05)
     assert error("fp32", carried=True) < 1e-4
     assert error("binary16,round=sr") < 1.0
+
+
+def test_each_line_of_the_ground_gets_the_format_it_needs(example):
+    """The split of Dawson et al. (2018): only the update of the state is wide."""
+    soil = example("soil_column")
+    tuned = sciprec.tune(
+        soil.diffuse_by_flux, soil.year(), tolerance=1e-6, check=soil.colder_year(),
+        output="temperature", formats=("fp64", "fp32", "fp16"),
+    )  # fmt: skip
+    rows = [line.split()[1:3] for line in str(tuned.assignment).splitlines()[2:]]
+    assert rows == [["fp32", "difference"], ["fp16", "flux[k]"], ["fp16", "change"],
+                    ["else", "fp64"]]  # fmt: skip
+    assert tuned.error < 5e-7
+
+
+def test_a_narrow_preconditioner_costs_no_iteration_and_no_digit(example):
+    """28 iterations to 1e-10 in fp64, and in half precision, after Ackmann et al. (2022)."""
+    half = example("half_preconditioner")
+    sphere = half.Sphere()
+    couplings = half.couplings(sphere)[:3]
+    truth = ran(half.half_preconditioner, sphere)
+    p = truth["solution"].values
+    again = half.applied(p, *couplings)
+    columns = [half.applied(e.reshape(p.shape), *couplings).ravel() for e in np.eye(p.size)]
+    exact = np.linalg.solve(np.array(columns).T, again.ravel()).reshape(p.shape)
+    np.testing.assert_allclose(exact, p, atol=1e-13)
+    assert truth["residual"].values[-1] < 1e-14 and truth["iterations_needed"] == 28
+    for backend in ("fp16", "bf16"):
+        made = ran(half.half_preconditioner, sphere, backend)
+        assert made["iterations_needed"] == 28
+        np.testing.assert_allclose(made["solution"].values, p, atol=1e-12 * abs(p).max())
+    eight_bits = ran(half.half_preconditioner, sphere, "e5m2")
+    assert eight_bits["iterations_needed"] == sphere.iterations + 1
 
 
 @pytest.mark.parametrize("variance", ["squares", "two-pass"])

@@ -55,6 +55,7 @@ GALLERY = {
     "prices_by_line": GalleryPage(("tuned_heston", "tuned_heston_euler")),
     "lorenz96": GalleryPage(("lorenz96",), "lorenz96.py"),
     "soil_column": GalleryPage(("soil_column", "soil_column_carried"), "soil_column.py"),
+    "half_preconditioner": GalleryPage(("half_preconditioner",), "half_preconditioner.py"),
     "layer_norm": GalleryPage(tuple(f"layer_norm_{name}" for name in _LAYERS), "layer_norm.py"),
 }
 """Entries of the gallery by the name of their page."""
