@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from sciprec.drawing.picture import Picture
-from sciprec.drawing.svg import drawn, short, to_svg
+from sciprec.drawing.svg import drawn, to_svg
+from sciprec.results.comparison.wording import short
 
 _COLUMNS = 160
 _LEAST = 1e-17

@@ -21,7 +21,6 @@ from sciprec.foundation.errors import printable
 INK = "#010203"  # stands for the page's own text colour and becomes `currentColor`
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")  # Okabe & Ito (2008)
 DASHES = ("-", "--", ":", "-.")
-LONGEST_LABEL = 48
 LEGEND_WIDTH, LEGEND_HANDLE, LEGEND_LETTER, LEGEND_ROW = 6.0, 0.55, 0.066, 0.19
 """Inches: width of a legend, so that a phone shows all of it; of a handle, a letter, a row."""
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">")
@@ -94,14 +93,6 @@ def drawable(values: Sequence[float | None]) -> np.ndarray:
     """Numbers on a logarithmic axis; nothing where there is none above zero."""
     numbers = np.array([np.nan if v is None else v for v in values], float)
     return np.where(numbers > 0.0, numbers, np.nan)
-
-
-def short(label: str) -> str:
-    """A label that leaves room for the figure: the middle of a long one is left out."""
-    if len(label) <= LONGEST_LABEL:
-        return label
-    half = LONGEST_LABEL // 2
-    return f"{label[: half - 1]}…{label[-half:]}"
 
 
 def legend(figure: Figure, labels: Sequence[str] | None = None) -> None:

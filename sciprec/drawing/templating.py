@@ -10,7 +10,14 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined, Te
 from markupsafe import Markup
 
 from sciprec.foundation.errors import printable
-from sciprec.results.comparison.wording import digits, duration, gain_in_words, number, place
+from sciprec.results.comparison.wording import (
+    digits,
+    duration,
+    gain_in_words,
+    number,
+    place,
+    short,
+)
 
 
 def template(name: str) -> Template:
@@ -28,7 +35,7 @@ def _environment() -> Environment:
     """An environment in which unknown names are errors and text is escaped, for HTML and for the
     eye: unseen characters are written out.
 
-    Templates may apply to values: number, seconds, digits, gain, place.
+    Templates may apply to values: number, seconds, digits, gain, place, short.
     """
     environment = Environment(
         loader=ChoiceLoader([PackageLoader("sciprec.drawing"), PackageLoader("sciprec", "")]),
@@ -39,7 +46,8 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters.update(
-        number=number, seconds=duration, digits=digits, gain=gain_in_words, place=place
+        number=number, seconds=duration, digits=digits, gain=gain_in_words, place=place,
+        short=short,
     )
     return environment
 

@@ -32,7 +32,7 @@ from sciprec.report.sections.growth import growth_section
 from sciprec.report.sections.members import members_section
 from sciprec.report.sections.rooflines import rooflines_section
 from sciprec.report.sections.rounded import rounded_in_words
-from sciprec.report.sections.suggestions import suggestions
+from sciprec.report.sections.savings import most_memory, savings_rows, time_rows
 from sciprec.report.sections.traced import traced_rows
 from sciprec.report.stored.batch import StoredBatch, StoredRun
 from sciprec.results.comparison.rows import shown_metrics
@@ -96,6 +96,12 @@ def _variables(subject: Subject) -> dict[str, Any] | None:
     return {"runs": runs, "metrics": shown} if runs else None
 
 
+def _times(subject: Subject) -> dict[str, Any] | None:
+    """Processor times and memory of the runs."""
+    rows = time_rows(subject.runs)
+    return {"rows": rows, "memory": most_memory(subject.runs)} if rows else None
+
+
 def _settings(subject: Subject) -> str:
     """The scenario's own table."""
     described = _description(subject)
@@ -103,9 +109,15 @@ def _settings(subject: Subject) -> str:
 
 
 _FINDINGS = (
-    PageSection("pictures", lambda of: pictures(of.runs, of.order, of.prefix)),
-    PageSection("fewest_bits", lambda of: fewest_bits_section(of.runs, of.prefix)),
     PageSection("members", lambda of: members_section(of.runs)),
+    PageSection("savings", lambda of: savings_rows(of.runs)),
+    PageSection("fewest_bits", lambda of: fewest_bits_section(of.runs, of.prefix)),
+    PageSection("pictures", lambda of: pictures(of.runs, of.order, of.prefix)),
+    PageSection("distribution", _distribution),
+    PageSection("classes", lambda of: class_rows(of.runs)),
+    PageSection("evidence", _evidence),
+    PageSection("growth", lambda of: growth_section(of.runs)),
+    PageSection("traced", lambda of: traced_rows(of.runs, of.prefix)),
     PageSection("notes", lambda of: notes(of.runs)),
     STAGES,
     MATRIX_UNIT,
@@ -114,16 +126,14 @@ _FINDINGS = (
     PageSection("levels", lambda of: level_rows(of.runs)),
     ADAPTIVE,
     MONITOR,
-    PageSection("traced", lambda of: traced_rows(of.runs, of.prefix)),
-    PageSection("evidence", _evidence),
-    PageSection("suggestions", lambda of: suggestions(of.runs, str(of.batch.folder))),
-    PageSection("distribution", _distribution),
-    PageSection("classes", lambda of: class_rows(of.runs)),
     COMPENSATION,
-    PageSection("growth", lambda of: growth_section(of.runs)),
     PageSection("fixed_point", lambda of: fixed_point_sections(of.runs)),
 )
-_DETAILS = (PageSection("variables", _variables), PageSection("settings", _settings))
+_DETAILS = (
+    PageSection("variables", _variables),
+    PageSection("times", _times),
+    PageSection("settings", _settings),
+)
 _ADDED: dict[str, PageSection] = {}
 
 

@@ -48,7 +48,7 @@ def test_files_hold_sums_errors_and_units(result):
 
 def test_the_page_shows_sums_and_errors(result):
     page = result.page.read_text(encoding="utf-8")
-    assert page.count("<svg") == 3
+    assert page.count("<svg") == 2
     for words in ("mean of all sums", "in u of the format", "has stagnated"):
         assert words in page
 

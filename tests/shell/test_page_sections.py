@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from sciprec.drawing.svg import LONGEST_LABEL, drawn, legend, short
+from sciprec.drawing.svg import drawn, legend
 from sciprec.facets.compensation.keys import CompensationChoice
 from sciprec.precision.formats.backend import resolve_backend
 from sciprec.report import page_section, section
@@ -27,6 +27,8 @@ from sciprec.report.sections.figures import _error_map
 from sciprec.report.sections.rounded import rounded_in_words
 from sciprec.report.sections.suggestions import magnitude_correlation, suggestions
 from sciprec.results.comparison import compare
+from sciprec.results.comparison.verdicts import Verdict
+from sciprec.results.comparison.wording import LONGEST_LABEL, short
 from sciprec.results.output.dataset import trajectory_dataset
 from sciprec.scenario.variant import Variant
 from tests.extending import loading
@@ -188,7 +190,7 @@ def run_of(label, dataset, truth, status):
         compensation=compensation or "none", scenario="made_up",
         dataset=dataset,
         file=f"{label}.nc", stages=None, comparison=compare(truth, dataset),
-        verdict=SimpleNamespace(status=status, acceptable=status in ("good", "truth")),
+        verdict=Verdict(status, "why", 0.5 if status == "good" else 3.0),
     )  # fmt: skip
 
 
@@ -229,7 +231,9 @@ def test_suggestions_come_with_the_run_that_verifies_them(made_up):
     assert carried.gain == pytest.approx(100.0, rel=1e-3)
     assert carried.command == "sciprec compare reports/x/fp64.nc reports/x/fp16+carry.nc"
     assert "follows the magnitude (correlation 1.00)" in carried.sentence
-    assert carried.sentence.endswith("verified by a run: error ÷ 100")
+    assert carried.sentence.endswith("verified by a run: error ÷ 100, good enough")
+    narrow = found["bf16", "fp16 takes as many bytes"]
+    assert narrow.sentence.endswith(", not good enough (× 3)")
     for labels in (("fp64", "fp16"), ("fp64", "fp32", "fp16+carry")):  # nothing shows it; all good
         assert suggestions([run for run in made_up if run.label in labels], "x") == []
 

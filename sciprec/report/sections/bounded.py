@@ -11,9 +11,10 @@ import xarray as xr
 from matplotlib.ticker import MaxNLocator
 
 from sciprec.drawing.picture import Picture
-from sciprec.drawing.svg import drawn, label_style, legend, short, to_svg
+from sciprec.drawing.svg import drawn, label_style, legend, to_svg
 from sciprec.report.sections.fixed_point import idle_roles_of
 from sciprec.report.stored.batch import StoredRun
+from sciprec.results.comparison.wording import short
 
 MOST_MATURITIES = 3
 MOST_TOLERANCES = 4.0  # up to which axes are linear and bars whole

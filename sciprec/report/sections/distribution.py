@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from sciprec.drawing.picture import Picture
-from sciprec.drawing.svg import drawn, label_style, legend, short, to_svg
+from sciprec.drawing.svg import drawn, label_style, legend, to_svg
 from sciprec.report.stored.batch import StoredRun
 from sciprec.report.stored.shown import is_bounded
 from sciprec.results.comparison.pointwise.histograms import PERCENTILES
 from sciprec.results.comparison.pointwise.statistics import Statistics
 from sciprec.results.comparison.rows import Row, main_row
+from sciprec.results.comparison.wording import short
 
 PROFILES = ("lat", "sigma", "strike", "maturity", "update", "time")
 """Axes along which an error is drawn, the first that a variable has."""

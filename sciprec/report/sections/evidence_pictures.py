@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from sciprec.drawing.picture import Picture
-from sciprec.drawing.svg import drawable, drawn, label_style, legend, short, to_svg
+from sciprec.drawing.svg import drawable, drawn, label_style, legend, to_svg
 from sciprec.report.sections.scales import scales_picture
 from sciprec.report.stored.batch import StoredRun
 from sciprec.results.comparison.evidence.consistency import TOO_FEW
+from sciprec.results.comparison.wording import short
 
 TITLES = {
     "variability": "Internal variability",

@@ -9,7 +9,7 @@ import xarray as xr
 from cmcrameri import cm
 
 from sciprec.drawing.picture import WIDTH, Picture, Switch
-from sciprec.drawing.svg import LONGEST_LABEL, drawn, label_style, legend, short, to_svg
+from sciprec.drawing.svg import drawn, label_style, legend, to_svg
 from sciprec.report.sections.bounded import bounded_pictures, maturity_rows
 from sciprec.report.sections.sums import accumulation_picture
 from sciprec.report.stored.batch import StoredRun
@@ -17,7 +17,7 @@ from sciprec.report.stored.lines import lines_picture
 from sciprec.report.stored.spectrum import spectrum_picture
 from sciprec.results.comparison.rows import growth
 from sciprec.results.comparison.verdicts import main_row
-from sciprec.results.comparison.wording import axis_label, moment
+from sciprec.results.comparison.wording import LONGEST_LABEL, axis_label, moment, short
 from sciprec.results.output.stated import DRAWN
 
 MAP_ROWS, MAP_COLUMNS = 96, 192  # finer maps are reduced by block maximum

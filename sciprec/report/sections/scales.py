@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from sciprec.drawing.picture import Picture
-from sciprec.drawing.svg import drawable, drawn, label_style, legend, short, to_svg
+from sciprec.drawing.svg import drawable, drawn, label_style, legend, to_svg
 from sciprec.report.stored.batch import StoredRun
+from sciprec.results.comparison.wording import short
 
 
 def scales_picture(

@@ -14,6 +14,7 @@ from sciprec.precision.formats.backend import resolve_backend
 from sciprec.report.stored.batch import StoredRun
 from sciprec.report.stored.shown import main_error
 from sciprec.results.comparison.rows import Row, main_row
+from sciprec.results.comparison.verdicts import outcome_in_words
 from sciprec.results.comparison.wording import factor
 
 LEAST_GAIN = 3.0
@@ -34,6 +35,8 @@ class Suggestion:
         change: what to do.
         gain: error without over error with it, by the verifying run.
         command: that shows the gain again from the stored files.
+        file: of the run that shows it.
+        outcome: the verdict on that run, in words.
     """
 
     label: str
@@ -42,12 +45,15 @@ class Suggestion:
     change: str
     gain: float
     command: str
+    file: str
+    outcome: str
 
     @property
     def sentence(self) -> str:
-        """ "error follows ...: carry the residual; verified by a run: error / 41"."""
+        """ "error follows ...: carry the residual; verified by a run: error / 41, good enough"."""
         prefix = f"{self.observed}: " if self.observed else ""
-        return f"{prefix}{self.change}; verified by a run: error ÷ {factor(self.gain)}"
+        gain = f"error ÷ {factor(self.gain)}, {self.outcome}"
+        return f"{prefix}{self.change}; verified by a run: {gain}"
 
 
 def suggestions(runs: Sequence[StoredRun], folder: str) -> list[Suggestion]:
@@ -71,9 +77,10 @@ def suggestions(runs: Sequence[StoredRun], folder: str) -> list[Suggestion]:
             if gain >= LEAST_GAIN:
                 truth = next(r for r in runs if r.is_truth)
                 command = f"sciprec compare {folder}/{truth.file} {folder}/{helper.file}"
-                result.append(
-                    Suggestion(run.label, run.scenario, observed(run), change, gain, command)
-                )
+                result.append(Suggestion(
+                    run.label, run.scenario, observed(run), change, gain, command, helper.file,
+                    outcome_in_words(helper.verdict),
+                ))  # fmt: skip
     return result
 
 

@@ -33,6 +33,16 @@ def traced_rows(runs: Sequence[StoredRun], prefix: str) -> list[dict[str, Any]]:
     return rows
 
 
+def verdicts_of_traces(runs: Sequence[StoredRun]) -> list[tuple[str, str]]:
+    """The label and the verdict of the trace of each run that has one."""
+    traces = [
+        (run.label, json.loads(run.dataset.attrs[_ATTRIBUTE]))
+        for run in runs
+        if run.dataset is not None and _ATTRIBUTE in run.dataset.attrs
+    ]
+    return [(label, trace["verdict"]) for label, trace in traces if "refused" not in trace]
+
+
 def _row(content: Mapping[str, Any], name: str) -> dict[str, Any]:
     """The trace of a run, or why there is none."""
     if "refused" in content:

@@ -132,6 +132,23 @@ class StoredRun(OfVariant):
         return json.loads(attrs.get("sciprec_stages", "null"))
 
     @cached_property
+    def arithmetic(self) -> dict[str, Any]:
+        """The properties of the arithmetic as stored; none where the run left no file."""
+        attrs = {} if self.dataset is None else self.dataset.attrs
+        return json.loads(attrs.get("sciprec_backend_properties", "{}"))
+
+    @cached_property
+    def width(self) -> tuple[int, int]:
+        """Bits of the significand, and the number of exponents; 0 where they differ by place, or
+        are not known.
+        """
+        compute = self.arithmetic.get("compute", {})
+        if not compute or "assignment" in self.arithmetic:
+            return 0, 0
+        emin, emax = (compute[key] or 0 for key in ("emin", "emax"))
+        return compute["significand_bits"], emax - emin
+
+    @cached_property
     def description(self) -> dict[str, Any]:
         """The scenario as resolved."""
         return {} if self.dataset is None else json.loads(self.dataset.attrs["sciprec_scenario"])
@@ -234,7 +251,8 @@ def write_manifest(
         "made_by": made_by,
         "runs": [
             {"scenario": o.scenario, **o.variant.as_dict()}
-            | {key: getattr(o, key) for key in _STORED} | {"judged": judged[o.scenario]}
+            | {key: getattr(o, key) for key in _STORED}
+            | {"judged": judged[o.scenario]}
             for o in outcomes
         ],
     }
@@ -291,8 +309,13 @@ def read_batch(folder: str | Path) -> StoredBatch:
     )
     further = tuple(
         StoredMember(
-            e["scenario"], Variant.read(e), e["file"], e["member"], e["failure"],
-            e.get("partial", False), e,
+            e["scenario"],
+            Variant.read(e),
+            e["file"],
+            e["member"],
+            e["failure"],
+            e.get("partial", False),
+            e,
         )  # fmt: skip
         for e in content["runs"]
         if e.get("member", 0)
@@ -330,7 +353,7 @@ def _over_members(batch: StoredBatch, run: StoredRun) -> StoredRun:
             judged.append((number, str(dataset.attrs.get(ORIGIN, "")), verdict))
     if len(judged) == 1:
         return run
-    number, _, worst = min(judged, key=lambda entry: _order(entry[2]))
+    number, _, worst = min(judged, key=lambda entry: worse_first(entry[2]))
     good = sum(verdict.acceptable for *_, verdict in judged)
     which = f"member {number}, the worst of {len(judged)}; {good} of them are good enough"
     joint = replace(worst, sentence=f"{worst.sentence} ({which})", decisive="")
@@ -345,8 +368,8 @@ def _judged(truth: xr.Dataset, dataset: xr.Dataset) -> Verdict:
         return Verdict("failed", str(error))
 
 
-def _order(verdict: Verdict) -> tuple[int, float]:
-    """The worse, the smaller."""
+def worse_first(verdict: Verdict) -> tuple[int, float]:
+    """A key by which the worst of some verdicts is the smallest."""
     order = ("failed", "broken", "beyond", "still", "doubtful", "unjudged", "good", "identical")
     margin = 0.0 if math.isnan(verdict.margin) else verdict.margin
     return order.index(verdict.status), -margin

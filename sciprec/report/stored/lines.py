@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from sciprec.drawing.picture import Picture
-from sciprec.drawing.svg import drawn, label_style, legend, short, to_svg
+from sciprec.drawing.svg import drawn, label_style, legend, to_svg
 from sciprec.report.stored.batch import StoredRun
-from sciprec.results.comparison.wording import axis_label
+from sciprec.results.comparison.wording import axis_label, short
 
 
 def lines_picture(

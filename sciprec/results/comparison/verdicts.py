@@ -21,9 +21,18 @@ from sciprec.results.comparison.rows import SETTLED, Comparison, error_at_end, m
 from sciprec.results.comparison.wording import factor, moment, times
 from sciprec.results.output.stated import ELEMENTS
 
-STATUSES = (
-    "truth", "identical", "good", "unjudged", "doubtful", "still", "beyond", "broken", "failed",
-)  # fmt: skip
+STATUS_WORDS = {
+    "truth": "truth",
+    "identical": "same bits",
+    "good": "good enough",
+    "unjudged": "not judged",
+    "doubtful": "fp64 itself is not known so well",
+    "still": "nothing moves",
+    "beyond": "not good enough",
+    "broken": "broke down",
+    "failed": "failed",
+}
+STATUSES = tuple(STATUS_WORDS)
 
 
 @dataclass(frozen=True)
@@ -54,6 +63,22 @@ class Verdict:
     def acceptable(self) -> bool:
         """Whether nothing speaks against the arithmetic."""
         return self.status in ("truth", "identical", "good", "unjudged")
+
+
+def margin_in_words(verdict: Verdict) -> str:
+    """ "÷ 3.1" within a tolerance, "× 31" beyond it, else what the status is called."""
+    margin = verdict.margin
+    if verdict.status == "good" and margin > 0.0:
+        return f"÷ {factor(1.0 / margin)}"
+    if verdict.status == "beyond" and 1.0 < margin < math.inf:
+        return f"× {factor(margin)}"
+    return STATUS_WORDS[verdict.status]
+
+
+def outcome_in_words(verdict: Verdict) -> str:
+    """ "good enough", "not good enough (× 2.4)"."""
+    words, margin = STATUS_WORDS[verdict.status], margin_in_words(verdict)
+    return f"{words} ({margin})" if margin != words and verdict.status == "beyond" else words
 
 
 def judge(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -18,6 +19,32 @@ def number(value: float | None) -> str:
     if 0.01 <= abs(value) < 10_000:
         return f"{float(f'{value:.2g}'):g}"
     return f"{value:.1e}"
+
+
+LONGEST_LABEL = 48
+_USUAL = re.compile(r",(subnormals=keep|overflow=infinity|round=rn)(?![\w.])")
+_EXPONENTS = re.compile(r",emin=(-?\d+),emax=(\d+)")
+
+
+def short(label: str) -> str:
+    """The short name of an arithmetic: a spec string without what is so anyway, as "float:p=8" of
+    "float:p=8,emin=-126,emax=127,subnormals=keep,overflow=infinity,round=rn"; the middle of a name
+    that is still long is left out.
+    """
+    if "float:" in label:
+        label = _EXPONENTS.sub(_unusual, _USUAL.sub("", label))
+    if len(label) <= LONGEST_LABEL:
+        return label
+    half = LONGEST_LABEL // 2
+    return f"{label[: half - 1]}…{label[-half:]}"
+
+
+def _unusual(exponents: re.Match) -> str:
+    """The exponents of a spec string as far as they are not the usual ones."""
+    emin, emax = map(int, exponents.groups())
+    if emin != 1 - emax:
+        return exponents[0]
+    return "" if emax == 127 else f",emax={emax}"
 
 
 def digits(value: float | None) -> str:

@@ -9,9 +9,10 @@ import numpy as np
 
 from sciprec.drawing.heat import error_map
 from sciprec.drawing.picture import Picture
-from sciprec.drawing.svg import COLOURS, drawn, legend, short, to_svg
+from sciprec.drawing.svg import COLOURS, drawn, legend, to_svg
 from sciprec.drawing.templating import page_style, template
 from sciprec.foundation.listing import Summary
+from sciprec.results.comparison.wording import short
 from sciprec.tools.monitor.history import History
 from sciprec.tools.monitor.summaries import BINS, LEAST_EXPONENT
 
@@ -35,9 +36,7 @@ def monitor_page(
             beside = f"Of passes of outermost loops every {every}th was watched."
             if every == 1:
                 beside = "Every pass of outermost loops was watched."
-            heat = error_map(
-                watch, history.steps, errors.T, "step", "errors", beside
-            )
+            heat = error_map(watch, history.steps, errors.T, "step", "errors", beside)
         exponents = exponents_picture(watch, history.exponents, "exponents")
     return template("monitor.html").render(
         style=page_style(),

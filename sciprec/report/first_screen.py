@@ -1,0 +1,157 @@
+"""The first screen of the page: which arithmetic suffices in which scenario, and what helps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sciprec.facets.compensation import PLAIN
+from sciprec.report.sections.suggestions import suggestions
+from sciprec.report.sections.traced import verdicts_of_traces
+from sciprec.report.stored.batch import StoredBatch, StoredRun, worse_first
+from sciprec.results.comparison.verdicts import Verdict, margin_in_words
+from sciprec.results.comparison.wording import short
+
+SUFFICIENT = ("good", "identical")
+MOST_NAMED = 3
+"""Arithmetics, or scenarios, that a title names."""
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A line in a cell of the matrix: the verdict on a run.
+
+    Args:
+        compensation: "+carry"; empty for the arithmetic alone.
+        status: of the verdict on the worst output and member.
+        words: "÷ 3.1" of the tolerance, "× 31", or what the status is called.
+        reason: a sentence.
+    """
+
+    compensation: str
+    status: str
+    words: str
+    reason: str
+
+
+def first_screen(batch: StoredBatch) -> dict[str, Any]:
+    """The title, a sentence and a row of the matrix for each scenario, and what helps there.
+
+    Returns:
+        `title`; `columns`, names of arithmetics from many bits to few; `rows`, a dictionary for
+        each scenario: scenario, sentence, cells (a list of marks for each column, empty where
+        nothing ran), suggestions, traced (label and verdict of what a trace of the run says).
+    """
+    columns = _columns(batch)
+    rows = []
+    for number, scenario in enumerate(batch.scenarios):
+        runs = [run for run in batch.of_scenario(scenario) if not run.is_truth]
+        verdicts = {run.label: _with_members(batch, run) for run in runs}
+        cells = [
+            [_mark(run, verdicts[run.label]) for run in runs if _arithmetic(run) == column]
+            for column in columns
+        ]
+        rows.append({
+            "scenario": scenario, "prefix": f"s{number}", "cells": cells,
+            "sentence": _sentence(runs, verdicts),
+            "suggestions": suggestions(batch.of_scenario(scenario), str(batch.folder)),
+            "traced": verdicts_of_traces([r for r in runs if not verdicts[r.label].acceptable]),
+        })  # fmt: skip
+    return {"title": _title(batch), "columns": columns, "rows": rows}
+
+
+def _arithmetic(run: StoredRun) -> str:
+    """The label of a run without its compensation."""
+    return (
+        run.label if run.compensation == PLAIN else run.label.removesuffix(f"+{run.compensation}")
+    )
+
+
+def _columns(batch: StoredBatch) -> list[str]:
+    """Arithmetics of all runs but the truths, most bits first; those without a number come last."""
+    bits: dict[str, tuple[int, int]] = {}
+    for run in batch.runs:
+        if not run.is_truth:
+            name = _arithmetic(run)
+            bits[name] = max(bits.get(name, (0, 0)), run.width)
+    return sorted(bits, key=lambda name: bits[name], reverse=True)
+
+
+def _with_members(batch: StoredBatch, run: StoredRun) -> Verdict:
+    """The verdict on a run and on the members of its ensemble, of which each has to succeed."""
+    for member in batch.further:
+        if (member.scenario, member.label) == (run.scenario, run.label) and member.failure:
+            return Verdict("failed", f"member {member.member}: {member.failure}")
+    return run.verdict
+
+
+def _mark(run: StoredRun, verdict: Verdict) -> Mark:
+    compensation = "" if run.compensation == PLAIN else f"+{run.compensation}"
+    return Mark(compensation, verdict.status, margin_in_words(verdict), verdict.short)
+
+
+def _sentence(runs: Sequence[StoredRun], verdicts: dict[str, Verdict]) -> str:
+    """The smallest arithmetic of a scenario that suffices, or why there is none."""
+    if not runs:
+        return "nothing ran but fp64."
+    good = [run for run in runs if verdicts[run.label].status in SUFFICIENT]
+    if good:
+        smallest = min(good, key=_size)
+        sentence = f"{_sized(smallest)}, is the smallest that suffices"
+        plain = min((run for run in good if run.compensation == PLAIN), key=_size, default=None)
+        if smallest.compensation != PLAIN and plain is not None:
+            sentence += f"; without {smallest.compensation}, {_sized(plain)}"
+        return f"{sentence}."
+    closest = min(verdicts.values(), key=worse_first, default=None)
+    for status, words in (
+        ("unjudged", "nothing is judged: the scenario states no tolerance that can be held."),
+        ("doubtful", "nothing is judged: fp64 itself is not known so well."),
+    ):
+        if any(verdict.status == status for verdict in verdicts.values()):
+            return words
+    if all(verdict.status == "failed" for verdict in verdicts.values()):
+        return f"no run came to its end: {closest.short}."
+    nearest = max(runs, key=lambda run: worse_first(verdicts[run.label]))
+    words = margin_in_words(verdicts[nearest.label])
+    return f"none suffices; {short(nearest.label)} comes closest ({words})."
+
+
+def _size(run: StoredRun) -> tuple[int, int, bool]:
+    """Order of runs by the size of their numbers; those by place, without one, come last."""
+    bits, exponents = run.width
+    return bits or 10**6, exponents, run.compensation != PLAIN
+
+
+def _sized(run: StoredRun) -> str:
+    """ "mlu370, 21 bits"."""
+    bits = f"{run.width[0]} bits" if run.width[0] else "formats by place"
+    return f"{short(run.label)}, {bits}"
+
+
+def _title(batch: StoredBatch) -> str:
+    """ "lorenz63: fp32 and mlu370 are good enough", or the scenarios and the question."""
+    if len(batch.scenarios) > 1:
+        many = len(batch.scenarios) > MOST_NAMED
+        named = f"{len(batch.scenarios)} scenarios" if many else _listed(batch.scenarios)
+        return f"{named}: which arithmetic suffices"
+    (scenario,) = batch.scenarios
+    runs = [run for run in batch.runs if not run.is_truth]
+    verdicts = [_with_members(batch, run) for run in runs]
+    good = [
+        short(run.label)
+        for run, verdict in zip(runs, verdicts, strict=True)
+        if verdict.status in SUFFICIENT
+    ]
+    if len(good) > MOST_NAMED:
+        return f"{scenario}: {len(good)} of {len(runs)} arithmetics are good enough"
+    if good:
+        return f"{scenario}: {_listed(good)} {'is' if len(good) == 1 else 'are'} good enough"
+    if any(verdict.status in ("unjudged", "doubtful") for verdict in verdicts):
+        return f"{scenario}: errors against fp64, not judged"
+    return f"{scenario}: no arithmetic is good enough" if runs else f"{scenario} in fp64"
+
+
+def _listed(names: Sequence[str]) -> str:
+    """ "a, b and c"."""
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))

@@ -1,0 +1,261 @@
+"""The first screen of the page: its matrix, its sentences, what an arithmetic would save."""
+
+import json
+import math
+import time
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sciprec.facets.compensation.keys import CompensationChoice
+from sciprec.foundation.timing import Sections, Timing, timing_of
+from sciprec.report.first_screen import first_screen
+from sciprec.report.page import render
+from sciprec.report.sections.savings import savings_rows, time_rows
+from sciprec.report.stored.batch import StoredMember, worse_first
+from sciprec.results.comparison.verdicts import STATUSES, Verdict, margin_in_words
+from sciprec.results.output.stated import STAGE_WORK
+from sciprec.scenario.variant import Variant
+
+
+@pytest.fixture
+def batch(stored_batch):
+    return stored_batch
+
+
+class Statements(HTMLParser):
+    """The tables, rows, figures, sentences and items of a page: (tag, id, section, text)."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.open, self.done, self.section = [], [], ""
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        named = dict(attrs).get("id") or ""
+        if tag == "section":
+            self.section = named
+        if tag in ("table", "tr", "svg", "p", "li", "figcaption"):
+            self.open.append((tag, named, self.section, []))
+
+    def handle_data(self, data):
+        for *_, text in self.open:
+            text.append(data)
+
+    def handle_endtag(self, tag):
+        if self.open and self.open[-1][0] == tag:
+            *about, text = self.open.pop()
+            self.done.append((*about, " ".join("".join(text).split())))
+
+
+def mixed(page, scenarios):
+    """Tables, figures and sentences of a page that hold the numbers of several scenarios: those
+    that name two, and those with numbers that stand in the part of no scenario.
+    """
+    parts = {"provenance", *(f"scenario-{name}" for name in scenarios)}
+    return [
+        (tag, named or text[:60])
+        for tag, named, section, text in Statements(page).done
+        if (tag in ("table", "svg") and named != "matrix" and section not in parts)
+        or (sum(name in text for name in scenarios) > 1 and named != "matrix"
+            and section != "provenance")
+    ]  # fmt: skip
+
+
+def test_nothing_on_the_page_holds_two_scenarios(batch, blank_figures):
+    page = render(batch)
+    assert mixed(page, batch.scenarios) == []
+    assert sum(tag == "table" for tag, *_ in Statements(page).done) > 6
+
+
+def test_two_scenarios_in_a_table_figure_or_sentence_are_noticed():
+    names = ("flow", "prices")
+    both = "<section id='verdicts'><table id='costs'><tr><td>fp16</td></tr></table>"
+    assert mixed(both, names) == [("table", "costs")]
+    assert mixed("<section id='scenario-flow'><p>worst: flow, prices</p>", names)
+    assert mixed("<section id='scenario-flow'><table></table><p>flow: 3</p>", names) == []
+
+
+def screen_of(batch, **verdicts):
+    """The first screen of the flow alone with other verdicts, by label."""
+    runs = [
+        replace(run, verdict=verdicts.get(run.label, run.verdict))
+        for run in batch.of_scenario("little_climate")
+    ]
+    return first_screen(replace(batch, runs=tuple(runs)))
+
+
+def test_cells_are_verdicts_with_their_factors(batch):
+    screen = first_screen(batch)
+    assert screen["columns"] == ["fp32", "fp16"]
+    flow, prices = screen["rows"]
+    assert (flow["scenario"], prices["scenario"]) == ("little_climate", "little_heston")
+    ((first,), (second,)) = flow["cells"]
+    assert (first.status, second.status) == ("good", "beyond")
+    assert first.words.startswith("÷ ") and second.words.startswith("× ")
+    assert flow["sentence"] == "fp32, 24 bits, is the smallest that suffices."
+    assert prices["sentence"] == "fp16, 11 bits, is the smallest that suffices."
+
+
+def test_a_carry_is_a_second_line_of_its_arithmetic(batch):
+    flow = batch.of_scenario("little_climate")
+    carried = replace(
+        flow[-1], variant=Variant("fp16", CompensationChoice(name="carry")),
+        verdict=Verdict("good", "well", 0.1),
+    )  # fmt: skip
+    (row,) = first_screen(replace(batch, runs=(*flow, carried)))["rows"]
+    assert [[mark.compensation for mark in cell] for cell in row["cells"]] == [[""], ["", "+carry"]]
+    assert row["sentence"] == (
+        "fp16+carry, 11 bits, is the smallest that suffices; without carry, fp32, 24 bits."
+    )
+
+
+def test_a_member_that_failed_fails_the_cell(batch):
+    member = StoredMember("little_climate", Variant("fp32"), "x.nc", 3, "ran out of memory")
+    row = first_screen(replace(batch, further=(member,)))["rows"][0]
+    (mark,) = row["cells"][0]
+    assert (mark.status, mark.reason) == ("failed", "member 3: ran out of memory")
+    assert row["sentence"].startswith("none suffices; fp16 comes closest (× ")
+
+
+@given(
+    st.sampled_from([status for status in STATUSES if status != "truth"]),
+    st.one_of(st.floats(0.0, 1e30), st.just(math.nan), st.just(math.inf)),
+)
+def test_a_factor_is_below_only_where_it_is_good_enough(status, margin):
+    """Evidence makes runs within their tolerances not good enough, which a ÷ would hide."""
+    words = margin_in_words(Verdict(status, "why", margin))
+    assert not words.startswith("÷") or (status == "good" and margin > 0.0)
+    assert not words.startswith("×") or (status == "beyond" and margin > 1.0)
+    assert words and "nan" not in words
+
+
+@given(
+    st.lists(st.sampled_from([s for s in STATUSES if s != "truth"]), min_size=2, max_size=2),
+    st.lists(st.floats(1e-3, 1e3), min_size=2, max_size=2),
+)
+def test_every_scenario_has_a_sentence_that_names_no_arithmetic_that_failed(
+    stored_batch, statuses, margins
+):
+    given_verdicts = {
+        label: Verdict(status, "why", margin)
+        for label, status, margin in zip(("fp32", "fp16"), statuses, margins, strict=True)
+    }
+    (row,) = screen_of(stored_batch, **given_verdicts)["rows"]
+    good = [label for label, verdict in given_verdicts.items()
+            if verdict.status in ("good", "identical")]  # fmt: skip
+    if good:  # the narrowest comes last
+        assert row["sentence"].startswith(f"{good[-1]}, ")
+    else:
+        assert "suffices." not in row["sentence"]
+        worst = min(given_verdicts, key=lambda label: worse_first(given_verdicts[label]))
+        assert f"{worst} comes closest" not in row["sentence"] or statuses[0] == statuses[1]
+
+
+def test_titles_name_the_arithmetics_of_one_scenario(batch):
+    assert screen_of(batch)["title"] == "little_climate: fp32 is good enough"
+    good = Verdict("good", "well", 0.5)
+    assert screen_of(batch, fp16=good)["title"] == "little_climate: fp32 and fp16 are good enough"
+    bad = Verdict("beyond", "far", 3.0)
+    assert screen_of(batch, fp32=bad)["title"] == "little_climate: no arithmetic is good enough"
+    both = "little_climate and little_heston: which arithmetic suffices"
+    assert first_screen(batch)["title"] == both
+
+
+def test_a_folder_of_truths_alone_and_one_of_forty_scenarios_have_a_page(batch, blank_figures):
+    alone = replace(batch, runs=tuple(run for run in batch.runs if run.is_truth))
+    assert "nothing ran but fp64" in render(alone) and 'id="matrix"' not in render(alone)
+    gone = Verdict("failed", "stopped")
+    none = {"dataset": None, "comparison": None, "evidence": None, "verdict": gone}
+    runs = [replace(run, **none) for run in batch.runs]
+    assert "no run came to its end: stopped" in render(replace(batch, runs=tuple(runs)))
+    many = [
+        replace(run, scenario=f"case_{n}", **none)
+        for n in range(40) for run in batch.of_scenario("little_climate")
+    ]  # fmt: skip
+    page = render(replace(batch, runs=tuple(many)))
+    assert "<h1>40 scenarios: which arithmetic suffices</h1>" in page
+    assert "a sentence for each of 40 scenarios" in page
+    assert len(page.partition('id="matrix"')[2].partition("</table>")[0]) < 30_000
+
+
+# ---- what an arithmetic would save, and what it took ------------------------------------------
+
+
+def test_savings_are_bits_and_bytes_over_those_of_fp64(batch):
+    flow = batch.of_scenario("little_climate")
+    carry = CompensationChoice(name="carry")
+    carried = [replace(run, variant=Variant(run.backend, carry)) for run in flow]
+    rows = {row["label"]: row for row in savings_rows([*flow, *carried[1:]])}
+    assert list(rows) == ["fp32", "fp16", "fp32+carry", "fp16+carry"]
+    assert [rows[name]["operations"] for name in ("fp32", "fp16")] == ["0.5", "0.25"]
+    assert rows["fp16+carry"]["operations"] == "0.25, and those of the carry"
+    assert [row["bytes"] for row in rows.values()] == [4, 2, 8, 4]
+    assert rows["fp16"]["traffic"] == 0.25
+    assert rows["fp16+carry"]["traffic"] == pytest.approx(5 / 3 * 0.25)
+    assert rows["fp32"]["machines"] == "A100" and rows["fp16"]["machines"] == "MLU370, A100"
+
+
+def test_a_carrys_own_operations_are_counted_where_the_scenario_counts(batch):
+    """10 numbers are updated, by 6 operations each, beside 300 operations of a step."""
+    counted = [
+        {"stage": "products on the grid", "counts": {"mul": 140}, "times": 2},
+        {"stage": "state update", "counts": {"add": 20, "store": 10}, "times": 1},
+    ]
+    truth, *others = batch.of_scenario("little_climate")
+    dataset = truth.dataset.assign_attrs({STAGE_WORK: json.dumps(counted)})
+    carry = CompensationChoice(name="carry")
+    carried = [replace(run, variant=Variant(run.backend, carry)) for run in others]
+    rows = savings_rows([replace(truth, dataset=dataset), *carried])
+    assert [row["operations"] for row in rows] == ["0.6", "0.3"]
+
+
+def test_formats_by_place_have_a_range(batch):
+    truth, run, _ = batch.of_scenario("little_climate")
+    about = {"assignment": {"default": "fp16", "format": [{"format": "fp32", "function": "f"}]}}
+    dataset = run.dataset.assign_attrs(sciprec_backend_properties=json.dumps(about))
+    (row,) = savings_rows([truth, replace(run, dataset=dataset)])
+    assert row["operations"] == "0.25 to 0.5, by place"
+
+
+def timed(batch, **seconds):
+    """The runs of the flow with other processor times, by label: (seconds, low, high)."""
+    runs = []
+    for run in batch.of_scenario("little_climate"):
+        value, *ends = seconds.get(run.label, (1.0, 0.9, 1.1))
+        told = {"processor_seconds": value, "processor_seconds_range": ends}
+        runs.append(replace(run, dataset=run.dataset.assign_attrs(told)))
+    return runs
+
+
+def test_times_have_the_range_of_both(batch):
+    rows = {row["label"]: row for row in time_rows(timed(batch, fp16=(2.0, 1.8, 2.2)))}
+    assert rows["fp16"] == {"label": "fp16", "seconds": 2.0, "over": "2 (1.6 to 2.4)"}
+    assert time_rows(timed(batch, fp64=(0.0, 0.0, 0.0)))[0]["over"] == "–"
+
+
+def test_sections_count_the_processor_time_of_their_thread():
+    clock = Sections()
+    with clock.timed(1):
+        time.sleep(0.05)
+    with clock.timed(1):
+        start = time.thread_time()
+        while time.thread_time() - start < 0.02:
+            pass
+    (_, waited), (_, worked) = clock.done
+    assert waited < 0.01 < 0.02 <= worked
+
+
+def test_what_one_section_compiles_does_not_move_the_time_of_all():
+    pace = [(16, 1.6), (16, 1.7), (16, 1.5), (16, 99.0), (8, 0.8)] * 4
+    found = timing_of(pace)
+    work = sum(one for one, _ in pace)
+    assert 0.1 * work <= found.seconds <= 1.7 / 16 * work
+    assert found.low <= found.seconds <= found.high
+    assert timing_of([]) == Timing()
+    one = timing_of([(10, 2.0)])
+    assert (one.low, one.seconds, one.high) == (2.0, 2.0, 2.0)
+    assert one + Timing(1.0, 0.5, 2.0) == Timing(3.0, 2.5, 4.0)
