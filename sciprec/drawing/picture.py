@@ -9,10 +9,16 @@ WIDTH = 9.4  # inches; text then has the size of the page's
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure with its caption, ready for the page."""
+    """A figure with its caption, ready for the page.
+
+    Args:
+        svg, caption: of the figure.
+        folded: why it has nothing new to say, in words under which it is folded; else empty.
+    """
 
     svg: str
     caption: str
+    folded: str = ""
 
 
 @dataclass(frozen=True)

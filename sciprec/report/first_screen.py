@@ -45,7 +45,7 @@ def first_screen(batch: StoredBatch) -> dict[str, Any]:
     """
     columns = _columns(batch)
     rows = []
-    for number, scenario in enumerate(batch.scenarios):
+    for scenario in batch.scenarios:
         runs = [run for run in batch.of_scenario(scenario) if not run.is_truth]
         verdicts = {run.label: _with_members(batch, run) for run in runs}
         cells = [
@@ -53,7 +53,7 @@ def first_screen(batch: StoredBatch) -> dict[str, Any]:
             for column in columns
         ]
         rows.append({
-            "scenario": scenario, "prefix": f"s{number}", "cells": cells,
+            "scenario": scenario, "cells": cells,
             "sentence": _sentence(runs, verdicts),
             "suggestions": suggestions(batch.of_scenario(scenario), str(batch.folder)),
             "traced": verdicts_of_traces([r for r in runs if not verdicts[r.label].acceptable]),

@@ -18,6 +18,7 @@ from sciprec.facets.stages.section import SECTION as STAGES
 from sciprec.foundation.loading import load_plugins
 from sciprec.report.sections.bounded import level_rows, notes
 from sciprec.report.sections.distribution import (
+    LEAST_OF_PERCENTILES,
     class_rows,
     distribution_picture,
     quantile_rows,
@@ -82,6 +83,8 @@ def _distribution(subject: Subject) -> Any:
     name = f"{subject.prefix}-distribution"
     quantiles = quantile_rows(subject.runs)
     return quantiles and {
+        "values": quantiles[0]["values"],
+        "enough": quantiles[0]["values"] >= LEAST_OF_PERCENTILES,
         "picture": distribution_picture(subject.runs, subject.order, name),
         "quantiles": quantiles,
         "worst": worst_rows(subject.runs),

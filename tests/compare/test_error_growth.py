@@ -64,12 +64,10 @@ def test_an_error_that_hardly_grows_is_not_called_exponential():
     assert law_of(found) == "slow"
 
 
-def test_sentences_name_every_run_once_and_deny_the_exponential_law():
+def test_sentences_name_every_run_once():
     made = {name: growth_laws(STEPS, law(STEPS), U) for name, law in GROWTHS.items()}
     for kept in (made, {k: v for k, v in made.items() if k != "exponential"}):
         text = " ".join(law_sentences(list(kept.items())))
-        denied = "No run follows the exponential law of the MLU370's description." in text
-        assert denied == ("exponential" not in kept)
         for name in kept:
             assert text.count(f": {name}") == 1
     assert "Between √n and n, by the fitted power of n: between (0.75)." in text

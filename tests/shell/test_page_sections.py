@@ -8,10 +8,13 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import xarray as xr
+from hypothesis import given
+from hypothesis import strategies as st
 
 from sciprec.drawing.svg import drawn, legend
 from sciprec.facets.compensation.keys import CompensationChoice
 from sciprec.precision.formats.backend import resolve_backend
+from sciprec.precision.formats.rounding_rules import ROUNDINGS
 from sciprec.report import page_section, section
 from sciprec.report.page import render
 from sciprec.report.sections.distribution import (
@@ -23,7 +26,7 @@ from sciprec.report.sections.distribution import (
 )
 from sciprec.report.sections.evidence_matrix import evidence_matrix
 from sciprec.report.sections.evidence_pictures import evidence_pictures, evidence_rows
-from sciprec.report.sections.figures import _error_map
+from sciprec.report.sections.figures import ALIKE, _error_map, pictures
 from sciprec.report.sections.rounded import rounded_in_words
 from sciprec.report.sections.suggestions import magnitude_correlation, suggestions
 from sciprec.results.comparison import compare
@@ -117,12 +120,15 @@ def test_spectra_end_where_each_run_has_nothing_more(batch, runs):
         SimpleNamespace(label=run.label, dataset=run.dataset, evidence={"spectrum": {
             "wavenumber": list(range(1, n + 1)), "golden": [2.0**-k for k in range(n)],
             "actual": [2.0**-k for k in range(n)], "ratio": [1.0] * n, "accepted": [[0.9, 1.1]] * n,
+            "departs_at": None,
         }})
         for run, n in zip(runs[1:], (1, 42), strict=True)
     ]  # fmt: skip
-    for given in (shown, shown[::-1]):
-        (picture,) = evidence_pictures(given, batch.labels, "ends")
-        assert "total wavenumber" in picture.svg
+    for some in (shown, shown[::-1]):
+        (picture,) = evidence_pictures(some, batch.labels, "ends")
+        assert "total wavenumber" in picture.svg and "none departs" in picture.folded
+    shown[0].evidence["spectrum"]["departs_at"] = 3
+    assert evidence_pictures(shown, batch.labels, "ends")[0].folded == ""
 
 
 def test_the_evidence_is_a_matrix_of_short_answers():
@@ -245,6 +251,39 @@ def test_errors_of_one_size_do_not_follow_the_magnitude():
     assert magnitude_correlation(relative) > 0.99
     few = compare(dataset_of(np.ones(9)), dataset_of(np.full(9, 1.5))).row("height")
     assert math.isnan(magnitude_correlation(few))
+
+
+def test_what_has_nothing_to_say_is_folded(batch, blank_figures):
+    """Six prices have no percentiles, and nothing was compensated."""
+    page = render(batch)
+    assert "<summary>How the errors of 6 values are distributed</summary>" in page
+    assert "quantiles-little_climate" in page and "quantiles-little_heston" not in page
+    assert "<th scope=\"col\" class=\"n\">gain</th>" not in page
+
+
+def test_the_tolerance_of_prices_is_drawn_at_the_tolerance(batch):
+    rounding, _ = pictures(batch.of_scenario("little_heston"), batch.labels, "x")
+    assert rounding.caption.endswith("Dashed: the tolerance.")
+
+
+def test_curves_on_one_another_are_folded(batch):
+    truth, run, _ = batch.of_scenario("little_heston")
+    for apart in (0.01, 0.2):  # standard errors
+        moved = truth.dataset.assign(
+            price=truth.dataset["price"] + apart * truth.dataset["standard_error"]
+        )
+        _, analytic = pictures([truth, replace(run, dataset=moved)], batch.labels, "x")
+        assert bool(analytic.folded) == (apart < ALIKE)
+
+
+PLAIN_ROUNDINGS = [name for name, rule in ROUNDINGS.items() if not rule.noisy]
+
+
+@given(st.integers(2, 24), st.integers(-100, -1), st.sampled_from(PLAIN_ROUNDINGS))
+def test_the_short_name_of_an_arithmetic_means_the_same(p, emin, rounding):
+    for spec in (f"float:p={p},emin={emin},round={rounding}", f"float:p={p},emin={emin},emax=99"):
+        name = resolve_backend(spec).name
+        assert resolve_backend(short(name)).name == name and len(short(name)) <= len(name)
 
 
 def test_long_labels_are_cut_in_the_middle_and_stay_apart():

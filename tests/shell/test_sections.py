@@ -246,7 +246,6 @@ def test_runs_are_held_against_runs_of_the_same_stages(runs):
 
 def test_the_page_says_which_law_describes_the_error(rows, text):
     assert "Proportional to n, as a bias adds up: mlu370, mlu370+carry, mlu370, stages mix" in text
-    assert "No run follows the exponential law of the MLU370's description." in text
     assert rows["mlu370"]["growth"]["described_by"] == "linear"
     assert rows["fp32+carry"]["growth"] is None
     # 4e-8 a day of 144 steps, in u = 2^-21: 5.8e-4 n u

@@ -274,6 +274,7 @@ def _cost_picture(done: Sequence[StoredRun], name: str) -> Picture:
         'What the correction costs is the level "rounding": its paths run in fp64 and in the '
         "cheap arithmetic. Times are of the processor, without compilation and waiting, and "
         "contain the emulation of arithmetics that this processor does not have.",
+        "How long the paths took here, by level",
     )
 
 

@@ -19,6 +19,8 @@ from sciprec.results.comparison.wording import short
 PROFILES = ("lat", "sigma", "strike", "maturity", "update", "time")
 """Axes along which an error is drawn, the first that a variable has."""
 MOST_WORST = 5
+LEAST_OF_PERCENTILES = 100
+"""Values from which on percentiles say more than the largest error."""
 BY_SIZE = (
     " By size: the typical (geometric mean) error of values of a size, those without any error "
     "left out; a line that rises with the size is an error relative to the value itself."
@@ -61,7 +63,7 @@ def distribution_picture(
             panels[0].set(xlabel=f"size of the value{units}", title="typical error by size")
             panels[0].set(xscale="log", yscale="log")
         if axis:
-            panels[-1].set(xlabel=axis, title=f"RMS error along {axis}", yscale="log")
+            panels[-1].set(xlabel=axis, title=f"RMS error{units} along {axis}", yscale="log")
         legend(figure)
         svg = to_svg(figure, f"Distribution of the errors of {main.variable}")
     return Picture(
@@ -102,13 +104,14 @@ def quantile_rows(runs: Sequence[StoredRun]) -> list[dict[str, Any]]:
     """Percentiles of the main variable's error, a row for each arithmetic, as plain data.
 
     Returns:
-        label, variable, units, p50 ... max of the error, and ulp_p99 and ulp_max in units in the
-        last place of the run's own format (None in fixed point).
+        label, variable, values (how many), units, p50 ... max of the error, and ulp_p99 and ulp_max
+        in units in the last place of the run's own format (None in fixed point).
     """
     return [
         {
             "label": run.label,
             "variable": row.variable,
+            "values": row.statistics.finite,
             "units": "" if row.units == "1" else row.units,
             **{f"p{p}": row.statistics.absolute[f"p{p}"] for p in PERCENTILES},
             "max": row.statistics.absolute["max"],

@@ -143,6 +143,8 @@ def _spectrum_picture(parts, order: Sequence[str], name: str) -> Picture | None:
         svg,
         "Kinetic energy by total wavenumber, mean over the second half of the stored times. Band: "
         "ratios that are no departure. Rounding noise shows first at the smallest scales.",
+        "" if any(part["departs_at"] is not None for _, part in parts)
+        else "Spectra: none departs from that of fp64",
     )
 
 

@@ -22,6 +22,8 @@ from sciprec.results.output.stated import DRAWN
 
 MAP_ROWS, MAP_COLUMNS = 96, 192  # finer maps are reduced by block maximum
 LEAST_OF_MAP = 4  # rows and columns; less is no picture
+ALIKE = 0.1
+"""Standard errors that a figure of some does not show."""
 
 
 def pictures(
@@ -206,6 +208,11 @@ def _rounding_picture(
     """|price - fp64 price| in standard errors against the strike, logarithmic."""
     golden = truth.dataset
     chosen = maturity_rows(golden)
+    limits = [
+        limit["at_most"]
+        for limit in truth.description["tolerance"]
+        if (limit["variable"], limit["metric"]) == ("price", "standard_errors")
+    ]
     with drawn(name, 3.3) as figure:
         panels = figure.subplots(1, len(chosen), sharey=True, squeeze=False)[0]
         for axes, row in zip(panels, chosen, strict=True):
@@ -215,7 +222,8 @@ def _rounding_picture(
                 shown = np.isfinite(error) & (error > 0)
                 axes.plot(golden["strike"].values[shown], error[shown],
                           label=short(run.label), **label_style(run.label, order))  # fmt: skip
-            axes.axhline(1.0, linestyle="--", linewidth=1, color="#808080")
+            for limit in limits or [1.0]:
+                axes.axhline(limit, linestyle="--", linewidth=1, color="#808080")
             axes.set_yscale("log")
             axes.set(xlabel="strike", title=f"maturity {float(golden['maturity'][row]):g} y")
         panels[0].set_ylabel("|price - fp64| / standard error")
@@ -223,25 +231,25 @@ def _rounding_picture(
         svg = to_svg(figure, "Rounding error of prices in standard errors, by strike")
     return Picture(
         svg,
-        "The rounding error alone, because both runs use the same random numbers: below the "
-        "dashed line it is smaller than the sampling error of this number of paths.",
+        "The rounding error alone, because both runs use the same random numbers, over the "
+        "sampling error of this number of paths. Dashed: "
+        f"{'the tolerance' if limits else 'that error'}.",
     )
 
 
 def _analytic_picture(done: Sequence[StoredRun], order: Sequence[str], name: str) -> Picture:
     """(price - analytic price) in standard errors against the strike, with the band of 2."""
     first = done[0].dataset
-    chosen = maturity_rows(first)
+    chosen, errors = maturity_rows(first), [_sampled(run.dataset) for run in done]
+    apart = max(float(np.max(np.abs(error - errors[0]).fillna(np.inf))) for error in errors)
     with drawn(name, 3.3) as figure:
         panels = figure.subplots(1, len(chosen), sharey=True, squeeze=False)[0]
         for axes, row in zip(panels, chosen, strict=True):
             axes.axhspan(-2, 2, color="#808080", alpha=0.16, linewidth=0)
             for place, run in enumerate(done):  # the first markers are larger: lines coincide
-                data = run.dataset.isel(maturity=row)
-                error = (data["price"] - data["analytic_price"]) / data["standard_error"]
                 size = 4 + 9 * (len(done) - 1 - place) / len(done)
-                axes.plot(data["strike"], error.values, label=short(run.label), markersize=size,
-                          **label_style(run.label, order))  # fmt: skip
+                axes.plot(first["strike"], errors[place][row].values, label=short(run.label),
+                          markersize=size, **label_style(run.label, order))  # fmt: skip
             axes.set(xlabel="strike", title=f"maturity {float(first['maturity'][row]):g} y")
         panels[0].set_ylabel("(price - analytic) / standard error")
         legend(figure)
@@ -250,4 +258,10 @@ def _analytic_picture(done: Sequence[StoredRun], order: Sequence[str], name: str
         svg,
         "The whole error, against the semi-analytic price: sampling, discretisation and rounding. "
         "The band is two standard errors; strikes share their paths, so that errors move together.",
+        "Against the analytic price: all arithmetics lie on one another" if apart < ALIKE else "",
     )
+
+
+def _sampled(dataset: xr.Dataset) -> xr.DataArray:
+    """(price - analytic price) in standard errors."""
+    return (dataset["price"] - dataset["analytic_price"]) / dataset["standard_error"]

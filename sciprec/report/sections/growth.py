@@ -7,17 +7,23 @@ from dataclasses import dataclass
 from typing import Any
 
 from sciprec.report.stored.batch import StoredRun
-from sciprec.results.comparison.evidence.error_growth import law_sentences
+from sciprec.results.comparison.evidence.error_growth import law_of, law_sentences
 from sciprec.results.comparison.evidence.growth_laws import Law
 from sciprec.results.comparison.wording import factor, number
 
 
 @dataclass(frozen=True)
 class GrowthSection:
-    """The table and the sentences of one scenario, ready for the page."""
+    """The table and the sentences of one scenario, ready for the page.
+
+    Args:
+        rows, sentences: of the runs.
+        followed: whether a run follows one of the laws.
+    """
 
     rows: list[dict[str, Any]]
     sentences: list[str]
+    followed: bool
 
 
 def growth_section(runs: Sequence[StoredRun]) -> GrowthSection | None:
@@ -46,7 +52,8 @@ def growth_section(runs: Sequence[StoredRun]) -> GrowthSection | None:
         }
         for label, growth in grown
     ]
-    return GrowthSection(rows, law_sentences(grown))
+    followed = any(law_of(growth) == growth.best.name for _, growth in grown)
+    return GrowthSection(rows, law_sentences(grown), followed)
 
 
 def formula(law: Law) -> str:

@@ -12,6 +12,9 @@ from sciprec.drawing.svg import drawable, drawn, label_style, legend, to_svg
 from sciprec.report.stored.batch import StoredRun
 from sciprec.results.comparison.wording import short
 
+LEAST_TIMES = 10
+"""Stored times from which on their mean spectrum is shown at once."""
+
 
 def power_spectrum(values: np.ndarray) -> np.ndarray:
     """Mean power by wavenumber along the last axis (n // 2 + 1,): sum is the mean of squares.
@@ -59,7 +62,12 @@ def spectrum_picture(
         legend(figure)
         svg = to_svg(figure, f"Power of {variable} and of its error, by wavenumber along {axis}")
     mean = ", mean over the second half of the stored times" if times else ""
-    return Picture(svg, f"Squared amplitudes by wavenumber along {axis}{mean}; grey: fp64.")
+    few = times and truth.sizes["time"] < LEAST_TIMES
+    return Picture(
+        svg,
+        f"Squared amplitudes by wavenumber along {axis}{mean}; grey: fp64.",
+        f"Spectra along {axis}, of {truth.sizes['time']} stored times only" if few else "",
+    )
 
 
 def _second_half(values: xr.DataArray) -> np.ndarray:

@@ -109,8 +109,6 @@ def law_sentences(growths: Sequence[tuple[str, Growth]]) -> list[str]:
             power = name in ("slow", "between", "fast")
             runs = (f"{label} ({g.power:.2f})" if power else label for label, g in matching)
             sentences.append(f"{meaning}: {', '.join(runs)}.")
-        elif name == "exponential" and growths:
-            sentences.append("No run follows the exponential law of the MLU370's description.")
     return sentences
 
 
