@@ -1,13 +1,16 @@
 """The table of formats against NumPy's and ml_dtypes' own; names, spec strings, messages."""
 
+import itertools
 import math
 import pickle
+import re
 from dataclasses import fields, replace
 
 import ml_dtypes
 import numpy as np
 import pytest
 
+import sciprec
 from sciprec.foundation.errors import InputError
 from sciprec.precision import FORMATS, Arithmetic, Backend, backends, resolve_backend
 from sciprec.precision.formats.backend import table
@@ -96,7 +99,14 @@ def test_defaults_of_a_spec_string(spec, expected):
 @pytest.mark.parametrize(
     ("spec", "words"),
     [
-        ("float:emax=15", ["'p' is missing", "accepted keys: p, emin, emax", "as in 'float:p=11"]),
+        ("float:emax=15", ["'p' is missing, or 'e' and 'm'", "accepted keys: p, emin, emax, e"]),
+        ("float:e=6", ["'m' is missing"]),
+        ("float:m=5", ["'e' is missing"]),
+        ("float:e=12,m=5", ["e=12 is outside 2 to 11"]),
+        ("float:e=1,m=5", ["e=1 is outside 2 to 11"]),
+        ("float:e=6,m=0", ["m=0 is outside 1 to 52"]),
+        ("float:e=6,m=5,emax=31", ["'emax' is given beside 'e' or 'm'"]),
+        ("float:e=11,m=20", ["reach too far"]),
         ("float:p=1", ["p=1 is outside 2 to 53"]),
         ("float:p=54", ["p=54 is outside 2 to 53"]),
         ("float:p=x", ["p='x' is not a whole number"]),
@@ -203,3 +213,60 @@ def test_a_rounding_of_a_backend_that_has_its_own_is_refused(name):
     with pytest.raises(InputError, match=f"'{name}' names a rounding of .*'fixed:bits=32,round"):
         resolve_backend(name)
     assert resolve_backend("fixed16,round=rn").name == "fixed16"
+
+
+OF_BITS = {(5, 10): np.float16, (5, 2): ml_dtypes.float8_e5m2, (8, 7): ml_dtypes.bfloat16,
+           (4, 3): ml_dtypes.float8_e4m3, (3, 4): ml_dtypes.float8_e3m4}  # fmt: skip
+OF_OCP = {"e4m3": ml_dtypes.float8_e4m3fn, "e3m2": ml_dtypes.float6_e3m2fn,
+          "e2m3": ml_dtypes.float6_e2m3fn, "e2m1": ml_dtypes.float4_e2m1fn}  # fmt: skip
+
+
+def every_number(dtype):
+    """All finite numbers of a type of at most 16 bits, and the middles between them."""
+    size = np.dtype(dtype).itemsize
+    numbers = np.arange(2 ** (8 * size)).astype(f"u{size}")
+    if size == 1:
+        numbers = numbers[: 2 ** ml_dtypes.finfo(dtype).bits]
+    with np.errstate(invalid="ignore"):  # signalling NaN
+        held = numbers.view(dtype).astype(float)
+    held = np.unique(held[np.isfinite(held)])
+    return np.concatenate([held, (held[1:] + held[:-1]) / 2])
+
+
+@pytest.mark.parametrize(("bits", "dtype"), OF_BITS.items())
+def test_formats_by_their_bits_hold_the_numbers_of_other_libraries(bits, dtype):
+    numbers = every_number(dtype)
+    beyond = np.append(numbers, 2 * numbers.max())
+    found = sciprec.quantize(beyond, "float:e={},m={}".format(*bits))
+    with np.errstate(over="ignore", invalid="ignore"):
+        np.testing.assert_array_equal(found, beyond.astype(dtype).astype(float))
+
+
+@pytest.mark.parametrize(("name", "dtype"), OF_OCP.items())
+def test_bare_names_of_ocp_are_refused_with_a_spelling_that_holds_its_numbers(name, dtype):
+    with pytest.raises(InputError) as refused:
+        resolve_backend(name)
+    with pytest.raises(InputError):
+        resolve_backend(f"{name},round=rz")
+    ocp, ieee = re.findall("is '([^']+)'", str(refused.value))
+    numbers = every_number(dtype)
+    np.testing.assert_array_equal(
+        sciprec.quantize(numbers, ocp), numbers.astype(dtype).astype(float)
+    )
+    assert ieee == f"float:e={name[1]},m={name[3]}"
+    assert resolve_backend(ieee).compute.format.max_finite != every_number(dtype).max()
+
+
+@pytest.mark.parametrize("more", ["", ",round=rz", ",subnormals=flush,overflow=saturate"])
+def test_formats_by_their_bits_are_shown_as_given_and_are_those_by_their_range(more):
+    for e, m in itertools.product(range(2, 12), range(1, 53)):
+        if e > 9 and (e, m) != (11, 52) or e == 11 and more:
+            continue
+        backend = resolve_backend(f"float:e={e},m={m}{more}")
+        emax = 2 ** (e - 1) - 1
+        other = resolve_backend(f"float:p={m + 1},emin={1 - emax},emax={emax}{more}")
+        assert backend.name == f"float:e={e},m={m}{more}"
+        assert resolve_backend(backend.name) == backend
+        assert replace(backend.compute.format, name="") == replace(other.compute.format, name="")
+        if (e, m) != (5, 2) and f"e{e}m{m}" not in OF_OCP:
+            assert resolve_backend(f"e{e}m{m}{more}") == backend

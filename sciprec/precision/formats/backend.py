@@ -29,6 +29,7 @@ from sciprec.precision.formats.float_format import (
     FORMATS,
     Format,
     parse_spec,
+    spec_of_bits,
     unfit_random_bits,
     unfit_rounding,
     unfit_virtual_bits,
@@ -92,7 +93,8 @@ class Arithmetic:
         """The format and the rounding, as a spec string."""
         values = [(key, getattr(self, key)) for key in _OF_ROUNDINGS]
         more = "".join(f",{key}={value}" for key, value in values if value is not None)
-        return f"{self.format.name},round={self.rounding}{more}"
+        usual = self.rounding == "rn" and self.format.name.startswith("float:e=")
+        return self.format.name if usual else f"{self.format.name},round={self.rounding}{more}"
 
     @property
     def rule(self) -> Rounding:
@@ -470,6 +472,8 @@ def resolve_backend(backend: str | Backend | Format | Arithmetic | MakesBackend)
             return candidate
     if standard in FORMATS:
         return _of_format(FORMATS[standard])
+    if spec := spec_of_bits(backend):
+        return resolve_backend(spec)
     named = backends()
     known_names = [*named, *ALIASES, *FORMATS]
     several = [part.strip() for part in backend.split(",")]
@@ -480,7 +484,8 @@ def resolve_backend(backend: str | Backend | Format | Arithmetic | MakesBackend)
         )
     raise InputError(
         f"unknown backend '{backend}'; known: {', '.join(named)}, "
-        "or a spec string such as 'float:p=11,emin=-14,emax=15,round=rz' or "
+        "or a spec string such as 'float:e=6,m=5' (or 'e6m5'), "
+        "'float:p=11,emin=-14,emax=15,round=rz' or "
         f"'fixed:bits=24'{meant(backend, known_names)}"
     )
 

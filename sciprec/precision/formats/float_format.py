@@ -9,6 +9,7 @@ A format with `significand_bits` p (the implicit bit counted) and exponents emin
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Collection
 from dataclasses import dataclass
 
@@ -198,7 +199,17 @@ ALIASES = {
 }
 
 SPEC_EXAMPLE = "float:p=11,emin=-14,emax=15,round=rz,subnormals=flush,overflow=saturate"
-_SPEC_KEYS = ("p", "emin", "emax", "round", "random_bits", "subnormals", "overflow")
+_SPEC_KEYS = ("p", "emin", "emax", "e", "m", "round", "random_bits", "subnormals", "overflow")
+_BARE = re.compile(r"e(\d+)m(\d+)((?:,.*)?)")
+_OF_OCP = {
+    "e4m3": "e4m3fn",
+    "e3m2": "float:p=3,emin=-2,emax=4,overflow=saturate",
+    "e2m3": "float:p=4,emin=0,emax=2,overflow=saturate",
+    "e2m1": "float:p=2,emin=0,emax=2,overflow=saturate",
+}
+"""Bare names whose greatest exponent OCP gives to numbers (Microscaling Formats, version 1.0, 2023,
+table 1), and what is meant by them there; e5m2 is the same in both readings.
+"""
 MOST_RANDOM_BITS = 32
 """Of a rounding to which a number of random bits is given."""
 
@@ -207,10 +218,12 @@ def parse_spec(spec: str) -> tuple[Format, str, int | None]:
     """Read a spec string such as 'float:p=11,emin=-14,emax=15,round=rz' into (Format, rounding,
     random bits or None).
 
-    Keys: p, significand bits with the implicit one (2 to 53); emin and emax, the least and greatest
-    exponent; round, a name in `ROUNDINGS`; random_bits, of round=sr (1 to 32); subnormals, keep or
-    flush; overflow, infinity or saturate. Defaults: emin = 1 - emax, emax = 127, round=rn,
-    subnormals=keep, overflow=infinity.
+    Keys: e, bits of the exponent (2 to 11), and m, bits of the significand that are stored (1 to
+    52), of a format as IEEE 754 makes them, whose greatest exponent is kept for infinity and NaN:
+    p = m + 1, emax = 2^(e - 1) - 1, emin = 1 - emax. Or, in their place: p, significand bits with
+    the implicit one (2 to 53); emin and emax, the least and greatest exponent (emin = 1 - emax,
+    emax = 127). Then round, a name in `ROUNDINGS` (rn); random_bits, of round=sr (1 to 32);
+    subnormals, keep or flush (keep); overflow, infinity or saturate (infinity).
 
     Raises:
         InputError: with the part that is wrong and what is accepted in its place.
@@ -224,8 +237,40 @@ def parse_spec(spec: str) -> tuple[Format, str, int | None]:
         if key in values:
             raise InputError(_bad(spec, f"{key!r} is given twice"))
         values[key] = value
+    p, emin, emax, name = _shape_of(spec, values)
+    rounding = _choice(spec, "round", values.get("round", "rn"), ROUNDINGS)
+    subnormals = _choice(spec, "subnormals", values.get("subnormals", "keep"), ("keep", "flush"))
+    overflow = _choice(spec, "overflow", values.get("overflow", "infinity"), OVERFLOWS[:2])
+    few = _integer(spec, "random_bits", values["random_bits"]) if "random_bits" in values else None
+    if wrong := _out_of_reach(p, emin, emax):
+        raise InputError(_bad(spec, wrong))
+    if name:
+        name += ",subnormals=flush" * (subnormals == "flush")
+        name += ",overflow=saturate" * (overflow == "saturate")
+    else:
+        name = f"float:p={p},emin={emin},emax={emax},subnormals={subnormals},overflow={overflow}"
+    fmt = Format(name, p, emin, emax, subnormals == "keep", overflow)
+    if wrong := unfit_rounding(rounding, fmt) or unfit_random_bits(rounding, few):
+        raise InputError(_bad(spec, wrong))
+    return fmt, rounding, few
+
+
+def _shape_of(spec: str, values: dict[str, str]) -> tuple[int, int, int, str]:
+    """Return p, emin, emax and, where e and m are given, the name that says so, else ""."""
+    if "e" in values or "m" in values:
+        if others := [key for key in ("p", "emin", "emax") if key in values]:
+            raise InputError(_bad(spec, f"'{others[0]}' is given beside 'e' or 'm'"))
+        shape = []
+        for key, least, most in (("e", 2, 11), ("m", 1, 52)):
+            if key not in values:
+                raise InputError(_bad(spec, f"'{key}' is missing"))
+            shape.append(_integer(spec, key, values[key]))
+            if not least <= shape[-1] <= most:
+                raise InputError(_bad(spec, f"{key}={shape[-1]} is outside {least} to {most}"))
+        emax = 2 ** (shape[0] - 1) - 1
+        return shape[1] + 1, 1 - emax, emax, f"float:e={shape[0]},m={shape[1]}"
     if "p" not in values:
-        raise InputError(_bad(spec, "'p' is missing"))
+        raise InputError(_bad(spec, "'p' is missing, or 'e' and 'm'"))
     p = _integer(spec, "p", values["p"])
     if "emax" in values:
         emax = _integer(spec, "emax", values["emax"])
@@ -233,17 +278,26 @@ def parse_spec(spec: str) -> tuple[Format, str, int | None]:
     else:
         emin = _integer(spec, "emin", values.get("emin", "-126"))
         emax = 1 - emin
-    rounding = _choice(spec, "round", values.get("round", "rn"), ROUNDINGS)
-    subnormals = _choice(spec, "subnormals", values.get("subnormals", "keep"), ("keep", "flush"))
-    overflow = _choice(spec, "overflow", values.get("overflow", "infinity"), OVERFLOWS[:2])
-    few = _integer(spec, "random_bits", values["random_bits"]) if "random_bits" in values else None
-    if wrong := _out_of_reach(p, emin, emax):
-        raise InputError(_bad(spec, wrong))
-    name = f"float:p={p},emin={emin},emax={emax},subnormals={subnormals},overflow={overflow}"
-    fmt = Format(name, p, emin, emax, subnormals == "keep", overflow)
-    if wrong := unfit_rounding(rounding, fmt) or unfit_random_bits(rounding, few):
-        raise InputError(_bad(spec, wrong))
-    return fmt, rounding, few
+    return p, emin, emax, ""
+
+
+def spec_of_bits(name: str) -> str:
+    """The spec string that a name such as 'e6m5' or 'e6m5,round=rz' stands for; "" if it is none.
+
+    Raises:
+        InputError: OCP defines a format of that name otherwise; both spellings are in the sentence.
+    """
+    given = _BARE.fullmatch(name)
+    if not given:
+        return ""
+    bare = f"e{given[1]}m{given[2]}"
+    spec = f"float:e={given[1]},m={given[2]}"
+    if bare in _OF_OCP:
+        raise InputError(
+            f"'{name}' has two meanings: the format of OCP, without infinity, is "
+            f"'{_OF_OCP[bare]}'; the one with infinity, as IEEE 754 makes formats, is '{spec}'"
+        )
+    return spec + given[3]
 
 
 def _integer(spec: str, key: str, text: str) -> int:
