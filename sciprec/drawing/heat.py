@@ -1,24 +1,26 @@
-"""A map of errors over variables and time."""
+"""A map of the digits that errors leave, over variables and time."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
+from matplotlib.ticker import MaxNLocator
 
 from sciprec.drawing.picture import Picture
 from sciprec.drawing.svg import drawn, to_svg
 from sciprec.results.comparison.wording import short
 
 _COLUMNS = 160
-_LEAST = 1e-17
-"""Errors below are shown as if they were so large."""
+_MOST = 17.0
+"""Decimal digits; no error at all leaves so many."""
 
 
 def error_map(
     names: Sequence[str], along: np.ndarray, errors: np.ndarray, label: str, name: str, beside: str
 ) -> Picture | None:
-    """Relative errors as colours: a row for each variable, time from left to right.
+    """Decimal digits left as colours: a row for each variable, time from left to right.
 
     Args:
         names: of the variables.
@@ -33,28 +35,29 @@ def error_map(
     """
     if not np.isfinite(errors).any():
         return None
-    shown = np.log10(np.clip(_widest(errors), _LEAST, None))
+    with np.errstate(divide="ignore"):
+        shown = np.clip(-np.log10(_widest(errors)), 0.0, _MOST)
     with drawn(name, 0.9 + 0.32 * len(names)) as figure:
         axes = figure.add_subplot()
         ends = float(along[0]), float(along[-1])
         half = 0.5 * (ends[1] - ends[0]) / max(len(along) - 1, 1) or 0.5
         extent = (ends[0] - half, ends[1] + half, len(names) - 0.5, -0.5)
-        finite = shown[np.isfinite(shown)]
-        low, high = float(finite.min()), float(finite.max())
-        shown = np.where(np.isinf(shown), high, shown)
+        low = int(np.nanmin(shown))
+        high = max(math.ceil(np.nanmax(shown)), low + 1)
         image = axes.imshow(
-            shown, aspect="auto", extent=extent, cmap="cividis", vmin=low - 1e-9, vmax=high + 1e-9
+            shown, aspect="auto", extent=extent, cmap="cividis_r", vmin=low, vmax=high
         )
         axes.grid(False)
         axes.set(xlabel=label, yticks=range(len(names)))
         axes.set_yticklabels([short(variable) for variable in names])
-        figure.colorbar(image, ax=axes, label="log10 of error", shrink=0.95)
-        svg = to_svg(figure, f"Relative l2 error of {', '.join(names)} over {label}")
+        whole = MaxNLocator(4, integer=True)
+        figure.colorbar(image, ax=axes, label="digits left", ticks=whole, shrink=0.95)
+        svg = to_svg(figure, f"Decimal digits left of {', '.join(names)} over {label}")
     return Picture(
         svg,
-        f"Relative l2 error against fp64 of each watched variable. {beside} Nothing is drawn where "
-        "it is not known; no error at all counts as 1e-17, and values that are finite in one run "
-        "only have the colour of the largest.",
+        "Decimal digits left of each watched variable: -log10 of the relative l2 error against "
+        f"fp64, from 0 to 17. {beside} Nothing is drawn where it is not known; values that are "
+        "finite in one run only have no digit left.",
     )
 
 

@@ -9,14 +9,14 @@ import numpy as np
 from sciprec.drawing.picture import Picture
 from sciprec.drawing.svg import COLOURS, drawn, to_svg
 from sciprec.drawing.templating import page_style, template
-from sciprec.report.sections.distribution import share_by_error
-from sciprec.results.comparison.rows import SETTLED, Comparison, Row, shown_metrics
+from sciprec.report.sections.distribution import LEAST_OF_PERCENTILES, share_by_error
+from sciprec.results.comparison.rows import SETTLED, Comparison, Row, main_row, shown_metrics
 
 SHOWN_METRICS = ("max_abs", "rms", "bias", "relative_l2", "share_of_change", "max_relative",
                  "max_ulp", "decimal_digits", "correlation")  # fmt: skip
 CHIPS = {"identical": "identical", "noise": "good", "still": "still", "changed": "beyond",
          "broken": "broken", "empty": "unjudged"}  # fmt: skip
-MOST_PICTURES = 8
+MOST_PICTURES, MOST_NAMED = 8, 3
 _KINDS = (("absolute", "error"), ("relative", "relative error"), ("ulp", "ulps"))
 
 
@@ -28,7 +28,9 @@ def comparison_page(comparison: Comparison, *, golden: str, actual: str) -> str:
         golden, actual: what the sides are called.
     """
     differing = [r for r in comparison.rows if r.severity not in SETTLED and r.statistics]
-    shown = sorted(differing, key=_badness, reverse=True)[:MOST_PICTURES]
+    main = main_row(comparison) if differing else None
+    order = sorted(differing, key=lambda row: (row is main, _badness(row)), reverse=True)
+    shown = order[:MOST_PICTURES]
     return template("comparison.html").render(
         style=page_style(),
         title=_title(comparison),
@@ -60,7 +62,9 @@ def _title(comparison: Comparison) -> str:
             return "Nothing was compared: no value is finite in both"
         unchanged = all(row.severity in SETTLED for row in comparison.rows)
         return "All bits are the same" if unchanged else "All variables are within the tolerances"
-    return f"{len(beyond)} of {len(comparison.rows)} variables differ: {', '.join(beyond)}"
+    more = len(beyond) - MOST_NAMED
+    named = ", ".join(beyond[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+    return f"{len(beyond)} of {len(comparison.rows)} variables differ: {named}"
 
 
 def _tolerances(comparison: Comparison) -> list[str]:
@@ -81,6 +85,7 @@ def _section(row: Row, prefix: str) -> dict[str, Any]:
         "row": row,
         "picture": _picture(row, prefix),
         "quantiles": [(title, getattr(statistics, kind)) for kind, title in _KINDS],
+        "enough": statistics.finite >= LEAST_OF_PERCENTILES,
         "digits": statistics.digits,
         "classes": [statistics.classes[k] for k in used],
         "matrix": [[statistics.matrix[i][j] for j in used] for i in used],

@@ -11,11 +11,13 @@ import xarray as xr
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sciprec.drawing.heat import error_map
 from sciprec.drawing.svg import drawn, legend
 from sciprec.facets.compensation.keys import CompensationChoice
 from sciprec.precision.formats.backend import resolve_backend
 from sciprec.precision.formats.rounding_rules import ROUNDINGS
 from sciprec.report import page_section, section
+from sciprec.report.comparison import comparison_page
 from sciprec.report.page import render
 from sciprec.report.sections.distribution import (
     class_rows,
@@ -284,6 +286,29 @@ def test_the_short_name_of_an_arithmetic_means_the_same(p, emin, rounding):
     for spec in (f"float:p={p},emin={emin},round={rounding}", f"float:p={p},emin={emin},emax=99"):
         name = resolve_backend(spec).name
         assert resolve_backend(short(name)).name == name and len(short(name)) <= len(name)
+
+
+def test_a_comparison_shows_its_main_variable_first_and_folds_the_others(runs):
+    """That of u is far worse; six values have no percentiles."""
+    truth, other = (
+        run.dataset.assign(few=("x", np.arange(6.0) + error), u=run.dataset["u"] + 99 * error)
+        for run, error in zip((runs[0], runs[2]), (0.0, 0.5), strict=True)
+    )
+    page = comparison_page(compare(truth, other), golden="a.nc", actual="b.nc")
+    shown, _, folded = page.partition('<section id="variables">')
+    assert "<h2>Errors of height</h2>" in shown and "Percentiles of height" in shown
+    assert shown.count("<svg") == 1 and "Percentiles of u" in folded
+    assert "<summary>few: figure and tables</summary>" in folded
+    assert "Percentiles of few" not in folded
+
+
+def test_maps_of_digits_have_whole_numbers_and_keep_what_is_not_known():
+    errors = np.array([[1e-3, np.nan, np.inf], [0.0, 10.0, 1e-16]])
+    picture = error_map(("x", "y"), 100.0 * np.arange(3), errors, "step", "map", "All.")
+    words = re.findall(r"<text[^>]*>([^<]*)</text>", picture.svg)
+    assert {"digits left", "0", "x", "y"} <= set(words)
+    assert not any("." in word or "e" in word for word in words if word[:1].isdigit())
+    assert error_map(("x",), np.arange(2.0), np.full((1, 2), np.nan), "step", "map", "") is None
 
 
 def test_long_labels_are_cut_in_the_middle_and_stay_apart():

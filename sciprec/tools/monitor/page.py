@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from matplotlib.ticker import MaxNLocator
 
 from sciprec.drawing.heat import error_map
 from sciprec.drawing.picture import Picture
@@ -70,7 +71,9 @@ def exponents_picture(names: Any, counts: np.ndarray, name: str) -> Picture | No
             axes.step(along, share[first : last + 1], where="mid", label=short(one),
                       color=COLOURS[number % len(COLOURS)],
                       linestyle=("-", "--", ":")[number // len(COLOURS) % 3])  # fmt: skip
-        axes.set(xlabel="exponent floor(log2 |x|)", ylabel="share of values")
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        axes.set(xlabel="exponent floor(log2 |x|)", ylabel="share of values",
+                 xlim=(along[0] - 0.5, along[-1] + 0.5))  # fmt: skip
         legend(figure)
         svg = to_svg(figure, "Shares of values by exponent")
     return Picture(

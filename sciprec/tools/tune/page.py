@@ -82,7 +82,12 @@ def _picture(found: Found) -> Picture | None:
         axes.plot([found.cost], [found.error], color=INK, marker="D", markersize=6, linewidth=0.0,
                   label="found", fillstyle="none")  # fmt: skip
         axes.axhline(found.tolerance, color=_QUIET, linewidth=0.8, linestyle="--")
-        axes.set(xlabel="bits of executed operations, over those of the widest format",
+        axes.annotate("tolerance", (0.995, found.tolerance), xycoords=("axes fraction", "data"),
+                      xytext=(0, 3), textcoords="offset points", ha="right", fontsize=8,
+                      color=_QUIET)  # fmt: skip
+        axes.margins(x=0.08, y=0.15)  # room for the labels
+        axes.set(xlabel="bits of executed operations over those of the widest format; "
+                        "lower is cheaper",
                  ylabel=f"error ({found.metric})", yscale="log")  # fmt: skip
         legend(figure)
         svg = to_svg(figure, "Error against cost of the choices of formats that were run")
