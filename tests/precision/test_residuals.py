@@ -83,7 +83,7 @@ def test_values_and_residuals_are_the_function(name):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_over_all_of_the_range(name):
-    missed(name, 500, 2)
+    missed(name, 200, 2)
 
 
 @pytest.mark.slow

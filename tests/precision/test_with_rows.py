@@ -54,13 +54,10 @@ def every(x, out):
     return total, np.sum(x), np.dot(x, out), np.float64(n) // 3, min(total, n)
 
 
-ROLES = [
-    "roles: binary16, bfloat16, binary32 rz, tf32",
-    "roles: binary64, binary32, binary64, binary32",
-]
+ROLES = "roles: binary16, bfloat16, binary32 rz, tf32"
 
 
-@pytest.mark.parametrize("backend", ["fp64", "fp16", "mlu370", "bf16,round=ru", *ROLES])
+@pytest.mark.parametrize("backend", ["fp64", "mlu370", "bf16,round=ru", ROLES])
 def test_bits_are_those_of_lift_in_every_order(backend):
     plain, out = resolved(backend), np.zeros(X.size)
     wanted = np.array([*sciprec.lift(every, plain)(X, out), *out]).tobytes()
