@@ -116,6 +116,8 @@ class Waiting:
     def __init__(self, words: str) -> None:
         self._console = Console(stderr=True)
         self._status = self._console.status(_words(words))
+        self._words = words
+        self._begun = time.perf_counter()
         self._said = time.perf_counter()
         self._timer = threading.Timer(SECONDS_IN_SILENCE, self._show)
         self._ending = threading.Lock()
@@ -128,8 +130,8 @@ class Waiting:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._timer.cancel()
         with self._ending:
+            self._timer.cancel()
             self._ended = True
             self._status.stop()
 
@@ -138,9 +140,30 @@ class Waiting:
             if not self._ended:
                 self._status.start()
 
+    def every_ten_seconds(self) -> None:
+        """Say on a line of its own, where there is no terminal, for how long the work has been
+        going on, also while nobody tells how far it is.
+        """
+        if not self._console.is_terminal:
+            self._timer = threading.Timer(SECONDS_BETWEEN_LINES, self._goes_on)
+            self._timer.daemon = True
+            self._timer.start()
+
+    def _goes_on(self) -> None:
+        with self._ending:
+            if self._ended:
+                return
+            now = time.perf_counter()
+            if now - self._said >= SECONDS_BETWEEN_LINES / 2.0:
+                self._said = now
+                words = f"{self._words} ({now - self._begun:.0f} s)"
+                self._console.print(_words(words), soft_wrap=True)
+            self.every_ten_seconds()
+
     def tell(self, what: str, done: int, whole: int) -> None:
         """Work has come so far."""
-        words = _words(f"{what}: {done:,} of {whole:,}")
+        self._words = f"{what}: {done:,} of {whole:,}"
+        words = _words(self._words)
         if self._console.is_terminal:
             return self._status.update(words)
         now = time.perf_counter()

@@ -31,7 +31,8 @@ def trace(
         str,
         typer.Option(
             help="Split by line, operation, variable, function, call or step (of a model the time "
-            "step); of a model functions with more than 5 % of the error are."
+            "step); of a model functions with more than 5 % of the error are, or its stages by "
+            "stage."
         ),
     ] = "line",
     output: Outputs = None,
@@ -53,8 +54,8 @@ def trace(
         bool,
         typer.Option(
             "--mend",
-            help="Search what to do about the lines of a kernel that are to blame, each proposal "
-            "proven by runs, with its patch.",
+            help="Search what to do about the lines of a kernel that are to blame, or about a "
+            "model: each proposal proven by runs, with its patch.",
         ),
     ] = False,
     html: Annotated[
@@ -78,30 +79,27 @@ def trace(
         with Waiting(f"tracing {traced} in {backend}"):
             result = _of_kernel(traced, inputs, changes, backend, samples, options)
             mended = result.mend() if mend else None
+        page = None if html is None else _written(result, html, mended)
     else:
         refuse_inputs(inputs)
-        if mend:
-            raise InputError(
-                f"--mend is given beside '{traced}', a scenario; it mends kernels: name one, "
-                "FILE.py:FUNCTION"
-            )
-        mended = None
         if metric is not None:
             raise InputError(
                 f"--metric {metric} is given beside a scenario, whose traces are of relative_l2; "
                 "leave it out, or name a kernel: FILE.py:FUNCTION"
             )
-        with Waiting(f"tracing {traced} in {backend}"):
-            result = _of_scenario(traced, changes or [], backend, samples, options)
-    page = None if html is None else _written(result, html, mended)
+        with Waiting(f"tracing {traced} in {backend}") as waiting:
+            waiting.every_ten_seconds()
+            result = _of_scenario(traced, changes or [], backend, samples, options, waiting)
+            mended = result.mend() if mend else None
+            page = None if html is None else _written(result, html, mended)
     if json:
         print_json(result.as_dict() | ({"mend": mended.as_dict()} if mended is not None else {}))
     else:
         print(result)
         if mended is not None:
             print(mended)
-            if mended.proposals:
-                print(mended.proposals[0].patch, end="")
+            if mended.recommended is not None:
+                print(mended.recommended.patch, end="")
         if page is not None:
             say(f"page: {page}")
 
@@ -112,7 +110,7 @@ def _written(result, path: Path, mended) -> Path:
     from sciprec.tools.trace.page import write_trace_page
 
     if isinstance(result, ModelTrace):
-        return write_trace_page(result, path)
+        return write_trace_page(result, path, mend=mended)
     return result.html(path, mend=mended)
 
 
@@ -125,13 +123,15 @@ def _of_kernel(named: str, inputs: str | None, changes, backend: str, samples, o
     return trace_kernel(function, backend, args, **options, **chosen)
 
 
-def _of_scenario(named: str, changes: list[str], backend: str, samples, options):
-    """The trace of a scenario's model."""
+def _of_scenario(named: str, changes: list[str], backend: str, samples, options, waiting):
+    """The trace of a scenario's model, whose progress is told."""
     from sciprec.scenario.changes import change
     from sciprec.workbench.kinds.scenario_trace import trace_scenario
 
     changed = dict(map(change, changes))
     return trace_scenario(
         named, backend, changes=changed, samples=samples,
-        on_estimate=lambda message: print(message, file=sys.stderr, flush=True), **options,
+        on_estimate=lambda message: print(message, file=sys.stderr, flush=True),
+        tell=lambda what, done, whole: waiting.tell(f"{named} in {backend}: {what}", done, whole),
+        **options,
     )  # fmt: skip

@@ -78,10 +78,14 @@ class Policy:
             InputError: a list names a stage that none has.
         """
         require_known((*self.allow, *self.deny), models)
+        return self.of([stage for stages in models.values() for stage in stages])
+
+    def of(self, stages: Iterable[Stage]) -> Assignment:
+        """The policy for some stages."""
         usual = "narrow" if self.name in ("O2", "O3") else "wide"
         formats = {"narrow": self.narrow, "wide": self.wide}
         given: dict[Place, str] = {}
-        for stage in (s for stages in models.values() for s in stages):
+        for stage in stages:
             own = "narrow" if self.is_narrow(stage) else "wide"
             if own != usual and not stage.always:
                 given |= dict.fromkeys(stage.as_places, formats[own])

@@ -23,18 +23,28 @@ from sciprec.precision.rewriting.syntax import Source
 from sciprec.tools.trace.findings import TraceData, called
 from sciprec.tools.trace.growth import Growth
 from sciprec.tools.trace.lines import UNKNOWN
-from sciprec.tools.trace.proposals import HEADS
+from sciprec.tools.trace.proposals import HEADS, MODEL_HEADS
 
 if TYPE_CHECKING:
     from sciprec.tools.trace.examination import Event
     from sciprec.tools.trace.lines import Line
+    from sciprec.tools.trace.models.stages import StagePart
     from sciprec.tools.trace.models.traces import ModelTrace
-    from sciprec.tools.trace.proposals import Mend
+    from sciprec.tools.trace.proposals import Mend, ModelMend
     from sciprec.tools.trace.verification import Verification
 
-_MOST_EVENTS = 5
+_MOST_EVENTS, _MOST_LINES = 5, 10
 _LEVELS = (0.01, 0.05, 0.2, 0.5)
 """Sizes of shares from which a line is warmer."""
+_OF_KERNELS = (
+    "Error left: relative l2 on the inputs given. Bits: log2(1 + error in units of the last "
+    "place). Each proposal was run in {} and in fp64, on the inputs given and in other regimes, "
+    "and is worse nowhere."
+)
+_OF_MODELS = (
+    "Error left: relative l2 against the run in fp64, of a run of the scenario with these keys. "
+    "Operations: more in a run. Bits: of executed operations, more than in {}."
+)
 
 
 def trace_page(
@@ -53,17 +63,20 @@ def trace_page(
     notes = []
     notes += [f"{note}." for note in trace.outcome.notes()]
     notes.append(f"{added_up(trace.closure)}; the kernel was run {trace.passes} times.")
-    shown = [line for line in trace.lines if _is_shown(trace, line)]
+    shown, widest = [line for line in trace.lines if _is_shown(trace, line)], _widest(trace.lines)
+    events = _most(list(trace.events))
+    harmless = [event for event in events if _is_harmless(trace, event)]
     return _rendered(
         trace,
         f"The error of '{trace.kernel}' in {trace.backend}",
         notes=notes,
         metric=TITLES[trace.metric],
-        events=_most(list(trace.events)),
+        events=[event for event in events if event not in harmless],
+        harmless=harmless,
         branches=trace.branches,
-        sources=[_listing(shown, source) for source in sources],
+        sources=[_listing(shown, source, widest) for source in sources],
         others=[
-            _row(line, f"{UNKNOWN}: {line.source}" if line.name == UNKNOWN else line.name)
+            _row(line, f"{UNKNOWN}: {line.source}" if line.name == UNKNOWN else line.name, widest)
             for line in _others(trace)
         ],
         others_title="Other parts" if sources else f"By {trace.by}",
@@ -74,18 +87,21 @@ def trace_page(
         picture=_picture(grown) if grown is not None else None,
         mend=mend,
         mend_heads=HEADS,
+        mend_note=_OF_KERNELS.format(trace.backend),
     )
 
 
 def model_trace_page(
-    trace: ModelTrace, verified: Verification | None, grown: Growth | None = None
-) -> str:
+    trace: ModelTrace, verified: Verification | None, grown: Growth | None = None,
+    mend: ModelMend | None = None,
+) -> str:  # fmt: skip
     """The page of a model's trace: its functions, and the source of those that are hot.
 
     Args:
         trace: of a model.
         grown: when the error arose; None where that was not asked for.
         verified: what its shares predict, run; None where that was not asked for.
+        mend: what to do about it; None where that was not asked for.
     """
     from sciprec.tools.trace.models.traces import called as of_model
 
@@ -104,18 +120,29 @@ def model_trace_page(
     sources = {_function_of(line): None for line in hot}  # the warmest function first
     order = trace.lines if trace.by == "step" else trace.ranked
     shown = [line for line in order if line.share or line.name == UNKNOWN]
-    others = [line for line in shown if line not in lines]
+    others = [line for line in shown if line not in lines and trace.by != "stage"]
+    widest = _widest(trace.lines)
+    events = _most([event for event in trace.events if event.kind != "branch"])
+    harmless = [event for event in events if trace.is_harmless(event)]
     return _rendered(
         trace,
         f"The error of '{trace.model}' in {trace.backend}",
         notes=notes,
         metric=TITLES["relative_l2"],
-        events=_most([event for event in trace.events if event.kind != "branch"]),
+        events=[event for event in events if event not in harmless],
+        harmless=harmless,
+        stages=_stages(trace.stages),
+        has_left=any(part.left is not None for part in trace.stages),
+        hottest=[
+            _row(line, of_model(line), widest) | {"source": line.source}
+            for line in hot[:_MOST_LINES]
+        ],
+        folded=True,
         branches=_most([event for event in trace.events if event.kind == "branch"]),
-        sources=[_listing(lines, source) for source in sources if source is not None],
+        sources=[_listing(lines, source, widest) for source in sources if source is not None],
         others=[
             _row(line, f"{UNKNOWN if line.name == UNKNOWN else line.function}: {line.source}"
-                 if line.function else line.name)
+                 if line.function else line.name, widest)
             for line in others
         ],
         others_title="Other parts" if sources else f"By {trace.by}",
@@ -123,16 +150,22 @@ def model_trace_page(
         pooled=trace.grouped_over + " (the model's own and perturbed ones)" * (trace.inputs > 1),
         verified=verified,
         picture=_picture(grown) if grown is not None else None,
+        mend=mend,
+        mend_heads=MODEL_HEADS,
+        mend_note=_OF_MODELS.format(trace.backend),
     )
 
 
-def write_trace_page(trace: ModelTrace, path: str | Path, verify: int = 3) -> Path:
+def write_trace_page(
+    trace: ModelTrace, path: str | Path, verify: int = 3, mend: ModelMend | None = None
+) -> Path:
     """Write the page of a model's trace.
 
     Args:
         trace: of a model.
         path: of the file.
         verify: how many of its groups are computed wider, each in a run or more.
+        mend: what `mend` gave, to be shown on the page; None for nothing.
 
     Raises:
         InputError: it cannot be written, or what is there is no page of sciprec.
@@ -140,7 +173,7 @@ def write_trace_page(trace: ModelTrace, path: str | Path, verify: int = 3) -> Pa
     free = targets.require_free(checked_path("the page", path), targets.PAGE)
     whole("verify", verify, 0, 1000, "a whole number, 0 for none")
     done = trace.verify(verify) if verify and trace.groups and trace.can_be_wider else None
-    return targets.write(free, model_trace_page(trace, done, trace.by_step()), targets.PAGE)
+    return targets.write(free, model_trace_page(trace, done, trace.by_step(), mend), targets.PAGE)
 
 
 def _groups(trace: TraceData | ModelTrace, name: Callable[[Line], str]) -> list[dict[str, Any]]:
@@ -153,9 +186,39 @@ def _groups(trace: TraceData | ModelTrace, name: Callable[[Line], str]) -> list[
 
 
 def _rendered(trace: TraceData | ModelTrace, title: str, **context: Any) -> str:
+    more = {"stages": [], "has_left": False, "hottest": [], "folded": False} | context
     return template("trace.html").render(
-        style=page_style(), title=title, verdict=trace.verdict, outputs=trace.outputs, **context
+        style=page_style(), title=title, verdict=trace.verdict, outputs=trace.outputs, **more
     )
+
+
+def _widest(parts: Sequence[Line] | Sequence[StagePart]) -> float:
+    """The size of the largest share, whose bar is as wide as its column."""
+    return max((abs(part.share) for part in parts), default=0.0)
+
+
+def _bar(share: float, widest: float) -> dict[str, Any]:
+    """The bar of a share: its width in per cent of the column, and whether it takes away."""
+    return {"width": round(100.0 * abs(share) / widest) if widest else 0, "cancels": share < 0.0}
+
+
+def _stages(parts: Sequence[StagePart]) -> list[dict[str, Any]]:
+    """Return the page's rows on every stage, the largest share first."""
+    widest = _widest(parts)
+    return [
+        {"name": p.name, "share": p.percent, "wide": p.wide or "–", "left": p.left_in_words,
+         "left_width": round(100.0 * min(p.left or 0.0, 1.0)), "operations": f"{p.operations:,}"}
+        | _bar(p.share, widest)
+        for p in sorted(parts, key=lambda p: -abs(p.share))
+    ]  # fmt: skip
+
+
+def _is_harmless(trace: TraceData, event: Event) -> bool:
+    """Whether numbers became zero in a line of a kernel that has next to no part in the error."""
+    if event.kind != "underflow to zero" or trace.by != "line":
+        return False
+    at = [n for n in trace.lines if (n.file, n.line) == (event.file, event.line)]
+    return sum(abs(n.share) for n in at) < _LEVELS[0]
 
 
 def _most(events: list[Event]) -> list[Event]:
@@ -195,8 +258,8 @@ def _is_shown(trace: TraceData, line: Line) -> bool:
     return trace.by == "line" and line.name.startswith("line ")
 
 
-def _listing(lines: Sequence[Line], source: Source) -> dict[str, Any]:
-    """Return the text of a function, each line with its share."""
+def _listing(lines: Sequence[Line], source: Source, widest: float) -> dict[str, Any]:
+    """Return the text of a function without its docstring, each line with its share."""
     last = source.first + len(source.lines)
     by_number = {
         line.line: line
@@ -205,16 +268,31 @@ def _listing(lines: Sequence[Line], source: Source) -> dict[str, Any]:
     }
     rows = []
     texts = dedent("\n".join(source.lines)).split("\n")
+    prose = _docstring("\n".join(texts))
     for number, text in enumerate(texts, source.first):
+        if number - source.first in prose:
+            continue
         traced = by_number.get(number)
-        shown = _row(traced, traced.name) if traced else {"heat": None}
+        shown = _row(traced, traced.name, widest) if traced else {"heat": None}
         rows.append({"number": number, "text": text} | shown)
     return {"function": source.function, "rows": rows, "file": source.file.rpartition("/")[2]}
 
 
-def _row(line: Line, name: str) -> dict[str, Any]:
+def _docstring(text: str) -> range:
+    """The lines of a function's docstring, the first line of its text is 0."""
+    try:
+        (function, *_) = ast.parse(text).body
+    except (SyntaxError, ValueError):
+        return range(0)
+    body = getattr(function, "body", [])
+    first = body[0] if len(body) > 1 else None
+    is_prose = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
+    return range(first.lineno - 1, first.end_lineno or 0) if is_prose else range(0)
+
+
+def _row(line: Line, name: str, widest: float) -> dict[str, Any]:
     """Return the page's row on a line."""
-    return {
+    return _bar(line.share, widest) | {
         "name": name,
         "heat": int(sum(abs(line.share) >= level for level in _LEVELS)),
         "share": line.percent,

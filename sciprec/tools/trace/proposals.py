@@ -8,7 +8,9 @@ from typing import Any
 
 from sciprec.foundation.listing import Listing, Shown, Summary, counted
 
+MODEL_HEADS = ("proposal", "error left", "of before", "operations", "bits", "source")
 HEADS = ("proposal", "line", "error left", "bits, mean", "worst", "operations", "source")
+_ENOUGH = 0.1
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -59,7 +61,7 @@ class Tried:
     """A candidate that is not offered.
 
     Attributes:
-        title, line: as those of a proposal.
+        title, line: as those of a proposal; 0 of a model, where it is not of a line.
         why: what its run showed.
     """
 
@@ -68,7 +70,8 @@ class Tried:
     why: str
 
     def __str__(self) -> str:
-        return f"{self.title} in line {self.line} {self.why}"
+        where = f" in line {self.line}" if self.line else ""
+        return f"{self.title}{where} {self.why}"
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -94,6 +97,11 @@ class Mend(Shown):
     verdict: str
     notes: tuple[str, ...] = ()
 
+    @property
+    def recommended(self) -> Proposal | None:
+        """The proposal that the verdict names; None without any."""
+        return self.proposals[0] if self.proposals else None
+
     def as_dict(self) -> dict[str, Any]:
         """Everything but the functions as plain data."""
         return vars(self) | {
@@ -116,3 +124,99 @@ class Mend(Shown):
             others = counted(len(self.tried), "other")
             notes.append(f"{others} tried, see `.tried`: {self.tried[0]}")
         return Summary(self.verdict, listing, (*self.notes, *notes))
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class ModelProposal(Shown):
+    """One way to run a scenario's model so that it errs less, run and held to fp64.
+
+    Attributes:
+        title: what is changed.
+        error: what is left, relative l2, of several results the root of the sum of squares.
+        left: over the error before.
+        operations: how many more are done in a run.
+        bits: of executed operations, over those before: 1.05 where 5 % more are moved and computed.
+        patch: unified diff of the scenario file, which `git apply` takes at the top of the
+            repository; "" where there is no file, or its keys are written in another way.
+        changes: keys of the scenario -> values, in place of a kernel's mended function:
+            `trace_scenario(scenario, ..., changes=changes)` runs it, and a file says it.
+        source: author and year.
+        cautions: what to know before it is used.
+    """
+
+    title: str
+    error: float
+    left: float
+    operations: int
+    bits: float
+    patch: str
+    changes: dict[str, Any]
+    source: str
+    cautions: tuple[str, ...] = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything as plain data."""
+        return dict(vars(self))
+
+    def row(self) -> tuple[str, ...]:
+        """Words of a table below `MODEL_HEADS`."""
+        return (
+            self.title, f"{self.error:.2g}", f"{self.left:.1%}", f"{self.operations:+,}",
+            f"{self.bits - 1.0:+.1%}", self.source,
+        )  # fmt: skip
+
+    def _summary(self) -> Summary:
+        listing = Listing(MODEL_HEADS[:1], MODEL_HEADS[1:5], [self.row()], MODEL_HEADS[5:])
+        return Summary(self.title, listing, (*self.cautions, *self.patch.splitlines()))
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class ModelMend(Shown):
+    """Proposals for a scenario's model, each proven by a run.
+
+    Attributes:
+        model, backend: what was mended.
+        error: of the model as it is, as that of a proposal.
+        proposals: the one that leaves least first.
+        tried: what is not offered, and why.
+        verdict: what to do, in a sentence.
+        notes: what was not run, or could not be.
+    """
+
+    model: str
+    backend: str
+    error: float
+    proposals: tuple[ModelProposal, ...]
+    tried: tuple[Tried, ...]
+    verdict: str
+    notes: tuple[str, ...] = ()
+
+    @property
+    def recommended(self) -> ModelProposal | None:
+        """The proposal that the verdict names: the cheapest that leaves a tenth of the error, else
+        the one that leaves least; None without any.
+        """
+        enough = [p for p in self.proposals if p.left <= _ENOUGH] or self.proposals[:1]
+        return min(enough, key=lambda p: p.bits, default=None)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything as plain data."""
+        return vars(self) | {
+            "proposals": [p.as_dict() for p in self.proposals],
+            "tried": [asdict(t) for t in self.tried],
+        }
+
+    def rows(self) -> list[tuple[str, ...]]:
+        """Words of a table below `MODEL_HEADS`: the model as it is, then proposals."""
+        if not self.proposals:
+            return []
+        first = ("as it is", f"{self.error:.2g}", "100.0%", "–", "–", "")
+        return [first, *(p.row() for p in self.proposals)]
+
+    def _summary(self) -> Summary:
+        listing = Listing(MODEL_HEADS[:1], MODEL_HEADS[1:5], self.rows(), MODEL_HEADS[5:])
+        notes = list(self.notes)
+        if self.tried:
+            others = counted(len(self.tried), "other")
+            notes.append(f"{others} tried, see `.tried`: {self.tried[0]}")
+        return Summary(self.verdict, listing, tuple(notes))

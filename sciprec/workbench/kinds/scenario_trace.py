@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from sciprec.foundation.later import MODEL_STAGES
+from sciprec.instruments.assigning.stages import Stage
 from sciprec.precision.formats.backend import Backend, resolve_backend
 from sciprec.scenario.loading import Scenario
 from sciprec.scenario.variant import Variant
 from sciprec.tools.trace.lines import LANES
 from sciprec.tools.trace.models.traces import ModelTrace, trace_program
+from sciprec.tools.trace.proposals import ModelMend
 from sciprec.workbench.kinds.programs import Given, first_variant, loaded, program_of
+from sciprec.workbench.kinds.scenario_mend import ScenarioToMend
 
 
 def trace_scenario(
@@ -23,6 +27,7 @@ def trace_scenario(
     samples: int | None = None,
     changes: Mapping[str, Any] | None = None,
     on_estimate: Callable[[str], None] | None = None,
+    tell: Callable[[str, int, int], None] = lambda what, done, whole: None,
 ) -> ModelTrace:
     """Split the error of a scenario's model by function and line, from the initial state on.
 
@@ -38,12 +43,14 @@ def trace_scenario(
             prices).
         by: what functions with more than 5 % of the error are split by: "line", "operation",
             "variable" or "call", the chain of calls; "function": by none. "step": everything by
-            the model's time steps, several of them in a row where they are many.
+            the model's time steps, several of them in a row where they are many. "stage": by the
+            stages that `sciprec policies` lists.
         lanes: numbers beside each value: lanes - 2 groups are followed in one run; 4, 8, 16 or 32.
         samples: inputs over which parts of lines are correlated, the model's own and perturbed
             ones; left out, 16, of long runs their beginning.
         changes: values in place of the file's, by dotted key: {"climate.days": 0.5}.
         on_estimate: called with a sentence of how long the trace will take, if that is minutes.
+        tell: told what is done, how many of its runs are made, and how many there will be, about.
 
     Raises:
         InputError: an argument cannot be used, or the model cannot be traced.
@@ -57,9 +64,11 @@ def trace_scenario(
     """
     scenario_model, resolved = loaded(scenario, changes), resolve_backend(backend)
     variant = first_variant(scenario_model, resolved.name)
+    stages = tuple(MODEL_STAGES.get(scenario_model.kind, ()))
+    subject = ScenarioToMend(scenario_model, scenario, variant, resolved, output, changes)
     return trace_variant(
         scenario_model, variant, resolved, output=output, by=by, lanes=lanes, samples=samples,
-        on_estimate=on_estimate,
+        on_estimate=on_estimate, stages=stages, tell=tell, remedy=subject.mended,
     )  # fmt: skip
 
 
@@ -73,6 +82,9 @@ def trace_variant(
     lanes: int = LANES,
     samples: int | None = None,
     on_estimate: Callable[[str], None] | None = None,
+    stages: Sequence[Stage] = (),
+    tell: Callable[[str, int, int], None] = lambda what, done, whole: None,
+    remedy: Callable[[ModelTrace], ModelMend] | None = None,
 ) -> ModelTrace:
     """The trace of one run of a scenario, see `trace_scenario`.
 
@@ -80,9 +92,11 @@ def trace_variant(
         scenario: validated.
         variant: in which arithmetic it runs, with what belongs to it.
         backend: that arithmetic.
-        output, by, lanes, samples, on_estimate: as there.
+        output, by, lanes, samples, on_estimate, tell: as there.
+        stages: of its model, to be kept wider in runs of their own.
+        remedy: makes the trace's proposals.
     """
     return trace_program(
         program_of(scenario, variant, output), backend, model=scenario.name, by=by, lanes=lanes,
-        samples=samples, on_estimate=on_estimate,
+        samples=samples, on_estimate=on_estimate, stages=stages, tell=tell, remedy=remedy,
     )  # fmt: skip

@@ -10,6 +10,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sciprec.foundation.listing import counted
+from sciprec.instruments.assigning.origins import own_place
+from sciprec.instruments.assigning.stages import Stage
+from sciprec.precision.rewriting.program import Program
 from sciprec.tools.trace.models.census import Census, Lifting, Place
 from sciprec.tools.trace.models.notes import Notes
 from sciprec.tools.trace.models.steps import NO_STEP, Steps
@@ -18,6 +21,7 @@ from sciprec.tools.trace.origins import Group, groups_of
 BETWEEN = "float32 arrays"
 """What the model's own arrays of binary32 numbers round between kernels."""
 STEP, ALL_LINES, ARGUMENTS = "step", "all lines", "arguments of calls of several steps"
+STAGE, GIVEN, NO_STAGE = "stage", "initial state and constants", "all else"
 _INSIDE = {"arguments": "argument", "roundings": "rounding"}
 
 
@@ -136,6 +140,26 @@ class ModelGroups:
         ordered = sorted(joints.items(), key=lambda item: _place(item[1].group))
         return {key: self._named(joint) for key, joint in ordered}
 
+    def by_stage(self, stages: Sequence[Stage]) -> dict[tuple, Joint]:
+        """Return the groups of all kernels' operations by stage, in the order of a step; before
+        them what is rounded when kernels are given it, or between them, behind them the rest.
+        """
+        names = [GIVEN, *(stage.name for stage in stages), NO_STAGE]
+        joints = {name: Joint(Group("", "", 0, name, name, ())) for name in names}
+        joints[GIVEN].places.extend(self._census.roundings)
+        for kernel in self._census.kernels:
+            program = kernel.traced("parts", self._lanes).program
+            for group in groups_of(program, "line"):
+                if group.argument:
+                    joints[GIVEN].rows.setdefault(kernel, []).extend(group.rows)
+                    joints[GIVEN].arguments.append((kernel, group.argument))
+                elif self._notes.rounds(kernel, group.rows):
+                    for number in group.rows:
+                        rows = joints[_stage_of(program, number, stages)].rows
+                        rows.setdefault(kernel, []).append(number)
+        return {(STAGE, name): joint for name, joint in joints.items()
+                if joint.rows or joint.places}  # fmt: skip
+
     def _named(self, joint: Joint) -> Joint:
         """A group; of a kernel of the engine as one of the user's line that makes use of it."""
         kernel = next(iter(joint.rows), None)
@@ -159,6 +183,16 @@ class ModelGroups:
         """Return the groups inside a function, in its order."""
         what = _INSIDE.get(key[0], by)
         return [(k, j) for k, j in self.by(by).items() if k[:3] == (what, *key[1:])]
+
+
+def _stage_of(program: Program, number: int, stages: Sequence[Stage]) -> str:
+    """The name of the stage that a row is in."""
+    row = program.layout.rows[number]
+    origin = own_place(program, row)
+    return next(
+        (s.name for s in stages if any(p.holds(program, row, origin) for p in s.as_places)),
+        NO_STAGE,
+    )
 
 
 def of_steps(known: Steps, count: int) -> dict[tuple, Joint]:

@@ -216,13 +216,18 @@ class Notes:
         """The number of operations that were executed, without literals and conversions of
         arguments.
         """
+        return self.executed({k: range(len(p.layout.rows)) for k, p in self._programs.items()})
+
+    def executed(self, of: Mapping[Any, Sequence[int]]) -> int:
+        """The number of operations of some rows that were executed, likewise."""
         total = 0
-        for kernel, table in self.tables.items():
-            program = self._programs[kernel]
-            for number, row in enumerate(program.layout.rows):
-                operation = program.sites[row.site].operation.partition("(")[0]
-                if row.site in program.origins and operation not in (*NEVER_ROUND, "literal"):
-                    total += int(table.words[number, rows.RUNS])
+        for kernel, numbers in of.items():
+            program, words = self._programs[kernel], self.tables[kernel].words
+            for number in numbers:
+                site = program.layout.rows[number].site
+                operation = program.sites[site].operation.partition("(")[0]
+                if site in program.origins and operation not in (*NEVER_ROUND, "literal"):
+                    total += int(words[number, rows.RUNS])
         return total
 
     def bits_lost(self, of: Mapping[Any, Sequence[int]]) -> float:

@@ -11,11 +11,13 @@ from typing import Any
 import numpy as np
 
 from sciprec.foundation.errors import InputError
+from sciprec.instruments.assigning.stages import Stage
 from sciprec.precision.formats.backend import Backend
 from sciprec.tools.trace.models.between import Ladder, stretch
 from sciprec.tools.trace.models.census import Census
 from sciprec.tools.trace.models.groups import (
     BETWEEN,
+    STAGE,
     STEP,
     Joint,
     ModelGroups,
@@ -68,8 +70,9 @@ class Splitting:
         outputs: names of the results that count.
         lanes: numbers beside each value.
         census: an ordinary run of it.
-        on_pass: called once, with the seconds of the second run with parts, for which nothing is
-            compiled any more.
+        on_pass: called before each run with parts, with its number, and with the seconds of the
+            second one, for which nothing is compiled any more; 0 before that has been made.
+        stages: of the model.
 
     Attributes:
         groups: what the error is split by, in the order in which copies lack their parts.
@@ -84,9 +87,10 @@ class Splitting:
 
     def __init__(
         self, program, backend: Backend, outputs: Sequence[str], lanes: int, census: Census,
-        on_pass: Callable[[float], None] = lambda seconds: None,
+        on_pass: Callable[[int, float], None] = lambda number, seconds: None,
+        stages: Sequence[Stage] = (),
     ) -> None:  # fmt: skip
-        self.on_pass = on_pass
+        self.on_pass, self.stages, self._seconds = on_pass, tuple(stages), 0.0
         self.program, self.backend, self.lanes, self.census = program, backend, lanes, census
         self.outputs, self.results = tuple(outputs), census.results
         self.parts: dict[tuple, dict[str, np.ndarray]] = {}
@@ -100,6 +104,10 @@ class Splitting:
         """Make all runs: of functions, of pieces of those that are hot, down to their lines."""
         if by == STEP:
             self._split_by_step()
+            return
+        if by == STAGE:
+            self.groups = self.by_stage
+            self._follow()
             return
         members: dict[tuple, list] = {}
         for key, joint in self._all.by("function").items():
@@ -148,6 +156,18 @@ class Splitting:
         steps = of_steps(self.steps, max(2 * (self.lanes - 2) - 2, 2))
         run = self.run(list(steps), list(steps), known=steps, only=joint)
         return {key: (group, run.parts[key]) for key, group in steps.items()}
+
+    @cached_property
+    def by_stage(self) -> dict[tuple, Joint]:
+        """The groups of the model's stages; empty where it has none."""
+        return self._all.by_stage(self.stages) if self.stages else {}
+
+    def parts_of_stages(self) -> dict[tuple, dict[str, np.ndarray]]:
+        """The parts of the stages, which one run or two follow."""
+        stages = self.by_stage
+        if stages and all(key in self.parts for key in stages):
+            return {key: self.parts[key] for key in stages}
+        return self.run(list(stages), list(stages), known=stages).parts if stages else {}
 
     def all_groups(self) -> list[tuple[tuple, Joint]]:
         """Return all groups that have parts, those of roundings between kernels first."""
@@ -221,13 +241,14 @@ class Splitting:
             for _, joint in some:
                 orders.follow(joint, lane)
         wider = orders.wider([self.groups[key] for key in wide], self.made) if wide else None
+        self.on_pass(self.passes + 1, self._seconds)
         begun = perf_counter()
         run, ladder = ErrorRun(
             self.program, self.census, orders, wider, sample, self.differing, beginning
         ), orders.ladder
         self.passes += beginning is None
         if self.passes == _TIMED and beginning is None:
-            self.on_pass(perf_counter() - begun)
+            self._seconds = perf_counter() - begun
         copies, names = [r.values for r in run.results], self.outputs
         if beginning is not None:
             names = tuple(run.left)

@@ -10,13 +10,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from sciprec.foundation.arguments import refused, whole, word
+from sciprec.foundation.errors import InputError
+from sciprec.foundation.later import MODEL_STAGES
 from sciprec.foundation.listing import Listing, Shown, Summary, counted
 from sciprec.instruments.assigning.assigned_backend import every_place_met
+from sciprec.instruments.assigning.stages import Stage
 from sciprec.precision.formats.backend import Backend, resolve_backend
 from sciprec.tools.trace.attribution import require_traceable
 from sciprec.tools.trace.examination import Event, Step
@@ -27,13 +31,15 @@ from sciprec.tools.trace.lines import LANES, UNKNOWN, Line, LineGroup
 from sciprec.tools.trace.losses import LOSING, Outcome
 from sciprec.tools.trace.models.census import Census
 from sciprec.tools.trace.models.events import ModelEvents
-from sciprec.tools.trace.models.groups import BETWEEN, STEP, joined
+from sciprec.tools.trace.models.groups import BETWEEN, STAGE, STEP, joined
 from sciprec.tools.trace.models.inputs import MANY, MOST_OPERATIONS, SAMPLES, ModelInputs
 from sciprec.tools.trace.models.splitting import APART, Splitting
+from sciprec.tools.trace.models.stages import OrdinaryRuns, StagePart, advice, wider_than, with_runs
 from sciprec.tools.trace.models.steps import IN_WORDS
 from sciprec.tools.trace.needed_memory import require_memory
 from sciprec.tools.trace.origins import BY, Group
 from sciprec.tools.trace.problem import chosen_names
+from sciprec.tools.trace.proposals import ModelMend
 from sciprec.tools.trace.splitting import norm, share
 from sciprec.tools.trace.verification import (
     Verification,
@@ -45,6 +51,11 @@ from sciprec.tools.trace.verification import (
 _RUNS, _MOST_LARGE, _LONG = 3, 12, 60.0
 """How many times the functions are followed, with what is in hot ones; how many groups are usually
 large; seconds from which a trace is long."""
+BY_OF_MODELS = (STAGE, *BY)
+_MOST_STAGES, _MOST_RUN = 6, 3
+"""Of the stages of a model that are listed below a trace by line, and that are run wider there."""
+HARMLESS = 0.01
+"""Share of the error of a line below which it does not matter that its numbers become zero."""
 MOST_BANDS = 4
 """Lines that a page follows step by step, beside all others together."""
 
@@ -78,6 +89,8 @@ class ModelTrace(Shown):
         groups: lines with a part of at least 2 % of the error, those that go together in one.
         inputs: over how many inputs these were found, the model's own and perturbed ones.
         inputs_until: of these runs, of what they leave until this time step; 0: of all of them.
+        stages: parts of the model's stages, in the order of a step, and what is left of the error
+            where one is kept wider; empty of a model without stages.
         verdict: what there is to know, in a sentence.
     """
 
@@ -104,6 +117,7 @@ class ModelTrace(Shown):
     groups: tuple[LineGroup, ...]
     inputs: int
     inputs_until: int
+    stages: tuple[StagePart, ...]
     verdict: str
     _work: _Work = field(repr=False, compare=False)
 
@@ -115,7 +129,7 @@ class ModelTrace(Shown):
     def as_dict(self) -> dict[str, Any]:
         """Everything as plain data."""
         result = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "_work"}
-        listed = ("lines", "groups", "events")
+        listed = ("lines", "groups", "events", "stages")
         return result | {name: [asdict(item) for item in result[name]] for name in listed}
 
     def by_step(self) -> Growth | None:
@@ -144,15 +158,63 @@ class ModelTrace(Shown):
         whole("top", top, 1, 1000, "a whole number from 1")
         return self._work.verify(top)
 
+    def mend(self) -> ModelMend:
+        """Search what to do about the model's error: carried residuals, stages in a wider format,
+        policies, another arithmetic; each is run, and held to the run in fp64.
+
+        Returns:
+            A ModelMend: its proposals have the error left, the operations more, and a patch of the
+            scenario file.
+
+        Raises:
+            InputError: nothing is to blame, or what was traced is no scenario.
+        """
+        return self._work.mend(self)
+
+    @property
+    def ordinary_runs(self) -> OrdinaryRuns:
+        """Ordinary runs of the model, at the stored time that counts."""
+        return self._work.runs
+
+    @property
+    def tell(self) -> Callable[[str, int, int], None]:
+        """Whoever is told how far the trace is."""
+        return self._work.tell
+
     def _summary(self) -> Summary:
+        if self.by == STAGE:
+            return self._by_stage()
         rows = [
             (n.function, str(n.line if n.file else ""), self._text(n), n.percent, f"{n.rms:.2g}",
              str(n.group or "–"))
             for n in (self.lines if self.by == STEP else self.ranked)
             if n.share or n.rms or n.name == UNKNOWN
         ]
+        listing = Listing(("function", "line", "source"), ("share", "rms of part", "group"), rows,
+                          droppable=("rms of part", "group"))  # fmt: skip
+        return Summary(self.verdict, listing, self._notes())
+
+    def _by_stage(self) -> Summary:
+        """The display of a split by stage, in the order of the shares."""
+        rows = [
+            (p.name, p.percent, p.wide or "–", p.left_in_words, f"{p.operations:,}")
+            for p in sorted(self.stages, key=lambda p: -abs(p.share))
+        ]
+        heads = ("share", "kept in", "error left", "operations")
+        listing = Listing(("stage",), heads, rows, droppable=("operations",))
+        return Summary(self.verdict, listing, self._notes())
+
+    def _notes(self) -> tuple[str, ...]:
         errors = ", ".join(f"{name} {error:.2g}" for name, error in self.outputs.items())
         notes = [f"relative l2 error: {errors}" + self._when]
+        if self.stages and self.by not in (STAGE, STEP):
+            ranked = sorted(self.stages, key=lambda p: -abs(p.share))[:_MOST_STAGES]
+            words = (
+                f"{p.name} {p.percent}"
+                + f" (in {p.wide} {p.left_in_words} left)" * (p.left is not None)
+                for p in ranked if p.share
+            )  # fmt: skip
+            notes.insert(0, f"by stage: {', '.join(words)}")
         if self.shortened:
             notes.append(
                 f"later states are left out: parts are more than {APART:g} times as large as "
@@ -166,7 +228,7 @@ class ModelTrace(Shown):
         if self.left_out:
             some = counted(self.left_out, "number")
             notes.append(f"{some} of {self.elements:,} left out: not finite")
-        notes += [_said(kind, self.events) for kind in dict.fromkeys(e.kind for e in self.events)]
+        notes += [self._said_of(k) for k in dict.fromkeys(e.kind for e in self.events)]
         if self.groups:
             notes.append(f"groups over {self.grouped_over}")
         if self.by == STEP:
@@ -175,9 +237,25 @@ class ModelTrace(Shown):
             f"{self.passes} passes of {_rounded_count(self.operations)} operations in "
             f"{self.calls:,} calls of kernels; closure {self.closure:.1g}"
         )
-        listing = Listing(("function", "line", "source"), ("share", "rms of part", "group"), rows,
-                          droppable=("rms of part", "group"))  # fmt: skip
-        return Summary(self.verdict, listing, tuple(notes))
+        return tuple(notes)
+
+    def _said_of(self, kind: str) -> str:
+        """What is to be said of the events of a kind; of those that do no harm how many they are.
+        """
+        some = [event for event in self.events if event.kind == kind]
+        harmful = [event for event in some if not self.is_harmless(event)]
+        if harmful:
+            return _said(kind, harmful)
+        total = sum(event.count for event in some)
+        return f"{kind}: {total:,} times, in lines without a part in the error"
+
+    def is_harmless(self, event: Event) -> bool:
+        """Whether numbers became zero in a line that has next to no part in the error."""
+        if event.kind != "underflow to zero":
+            return False
+        at = [n for n in self.lines if (n.file, n.line) == (event.file, event.line)]
+        around = at or [n for n in self.lines if n.function == event.function]
+        return sum(abs(n.share) for n in around) < HARMLESS
 
     @property
     def grouped_over(self) -> str:
@@ -197,9 +275,8 @@ class ModelTrace(Shown):
         return "" if self.until is None else f" at time {self.until:g}"
 
 
-def _said(kind: str, events: Sequence[Event]) -> str:
+def _said(kind: str, some: Sequence[Event]) -> str:
     """Return in words how often something happened, where first, and where most often."""
-    some = [event for event in events if event.kind == kind]
     total, first = sum(event.count for event in some), some[0]
     what = "decided otherwise by exact values" if kind == "branch" else kind
     times = "once" if total == 1 else f"{total:,} times"
@@ -247,6 +324,9 @@ def trace_program(
     lanes: int = LANES,
     samples: int | None = None,
     on_estimate: Callable[[str], None] | None = None,
+    stages: Sequence[Stage] = (),
+    tell: Callable[[str, int, int], None] = lambda what, done, whole: None,
+    remedy: Callable[[ModelTrace], ModelMend] | None = None,
 ) -> ModelTrace:
     """Split the error of a model's results by where it arose.
 
@@ -257,7 +337,8 @@ def trace_program(
         model: its name.
         output: names of the results that count; left out, all.
         by: what hot functions are split by: "line", "operation", "variable"; "function": by none;
-            "step": by consecutive calls of kernels, a twelfth of the run each.
+            "step": by consecutive calls of kernels, a twelfth of the run each; "stage": everything
+            by the stages.
         lanes: numbers beside each value: lanes - 2 groups are followed in one run; 4, 8, 16 or 32.
         samples: inputs over which parts of lines are correlated, the model's own and perturbed
             ones, each a run or a few; left out, 16, of which the beginning alone is run where all
@@ -265,6 +346,9 @@ def trace_program(
             numbers every line is a group by itself.
         on_estimate: called with a sentence, after the second run, of how long a trace will take
             that is no matter of seconds.
+        stages: of the model; each that has a part in the error is kept wider in a run.
+        tell: told what is done, how many of its runs are made, and how many there will be, about.
+        remedy: makes a trace's proposals; None where what is traced cannot be changed.
 
     Raises:
         InputError: an argument cannot be used; rounded numbers decide what the model does between
@@ -273,7 +357,12 @@ def trace_program(
     """
     arithmetic = resolve_backend(backend)
     require_traceable(arithmetic)
-    word("by", by, BY)
+    word("by", by, BY_OF_MODELS)
+    if by == STAGE and not stages:
+        raise InputError(
+            f"by is 'stage', and the model of '{model}' has no stages; split by 'function', or "
+            f"trace a scenario of kind {' or '.join(MODEL_STAGES)}"
+        )
     if whole("lanes", lanes, 4, 32, "4, 8, 16 or 32") not in (4, 8, 16, 32):
         raise refused("lanes", lanes, "4, 8, 16 or 32")
     if samples is not None:
@@ -283,14 +372,69 @@ def trace_program(
     require_memory(model, census.arrays.most, lanes, census.arrays.numbers)
     outputs = chosen_names(tuple(census.results.values), output)
 
-    def timed(seconds: float) -> None:
-        sentence = estimate(model, split, samples, seconds)
-        if sentence and on_estimate is not None:
-            on_estimate(sentence)
-
-    split = Splitting(program, arithmetic, outputs, lanes, census, timed)
+    course = _Course(model, samples, on_estimate, tell)
+    split = Splitting(
+        program, arithmetic, outputs, lanes, census, course.comes_to, stages=stages
+    )
+    course.split = split
     split.split(by)
-    return _Work(split, model, by, samples).trace()
+    return _Work(split, model, by, samples, tell, remedy).trace()
+
+
+class _Course:
+    """Tells how far the runs of a trace are.
+
+    Args:
+        model: its name.
+        samples: inputs to pool over; None for as many as are needed.
+        on_estimate: called once, with a sentence on the time.
+        tell: told the number of each run.
+    """
+
+    split: Splitting
+
+    def __init__(
+        self, model: str, samples: int | None, on_estimate: Callable[[str], None] | None,
+        tell: Callable[[str, int, int], None],
+    ) -> None:  # fmt: skip
+        self._model, self._samples = model, samples
+        self._on_estimate, self._tell = on_estimate, tell
+
+    def comes_to(self, number: int, seconds: float) -> None:
+        """A run begins.
+
+        Args:
+            number: of the run.
+            seconds: of the second one; 0 where that has not been made.
+        """
+        if seconds and self._on_estimate is not None:
+            sentence = estimate(self._model, self.split, self._samples, seconds)
+            if sentence:
+                self._on_estimate(sentence)
+            self._on_estimate = None
+        expected = max(runs_of(self.split, self._samples), number)
+        left = f", about {_in_words(seconds * (expected - number + 1))} left" if seconds else ""
+        self._tell(f"runs with the error in parts{left}", number - 1, expected)
+
+
+def runs_of(split: Splitting, samples: int | None) -> int:
+    """Roughly how many runs with parts a trace makes.
+
+    Args:
+        split: its runs so far.
+        samples: inputs to pool over; None for as many as are needed.
+    """
+    every = split.lanes - 2
+    runs = _RUNS * -(-len(split.groups) // every)
+    more = ((samples or SAMPLES) - 1) * -(-min(len(split.groups), _MOST_LARGE) // every)
+    if samples is None:
+        more = min(more, -(-MOST_OPERATIONS // max(split.notes.operations(), 1)))
+    return runs + more
+
+
+def _in_words(seconds: float) -> str:
+    """A time to wait, in minutes or seconds."""
+    return f"{seconds / 60.0:.0f} minutes" if seconds > 2 * _LONG else f"{seconds:.0f} seconds"
 
 
 def estimate(model: str, split: Splitting, samples: int | None, seconds: float) -> str:
@@ -302,18 +446,13 @@ def estimate(model: str, split: Splitting, samples: int | None, seconds: float) 
         samples: inputs to pool over; None for as many as are needed.
         seconds: of one run.
     """
-    every = split.lanes - 2
-    runs = _RUNS * -(-len(split.groups) // every)
-    more = ((samples or SAMPLES) - 1) * -(-min(len(split.groups), _MOST_LARGE) // every)
-    if samples is None:
-        more = min(more, -(-MOST_OPERATIONS // max(split.notes.operations(), 1)))
-    total = seconds * (runs + more)
+    runs = runs_of(split, samples)
+    total = seconds * runs
     if total < _LONG:
         return ""
-    long = f"{total / 60.0:.0f} minutes" if total > 2 * _LONG else f"{total:.0f} seconds"
     return (
-        f"a run of '{model}' with its error in parts takes {seconds:.2g} s, and some {runs + more} "
-        f"are made: about {long}"
+        f"a run of '{model}' with its error in parts takes {seconds:.2g} s, and some {runs} "
+        f"are made: about {_in_words(total)}"
     )
 
 
@@ -325,10 +464,15 @@ class _Work:
         model: its name.
         by: what hot functions are split by.
         samples: inputs to pool over; None for as many as are needed.
+        tell, remedy: see `trace_program`.
     """
 
-    def __init__(self, split: Splitting, model: str, by: str, samples: int | None) -> None:
+    def __init__(
+        self, split: Splitting, model: str, by: str, samples: int | None,
+        tell: Callable[[str, int, int], None], remedy: Callable[[ModelTrace], ModelMend] | None,
+    ) -> None:  # fmt: skip
         self.split, self.model, self.by = split, model, by
+        self.tell, self._remedy = tell, remedy
         results, outputs = split.results, split.outputs
         timed = any(n in results.timed for n in outputs)
         self.times = tuple(results.times) if timed else ()
@@ -360,6 +504,42 @@ class _Work:
                 shares={n: split.share_of(key, self.chosen, n) for n in split.outputs},
             ))  # fmt: skip
         return lines
+
+    @cached_property
+    def runs(self) -> OrdinaryRuns:
+        """Ordinary runs of the model, held to fp64."""
+        split = self.split
+        timed = [n for n in split.outputs if n in split.results.timed]
+        return OrdinaryRuns(
+            split.program, split.outputs, timed, self.chosen, split.results.values
+        )
+
+    def stages(self) -> tuple[StagePart, ...]:
+        """The parts of the model's stages, those that matter kept wider in a run each."""
+        split = self.split
+        if not split.stages or self.by == STEP or self.cancels or not norm(self.error):
+            return ()
+        parts = [
+            StagePart(joint.group.name, share(split.at(of, self.chosen), self.error),
+                      split.notes.executed(joint.rows))
+            for key, of in split.parts_of_stages().items() if key in split.by_stage
+            for joint in (split.by_stage[key],)
+        ]  # fmt: skip
+        order = {key[1]: n for n, key in enumerate(split.by_stage)}
+        parts.sort(key=lambda part: order[part.name])
+        if not wider_than(split.backend):
+            return tuple(parts)
+        most = len(parts) if self.by == STAGE else _MOST_RUN
+        return with_runs(parts, self.runs, split.stages, split.backend, most, self.tell)
+
+    def mend(self, trace: ModelTrace) -> ModelMend:
+        """See `ModelTrace.mend`."""
+        if self._remedy is None:
+            raise InputError(
+                f"'{self.model}' was traced as a program, of which nothing can be changed; mend "
+                "takes the trace of a scenario: sciprec.workbench.trace_scenario"
+            )
+        return self._remedy(trace)
 
     def _growth(self) -> dict[str, tuple[float, ...]]:
         """Name of a line -> the size of its part at all stored times."""
@@ -422,6 +602,11 @@ class _Work:
             lines, groups, ranges, next((e for e in ranges if e.kind in LOSING), None),
             called=called, few=0.0, cancels=self.cancels,
         )  # fmt: skip
+        stages = self.stages()
+        first = advice(stages, self.model, backend.name, max(relative.values(), default=0.0))
+        sentence = findings.sentence()
+        if first:
+            sentence = first if self.by == STAGE else f"{first} {sentence}"
         return ModelTrace(
             model=self.model, backend=backend.name, by=self.by, lines=lines, outputs=relative,
             times=times, growth=self._growth(), until=times[chosen] if times else None,
@@ -432,7 +617,8 @@ class _Work:
             passes=split.passes, calls=split.census.calls,
             operations=split.notes.operations(),
             groups=groups, inputs=self.inputs.inputs,
-            inputs_until=self._until(), verdict=findings.sentence(), _work=self,
+            inputs_until=self._until(), stages=stages,
+            verdict=sentence, _work=self,
         )  # fmt: skip
 
     def verify(self, top: int) -> Verification:

@@ -1,0 +1,376 @@
+"""Proposals for a scenario's model: other keys of its file, each run and held to fp64."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import math
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from sciprec.foundation.errors import InputError
+from sciprec.foundation.later import MODEL_STAGES
+from sciprec.foundation.listing import counted
+from sciprec.instruments.assigning.assignment import arithmetic_of
+from sciprec.instruments.assigning.policies import POLICIES, Policy
+from sciprec.precision.formats.backend import Backend, resolve_backend
+from sciprec.scenario.loading import Scenario
+from sciprec.scenario.shipped import SCENARIOS, named
+from sciprec.scenario.variant import Variant
+from sciprec.tools.trace.models.census import Census
+from sciprec.tools.trace.models.splitting import Splitting
+from sciprec.tools.trace.models.stages import HELPS, StagePart, in_percent, kept_wide, wider_than
+from sciprec.tools.trace.models.traces import ModelTrace
+from sciprec.tools.trace.proposals import ModelMend, ModelProposal, Tried
+from sciprec.tools.tune.formats import stored_bits
+from sciprec.workbench.kinds.programs import Given, first_variant, loaded, program_of
+
+_NO_WORSE = 1.05
+_FEW = 2
+"""Stages that are tried together with another remedy."""
+_CARRIED, _SPLIT = "Kahan (1965)", "Micikevicius et al. (2018)"
+_RANDOM = "Croci et al. (2022)"
+_BACKENDS = re.compile(r"(?ms)^backends[ \t]*=[ \t]*(\[.*?\]|\"[^\"\n]*\"|'[^'\n]*')")
+_COMPENSATION = re.compile(r"(?ms)^compensation[ \t]*=[ \t]*(\[.*?\]|\"[^\"\n]*\"|'[^'\n]*')")
+_KEYS = {"backends": _BACKENDS, "compensation": _COMPENSATION}
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    """Another way to run a model.
+
+    Args:
+        title: what is changed.
+        source: author and year.
+        backend: its arithmetic.
+        compensation: its compensation; "" where that stays.
+        bits: of executed operations, over those before.
+    """
+
+    title: str
+    source: str
+    backend: str
+    compensation: str = ""
+    bits: float = 1.0
+
+
+@dataclass(frozen=True)
+class _Judged:
+    """A candidate that was run: its error over that before, and operations more."""
+
+    candidate: _Candidate
+    left: float
+    operations: int = 0
+    why: str = ""
+
+    def cost(self, operations: int) -> float:
+        """Bits of all operations, over those before."""
+        return self.candidate.bits * (1.0 + self.operations / max(operations, 1))
+
+
+@dataclass(frozen=True)
+class ScenarioToMend:
+    """A scenario whose model was traced.
+
+    Args:
+        scenario: with the changes.
+        given: as it was given: a file that a patch is for, or something else.
+        variant, backend: of the trace.
+        output: names of variables that count.
+        changes: values in place of the file's.
+    """
+
+    scenario: Scenario
+    given: Given
+    variant: Variant
+    backend: Backend
+    output: str | Iterable[str] | None
+    changes: Mapping[str, Any] | None
+
+    def mended(self, trace: ModelTrace) -> ModelMend:
+        """The proposals for a trace of it.
+
+        Raises:
+            InputError: nothing is to blame.
+        """
+        if not (trace.sizes and trace.ordinary_runs.error):
+            raise InputError(
+                f"there is nothing to mend: no stage or line of '{trace.model}' in {trace.backend} "
+                "is to blame, since its error against fp64 is none, or cancels; trace it in a "
+                "narrower format"
+            )
+        return _Search(self, trace).run()
+
+    @cached_property
+    def file(self) -> Path | None:
+        """The file that patches are for."""
+        if isinstance(self.given, (str, Path)):
+            return named(self.given, SCENARIOS)
+        return None
+
+    def with_keys(self, candidate: _Candidate) -> dict[str, Any]:
+        """The keys of a scenario that runs a candidate, beside what else it runs."""
+        names = list(self.scenario.backends)
+        mine = [n for n in names if resolve_backend(n).name == self.backend.name]
+        if mine:
+            names[names.index(mine[0])] = candidate.backend
+        else:
+            names.append(candidate.backend)
+        keys: dict[str, Any] = {"backends": list(dict.fromkeys(names))}
+        if candidate.backend == self.backend.name and mine:
+            keys = {}
+        if candidate.compensation:
+            keys["compensation"] = [candidate.compensation]
+        return keys
+
+
+class _Search:
+    """The runs of one search.
+
+    Args:
+        subject: the scenario.
+        trace: of it.
+    """
+
+    def __init__(self, subject: ScenarioToMend, trace: ModelTrace) -> None:
+        self.subject, self.trace = subject, trace
+        self.runs = trace.ordinary_runs
+        self.wide = wider_than(subject.backend)
+        self.stages = tuple(
+            s for s in MODEL_STAGES.get(subject.scenario.kind, ()) if not s.always
+        )
+        self.judged: list[_Judged] = []
+
+    def run(self) -> ModelMend:
+        """Try single remedies, then two together."""
+        ranked = sorted((p for p in self.trace.stages if p.left is not None),
+                        key=lambda p: p.left)  # fmt: skip
+        self.judged += [_Judged(self._kept((p,)), p.left) for p in ranked]
+        singles = [*self._carried(), *self._policies(), *self._everywhere()]
+        for candidate in singles:
+            self._try(candidate)
+        helping = [p for p in ranked if p.left < 1.0]
+        for n in range(2, min(len(helping), _FEW + 1) + 1):
+            self._try(self._kept(helping[:n]))
+        carried = [j.candidate for j in self.judged if j.candidate.compensation and not j.why
+                   and j.left < HELPS]  # fmt: skip
+        for candidate in carried[:1]:
+            for part in helping[:_FEW]:
+                both = self._kept((part,))
+                self._try(replace(both, title=f"{both.title}; {candidate.title}",
+                                  source=f"{both.source}; {candidate.source}",
+                                  compensation=candidate.compensation))  # fmt: skip
+        return self._mend()
+
+    # ---- candidates ----------------------------------------------------------------------------
+
+    def _kept(self, parts: Iterable[StagePart]) -> _Candidate:
+        """Some stages in the wider format, all else as before."""
+        names = [part.name for part in parts]
+        policy = kept_wide(self.subject.backend, self.wide, names)
+        return _Candidate(
+            f"{' + '.join(names)} in {self.wide}", _SPLIT, policy.text, bits=self._bits(names)
+        )
+
+    def _policies(self) -> list[_Candidate]:
+        """Policies of the model, by their own lists."""
+        if not (self.stages and self.wide):
+            return []
+        candidates = []
+        for name in POLICIES[2:0:-1]:
+            policy = Policy(name, self.subject.backend.name, self.wide)
+            wide = [s.name for s in self.stages if not policy.is_narrow(s)]
+            narrow = [s.name for s in self.stages if policy.is_narrow(s)]
+            rest = name == "O1"
+            said = f"{' + '.join(wide)} in {self.wide}"
+            if rest:
+                said = f"all but {' + '.join(narrow)} in {self.wide}"
+            candidates.append(_Candidate(
+                f"policy {name}: {said}", _SPLIT, policy.text, bits=self._bits(wide, rest)
+            ))  # fmt: skip
+        return candidates
+
+    def _carried(self) -> list[_Candidate]:
+        """Residuals that are carried, of models that do without."""
+        if self.subject.variant.compensation.name != "none":
+            return []
+        return [_Candidate("carry of the update", _CARRIED, self.subject.backend.name, "carry")]
+
+    def _everywhere(self) -> list[_Candidate]:
+        """Another arithmetic for everything: the next wider one, and stochastic rounding."""
+        name, candidates = self.subject.backend.name, []
+        if self.wide:
+            candidates.append(
+                _Candidate(f"everything in {self.wide}", "–", self.wide, bits=self._ratio)
+            )
+        try:
+            number_format = arithmetic_of(name).format.name
+            random = resolve_backend(f"{number_format},round=sr").name
+            candidates.append(_Candidate("stochastic rounding", _RANDOM, random))
+        except InputError:
+            pass
+        return candidates
+
+    @property
+    def _ratio(self) -> float:
+        """Bits of a number in the wider format, over those in the trace's."""
+        own = arithmetic_of(self.subject.backend.name)
+        return stored_bits(arithmetic_of(self.wide).format) / stored_bits(own.format)
+
+    def _bits(self, names: Iterable[str], rest: bool = False) -> float:
+        """Bits of executed operations with some stages in the wider format, and what no stage has.
+        """
+        every = {p.name: p.operations for p in self.trace.stages}
+        known = {stage.name for stage in self.stages}
+        wide = sum(n for name, n in every.items() if name in names or rest and name not in known)
+        return 1.0 + (self._ratio - 1.0) * wide / max(sum(every.values()), 1)
+
+    # ---- runs ----------------------------------------------------------------------------------
+
+    def _try(self, candidate: _Candidate) -> None:
+        """Run a candidate, as its file would."""
+        self.trace.tell("remedies tried", len(self.judged), len(self.judged) + 1)
+        subject = self.subject
+        try:
+            changed = loaded(subject.scenario, subject.with_keys(candidate))
+            backend = resolve_backend(candidate.backend)
+            variant = first_variant(changed, backend.name)
+            program = program_of(changed, variant, subject.output)
+            left = self.runs.error_of(backend, program) / self.runs.error
+        except InputError as error:
+            why = f"is refused: {str(error).splitlines()[0]}"
+            self.judged.append(_Judged(candidate, math.inf, why=why))
+            return
+        more = 0
+        if candidate.compensation and left < HELPS:
+            more = self._operations(program) - self.trace.operations
+        self.judged.append(_Judged(candidate, left, more))
+
+    def _operations(self, program: Any) -> int:
+        """Operations that a run of a program executes."""
+        backend, names = self.subject.backend, tuple(self.trace.outputs)
+        census = Census(program, backend)
+        return Splitting(program, backend, names, 4, census).notes.operations()
+
+    # ---- what is offered -----------------------------------------------------------------------
+
+    def _mend(self) -> ModelMend:
+        """Sort what was run."""
+        trace = self.trace
+        tried = [j for j in self.judged if not self._helps(j)]
+        offered: list[_Judged] = []
+        for judged in sorted((j for j in self.judged if self._helps(j)), key=self._cost):
+            better = next((k for k in offered if k.left <= _NO_WORSE * judged.left), None)
+            if better is None:
+                offered.append(judged)
+            else:
+                why = f"leaves no less than '{better.candidate.title}', which costs no more"
+                tried.append(replace(judged, why=why))
+        offered.sort(key=lambda j: j.left)
+        proposals = tuple(map(self._proposal, offered))
+        others = tuple(
+            Tried(j.candidate.title, 0, j.why or f"leaves {in_percent(j.left)} of the error")
+            for j in tried
+        )
+        mend = ModelMend(
+            trace.model, trace.backend, self.runs.error, proposals, others, "",
+            self._notes(proposals),
+        )  # fmt: skip
+        return replace(mend, verdict=self._verdict(mend))
+
+    def _helps(self, judged: _Judged) -> bool:
+        return not judged.why and judged.left < HELPS
+
+    def _cost(self, judged: _Judged) -> tuple[float, float]:
+        return judged.cost(self.trace.operations), judged.left
+
+    def _proposal(self, judged: _Judged) -> ModelProposal:
+        candidate, keys = judged.candidate, self.subject.with_keys(judged.candidate)
+        patch, cautions = "", []
+        if self.subject.file is not None:
+            patch = patch_of(self.subject.file, keys)
+            if not patch:
+                cautions.append(
+                    f"'{self.subject.file}' says these keys in another way than as an array at the "
+                    "start of a line: change it by hand, as `.changes` says"
+                )
+        if "round=sr" in candidate.backend:
+            cautions.append("one run of one seed: others leave another error")
+        return ModelProposal(
+            candidate.title, judged.left * self.runs.error, judged.left, judged.operations,
+            candidate.bits * (1.0 + judged.operations / max(self.trace.operations, 1)), patch, keys,
+            candidate.source, tuple(cautions),
+        )  # fmt: skip
+
+    def _verdict(self, mend: ModelMend) -> str:
+        trace, ran = self.trace, counted(len(self.judged), "remedy", "remedies")
+        of, first = f"'{trace.model}' in {trace.backend}", mend.recommended
+        if first is None:
+            return f"Nothing is offered for {of}: of {ran} that were run none takes its error away."
+        least = mend.proposals[0]
+        text = (
+            f"Mend {of} by {first.title}: {first.error:.2g} is left of an error of "
+            f"{self.runs.error:.2g} ({in_percent(first.left)}), {_more(first.bits)}"
+        )
+        if first is least:
+            return f"{text}."
+        return f"{text}; {least.title} leaves {in_percent(least.left)}, {_more(least.bits)}."
+
+    def _notes(self, proposals: tuple[ModelProposal, ...]) -> tuple[str, ...]:
+        notes = []
+        if self.subject.changes and any(p.patch for p in proposals):
+            notes.append(
+                "all was run with your changes of the scenario, which the patch does not make: "
+                + ", ".join(f"{key} = {value}" for key, value in self.subject.changes.items())
+            )
+        return tuple(notes)
+
+
+def _more(bits: float) -> str:
+    """The cost of a proposal in words."""
+    if round(bits, 3) == 1.0:
+        return "for as many bits of operations"
+    if bits < 1.0:
+        return f"for {1.0 - bits:.1%} fewer bits of operations"
+    return f"for {bits - 1.0:.1%} more bits of operations"
+
+
+def patch_of(file: Path, keys: Mapping[str, Any]) -> str:
+    """The unified diff by which a scenario file says other keys; "" where that cannot be written
+    without changing more.
+    """
+    text = file.read_text(encoding="utf-8-sig")
+    changed = text
+    for key, value in keys.items():
+        said = f"{key} = {json.dumps(value, ensure_ascii=False)}"
+        place = _KEYS[key].search(changed)
+        if place is None and key != "backends":  # behind the arithmetics, among the first keys
+            after = _BACKENDS.search(changed)
+            changed = changed[: after.end()] + f"\n{said}" + changed[after.end() :] if after else ""
+        elif place is not None:
+            changed = changed[: place.start()] + said + changed[place.end() :]
+        else:
+            return ""
+    try:
+        as_meant = tomllib.loads(changed) == {**tomllib.loads(text), **keys}
+    except tomllib.TOMLDecodeError:
+        return ""
+    return _diff(text, changed, file) if as_meant else ""
+
+
+def _diff(before: str, after: str, file: Path) -> str:
+    """A diff that names the file from the top of its repository, else by the working folder."""
+    path = file.resolve()
+    top = next((p for p in path.parents if (p / ".git").exists()), Path.cwd().resolve())
+    name = path.relative_to(top).as_posix() if path.is_relative_to(top) else path.name
+    lines = difflib.unified_diff(
+        before.splitlines(keepends=True), after.splitlines(keepends=True), f"a/{name}", f"b/{name}"
+    )
+    return "".join(
+        line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines
+    )

@@ -1,0 +1,182 @@
+"""Traces of models by stage: the stage to blame is named, and the error left is measured."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sciprec import InputError
+from sciprec.cli import progress
+from sciprec.precision.formats.backend import backends, resolve_backend
+from sciprec.tools.trace.models.stages import wider_than
+from sciprec.tools.trace.models.traces import trace_program
+from sciprec.tools.trace.page import model_trace_page
+from sciprec.workbench import trace_scenario
+from sciprec.workbench.kinds import load_scenario
+from sciprec.workbench.kinds.programs import first_variant, program_of
+from sciprec.workbench.kinds.scenario_mend import patch_of
+from tests.diagnosis.model_programs import ROOT
+from tests.diagnosis.staged_program import KERNELS, STAGES, with_fault
+
+WAVES = ("--plugin", ROOT / "examples/lorenz96.py", "trace", ROOT / "examples/lorenz96.toml")
+SHORT = ("--set", "lorenz96.days=5", "--set", "lorenz96.spin_up_days=5", "--samples", "1")
+
+
+def fault(ruined: int, by: str, backend: str = "fp16"):
+    """A trace of a model one of whose stages is ruined, of numbers drawn anew for each."""
+    rng = np.random.default_rng(ruined)
+    program = with_fault(ruined, float(rng.integers(64, 500)), rng.uniform(0.2, 1.2, 30))
+    return trace_program(program, backend, model="m", stages=STAGES, by=by, samples=1)
+
+
+@pytest.mark.parametrize("ruined", range(len(KERNELS)))
+def test_every_ruined_stage_is_named_and_run_wider(ruined):
+    found, name = fault(ruined, "stage"), STAGES[ruined].name
+    assert found.verdict.startswith(f"Keep the {name} in fp32: "), found.verdict
+    assert sum(n.share for n in found.lines) == pytest.approx(1.0) and found.closure < 1e-9
+    largest = max(found.stages, key=lambda part: abs(part.share))
+    assert largest.name == name == found.ranked[0].name and largest.share > 0.8
+    assert largest.left < 0.2 and largest.wide == "fp32" and largest.operations >= 360
+    for part in found.stages:
+        assert part is largest or part.left is None or part.left > 0.7, part
+
+
+def test_a_trace_by_line_begins_with_stages():
+    found = fault(1, "line")
+    assert found.verdict.startswith("Keep the stage of bent in fp32: ")
+    assert "line 2" in found.verdict
+    assert "\nby stage: stage of bent +" in repr(found) and found.ranked[0].function == "bent"
+    by_stage = {part.name: part.share for part in fault(1, "stage").stages}
+    for part in found.stages:
+        assert part.share == pytest.approx(by_stage[part.name], abs=1e-6)
+
+
+def test_the_page_says_what_where_and_folds_the_rest():
+    found = fault(0, "line")
+    page = model_trace_page(found, None)
+    heads = re.findall(r"<h2>(.*?)</h2>", page)
+    assert heads[:3] == ["What is wrong", "Where: stages", "Where: lines"]
+    assert heads.index("Source") > heads.index("Where: lines") and heads[-1] == "About the runs"
+    source = page[page.index('id="source"'):]
+    assert "<details><summary>mixed" in source and "Mean of two neighbours" not in page
+    assert "out[i] = 0.5 * (x[i] + x[i - 1])" in source
+    (bar,) = re.findall(r"stage of mixed</th><td class=\"n bar\" style=\"--w:(\d+)%\"", page)
+    assert bar == "100" and ("bar less" in page) == any(n.share < 0.0 for n in found.lines)
+
+
+def test_what_is_wider_of_every_arithmetic():
+    """More bits of one format; nothing of several formats, of random bits, and of binary64."""
+    known = {name: wider_than(backend) for name, backend in backends().items()}
+    assert known["fp16"] == known["mlu370"] == "fp32" and known["fp32"] == "fp64"
+    assert wider_than(resolve_backend("float:p=30")) == "fp64" and not known["fp64"]
+    for name, wide in known.items():
+        own = resolve_backend(name).compute.format.significand_bits
+        assert not wide or resolve_backend(wide).compute.format.significand_bits > own, name
+
+
+def test_a_program_has_no_file_to_mend():
+    with pytest.raises(InputError, match="'m' was traced as a program, of which nothing can"):
+        fault(1, "stage").mend()
+    with pytest.raises(InputError, match="by is 'stage', and the model of 'm' has no stages"):
+        trace_program(with_fault(0, 9.0, np.ones(3)), "fp16", model="m", by="stage")
+
+
+@pytest.mark.slow
+def test_a_flow_is_run_as_the_policy_in_its_file_is():
+    changes = {"climate.case": "rossby_haurwitz", "climate.truncation": 5,
+               "climate.days": 1.0 / 24.0, "climate.output_hours": 1.0}  # fmt: skip
+    found = trace_scenario("quickstart_climate", "fp16", changes=changes, output=["vorticity"],
+                           by="stage", samples=1)  # fmt: skip
+    assert found.verdict.startswith("Keep the state update in fp32: ")
+    part = next(p for p in found.stages if p.name == "state update")
+    assert part.left < 0.1 < 1.0 < part.share
+    policy = resolve_backend("policy:O3,narrow=fp16,wide=fp32,deny=state update")
+    states = {}
+    scenario = found_scenario(changes)
+    for backend in (policy, resolve_backend("fp16"), resolve_backend("fp64")):
+        program = program_of(scenario, first_variant(scenario, backend.name), ["vorticity"])
+        states[backend.name] = program(backend).values["vorticity"][-1]
+    far = {name: np.linalg.norm(x - states["fp64"]) for name, x in states.items()}
+    assert part.left == pytest.approx(far[policy.name] / far["fp16"])
+
+
+def found_scenario(changes):
+    from sciprec.workbench.kinds.programs import loaded
+
+    return loaded("quickstart_climate", changes)
+
+
+# ---- remedies ------------------------------------------------------------------------------------
+
+
+def test_a_patch_of_a_scenario_applies_and_runs_as_it_says(tmp_path, call, monkeypatch):
+    monkeypatch.setattr(progress, "SECONDS_BETWEEN_LINES", 0.02)
+    file = tmp_path / "waves.toml"
+    file.write_text((ROOT / "examples/lorenz96.toml").read_text())
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
+    page = tmp_path / "page.html"
+    status, out, said = call(*WAVES[:3], file, "-b", "bf16", *SHORT, "--mend", "--html", page)
+    assert status == 0 and "Mend 'lorenz96' in bf16 by " in out and "as it is" in out
+    assert re.search(r"waves.toml in bf16 \(\d+ s\)\n", said)
+    assert re.search(r"in bf16: runs with the error in parts(, about .* left)?: \d+ of \d+", said)
+    heads = re.findall(r"<h2>(.*?)</h2>", page.read_text())
+    assert heads[:3] == ["What is wrong", "Where: lines", "What to do"]
+    changes = {"lorenz96.days": 5.0, "lorenz96.spin_up_days": 5.0}
+    found = trace_scenario(file, "bf16", changes=changes, samples=1)
+    mend = found.mend()
+    with pytest.raises(InputError, match="there is nothing to mend: no stage or line of 'lorenz9"):
+        replace(found, sizes=0.0).mend()
+    errors = [p.error for p in mend.proposals]
+    assert errors == sorted(errors) and len(errors) == 3
+    assert all(p.left == pytest.approx(p.error / mend.error) for p in mend.proposals)
+    carried = next(p for p in mend.proposals if p.title == "carry of the update")
+    assert carried.operations > 0 and carried.bits > 1.0 and carried.source == "Kahan (1965)"
+    assert carried.changes == {"compensation": ["carry"]}
+    assert mend.notes[0].startswith("all was run with your changes")
+    for proposal in mend.proposals:
+        before = file.read_text()
+        subprocess.run(["git", "apply", "-"], input=proposal.patch, text=True, check=True,
+                       cwd=tmp_path)  # fmt: skip
+        scenario = load_scenario(file)
+        carries = [choice.name for choice in scenario.compensation]
+        now = {"backends": [*scenario.backends], "compensation": carries}
+        assert proposal.changes.items() <= now.items()
+        file.write_text(before)
+    again = trace_scenario(file, "bf16", changes=changes | carried.changes, samples=1)
+    assert again.ordinary_runs.error == pytest.approx(carried.error)
+
+
+def test_files_that_say_their_keys_otherwise_get_no_patch(tmp_path):
+    file = tmp_path / "s.toml"
+    keys = {"backends": ["fp32"], "compensation": ["carry"]}
+    file.write_text('kind = "climate"\nbackends = [  # two\n  "fp16", "bf16",\n]\n[climate]\n')
+    patch = patch_of(file, keys)
+    assert '+backends = ["fp32"]' in patch and '+compensation = ["carry"]' in patch
+    for text in ('policy = "O2"\n', 'backends = ["fp16"]\n[[compensation]]\nname = "carry"\n'):
+        file.write_text(text)
+        assert patch_of(file, keys) == ""
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (("--by", "stage", "-b", "fp16"), "the model of 'lorenz96' has no stages; split by 'funct"),
+        (("--by", "stages", "-b", "fp16"), "unknown by 'stages'; known: stage, line, oper"),
+    ],
+)
+def test_refusals(call, more, message):
+    status, _, said = call(*WAVES, *SHORT[:4], *more)
+    assert status == 2 and message in said, said
+
+
+def test_a_file_of_several_models_is_refused(tmp_path, call):
+    file = tmp_path / "two.toml"
+    text = Path(ROOT / "scenarios/quickstart_climate.toml").read_text()
+    file.write_text(f"{text}\n[heston]\nmodel = \"lewis\"\n")
+    status, _, said = call("trace", file, "-b", "fp16", "--by", "stage")
+    assert status == 2 and "heston" in said and said.count("\n") == 1, said
