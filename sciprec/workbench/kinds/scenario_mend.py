@@ -32,7 +32,7 @@ from sciprec.workbench.kinds.programs import Given, first_variant, loaded, progr
 
 _NO_WORSE = 1.05
 _FEW = 2
-"""Stages that are tried together with another remedy."""
+"""Stages that are tried together with the one that leaves least, those with the largest shares."""
 _CARRIED, _SPLIT = "Kahan (1965)", "Micikevicius et al. (2018)"
 _RANDOM = "Croci et al. (2022)"
 _BACKENDS = re.compile(r"(?ms)^backends[ \t]*=[ \t]*(\[.*?\]|\"[^\"\n]*\"|'[^'\n]*')")
@@ -154,17 +154,19 @@ class _Search:
         singles = [*self._carried(), *self._policies(), *self._everywhere()]
         for candidate in singles:
             self._try(candidate)
-        helping = [p for p in ranked if p.left < 1.0]
-        for n in range(2, min(len(helping), _FEW + 1) + 1):
-            self._try(self._kept(helping[:n]))
+        best, others = ranked[:1], sorted(ranked[1:], key=lambda p: -abs(p.share))[:_FEW]
+        together = [(*best, part) for part in others]
+        if len(others) > 1:
+            together.append((*best, *others))
+        for parts in together:
+            self._try(self._kept(parts))
         carried = [j.candidate for j in self.judged if j.candidate.compensation and not j.why
                    and j.left < HELPS]  # fmt: skip
-        for candidate in carried[:1]:
-            for part in helping[:_FEW]:
-                both = self._kept((part,))
-                self._try(replace(both, title=f"{both.title}; {candidate.title}",
-                                  source=f"{both.source}; {candidate.source}",
-                                  compensation=candidate.compensation))  # fmt: skip
+        if carried and best:
+            both, carry = self._kept(best), carried[0]
+            self._try(replace(both, title=f"{both.title}; {carry.title}",
+                              source=f"{both.source}; {carry.source}",
+                              compensation=carry.compensation))  # fmt: skip
         return self._mend()
 
     # ---- candidates ----------------------------------------------------------------------------

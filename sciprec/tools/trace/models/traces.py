@@ -537,7 +537,7 @@ class _Work:
         if self._remedy is None:
             raise InputError(
                 f"'{self.model}' was traced as a program, of which nothing can be changed; mend "
-                "takes the trace of a scenario: sciprec.workbench.trace_scenario"
+                "takes what trace_scenario gives for a scenario"
             )
         return self._remedy(trace)
 
