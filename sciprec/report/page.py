@@ -9,6 +9,7 @@ from typing import Any
 from sciprec.drawing.templating import page_script, page_style, template
 from sciprec.facets.compensation.section import drift_rows
 from sciprec.report.first_screen import first_screen
+from sciprec.report.kept import make_room
 from sciprec.report.section import scenario_part
 from sciprec.report.sections.fixed_point import idle_roles_of, summary_of
 from sciprec.report.stored.batch import StoredBatch, StoredMember, write_text
@@ -25,15 +26,18 @@ def write_page(batch: StoredBatch) -> Path:
         InputError: it cannot be written, or another one, not sciprec's, is there.
     """
     require_own_page(batch.folder)
-    return write_text(batch.folder / PAGE, render(batch))
+    page = write_text(batch.folder / PAGE, render(batch, keep=True))
+    make_room()
+    return page
 
 
-def render(batch: StoredBatch, *, links: bool = True) -> str:
+def render(batch: StoredBatch, *, links: bool = True, keep: bool = False) -> str:
     """The page as text; the same batch gives the same bytes.
 
     Args:
         batch: as stored.
         links: whether the page links to the files of the batch.
+        keep: whether its parts are kept for later pages, and those that were kept are used.
     """
     runs = table(batch)
     return template("page.html").render(
@@ -42,7 +46,8 @@ def render(batch: StoredBatch, *, links: bool = True) -> str:
         **first_screen(batch),
         links=links,
         sections=[
-            scenario_part(batch, place, name) | {"runs": [r for r in runs if r["scenario"] == name]}
+            scenario_part(batch, place, name, keep=keep)
+            | {"runs": [r for r in runs if r["scenario"] == name]}
             for place, name in enumerate(batch.scenarios)
         ],
         status_words=STATUS_WORDS,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -16,6 +16,7 @@ from sciprec.facets.scaling.section import SECTION as SCALING
 from sciprec.facets.sections import PageSection
 from sciprec.facets.stages.section import SECTION as STAGES
 from sciprec.foundation.loading import load_plugins
+from sciprec.report.kept import kept, key_of
 from sciprec.report.sections.bounded import level_rows, notes
 from sciprec.report.sections.distribution import (
     LEAST_OF_PERCENTILES,
@@ -161,23 +162,41 @@ def page_sections() -> tuple[PageSection, ...]:
     return (*_FINDINGS, *_ADDED.values(), *_DETAILS)
 
 
-def scenario_part(batch: StoredBatch, index: int, name: str) -> dict[str, Any]:
+def scenario_part(
+    batch: StoredBatch, index: int, name: str, *, keep: bool = False
+) -> dict[str, Any]:
     """A scenario's part of the page: its description, and all sections that have something to show.
 
     Args:
         batch: as stored.
         index: of the scenario; makes identifiers unique on the page.
         name: of the scenario.
+        keep: whether sciprec's own sections are kept for a later page; the batch is then as its
+            folder holds it.
     """
+    load_plugins()
     subject = Subject(batch, name, f"s{index}")
     described = _description(subject)
-    parts = (section.render(subject) for section in page_sections())
+
+    def rendered(sections: Iterable[PageSection]) -> list[str]:
+        parts = (section.render(subject) for section in sections)
+        return [part for part in parts if part is not None]
+
+    def kept_or_rendered(sections: Sequence[PageSection]) -> list[str]:
+        names = [section.name for section in sections]
+        key = key_of(batch, name, subject.prefix, names) if keep else ""
+        return kept(key, lambda: rendered(sections))
+
     return {
         "name": name,
         "title": described.get("title", name),
         "source": described.get("source", ""),
         "rounded": rounded_in_words(subject.runs),
-        "parts": [part for part in parts if part is not None],
+        "parts": [
+            *kept_or_rendered(_FINDINGS),
+            *rendered(_ADDED.values()),
+            *kept_or_rendered(_DETAILS),
+        ],
     }
 
 

@@ -59,7 +59,7 @@ def test_metrics_and_sections_of_an_installed_package_are_known(install):
     assert list(metrics())[-1] == "first_error"
     assert compare(np.ones(9), np.full(9, 1.5)).row("values").errors["first_error"] == 0.5
     names = [one.name for one in section.page_sections()]
-    assert names[-3:] == ["name_of_it", "variables", "settings"]
+    assert names[-4:] == ["name_of_it", "variables", "times", "settings"]
 
 
 OPTIONS = """

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from tests.conftest import without_figures
 from tests.shell.conftest import stand_in
 
 
 def stand_ins(patch: pytest.MonkeyPatch) -> None:
     """Put little models and blank figures in place."""
     stand_in(patch)
-
-    def blank(canvas, buffer, **_):
-        buffer.write('<svg viewBox="0 0 1 1"></svg>')
-
-    patch.setattr("sciprec.drawing.svg.FigureCanvasSVG.print_svg", blank)
+    without_figures(patch)
