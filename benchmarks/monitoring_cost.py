@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from statistics import median
 from typing import Any
 
@@ -41,7 +42,7 @@ _ROUNDS, _LOOKS, _STEPS = 7, 20, 8
 LOST_TITLE = "Cost of lost updates"
 LOST_GOAL = 0.04
 MODELS = (("update, and 200 operations a number", 100), ("update alone", 0))
-_STEPS_OF_MODEL = 500
+_STEPS_OF_MODEL, _CLIMATE_STEPS = 500, 33
 
 
 def measure(small: bool = False, say: Callable[[str], None] = lambda text: None) -> dict:
@@ -59,7 +60,11 @@ def measure(small: bool = False, say: Callable[[str], None] = lambda text: None)
         for backend in BACKENDS[: 1 if small else None]:
             say(f"{case} at T{truncation} in {backend}")
             rows.append(_row(case, truncation, backend, 2 if small else _ROUNDS))
-    lost = []
+    lost = [
+        _climate_row(case, truncation, backend, 2 if small else _ROUNDS)
+        for case, truncation in ((("williamson_5", 21),) if small else CASES)
+        for backend in BACKENDS[: 1 if small else None]
+    ]
     for name, length in MODELS[: 1 if small else None]:
         for backend in ("fp32", "fp16"):
             say(f"lost updates of {name} in {backend}")
@@ -136,6 +141,37 @@ def _row(case: str, truncation: int, backend: str, rounds: int) -> dict[str, Any
         "share": median(looks) / (EVERY * median(steps)),
         "least_share": min(looks) / (EVERY * min(steps)),
     }  # fmt: skip
+
+
+def _climate_row(case: str, truncation: int, backend: str, rounds: int) -> dict[str, Any]:
+    """Microseconds of a step of a climate, and of that and a look at its updates, timed alone."""
+    request = check_request(case, truncation, 1.0, backend=backend)
+    plan = checked_plan(request.equations.variables)
+    request = check_request(case, truncation, 1.0, backend=backend, monitor=plan)
+    initial = initial_state(request, GaussianGrid(request.truncation))
+    convert = conversion_of(request, initial)
+    model = Model(request, convert)
+    steps = model.steps
+    levels = [steps.system.addition.level(model.stored(convert.to_state(initial)))]
+    steps.advance(levels, 0, 2)  # compiles
+    addition = Observer(request, convert, model.columns).attach(steps).system.addition
+    alone = replace(addition, kernels=dict.fromkeys(addition.kernels, lambda *args: None))
+
+    def looks() -> None:
+        for step in range(66, 66 + _CLIMATE_STEPS):
+            alone.begin(step)
+            alone.add(levels[-1], steps.system.work[0], len(levels))
+            if len(levels) > 1:
+                alone.filter(levels[1], *levels, 0.01, 0.53)
+
+    looks()
+    plain = [_seconds(lambda: steps.advance(levels, 2, _CLIMATE_STEPS)) for _ in range(rounds)]
+    step, look = (
+        1e6 * median(took) / _CLIMATE_STEPS
+        for took in (plain, [_seconds(looks) for _ in range(rounds)])
+    )
+    return {"model": f"{case}, {request.truncation.name}", "backend": backend, "step_us": step,
+            "looked_us": step + look, "share": look / step}  # fmt: skip
 
 
 def _slope(x, terms, dx):

@@ -24,15 +24,18 @@ from sciprec.arrays.sums.compensation import Compensation, resolve_compensation
 from sciprec.foundation.errors import InputError
 from sciprec.foundation.time_steps import step_begins, steps_end
 from sciprec.foundation.timing import Sections, Timing
+from sciprec.instruments.observing.carried_sums import Totals
 from sciprec.precision.formats.backend import Backend, resolve_backend
 from sciprec.precision.lifting.fixed_lifting import fixed_point_summary
 from sciprec.precision.lifting.lifting import lift
 from sciprec.tools.monitor.history import History
+from sciprec.tools.monitor.lost import Lost, alerts_of_sums, bits_of, size_of
 from sciprec.tools.monitor.observed import Observed
 from sciprec.tools.monitor.plan import Plan, require_known
 from sciprec.tools.monitor.summaries import Limits
 
 VARIABLE = "parameter"
+NOT_IN_FIXED_POINT = "lost updates: units of fixed point are those of known ranges, and may change"
 BLOCK_UPDATES = 4096  # rows of a block of increments
 MOST_UPDATES, MOST_MEMBERS, MOST_OUTPUTS = 10**9, 10**5, 10**4
 
@@ -139,7 +142,8 @@ def accumulate(
     if monitor is not None:
         require_known(monitor, (VARIABLE,), "a long accumulation")
         monitor = monitor.within(updates)
-    summing = Summing(backend, one_compensation(compensation), stream, members)
+    looks = monitor is not None and "lost" in dict(monitor.rules) and not backend.fixed
+    summing = Summing(backend, one_compensation(compensation), stream, members, looks)
     history = None
     if monitor is not None and monitor.level > 0:
         limits = Limits.of(backend.storage)
@@ -154,24 +158,35 @@ def accumulate(
     storage = backend.storage
     u = storage.format.unit_roundoff
     done = summing.fixed_point()
-    watched = None if monitor is None or history is None else observed_of(monitor, history)
+    watched = None
+    if monitor is not None and history is not None:
+        watched = observed_of(monitor, history, summing.lost() if summing.looks else ())
     return Accumulation(times, values, exact, u, storage.fixed, summing.clock.timing, done, watched)
 
 
-def observed_of(plan: Plan, history: History) -> Observed:
-    """The observations so far."""
+def observed_of(plan: Plan, history: History, sums: tuple[Lost, ...] = ()) -> Observed:
+    """The observations so far, with what updates lost."""
     rules = dict(plan.rules)
-    return Observed(plan, history, history.alerts(rules, lambda name, at: f"member {at}"))
+    alerts = history.alerts(rules, lambda name, at: f"member {at}")
+    told = "" if sums or "lost" not in rules else NOT_IN_FIXED_POINT
+    alerts += alerts_of_sums(sums, rules)
+    return Observed(plan, history, alerts, sums=sums, not_looked_at=told)
 
 
 class Summing:
-    """The state of a run: the sums in the arithmetic, the exact ones, and the clock."""
+    """The state of a run: the sums in the arithmetic, the exact ones, and the clock.
 
-    def __init__(self, backend, compensation, stream, members) -> None:
+    Args:
+        looks: whether what updates lose is looked at.
+    """
+
+    def __init__(self, backend, compensation, stream, members, looks=False) -> None:
+        self.backend, self.looks, self._looked = backend, looks, np.zeros(6)
         self.stream, self.clock, self.done = stream, Sections(), 0
         self.sums = np.full(members, stream.start, np.int64)
         start = np.full(members, stream.start * stream.unit)
         self.state = quantize(start, backend).astype(backend.carrier)
+        self._start = self.state.astype(float)
         self._residual = np.zeros(members, backend.carrier)
         self._block = np.empty((BLOCK_UPDATES, members))
         self._compensation = compensation
@@ -195,6 +210,8 @@ class Summing:
         while self.done < update:
             block = self._block[: update - self.done]
             self.stream.fill(self.done, self.sums, block)
+            if self.looks:
+                self._look(block[0])
             step_begins(self.done + 1, inside=True)
             with self.clock.timed(block.shape[0]):
                 self._run(block)
@@ -207,6 +224,34 @@ class Summing:
         if done is None or self._ranges is None:
             return done
         return done | {"places_short_of_bits": None}
+
+    def _look(self, increment) -> None:
+        """Look at an addition for what it changes: the first one of a block."""
+        x, d = self.state.astype(float), np.asarray(quantize(increment, self.backend), float)
+        new = np.asarray(quantize(x + d, self.backend), float)
+        same, bits = new == x, np.log2(np.maximum(np.abs(x), d) / d)
+        squares = ((x + d - new) ** 2).sum()
+        self._looked += (d.sum(), d[same].sum(), squares, same.sum(), bits.sum(), d.size)
+
+    def lost(self) -> tuple[Lost, ...]:
+        """What the updates lost: residues telescope, and the sum of all increments is exact; what
+        changes nothing is counted in the first addition of each block.
+        """
+        members, exact = self.sums.size, self.sums * self.stream.unit
+        d = exact - self.stream.start * self.stream.unit
+        owed = self._residual.astype(float)
+        r = self._start + d - self.state.astype(float) - owed
+        sizes, zeroed, squares, same, bits, looked = self._looked.tolist()
+        additions = self.done * members
+        scale = additions / looked
+        totals = Totals(
+            float(np.abs(r).sum()), float(d.sum()), float(np.abs(self.state.astype(float)).sum()),
+            float(d.sum()), float(d.sum()) * zeroed / sizes, scale * squares, float((r**2).sum()),
+            additions, additions, round(scale * same), bits / looked, members,
+        )  # fmt: skip
+        about = self.backend.name, bits_of(self.backend), totals, size_of(totals)
+        carries = self._compensation is not None
+        return (Lost(VARIABLE, "", "", *about, carries, is_true=True),)
 
     def _run(self, block) -> None:
         """Add a block of increments."""

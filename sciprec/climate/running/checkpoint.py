@@ -210,7 +210,7 @@ def _require_fit(saved: Saved, like: Level, request: Request, records: Records) 
     if saved.seen:
         seen = [
             x for name, x in saved.seen.items()
-            if name != "exponents" and not name.startswith("drift_")
+            if name != "exponents" and not name.startswith(("drift_", "lost_"))
         ]  # fmt: skip
         whole &= "exponents" in saved.seen and len({len(x) for x in seen}) <= 1
     if not whole:

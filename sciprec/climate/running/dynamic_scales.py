@@ -93,6 +93,7 @@ class DynamicSteps(Steps):
                     kept.take(level)
             else:
                 begun[:] = [level.copy() for level in levels]
+            self.system.addition.begin(made)
             self.step(levels)
             good = _all_finite(levels, finite)
             while not good and self._halved(begun, made - 1, finite):

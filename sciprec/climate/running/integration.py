@@ -171,10 +171,11 @@ def integrate_request(request: Request) -> Trajectory:
     model = scaled_model(request, convert, exact) if is_scaled else Model(request, convert)
     state = model.stored(exact)
     kept = None if request.checkpoints is None else Checkpoints(request.checkpoints, request)
-    team = model.team(request.threads)
     observer = observer_of(request, convert, model.columns)
     if observer is not None:
         observer.start(state, exact.ravel())
+        model.steps = observer.attach(model.steps)
+    team = model.team(request.threads)
     adapting = None if request.adaptive is None else AdaptiveSteps(request, convert, model)
     lifted = model.lifted if adapting is None else adapting.lifted
     stepping = adapting or model.steps, convert, model.columns, state, lifted
@@ -197,6 +198,7 @@ def _trajectory(run: Run, grid: GaussianGrid, model: Model) -> Trajectory:
     fields = run.states.arrays()
     if run.checkpoints is not None and not run.checkpoints.in_their_file:
         fields = {name: np.asarray(values) for name, values in fields.items()}
+    observer = run.observer
     return Trajectory(
         time_days=np.array([run.days_of(steps) for steps in run.stored]),
         lat=grid.lat,
@@ -213,7 +215,7 @@ def _trajectory(run: Run, grid: GaussianGrid, model: Model) -> Trajectory:
         stored=kept.in_words(degree),
         stored_bits=kept.bits(degree),
         fixed_point=fixed_point_summary(model.lifted),
-        observed=None if run.observer is None else run.observer.observed_at_end(run.levels),
+        observed=None if observer is None else observer.observed_at_end(run.levels, run.steps),
         adapted=None if run.adapting is None else run.adapting.adapted,
         scaling=model.report() if isinstance(model, ScaledModel | ScaledInFormatModel) else None,
         matrix_units=model.matrix_units,
@@ -280,8 +282,12 @@ class Run:
     def warm_up(self) -> None:
         """Compile what a step calls, on copies; then kernels are as the checkpoint says."""
         levels = [self.levels[0].copy()]
+        if self.observer is not None:
+            self.observer.pause(True)
         for _ in range(self.request.scheme.levels):
             self._whole.step(levels)
+        if self.observer is not None:
+            self.observer.pause(False)
         restore_kernels(self.kernels, self._kernel_states)
 
     def to_the_end(self) -> None:

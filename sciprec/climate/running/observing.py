@@ -10,18 +10,23 @@ import numpy as np
 
 from sciprec.arrays.aligned import Pool
 from sciprec.climate.equations.registry import Conversion
-from sciprec.climate.running.drifting import Drifting, is_fp64
+from sciprec.climate.running.drifting import Drifting, in_fp64, is_fp64
+from sciprec.climate.running.lifted_model import Model
 from sciprec.climate.running.request import Request
 from sciprec.climate.running.team import Steps
 from sciprec.climate.stepping.levels import Addition, Level
+from sciprec.climate.stepping.losses import EARLY_STEPS, Losses
 from sciprec.climate.transform.legendre import coefficient_orders
+from sciprec.instruments.assigning.scaling import DYNAMIC, ScaledBackend
 from sciprec.tools.monitor.history import OFF, WHOLE, History
+from sciprec.tools.monitor.lost import Lost, alerts_of_sums, bits_of, size_of
 from sciprec.tools.monitor.observed import Elements, Observed
 from sciprec.tools.monitor.plan import INCREMENT, Plan
 from sciprec.tools.monitor.summaries import Limits
 
-_DRIFT = "drift_"
-"""Begins the names of arrays of a checkpoint."""
+_DRIFT, _LOST = "drift_", "lost_"
+"""Begin the names of arrays of a checkpoint."""
+NOT_AGAIN = "lost updates: scales are dynamic, and steps may be made again"
 
 
 class Stepping(Protocol):
@@ -44,6 +49,8 @@ class Observer:
     Attributes:
         history: what was seen.
         drifting: steps beside those in fp64, or None.
+        losses: what updates of the state lose; None where nobody looks.
+        not_looked_at: why, in words; empty where the rule `lost` is off, too.
     """
 
     def __init__(self, request: Request, convert: Conversion, columns: np.ndarray) -> None:
@@ -61,11 +68,31 @@ class Observer:
         bands = [self.degree[self._of(one) // columns.size] for one in self.plan.watch]
         self.history = History(self.plan.watch, limits, self.plan.level, True, bands)
         self._inside = any(":" in name for name in self.plan.watch)
-        self.request = request
+        self.request, self._convert = request, convert
+        self._start = np.zeros(0)
         drifts = self.plan.drift_every > 0 and not is_fp64(request)
         self.drifting = Drifting(request, convert, columns) if drifts else None
+        self.losses = None
+        is_wanted = "lost" in dict(self.plan.rules)
+        self.not_looked_at = _not_looked_at(request) if is_wanted else ""
+        if is_wanted and not self.not_looked_at:
+            owners = [list(self._places).index(name) for name in columns]
+            self._followed = slice(0, self.degree.size), np.array(owners)
+            self.losses = Losses(*self._followed)
         self._heard: _Heard | None = None
         self._pool = Pool()
+
+    def attach(self, steps: Steps) -> Steps:
+        """The steps whose updates are looked at."""
+        if self.losses is None:
+            return steps
+        addition = replace(steps.system.addition, losses=self.losses)
+        return replace(steps, system=replace(steps.system, addition=addition))
+
+    def pause(self, paused: bool) -> None:
+        """Let updates pass that are none of the run's, or no longer."""
+        if self.losses is not None:
+            self.losses.pause(paused)
 
     def start(self, state: np.ndarray, exact: np.ndarray) -> None:
         """The run begins.
@@ -74,6 +101,7 @@ class Observer:
             state: its initial state, flat.
             exact: the same before it was rounded.
         """
+        self._start = exact
         if self.drifting is not None:
             self.drifting.drift.initial = state.astype(np.float64) - exact
 
@@ -114,6 +142,7 @@ class Observer:
         heard = None
         if self._inside:  # of the step that would follow
             heard = self._hear(whole)
+            self.pause(True)
             heard.steps.advance([level.copy() for level in levels], steps, 1)
         self.look(steps, levels, heard)
 
@@ -166,30 +195,81 @@ class Observer:
         words = f"total wavenumber {where['total_wavenumber']}, zonal {where['zonal_wavenumber']}"
         return words + (f", level {where['level']}" if "level" in where else "")
 
-    def observed(self) -> Observed:
-        """What was seen so far."""
-        alerts = self.history.alerts(dict(self.plan.rules), self.place)
+    def observed(self, sums: tuple[Lost, ...] = ()) -> Observed:
+        """What was seen so far, beside what updates lost."""
+        rules = dict(self.plan.rules)
+        alerts = self.history.alerts(rules, self.place) + alerts_of_sums(sums, rules)
         drift = None if self.drifting is None else self.drifting.drift
-        return Observed(self.plan, self.history, alerts, self.request.step_seconds, drift)
+        about = self.plan, self.history, alerts, self.request.step_seconds, drift
+        return Observed(*about, sums=sums, not_looked_at=self.not_looked_at)
 
-    def observed_at_end(self, levels: list[Level]) -> Observed:
-        """What was seen of the whole run, which has left these levels."""
+    def observed_at_end(self, levels: list[Level], steps: int) -> Observed:
+        """What was seen of the whole run, which has left these levels after so many steps."""
         fields = {} if self.drifting is None else self.drifting.fields(levels)
         whole = self.plan.watch if self.plan.level >= WHOLE else ()
         elements = {watched: self.elements(watched) for watched in whole}
-        return replace(self.observed(), drift_fields=fields, elements=elements)
+        observed = self.observed(self._lost(levels, steps))
+        return replace(observed, drift_fields=fields, elements=elements)
+
+    def _lost(self, levels: list[Level], steps: int) -> tuple[Lost, ...]:
+        """What updates of each variable lost."""
+        if self.losses is None:
+            return ()
+        stored, found = self.request.stored.initial, []
+        losses, true = self.losses, None
+        for number, name in enumerate(self._places):
+            carries = name in self.request.compensation
+            about = name, "", "", stored.name, bits_of(stored)
+            totals = losses.totals(levels, number)
+            one = Lost(*about, totals, size_of(totals), carries)
+            if one.is_suspect and not is_fp64(self.request):
+                true = self._true_changes(steps) if true is None else true
+                totals = losses.totals(levels, number, true)
+                one = Lost(*about, totals, size_of(totals), carries, is_true=True)
+            found.append(one)
+        return tuple(one for one in found if one.totals.additions)
+
+    def _true_changes(self, steps: int) -> np.ndarray:
+        """Whether fp64, too, is to change each element that is followed in the first steps, by at
+        least half as much.
+        """
+        request = in_fp64(self.request)
+        exact = Model(request, self._convert)
+        losses = Losses(*self._followed)
+        addition = replace(exact.steps.system.addition, losses=losses)
+        system = replace(exact.steps.system, addition=addition)
+        levels = [addition.level(self._start.copy())]
+        replace(exact.steps, system=system).advance(levels, 0, min(steps, EARLY_STEPS))
+        mine, its = self.losses.early(steps), losses.early(0)
+        return np.abs(its) >= 0.5 * np.abs(mine)
 
     def arrays(self) -> dict[str, np.ndarray]:
         """All of it as arrays, for a checkpoint."""
         drift = {} if self.drifting is None else self.drifting.drift.arrays()
-        return self.history.arrays() | {f"{_DRIFT}{name}": x for name, x in drift.items()}
+        lost = {} if self.losses is None else self.losses.arrays()
+        more = {f"{_DRIFT}{n}": x for n, x in drift.items()}
+        return self.history.arrays() | more | {f"{_LOST}{n}": x for n, x in lost.items()}
 
     def restore(self, arrays: Mapping[str, np.ndarray]) -> None:
         """Go on from such arrays."""
-        drift = {n.removeprefix(_DRIFT): x for n, x in arrays.items() if n.startswith(_DRIFT)}
-        self.history.restore({n: x for n, x in arrays.items() if not n.startswith(_DRIFT)})
+        drift, lost = (
+            {n.removeprefix(of): x for n, x in arrays.items() if n.startswith(of)}
+            for of in (_DRIFT, _LOST)
+        )
+        own = {n: x for n, x in arrays.items() if not n.startswith((_DRIFT, _LOST))}
+        self.history.restore(own)
         if self.drifting is not None:
             self.drifting.drift.restore(drift)
+        if self.losses is not None:
+            self.losses.restore(lost)
+
+
+def _not_looked_at(request: Request) -> str:
+    """Why nobody looks at what updates lose, in words; empty where somebody does."""
+    backend = request.backend
+    if isinstance(backend, ScaledBackend) and backend.scaling.mode == DYNAMIC:
+        return NOT_AGAIN
+    return ""
 
 
 def observer_of(request: Request, convert: Conversion, columns: np.ndarray) -> Observer | None:

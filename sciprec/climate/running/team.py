@@ -127,7 +127,9 @@ class Member:
         shares = None if whole.shares is None else np.ascontiguousarray(whole.shares[:, mine])
         resets = tuple((compensation, which[mine]) for compensation, which in whole.resets)
         damping = np.ascontiguousarray(whole.damping[:, mine])
-        return replace(whole, damping=damping, shares=shares, resets=resets)
+        losses = None if whole.losses is None else whole.losses.part(self.share.rows)
+        made = {"damping": damping, "shares": shares, "resets": resets, "losses": losses}
+        return replace(whole, **made)
 
     def part_of(self, levels: Sequence[Level]) -> list[Level]:
         """The share's elements of levels, in their places."""
@@ -182,6 +184,7 @@ class Steps:
         start = time.thread_time()
         for made in range(before + 1, before + count + 1):
             step_begins(made)
+            self.system.addition.begin(made)
             self.step(levels)
             self.system.addition.forget(levels, made)
         steps_end()

@@ -21,6 +21,7 @@ from sciprec.arrays.sums.compensation import (
     add_with_shares,
     due,
 )
+from sciprec.climate.stepping.losses import Losses
 from sciprec.precision import Backend
 from sciprec.precision.registry import kernel
 
@@ -182,6 +183,7 @@ class Addition:
         shares: (2, size): alpha and beta of each element, or None: uncompensated.
         is_carry: whether every alpha is 1 and every beta 0.
         resets: (compensation, elements) of variables whose residuals are forgotten now and then.
+        losses: takes down what levels were to change by, and do not; or None.
     """
 
     kernels: dict[str, Callable]
@@ -189,14 +191,22 @@ class Addition:
     shares: np.ndarray | None = None
     is_carry: bool = False
     resets: tuple[tuple[Compensation, np.ndarray], ...] = ()
+    losses: Losses | None = None
 
     def level(self, values: np.ndarray) -> Level:
         """A level of these values, nothing lost yet."""
         return Level(values, None if self.shares is None else np.zeros_like(values))
 
+    def begin(self, step: int) -> None:
+        """The step of that number begins."""
+        if self.losses is not None:
+            self.losses.begin(step)
+
     def add(self, level: Level, increment: np.ndarray, steps: int = 1) -> None:
         """level <- level + increment over one or two steps, with implicit diffusion."""
         values, damping = level.values, self.damping[steps - 1]
+        if self.losses is not None:
+            self.losses.before_sum(values, increment, damping)
         if self.shares is None:
             self.kernels["apply_increment"](values, increment, damping, values)
         elif self.is_carry:
@@ -204,15 +214,21 @@ class Addition:
         else:
             pair = level.values, level.residual
             self.kernels["share_increment"](*pair, increment, damping, *self.shares)
+        if self.losses is not None:
+            self.losses.after(values)
 
     def filter(self, previous: Level, current: Level, following: Level, *how: float) -> None:
         """Filter the levels of a leapfrog; `how` is (strength, share) of `filter_levels`."""
+        values = previous.values, current.values, following.values
+        if self.losses is not None:
+            self.losses.before_filter(*values, *how)
         if self.shares is None:
-            values = previous.values, current.values, following.values
             self.kernels["filter_levels"](*values, *how)
-            return
-        moved = current.values, current.residual, following.values, following.residual
-        self.kernels["filter_carried_levels"](previous.values, *moved, *how, *self.shares)
+        else:
+            moved = current.values, current.residual, following.values, following.residual
+            self.kernels["filter_carried_levels"](previous.values, *moved, *how, *self.shares)
+        if self.losses is not None:
+            self.losses.after(*values[1:])
 
     def forget(self, levels: list[Level], steps: int) -> None:
         """Set to zero the residuals that are due to be forgotten after a number of steps."""

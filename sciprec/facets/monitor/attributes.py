@@ -85,7 +85,8 @@ def with_monitor(dataset: xr.Dataset, observed: Observed) -> xr.Dataset:
         "alerts": [asdict(alert) | {"text": str(alert)} for alert in observed.alerts],
         "step_seconds": observed.step_seconds,
         _DRIFTED: [] if observed.drift is None else list(observed.drift.parts),
-        "drift_every": plan.drift_every, "sums": [one.as_dict() for one in observed.sums],
+        "drift_every": plan.drift_every, "not_looked_at": observed.not_looked_at,
+        "sums": [one.as_dict() for one in observed.sums],
     }  # fmt: skip
     more = xr.Dataset(
         {f"{MONITORED}{name}": variable for name, variable in made.items()},

@@ -52,7 +52,7 @@ def _row(run: Run, truth: xr.Dataset | None, name: str) -> dict[str, Any]:
     return {
         "label": run.label,
         "alerts": [alert["text"] for alert in plan["alerts"]] + _fewer_digits(plan, steps, errors),
-        "sums": plan.get("sums", []),
+        "sums": plan.get("sums", []), "not_looked_at": plan.get("not_looked_at", ""),
         "every": plan["every"],
         "within": f"{100 * WITHIN:.1f} %",
         "steps": int(dataset.sizes[_STEP]),

@@ -99,6 +99,11 @@ class Lost:
         return self.lost >= LISTED and self.t >= LISTED_T and self._counts
 
     @property
+    def is_suspect(self) -> bool:
+        """Whether a run in fp64 decides whether the loss is told."""
+        return self.size >= LEAST_TRUE_SIZE and self.lost >= LISTED and self._goes_one_way
+
+    @property
     def _counts(self) -> bool:
         return self.size >= (LEAST_TRUE_SIZE if self.is_true else LEAST_SIZE)
 
@@ -183,7 +188,7 @@ class Updates:
         """An update of a state, flat, begins."""
         if key not in self._sums:
             self._sums[key] = _State(state)
-        self._sums[key].keep(state)
+        np.copyto(self._sums[key].held, state)
 
     def after(
         self, key: Hashable, state: np.ndarray, increment: np.ndarray,
@@ -208,40 +213,97 @@ class Updates:
 
 
 class _State:
-    """The sums of a state, element by element."""
+    """The sums of a state between updates."""
 
     def __init__(self, state: np.ndarray) -> None:
-        self.held, self.r, self.d = (np.zeros(state.size) for _ in range(3))
-        self.last, self.count, self.looked, self.row = state, 0, 0, np.zeros(7)
+        self.sums, self.held, self.last = Sums(state.size), np.zeros(state.size), state
         self.owed: np.ndarray | None = None
-
-    def keep(self, state: np.ndarray) -> None:
-        """Keep the state as it is before an update."""
-        np.copyto(self.held, state)
 
     def note(
         self, state: np.ndarray, increment: np.ndarray, owed: np.ndarray | None
     ) -> None:
         """Take down an update that has left this state."""
         self.last, self.owed = state, owed
-        self.count += 1
-        _add_residues(self.held, state, increment, self.r, self.d)
-        if self.count <= _FIRST or self.count % _EACH == 0:
-            self.looked += 1
-            _add_totals(self.held, state, increment, self.row)
+        self.sums.note(self.held, state, increment, weight_of(self.sums.count + 1))
 
     @property
     def totals(self) -> Totals:
-        """The totals so far; those of increments from the updates that were looked at."""
-        lost = self.r if self.owed is None else self.r - self.owed
-        usable = np.isfinite(lost) & np.isfinite(self.last)
-        r, d = np.abs(lost[usable]), np.abs(self.d[usable])
-        x, scale = np.abs(np.asarray(self.last[usable], float)), self.count / self.looked
-        sizes, zeroed, squares, nonzero, unchanged, logs, logged = self.row.tolist()
+        """The totals so far."""
+        return self.sums.totals(np.asarray(self.last, float), self.owed)
+
+
+def weight_of(number: int) -> int:
+    """How many updates, or steps, one of that number stands for where it is looked at for what it
+    changes; 0 where it is not looked at.
+    """
+    return 1 if number <= _FIRST else _EACH * (number % _EACH == 0)
+
+
+class Sums:
+    """Sums over updates of a state, element by element.
+
+    Args:
+        size: how many elements there are.
+        groups: the group of each, from 0 on; what is not told by element is by group.
+        first: the place of the first one, where these are some of a state's.
+
+    Attributes:
+        r, d: (size,), sums of what was not stored and of what was to be added.
+        rows: (groups, 7), sums over the updates that were looked at, with their weights.
+        count, weights: updates, and the sum of the weights of those that were looked at.
+    """
+
+    def __init__(self, size: int, groups: np.ndarray | None = None, first: int = 0) -> None:
+        self.first = first
+        self.groups = np.zeros(size, np.int64) if groups is None else groups
+        self.r, self.d = np.zeros(size), np.zeros(size)
+        self.rows = np.zeros((1 + self.groups.max(initial=0), 7))
+        self.count = self.weights = 0
+
+    def note(
+        self, held: np.ndarray, state: np.ndarray, increment: np.ndarray, weight: int
+    ) -> None:
+        """Take down an update.
+
+        Args:
+            held, state: before and after it.
+            increment: what it was to add.
+            weight: see `weight_of`.
+        """
+        self.count += 1
+        _add_residues(held, state, increment, self.r, self.d)
+        self.weights += weight
+        if weight:
+            _add_totals(held, state, increment, self.groups, self.first, weight, self.rows)
+
+    def part(self, elements: slice, groups: slice) -> Sums:
+        """Sums of neighbouring elements, in the arrays of these."""
+        made = Sums(0, self.groups[elements] - groups.start, elements.start)
+        made.r, made.d, made.rows = self.r[elements], self.d[elements], self.rows[groups]
+        return made
+
+    def totals(
+        self, last: np.ndarray, owed: np.ndarray | None, elements: Any = slice(None),
+        groups: Any = slice(None),
+    ) -> Totals:  # fmt: skip
+        """The totals so far; those of increments from the updates that were looked at.
+
+        Args:
+            last: the state at the end.
+            owed: what a carry owes it, or None.
+            elements, groups: of which.
+        """
+        lost, x = self.r if owed is None else self.r - owed, last
+        lost, x, of = lost[elements], np.abs(x[elements]), self.d[elements]
+        usable = np.isfinite(lost) & np.isfinite(x) & np.isfinite(of)
+        r, d, x = np.abs(lost[usable]), np.abs(of[usable]), x[usable]
+        scale = self.count / max(self.weights, 1)
+        row = self.rows[groups].sum(axis=0).tolist()
+        sizes, zeroed, squares, nonzero, unchanged, logs, logged = row
         return Totals(
             float(r.sum()), float(d.sum()), float(x.sum()), scale * sizes, scale * zeroed,
-            scale * squares, float((r**2).sum()), self.count * self.r.size,
-            round(scale * nonzero), round(scale * unchanged), logs / max(logged, 1.0), r.size,
+            scale * squares, float((r**2).sum()), self.count * lost.size,
+            round(scale * nonzero), round(scale * unchanged), logs / max(logged, 1.0), lost.size,
         )  # fmt: skip
 
 
@@ -257,10 +319,8 @@ def _add_residues(held, state, increment, r, d):
 
 
 @kept(nogil=True, error_model="numpy")
-def _add_totals(held, state, increment, row):
-    """Add what an update was to add, and what of it changed nothing."""
-    sizes = zeroed = squares = logs = 0.0
-    nonzero = unchanged = logged = 0
+def _add_totals(held, state, increment, groups, first, weight, rows):
+    """Add what an update was to add, and what of it changed nothing, by group."""
     for i in range(held.size):
         x, a, new = held[i], increment[i], np.float64(state[i])
         whole = x + a
@@ -268,19 +328,13 @@ def _add_totals(held, state, increment, row):
             continue
         part = whole - x
         r = (whole - new) + ((x - (whole - part)) + (a - part))
-        sizes += abs(a)
-        squares += r * r
-        nonzero += 1
-        if x != 0.0 and i % _LOGGED == 0:
-            logs += math.log2(abs(x)) - math.log2(abs(a))
-            logged += 1
+        row = rows[groups[i]]
+        row[0] += weight * abs(a)
+        row[2] += weight * r * r
+        row[3] += weight
+        if x != 0.0 and (first + i) % _LOGGED == 0:
+            row[5] += math.log2(abs(x)) - math.log2(abs(a))
+            row[6] += 1
         if new == x:
-            zeroed += abs(a)
-            unchanged += 1
-    row[0] += sizes
-    row[1] += zeroed
-    row[2] += squares
-    row[3] += nonzero
-    row[4] += unchanged
-    row[5] += logs
-    row[6] += logged
+            row[1] += weight * abs(a)
+            row[4] += weight

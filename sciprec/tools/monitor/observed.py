@@ -30,6 +30,7 @@ class Observed:
         elements: of a watched variable, where its elements are: by name of a coordinate the values
             of all elements and what they are, in words.
         sums: what updates of states have lost.
+        not_looked_at: what nobody has looked at, and why, in words; or empty.
     """
 
     plan: Plan
@@ -40,3 +41,4 @@ class Observed:
     drift_fields: Mapping[str, np.ndarray] = field(default_factory=dict)
     elements: Mapping[str, Elements] = field(default_factory=dict)
     sums: tuple[Lost, ...] = ()
+    not_looked_at: str = ""

@@ -50,7 +50,7 @@ class Plan:
 
     def identity(self) -> tuple[Any, ...]:
         """What of it decides what is kept."""
-        return self.watch, self.level, self.every, self.drift_every
+        return self.watch, self.level, self.every, self.drift_every, "lost" in dict(self.rules)
 
     def watches(self, step: int) -> bool:
         """Whether a step is watched."""

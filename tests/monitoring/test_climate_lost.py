@@ -1,0 +1,210 @@
+"""Lost updates of the climate's states: every write is seen, faults are named, and rest is none."""
+
+import json
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from sciprec.accumulation.integration import NOT_IN_FIXED_POINT, VARIABLE, accumulate
+from sciprec.climate.running.lifted_model import Model, conversion_of
+from sciprec.climate.running.observing import NOT_AGAIN, Observer
+from sciprec.climate.running.request import check_request
+from sciprec.climate.running.start import initial_state
+from sciprec.climate.transform.grid import GaussianGrid
+from sciprec.facets.monitor.section import monitored_rows
+from sciprec.instruments.assigning.scaling import with_scaling
+from sciprec.results.output.stated import MONITOR
+from sciprec.tools.monitor.lost import LEAST_SIZE, LEAST_TRUE_SIZE, size_of
+from sciprec.tools.monitor.plan import checked_plan
+
+NUMBER = 10
+CASES = "williamson_2", "williamson_5", "williamson_6", "williamson_1", "rossby_haurwitz"
+AIR = "held_suarez", "jablonowski_williamson"
+SCHEMES = "rk4", "semi_implicit_leapfrog"
+BITS = 8, 10, 11, 16, 24
+
+
+def spec(bits):
+    return f"float:p={bits},emin=-126,emax=127"
+
+
+class Watched:
+    """A run whose lost updates are looked at, with its state at both ends; with a seed of waves on
+    all scales at its start.
+    """
+
+    def __init__(self, case, backend, steps, step_seconds, threads=1, waves=None, **more):
+        days = steps * step_seconds / 86400.0
+        names = check_request(case, NUMBER, days, step_seconds=step_seconds, output_hours=24 * days)
+        plan = checked_plan(names.equations.variables)
+        request = check_request(
+            case, NUMBER, days, step_seconds=step_seconds, backend=backend, monitor=plan,
+            output_hours=24 * days, **more,
+        )  # fmt: skip
+        initial = initial_state(request, GaussianGrid(request.truncation))
+        convert = conversion_of(request, initial)
+        model, exact = Model(request, convert), convert.to_state(initial)
+        if waves is not None:
+            rng = np.random.default_rng(waves)
+            exact = exact * (1.0 + 0.1 * rng.normal(size=exact.shape))
+            exact[1:] += 1e-2 * exact.std(axis=0) * rng.normal(size=exact[1:].shape)
+        self.start, self.columns, self.steps = model.stored(exact), model.columns, steps
+        self.observer = Observer(request, convert, model.columns)
+        self.observer.start(self.start, exact.ravel())
+        model.steps = self.observer.attach(model.steps)
+        self.levels = [model.steps.system.addition.level(self.start.copy())]
+        team = model.team(threads)
+        (team or model.steps).advance(self.levels, 0, steps)
+        if team is not None:
+            team.close()
+
+    def of(self, name, state=None):
+        """A variable of the state at the end, or of another one."""
+        state = self.levels[0].values if state is None else state
+        return state.astype(float).reshape(-1, self.columns.size)[:, self.columns == name]
+
+    def change(self, name):
+        """What a variable has changed by."""
+        return self.of(name) - self.of(name, self.start)
+
+    @property
+    def told(self):
+        return self.observer.observed_at_end(self.levels, self.steps)
+
+
+def drawn(rng, cases):
+    case = str(rng.choice(cases))
+    schemes = SCHEMES if case in ("williamson_2", "williamson_5", "williamson_6") else ("",)
+    scheme = str(rng.choice(schemes))
+    return case, {"time_scheme": scheme} if scheme else {}
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_every_write_is_seen(seed):
+    """What a state was to change by, less what was lost, is what it has changed by: in all levels
+    of the scheme, with filter, diffusion, and what a carry owes.
+    """
+    rng = np.random.default_rng(seed)
+    case, more = drawn(rng, CASES)
+    carry = str(rng.choice(["none", "carry", "published-15-85"]))
+    backend = spec(int(rng.choice(BITS)))
+    done = Watched(case, backend, 20, 600.0, compensation=carry, **more)
+    ends = sum(level.values.astype(float) for level in done.levels)
+    sums = done.observer.losses._sums
+    size = np.abs(done.start).max()
+    assert np.allclose(
+        sums.d - sums.r, ends - len(done.levels) * done.start.astype(float), 0.0, 1e-13 * size
+    )
+    assert sums.d.any() and sums.count == {1: 20, 2: 58}[len(done.levels)]
+    exact = Watched(case, "fp64", 20, 600.0, **more).observer.losses._sums
+    assert np.abs(exact.r).sum() <= 1e-12 * np.abs(exact.d).sum() + 1e-13 * size
+
+
+def judged(rng, cases):
+    """Variables whose loss is missed, and harmless ones that are named, and how many of each. Half
+    of the runs have waves on all scales, narrow states and short steps, beside tendencies in fp32.
+    """
+    if rng.random() < 0.5:
+        case = str(rng.choice(["williamson_2", "williamson_5"]))
+        seconds, backend, narrow = 2.0, "fp32", {"stored": spec(int(rng.integers(4, 8)))}
+        more = {"waves": int(rng.integers(2**32)), "time_scheme": str(rng.choice(SCHEMES))}
+    else:
+        case, more = drawn(rng, cases)
+        seconds, backend = float(rng.choice([2.0, 10.0, 600.0])), spec(int(rng.choice(BITS)))
+        narrow = {}
+    run = Watched(case, backend, 60, seconds, **more, **narrow)
+    truth = Watched(case, "fp64", 60, seconds, **more)
+    named = {alert.variable for alert in run.told.alerts if alert.rule == "lost"}
+    counts, wrong = [0, 0], []
+    for name in dict.fromkeys(run.columns.tolist()):
+        moved, true = run.change(name), truth.change(name)
+        of = np.abs(true).sum()
+        size = np.abs(truth.of(name)).sum()
+        share = np.abs(moved - true).sum() / max(of, 1e-300)
+        if of <= 1e-9 * size or share <= 0.3:  # at rest, steady, or right
+            is_fault = False
+        elif share >= 0.6 and np.abs(moved).sum() <= 0.5 * of and of > 1e-5 * size:
+            is_fault = True
+        else:
+            continue
+        counts[is_fault] += 1
+        if (name in named) != is_fault:
+            wrong.append((is_fault, case, backend, narrow, seconds, more, name, run.told.sums))
+    return counts, wrong
+
+
+def all_judged(seeds, cases=CASES):
+    found = [judged(np.random.default_rng(seed), cases) for seed in seeds]
+    return np.sum([counts for counts, _ in found], axis=0), [w for _, wrong in found for w in wrong]
+
+
+def test_faults_of_climates_are_named_and_rest_is_not():
+    (harmless, faults), wrong = all_judged(range(20, 40))
+    assert harmless >= 20 and faults >= 2 and not wrong, (harmless, faults, wrong)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("seeds", "cases"), [((100, 160), CASES), ((0, 2), AIR)])
+def test_faults_of_more_climates_are_named_and_few_others_are(seeds, cases):
+    (harmless, faults), wrong = all_judged(range(*seeds), cases)
+    assert harmless >= seeds[1] - seeds[0] and faults >= (seeds[1] - seeds[0]) / 12
+    assert not any(w[0] for w in wrong) and len(wrong) <= 0.02 * harmless, wrong
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_lost_updates_do_not_depend_on_threads(scheme):
+    one, two = (
+        Watched("williamson_5", "bf16", 70, 60.0, threads, time_scheme=scheme) for threads in (1, 2)
+    )
+    assert one.told.sums == two.told.sums
+    for name, values in one.observer.losses.arrays().items():
+        assert np.array_equal(values, two.observer.losses.arrays()[name]), name
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_long_accumulations_tell_what_they_lose(seed):
+    """The sum of all increments is known: half of it is missing, or no alarm is told."""
+    rng = np.random.default_rng(seed)
+    done = accumulate(
+        int(rng.integers(300, 20_000)), 5, start=float(rng.uniform(0.0, 4.0)), seed=seed,
+        smallest=1e-7, largest=float(10.0 ** rng.uniform(-6.5, -4)), outputs=7,
+        backend=str(rng.choice(["fp32", "fp16", "bf16", "fp32,round=sr"])),
+        compensation=str(rng.choice(["none", "carry"])), monitor=checked_plan(VARIABLE),
+    )  # fmt: skip
+    (found,), alerts = done.observed.sums, done.observed.alerts
+    change, true = (np.abs(a[-1] - a[0]).sum() for a in (done.values, done.exact))
+    start = np.abs(done.values[0] - done.exact[0]).max()
+    assert found.totals.asked == pytest.approx(true, rel=1e-12)
+    if not found.carries:
+        assert found.totals.lost == pytest.approx(abs(true - change), abs=1e-12 + 5 * start)
+    if abs(found.lost - 0.5) > 0.1:
+        named = "parameter: " in str(alerts[:1] and alerts[0])
+        assert named == (found.lost > 0.5 and found.size >= LEAST_TRUE_SIZE)
+
+
+def test_what_is_not_looked_at_is_said():
+    done = accumulate(300, 2, backend="fixed16", monitor=checked_plan(VARIABLE))
+    assert done.observed.sums == () and done.observed.not_looked_at == NOT_IN_FIXED_POINT
+    off = checked_plan(VARIABLE, alerts={"lost": False})
+    assert accumulate(300, 2, backend="fixed16", monitor=off).observed.not_looked_at == ""
+    about = {"alerts": [], "watch": [], "every": 36, "rules": {}, "not_looked_at": NOT_AGAIN}
+    steps = {"monitor_step": ("monitor_step", [1])}
+    dataset = xr.Dataset(steps, attrs={MONITOR: json.dumps(about)})
+    (row,) = monitored_rows([SimpleNamespace(label="a", is_truth=False, dataset=dataset)], "a")
+    assert row["not_looked_at"] == NOT_AGAIN
+    plain = Watched("williamson_5", "fp16", 9, 600.0).observer
+    dynamic = replace(plain.request, backend=with_scaling("fp16", "dynamic", None))
+    observer = Observer(dynamic, plain._convert, plain._columns)
+    assert observer.observed().not_looked_at == NOT_AGAIN and observer.losses is None
+
+
+def test_a_steady_flow_that_rounding_holds_is_no_fault():
+    """What such states are to change by is rounding, which fp64 does not confirm."""
+    run = Watched("williamson_2", spec(6), 200, 60.0)
+    losses = run.observer.losses
+    totals = [losses.totals(run.levels, variable) for variable in range(3)]
+    assert all(t.lost > 0.5 * t.asked and size_of(t) > LEAST_SIZE for t in totals)
+    assert not run.told.alerts and all(one.size == 0.0 for one in run.told.sums)
