@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Callable, Sequence
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
@@ -29,6 +30,23 @@ _VERDICT_COLOURS = {
 def print_json(content: Any) -> None:
     """Plain data as JSON on standard output; numbers that are not finite are null."""
     print(json.dumps(_plain(content), indent=1, allow_nan=False))
+
+
+def print_result(result: Any, html: Path | None, json: bool) -> None:
+    """A result as it shows itself, or as JSON, and its page.
+
+    Args:
+        result: with `as_dict` and `html`.
+        html: where to write the page; None: nowhere.
+        json: whether JSON is asked for.
+    """
+    page = None if html is None else result.html(html)
+    if json:
+        print_json(result.as_dict())
+    else:
+        print(result)
+        if page is not None:
+            say(f"page: {page}")
 
 
 def print_runs(rows: Sequence[dict[str, Any]]) -> None:

@@ -37,7 +37,7 @@ def digits(
     json: Json = False,
 ) -> None:
     """Count the decimal digits of a kernel's results that are right, and which data decide."""
-    from sciprec.cli.console import print_json, say
+    from sciprec.cli.console import print_result
     from sciprec.cli.progress import Waiting
     from sciprec.tools.digits.kernel_digits import digits as count_digits
 
@@ -51,10 +51,4 @@ def digits(
         result = count_digits(
             function, args, backend=backend, output=output or None, condition=condition
         )
-    page = None if html is None else result.html(html)
-    if json:
-        print_json(result.as_dict())
-    else:
-        print(result)
-        if page is not None:
-            say(f"page: {page}")
+    print_result(result, html, json)

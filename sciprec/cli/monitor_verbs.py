@@ -60,7 +60,7 @@ def monitor(
     json: Json = False,
 ) -> None:
     """Run a kernel of yours, and say what its variables and lines hold as it goes."""
-    from sciprec.cli.console import print_json, say
+    from sciprec.cli.console import print_result
     from sciprec.cli.progress import Waiting
     from sciprec.tools.monitor.monitored import monitor as watched
 
@@ -77,13 +77,7 @@ def monitor(
             function, backend, args, watch=watch, level=level, every=every, alerts=rules,
             truth=truth if truth == "dd" else True,
         )  # fmt: skip
-    page = None if html is None else result.html(html)
-    if json:
-        print_json(result.as_dict())
-    else:
-        print(result)
-        if page is not None:
-            say(f"page: {page}")
+    print_result(result, html, json)
 
 
 def _rule(text: str) -> tuple[str, object]:

@@ -140,6 +140,20 @@ def test_what_literals_and_arguments_leave():
     assert found.deciding["out"][0] in ("x", LITERALS)
 
 
+def apart(x, out):
+    for i in range(out.size):
+        out[i] = x[2 * i] - x[2 * i + 1]
+
+
+def test_two_draws_of_signs_move_data_otherwise():
+    """Where both of a pair have one sign they stay as far apart: a half of them in one draw, a
+    quarter in both.
+    """
+    x = 1.0 + 1e-8 * np.random.default_rng(3).random(800)
+    left = digits(apart, (x, np.zeros(400))).condition["out"]["x"]
+    assert 0.15 < np.mean(left > 14.0) < 0.35
+
+
 def test_literals_that_are_what_they_say_are_not_moved():
     def halved(x):
         return 0.5 * x + 3.0

@@ -18,6 +18,7 @@ from sciprec.precision.rewriting.copies import copied
 from sciprec.precision.rewriting.syntax import LiftError
 from sciprec.results.comparison.own_error import OWN, OwnError, OwnErrors
 from sciprec.tools.digits.kernel_digits import LANES
+from sciprec.tools.digits.shortened import shortened
 from sciprec.tools.digits.truth import Truth, most_digits, truth_of
 from sciprec.tools.trace.attribution import Result, require_apart
 from sciprec.tools.trace.needed_memory import require_memory_of_kernel
@@ -71,8 +72,12 @@ def own_errors(
         require_memory_of_kernel(function.__name__, args, LANES)
         require_apart(function.__name__, args, "truth='dd'")
         if truth == AUTO and (seconds := _seconds(function, args)) > AFFORDED:
-            return OwnErrors({}, on, f"a run beside exact values takes some {seconds:,.0f} s, and "
-                             "truth='dd' makes it")  # fmt: skip
+            shorter = _afforded(function, args, AFFORDED / seconds)
+            if shorter is None:
+                return OwnErrors({}, on, f"a run beside exact values takes some {seconds:,.0f} s, "
+                                 "and truth='dd' makes it")  # fmt: skip
+            args, words = shorter
+            on = f"{words} of {on}" if on else words
         problem = Problem(function, resolve_backend(TRUTH), args, output, LANES, verb="truth='dd'")
         results, known = truth_of(problem)
     except (InputError, LiftError) as error:
@@ -80,6 +85,14 @@ def own_errors(
             raise
         return OwnErrors({}, on, str(error))
     return OwnErrors({r.name: _own(r, known, problem, metric) for r in results}, on)
+
+
+def _afforded(
+    function: Callable[..., Any], args: tuple, share: float
+) -> tuple[tuple, str] | None:
+    """A shorter call whose truth can be afforded, and what it is; None where there is none."""
+    calls = shortened(function, args, 0.5 * share)
+    return next((one for one in calls if _seconds(function, one[0]) <= AFFORDED), None)
 
 
 def _seconds(function: Callable[..., Any], args: tuple) -> float:
