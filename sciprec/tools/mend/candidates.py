@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from sciprec.tools.mend.catalogue import RULES, Rule
-from sciprec.tools.mend.definitions import Known, Place, places_of
+from sciprec.tools.mend.definitions import Place, base_of, places_of
 from sciprec.tools.mend.expressions import (
     FUNCTIONS,
     MAX,
@@ -20,7 +21,7 @@ from sciprec.tools.mend.expressions import (
 )
 from sciprec.tools.mend.matching import repeats, rewritten
 from sciprec.tools.mend.sources import Edit, KernelSource
-from sciprec.tools.mend.updates import of_statements
+from sciprec.tools.mend.updates import Rewritten, of_statements
 
 
 @dataclass(frozen=True)
@@ -60,8 +61,9 @@ class Candidate:
         )  # fmt: skip
 
 
-def candidates(before: Candidate, blamed: Sequence[int], overflows: bool) -> list[Candidate]:
-    """All that one more rule makes of a candidate, those of blamed lines first.
+def candidates(before: Candidate, blamed: Sequence[int], overflows: bool) -> Iterator[Candidate]:
+    """All that one more rule makes of a candidate: those of sums, which seldom fit by chance, then
+    those of blamed lines first.
 
     Args:
         before: the source that rules are applied to.
@@ -70,30 +72,47 @@ def candidates(before: Candidate, blamed: Sequence[int], overflows: bool) -> lis
             left out otherwise.
     """
     source = before.text
-    found: list[tuple[tuple[int, int], Candidate]] = []
+    ways: list[tuple[tuple[int, ...], Callable[[], Iterator[Candidate]]]] = []
     for rewriting in of_statements(source):
-        new = _edited(source, rewriting.edits)
-        line = source.first - 1 + rewriting.lines[0]
-        if new is not None:
+        if overflows or not rewriting.of_range:
             rank = min(_rank(source.first - 1 + n, blamed) for n in rewriting.lines)
-            whole = before.then(new, rewriting.name, rewriting.source, line,
-                                caution=rewriting.caution)  # fmt: skip
-            found.append(((rank, 0), whole))
+            ways.append(((1, rank, 0), partial(_of_statement, before, rewriting)))
     for place in places_of(source.tree):
-        line = source.first - 1 + place.statement.value.lineno
+        rank = _rank(source.first - 1 + place.statement.value.lineno, blamed)
         for rule in RULES.values():
-            if rule.of_range and not overflows:
+            unfit = rule.of_range and not overflows
+            if unfit or (rule.name in before.rules and repeats(rule)):
                 continue
-            if rule.name in before.rules and repeats(rule):
-                continue
-            order = 0 if rule.of_range else 1
-            for new, imports in _rewritten_place(source, place, rule):
-                text = _edited(source, new, imports)
-                if text is not None:
-                    candidate = before.then(text, rule.name, rule.source, line, rule.series)
-                    found.append(((_rank(line, blamed), order), candidate))
-    found.sort(key=lambda item: item[0])
-    return [candidate for _, candidate in found]
+            order = (SUM not in rule.pattern, rank, 0 if rule.of_range else 1)
+            order = (2, rank, 1) if fits_anywhere(rule) else order
+            ways.append((order, partial(_of_place, before, place, rule)))
+    ways.sort(key=lambda way: way[0])
+    for _, way in ways:
+        yield from way()
+
+
+def _of_statement(before: Candidate, rewriting: Rewritten) -> Iterator[Candidate]:
+    """A source whose statements are rewritten."""
+    source = before.text
+    new = _edited(source, rewriting.edits, rewriting.imports)
+    if new is not None:
+        line = source.first - 1 + rewriting.lines[0]
+        yield before.then(new, rewriting.name, rewriting.source, line, caution=rewriting.caution)
+
+
+def _of_place(before: Candidate, place: Place, rule: Rule) -> Iterator[Candidate]:
+    """Every way to apply a rule to a statement's value."""
+    source = before.text
+    line = source.first - 1 + place.statement.value.lineno
+    for edits, imports in _rewritten_place(source, place, rule):
+        text = _edited(source, edits, imports)
+        if text is not None:
+            yield before.then(text, rule.name, rule.source, line, rule.series)
+
+
+def fits_anywhere(rule: Rule) -> bool:
+    """Whether a rule fits most sums, and is tried where no other one leaves nothing."""
+    return "fma" in rule.replacement
 
 
 def _rank(line: int, blamed: Sequence[int]) -> int:
@@ -101,7 +120,7 @@ def _rank(line: int, blamed: Sequence[int]) -> int:
 
 
 def _edited(
-    source: KernelSource, edits: Iterable[Edit], imports: bool = False
+    source: KernelSource, edits: Iterable[Edit], imports: Iterable[str] = ()
 ) -> KernelSource | None:
     """The source with edits; None where they leave no definition."""
     try:
@@ -112,9 +131,9 @@ def _edited(
 
 def _rewritten_place(
     source: KernelSource, place: Place, rule: Rule
-) -> Iterator[tuple[list[Edit], bool]]:
-    """The edits of every way to apply a rule to a statement's value, and whether they need
-    `import math`.
+) -> Iterator[tuple[list[Edit], set[str]]]:
+    """The edits of every way to apply a rule to a statement's value, and the modules that they
+    need.
     """
     for new in rewritten(rule, place.value):
         writing = _Writing(source, place)
@@ -136,9 +155,10 @@ class _Writing(ast.NodeTransformer):
 
     def __init__(self, source: KernelSource, place: Place):
         self.source, self.place = source, place
-        self.names = _named(place.known)
+        self.names = _named(place)
         self.before: list[str] = []
-        self.imports = self.failed = False
+        self.imports: set[str] = set()
+        self.failed = False
         self.indentation = source.indentation(place.statement)
 
     def visit(self, node: ast.AST) -> ast.AST:
@@ -155,7 +175,7 @@ class _Writing(ast.NodeTransformer):
         if isinstance(node.func, ast.Name) and name in FUNCTIONS and node.func.id == name:
             if node.func.id not in self.source.namespace:
                 text, imports = self.source.spelled(name, self.place.statement.value)
-                self.imports |= imports
+                self.imports.update(imports)
                 node.func = parsed(text)
         return node
 
@@ -174,7 +194,7 @@ class _Writing(ast.NodeTransformer):
         start, step = "0.0", f"{name} += {term}"
         if kind == MAX:
             bound, imports = self.source.spelled("inf", self.place.statement.value)
-            self.imports |= imports
+            self.imports.update(imports)
             start, step = f"-{bound}", f"{name} = max({name}, {term})"
         self.before += [f"{pad}{name} = {start}", f"{pad}for {counter} in {every}:",
                         f"{pad}    {step}"]  # fmt: skip
@@ -182,7 +202,9 @@ class _Writing(ast.NodeTransformer):
         return ast.Name(name, ast.Load())
 
 
-def _named(known: Known) -> dict[str, str]:
-    """Normal form of an expression -> the name that stands for it."""
-    plain = {n for n, e in known.items() if is_number(e) or isinstance(e, ast.Name)}
-    return {key(e): name for name, e in known.items() if name not in plain}
+def _named(place: Place) -> dict[str, str]:
+    """Normal form of an expression -> the name, or the element of an array, that stands for it."""
+    arrays = {base_of(n) for n in place.known if "[" in n}
+    elements = {k: text for k, text in place.elements.items() if base_of(text) in arrays}
+    plain = {n for n, e in place.known.items() if is_number(e) or isinstance(e, ast.Name)}
+    return elements | {key(e): n for n, e in place.known.items() if n not in plain and "[" not in n}

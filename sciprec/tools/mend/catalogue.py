@@ -103,11 +103,11 @@ def _is_difference(node: ast.expr) -> bool:
     return isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub)
 
 
-def _series(coefficients: list[float]) -> str:
-    """Horner's scheme in the square of A."""
+def _series(coefficients: list[float], power: str = "A*A") -> str:
+    """Horner's scheme in the square of A, or in another power."""
     text = repr(coefficients[-1])
     for coefficient in reversed(coefficients[:-1]):
-        text = f"{coefficient!r} + A*A*({text})" if coefficient != 1.0 else f"1 + A*A*({text})"
+        text = f"{coefficient!r} + {power}*({text})"
     return text
 
 
@@ -115,13 +115,43 @@ _SINE = [(-1) ** n / math.factorial(2 * n + 3) for n in range(8)]
 """(x - sin x) / x^3 in powers of x^2."""
 _TURNED = [(-1) ** n * (2 * n + 2) / math.factorial(2 * n + 3) for n in range(9)]
 """(sin x - x cos x) / x^3."""
+_COSINE = [(-1) ** n / math.factorial(2 * n + 4) for n in range(8)]
+"""(cos x - 1 + x^2 / 2) / x^4."""
+_SINH = [1 / math.factorial(2 * n + 3) for n in range(8)]
+"""(sinh x - x) / x^3."""
+_EXP = [1 / math.factorial(n + 2) for n in range(16)]
+"""(exp x - 1 - x) / x^2 in powers of x."""
 _GREAT_CIRCLE = "sin((A - B)/2)*sin((A - B)/2) + cos(A)*cos(B)*sin(D/2)*sin(D/2)"
 _OF_ANGLES = (
     ("sines", "sin", "2*cos((A + B)/2)*sin(simp(A - B)/2)"),
     ("cosines", "cos", "-2*sin((A + B)/2)*sin(simp(A - B)/2)"),
     ("tangents", "tan", "sin(simp(A - B))/(cos(A)*cos(B))"),
 )
-_MEAN = "SUM(V, I, R)/N"
+_MEAN, _OTHER_MEAN = "SUM(V, I, R)/N", "SUM(W, I, R)/N"
+_REST = f"(SUM(V - {_MEAN}, I, R)/N)"
+"""What the rounding of the mean leaves."""
+
+
+def _moment(power: int, of: str = "V") -> str:
+    """The mean of a power."""
+    return f"SUM({'*'.join([f'({of})'] * power)}, I, R)/N"
+
+
+def _central(power: int, mean: str, of: str = "V") -> str:
+    """A central moment in terms of those about zero."""
+    if power == 3:
+        return f"{_moment(3, of)} - 3*{mean}*{_moment(2, of)} + 2*{mean}*{mean}*{mean}"
+    return (
+        f"{_moment(4, of)} - 4*{mean}*{_moment(3, of)} + 6*{mean}*{mean}*{_moment(2, of)}"
+        f" - 3*{mean}*{mean}*{mean}*{mean}"
+    )
+
+
+_LARGEST = "MAX(Z, I, R)"
+_LENGTHS = "sqrt(SUM(A*A, I, R))", "sqrt(SUM(B*B, I, R))"
+_APART = "SUM((A/{0} - B/{1})*(A/{0} - B/{1}), I, R)".format(*_LENGTHS)
+_TOGETHER = "SUM((A/{0} + B/{1})*(A/{0} + B/{1}), I, R)".format(*_LENGTHS)
+_ANGLE = f"2*atan2(sqrt({_APART}), sqrt({_TOGETHER}))"
 
 RULES = Rows(
     "rule",
@@ -131,10 +161,21 @@ RULES = Rows(
          f"SUM((V - {_MEAN})*(V - {_MEAN}), I, R)/N", "Chan, Golub, LeVeque (1983)"),
     Rule("two-pass sum of squares", "SUM(V*V, I, R) - SUM(V, I, R)*SUM(V, I, R)/N",
          f"SUM((V - {_MEAN})*(V - {_MEAN}), I, R)", "Chan, Golub, LeVeque (1983)"),
+    Rule("two-pass covariance", f"SUM(V*W, I, R)/N - {_MEAN}*({_OTHER_MEAN})",
+         f"SUM((V - {_MEAN})*(W - {_OTHER_MEAN}), I, R)/N", "Chan, Golub, LeVeque (1983)"),
+    *(Rule(f"two-pass {name} moment", _central(power, f"({_MEAN})"),
+           _central(power, _REST, f"V - {_MEAN}"), "Chan, Golub, LeVeque (1983)")
+      for power, name in ((3, "third"), (4, "fourth"))),
     Rule("two-pass variance of an array", "mean(A*A) - mean(A)*mean(A)",
          "mean((A - mean(A))*(A - mean(A)))", "Chan, Golub, LeVeque (1983)"),
     Rule("distance by differences", "SUM(A*A, I, R) + SUM(B*B, I, R) - 2*SUM(A*B, I, R)",
          "SUM((A - B)*(A - B), I, R)", "Higham (2002)"),
+    Rule("law of cosines by half the angle", "A*A + B*B - 2*A*B*cos(D)",
+         "(A - B)*(A - B) + 4*A*B*sin(D/2)*sin(D/2)", "Kahan (2000)"),
+    Rule("angle of vectors by their sum and difference",
+         "acos(SUM(A*B, I, R)/sqrt(SUM(A*A, I, R)*SUM(B*B, I, R)))", _ANGLE, "Kahan (2006)"),
+    Rule("angle of vectors by their sum and difference, of two roots",
+         "acos(SUM(A*B, I, R)/({}*{}))".format(*_LENGTHS), _ANGLE, "Kahan (2006)"),
     Rule("square completed", "A*A + B*B - 2*A*B", "(A - B)*(A - B)", "Hamming (1973)"),
     Rule("square completed, plus", "A*A + B*B + 2*A*B", "(A + B)*(A + B)", "Hamming (1973)"),
     Rule("difference of squares", "A*A - B*B", "(A - B)*(A + B)", "Kahan (1986)"),
@@ -182,8 +223,27 @@ RULES = Rows(
     Rule("log-sum-exp", "log(SUM(exp(Z), I, R))",
          "MAX(Z, I, R) + log(SUM(exp(Z - MAX(Z, I, R)), I, R))",
          "Blanchard, Higham, Higham (2021)"),
+    Rule("shifted softmax", "exp(A)/SUM(exp(Z), I, R)",
+         f"exp(A - {_LARGEST})/SUM(exp(Z - {_LARGEST}), I, R)",
+         "Blanchard, Higham, Higham (2021)"),
     Rule("difference first", "A*B - A*D", "A*(B - D)", "Higham (2002)"),
     Rule("difference first, divided", "A/B - D/B", "(A - D)/B", "Higham (2002)"),
+    Rule("difference of products by fma", "A*B - D*E", "fma(A, B, -(D*E)) - fma(D, E, -(D*E))",
+         "Kahan (2004)"),
+    Rule("sum of products by fma", "A*B + D*E", "fma(A, B, D*E) + fma(D, E, -(D*E))",
+         "Kahan (2004)"),
+    Rule("exp x - 1 - x by its series", "exp(A) - 1 - A",
+         f"(A*A*({_series(_EXP, 'A')}) if abs(A) < 1 else exp(A) - 1 - A)", "Taylor (1715)",
+         series=True),
+    Rule("cos x - 1 + x²/2 by its series", "cos(A) - 1 + A*A/2",
+         f"(A*A*A*A*({_series(_COSINE)}) if abs(A) < 1 else cos(A) - 1 + A*A/2)",
+         "Taylor (1715)", series=True),
+    Rule("sinh x - x by its series", "sinh(A) - A",
+         f"(A*A*A*({_series(_SINH)}) if abs(A) < 1 else sinh(A) - A)", "Taylor (1715)",
+         series=True),
+    Rule("sin x - x cos x by a series", "sin(A) - A*cos(A)",
+         f"(A*A*A*({_series(_TURNED)}) if abs(A) < 1 else sin(A) - A*cos(A))",
+         "Taylor (1715)", series=True),
     Rule("x - sin x by its series", "A - sin(A)",
          f"(A*A*A*({_series(_SINE)}) if abs(A) < 1 else A - sin(A))", "Taylor (1715)", series=True),
     Rule("x - tan x by a series", "A - tan(A)",
@@ -193,5 +253,13 @@ RULES = Rows(
          f"(A*A*({_series(_TURNED)})/sin(A) if abs(A) < 1 else 1/A - 1/tan(A))",
          "Taylor (1715)", series=True),
     Rule("hypot", "sqrt(A*A + B*B)", "hypot(A, B)", "Moler, Morrison (1983)", of_range=True),
+    Rule("norm over its largest", "sqrt(SUM(Z*Z, I, R))",
+         "(sqrt(SUM(Z*Z, I, R)) if SUM(Z*Z, I, R) - SUM(Z*Z, I, R) == 0 else "
+         "MAX(abs(Z), I, R)*sqrt(SUM((Z/MAX(abs(Z), I, R))*(Z/MAX(abs(Z), I, R)), I, R)))",
+         "Blue (1978)", of_range=True),
+    Rule("quotient first", "A*B/D", "A*(B/D)", "Sterbenz (1974)", of_range=True),
+    Rule("quotients one after another", "A/(B*D)", "A/B/D", "Sterbenz (1974)", of_range=True),
+    Rule("logarithm of a product", "log(A*B)", "log(A) + log(B)", "Sterbenz (1974)",
+         of_range=True),
 )  # fmt: skip
 """All rules of expressions; those that are tried first stand first."""

@@ -14,6 +14,7 @@ from sciprec.tools.mend.expressions import (
     called,
     filled,
     is_number,
+    key,
     names_in,
 )
 
@@ -33,48 +34,113 @@ class Place:
         statement: an assignment, an update or a return.
         known: name -> expression.
         value: what it computes, in terms of what is known.
+        elements: normal form -> the element of an array, as text, that had that value.
     """
 
     statement: ast.Assign | ast.AugAssign | ast.Return
     known: Known
     value: ast.expr
+    elements: Mapping[str, str]
 
 
 def places_of(function: ast.FunctionDef) -> list[Place]:
     """All statements of a function that compute, in the order of the source."""
-    return list(_places(function.body, {}))
+    return list(Numbering().places(function.body, {}))
 
 
-def _places(body: list[ast.stmt], known: Known) -> Iterator[Place]:
-    known = dict(known)
-    for statement in body:
-        computes = isinstance(statement, (ast.Assign, ast.AugAssign, ast.Return))
-        if computes and statement.value is not None:
-            yield Place(statement, dict(known), _inlined(statement.value, known))
-        inside: list[Place] = []
-        if isinstance(statement, (ast.For, ast.While, ast.If, ast.With)):
-            inner = _surviving(known, written(statement))
-            for block in (statement.body, getattr(statement, "orelse", [])):
-                inside += _places(block, inner)
-            yield from inside
-        before, known = known, _surviving(known, written(statement))
-        for name, value in _assigned(statement).items():
-            value = _inlined(value, before)
-            if not names_in(value) & written(statement) and len([*ast.walk(value)]) < _LONGEST:
-                known[name] = value
-        if isinstance(statement, ast.For):
-            known |= _sums(statement, before, inside)
+class Numbering:
+    """The walk over a function's blocks."""
+
+    def __init__(self) -> None:
+        self.elements: dict[str, str] = {}
+        self.before: list[tuple[Known, ast.For]] = []
+
+    def places(
+        self, body: list[ast.stmt], known: Known, after: Mapping[int, Known] | None = None
+    ) -> Iterator[Place]:
+        """Statements of a block that compute.
+
+        Args:
+            body: of the block.
+            known: before it.
+            after: a statement's `id` -> what is known besides once it has run.
+        """
+        known = dict(known)
+        for statement in body:
+            computes = isinstance(statement, (ast.Assign, ast.AugAssign, ast.Return))
+            if computes and statement.value is not None:
+                value = self.inlined(statement.value, known)
+                yield Place(statement, dict(known), value, self.elements)
+            inside: list[Place] = []
+            if isinstance(statement, (ast.For, ast.While, ast.If, ast.With)):
+                inside = self.inside(statement, known)
+                yield from inside
+            before, known = known, _surviving(known, written(statement))
+            for name, value in _assigned(statement).items():
+                value = self.inlined(value, before)
+                if not names_in(value) & written(statement) and len([*ast.walk(value)]) < _LONGEST:
+                    known[name] = value
+            if isinstance(statement, ast.For):
+                known |= _sums(statement, before, inside) | _elements(statement, inside)
+            known |= (after or {}).get(id(statement), {})
+
+    def inside(self, statement: ast.stmt, known: Known) -> list[Place]:
+        """The places of a compound statement's blocks."""
+        inner, found = _surviving(known, written(statement)), []
+        if isinstance(statement, ast.For) and all(statement is not loop for _, loop in self.before):
+            self.before.append((known, statement))
+        for block in (statement.body, getattr(statement, "orelse", [])):
+            places = list(self.places(block, inner))
+            windows = _windows(statement, known, places) if isinstance(statement, ast.For) else {}
+            found += list(self.places(block, inner, windows)) if windows else places
+        return found
+
+    def loops(self, function: ast.FunctionDef) -> Iterator[tuple[Known, ast.For]]:
+        """All loops, each with what is known before it."""
+        self.before = []
+        list(self.places(function.body, {}))
+        yield from self.before
+
+    def inlined(self, node: ast.expr, known: Mapping[str, ast.expr]) -> ast.expr:
+        """An expression in terms of what is known."""
+        visitor = _Inlined(known)
+        new = ast.fix_missing_locations(visitor.visit(copy.deepcopy(node)))
+        self.elements |= visitor.elements
+        return new
+
+
+def base_of(name: str) -> str:
+    """The variable of a name, or of an element."""
+    return name.partition("[")[0]
 
 
 class _Inlined(Filled):
-    """Names replaced by expressions, but in tests, which no rule may change."""
+    """Names and elements replaced by expressions, but in tests, which no rule may change.
+
+    Attributes:
+        elements: normal form -> the element that was replaced by it.
+    """
+
+    def __init__(self, values: Mapping[str, ast.expr]):
+        super().__init__(values)
+        self.elements: dict[str, str] = {}
+        self._arrays = {base_of(n): (_counter(n), e) for n, e in values.items() if "[" in n}
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
+        self.generic_visit(node)
+        array = node.value.id if isinstance(node.value, ast.Name) else ""
+        if array not in self._arrays or isinstance(node.slice, (ast.Slice, ast.Tuple)):
+            return node
+        counter, value = self._arrays[array]
+        counters = {n.id for n in ast.walk(value) if isinstance(n, ast.Name)} - names_in(value)
+        if names_in(node.slice) & counters:
+            return node
+        new = filled(value, {counter: node.slice})
+        self.elements[key(new)] = ast.unparse(node)
+        return new
 
     def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
         return ast.IfExp(node.test, self.visit(node.body), self.visit(node.orelse))
-
-
-def _inlined(node: ast.expr, known: Mapping[str, ast.expr]) -> ast.expr:
-    return ast.fix_missing_locations(_Inlined(known).visit(copy.deepcopy(node)))
 
 
 def _assigned(statement: ast.stmt) -> Known:
@@ -97,7 +163,13 @@ def plainly_assigned(statement: ast.stmt) -> str | None:
 
 
 def _surviving(known: Mapping[str, ast.expr], gone: set[str]) -> Known:
-    return {n: e for n, e in known.items() if n not in gone and not names_in(e) & gone}
+    return {n: e for n, e in known.items()
+            if base_of(n) not in gone and not (names_in(e) - {_counter(n)}) & gone}  # fmt: skip
+
+
+def _counter(name: str) -> str:
+    """What counts the elements of an array that is known."""
+    return name.partition("[")[2][:-1]
 
 
 def written(statement: ast.stmt) -> set[str]:
@@ -146,6 +218,91 @@ def _sums(loop: ast.For, before: Known, inside: list[Place]) -> Known:
     return {n: ast.parse(ast.unparse(e), mode="eval").body for n, e in found.items()}
 
 
+def _elements(loop: ast.For, inside: list[Place]) -> Known:
+    """Arrays all of whose elements a loop gives the value of one expression: `array[k]` -> it."""
+    if not isinstance(loop.target, ast.Name) or loop.orelse:
+        return {}
+    changed, found = written(loop), {}
+    for place in inside:
+        statement = place.statement
+        if statement not in loop.body or not isinstance(statement, ast.Assign):
+            continue
+        target = statement.targets[0]
+        if len(statement.targets) > 1 or not isinstance(target, ast.Subscript):
+            continue
+        where = f"{ast.unparse(target.value)}[{loop.target.id}]"
+        stored = [ast.unparse(n.value) for n in ast.walk(loop)
+                  if isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store)]  # fmt: skip
+        once = ast.unparse(target) == where and stored.count(base_of(where)) == 1
+        if not once or is_number(place.value):
+            continue
+        if not names_in(place.value) & (changed - {loop.target.id}):
+            found[where] = place.value
+    return found
+
+
+def _windows(loop: ast.For, before: Known, inside: list[Place]) -> dict[int, Known]:
+    """Sums over a window that moves with a loop: `s += x[i]; if i >= w: s -= x[i - w]`.
+
+    Returns:
+        The `id` of the statement that ends an update -> the sum that is known then.
+    """
+    found: dict[int, Known] = {}
+    for name, term, width, last in moving_sums(loop, before, inside):
+        counter = loop.target.id
+        text = f"{SUM}(v, {counter}_back, range(max({counter} - w + 1, 0), {counter} + 1))"
+        back = filled(term, {counter: ast.Name(f"{counter}_back", ast.Load())})
+        window = filled(ast.parse(text, mode="eval").body, {"v": back, "w": width})
+        found.setdefault(id(last), {})[name] = window
+    return found
+
+
+def moving_sums(
+    loop: ast.For, before: Known, inside: list[Place]
+) -> Iterator[tuple[str, ast.expr, ast.expr, ast.stmt]]:
+    """Name, term, width of each sum over a window that moves with a loop, and the statement after
+    which it is whole.
+    """
+    if not isinstance(loop.target, ast.Name):
+        return
+    counter, changed = loop.target.id, written(loop)
+    decisions = [s for s in loop.body if isinstance(s, ast.If) and not s.orelse]
+    for place in inside:
+        added = updated(place.statement)
+        if added is None or added.sign < 0 or place.statement not in loop.body:
+            continue
+        name = ast.unparse(added.target)
+        start = before.get(name)
+        stores = [n for n in ast.walk(loop) if isinstance(n, ast.Name) and n.id == name
+                  and isinstance(n.ctx, ast.Store)]  # fmt: skip
+        if start is None or not is_number(start) or start.value != 0 or len(stores) != 2:
+            continue
+        term = filled(added.change, {n: e for n, e in place.known.items() if n != name})
+        for other in inside:
+            decision = next((d for d in decisions if other.statement in d.body), None)
+            taken = updated(other.statement)
+            if decision is None or taken is None or taken.sign > 0:
+                continue
+            width = _width(decision.test, counter)
+            if width is None or ast.unparse(taken.target) != name:
+                continue
+            away = ast.BinOp(ast.Name(counter, ast.Load()), ast.Sub(), width)
+            gone = filled(taken.change, {n: e for n, e in other.known.items() if n != name})
+            moved = key(filled(term, {counter: away})) == key(gone)
+            if moved and not names_in(term) & (changed - {counter}):
+                last = max(place.statement, decision, key=lambda s: s.lineno)
+                yield name, term, width, last
+
+
+def _width(test: ast.expr, counter: str) -> ast.expr | None:
+    """w of a test `counter >= w`."""
+    if isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.GtE) and len(test.ops) == 1:
+        left = test.left
+        if isinstance(left, ast.Name) and left.id == counter:
+            return test.comparators[0]
+    return None
+
+
 @dataclass(frozen=True)
 class Update:
     """A statement `target += change` in any of its forms.
@@ -177,4 +334,3 @@ def updated(statement: ast.stmt) -> Update | None:
     if isinstance(value.op, ast.Add) and ast.unparse(value.right) == text:
         return Update(target, value.left, 1)
     return None
-

@@ -24,7 +24,7 @@ _ALIASES = {
 }  # fmt: skip
 FUNCTIONS = frozenset(
     "sqrt sin cos tan atan asin acos exp log expm1 log1p sinh cosh tanh hypot atan2 abs max min "
-    "mean sum".split()
+    "mean sum fma".split()
 )
 """Functions that rows may name beside `SUM` and `MAX`."""
 

@@ -58,6 +58,14 @@ _STEERS = re.compile(r"\b(while|int|int32|int64|intp|round|searchsorted|digitize
 """Words of kernels that other numbers may take out of their arrays, or keep from ending."""
 
 
+def decisions_of(function: ast.FunctionDef) -> list[str]:
+    """The tests of a function's decisions, each once."""
+    kinds = (ast.If, ast.While, ast.IfExp)
+    return list(dict.fromkeys(
+        ast.unparse(n.test) for n in ast.walk(function) if isinstance(n, kinds)
+    ))  # fmt: skip
+
+
 def noted(outcomes, number, test):
     """A decision, its outcome put behind those before it."""
     outcomes[number] = (outcomes[number] * 31 + (2 if test else 1)) % 1000003
@@ -141,9 +149,7 @@ class Judge:
         self.problem, self.source = problem, source
         self.backend, self.truth = problem.backend, resolve_backend(TRUTH)
         self.format = stored_in(problem.backend).format
-        tests = [ast.unparse(n.test) for n in ast.walk(source.tree)
-                 if isinstance(n, (ast.If, ast.While, ast.IfExp))]  # fmt: skip
-        self.tests = {text: number for number, text in enumerate(dict.fromkeys(tests))}
+        self.tests = {text: number for number, text in enumerate(decisions_of(source.tree))}
         self.only_given, arguments = self._regimes()
         self.results: tuple[str, ...] = ()
         self.sets: list[InputSet] = []
@@ -217,6 +223,19 @@ class Judge:
 
         return run
 
+    def score_in(self, source: KernelSource, arithmetic: Any) -> Score:
+        """The error of a source in another arithmetic, on the inputs given."""
+        function = self.problem.function if source is self.source else source.made()
+        return self._score(self._run_in(function, arithmetic), self.given.truth, self.format)
+
+    def _run_in(self, function, arithmetic: Any) -> dict[str, np.ndarray]:
+        taken = copied(self.given.args)
+        with np.errstate(all="ignore"):
+            returned = lift(function, arithmetic)(*taken)
+        names = self.problem.kernel("twin").names
+        values = dict(zip(names, taken, strict=True)) | {"return": returned}
+        return {n: _value(n, values) for n in self.results}
+
     def _score(self, tested: Mapping[str, np.ndarray], truth: Truth, to: Format) -> Score:
         """The error of results in units of a format, over numbers that are known well enough."""
         bits, relative = [], 0.0
@@ -248,9 +267,10 @@ class Judge:
             return Judged(candidate, f"does not compile: {_first_sentence(error)}")
         scores = [self._score(tested, s.truth, self.format)
                   for (tested, _), s in zip(runs, self.sets, strict=True)]  # fmt: skip
-        here = scores[0]
+        here, kept = scores[0], [self.tests[t] for t in decisions_of(candidate.text.whole)
+                                 if t in self.tests]  # fmt: skip
         for (_, outcomes), one in zip(runs, self.sets, strict=True):
-            if (outcomes != one.outcomes).any():
+            if (outcomes[kept] != one.outcomes[kept]).any():
                 return Judged(candidate, f"changes a decision on {one.name}", here)
         if here.harms(self.given.narrow) and not here.helps(self.given.narrow):
             return Judged(candidate, "makes the error larger", here)

@@ -6,11 +6,14 @@ import ast
 import copy
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
+from itertools import islice
 from typing import Any
 
 from sciprec.tools.mend.catalogue import Rule
 from sciprec.tools.mend.expressions import (
+    SUM,
     Part,
+    added,
     called,
     factors,
     filled,
@@ -18,9 +21,11 @@ from sciprec.tools.mend.expressions import (
     is_shorter,
     key,
     parsed,
+    polynomial,
     product_of,
     sum_of,
     terms,
+    written,
 )
 
 Values = Mapping[str, ast.expr]
@@ -144,6 +149,9 @@ def rewritten_here(rule: Rule, node: ast.expr) -> Iterator[ast.expr]:
     """Every expression that a rule makes of a node, not of what is inside."""
     seen: set[str] = set()
     pattern = parsed(rule.pattern)
+    if SUM in rule.pattern and is_sum(pattern):
+        yield from _as_polynomials(pattern, parsed(rule.replacement), node)
+        return
     for values, sign, rest in _matches(pattern, node, {}, True):
         if rule.condition and not is_shorter(filled(parsed(rule.condition), values)):
             continue
@@ -162,13 +170,53 @@ def rewritten_here(rule: Rule, node: ast.expr) -> Iterator[ast.expr]:
             yield parsed(text)
 
 
+def _letters(pattern: ast.expr) -> set[str]:
+    return {n.id for n in ast.walk(pattern) if is_letter(n)}
+
+
+def _as_polynomials(pattern: ast.expr, new: ast.expr, node: ast.expr) -> Iterator[ast.expr]:
+    """A sum of sums, met by the term that has all letters, however the rest is written."""
+    if not is_sum(node):
+        return
+    whole = polynomial(node)
+    turn, lead = max(terms(pattern), key=lambda part: len(_letters(part[1])))
+    for sign, term in terms(node):
+        for values in matches(lead, term, {}):
+            wanted, flip = polynomial(filled(pattern, values)), sign * turn
+            rest = added(whole, wanted, -flip)
+            if len(rest) == len(whole) - len(wanted):
+                parts = [(flip, filled(new, values))] + ([(1, written(rest))] if rest else [])
+                yield parsed(ast.unparse(ast.fix_missing_locations(sum_of(parts))))
+
+
 def rewritten(rule: Rule, node: ast.expr) -> Iterator[ast.expr]:
     """Every expression with a rule applied once, and then the one with it applied at all its
     places; of those that are equal as polynomials the first.
     """
+    for text in _rewritten(rule, ast.unparse(node)):
+        yield parsed(text)
+
+
+@lru_cache(maxsize=20_000)
+def _rewritten(rule: Rule, text: str) -> tuple[str, ...]:
+    node = parsed(text)
+    if not _calls(parsed(rule.pattern)) <= _calls(node):
+        return ()
+    return tuple(ast.unparse(new) for new in _every(rule, node))
+
+
+_MOST = 16
+"""Places of one expression at which a rule is tried."""
+
+
+def _calls(node: ast.expr) -> set[str]:
+    return {name for n in ast.walk(node) if (name := called(n))}
+
+
+def _every(rule: Rule, node: ast.expr) -> Iterator[ast.expr]:
     seen = {}
-    for new in _once(rule, node):
-        seen.setdefault(key(new), new)
+    for new in islice(_once(rule, node), _MOST):
+        seen.setdefault(ast.unparse(new) if rule.of_range else key(new), new)
     yield from seen.values()
     if len(seen) > 1:
         everywhere = ast.fix_missing_locations(_Everywhere(rule).visit(copied(node)))

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Sequence
 
 from sciprec.foundation.listing import counted
 from sciprec.foundation.loading import load_plugins
-from sciprec.tools.mend.candidates import Candidate, candidates
+from sciprec.tools.mend.beside import beside
+from sciprec.tools.mend.candidates import Candidate, candidates, fits_anywhere
+from sciprec.tools.mend.catalogue import RULES
 from sciprec.tools.mend.judge import LEAST, Judge, Judged, Score
 from sciprec.tools.mend.sources import KernelSource
 from sciprec.tools.trace.lines import Line
@@ -20,6 +23,10 @@ _PROVEN = 6
 """Candidates of a round that are held to exact values, the best first."""
 _DONE = 0.8
 """Bits of mean error below which there is nothing to mend."""
+_WELL = math.log2(1 + 4)
+"""Bits of the worst number below which a search ends: four units."""
+_SECONDS = 20.0
+"""Of the processor, after which no further candidate is run."""
 _STEPPED_OVER = ("does not help", "is worse on", "makes the worst", "adds nothing")
 _NO_WORSE = 1.05
 
@@ -48,7 +55,10 @@ def mended(problem: Problem, blamed: Sequence[Line], most: int) -> Mend:
         )
         return _without(problem, before, verdict, notes)
     here = [n for n in blamed if n.function == name]
+    helper = None
     if blamed and blamed[0].function != name:
+        helper = source.helper(blamed[0].function)
+    if blamed and blamed[0].function != name and helper is None:
         notes.append(
             f"line {blamed[0].line} is in '{blamed[0].function}', which the kernel calls: trace "
             "and mend that function by itself"
@@ -60,7 +70,15 @@ def mended(problem: Problem, blamed: Sequence[Line], most: int) -> Mend:
         )
         return _without(problem, before, verdict, notes)
     search = _Search(judge, [n.line for n in here], most)
-    offered = search.run(Candidate(source))
+    offered = []
+    if helper is not None:
+        lines = [n.line for n in blamed if n.function == blamed[0].function]
+        search.blamed, offered = lines, search.run(Candidate(helper))
+        search.blamed = [n.line for n in here]
+    offered = offered or search.run(Candidate(source))
+    notes += beside(judge, [n.line for n in blamed], [j.candidate for j in offered])
+    if search.late:
+        notes.append(f"the search was ended after {_SECONDS:.0f} s and {search.ran} candidates")
     proposals, tried = _proposals(judge, offered, search.tried)
     verdict = _verdict(kernel, before, proposals, len(tried), search.ran)
     return Mend(
@@ -86,13 +104,16 @@ class _Search:
     Attributes:
         tried: what is not offered, and why.
         ran: how many candidates were run.
+        late: whether it was ended for its time.
     """
 
     def __init__(self, judge: Judge, blamed: Sequence[int], most: int):
         self.judge, self.blamed, self.most = judge, blamed, most
         self.tried: list[Tried] = []
         self.ran = 0
+        self.late = False
         self._seen: set[str] = set()
+        self._end = time.process_time() + _SECONDS
 
     def run(self, start: Candidate) -> list[Judged]:
         """All candidates that are proven."""
@@ -116,7 +137,7 @@ class _Search:
                 if id(j.candidate) not in wrong and (not j.why or j.why.startswith(_STEPPED_OVER))
             ][:_WIDTH]  # fmt: skip
             self.tried += [_tried(j) for j in judged if j.why]
-            if not frontier or any(_is_done(j.score) for j in offered):
+            if self.late or not frontier or any(_is_done(j.score) for j in offered):
                 break
         return offered
 
@@ -126,7 +147,11 @@ class _Search:
         for candidate in candidates(before.candidate, self.blamed, overflows):
             if candidate.text.text in self._seen:
                 continue
-            if self.ran >= self.most:
+            rule = RULES.get(candidate.rules[-1])
+            if rule and fits_anywhere(rule) and any(not j.why and _is_done(j.score) for j in found):
+                break
+            self.late = time.process_time() > self._end
+            if self.ran >= self.most or self.late:
                 break
             self._seen.add(candidate.text.text)
             self.ran += 1
@@ -147,7 +172,7 @@ def _size(score: Score | None) -> tuple[float, float]:
 
 
 def _is_done(score: Score | None) -> bool:
-    return score is not None and score.mean < _DONE
+    return score is not None and (score.mean < _DONE or score.worst < _WELL)
 
 
 def _tried(judged: Judged) -> Tried:

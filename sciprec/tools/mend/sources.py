@@ -8,17 +8,19 @@ import hashlib
 import inspect
 import linecache
 import math
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
 
 from sciprec.foundation.notebook import source_name
 from sciprec.precision.rewriting.sources import source_tree
+from sciprec.precision.rewriting.syntax import LiftError, plain_function
 from sciprec.tools.mend.expressions import called, names_in
 
 _OF_NUMPY = {
@@ -50,13 +52,15 @@ class KernelSource:
         function: the kernel that Python has.
         lines: of its definition, decorators included, indented as in the file.
         first: the number of its first line in the file.
-        imports: whether `import math` has to be added to the file.
+        imports: modules that the file has to import for it.
+        caller: the kernel that calls this function, where it is none itself.
     """
 
     function: FunctionType
     lines: tuple[str, ...]
     first: int
-    imports: bool = False
+    imports: frozenset[str] = frozenset()
+    caller: KernelSource | None = None
 
     @classmethod
     def of(cls, function: FunctionType) -> KernelSource:
@@ -70,6 +74,23 @@ class KernelSource:
         lines = linecache.getlines(code.co_filename, function.__globals__)
         block = inspect.getblock(lines[code.co_firstlineno - 1 :])
         return cls(function, tuple(line.rstrip("\r\n") for line in block), code.co_firstlineno)
+
+    def helper(self, name: str) -> KernelSource | None:
+        """The source of a function that the kernel calls by its name, and that decides nothing."""
+        function = plain_function(self.namespace.get(name))
+        if function is None or function.__name__ != name:
+            return None
+        try:
+            source = replace(KernelSource.of(function), caller=self)
+        except LiftError:
+            return None
+        decides = any(isinstance(n, (ast.If, ast.While, ast.IfExp)) for n in ast.walk(source.tree))
+        return None if decides else source
+
+    @property
+    def whole(self) -> ast.FunctionDef:
+        """The definition of the kernel, whose decisions count."""
+        return self.tree if self.caller is None else self.caller.tree
 
     @cached_property
     def tree(self) -> ast.FunctionDef:
@@ -99,7 +120,7 @@ class KernelSource:
         tail = self.lines[node.end_lineno - 1].encode()[node.end_col_offset :].decode()
         return Edit(node.lineno, node.end_lineno, (f"{head}{text}{tail}",))
 
-    def edited(self, edits: Iterable[Edit], imports: bool = False) -> KernelSource:
+    def edited(self, edits: Iterable[Edit], imports: Iterable[str] = ()) -> KernelSource:
         """The source with edits, and without the statements that nobody reads any more.
 
         Raises:
@@ -110,14 +131,14 @@ class KernelSource:
             gone = new._unread(self)
             if not gone:
                 return new
-            new = new._with(gone, False)
+            new = new._with(gone, ())
         return new
 
-    def _with(self, edits: Iterable[Edit], imports: bool) -> KernelSource:
+    def _with(self, edits: Iterable[Edit], imports: Iterable[str]) -> KernelSource:
         lines = list(self.lines)
         for edit in sorted(edits, key=lambda e: (e.first, e.last), reverse=True):
             lines[edit.first - 1 : edit.last] = edit.lines
-        return replace(self, lines=tuple(lines), imports=self.imports or imports)
+        return replace(self, lines=tuple(lines), imports=self.imports.union(imports))
 
     def _unread(self, before: KernelSource) -> list[Edit]:
         """Edits that take away assignments to variables that were read before and are not now."""
@@ -131,7 +152,8 @@ class KernelSource:
                 if not some:
                     continue
                 if len(some) == len(block):
-                    if isinstance(node, ast.For) and self.indentation(node) and not node.orelse:
+                    loses_all = isinstance(node, (ast.For, ast.If)) and not node.orelse
+                    if loses_all and self.indentation(node):
                         gone.append(Edit(node.lineno, node.end_lineno, ()))
                     continue
                 gone += [Edit(s.lineno, s.end_lineno, ()) for s in some]
@@ -147,21 +169,27 @@ class KernelSource:
         inside = inspect.getclosurevars(self.function).nonlocals
         return {**self.function.__globals__, **inside}
 
-    def spelled(self, name: str, near: ast.AST) -> tuple[str, bool]:
-        """How a function is written here, and whether `import math` is needed for it.
+    def spelled(self, name: str, near: ast.AST) -> tuple[str, tuple[str, ...]]:
+        """How a function is written here, and the modules that have to be imported for it.
 
         Args:
             name: its name in `math`.
             near: the expression that it replaces: functions of the same module are taken.
         """
         if name in BUILTINS and not self._is_of_numpy(near):
-            return name, False
+            return name, ()
+        if name == "fma":
+            return self._of_module("sciprec", name)
         if self._is_of_numpy(near) or name in ("mean", "sum"):
             module = next((n for n, v in self.namespace.items() if v is np), None)
             if module is not None:
-                return f"{module}.{_OF_NUMPY.get(name, name)}", False
-        module = next((n for n, v in self.namespace.items() if v is math), None)
-        return f"{module or 'math'}.{name}", module is None
+                return f"{module}.{_OF_NUMPY.get(name, name)}", ()
+        return self._of_module("math", name)
+
+    def _of_module(self, module: str, name: str) -> tuple[str, tuple[str, ...]]:
+        modules = {n: v for n, v in self.namespace.items() if isinstance(v, ModuleType)}
+        here = next((n for n, v in modules.items() if v.__name__ == module), None)
+        return f"{here or module}.{name}", () if here else (module,)
 
     def _is_of_numpy(self, near: ast.AST) -> bool:
         for tree in (near, self.tree):
@@ -201,9 +229,11 @@ class KernelSource:
             instrument: changes the tree first; the text is then made anew.
             extra: further global names.
         """
+        if self.caller is not None:
+            own = replace(self, caller=None).made()
+            return self.caller.made(instrument, **{own.__name__: own}, **extra)
         namespace = {**self.namespace, **extra}
-        if self.imports:
-            namespace["math"] = math
+        namespace |= {name: sys.modules[name] for name in self.imports}
         if instrument is None:
             lines = [""] * (self.first - 1) + list(self.lines)
             if self.lines[0][:1].isspace():
@@ -239,8 +269,8 @@ class KernelSource:
         if self.first - 1 + count == len(before) and not before[-1].endswith("\n"):
             body[-1] = body[-1].rstrip("\r\n")
         after[self.first - 1 : self.first - 1 + count] = body
-        if self.imports:
-            after.insert(_place_of_import("".join(before)), f"import math{end}")
+        for module in sorted(self.imports, reverse=True):
+            after.insert(_place_of_import("".join(before)), f"import {module}{end}")
         name = _within_repository(code.co_filename)
         return _diff(before, after, name)
 

@@ -8,8 +8,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sciprec.tools.mend.definitions import Update, plainly_assigned, updated, written
-from sciprec.tools.mend.expressions import called, is_number, names_in
+from sciprec.tools.mend.definitions import (
+    Numbering,
+    Update,
+    moving_sums,
+    plainly_assigned,
+    updated,
+    written,
+)
+from sciprec.tools.mend.expressions import called, filled, is_number, names_in
 from sciprec.tools.mend.sources import Edit, KernelSource
 
 
@@ -22,6 +29,8 @@ class Rewritten:
         lines: numbers of the lines that it changes.
         edits: of the source.
         caution: what its reader should know; "" for nothing.
+        imports: modules that it needs.
+        of_range: whether it helps against overflow or underflow alone.
     """
 
     name: str
@@ -29,6 +38,8 @@ class Rewritten:
     lines: tuple[int, ...]
     edits: tuple[Edit, ...]
     caution: str = ""
+    imports: tuple[str, ...] = ()
+    of_range: bool = False
 
 
 _Loop = ast.For | ast.While
@@ -76,6 +87,15 @@ def of_statements(source: KernelSource) -> Iterator[Rewritten]:
     for group in sites.values():
         if (clock := _clock(source, group)) is not None:
             yield Rewritten("clock by a counter", "Higham (2002)", *clock)
+        if (phase := _phase(source, group)) is not None:
+            yield Rewritten("clock with its carry, phase by fma", "Dekker (1971)", *phase)
+        if (blocks := _blocked(source, group)) is not None:
+            yield Rewritten("sum by blocks", "Castaldo, Whaley, Chronopoulos (2008)", *blocks)
+    for window in _recomputed(source):
+        yield Rewritten("window summed anew", "Higham (2002)", *window)
+    for shift in _shifted(source):
+        yield Rewritten("exponentials shifted by the largest", "Blanchard, Higham, Higham (2021)",
+                        *shift, of_range=True)  # fmt: skip
 
 
 def _sites(source: KernelSource) -> dict[str, list[_Site]]:
@@ -235,3 +255,138 @@ def _blocks(tree: ast.AST) -> Iterator[list[ast.stmt]]:
         for part in ("body", "orelse"):
             if isinstance(getattr(node, part, None), list):
                 yield getattr(node, part)
+
+
+_Change = tuple[tuple[int, ...], tuple[Edit, ...], str, tuple[str, ...]]
+"""Lines, edits, caution, modules to import."""
+
+
+def _phase(source: KernelSource, group: Sequence[_Site]) -> _Change | None:
+    """A clock that carries what it loses, and sines of its products with what these lose:
+    sin(p + e) = sin p + e cos p, where w t = p + e.
+    """
+    (_, update), rest = group[0], group[1:]
+    carried = None if rest else _carried(source, group, two_sum)
+    if carried is None or not isinstance(update.target, ast.Name):
+        return None
+    name, edits, modules = update.target.id, list(carried[1]), set()
+    low = edits[0].lines[0].rpartition(" + ")[2]
+    for node in ast.walk(source.tree):
+        is_wave = called(node) in ("sin", "cos") and isinstance(node.args[0], ast.BinOp)
+        if not is_wave or not isinstance(node.args[0].op, ast.Mult):
+            continue
+        left, right = node.args[0].left, node.args[0].right
+        other = right if ast.unparse(left) == name else left
+        if name not in (ast.unparse(left), ast.unparse(right)) or name in names_in(other):
+            continue
+        spelled = {f: source.spelled(f, node) for f in ("sin", "cos", "fma")}
+        modules |= {m for _, needed in spelled.values() for m in needed}
+        sine, cosine, fma = (spelled[f][0] for f in ("sin", "cos", "fma"))
+        factor = ast.unparse(other)
+        factor = f"({factor})" if isinstance(other, (ast.BinOp, ast.UnaryOp)) else factor
+        phase = f"{factor} * {name}"
+        lost = f"({fma}({factor}, {name}, -({phase})) + {factor} * {low})"
+        turned = f"{sine}({phase}) + {cosine}({phase}) * {lost}"
+        if called(node) == "cos":
+            turned = f"{cosine}({phase}) - {sine}({phase}) * {lost}"
+        edits.append(source.with_expression(node, f"({turned})"))
+    if len(edits) == len(carried[1]) or _overlap(edits):
+        return None
+    return carried[0], tuple(edits), "", tuple(modules)
+
+
+def _overlap(edits: Sequence[Edit]) -> bool:
+    """Whether two edits replace one line."""
+    lines = [n for e in edits for n in range(e.first, e.last + 1)]
+    return len(lines) > len(set(lines))
+
+
+def _blocked(source: KernelSource, group: Sequence[_Site]) -> _Change | None:
+    """The edits that sum blocks of 32 numbers, and then the blocks."""
+    (statement, update), rest = group[0], group[1:]
+    loop = next((n for n in _loops(source.tree) if statement in n.body), None)
+    if rest or not isinstance(update.target, ast.Name) or not isinstance(loop, ast.For):
+        return None
+    name, is_range = update.target.id, called(loop.iter) == "range"
+    reads = [n for n in ast.walk(loop) if isinstance(n, ast.Name) and n.id == name]
+    once = len(reads) == (1 if isinstance(statement, ast.AugAssign) else 2)
+    pad, outer = source.indentation(statement), source.indentation(loop)
+    if not once or not is_range or loop.orelse or pad is None or outer is None:
+        return None
+    if not isinstance(loop.target, ast.Name) or name in names_in(update.change):
+        return None
+    block, sign = source.free_name(f"{name}_block"), "-" if update.sign < 0 else "+"
+    lines = (
+        f"{pad}{block} {sign}= {ast.unparse(update.change)}",
+        f"{pad}if {loop.target.id} % 32 == 31:",
+        f"{pad}    {name} += {block}",
+        f"{pad}    {block} = 0.0",
+    )
+    end = loop.end_lineno
+    return (
+        (statement.lineno,),
+        (
+            Edit(statement.lineno, statement.end_lineno, lines),
+            Edit(loop.lineno, loop.lineno - 1, (f"{outer}{block} = 0.0",)),
+            Edit(end + 1, end, (f"{outer}{name} += {block}",)),
+        ),
+        "",
+        (),
+    )
+
+
+def _recomputed(source: KernelSource) -> Iterator[_Change]:
+    """The edits that sum each window anew where it moves with a loop."""
+    numbering = Numbering()
+    for before, loop in numbering.loops(source.tree):
+        for moving in moving_sums(loop, before, numbering.inside(loop, before)):
+            name, term, width, _ = moving
+            adds = next(s for s in loop.body if (u := updated(s)) and ast.unparse(u.target) == name)
+            pad, counter = source.indentation(adds), loop.target.id
+            takes = [s for s in ast.walk(loop) if isinstance(s, (ast.Assign, ast.AugAssign))
+                     and (u := updated(s)) and u.sign < 0
+                     and ast.unparse(u.target) == name]  # fmt: skip
+            decision = next(d for d in loop.body if isinstance(d, ast.If) and takes[0] in d.body)
+            gone = decision if len(decision.body) == 1 else takes[0]
+            back = source.free_name(f"{counter}_back")
+            text = ast.unparse(filled(term, {counter: ast.Name(back, ast.Load())}))
+            if pad is None or source.indentation(gone) is None:
+                continue
+            first = f"max({counter} - {ast.unparse(width)} + 1, 0)"
+            lines = (f"{pad}{name} = 0.0", f"{pad}for {back} in range({first}, {counter} + 1):",
+                     f"{pad}    {name} += {text}")  # fmt: skip
+            yield (
+                (adds.lineno,),
+                (
+                    Edit(adds.lineno, adds.end_lineno, lines),
+                    Edit(gone.lineno, gone.end_lineno, ()),
+                ),
+                "",
+                (),
+            )
+
+
+def _shifted(source: KernelSource) -> Iterator[_Change]:
+    """The edits that take from each exponent of a loop the largest of them, for quotients."""
+    for loop in _loops(source.tree):
+        if not isinstance(loop, ast.For) or not isinstance(loop.target, ast.Name):
+            continue
+        calls = [n for s in loop.body for n in ast.walk(s) if called(n) == "exp"]
+        texts = {ast.unparse(n.args[0]) for n in calls}
+        outer, exponent = source.indentation(loop), calls[0].args[0] if calls else None
+        if len(texts) != 1 or outer is None or loop.target.id not in names_in(exponent):
+            continue
+        if names_in(exponent) & (written(loop) - {loop.target.id}):
+            continue
+        (text,) = texts
+        largest = source.free_name("largest")
+        inf, needed = source.spelled("inf", calls[0])
+        lines = (
+            f"{outer}{largest} = -{inf}",
+            f"{outer}for {loop.target.id} in {ast.unparse(loop.iter)}:",
+            f"{outer}    {largest} = max({largest}, {text})",
+        )
+        edits = [source.with_expression(n.args[0], f"{text} - {largest}") for n in calls]
+        edits.append(Edit(loop.lineno, loop.lineno - 1, lines))
+        if not _overlap(edits):
+            yield tuple(n.lineno for n in calls), tuple(edits), "", needed
