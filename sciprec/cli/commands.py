@@ -30,7 +30,7 @@ from sciprec.cli import (
     trace_verb,
     tune_verb,
 )
-from sciprec.cli.exit_codes import GOOD, INTERNAL, INTERRUPTED, USAGE
+from sciprec.cli.exit_codes import GOOD, INTERNAL, INTERRUPTED, UNREAD, USAGE
 from sciprec.cli.options import prepare_completion, print_completion, refuse_repeated_options
 from sciprec.cli.pricing import price_verbs
 from sciprec.cli.settings import Settings, before_the_verb
@@ -129,7 +129,7 @@ def bench() -> None:
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line and exit: 0 good, 1 not met or failed, 2 usage, 3 internal error.
 
-    Ctrl-C exits with 130, as shells expect, and so does SIGTERM.
+    Ctrl-C exits with 130, as shells expect, and so does SIGTERM; a closed pipe with 141.
     """
     Settings.debug = False
     gc.set_threshold(50_000, 20, 50)  # looks for garbage were a twelfth of a short command
@@ -149,7 +149,11 @@ def main(arguments: list[str] | None = None) -> NoReturn:
         _leave_at_once(str(error))
     except BrokenPipeError:
         sys.stderr.close()
-        raise SystemExit(GOOD) from None
+        raise SystemExit(UNREAD) from None
+    except SystemExit:
+        if "PacifyFlushWrapper" in type(sys.stdout).__name__:  # Typer's, for a pipe that is closed
+            raise SystemExit(UNREAD) from None
+        raise
     except Exception as error:
         if Settings.debug:
             raise

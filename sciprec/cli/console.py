@@ -200,12 +200,19 @@ def say(text: str) -> None:
     _console().print(printable(text), markup=False, emoji=False, highlight=False, soft_wrap=True)
 
 
+class _Console(Console):
+    """A console that leaves a closed pipe to the command: Rich would end the process with 1."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
 _UNLIMITED = Console(width=10_000).options
 
 
 def _console() -> Console:
     """Standard output; as wide as the tables where it is no terminal."""
-    return Console(width=None if sys.stdout.isatty() else _UNLIMITED.max_width)
+    return _Console(width=None if sys.stdout.isatty() else _UNLIMITED.max_width)
 
 
 def _plain(value: Any) -> Any:

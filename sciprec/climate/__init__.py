@@ -14,3 +14,7 @@ __all__ = ["Perturbation", "Trajectory", "integrate", "run"]
 
 def __getattr__(name: str) -> Any:  # labelled data takes long to import
     return public(name, "sciprec.climate", {"run": "sciprec.climate.running.labelled"})
+
+
+def __dir__() -> list[str]:
+    return __all__

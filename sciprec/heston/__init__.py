@@ -81,3 +81,7 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     return public(name, "sciprec.heston", _LAZY)
+
+
+def __dir__() -> list[str]:
+    return __all__

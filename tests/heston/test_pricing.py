@@ -7,7 +7,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from sciprec import heston
+from sciprec import climate, heston
 from sciprec.foundation.errors import InputError
 from sciprec.heston.bounds import plan
 from sciprec.heston.options.catalogue import (
@@ -188,11 +188,42 @@ def test_estimators_agree():
     assert len(seen) == 3
 
 
+def test_a_tolerance_in_per_cent_is_the_share_and_rows_are_a_table():
+    given = [Call(100, 1.0), Put(90, 0.5), Digital(100, 1.0, "put")]
+    result = heston.price(LEWIS, given, tolerance=" 5 %", seed=3)
+    share = heston.price(LEWIS, given, tolerance=0.05, seed=3)
+    assert np.array_equal(result.price, share.price)
+    frame = result.to_dataframe()
+    assert frame.price.tolist() == result.price.tolist()
+    assert frame.strike.tolist() == [100, 90, 100] and frame.maturity.tolist() == [1.0, 0.5, 1.0]
+    greeks = heston.greeks(LEWIS, given[0], tolerance="20%").to_dataframe()
+    assert set(greeks.greek) >= {"delta", "gamma"} and (greeks.bound > 0).all()
+
+
+def test_options_by_place_are_those_by_name():
+    assert Call(100, 1.0) == Call(strike=100, maturity=1.0)
+    assert Spot(2.0) == Spot(maturity=2.0)
+    assert AsianArithmetic(90, 1.0, 12) == AsianArithmetic(strike=90, maturity=1.0, fixings=12)
+    assert heston.ForwardStart(0.5, 1.0) == heston.ForwardStart(start=0.5, maturity=1.0)
+    assert heston.LookbackFloating(1.0, 4) == heston.LookbackFloating(maturity=1.0, fixings=4)
+    with pytest.raises(TypeError, match="positional"):
+        Barrier(100, 90, 1.0, "down", "out")
+
+
+def test_only_public_names_are_listed():
+    for package in (heston, climate):
+        assert sorted(dir(package)) == sorted(package.__all__)
+        assert all(getattr(package, name) is not None for name in dir(package))
+
+
 @pytest.mark.parametrize(
     "change, message",
     [
         ({"tolerance": 0}, "tolerance is 0; accepted: a share > 0, at most 1"),
         ({"tolerance": float("nan")}, "tolerance is nan; accepted: a share > 0"),
+        ({"tolerance": "1.5 %%"}, "tolerance is '1.5 %%'; accepted: a share > 0, at most 1, such"),
+        ({"tolerance": "200%"}, "tolerance is 2.0; accepted: a share > 0, at most 1"),
+        ({"tolerance": "5%", "relative": False}, "tolerance is '5%'; accepted: an amount > 0"),
         ({"confidence": 1}, "confidence is 1; accepted: a probability above 0 and below 1, such"),
         ({"confidence": 0}, "confidence is 0; accepted: a probability above 0 and below 1"),
         ({"scheme": "milstein"}, "unknown scheme 'milstein'; known:"),

@@ -12,7 +12,7 @@ import pytest
 
 import sciprec
 from sciprec.cli import commands as cli
-from sciprec.cli.exit_codes import GOOD, INTERNAL, NOT_MET, USAGE
+from sciprec.cli.exit_codes import GOOD, INTERNAL, NOT_MET, UNREAD, USAGE
 from sciprec.results.output import netcdf
 from sciprec.workbench.kinds import kinds
 
@@ -27,6 +27,17 @@ def test_a_terminal_without_dots_and_dashes_gets_question_marks():
     done = subprocess.run(command, capture_output=True, env=environment, check=False)
     assert done.returncode == GOOD
     assert b"-126 ? 127" in done.stdout
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes end otherwise there")
+@pytest.mark.parametrize("words", ["backends", "scenario keys heston", "--help"])
+def test_a_pipe_that_nobody_reads_is_no_failure_of_a_command(words):
+    command = [sys.executable, "-m", "sciprec", *words.split()]
+    read, write = os.pipe()
+    os.close(read)
+    done = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, check=False)
+    os.close(write)
+    assert (done.returncode, done.stderr) == (UNREAD, b"")
 
 
 def test_run_writes_files_and_page_and_enforces_tolerances(

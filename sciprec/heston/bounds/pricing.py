@@ -29,6 +29,7 @@ from sciprec.instruments.assigning.policies import in_place_of
 from sciprec.precision import Backend
 
 if TYPE_CHECKING:
+    import pandas as pd
     import xarray as xr
 
 PARTS = ("statistical", "discretisation", "rounding")
@@ -99,6 +100,16 @@ class BoundedResult(Shown):
     variance_reduction: str
     sentences: tuple[str, ...]
     fixed_point: dict | None
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Each number with its bound and what it is of, as plain data."""
+        raise NotImplementedError
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """`rows` as a pandas DataFrame, a row each."""
+        from sciprec.results.output.bounded_prices import frame
+
+        return frame(self.rows())
 
     def _listed(self, what: str, listing: Listing) -> Summary:
         """Prices or greeks at a prompt and in a notebook: whose, in what, whether they are good
@@ -230,7 +241,7 @@ def price(
     payoffs: Payoff | Sequence[Payoff],
     *,
     backend: str | Backend | None = None,
-    tolerance: float = 0.001,
+    tolerance: float | str = 0.001,
     relative: bool = True,
     confidence: float = 0.95,
     seed: int = 0,
@@ -255,7 +266,8 @@ def price(
             others that are watched at equally many dates.
         backend: arithmetic of the cheap paths, a name, a spec string or a Backend; left out,
             "fp32".
-        tolerance: of the total bound: a share of the price, or an amount where relative is False.
+        tolerance: of the total bound: a share of the price, such as 0.001 or "0.1%", or an amount
+            where relative is False.
         confidence: probability, between 0 and 1, with which the bound holds.
         seed: integer in [0, 2**64). The same seed gives the same bits on any number of threads,
             unless max_seconds limits the run.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import time
 from collections.abc import Callable, Sequence
@@ -9,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sciprec.foundation.arguments import Range, flag, whole
+from sciprec.foundation.arguments import Range, flag, share, whole
 from sciprec.foundation.errors import InputError
 from sciprec.foundation.limits import CONFIDENCE, PATHS, THREADS
 from sciprec.heston.parameters import Model, require_model
@@ -24,7 +25,7 @@ from sciprec.precision.streams import seed_words
 Accepted = Callable[[np.ndarray], np.ndarray]
 """From prices to their largest accepted bounds."""
 
-_SHARE = Range("a share > 0, at most 1, such as 0.001", above=0, most=1)
+_SHARE = Range("a share > 0, at most 1, such as 0.001 or '0.1%'", above=0, most=1)
 _AMOUNT = Range("an amount > 0", above=0)
 _SECONDS = Range("a number of seconds > 0, or None", above=0)
 
@@ -57,7 +58,7 @@ class PricingRequest:
     @classmethod
     def of(
         cls, model: Model, payoffs: Payoff | Sequence[Payoff], *, backend: str | Backend,
-        tolerance: float, confidence: float, seed: int, scheme: str, max_paths: int,
+        tolerance: float | str, confidence: float, seed: int, scheme: str, max_paths: int,
         max_seconds: float | None, compensation: str, threads: int, relative: bool = True,
         variance_reduction: str = "auto",
     ) -> PricingRequest:  # fmt: skip
@@ -84,10 +85,13 @@ class PricingRequest:
         max_paths = whole("max_paths", max_paths, *PATHS)
         threads = whole("threads", threads, *THREADS)
         seconds = math.inf if max_seconds is None else _SECONDS.number("max_seconds", max_seconds)
-        share = flag("relative", relative)
-        tolerance = (_SHARE if share else _AMOUNT).number("tolerance", tolerance)
+        relative = flag("relative", relative)
+        if relative and isinstance(tolerance, str):
+            with contextlib.suppress(ValueError):
+                tolerance = share(tolerance)
+        tolerance = (_SHARE if relative else _AMOUNT).number("tolerance", tolerance)
         return cls(
-            model, payoffs, several, backend, tolerance, share, confidence, int(seed), scheme,
+            model, payoffs, several, backend, tolerance, relative, confidence, int(seed), scheme,
             max_paths, compensation, variance_reduction, threads, start, start + seconds,
         )  # fmt: skip
 

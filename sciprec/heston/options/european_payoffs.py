@@ -49,7 +49,7 @@ class _Vanilla(European):
 
 
 @payoff("call")
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Call(_Vanilla):
     """A European call: pays max(S - strike, 0) at maturity (years)."""
 
@@ -78,7 +78,7 @@ class Call(_Vanilla):
 
 
 @payoff("put")
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Put(_Vanilla):
     """A European put: pays max(strike - S, 0) at maturity (years)."""
 
@@ -95,7 +95,7 @@ class Put(_Vanilla):
 
 
 @payoff("spot")
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Spot(European):
     """The asset itself: pays S at maturity (years); its price is known, so that it controls."""
 
@@ -123,7 +123,7 @@ class Spot(European):
 
 @payoff("digital-put", kind="put")
 @payoff("digital-call", kind="call")
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Digital(European):
     """Cash or nothing: pays 1 at maturity if S > strike (call) or S < strike (put)."""
 

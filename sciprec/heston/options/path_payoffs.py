@@ -44,7 +44,7 @@ class _Asian(Payoff):
 
 @payoff("asian-arithmetic-put", kind="put")
 @payoff("asian-arithmetic", kind="call")
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class AsianArithmetic(_Asian):
     """An option on the mean of the spots at k maturity / fixings, k = 1 to fixings."""
 
@@ -72,7 +72,7 @@ class AsianArithmetic(_Asian):
 
 @payoff("asian-geometric-put", kind="put")
 @payoff("asian-geometric", kind="call")
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class AsianGeometric(_Asian):
     """An option on the geometric mean of the spots at k maturity / fixings, k = 1 to fixings."""
 
@@ -96,7 +96,7 @@ class AsianGeometric(_Asian):
 
 @payoff("lookback-fixed-put", kind="put")
 @payoff("lookback-fixed", kind="call")
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class LookbackFixed(Payoff):
     """An option on the highest (call) or lowest (put) spot at k maturity / fixings, k >= 1."""
 
@@ -124,7 +124,7 @@ class LookbackFixed(Payoff):
 
 @payoff("lookback-floating-put", kind="put")
 @payoff("lookback-floating", kind="call")
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class LookbackFloating(Payoff):
     """Pays S - min (call) or max - S (put), the extremes over k maturity / fixings, k >= 1."""
 
@@ -151,7 +151,7 @@ class LookbackFloating(Payoff):
 
 @payoff("forward-start-put", kind="put")
 @payoff("forward-start", kind="call")
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class ForwardStart(Payoff):
     """An option whose strike is set at start (years): moneyness times the spot of that day."""
 

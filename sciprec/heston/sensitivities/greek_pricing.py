@@ -130,7 +130,7 @@ def greeks(
     payoffs: Payoff | Sequence[Payoff],
     *,
     backend: str | Backend = "fp32",
-    tolerance: float = 0.01,
+    tolerance: float | str = 0.01,
     confidence: float = 0.95,
     seed: int = 0,
     scheme: str = "quadratic_exponential_martingale",

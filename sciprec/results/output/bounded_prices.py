@@ -7,6 +7,7 @@ from dataclasses import asdict, fields
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
 from sciprec.results.output.dataset import fixed_point_attributes
@@ -124,3 +125,8 @@ def _distinct(axis: tuple) -> list:
     """The distinct values of an axis, in order; None for NaN comes last."""
     values = {None if value != value else value for value in axis}
     return sorted(values, key=lambda value: (value is None, value if value is not None else 0))
+
+
+def frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
+    """Plain data of rows as a table of pandas."""
+    return pd.DataFrame(rows)
