@@ -56,6 +56,10 @@ def test_the_page_shows_where_and_when(tmp_path):
     text = path.read_text(encoding="utf-8")
     page = Page(text)
     assert not page.open and "script" not in page.seen and "svg" in page.seen
+    assert re.findall("<h2>(.*?)</h2>", text) == [
+        "What is wrong", "Where it is rounded, by line", "What it would change: lines in binary64",
+        "Other parts", "Lines that go together", "When it arises", "About the runs",
+    ]  # fmt: skip
     number = line_of(advected, "new[i] =")
     heat, words = next(row for row in page.rows if row[1].split()[:1] == [str(number)])
     share = next(n for n in found.lines if n.line == number).share

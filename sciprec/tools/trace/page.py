@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 _MOST_EVENTS, _MOST_LINES = 5, 10
 _LEVELS = (0.01, 0.05, 0.2, 0.5)
 """Sizes of shares from which a line is warmer."""
+_PARTS = {"line": "Lines", "stage": "Stages"}
+"""What groups are of."""
 _OF_KERNELS = (
     "Error left: relative l2 on the inputs given. Bits: log2(1 + error in units of the last "
     "place). Each proposal was run in {} and in fp64, on the inputs given and in other regimes, "
@@ -186,7 +188,10 @@ def _groups(trace: TraceData | ModelTrace, name: Callable[[Line], str]) -> list[
 
 
 def _rendered(trace: TraceData | ModelTrace, title: str, **context: Any) -> str:
-    more = {"stages": [], "has_left": False, "hottest": [], "folded": False} | context
+    more = {
+        "stages": [], "has_left": False, "hottest": [], "folded": False,
+        "parts": _PARTS.get(trace.by, "Parts"), **context,
+    }  # fmt: skip
     return template("trace.html").render(
         style=page_style(), title=title, verdict=trace.verdict, outputs=trace.outputs, **more
     )
