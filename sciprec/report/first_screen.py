@@ -14,8 +14,8 @@ from sciprec.results.comparison.verdicts import Verdict, margin_in_words
 from sciprec.results.comparison.wording import short
 
 SUFFICIENT = ("good", "identical")
-MOST_NAMED = 3
-"""Arithmetics, or scenarios, that a title names."""
+MOST_NAMED, MOST_AT_ONCE = 3, 8
+"""Arithmetics, or scenarios, that a title names; scenarios whose sentences are not folded."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,8 @@ def first_screen(batch: StoredBatch) -> dict[str, Any]:
     Returns:
         `title`; `columns`, names of arithmetics from many bits to few; `rows`, a dictionary for
         each scenario: scenario, sentence, cells (a list of marks for each column, empty where
-        nothing ran), suggestions, traced (label and verdict of what a trace of the run says).
+        nothing ran), suggestions, traced (label and verdict of what a trace of the run says);
+        `many`, whether sentences and suggestions are folded so that the matrix is seen.
     """
     columns = _columns(batch)
     rows = []
@@ -58,7 +59,8 @@ def first_screen(batch: StoredBatch) -> dict[str, Any]:
             "suggestions": suggestions(batch.of_scenario(scenario), str(batch.folder)),
             "traced": verdicts_of_traces([r for r in runs if not verdicts[r.label].acceptable]),
         })  # fmt: skip
-    return {"title": _title(batch), "columns": columns, "rows": rows}
+    many = len(rows) > MOST_AT_ONCE
+    return {"title": _title(batch), "columns": columns, "rows": rows, "many": many}
 
 
 def _arithmetic(run: StoredRun) -> str:

@@ -179,6 +179,7 @@ def test_a_folder_of_truths_alone_and_one_of_forty_scenarios_have_a_page(batch, 
     page = render(replace(batch, runs=tuple(many)))
     assert "<h1>40 scenarios: which arithmetic suffices</h1>" in page
     assert "a sentence for each of 40 scenarios" in page
+    assert page.count('href="#scenario-case_7"') == 2  # in words, and in the matrix
     assert len(page.partition('id="matrix"')[2].partition("</table>")[0]) < 30_000
 
 
