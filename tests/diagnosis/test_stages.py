@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+import tomllib
 from dataclasses import replace
 from pathlib import Path
 
@@ -151,15 +152,26 @@ def test_a_patch_of_a_scenario_applies_and_runs_as_it_says(tmp_path, call, monke
     assert again.ordinary_runs.error == pytest.approx(carried.error)
 
 
-def test_files_that_say_their_keys_otherwise_get_no_patch(tmp_path):
-    file = tmp_path / "s.toml"
-    keys = {"backends": ["fp32"], "compensation": ["carry"]}
-    file.write_text('kind = "climate"\nbackends = [  # two\n  "fp16", "bf16",\n]\n[climate]\n')
-    patch = patch_of(file, keys)
-    assert '+backends = ["fp32"]' in patch and '+compensation = ["carry"]' in patch
-    for text in ('policy = "O2"\n', 'backends = ["fp16"]\n[[compensation]]\nname = "carry"\n'):
-        file.write_text(text)
-        assert patch_of(file, keys) == ""
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_patches_of_every_scenario_apply(end, tmp_path):
+    """Of one that says its arithmetics otherwise there is none."""
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
+    keys = {"backends": ["policy:O3,narrow=fp16,wide=fp32,deny=state update", "bf16"],
+            "compensation": ["carry"]}  # fmt: skip
+    shipped = sorted([*ROOT.glob("scenarios/*.toml"), *ROOT.glob("examples/*.toml")])
+    patches = {}
+    for number, file in enumerate(shipped):
+        copy = tmp_path / file.name
+        text = file.read_text(encoding="utf-8").rstrip("\n" if number % 2 else "")
+        copy.write_bytes(text.replace("\n", end).encode())
+        before = tomllib.loads(text)
+        if patch := patch_of(copy, keys):
+            patches[copy] = before
+            subprocess.run(["git", "apply", "-"], input=patch.encode(), check=True, cwd=tmp_path)
+            assert tomllib.loads(copy.read_bytes().decode()) == before | keys
+        else:
+            assert "policy" in before or isinstance(before["compensation"][-1], dict), file
+    assert len(patches) > 0.8 * len(shipped)
 
 
 @pytest.mark.parametrize(

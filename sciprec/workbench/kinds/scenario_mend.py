@@ -346,23 +346,27 @@ def patch_of(file: Path, keys: Mapping[str, Any]) -> str:
     """The unified diff by which a scenario file says other keys; "" where that cannot be written
     without changing more.
     """
-    text = file.read_text(encoding="utf-8-sig")
+    text = file.read_bytes().decode("utf-8")
+    end = "\r\n" if "\r\n" in text else "\n"
     changed = text
     for key, value in keys.items():
         said = f"{key} = {json.dumps(value, ensure_ascii=False)}"
         place = _KEYS[key].search(changed)
-        if place is None and key != "backends":  # behind the arithmetics, among the first keys
-            after = _BACKENDS.search(changed)
-            changed = changed[: after.end()] + f"\n{said}" + changed[after.end() :] if after else ""
-        elif place is not None:
+        after = _BACKENDS.search(changed)
+        if place is not None:
             changed = changed[: place.start()] + said + changed[place.end() :]
-        else:
-            return ""
+        elif after is not None:  # behind the arithmetics, among the first keys
+            changed = f"{changed[: after.end()]}{end}{said}{changed[after.end() :]}"
     try:
-        as_meant = tomllib.loads(changed) == {**tomllib.loads(text), **keys}
+        as_meant = _content(changed) == {**_content(text), **keys}
     except tomllib.TOMLDecodeError:
         return ""
     return _diff(text, changed, file) if as_meant else ""
+
+
+def _content(text: str) -> dict[str, Any]:
+    """The keys of a scenario file."""
+    return tomllib.loads(text.removeprefix("\ufeff"))
 
 
 def _diff(before: str, after: str, file: Path) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +15,7 @@ from sciprec.instruments.assigning.assignment import arithmetic_of
 from sciprec.instruments.assigning.policies import Policy
 from sciprec.instruments.assigning.stages import Stage
 from sciprec.precision.formats.backend import TRUTH, Backend, resolve_backend
+from sciprec.precision.rewriting.syntax import LiftError
 
 SEEN, HELPS = 0.01, 0.7
 """Share from which on a stage is run wider; most of an error that is left by what helps."""
@@ -158,19 +160,13 @@ def with_runs(
     left: dict[str, float] = {}
     for number, name in enumerate(todo):
         tell("stages kept wider", number, len(todo))
-        left[name] = left_with(runs, stages, backend, wide, (name,))
+        with suppress(InputError, LiftError):  # of models that take no policy beside other keys
+            policy = kept_wide(backend, wide, (name,)).of(stages)
+            left[name] = runs.error_of(policy.as_backend()) / runs.error
     return tuple(
         StagePart(p.name, p.share, p.operations, wide, left[p.name]) if p.name in left else p
         for p in parts
     )
-
-
-def left_with(
-    runs: OrdinaryRuns, stages: Sequence[Stage], backend: Backend, wide: str, names: Sequence[str]
-) -> float:
-    """The share of the error that is left with some stages in a wider format."""
-    policy = kept_wide(backend, wide, names)
-    return runs.error_of(policy.of(stages).as_backend()) / runs.error
 
 
 def advice(parts: Sequence[StagePart], model: str, backend: str, error: float) -> str:
