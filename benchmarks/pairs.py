@@ -14,9 +14,10 @@ import numpy as np
 
 from benchmarks.kernels import matrix_product
 from benchmarks.precision import machine
+from benchmarks.traced import traced_run
 from sciprec.instruments.pairs.lifted import PairLifted
-from sciprec.precision import lift, resolve_backend
-from sciprec.tools.trace.attribution import LANES_BESIDE, TracedKernel
+from sciprec.precision import lift
+from sciprec.tools.trace.attribution import LANES_BESIDE
 
 TITLE = "Cost of pairs"
 CAPTION = "ns: of fp64, a result; dd and the exact twin: over the kernel lifted to fp64"
@@ -89,15 +90,12 @@ def _seconds(function: Callable, args: tuple, rounds: int) -> dict[str, float]:
     """The least wall seconds, round by round one after the other."""
     plain, pairs = lift(function, "fp64"), lift(function, "dd")
     assert isinstance(pairs, PairLifted)
-    lanes = LANES_BESIDE["twin"]
-    twin = TracedKernel(function, resolve_backend("fp64"), "twin", lanes)
-    table, followed = twin.table(), twin.taken(args)
     taken = pairs.taken(args, args)
     runs = {
         "fp64": lambda: plain(*args),
         "dd, the call": lambda: pairs(*args),
         "dd, the run": lambda: pairs.entered(taken),
-        "twin": lambda: twin.entered(table, followed),
+        "twin": traced_run(function, args, "fp64", "twin", LANES_BESIDE["twin"]),
     }
     for run in runs.values():
         run()

@@ -87,8 +87,8 @@ def _seconds(function, args: tuple, backend: str, rounds: int) -> dict[str, floa
         "lifted": _bound(lift(function, backend), args),
     }
     for lanes in LANES:
-        calls[str(lanes)] = _traced(function, args, backend, "parts", lanes)
-    calls["twin"] = _traced(function, args, backend, "twin", LANES_BESIDE["twin"])
+        calls[str(lanes)] = traced_run(function, args, backend, "parts", lanes)
+    calls["twin"] = traced_run(function, args, backend, "twin", LANES_BESIDE["twin"])
     for call in calls.values():
         call()
     times = {name: [_timed(call) for _ in range(rounds)] for name, call in calls.items()}
@@ -99,7 +99,7 @@ def _bound(function, args: tuple) -> Callable[[], object]:
     return lambda: function(*args)
 
 
-def _traced(function, args, backend: str, technique: str, lanes: int) -> Callable[[], object]:
+def traced_run(function, args, backend: str, technique: str, lanes: int) -> Callable[[], object]:
     """A run of the traced kernel alone, its arguments converted before."""
     traced = TracedKernel(function, resolve_backend(backend), technique, lanes)
     table = traced.table()

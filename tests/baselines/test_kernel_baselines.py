@@ -5,6 +5,8 @@ import json
 import pytest
 
 from sciprec.cli.exit_codes import GOOD, NOT_MET, USAGE
+from sciprec.instruments.assigning.scaling import with_scaling
+from sciprec.precision.formats.backend import backends, resolve_backend
 from sciprec.workbench.kinds import asked_price, heston_grid
 
 KERNEL = '''
@@ -62,6 +64,14 @@ def checked(call, *options):
     code, out, err = call("baseline", "check", "wave", "--json", *options)
     assert not err
     return code, json.loads(out)[0]
+
+
+@pytest.mark.parametrize("backend", [
+    *backends(), "fp16,round=sr", with_scaling("fp16", "dynamic", None), "float:p=11",
+])  # fmt: skip
+def test_another_process_describes_an_arithmetic_alike(backend):
+    """Baselines compare what runs were asked for, written out, which no address may be in."""
+    assert " at 0x" not in repr(resolve_backend(backend))
 
 
 def test_a_kernel_is_the_same_until_it_computes_otherwise_or_is_gone(kernel, call, repository):

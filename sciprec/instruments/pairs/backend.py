@@ -36,6 +36,10 @@ class _PairMaker:
 
     carrier = np.dtype(np.float64)
 
+    def __repr__(self) -> str:
+        """What a baseline compares: there is one maker."""
+        return NAME
+
     def lifted(self, kernel: Callable[..., Any], backend: Backend, trust_inputs: bool):
         """The kernel in pairs."""
         from sciprec.instruments.pairs.lifted import PairLifted

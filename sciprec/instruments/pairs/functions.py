@@ -17,8 +17,11 @@ from collections.abc import Callable
 from sciprec.precision.elementary import exponential, gamma, logarithm, normal, power, trigonometric
 from sciprec.precision.elementary.bits import ufp
 from sciprec.precision.elementary.double_double import (
+    HALF_LOG_2PI,
     LN2,
+    LN10,
     PI,
+    TWO_OVER_ROOT_PI,
     by,
     compiled,
     exp_of,
@@ -36,9 +39,6 @@ from sciprec.precision.elementary.double_double import (
 from sciprec.precision.elementary.double_double import cosh_of as _small_cosh
 from sciprec.precision.elementary.double_double import sinh_of as _small_sinh
 
-_LN10 = (2.302585092994046, -2.1707562233822494e-16)
-_TWO_OVER_ROOT_PI = (1.1283791670955126, 1.533545961316588e-17)
-_HALF_LOG_2PI = (0.9189385332046728, -3.8782941580672414e-17)
 _LARGEST_ANGLE = 2.0**52
 """Beyond it angles are not known."""
 _TINY = 2.0**-200
@@ -152,7 +152,7 @@ def _log2(x, plain):
 def _log10(x, plain):
     if not 0.0 < x[0] < math.inf:
         return plain, 0.0
-    return _kept(by(_log(x, 0.0), _LN10), plain)
+    return _kept(by(_log(x, 0.0), LN10), plain)
 
 
 @compiled
@@ -336,7 +336,7 @@ def _erf_of(x):
         total = plus(total, term)
         if abs(term[0]) < 1e-34 * abs(total[0]):
             break
-    return times(times(_TWO_OVER_ROOT_PI, exp_of((-square[0], -square[1]))), total)
+    return times(times(TWO_OVER_ROOT_PI, exp_of((-square[0], -square[1]))), total)
 
 
 @compiled
@@ -347,7 +347,7 @@ def _erfc_of_large(x):
         fraction = plus(x, by((0.5 * n, 0.0), fraction))
     square = times(x, x)
     made = by(exp_of((-square[0], -square[1])), fraction)
-    half = times(_TWO_OVER_ROOT_PI, made)
+    half = times(TWO_OVER_ROOT_PI, made)
     return 0.5 * half[0], 0.5 * half[1]
 
 
@@ -398,7 +398,7 @@ def _log_gamma(x):
     divisor = (1.0, 0.0)
     while x[0] < 32.0:
         divisor, x = times(divisor, x), plus(x, (1.0, 0.0))
-    made = plus(times(minus(x, (0.5, 0.0)), log_of(x)), minus(_HALF_LOG_2PI, x))
+    made = plus(times(minus(x, (0.5, 0.0)), log_of(x)), minus(HALF_LOG_2PI, x))
     inverse = by((1.0, 0.0), x)
     square, factor = times(inverse, inverse), inverse
     for fraction in _STIRLING:

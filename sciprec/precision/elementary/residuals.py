@@ -13,9 +13,12 @@ from collections.abc import Callable
 from sciprec.precision.elementary import exponential, gamma, logarithm, normal, power, trigonometric
 from sciprec.precision.elementary.bits import ufp
 from sciprec.precision.elementary.double_double import (
+    HALF_LOG_2PI,
     LARGEST_ANGLE,
     LN2,
+    LN10,
     PI,
+    TWO_OVER_ROOT_PI,
     by,
     compiled,
     cosh_of,
@@ -34,9 +37,6 @@ from sciprec.precision.elementary.double_double import (
     times,
 )
 
-_LN10 = (2.302585092994046, -2.1707562233822494e-16)
-_TWO_OVER_ROOT_PI = (1.1283791670955126, 1.533545961316588e-17)
-_HALF_LOG_2PI = (0.9189385332046728, -3.8782941580672414e-17)
 _STIRLING = (
     (0.08333333333333333, 4.625929269271485e-18), (-0.002777777777777778, 1.0601087908747154e-19),
     (0.0007936507936507937, 6.883823317368282e-22), (-0.0005952380952380953, 5.36938218754726e-20),
@@ -89,7 +89,7 @@ def _of_log2(x, y):
 
 @compiled
 def _of_log10(x, y):
-    return _left(by(log_of((x, 0.0)), _LN10), y) if 0.0 < x < math.inf else 0.0
+    return _left(by(log_of((x, 0.0)), LN10), y) if 0.0 < x < math.inf else 0.0
 
 
 @compiled
@@ -225,7 +225,7 @@ def _erf(x):
         total = plus(total, term)
         if abs(term[0]) < 1e-33 * abs(total[0]):
             break
-    return times(times(_TWO_OVER_ROOT_PI, exp_of((-square[0], -square[1]))), total)
+    return times(times(TWO_OVER_ROOT_PI, exp_of((-square[0], -square[1]))), total)
 
 
 @compiled
@@ -245,7 +245,7 @@ def _of_erfc(x, y):
         fraction = plus(one, by((0.5 * n, 0.0), fraction))
     square = times(one, one)
     found = by(exp_of((-square[0], -square[1])), fraction)
-    half = times(_TWO_OVER_ROOT_PI, found)
+    half = times(TWO_OVER_ROOT_PI, found)
     return _left((0.5 * half[0], 0.5 * half[1]), y)
 
 
@@ -255,7 +255,7 @@ def _log_gamma(x):
     divisor = (1.0, 0.0)
     while x[0] < 32.0:
         divisor, x = times(divisor, x), plus(x, (1.0, 0.0))
-    found = plus(times(minus(x, (0.5, 0.0)), log_of(x)), minus(_HALF_LOG_2PI, x))
+    found = plus(times(minus(x, (0.5, 0.0)), log_of(x)), minus(HALF_LOG_2PI, x))
     inverse = by((1.0, 0.0), x)
     square, factor = times(inverse, inverse), inverse
     for coefficient in _STIRLING:
