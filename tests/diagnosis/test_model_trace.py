@@ -472,7 +472,7 @@ def test_a_scenario_from_the_shell(call, monkeypatch, tmp_path):
     status, out, _ = call(*told, "--set", "lorenz96.days=2", "--json", "--samples", "2",
                           "--html", str(page))  # fmt: skip
     shown = page.read_text(encoding="utf-8")
-    assert "Run in binary64" in shown and "and perturbed ones" in shown
+    assert "What it would change: lines in binary64" in shown and "and perturbed ones" in shown
     assert "state[i] = state[i] + increment[i]" in shown and "<script" not in shown
     assert shown.count("<svg") == 1 and len(shown) < 200_000
     found = json.loads(out)
