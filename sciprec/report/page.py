@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from sciprec.drawing.templating import page_script, page_style, template
 from sciprec.facets.compensation.section import drift_rows
+from sciprec.foundation import targets
 from sciprec.report.first_screen import first_screen
 from sciprec.report.kept import make_room
 from sciprec.report.section import scenario_part
@@ -16,30 +19,44 @@ from sciprec.report.stored.batch import StoredBatch, StoredMember, write_text
 from sciprec.report.stored.shown import main_error
 from sciprec.results.comparison.evidence.error_growth import growth_as_dict
 from sciprec.results.comparison.verdicts import STATUS_WORDS
-from sciprec.results.output.folders import PAGE, require_own_page
+from sciprec.results.output.folders import PAGE, pages_of, require_own, require_own_page
 
 
 def write_page(batch: StoredBatch) -> Path:
-    """Write the page of a stored batch, as `read_batch` has read it, beside its files.
+    """Write the page of a stored batch, as `read_batch` has read it, beside its files: of many
+    scenarios an index, and a page of each.
 
     Raises:
         InputError: it cannot be written, or another one, not sciprec's, is there.
     """
     require_own_page(batch.folder)
-    page = write_text(batch.folder / PAGE, render(batch, keep=True))
+    pages = pages_of(batch.scenarios)
+    for name in pages.values():
+        require_own(batch.folder / name, targets.PAGE)
+    for scenario, name in pages.items():
+        write_text(batch.folder / name, render(batch.only(scenario), keep=True, pages=pages))
+    page = write_text(batch.folder / PAGE, render(batch, keep=True, pages=pages))
+    for path in batch.folder.glob("scenario_*.html"):
+        if path.name not in pages.values() and not targets.in_the_way(path, targets.PAGE):
+            with contextlib.suppress(OSError):
+                path.unlink()
     make_room()
     return page
 
 
-def render(batch: StoredBatch, *, links: bool = True, keep: bool = False) -> str:
+def render(
+    batch: StoredBatch, *, links: bool = True, keep: bool = False, pages: Mapping[str, str] = {},
+) -> str:  # fmt: skip
     """The page as text; the same batch gives the same bytes.
 
     Args:
         batch: as stored.
         links: whether the page links to the files of the batch.
         keep: whether its parts are kept for later pages, and those that were kept are used.
+        pages: scenario -> its page, where the batch has an index: of several scenarios the index
+            is made, of one its page.
     """
-    runs = table(batch)
+    runs, is_index = table(batch), len(batch.scenarios) > 1 and bool(pages)
     return template("page.html").render(
         style=page_style(),
         script=page_script(),
@@ -48,8 +65,10 @@ def render(batch: StoredBatch, *, links: bool = True, keep: bool = False) -> str
         sections=[
             scenario_part(batch, place, name, keep=keep)
             | {"runs": [r for r in runs if r["scenario"] == name]}
-            for place, name in enumerate(batch.scenarios)
+            for place, name in enumerate(() if is_index else batch.scenarios)
         ],
+        pages=pages,
+        is_index=is_index,
         status_words=STATUS_WORDS,
         made_by=batch.made_by,
         command=batch.command,

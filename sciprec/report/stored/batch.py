@@ -212,6 +212,11 @@ class StoredBatch:
         """The runs of one scenario."""
         return tuple(run for run in self.runs if run.scenario == name)
 
+    def only(self, scenario: str) -> StoredBatch:
+        """The batch without the runs of other scenarios."""
+        further = tuple(member for member in self.further if member.scenario == scenario)
+        return replace(self, runs=self.of_scenario(scenario), further=further)
+
     def of_label(self, name: str) -> tuple[StoredRun, ...]:
         """The runs of one arithmetic with one compensation."""
         return tuple(run for run in self.runs if run.label == name)

@@ -13,7 +13,7 @@ from sciprec.foundation.errors import InputError
 from sciprec.foundation.listing import Listing, Shown, Summary, counted
 from sciprec.report.stored.batch import digest_of_batch, read_manifest, verified
 from sciprec.results.output import files
-from sciprec.results.output.folders import MANIFEST, PAGE
+from sciprec.results.output.folders import MANIFEST, PAGE, pages_of
 from sciprec.results.output.proven import damage_of
 
 VERIFIED, UNVERIFIED, NO_FILE = "verified", "not verified", "no file"
@@ -106,7 +106,8 @@ def verify(folder: str | Path) -> VerifiedBatch:
             rows.append(_row(entry["file"], NO_FILE, entry["failure"]))
         else:
             rows.append(_row_of(verified(folder, entry)))
-    rows.append(_of_page(folder, digest))
+    scenarios = dict.fromkeys(entry["scenario"] for entry in content["runs"])
+    rows += [_of_page(folder, page, digest) for page in (PAGE, *pages_of(scenarios).values())]
     return VerifiedBatch(folder, tuple(rows), digest, content["command"])
 
 
@@ -125,19 +126,19 @@ def _row_of(checked: files.Verified) -> dict[str, str]:
     return _row(checked.path.name, UNVERIFIED, _before())
 
 
-def _of_page(folder: Path, digest: str) -> dict[str, Any]:
-    """Whether the page states the digest of the files."""
-    path = folder / PAGE
+def _of_page(folder: Path, page: str, digest: str) -> dict[str, Any]:
+    """Whether a page states the digest of the files."""
+    path = folder / page
     if not os.path.lexists(path):
-        return _row(PAGE, MISSING, f"'{path}' is missing; `sciprec report {folder}` writes it")
+        return _row(page, MISSING, f"'{path}' is missing; `sciprec report {folder}` writes it")
     try:
         stated = _ON_PAGE.search(path.read_text(encoding="utf-8", errors="replace"))
     except OSError as error:
-        return _row(PAGE, DAMAGED, f"'{path}' cannot be read ({error.strerror})")
+        return _row(page, DAMAGED, f"'{path}' cannot be read ({error.strerror})")
     if digest and (stated is None or stated[1] != digest):
         message = "states no digest" if stated is None else "states the digest of other runs"
-        return _row(PAGE, DAMAGED, f"'{path}' {message}; `sciprec report {folder}` writes it again")
-    return _row(PAGE, VERIFIED if digest else UNVERIFIED, "" if digest else _before())
+        return _row(page, DAMAGED, f"'{path}' {message}; `sciprec report {folder}` writes it again")
+    return _row(page, VERIFIED if digest else UNVERIFIED, "" if digest else _before())
 
 
 def _row(file: str, state: str, reason: str = "") -> dict[str, str]:

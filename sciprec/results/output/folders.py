@@ -6,7 +6,7 @@ import contextlib
 import errno
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import IO
 
@@ -16,11 +16,18 @@ from sciprec.precision.compiled.turns import TAKEN, is_current, lock
 
 PAGE, MANIFEST = "index.html", "batch.json"
 """The page of a folder, and the list of the runs of a batch."""
+INDEXED = 30
+"""Scenarios of a batch from which on its page is an index, and each has a page of its own."""
 LOCK = ".sciprec-lock"
 """Name of the file that is locked; it is removed at the end, and means nothing after a crash."""
 
 _AT_ONCE = getattr(os, "O_NONBLOCK", 0)
 """Keeps the opening of a pipe from waiting for its other end."""
+
+
+def pages_of(scenarios: Collection[str]) -> dict[str, str]:
+    """Name of the page of each scenario of a batch, where they have pages of their own."""
+    return {s: f"scenario_{s}.html" for s in scenarios if len(scenarios) >= INDEXED}
 
 
 def require_own_page(folder: str | Path) -> None:
