@@ -475,13 +475,6 @@ def test_the_command_line_prints_the_table_and_the_patch(tmp_path):
     assert proposal["title"] == "expm1" and "kernel" not in proposal and data["tried"] == []
 
 
-def test_scenarios_are_not_mended():
-    refused = CliRunner().invoke(app, ["trace", "mountain", "--backend", "fp32", "--mend"])
-    assert refused.exit_code != 0
-    words = " ".join((refused.output + str(refused.exception)).split())
-    assert "--mend is given beside 'mountain', a scenario; it mends kernels" in words
-
-
 # ---- Hamming's rearrangements --------------------------------------------------------------------
 
 

@@ -189,7 +189,7 @@ def inputs():
     degrees = r.uniform(10.0, 20.0, n)
     powers = 10.0 ** r.uniform(-3.0, 0.3, n)
     return {
-        rolling: ("fp32", (x, 20, np.zeros(60)), "two-pass variance"),
+        rolling: ("fp32", (x, 20, np.zeros(60)), "two-pass "),
         rolling_mean: ("fp32", (np.where(np.arange(60) == 5, 1e12, x), 20, np.zeros(60)),
                        "window summed anew"),
         side: ("fp32", (a, a * (1.0 + 1e-3 * r.uniform(-1, 1, n)), 1e-2 * powers, out),
