@@ -271,12 +271,14 @@ class KernelSource:
         after[self.first - 1 : self.first - 1 + count] = body
         for module in sorted(self.imports, reverse=True):
             after.insert(_place_of_import("".join(before)), f"import {module}{end}")
-        name = _within_repository(code.co_filename)
-        return _diff(before, after, name)
+        return unified_diff(before, after, code.co_filename)
 
 
-def _diff(before: Sequence[str], after: Sequence[str], name: str) -> str:
-    """A unified diff; a last line without an end is said to have none."""
+def unified_diff(before: Sequence[str], after: Sequence[str], file: str) -> str:
+    """The unified diff of a file's lines, by its path from the top of its git repository, which
+    `git apply` takes; a last line without an end is said to have none.
+    """
+    name = _within_repository(file)
     lines = list(difflib.unified_diff(before, after, f"a/{name}", f"b/{name}"))
     return "".join(
         line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"

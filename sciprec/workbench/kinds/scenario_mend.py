@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import math
 import re
@@ -22,6 +21,7 @@ from sciprec.precision.formats.backend import Backend, resolve_backend
 from sciprec.scenario.loading import Scenario
 from sciprec.scenario.shipped import SCENARIOS, named
 from sciprec.scenario.variant import Variant
+from sciprec.tools.mend.sources import unified_diff
 from sciprec.tools.trace.models.census import Census
 from sciprec.tools.trace.models.splitting import Splitting
 from sciprec.tools.trace.models.stages import HELPS, StagePart, in_percent, kept_wide, wider_than
@@ -361,22 +361,12 @@ def patch_of(file: Path, keys: Mapping[str, Any]) -> str:
         as_meant = _content(changed) == {**_content(text), **keys}
     except tomllib.TOMLDecodeError:
         return ""
-    return _diff(text, changed, file) if as_meant else ""
+    if not as_meant:
+        return ""
+    before, after = (of.splitlines(keepends=True) for of in (text, changed))
+    return unified_diff(before, after, str(file))
 
 
 def _content(text: str) -> dict[str, Any]:
     """The keys of a scenario file."""
     return tomllib.loads(text.removeprefix("\ufeff"))
-
-
-def _diff(before: str, after: str, file: Path) -> str:
-    """A diff that names the file from the top of its repository, else by the working folder."""
-    path = file.resolve()
-    top = next((p for p in path.parents if (p / ".git").exists()), Path.cwd().resolve())
-    name = path.relative_to(top).as_posix() if path.is_relative_to(top) else path.name
-    lines = difflib.unified_diff(
-        before.splitlines(keepends=True), after.splitlines(keepends=True), f"a/{name}", f"b/{name}"
-    )
-    return "".join(
-        line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines
-    )
