@@ -50,9 +50,9 @@ class Suggestion:
 
     @property
     def sentence(self) -> str:
-        """ "error follows ...: carry the residual; verified by a run: error / 41, good enough"."""
+        """ "...: carry the residual; verified by a run: the error is 41 times smaller, ..."."""
         prefix = f"{self.observed}: " if self.observed else ""
-        gain = f"error ÷ {factor(self.gain)}, {self.outcome}"
+        gain = f"the error is {factor(self.gain)} times smaller, {self.outcome}"
         return f"{prefix}{self.change}; verified by a run: {gain}"
 
 
