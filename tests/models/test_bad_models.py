@@ -22,6 +22,8 @@ RETURNED = [
      ' {"units": "1"})})', "let the model give the same variables on the same points"),
     (GOOD[:-1] + ', attrs={"primary": "y"})', "'primary' of its Dataset names 'y'; known: x"),
     (GOOD[:-1] + ', attrs={"pictures": "line"})', "names 'line'; .* did you mean 'lines'"),
+    (GOOD[:-1] + ', attrs={"pictures": "growth"})', "'growth', which needs the first axis 'time'"),
+    (GOOD[:-1] + ', attrs={"pictures": "lines map"})', "'map', which needs two axes beside"),
     (GOOD[:-1] + ', attrs={"budgets": "x"})', "a budget is one number at each time"),
     ("arithmetic.update(1.0, 2.0)", "a state that is a float; give a contiguous"),
     ("arithmetic.update(np.ones((4, 4))[:, 1], 2.0)", "an array that is not contiguous"),

@@ -110,6 +110,18 @@ def _attributes(dataset: xr.Dataset, model: str) -> dict[str, Any]:
             )
     attributes.setdefault("blow_up", "")
     attributes.setdefault(PRIMARY, next(map(str, dataset.data_vars), ""))  # stores keep no order
+    drawn, axes = str(attributes.get(DRAWN, "")).split(), dataset[attributes[PRIMARY]].dims
+    for figure, fits, needed in (
+        ("growth", axes[:1] == ("time",), "the first axis 'time'"),
+        ("map", len(set(axes) - {"time"}) > 1, "two axes beside 'time'"),
+        ("lines", set(axes) - {"time"}, "an axis beside 'time'"),
+        ("spectrum", set(axes) - {"time"}, "an axis beside 'time'"),
+    ):
+        if figure in drawn and not fits:
+            raise ModelError(
+                f"model '{model}': the attribute 'pictures' of its Dataset names '{figure}', which "
+                f"needs {needed}; '{attributes[PRIMARY]}' has the axes {axes}"
+            )
     return attributes
 
 
