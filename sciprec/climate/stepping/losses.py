@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from sciprec.precision.compiled.disk_cache import kept
+from sciprec.climate.stepping.followed import before_filter, before_sum, taken
 from sciprec.tools.monitor.lost import Sums, Totals, weight_of
 
 FOLLOWED = 4096
@@ -65,7 +65,7 @@ class Losses:
     def before_sum(self, values: np.ndarray, increment: np.ndarray, damping: np.ndarray) -> None:
         """An increment is about to be added, with implicit diffusion."""
         if not self._paused:
-            _before_sum(values, increment, damping, *self._shape, self._held[0], self._asked[0])
+            before_sum(values, increment, damping, *self._shape, self._held[0], self._asked[0])
 
     def before_filter(
         self, previous: np.ndarray, current: np.ndarray, following: np.ndarray, strength: float,
@@ -75,7 +75,7 @@ class Losses:
         if not self._paused:
             states = previous, current, following
             how = float(strength), float(share)
-            _before_filter(*states, *how, *self._shape, self._held, self._asked)
+            before_filter(*states, *how, *self._shape, self._held, self._asked)
 
     def after(self, *states: np.ndarray) -> None:
         """These states, one or two, were changed."""
@@ -84,7 +84,7 @@ class Losses:
         weight = weight_of(self._step)
         for values, *about in zip(states, self._held, self._asked, self._new, strict=False):
             held, asked, new = about
-            _taken(values, *self._shape, new)
+            taken(values, *self._shape, new)
             self._sums.note(held, new, asked, weight)
 
     def early(self, steps: int) -> np.ndarray:
@@ -107,11 +107,11 @@ class Losses:
         """
         self._gather()
         last, owed = (np.zeros(self._sums.r.size) for _ in range(2))
-        _taken(levels[0].values, *self._shape, last)
+        taken(levels[0].values, *self._shape, last)
         carries = levels[0].residual is not None
         for level in levels if carries else ():
             more = np.zeros(owed.size)
-            _taken(level.residual, *self._shape, more)
+            taken(level.residual, *self._shape, more)
             owed += more
         mine = np.tile(self._owners == variable, self._sums.r.size // self._owners.size)
         groups = slice(variable, None, self._variables)
@@ -142,40 +142,3 @@ class Losses:
             getattr(self._sums, name)[...] = arrays[name]
         self._early[...] = arrays["early"]
         self._sums.count, self._sums.weights = arrays["counts"].tolist()
-
-
-@kept(nogil=True, error_model="numpy")
-def _taken(values, first, stride, width, out):
-    """Write what of a flat state is followed."""
-    k = 0
-    for row in range(first, values.size // width, stride):
-        for i in range(row * width, (row + 1) * width):
-            out[k] = values[i]
-            k += 1
-
-
-@kept(nogil=True, error_model="numpy")
-def _before_sum(values, increment, damping, first, stride, width, held, asked):
-    """Write the state, and the change that is asked for: a - damping (x + a)."""
-    k = 0
-    for row in range(first, values.size // width, stride):
-        for i in range(row * width, (row + 1) * width):
-            x, a = np.float64(values[i]), np.float64(increment[i])
-            held[k] = x
-            asked[k] = a - np.float64(damping[i]) * (x + a)
-            k += 1
-
-
-@kept(nogil=True, error_model="numpy")
-def _before_filter(
-    previous, current, following, strength, share, first, stride, width, held, asked
-):
-    """Write both states that a filter changes, and the changes: see `levels.filter_levels`."""
-    k = 0
-    for row in range(first, current.size // width, stride):
-        for i in range(row * width, (row + 1) * width):
-            x, y = np.float64(current[i]), np.float64(following[i])
-            d = strength * ((np.float64(previous[i]) - x) + (y - x))
-            held[0, k], held[1, k] = x, y
-            asked[0, k], asked[1, k] = share * d, (share - 1.0) * d
-            k += 1
