@@ -239,7 +239,7 @@ def test_suggestions_come_with_the_run_that_verifies_them(made_up):
     assert carried.gain == pytest.approx(100.0, rel=1e-3)
     assert carried.command == "sciprec compare reports/x/fp64.nc reports/x/fp16+carry.nc"
     assert "follows the magnitude (correlation 1.00)" in carried.sentence
-    assert carried.sentence.endswith("verified by a run: the error is 100 times smaller, good enough")
+    assert carried.sentence.endswith(": the error is 100 times smaller, good enough")
     narrow = found["bf16", "fp16 takes as many bytes"]
     assert narrow.sentence.endswith(", not good enough (× 3)")
     for labels in (("fp64", "fp16"), ("fp64", "fp32", "fp16+carry")):  # nothing shows it; all good
