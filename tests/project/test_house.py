@@ -147,3 +147,13 @@ def test_the_page_of_rooms_names_what_is_there():
     for word in ("rounding", "payoff", "section of the page", "number format", "verb"):
         assert any(word in question for question in asked), word
     assert "a climate case" in ARCHITECTURE and "## What you may touch" in ARCHITECTURE
+
+
+def test_trees_are_built_by_one_thread_at_a_time():
+    """Up to Python 3.12 threads that build trees at once end in a SystemError: a batch did."""
+    door = ROOT / "sciprec/precision/rewriting/syntax.py"
+    builds = re.compile(r"\bast\.parse\(|\bcompile\((tree|module)\b")
+    for path in sorted((ROOT / "sciprec").rglob("*.py")):
+        assert path == door or not builds.search(path.read_text(encoding="utf-8")), path
+    found = door.read_text(encoding="utf-8")
+    assert found.count("ast.parse(") == found.count("return compile(tree") == 1

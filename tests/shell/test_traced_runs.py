@@ -62,7 +62,7 @@ def test_a_run_is_traced_where_that_is_asked_for(batch):
         assert json.loads(other.attrs["sciprec_scenario"])["trace"]["by"] == "line"
     assert {n.split("__")[1].split("+")[0] for n in changed} >= {"fp16", "mlu370-noise"}
     page = (folder / "index.html").read_text(encoding="utf-8")
-    assert page.count("<h3>Which line makes the error</h3>") == 1
+    assert page.count(">Which line makes the error</h3>") == 1
     largest = max(found["lines"], key=lambda line: abs(line["share"]))
     assert f"{100 * largest['share']:+.1f} %" in page and "is not traced" in page
     after = {p.name: p.stat().st_mtime_ns for p in folder.glob("*.nc")}

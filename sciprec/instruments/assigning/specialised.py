@@ -18,7 +18,7 @@ from sciprec.instruments.assigning.operations import rounds
 from sciprec.instruments.assigning.program import InRows, program_in_rows
 from sciprec.precision.formats.backend import Arithmetic
 from sciprec.precision.rewriting.program import Program
-from sciprec.precision.rewriting.syntax import name, nodes
+from sciprec.precision.rewriting.syntax import name, nodes, parse
 
 _CALLS = ("call", "call_normally")
 """Operations that call a kernel: its name, its key, its operands."""
@@ -67,7 +67,7 @@ def _take_out_rows(program: Program) -> None:
 
 
 def _tree_of(text: str) -> ast.FunctionDef:
-    (tree,) = ast.parse(text).body
+    (tree,) = parse(text).body
     assert isinstance(tree, ast.FunctionDef)
     return tree
 

@@ -15,6 +15,7 @@ import numba
 from sciprec.precision.compiled import cache_files, disk_cache
 from sciprec.precision.compiled.cache_files import cache_folder
 from sciprec.precision.rewriting.program import Program
+from sciprec.precision.rewriting.syntax import compiled_tree, parse
 
 __all__ = ["cache_folder", "module_of", "run_text"]
 
@@ -54,13 +55,13 @@ def run_text(text: str, module: types.ModuleType, given: Mapping[str, Any] | Non
     """Run a generated module's text in a module; what the text imports under a name of `given` is
     what is given.
     """
-    tree, replaced = ast.parse(text), given or {}
+    tree, replaced = parse(text), given or {}
     for node in tree.body:
         if isinstance(node, ast.ImportFrom):
             node.names = [a for a in node.names if (a.asname or a.name) not in replaced]
     tree.body = [n for n in tree.body if not isinstance(n, ast.ImportFrom) or n.names]
     vars(module).update(replaced)
-    exec(compile(tree, module.__file__ or module.__name__, "exec"), vars(module))
+    exec(compiled_tree(tree, module.__file__ or module.__name__), vars(module))
 
 
 def _put(path, content: bytes) -> None:

@@ -64,7 +64,7 @@ def embed(rewriter: Rewriter, value) -> ast.expr | None:
         _check_kind(rewriter, value)
         program = rewriter.program
         read = program.numbers.read.format(program.array(value))
-        return held(rewriter, ast.parse(read, mode="eval").body)
+        return held(rewriter, parse(read, mode="eval").body)
     kind = numpy_type(value)
     if kind is not None:
         return dtype(rewriter, kind)

@@ -11,7 +11,7 @@ import textwrap
 import threading
 import types as python_types
 from dataclasses import dataclass
-from typing import cast
+from typing import Literal, overload
 
 import numpy as np
 
@@ -85,12 +85,30 @@ class Source:
         return self.first <= line < self.first + len(self.lines)
 
 
-def parse(text: str, mode: str = "exec") -> ast.Module | ast.Expression:
+@overload
+def parse(text: str) -> ast.Module: ...
+
+
+@overload
+def parse(text: str, mode: Literal["exec"]) -> ast.Module: ...
+
+
+@overload
+def parse(text: str, mode: Literal["eval"]) -> ast.Expression: ...
+
+
+def parse(text: str, mode: str = "exec") -> ast.AST:
     """`ast.parse`, for one thread at a time: up to Python 3.12 the trees that threads build at
     once share a count of their depth, and a wrong count is a SystemError.
     """
     with _parser:
-        return cast("ast.Module | ast.Expression", ast.parse(text, mode=mode))
+        return ast.parse(text, mode=mode)
+
+
+def compiled_tree(tree: ast.Module, file: str) -> python_types.CodeType:
+    """`compile` of a tree, for one thread at a time: see `parse`."""
+    with _parser:
+        return compile(tree, file, "exec")
 
 
 def static_value(node: ast.expr, namespace: dict, local: set[str]):
@@ -142,7 +160,7 @@ def _hands_on(wrapper) -> bool:
     if not isinstance(wrapper, python_types.FunctionType):
         return isinstance(wrapper, _REMEMBERING)
     try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(wrapper.__code__))).body[0]
+        tree = parse(textwrap.dedent(inspect.getsource(wrapper.__code__))).body[0]
     except (OSError, SyntaxError, IndexError):
         return False
     if not isinstance(tree, ast.FunctionDef) or not (tree.args.vararg and tree.args.kwarg):

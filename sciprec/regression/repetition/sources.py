@@ -12,7 +12,7 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
-from sciprec.precision.rewriting.syntax import plain_function
+from sciprec.precision.rewriting.syntax import parse, plain_function
 
 _MOST_FILES = 40
 
@@ -154,7 +154,7 @@ def module_scope(file: Path) -> Scope | None:
     """A whole file; None where it is no Python."""
     try:
         text = file.read_text(encoding="utf-8")
-        tree = ast.parse(text)
+        tree = parse(text)
     except (OSError, SyntaxError, ValueError):
         return None
     return Scope(str(file), tree, tree, tuple(text.splitlines()))

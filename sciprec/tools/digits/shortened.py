@@ -17,7 +17,7 @@ import numpy as np
 
 from sciprec.foundation.errors import InputError
 from sciprec.precision.formats.backend import TRUTH
-from sciprec.precision.rewriting.syntax import LiftError
+from sciprec.precision.rewriting.syntax import LiftError, parse
 from sciprec.tools.memory.memory import check_memory
 
 LEAST = 16
@@ -68,7 +68,7 @@ def _cut_arrays(function, names, args, share) -> tuple[tuple, str] | None:
 def _cut_steps(function, names, args, share) -> tuple[tuple, str] | None:
     """A number of steps that does nothing but end a loop, made smaller; None without one."""
     try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
+        tree = parse(textwrap.dedent(inspect.getsource(function)))
     except (OSError, TypeError, SyntaxError):
         return None
     loops = [node.iter for node in ast.walk(tree) if isinstance(node, ast.For)]

@@ -7,6 +7,7 @@ import copy
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from sciprec.precision.rewriting.syntax import parse
 from sciprec.tools.mend.expressions import (
     FUNCTIONS,
     SUM,
@@ -215,7 +216,7 @@ def _sums(loop: ast.For, before: Known, inside: list[Place]) -> Known:
         if only and not names_in(term) & (changed - {loop.target.id}):
             call = ast.Call(ast.Name(SUM, ast.Load()), [term, loop.target, loop.iter], [])
             found[name] = call if sign > 0 else ast.UnaryOp(ast.USub(), call)
-    return {n: ast.parse(ast.unparse(e), mode="eval").body for n, e in found.items()}
+    return {n: parse(ast.unparse(e), mode="eval").body for n, e in found.items()}
 
 
 def _elements(loop: ast.For, inside: list[Place]) -> Known:
@@ -252,7 +253,7 @@ def _windows(loop: ast.For, before: Known, inside: list[Place]) -> dict[int, Kno
         counter = loop.target.id
         text = f"{SUM}(v, {counter}_back, range(max({counter} - w + 1, 0), {counter} + 1))"
         back = filled(term, {counter: ast.Name(f"{counter}_back", ast.Load())})
-        window = filled(ast.parse(text, mode="eval").body, {"v": back, "w": width})
+        window = filled(parse(text, mode="eval").body, {"v": back, "w": width})
         found.setdefault(id(last), {})[name] = window
     return found
 

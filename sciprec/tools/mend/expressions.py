@@ -9,6 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
 
+from sciprec.precision.rewriting.syntax import parse
+
 Part = tuple[int, ast.expr]
 """A term with its sign, or a factor with 1 or, of a divisor, -1."""
 Monomial = tuple[tuple[str, int], ...]
@@ -31,7 +33,7 @@ FUNCTIONS = frozenset(
 
 def parsed(text: str) -> ast.expr:
     """The tree of an expression."""
-    return ast.parse(text, mode="eval").body
+    return parse(text, mode="eval").body
 
 
 def called(node: ast.AST) -> str:

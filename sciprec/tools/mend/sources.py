@@ -20,7 +20,7 @@ import numpy as np
 
 from sciprec.foundation.notebook import source_name
 from sciprec.precision.rewriting.sources import source_tree
-from sciprec.precision.rewriting.syntax import LiftError, plain_function
+from sciprec.precision.rewriting.syntax import LiftError, compiled_tree, parse, plain_function
 from sciprec.tools.mend.expressions import called, names_in
 
 _OF_NUMPY = {
@@ -97,8 +97,8 @@ class KernelSource:
         """Its definition; line numbers count from 1 at the first of `lines`."""
         text = "\n".join(self.lines)
         if not self.lines[0][:1].isspace():
-            return ast.parse(text).body[0]
-        tree = ast.parse(f"if True:\n{text}").body[0].body[0]
+            return parse(text).body[0]
+        tree = parse(f"if True:\n{text}").body[0].body[0]
         ast.increment_lineno(tree, -1)
         return tree
 
@@ -239,19 +239,19 @@ class KernelSource:
             if self.lines[0][:1].isspace():
                 lines[self.first - 2 : self.first - 1] = ["if True:"]
         else:
-            tree = ast.parse(ast.unparse(self.tree)).body[0]
+            tree = parse(ast.unparse(self.tree)).body[0]
             tree.decorator_list = []
             lines = ast.unparse(ast.fix_missing_locations(instrument.visit(tree))).split("\n")
         text = "\n".join(lines) + "\n"
         digest = hashlib.sha256(text.encode()).hexdigest()[:12]
         file = f"<mended {self.function.__name__} {digest}>"
         linecache.cache[file] = len(text), None, text.splitlines(keepends=True), file
-        module = ast.parse(text)
+        module = parse(text)
         for node in ast.walk(module):
             if isinstance(node, ast.FunctionDef) and node.name == self.function.__name__:
                 node.decorator_list = []
                 break
-        exec(compile(module, file, "exec"), namespace)
+        exec(compiled_tree(module, file), namespace)
         made = namespace[self.function.__name__]
         made.__defaults__ = self.function.__defaults__
         return made
@@ -288,7 +288,7 @@ def unified_diff(before: Sequence[str], after: Sequence[str], file: str) -> str:
 
 def _place_of_import(text: str) -> int:
     """How many lines stand before the first import, or behind docstring and comments."""
-    body = ast.parse(text).body
+    body = parse(text).body
     for node in body:
         if isinstance(node, (ast.Import, ast.ImportFrom)) and (
             getattr(node, "module", "") != "__future__"

@@ -19,7 +19,7 @@ from sciprec.foundation import targets
 from sciprec.foundation.arguments import path as checked_path
 from sciprec.foundation.arguments import whole
 from sciprec.foundation.listing import counted
-from sciprec.precision.rewriting.syntax import Source
+from sciprec.precision.rewriting.syntax import Source, parse
 from sciprec.tools.trace.findings import TraceData, called
 from sciprec.tools.trace.growth import Growth
 from sciprec.tools.trace.lines import UNKNOWN
@@ -238,7 +238,7 @@ def _function_of(line: Line) -> Source | None:
     """The function that a line is of, from its file; None where that cannot be read."""
     texts = linecache.getlines(line.file)
     try:
-        tree = ast.parse("".join(texts))
+        tree = parse("".join(texts))
     except SyntaxError:
         return None
     for node in ast.walk(tree):
@@ -286,7 +286,7 @@ def _listing(lines: Sequence[Line], source: Source, widest: float) -> dict[str, 
 def _docstring(text: str) -> range:
     """The lines of a function's docstring, the first line of its text is 0."""
     try:
-        (function, *_) = ast.parse(text).body
+        (function, *_) = parse(text).body
     except (SyntaxError, ValueError):
         return range(0)
     body = getattr(function, "body", [])

@@ -13,6 +13,7 @@ from sciprec.foundation.listing import counted
 from sciprec.instruments.assigning.origins import own_place
 from sciprec.instruments.assigning.stages import Stage
 from sciprec.precision.rewriting.program import Program
+from sciprec.precision.rewriting.syntax import parse
 from sciprec.tools.trace.models.census import Census, Lifting, Place
 from sciprec.tools.trace.models.notes import Notes
 from sciprec.tools.trace.models.steps import NO_STEP, Steps
@@ -75,7 +76,7 @@ def _given(text: str, parameters: Sequence[str], argument: str) -> str:
     said.
     """
     try:
-        calls = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)]
+        calls = [node for node in ast.walk(parse(text)) if isinstance(node, ast.Call)]
     except SyntaxError:
         return argument
     place = parameters.index(argument)

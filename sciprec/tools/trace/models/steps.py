@@ -18,6 +18,8 @@ from types import FrameType
 
 import numpy as np
 
+from sciprec.precision.rewriting.syntax import parse
+
 NO_STEP = 0
 """The number of what is before, between and after steps."""
 SAID, SHOWN, UPDATES = "said", "shown", "updates"
@@ -264,7 +266,7 @@ def repeats(text: str) -> bool:
     Args:
         text: the kernel's source.
     """
-    [function] = ast.parse(dedent(text)).body
+    [function] = parse(dedent(text)).body
     loops = [n for n in _statements(function) if isinstance(n, (ast.For, ast.While))]
     if len(loops) != 1:
         return False
