@@ -30,7 +30,7 @@ _DRAWN_BY = "matplotlib", "jinja2", "cmcrameri", "fonttools"
 
 
 def kept(key: str, draw: Callable[[], list[str]]) -> list[str]:
-    """What was kept under a key, or else what is drawn now.
+    """The parts kept under a key, or else those that are drawn now.
 
     Args:
         key: as `key_of` gives it; empty: nothing is kept.

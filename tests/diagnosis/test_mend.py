@@ -522,12 +522,10 @@ def test_some_of_hammings_rearrangements(name, tmp_path):
 @pytest.mark.parametrize(("backend", "first"), [("fp32", 0), ("fp64", 1)])
 def test_hammings_rearrangements(backend, first, tmp_path):
     """Of the 28 of chapter 3 (Hamming 1973) every sixth one: the mean error left is at most 2
-    bits, the largest at most 4 in all but one.
+    bits, the largest at most 4.
     """
-    within, names = 0, list(hamming_problems.PROBLEMS)[first::6]
-    for name in names:
+    for name in list(hamming_problems.PROBLEMS)[first::6]:
         before, after, other, other_after = rearranged(name, backend, tmp_path, 200)
         assert after[0] <= 2.0 < before[0], name
         assert other_after[0] <= other[0] + 0.5, name
-        within += after[1] <= 4.0
-    assert within >= len(names) - 1
+        assert after[1] <= 4.0, name

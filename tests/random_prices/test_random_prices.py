@@ -112,9 +112,9 @@ def test_more_work_never_widens_the_bound_of_a_barrier(case):
     The first had 0.017 in 3 s, 0.059 in 20 s. Of the second few paths show what its steps do: where
     the first 4096 had missed them, 0.0015 became 0.0024, as the base took the work that was left.
     """
-    bounds = [by_work(case, work) for work in WORKS[:-1]]
+    bounds = [by_work(case, work) for work in WORKS]
     assert not beyond({"bounds": bounds})
-    assert bounds[-1] < 0.75 * bounds[0]
+    assert bounds[-1] < 0.6 * bounds[0]
 
 
 @pytest.mark.slow

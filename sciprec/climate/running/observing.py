@@ -196,7 +196,7 @@ class Observer:
         return words + (f", level {where['level']}" if "level" in where else "")
 
     def observed(self, sums: tuple[Lost, ...] = ()) -> Observed:
-        """What was seen so far, beside what updates lost."""
+        """The observations so far, without lost updates."""
         rules = dict(self.plan.rules)
         alerts = self.history.alerts(rules, self.place) + alerts_of_sums(sums, rules)
         drift = None if self.drifting is None else self.drifting.drift
@@ -204,7 +204,7 @@ class Observer:
         return Observed(*about, sums=sums, not_looked_at=self.not_looked_at)
 
     def observed_at_end(self, levels: list[Level], steps: int) -> Observed:
-        """What was seen of the whole run, which has left these levels after so many steps."""
+        """The observations of the whole run, which has left these levels after so many steps."""
         fields = {} if self.drifting is None else self.drifting.fields(levels)
         whole = self.plan.watch if self.plan.level >= WHOLE else ()
         elements = {watched: self.elements(watched) for watched in whole}
@@ -212,7 +212,7 @@ class Observer:
         return replace(observed, drift_fields=fields, elements=elements)
 
     def _lost(self, levels: list[Level], steps: int) -> tuple[Lost, ...]:
-        """What updates of each variable lost."""
+        """Lost updates of each variable."""
         if self.losses is None:
             return ()
         stored, found = self.request.stored.initial, []

@@ -1,4 +1,4 @@
-"""What the levels of a time scheme were to change by, and what rounding lost of it.
+"""The changes that a time scheme asks of its levels, and how much of them rounding loses.
 
 Every call of an addition changes levels by sums x <- x + d: an increment with implicit diffusion,
 and the two displacements of leapfrog's filter. d is computed in binary64 from the numbers that the
@@ -88,7 +88,7 @@ class Losses:
             self._sums.note(held, new, asked, weight)
 
     def early(self, steps: int) -> np.ndarray:
-        """What the elements that are followed were to change by in the early steps of a run.
+        """The changes asked of the elements that are followed in the early steps of a run.
 
         Args:
             steps: how many it has made.

@@ -37,7 +37,7 @@ class _PairMaker:
     carrier = np.dtype(np.float64)
 
     def __repr__(self) -> str:
-        """What a baseline compares: there is one maker."""
+        """The words by which a baseline tells makers apart: there is one."""
         return NAME
 
     def lifted(self, kernel: Callable[..., Any], backend: Backend, trust_inputs: bool):

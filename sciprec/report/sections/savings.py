@@ -26,7 +26,7 @@ UPDATE = "state update"
 
 
 def savings_rows(runs: Sequence[StoredRun]) -> list[dict[str, Any]]:
-    """What each arithmetic of a scenario would save where a machine has it, as plain data.
+    """Savings of each arithmetic of a scenario on a machine that has it, as plain data.
 
     Args:
         runs: of the scenario.

@@ -1,4 +1,4 @@
-"""What helps besides patches: a line in a wider format, rounding at random, another epsilon."""
+"""Remedies besides patches: a line in a wider format, rounding at random, another epsilon."""
 
 from __future__ import annotations
 

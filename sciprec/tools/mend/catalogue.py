@@ -129,7 +129,7 @@ _OF_ANGLES = (
 )
 _MEAN, _OTHER_MEAN = "SUM(V, I, R)/N", "SUM(W, I, R)/N"
 _REST = f"(SUM(V - {_MEAN}, I, R)/N)"
-"""What the rounding of the mean leaves."""
+"""The part that the rounding of the mean leaves."""
 
 
 def _moment(power: int, of: str = "V") -> str:

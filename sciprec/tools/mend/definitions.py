@@ -169,7 +169,7 @@ def _surviving(known: Mapping[str, ast.expr], gone: set[str]) -> Known:
 
 
 def _counter(name: str) -> str:
-    """What counts the elements of an array that is known."""
+    """The expression that counts the elements of a known array."""
     return name.partition("[")[2][:-1]
 
 

@@ -52,7 +52,7 @@ class StagePart:
 
 
 def in_percent(left: float) -> str:
-    """What is left of an error, as "20 %"; of more than twice of it as a factor."""
+    """The share of an error that is left, as "20 %"; a factor where it is more than twice."""
     if not math.isfinite(left):
         return "not finite"
     if left > 2.0:
