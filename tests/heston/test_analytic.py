@@ -3,6 +3,7 @@
 import dataclasses
 import math
 
+import mpmath
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
@@ -117,23 +118,49 @@ def test_smile_shape_and_agreement_with_single_strikes():
     assert np.all(np.diff(smile.ravel()) < 0)
 
 
-def test_implied_volatility_round_trip():
-    strikes = np.exp(np.linspace(-1, 1, 21))
-    for deviation in (0.05, 0.2, 0.8, 3.0):
-        calls = black.call_prices(1.0, np.maximum(strikes, 1.0), deviation)
-        keep = calls > 1e-290
-        got = black.implied_volatility(calls[keep], 1.0, np.maximum(strikes, 1.0)[keep], 4.0)
-        np.testing.assert_allclose(got, deviation / 2.0, rtol=1e-11)
+def _exactly(price, forward, strike, maturity, discount, kind, near):
+    """The implied volatility of numbers as they are, to 40 digits, from a start beside it."""
+    with mpmath.workdps(50):
+        given = (price, forward, strike, maturity, discount)
+        price, forward, strike, maturity, discount = map(mpmath.mpf, given)
+        high, low = (forward, strike) if kind == "call" else (strike, forward)
+        x, size = abs(mpmath.log(forward / strike)), discount * mpmath.sqrt(forward * strike)
+        excess, room = price - discount * max(high - low, 0), discount * high - price
+        side, value = (1, excess) if excess < room else (-1, room)
+
+        def gap(logarithm):
+            s = mpmath.exp(logarithm)
+            terms = mpmath.exp(-x / 2) * mpmath.ncdf(side * (s / 2 - x / s))
+            terms -= side * mpmath.exp(x / 2) * mpmath.ncdf(-x / s - s / 2)
+            return mpmath.log(size * terms / value)
+
+        root = mpmath.findroot(gap, mpmath.log(near * mpmath.sqrt(maturity)))
+        return mpmath.exp(root) / mpmath.sqrt(maturity)
 
 
-@given(deviation=st.floats(0.01, 4), moneyness=st.floats(0, 1.5))
-@settings(max_examples=100, deadline=None)
-def test_implied_volatility_reprices(deviation, moneyness):
-    strike = math.exp(moneyness)
-    call = float(black.call_prices(1.0, strike, deviation))
-    volatility = float(black.implied_volatility(call, 1.0, strike, 1.0))
-    again = float(black.call_prices(1.0, strike, volatility)) if volatility else 0.0
-    assert again == pytest.approx(call, rel=1e-10, abs=4 * 2.0**-53)
+def test_implied_volatilities_are_right_to_some_units_in_the_last_place():
+    """Of options far in and out of the money, of minutes and of centuries, whose prices are within
+    10^-16 of their limits, too; from a volatility to its price and back as far as that price tells.
+    """
+    draw, n = np.random.default_rng(20261128), 300
+    kind, forward = draw.choice(["call", "put"], n), 10.0 ** draw.uniform(-3, 5, n)
+    years, deviation = 10.0 ** draw.uniform(-4, 2, n), 10.0 ** draw.uniform(-6, 1, n)
+    discount = np.exp(-draw.uniform(-0.02, 0.1, n) * years)
+    away = draw.normal(size=n) * draw.choice([0.0, 1e-3, 1.0, 5.0, 20.0], n)
+    strikes = forward * np.exp(np.clip(away * deviation, -200.0, 200.0))
+    calls = black.call_prices(forward, strikes, deviation, discount)
+    puts = discount * black.expected_puts(forward, strikes, deviation**2)
+    prices = np.where(kind == "call", calls, puts)
+    high, low = np.where(kind == "call", (forward, strikes), (strikes, forward))
+    within = (prices > discount * np.maximum(high - low, 1e-290)) & (prices < discount * high)
+    assert within.sum() > 200
+    given = [each[within] for each in (prices, forward, strikes, years, discount, kind)]
+    volatilities = black.implied_volatility(*given)
+    for *numbers, found in zip(*given, volatilities, strict=True):
+        truth = _exactly(*numbers, found)
+        assert abs(found - truth) <= 16 * 2.0**-53 * truth
+    again = black.implied_volatility(0.4, 1.0, [1.0, 1.0], 1.0, 1.0, ["call", "put"])
+    assert again[0] == again[1] == pytest.approx(1.0488, rel=1e-4)
 
 
 def test_implied_volatility_of_the_model():
@@ -149,8 +176,11 @@ def test_implied_volatility_of_the_model():
 
 @pytest.mark.parametrize("call", [-0.1, 1.0, 0.4, math.nan])
 def test_no_implied_volatility(call):
-    with pytest.raises(InputError, match="has no implied volatility; accepted: from 0.5 to below"):
+    words = "price .* at strike 0.5 has no implied volatility; accepted: from 0.5 to below 1.0"
+    with pytest.raises(InputError, match=f"call {words}"):
         black.implied_volatility(call, 1.0, 0.5, 1.0)
+    with pytest.raises(InputError, match="put price 0.5 at .*; accepted: from 0.0 to below 0.5"):
+        black.implied_volatility(0.5, 1.0, 0.5, 1.0, kind="put")
 
 
 @pytest.mark.parametrize("strike", [0.0, -1.0, math.nan, math.inf])

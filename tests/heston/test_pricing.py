@@ -10,6 +10,7 @@ import pytest
 from sciprec import climate, heston
 from sciprec.foundation.errors import InputError
 from sciprec.heston.bounds import plan
+from sciprec.heston.bounds.pricing import _open_ends
 from sciprec.heston.options.catalogue import (
     AsianArithmetic,
     Barrier,
@@ -18,7 +19,7 @@ from sciprec.heston.options.catalogue import (
     Put,
     Spot,
 )
-from sciprec.heston.semianalytic import analytic
+from sciprec.heston.semianalytic import analytic, black
 from tests.heston.examples import LEWIS
 
 CALL = Call(strike=100, maturity=1)
@@ -196,8 +197,33 @@ def test_a_tolerance_in_per_cent_is_the_share_and_rows_are_a_table():
     frame = result.to_dataframe()
     assert frame.price.tolist() == result.price.tolist()
     assert frame.strike.tolist() == [100, 90, 100] and frame.maturity.tolist() == [1.0, 0.5, 1.0]
+    years, kinds = np.array([1.0, 0.5]), ["call", "put"]
+    forward, discount = ([of(one) for one in years] for of in (LEWIS.forward, LEWIS.discount))
+    how = (forward, [100.0, 90.0], years, discount, kinds)
+    for name, side in (("_low", -1), ("", 0), ("_high", 1)):
+        prices = (frame.price + side * frame.bound)[:2]
+        column = frame[f"implied_volatility{name}"]
+        again = black.implied_volatility(prices, *how)
+        assert column[:2].tolist() == again.tolist() and np.isnan(column[2])
     greeks = heston.greeks(LEWIS, given[0], tolerance="20%").to_dataframe()
     assert set(greeks.greek) >= {"delta", "gamma"} and (greeks.bound > 0).all()
+
+
+def test_intervals_of_volatilities_may_be_open():
+    """Below where the intrinsic value is within the bound, above where the largest price is."""
+    result = heston.price(LEWIS, [Call(20.0, 0.1), Call(100.0, 1.0)], tolerance="1%", seed=3)
+    assert np.isnan(result.implied_volatility_low).tolist() == [True, False]
+    assert np.isfinite(result.implied_volatility_high).all()
+    assert result.sentences[-1] == (
+        "the interval of implied volatilities of the call at strike 20 and maturity 0.1 has no "
+        "lower end: the price less its bound does not exceed the intrinsic value"
+    )
+    ends = np.array([0.5, np.nan]), np.array([np.nan, np.nan])
+    given = [Call(100.0, 1.0), Put(90.0, 0.5)]
+    assert [words.partition(" has no ")[0] for words in _open_ends(given, *ends)] == [
+        "the interval of implied volatilities of the put at strike 90 and maturity 0.5",
+        "the interval of implied volatilities of 2 of 2 payoffs",
+    ]
 
 
 def test_options_by_place_are_those_by_name():

@@ -134,17 +134,17 @@ def test_along_the_path_there_is_a_price_without_a_truth():
 def test_implied_volatilities_know_calls_and_puts_and_their_limits():
     model = heston.Model(spot=100, v0=0.04, kappa=2, theta=0.04, sigma=0.5, rho=-0.5, rate=0.03)
     call, put = (cls(strike=95.0, maturity=0.5) for cls in (heston.Call, heston.Put))
-    found = options.implied_volatilities(
+    found = heston.black.implied_volatilities(
         model, [call, put], np.array([analytic.price(model, call), analytic.price(model, put)])
     )
     assert found[0] == pytest.approx(found[1], rel=1e-10)
     discount, forward = model.discount(0.5), model.forward(0.5)
     back = heston.black.call_prices(forward, 95.0, found[0] * math.sqrt(0.5), discount)
     assert back == pytest.approx(analytic.price(model, call), rel=1e-12)
-    limits = options.implied_volatilities(model, [call, call, put], np.array([1.0, 101.0, -1.0]))
+    limits = heston.black.implied_volatilities(model, [call, call, put], [1.0, 101.0, -1.0])
     assert limits[0] == limits[2] == 0.0 and math.isnan(limits[1])
     asian = heston.AsianArithmetic(strike=95.0, maturity=0.5, fixings=2)
-    assert np.isnan(options.implied_volatilities(model, [asian], np.array([5.0]))).all()
+    assert np.isnan(heston.black.implied_volatilities(model, [asian], [5.0])).all()
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ import xarray as xr
 import sciprec
 from sciprec import heston
 from sciprec.foundation.listing import MOST_LINES, Listing, Shown, Summary
-from sciprec.heston.bounds.pricing import LevelRow, PriceResult
+from sciprec.heston.bounds.pricing import VOLATILITIES, LevelRow, PriceResult
 from sciprec.heston.sensitivities.greek_pricing import NAMES, GreeksResult
 from sciprec.scenario.variant import Variant
 from sciprec.tools.memory.memory import MemoryFinding, MemoryReport
@@ -41,7 +41,8 @@ def priced(count):
     values = float(values[0]) if count == 1 else values
     parts = dict.fromkeys(("statistical", "discretisation", "rounding"), 0.0 * values)
     price = PriceResult(
-        **how, **parts, price=values, bound=0.0 * values + 0.072, rounding_error=0.0 * values,
+        **how, **parts, **dict.fromkeys(VOLATILITIES, values), price=values,
+        bound=0.0 * values + 0.072, rounding_error=0.0 * values,
         tolerance=0.0 * values + 0.1, extrapolation=("order 2",) * count,
     )  # fmt: skip
     table = np.squeeze(np.full((count, len(NAMES)), 0.5))

@@ -7,7 +7,7 @@ from typing import Any
 
 from sciprec.cli.console import print_listing, say
 from sciprec.foundation.listing import Listing
-from sciprec.heston.bounds.pricing import price_listing
+from sciprec.heston.bounds.pricing import price_listing, volatility_listing
 from sciprec.heston.sensitivities.greek_pricing import greek_listing
 
 _SHARES = ("mean_bound", "needed", "mean_error", "mean_error_interval")
@@ -26,6 +26,9 @@ def print_prices(content: Mapping[str, Any]) -> None:
     say(f"{prices[0]['payoff']} in {content['backend']}, bounds at {100 * confidence:g} %:\n")
     print_listing(price_listing(prices), _missed(prices))
     say("")
+    if (volatilities := volatility_listing(prices)) is not None:
+        print_listing(volatilities)
+        say("")
     for word, value in _course(content):
         say(f"{word:20s} {value}")
     say("")

@@ -23,6 +23,7 @@ from sciprec.heston.bounds.state import Pricing, PricingState, spent, useless
 from sciprec.heston.bounds.variance_reduction import choose_sampler
 from sciprec.heston.parameters import Model
 from sciprec.heston.payoff_registry import Payoff
+from sciprec.heston.semianalytic.black import implied_volatilities
 from sciprec.heston.simulation.fixed_counts import added
 from sciprec.instruments.assigning.assigned_backend import every_place_met
 from sciprec.instruments.assigning.policies import in_place_of
@@ -33,7 +34,8 @@ if TYPE_CHECKING:
     import xarray as xr
 
 PARTS = ("statistical", "discretisation", "rounding")
-_NUMBERS = ("price", "bound", *PARTS, "rounding_error", "tolerance")
+VOLATILITIES = ("implied_volatility", "implied_volatility_low", "implied_volatility_high")
+_NUMBERS = ("price", "bound", *PARTS, "rounding_error", "tolerance", *VOLATILITIES)
 _PARAMETERS = ("strike", "barrier", "moneyness", "start", "maturity", "fixings")
 
 
@@ -140,6 +142,12 @@ class PriceResult(BoundedResult):
             the price with the correction.
         tolerance: the largest bound that was accepted, in units of currency.
         extrapolation: per payoff "order 2", "order 1" or "larger difference".
+        implied_volatility: of calls and puts, at which Black and Scholes' formula gives the price
+            under the model's rates; NaN of other payoffs, and of a price that has none.
+        implied_volatility_low, implied_volatility_high: those of price - bound and price + bound,
+            between which the true price's is where the bound holds; NaN where that end is open:
+            price - bound is at most the intrinsic value, or price + bound at least the largest
+            price. A sentence says so.
 
     The rest is as in BoundedResult.
     """
@@ -152,6 +160,9 @@ class PriceResult(BoundedResult):
     rounding_error: float | np.ndarray
     tolerance: float | np.ndarray
     extrapolation: tuple[str, ...]
+    implied_volatility: float | np.ndarray
+    implied_volatility_low: float | np.ndarray
+    implied_volatility_high: float | np.ndarray
 
     def to_dataset(self) -> xr.Dataset:
         """Return an xarray Dataset with dimensions payoff, maturity, strike and backend."""
@@ -215,6 +226,29 @@ def bounded_listing(
         lines,
         droppable=("tolerance", *parts, "semi-analytic"),
     )
+
+
+def volatility_listing(rows: Sequence[Mapping[str, Any]]) -> Listing | None:
+    """One line per call or put: its implied volatility and the interval within the bound.
+
+    Args:
+        rows: of `PriceResult.rows`.
+
+    Returns:
+        None where no payoff is one.
+    """
+    rows = [row for row in rows if row["payoff"] in ("call", "put")]
+    several = len({row["payoff"] for row in rows}) > 1
+    lines = []
+    for row in rows:
+        middle, low, high = (row[name] for name in VOLATILITIES)
+        width = max((abs(x - middle) for x in (low, high) if x != middle and x == x), default=0.0)
+        places = max(0, 1 - math.floor(math.log10(width))) if width > 0 else 6
+        cells = ["–" if math.isnan(x) else f"{x:.{places}f}" for x in (middle, low, high)]
+        names = [row["payoff"]] * several
+        lines.append((*names, f"{row['strike']:g}", f"{row['maturity']:g}", *cells))
+    heads = ("strike", "maturity", "implied volatility", "from", "to")
+    return Listing(("payoff",) * several, heads, lines) if rows else None
 
 
 def varying(rows: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -314,22 +348,58 @@ def price(
     ]
     order = np.argsort(np.concatenate(sets))
 
-    def shaped(parts: list[np.ndarray]) -> Any:
-        values = np.concatenate(parts)[order]
+    def as_asked(values: np.ndarray) -> Any:
         return values if request.several else float(values[0])
 
+    def shaped(parts: list[np.ndarray]) -> Any:
+        return as_asked(np.concatenate(parts)[order])
+
     rules = [rule for bound in bounds for rule in bound.bias.rule]
+    price, total = shaped([b.price for b in bounds]), shaped([b.total for b in bounds])
+    low, middle, high = (
+        _volatilities(request, np.ravel(price + side * total)) for side in (-1, 0, 1)
+    )
     return PriceResult(
-        price=shaped([bound.price for bound in bounds]),
-        bound=shaped([bound.total for bound in bounds]),
+        price=price,
+        bound=total,
         statistical=shaped([bound.statistical for bound in bounds]),
         discretisation=shaped([bound.discretisation for bound in bounds]),
         rounding=shaped([bound.rounding for bound in bounds]),
         rounding_error=shaped([bound.rounding_error for bound in bounds]),
         tolerance=shaped(accepted),
         extrapolation=tuple(rules[k] for k in order),
-        **how_made(request, states, missed),
+        implied_volatility=as_asked(middle),
+        implied_volatility_low=as_asked(low),
+        implied_volatility_high=as_asked(high),
+        **how_made(request, states, missed, _open_ends(request.payoffs, low, high)),
     )
+
+
+def _volatilities(request: PricingRequest, prices: np.ndarray) -> np.ndarray:
+    """Return the implied volatilities of prices, shape (n_payoffs,); NaN where there are none."""
+    volatilities = implied_volatilities(request.model, request.payoffs, prices)
+    return np.where(volatilities > 0, volatilities, np.nan)
+
+
+def _open_ends(payoffs: Sequence[Payoff], low: np.ndarray, high: np.ndarray) -> list[str]:
+    """Say of which payoffs the interval of implied volatilities has no lower or no upper end."""
+    of_vanilla = [payoff.name in ("call", "put") for payoff in payoffs]
+    reasons = {
+        "lower": "the price less its bound does not exceed the intrinsic value",
+        "upper": "the price and its bound reach the largest price that there is",
+    }
+    sentences = []
+    for (end, why), volatilities in zip(reasons.items(), (low, high), strict=True):
+        names = [
+            f"the {payoff.name} at strike {payoff.strike:g} and maturity {payoff.maturity:g}"
+            for payoff, vanilla, value in zip(payoffs, of_vanilla, volatilities, strict=True)
+            if vanilla and np.isnan(value)
+        ]
+        if names:
+            whose = names[0] if len(names) == 1 else f"{len(names)} of {len(payoffs)} payoffs"
+            interval = f"the interval of implied volatilities of {whose}"
+            sentences.append(f"{interval} has no {end} end: {why}")
+    return sentences
 
 
 def _sets(payoffs: Sequence[Payoff]) -> list[list[int]]:
@@ -355,13 +425,15 @@ def pricing_of(request: PricingRequest, members: Sequence[int], share: float = 1
 
 
 def how_made(
-    request: PricingRequest, states: Sequence[PricingState], missed: Sequence[str]
-) -> dict[str, Any]:
+    request: PricingRequest, states: Sequence[PricingState], missed: Sequence[str],
+    further: Sequence[str] = (),
+) -> dict[str, Any]:  # fmt: skip
     """Return the fields of a BoundedResult.
 
     Args:
         states: of each set of payoffs that share their paths.
         missed: the sentences about missed tolerances, none where all are met.
+        further: other sentences.
     """
     levels = [one for state in states for one in state.levels]
     choices = dict.fromkeys(state.pricing.sampler.sentence for state in states)
@@ -380,7 +452,7 @@ def how_made(
         "confidence": request.confidence,
         "seed": request.seed,
         "variance_reduction": "; ".join(choices),
-        "sentences": (*notes, *missed),
+        "sentences": (*notes, *missed, *further),
         "fixed_point": added(one.fixed_point for one in levels),
     }
 

@@ -23,6 +23,7 @@ PRICED = (
     "rounding_error",
     "tolerance",
 )
+VOLATILITIES = ("implied_volatility", "implied_volatility_low", "implied_volatility_high")
 DERIVED = (
     "value",
     "bound",
@@ -39,14 +40,15 @@ def price_dataset(result: Any) -> xr.Dataset:
 
     Args:
         result: has payoffs (frozen classes with name and maturity, and strike where they have
-            one) and a number or an array (n_payoffs,) for each of PRICED.
+            one) and a number or an array (n_payoffs,) for each of PRICED and VOLATILITIES.
 
     Returns:
         Dimensions payoff, maturity, strike and backend, NaN where nothing was priced; a payoff
         without a strike is at the strike NaN. The run's own numbers and the levels' table (JSON)
         are attributes.
     """
-    return _dataset(result, PRICED, {}, {"extrapolation": ", ".join(result.extrapolation)})
+    rules = {"extrapolation": ", ".join(result.extrapolation)}
+    return _dataset(result, (*PRICED, *VOLATILITIES), {}, rules)
 
 
 def greeks_dataset(result: Any) -> xr.Dataset:

@@ -157,6 +157,12 @@ VARIABLES: dict[str, Variable] = {
     "implied_volatility": Variable(
         "1", "volatility at which Black's formula gives the price", compared=False
     ),
+    "implied_volatility_low": Variable(
+        "1", "volatility at which Black's formula gives the price less its bound", compared=False
+    ),
+    "implied_volatility_high": Variable(
+        "1", "volatility at which Black's formula gives the price and its bound", compared=False
+    ),
     "implied_volatility_bound": Variable(
         "1", "half of the range of implied volatilities within the bound", compared=False
     ),

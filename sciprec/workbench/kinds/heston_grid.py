@@ -94,6 +94,7 @@ def grid_options(given: HestonPayoffs, maturity: float) -> list[Any]:
 def _with_a_number_of_paths(given: HestonRun, how: dict[str, Any]) -> xr.Dataset:
     """Means of payments and their standard errors."""
     from sciprec import heston
+    from sciprec.heston.semianalytic.black import implied_volatilities
     from sciprec.heston.simulation import paths
     from sciprec.heston.simulation.fixed_counts import added
 
@@ -188,6 +189,8 @@ def _analytic_prices(model: Any, options: Sequence[Any]) -> np.ndarray:
 
 def _volatilities(model: Any, options: Sequence[Any], result: Any) -> dict[str, np.ndarray]:
     """Semi-analytic prices, and for Europeans the implied volatilities of prices and truths."""
+    from sciprec.heston.semianalytic.black import implied_volatilities
+
     exact = _analytic_prices(model, options)
     low, middle, high = (
         implied_volatilities(model, options, result.price + side * result.bound)
@@ -199,30 +202,3 @@ def _volatilities(model: Any, options: Sequence[Any], result: Any) -> dict[str, 
         "implied_volatility_bound": 0.5 * (high - low),
         "analytic_implied_volatility": implied_volatilities(model, options, exact),
     }
-
-
-def implied_volatilities(model: Any, options: Sequence[Any], prices: np.ndarray) -> np.ndarray:
-    """Volatilities at which Black's formula gives these prices.
-
-    Args:
-        model: a Model.
-        options: payoffs of one maturity.
-        prices: of the options, shape (n,).
-
-    Returns:
-        Shape (n,); 0 for prices at or below the intrinsic value, NaN for other payoffs than calls
-        and puts and for prices at or above the largest one.
-    """
-    from sciprec.heston.semianalytic.black import implied_volatility
-
-    found = np.full(len(options), math.nan)
-    for k, option in enumerate(options):
-        if option.name not in ("call", "put"):
-            continue
-        forward, discount = model.forward(option.maturity), model.discount(option.maturity)
-        parity = discount * (forward - option.strike)
-        call = prices[k] + (parity if option.name == "put" else 0.0)
-        call = max(call, discount * max(forward - option.strike, 0.0))
-        if call < discount * forward:
-            found[k] = implied_volatility(call, forward, option.strike, option.maturity, discount)
-    return found
