@@ -11,7 +11,7 @@ residual. In lines of their own (differences, flux, update) each gets the format
 
     sciprec tune examples/soil_column.py:diffuse_by_flux --inputs examples/soil_column.py:year \
         --check examples/soil_column.py:colder_year --output temperature --tolerance 1e-6 \
-        --formats fp64,fp32,fp16
+        -b fp64,fp32,fp16
 """
 
 from dataclasses import dataclass

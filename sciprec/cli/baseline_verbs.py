@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from sciprec.cli.exit_codes import NOT_MET
+from sciprec.cli.help_pages import Verbs
 from sciprec.cli.options import Backends, Json, Quiet
 from sciprec.cli.run_verb import Set, Threads
 from sciprec.cli.settings import interruptible
@@ -18,15 +19,18 @@ from sciprec.cli.written_files import Html, JUnit, written
 from sciprec.foundation import targets
 from sciprec.foundation.errors import InputError
 
-_HELP = "Baselines: what runs gave once, how far noise moves it, and whether it is still so."
-app = typer.Typer(help=_HELP, no_args_is_help=True)
+_HELP = "Keep what runs gave once, with its noise, and check whether it is still so."
+app = typer.Typer(help=_HELP, no_args_is_help=True, cls=Verbs)
 
 Folder = Annotated[Path, typer.Option(help="Folder of all baselines.")]
 Batch = Annotated[
-    Path | None, typer.Option(help="A folder of `sciprec run` that has the runs already.")
+    Path | None,
+    typer.Option(
+        help="Folder of `sciprec run` that has the runs already, so that none is computed again."
+    ),
 ]
 NoCommit = Annotated[
-    bool, typer.Option("--no-commit", help="Keep it although there is no commit to name.")
+    bool, typer.Option("--no-commit", help="Keep the baseline although there is no commit to name.")
 ]
 BASELINES = Path("baselines")
 _AS_THEY_WERE = "the baselines are as they were"
@@ -37,7 +41,7 @@ COMMANDS = ("price", "bench")
 
 @app.callback()
 def _verbs() -> None:
-    """Baselines: what runs gave once, how far noise moves it, and whether it is still so."""
+    """Keep what runs gave once, with its noise, and check whether it is still so."""
 
 
 @app.command("save")
@@ -50,7 +54,8 @@ def save(
         ),
     ],
     words: Annotated[
-        list[str] | None, typer.Argument(help="Options of price, or a benchmark's name.")
+        list[str] | None,
+        typer.Argument(help="Words behind the verb: options of price, or a benchmark's name."),
     ] = None,
     backend: Backends = None,
     inputs: Annotated[
@@ -61,16 +66,17 @@ def save(
         list[str] | None, typer.Option(help="Result of a kernel that counts [default: all].")
     ] = None,
     axes: Annotated[
-        list[str] | None, typer.Option(help="Axes of a kernel's result: path=time.")
+        list[str] | None, typer.Option(help="Names of the axes of a kernel's result: path=time.")
     ] = None,
     traced: Annotated[
         bool,
         typer.Option(
-            "--trace", help="Keep of a kernel which line makes how much of its error, not results."
+            "--trace",
+            help="Keep which line of a kernel makes how much of its error, and not its results.",
         ),
     ] = False,
     name: Annotated[
-        str | None, typer.Option(help="Of the baseline [default: the scenario's].")
+        str | None, typer.Option(help="Name of the baseline [default: the scenario's].")
     ] = None,
     folder: Folder = BASELINES,
     batch: Batch = None,
@@ -79,7 +85,7 @@ def save(
     threads: Threads = None,
     quiet: Quiet = False,
     json: Json = False,
-) -> None:  # fmt: skip
+) -> None:
     """Run a scenario, kernel or price, and perturbed copies that tell its noise, or a benchmark;
     keep what they give.
     """
@@ -117,24 +123,28 @@ def check(
     ] = False,
     slower: Annotated[
         float | None,
-        typer.Option(help="Exit with 1 where a run takes so many times longer: 1.5."),
+        typer.Option(
+            help="Exit with 1 where a run takes more than this factor longer, such as 1.5; a "
+            "larger factor lets slower runs pass."
+        ),
     ] = None,
     larger: Annotated[
         float | None,
-        typer.Option(help="Exit with 1 where a run takes so many times more memory: 1.5."),
+        typer.Option(
+            help="Exit with 1 where a run takes more than this factor of memory more, such as "
+            "1.5; a larger factor lets larger runs pass."
+        ),
     ] = None,
     html: Html = None,
     junit_xml: JUnit = None,
     markdown: Annotated[
         Path | None,
-        written(
-            targets.MARKDOWN, "--markdown", "File for a summary in Markdown, for a pull request."
-        ),
+        written(targets.MARKDOWN, "--markdown", "Write a summary in Markdown, for a pull request."),
     ] = None,
     threads: Threads = None,
     quiet: Quiet = False,
     json: Json = False,
-) -> None:  # fmt: skip
+) -> None:
     """Run again what baselines are of, and say what changed; exit with 1 where it did."""
     from sciprec.cli.console import print_check, print_json
     from sciprec.regression.baselines.asking import asked_again
@@ -163,7 +173,9 @@ def check(
 @app.command("bless")
 def bless(
     name: Annotated[str, typer.Argument(help="Name of a baseline.")],
-    reason: Annotated[str, typer.Option(help="Why the new numbers are right.")],
+    reason: Annotated[
+        str, typer.Option(help="Reason why the new numbers are right, which is kept with them.")
+    ],
     folder: Folder = BASELINES,
     batch: Batch = None,
     unversioned: NoCommit = False,

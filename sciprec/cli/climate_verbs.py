@@ -1,51 +1,72 @@
-"""The verbs `sciprec climate ...`; heavy imports wait until one is called."""
+"""The verb `sciprec climate run`; heavy imports wait until it is called."""
 
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
+from sciprec.cli.help_pages import Verbs
 from sciprec.cli.options import Backends, CaseName, Json, Quiet
 from sciprec.cli.run_verb import Fresh, Out, Threads, run_and_show
 from sciprec.cli.settings import command_line
 
-app = typer.Typer(help="The climate model: what it knows, and runs of it.", no_args_is_help=True)
-
+app = typer.Typer(
+    help="Run a case of the climate model without a scenario file.", no_args_is_help=True, cls=Verbs
+)
 _NUMBER = re.compile(r"\d{1,9}")
 
 
 @app.callback()
 def _verbs() -> None:
-    """The climate model: what it knows, and runs of it."""
+    """Run a case of the climate model without a scenario file."""
 
 
 @app.command("run")
 def run_case(
     case: CaseName,
     truncation: Annotated[
-        str, typer.Option(help="42 or T42; TL42 on a linear grid.")
+        str,
+        typer.Option(
+            help="Spectral truncation, 42 or T42, or TL42 on a linear grid; a larger one resolves "
+            "more and takes longer."
+        ),
     ] = "42",
-    days: Annotated[float, typer.Option(help="Simulated days.")] = 5.0,
+    days: Annotated[
+        float, typer.Option(help="Simulated days; more of them let errors grow longer.")
+    ] = 5.0,
     backend: Backends = None,
     output_hours: Annotated[
-        float | None, typer.Option(help="Between stored states [default: 24].")
+        float | None,
+        typer.Option(help="Hours between stored states; fewer store more of them [default: 24]."),
     ] = None,
     step_seconds: Annotated[
-        float | None, typer.Option(help="Time step [default: the truncation's usual one].")
+        float | None,
+        typer.Option(
+            help="Seconds of a time step; a longer one is faster, and may be unstable [default: "
+            "the truncation's usual one]."
+        ),
     ] = None,
     time_scheme: Annotated[
-        str | None, typer.Option(help="See `climate list` [default: the equations' own].")
+        str | None,
+        typer.Option(
+            help="Time scheme, which `sciprec list climate` names [default: the equations' own]."
+        ),
     ] = None,
     compensation: Annotated[
-        list[str] | None, typer.Option(help="none, carry, ...; repeat it for several.")
+        list[str] | None,
+        typer.Option(
+            help="Compensation of rounded sums, none, carry or others; repeat it for several."
+        ),
     ] = None,
     settings: Annotated[
         list[str] | None,
         typer.Option(
-            "--set", metavar="KEY=VALUE",
-            help="Any other key of a scenario: climate.parameters.angle_degrees=45; repeatable.",
+            "--set",
+            metavar="KEY=VALUE",
+            help="Value of any other key of a scenario: ensemble.members=20; "
+            "repeat it for several.",
         ),
     ] = None,
     out: Out = None,
@@ -53,7 +74,7 @@ def run_case(
     fresh: Fresh = False,
     quiet: Quiet = False,
     json: Json = False,
-) -> None:  # fmt: skip
+) -> None:
     """Run a case in fp64 and other arithmetics; print what they differ by, store files and a page.
 
     The same as `sciprec run` of a scenario file that says so.
@@ -97,70 +118,3 @@ def _heading(case: str, truncation: str) -> dict[str, str]:
         "source": CASES[case].source if case in CASES else case,
         "kind": "climate",
     }
-
-
-@app.command("list")
-def list_names(
-    json: Json = False,
-) -> None:
-    """List cases, truncations, equations, time schemes, and arithmetics of transforms' stages."""
-    from sciprec.cli.console import print_json, print_listing, say
-    from sciprec.foundation.listing import Listing
-
-    content = catalogue()
-    if json:
-        print_json(content)
-        return
-    for kind, rows in content.items():
-        say(f"\n{kind}:")
-        heads = tuple(rows[0])
-        lines = [tuple(_cell(value) for value in row.values()) for row in rows]
-        droppable = ("source", "parameters", "fields")
-        print_listing(Listing(heads, (), lines, droppable=droppable))
-
-
-def catalogue() -> dict[str, list[dict[str, Any]]]:
-    """Cases, truncations, equations, time schemes and stages of transforms as plain data."""
-    from sciprec.climate.catalogue import CASES, EQUATIONS, TIME_SCHEMES
-    from sciprec.climate.running.parameters import MODEL
-    from sciprec.climate.transform.grid import TRUNCATIONS
-    from sciprec.precision.formats.stages import STAGES
-
-    cases = [
-        {"name": c.name, "equations": c.equations, "parameters": dict(c.parameters),
-         "source": c.source}
-        for c in CASES.values()
-    ]  # fmt: skip
-    truncations = [
-        {"name": t.name, "nlat": t.nlat, "nlon": t.nlon, "step_seconds": t.step_seconds}
-        for t in TRUNCATIONS.values()
-    ]
-    equations = [
-        {"name": e.name, "prognostic": list(e.variables), "fields": list(e.fields),
-         "parameters": {**e.parameters, **MODEL}, "time_scheme": e.time_scheme,
-         "source": e.source}
-        for e in EQUATIONS.values()
-    ]  # fmt: skip
-    schemes = [
-        {"name": s.name, "order": s.order, "kind": "implicit gravity waves" if s.implicit_share
-         else "explicit", "source": s.source}
-        for s in TIME_SCHEMES.values()
-    ]  # fmt: skip
-    stages = [{"name": name, **vars(stages)} for name, stages in STAGES.items()]
-    return {
-        "cases": cases, "truncations": truncations, "equations": equations,
-        "time_schemes": schemes, "stages": stages,
-    }  # fmt: skip
-
-
-def _cell(value: Any) -> str:
-    """A value of a table in words; a choice is shown with all its words, the usual one first."""
-    if isinstance(value, dict):
-        return ", ".join(f"{k} = {_cell(v)}" for k, v in value.items()) or "–"
-    if isinstance(value, tuple):
-        return " | ".join(map(str, value))
-    if isinstance(value, list):
-        return ", ".join(map(str, value))
-    if value is None:
-        return "–"
-    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -19,11 +19,12 @@ from sciprec.cli import (
     climate_verbs,
     compare_verb,
     coverage_verb,
-    digits_verb,
-    listing_verbs,
-    monitor_verbs,
-    page_verbs,
+    help_pages,
+    kernel_verbs,
+    list_verbs,
+    monitor_verb,
     repeat_verb,
+    report_verb,
     run_verb,
     scenario_verbs,
     study_verb,
@@ -48,11 +49,11 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    cls=help_pages.Verbs,
+    context_settings=help_pages.SETTINGS,
+    epilog="`sciprec VERB --help` has the options of a verb, `sciprec dev --help` the verbs by "
+    "which sciprec itself is checked.",
 )
-app.add_typer(baseline_verbs.app, name="baseline")
-app.add_typer(climate_verbs.app, name="climate")
-app.add_typer(scenario_verbs.app, name="scenario")
 
 
 def _print_version(requested: bool) -> None:
@@ -67,7 +68,8 @@ def _global_options(
     debug: Annotated[
         bool,
         typer.Option(
-            "--debug", help="Show the traceback of an internal error (before or after the verb)."
+            "--debug",
+            help="Show the traceback of an internal error; stands before or behind the verb.",
         ),
     ] = False,
     plugin: Annotated[
@@ -75,17 +77,22 @@ def _global_options(
         typer.Option(
             "--plugin",
             help="Python file of yours to import first, here and on workers; repeat it for "
-            "several (before or after the verb).",
+            "several, before or behind the verb.",
         ),
     ] = None,
     version: Annotated[
         bool,
-        typer.Option("--version", help="Show the version.", callback=_print_version, is_eager=True),
+        typer.Option(
+            "--version", help="Show the version, and end.", callback=_print_version, is_eager=True
+        ),
     ] = False,
     completion: Annotated[
         str | None,
         typer.Option(
-            "--completion", metavar="SHELL", callback=print_completion, is_eager=True,
+            "--completion",
+            metavar="SHELL",
+            callback=print_completion,
+            is_eager=True,
             help="Print what bash, zsh or fish reads to complete words: "
             'eval "$(sciprec --completion bash)".',
         ),
@@ -96,23 +103,35 @@ def _global_options(
     Settings.plugins = load_files(plugin or ())
 
 
-app.command()(run_verb.run)
-app.command()(run_verb.quickstart)
-app.command()(listing_verbs.backends)
-app.command()(listing_verbs.policies)
-app.command()(listing_verbs.doctor)
-app.command()(page_verbs.report)
-app.command()(study_verb.study)
-app.command()(trace_verb.trace)
-app.command()(digits_verb.digits)
-app.command()(tune_verb.tune)
-app.command()(monitor_verbs.monitor)
-app.command()(monitor_verbs.watch)
-app.command()(compare_verb.compare)
-app.command()(repeat_verb.repeat)
-app.command()(price_verbs.price)
-app.command()(coverage_verb.coverage)
-app.command()(page_verbs.gallery)
+_VERBS: dict[str, tuple[Any, ...]] = {
+    help_pages.KERNEL: (
+        study_verb.study, trace_verb.trace, tune_verb.tune, monitor_verb.monitor,
+        kernel_verbs.bound, kernel_verbs.digits, kernel_verbs.check_memory,
+    ),
+    help_pages.MODELS: (
+        run_verb.run, compare_verb.compare, report_verb.report, ("climate", climate_verbs.app),
+    ),
+    help_pages.OPTIONS: (price_verbs.price,),
+    help_pages.KEEP: (("baseline", baseline_verbs.app), repeat_verb.repeat),
+    help_pages.REST: (
+        ("list", list_verbs.app), ("scenario", scenario_verbs.app), list_verbs.doctor,
+        run_verb.quickstart,
+    ),
+}  # fmt: skip
+"""Verbs by group; of verbs that have verbs of their own the name and these."""
+_DEV = typer.Typer(
+    help="Check sciprec itself: its bounds of prices, the pages of its gallery.",
+    no_args_is_help=True, cls=help_pages.Verbs,
+)  # fmt: skip
+_DEV.command()(coverage_verb.coverage)
+_DEV.command()(report_verb.gallery)
+app.add_typer(_DEV, name="dev", hidden=True)
+for _group, _members in _VERBS.items():
+    for _verb in _members:
+        if isinstance(_verb, tuple):
+            app.add_typer(_verb[1], name=_verb[0], rich_help_panel=_group)
+        else:
+            app.command(rich_help_panel=_group)(_verb)
 
 
 @app.command(

@@ -16,55 +16,78 @@ from sciprec.foundation.errors import InputError
 def compare(
     golden: Annotated[
         Path | None,
-        typer.Argument(help="The truth: a netCDF, Zarr, .npy or .npz file, or a folder of them."),
+        typer.Argument(help="Truth: a netCDF, Zarr, .npy or .npz file, or a folder of them."),
     ] = None,
     actual: Annotated[
-        Path | None, typer.Argument(help="The run: such a file, or a folder.")
+        Path | None, typer.Argument(help="Run that is compared with it: such a file, or a folder.")
     ] = None,
     rtol: Annotated[
         list[str] | None,
         typer.Option(
-            help="Largest relative l2 error that counts as the same: 1e-3, 0.1%, 8u (unit "
-            "roundoffs of the run's format), auto, or for one variable temperature=1e-3; "
-            "repeatable."
+            help="Largest relative l2 error (metric relative_l2) that counts as the same: "
+            "1e-3, 0.1%, 8u (unit roundoffs of the run's format), auto, or for one "
+            "variable temperature=1e-3; a larger one lets more pass; repeat it for "
+            "several."
         ),
     ] = None,
     atol: Annotated[
         list[str] | None,
-        typer.Option(help="Largest error that counts as the same: 0.5 or height=0.5; repeatable."),
+        typer.Option(
+            help="Largest error (metric max_abs) that counts as the same, in the variable's "
+            "units: 0.5 or height=0.5; a larger one lets more pass; repeat it for "
+            "several."
+        ),
     ] = None,
     max_ulp: Annotated[
         list[str] | None,
-        typer.Option(help="Largest error in units in the last place: 4 or u=4; repeatable."),
+        typer.Option(
+            help="Largest error in units in the last place (metric max_ulp) that counts as the"
+            " same: 4 or u=4; a larger one lets more pass; repeat it for several."
+        ),
     ] = None,
     select: Annotated[
         list[str] | None,
         typer.Option(
             metavar="AXIS=WHAT",
-            help="What is compared along an axis: time=2.5, time=1,2, time=1..4 (both ends too), "
-            "time=#-1 for the last place, time=2000-01-31; repeatable.",
+            help="Places along an axis that are compared: time=2.5, time=1,2, time=1..4 (both "
+            "ends too), time=#-1 for the last place, time=2000-01-31; repeat it for "
+            "several axes.",
         ),
     ] = None,
     rename: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="A=B", help="Variable or axis A of the run is the truth's B; repeatable."
+            metavar="A=B",
+            help="Compare the run's variable or axis A with the truth's B; repeat it for several.",
         ),
     ] = None,
     ignore: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help="A variable, a coordinate, or a file of folders, that is not compared; "
-            "repeatable.",
+            help="Name of a variable, a coordinate, or a file of folders, that is not "
+            "compared; repeat it for several.",
         ),
     ] = None,
     coords_atol: Annotated[
-        float, typer.Option(help="How far coordinates may be apart that count as the same.")
+        float,
+        typer.Option(
+            help="Largest distance of coordinates that count as the same; a larger one lets "
+            "more pass."
+        ),
     ] = 0.0,
-    coords_rtol: Annotated[float, typer.Option(help="The same relative to the truth's.")] = 0.0,
+    coords_rtol: Annotated[
+        float,
+        typer.Option(
+            help="Largest distance of coordinates over the truth's that count as the same; a "
+            "larger one lets more pass."
+        ),
+    ] = 0.0,
     stored: Annotated[
-        Path | None, typer.Option(help="Judge what --json printed again, without the files.")
+        Path | None,
+        typer.Option(
+            help="File of what --json printed, which is judged again without the files of numbers."
+        ),
     ] = None,
     html: Html = None,
     junit_xml: JUnit = None,

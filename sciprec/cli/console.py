@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import textwrap
 from collections.abc import Callable, Sequence
 from os import PathLike
 from pathlib import Path
@@ -161,23 +162,51 @@ def print_check(check: Any) -> None:
         say(line)
 
 
+def print_keys(found: Sequence[Any]) -> None:
+    """The table of keys of a scenario; some lines for each key where it is wider than the terminal.
+
+    Args:
+        found: keys, of sciprec.scenario.keys.
+    """
+    from sciprec.scenario.keys import key_lines, keys_listing
+
+    listing, width = keys_listing(list(found)), _console().width
+    if _width(_drawn(listing, (), lambda *_: "")) <= width:
+        return print_listing(listing)
+    for key in found:
+        for line in key_lines(key, width):
+            say(line)
+    return None
+
+
 def print_listing(
     listing: Listing, style: Callable[[int, str, str], str] = lambda number, head, cell: ""
 ) -> None:
-    """Print a table, and of the columns that may be left out those that fit into the terminal.
+    """Print a table, and of the columns that may be left out those that fit into the terminal; a
+    line names the others.
 
     Args:
         listing: the words.
         style: of a cell, by the number of its row, its head, and its words; empty for none.
     """
     console = _console()
+    width = console.width
     for count in range(len(listing.droppable) + 1):
-        table = _drawn(listing, listing.droppable[:count], style)
-        if console.measure(table, options=_UNLIMITED).maximum <= console.width:
+        dropped = listing.droppable[:count]
+        table = _drawn(listing, dropped, style)
+        if _width(table) <= width:
             break
     else:  # the names alone are too long: let the terminal break the lines
         console.width = _UNLIMITED.max_width
     console.print(table)
+    if missing := [head for head in listing.heads if head in dropped]:
+        words = f"not shown for want of width: {', '.join(missing)}"
+        say("\n".join(textwrap.wrap(words, width)))
+
+
+def _width(table: Table) -> int:
+    """Columns that a table takes."""
+    return Console().measure(table, options=_UNLIMITED).maximum
 
 
 def _drawn(

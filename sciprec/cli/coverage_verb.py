@@ -33,23 +33,49 @@ def coverage(
     ] = None,
     backend: Backends = None,
     case: Annotated[
-        list[str] | None, typer.Option(help="Case of the references; repeat it for several.")
+        list[str] | None,
+        typer.Option(help="Name of a case of the references; repeat it for several."),
     ] = None,
-    small: Annotated[bool, typer.Option("--small", help="Three cases, few seeds.")] = False,
+    small: Annotated[
+        bool, typer.Option("--small", help="Price three cases with few seeds, in seconds.")
+    ] = False,
     random: Annotated[
         int | None,
-        typer.Option(min=2, help="Prices of each set of random models, in place of the cases."),
+        typer.Option(
+            min=2,
+            help="Number of prices of each set of random models, in place of the cases; more "
+            "of them tell more and take longer.",
+        ),
     ] = None,
-    draw: Annotated[int, typer.Option(min=0, help="Seed of the random models.")] = DRAW,
-    tolerance: Annotated[str, typer.Option(help="Of the bounds, as a share of the price.")] = "2%",
-    confidence: Annotated[float, share_option("Of the bounds.", least=0.5, most=0.999)] = 0.95,
+    draw: Annotated[
+        int, typer.Option(min=0, help="Seed of the random models; another one draws other models.")
+    ] = DRAW,
+    tolerance: Annotated[
+        str,
+        typer.Option(
+            help="Largest bound, as a share of the price; a larger one is reached sooner."
+        ),
+    ] = "2%",
+    confidence: Annotated[
+        float,
+        share_option(
+            "Probability with which the bound holds; a larger one gives a wider bound.",
+            least=0.5,
+            most=0.999,
+        ),
+    ] = 0.95,
     references: Annotated[
         Path | None,
         typer.Option(help="File of reference prices (JSON) [default: the shipped one]."),
     ] = None,
     out: Annotated[Path, typer.Option(help="Folder for the page.")] = Path("reports/coverage"),
     threads: Annotated[
-        int | None, typer.Option(min=1, help="Change no result [default: all cores].")
+        int | None,
+        typer.Option(
+            min=1,
+            help="Number of threads; more of them end sooner and change no result [default: "
+            "all cores].",
+        ),
     ] = None,
     quiet: Quiet = False,
     json: Json = False,

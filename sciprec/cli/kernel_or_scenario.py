@@ -13,24 +13,37 @@ Subject = Annotated[
     str,
     typer.Argument(
         metavar="KERNEL|SCENARIO",
-        help="A function of a Python file, FILE.py:FUNCTION, or a scenario: its file, or the "
-        "name of one that comes with sciprec.",
+        help="Kernel, a function of a Python file as FILE.py:FUNCTION, or a scenario: its "
+        "file, or the name of one that comes with sciprec.",
+    ),
+]
+Kernel = Annotated[
+    str,
+    typer.Argument(metavar="KERNEL", help="Kernel, a function of a Python file: FILE.py:FUNCTION."),
+]
+Metric = Annotated[
+    str | None,
+    typer.Option(
+        "--metric",
+        help="Metric of the error of a kernel: relative_l2, relative_max, max_relative, max_abs or "
+        "rms [default: relative_l2].",
     ),
 ]
 KernelInputs = Annotated[
     str | None,
     typer.Option(
         "--inputs",
-        help="A kernel's arguments by name: an .npz or netCDF file, or FILE.py:FUNCTION of a "
-        "function that returns them.",
+        help="Arguments of the kernel by name: an .npz or netCDF file, or FILE.py:FUNCTION"
+        " of a function that returns them.",
     ),
 ]
 Outputs = Annotated[
     list[str] | None,
     typer.Option(
         "--output",
-        help="Result that counts: an argument that the kernel writes, or return (return_0, "
-        "...); of a scenario a variable of its files [default: all; fields, or prices].",
+        help="Result that counts: an argument that the kernel writes, or return (return_0,"
+        " ...); of a scenario a variable of its files; repeat it for several "
+        "[default: all; fields, or prices].",
     ),
 ]
 
@@ -44,6 +57,20 @@ def is_kernel(subject: str) -> bool:
     from sciprec.tools.calls.kernel_file import is_kernel as names_kernel
 
     return names_kernel(subject)
+
+
+def kernel_alone(named: str, inputs: str | None, verb: str) -> tuple[Any, dict[str, Any]]:
+    """A kernel and its arguments, for a verb that takes no scenario.
+
+    Raises:
+        InputError: it is none.
+    """
+    if not is_kernel(named):
+        raise InputError(
+            f"{verb} is given '{named}', a scenario; it takes a kernel, FILE.py:FUNCTION. For a "
+            "model's drift from fp64 use `sciprec monitor`"
+        )
+    return kernel_with_inputs(named, inputs)
 
 
 def kernel_with_inputs(

@@ -95,16 +95,23 @@ def _scenarios(incomplete: str) -> list[str]:
 
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing of the progress.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing about the progress.")]
 Backends = Annotated[
     list[str] | None,
     typer.Option(
         "--backend", "-b", autocompletion=known_backends,
-        help="Arithmetic; repeat it for several.",
+        help="Arithmetic to compute in, by its name in `sciprec list backends` or a spec "
+"string; repeat it for several.",
     ),
 ]  # fmt: skip
 Backend = Annotated[
-    str, typer.Option("--backend", "-b", autocompletion=known_backends, help="Arithmetic.")
+    str,
+    typer.Option(
+        "--backend",
+        "-b",
+        autocompletion=known_backends,
+        help="Arithmetic to compute in, by its name in `sciprec list backends` or a spec string.",
+    ),
 ]
 ScenarioFiles = Annotated[
     list[Path],
@@ -113,17 +120,29 @@ ScenarioFiles = Annotated[
     ),
 ]
 KindName = Annotated[
-    str, typer.Argument(autocompletion=_kinds, help="climate, heston, accumulation, a plugin's.")
+    str,
+    typer.Argument(
+        autocompletion=_kinds,
+        help="Kind of the scenario: climate, heston, accumulation, or a plugin's.",
+    ),
 ]
 AnyKind = Annotated[
-    str | None, typer.Argument(autocompletion=_kinds, help="A kind [default: all of them].")
+    str | None,
+    typer.Argument(
+        autocompletion=_kinds,
+        help="Kind of scenario: climate, heston, accumulation, or a plugin's [default: all].",
+    ),
 ]
 CaseName = Annotated[
-    str, typer.Argument(autocompletion=_cases, help="A registered case; see `climate list`.")
+    str,
+    typer.Argument(autocompletion=_cases, help="Name of a case, which `sciprec list cases` has."),
 ]
 Payoff = Annotated[
     str,
-    typer.Option(autocompletion=_payoffs, help="Such as call, asian-arithmetic, barrier-down-out."),
+    typer.Option(
+        autocompletion=_payoffs,
+        help="Name of the payoff, such as call, asian-arithmetic, barrier-down-out.",
+    ),
 ]
 
 

@@ -21,22 +21,26 @@ def repeat(
         list[str] | None,
         typer.Argument(
             metavar="KERNEL|SCENARIO|-- COMMAND",
-            help="A function of a Python file, FILE.py:FUNCTION; a scenario, its file or name; or "
-            "behind -- a command with its words, where {out} stands for a new folder.",
+            help="Kernel as FILE.py:FUNCTION, scenario by its file or name, or behind -- a "
+            "command with its words, where {out} stands for a new folder.",
         ),
     ] = None,
     inputs: KernelInputs = None,
     backend: Backends = None,
     runs: Annotated[
         int | None,
-        typer.Option(help="How many, 2 or more [default: one for each circumstance]."),
+        typer.Option(
+            help="Number of runs, 2 or more; more of them find rarer differences [default: one"
+            " for each circumstance]."
+        ),
     ] = None,
     block_size: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME=N,N",
-            help="What says how many at a time, with other values for it: an integer argument of a "
-            "kernel, a variable of a command's environment; repeatable.",
+            help="Name of what says how many at a time, with other values for it: an integer "
+            "argument of a kernel, a variable of a command's environment; repeat it for "
+            "several.",
         ),
     ] = None,
     folder: Annotated[
@@ -47,7 +51,8 @@ def repeat(
         list[str] | None,
         typer.Option(
             metavar="PATTERN",
-            help="Files, or what is in them, that do not count: '*.log', 'elapsed'; repeatable.",
+            help="Pattern of files, or of what is in them, that do not count: '*.log', "
+            "'elapsed'; repeat it for several.",
         ),
     ] = None,
     changes: Set = None,

@@ -21,7 +21,12 @@ Out = Annotated[
     Path | None, typer.Option(help="Folder for files and page [default: reports/NAME].")
 ]
 Threads = Annotated[
-    int | None, typer.Option(min=1, help="Threads of this process [default: one a processor].")
+    int | None,
+    typer.Option(
+        min=1,
+        help="Number of threads in this process; more of them end sooner and change no "
+        "result [default: one a processor].",
+    ),
 ]
 Fresh = Annotated[
     bool, typer.Option("--fresh", help="Compute again what is in the folder already.")
@@ -30,7 +35,7 @@ Set = Annotated[
     list[str] | None,
     typer.Option(
         "--set", metavar="KEY=VALUE",
-        help="What goes before the files' own: climate.days=3; repeat it for several.",
+        help="Value that replaces the files' own: climate.days=3; repeat it for several.",
     ),
 ]  # fmt: skip
 
@@ -40,13 +45,20 @@ def run(
     backend: Annotated[
         list[str] | None,
         typer.Option(
-            "--backend", "-b", autocompletion=known_backends,
+            "--backend",
+            "-b",
+            autocompletion=known_backends,
             help="Arithmetic to use instead of the scenarios' own; repeat it for several.",
         ),
     ] = None,
     out: Out = None,
     workers: Annotated[
-        int | None, typer.Option(min=1, help="Processes on this machine [default: threads].")
+        int | None,
+        typer.Option(
+            min=1,
+            help="Number of processes on this machine; more of them end sooner and change no "
+            "result [default: threads of one].",
+        ),
     ] = None,
     scheduler: Annotated[
         str | None, typer.Option(help="Address of a dask cluster, such as tcp://host:8786.")
@@ -64,7 +76,7 @@ def run(
     ] = False,
     quiet: Quiet = False,
     json: Json = False,
-) -> None:  # fmt: skip
+) -> None:
     """Run scenarios in all their arithmetics; store netCDF files and a page."""
     options = {"--workers": workers, "--scheduler": scheduler, "--threads": threads}
     names = [name for name, value in options.items() if value is not None]
@@ -98,9 +110,14 @@ def quickstart(
 
 
 def run_and_show(
-    scenarios: Sequence[Any], *, enforce: bool = False, quiet: bool, json: bool,
-    junit_xml: Path | None = None, **how: Any,
-) -> None:  # fmt: skip
+    scenarios: Sequence[Any],
+    *,
+    enforce: bool = False,
+    quiet: bool,
+    json: bool,
+    junit_xml: Path | None = None,
+    **how: Any,
+) -> None:
     """Run a batch and print its table; exit with 1 where a run failed.
 
     Args:

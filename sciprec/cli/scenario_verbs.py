@@ -10,18 +10,19 @@ from typing import Annotated
 import typer
 
 from sciprec.cli.exit_codes import USAGE
+from sciprec.cli.help_pages import Verbs
 from sciprec.cli.options import AnyKind, Json, KindName, ScenarioFiles
 from sciprec.cli.written_files import written
 from sciprec.foundation import targets
 from sciprec.foundation.errors import printable
 
-_HELP = "Scenario files: their keys, a first one, a schema for editors, and their mistakes."
-app = typer.Typer(help=_HELP, no_args_is_help=True)
+_HELP = "List keys of scenario files, write a first one or a schema for editors, and find mistakes."
+app = typer.Typer(help=_HELP, no_args_is_help=True, cls=Verbs)
 
 
 @app.callback()
 def _verbs() -> None:
-    """Scenario files: their keys, a first one, a schema for editors, and their mistakes."""
+    """List keys of scenario files, write a first one or a schema for editors, and find mistakes."""
 
 
 @app.command("keys")
@@ -29,9 +30,8 @@ def list_keys(
     kind: AnyKind = None,
     json: Json = False,
 ) -> None:
-    """List every key with its type, unit, limits, default and an example."""
-    from sciprec.cli.console import print_json, print_listing, say
-    from sciprec.scenario.keys import keys_listing
+    """List every key with its type, unit, limits, default, an example and its meaning."""
+    from sciprec.cli.console import print_json, print_keys, say
     from sciprec.workbench.kinds import kinds
     from sciprec.workbench.kinds.schema import scenario_keys
 
@@ -42,7 +42,7 @@ def list_keys(
     for name, of_kind in keys.items():
         if not kind:
             say(f"\n{name}:")
-        print_listing(keys_listing(of_kind))
+        print_keys(of_kind)
 
 
 @app.command("schema")
@@ -82,7 +82,11 @@ def new_file(
     kind: KindName,
     out: Annotated[
         Path | None,
-        written(targets.SCENARIO, "--out", "File to write [default: standard output]."),
+        written(
+            targets.SCENARIO,
+            "--out",
+            "Write the scenario into this file [default: standard output].",
+        ),
     ] = None,
 ) -> None:
     """Write a first scenario of a kind that runs as it stands, every key with a comment."""

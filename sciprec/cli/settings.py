@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from sciprec.cli.old_spellings import in_todays_words
 from sciprec.foundation.errors import InputError, Interrupted
 
 FILES_KEPT = "the files of runs that had finished are kept"
@@ -65,7 +66,7 @@ def before_the_verb(given: list[str]) -> list[str]:
             moved += [word, file]
         else:
             rest.append(word)
-    return [*moved, *rest, *given[end:]]
+    return [*moved, *in_todays_words(rest), *given[end:]]
 
 
 def as_words(plugins: tuple[str, ...]) -> list[str]:

@@ -22,12 +22,14 @@ NOT_SHOWN = ("beyond", "broken", "doubtful")
 
 
 def study(
-    kernel: Annotated[str, typer.Argument(help="A function of a Python file: FILE.py:FUNCTION.")],
+    kernel: Annotated[
+        str, typer.Argument(help="Kernel, a function of a Python file: FILE.py:FUNCTION.")
+    ],
     inputs: Annotated[
         list[str],
         typer.Option(
-            help="Its arguments by name: an .npz or netCDF file, or FILE.py:FUNCTION of a function "
-            "that returns them; repeat it for several members."
+            help="Arguments of the kernel by name: an .npz or netCDF file, or FILE.py:FUNCTION"
+            " of a function that returns them; repeat it for several members."
         ),
     ],
     backend: Backends = None,
@@ -35,17 +37,21 @@ def study(
         list[str] | None,
         typer.Option(
             help="Largest error that is good enough: 1e-3, 0.1%, or for one output path=1e-3; "
-            "exit with 1 when an arithmetic misses it."
+            "exit with 1 when an arithmetic misses it; a larger one lets more pass."
         ),
     ] = None,
     metric: Annotated[
-        str, typer.Option(help="Metric of the tolerance: relative_l2, max_abs, ...")
+        str,
+        typer.Option(
+            help="Metric of the tolerance: relative_l2, relative_max, max_relative, max_abs, rms, "
+            "or one of a plugin."
+        ),
     ] = "relative_l2",
     output: Annotated[
         list[str] | None,
         typer.Option(
-            help="Result that counts, the main one first: an argument that the kernel writes, or "
-            "what it returns (result, result_0, ...) [default: all]."
+            help="Result that counts, the main one first: an argument that the kernel writes, "
+            "or return (return_0, ...); repeat it for several [default: all]."
         ),
     ] = None,
     axes: Annotated[
@@ -54,18 +60,25 @@ def study(
     ] = None,
     search: Annotated[
         str | None,
-        typer.Option(help="bits: find the fewest that stay under the tolerance."),
+        typer.Option(
+            help="Search with the word bits: find the fewest that stay below the tolerance."
+        ),
     ] = None,
     truth: Annotated[
         str,
         typer.Option(
-            help="How true fp64 is: auto counts its right digits where that is cheap, dd always "
+            help="Trust in fp64: auto counts its right digits where that is cheap, dd always "
             "and on every member, fp64 takes it as it is."
         ),
     ] = "auto",
     out: Annotated[Path, typer.Option(help="Folder for files and page.")] = Path("reports/mine"),
     threads: Annotated[
-        int | None, typer.Option(min=1, help="Runs at a time [default: one a processor].")
+        int | None,
+        typer.Option(
+            min=1,
+            help="Number of runs at a time; more of them end sooner and change no result "
+            "[default: one a processor].",
+        ),
     ] = None,
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Compute again what is in the folder already.")

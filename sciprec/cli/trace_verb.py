@@ -10,6 +10,7 @@ import typer
 
 from sciprec.cli.kernel_or_scenario import (
     KernelInputs,
+    Metric,
     Outputs,
     Subject,
     is_kernel,
@@ -30,24 +31,19 @@ def trace(
     by: Annotated[
         str,
         typer.Option(
-            help="Split by line, operation, variable, function, call or step (of a model the time "
-            "step); of a model functions with more than 5 % of the error are, or its stages by "
-            "stage."
+            help="Parts by which the error is split: line, operation, variable, function, call"
+            " or step (of a model the time step), or stage of a model; of a model, "
+            "functions with more than 5 % of the error are split."
         ),
     ] = "line",
     output: Outputs = None,
-    metric: Annotated[
-        str | None,
-        typer.Option(
-            help="The error of a kernel: relative_l2, relative_max, max_relative, max_abs or rms "
-            "[default: relative_l2]."
-        ),
-    ] = None,
+    metric: Metric = None,
     samples: Annotated[
         int | None,
         typer.Option(
-            help="Inputs over which parts of lines are correlated, the given ones and perturbed "
-            "ones; 1 for none [default: 16, of long runs of a model their beginning]."
+            help="Number of inputs, the given ones and perturbed ones, over which parts of "
+            "lines are correlated; more of them make shares surer and take longer, 1 "
+            "leaves that out [default: 16, of long runs of a model their beginning]."
         ),
     ] = None,
     mend: Annotated[
@@ -55,13 +51,14 @@ def trace(
         typer.Option(
             "--mend",
             help="Search what to do about the lines of a kernel that are to blame, or about a "
-            "model: each proposal proven by runs, with its patch.",
+            "model; each proposal is proven by runs, and has a patch.",
         ),
     ] = False,
     html: Annotated[
         Path | None,
         written(
-            targets.PAGE, "--html",
+            targets.PAGE,
+            "--html",
             "Write a page: source with heat by line, groups, when the error arose.",
         ),  # fmt: skip
     ] = None,

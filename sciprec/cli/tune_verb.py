@@ -9,6 +9,7 @@ import typer
 
 from sciprec.cli.kernel_or_scenario import (
     KernelInputs,
+    Metric,
     Outputs,
     Subject,
     arguments_of,
@@ -18,7 +19,7 @@ from sciprec.cli.kernel_or_scenario import (
     refuse_inputs,
     refuse_truth,
 )
-from sciprec.cli.options import Json
+from sciprec.cli.options import Json, known_backends
 from sciprec.cli.run_verb import Set
 from sciprec.cli.written_files import written
 from sciprec.foundation import targets
@@ -27,60 +28,78 @@ from sciprec.foundation import targets
 def tune(
     tuned: Subject,
     tolerance: Annotated[
-        str, typer.Option(help="The largest error of the results, against fp64: 1e-3, or 0.1%.")
+        str,
+        typer.Option(
+            help="Largest error of the results, against fp64, that is good enough: 1e-3, or "
+            "0.1%; a larger one allows narrower formats."
+        ),
     ],
     inputs: KernelInputs = None,
     check: Annotated[
         str | None,
         typer.Option(
-            help="Arguments that the search does not see, likewise: it keeps to the tolerance over "
-            "--margin on its own, and the result is checked on these."
+            help="Arguments, given like --inputs, that the search does not see: the result is "
+            "checked on them."
         ),
     ] = None,
     changes: Set = None,
     check_changes: Annotated[
         list[str] | None,
         typer.Option(
-            "--check-set", metavar="KEY=VALUE",
-            help="Change a key of the scenario for a check, in a run that the search does not see; "
-            "may be given several times.",
+            "--check-set",
+            metavar="KEY=VALUE",
+            help="Value of a key of the scenario for a check, in a run that the search does "
+            "not see; repeat it for several.",
         ),
     ] = None,
-    formats: Annotated[
+    backend: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--backend",
+            "-b",
+            autocompletion=known_backends,
+            help="Format to choose from, or bits for significands of 2 to 25 bits; repeat it for "
+            "several [default: fp64, fp32 and bf16].",
+        ),
+    ] = None,
+    by: Annotated[
         str,
         typer.Option(
-            help="Formats to choose from, with commas between them, or bits for significands of 2 "
-            "to 25 bits; spec strings have semicolons between them."
+            help="Parts that get a format each: line, operation, variable, function or call, "
+            "or stage of a scenario's model."
         ),
-    ] = "fp64,fp32,bf16",
-    unit: Annotated[
-        str,
-        typer.Option(help="What gets a format: line, operation, variable, function or call; of a "
-            "scenario's model stage, too."),
     ] = "line",
-    metric: Annotated[
-        str,
-        typer.Option(help="The error: relative_l2, relative_max, max_relative, max_abs or rms."),
-    ] = "relative_l2",
-    margin: Annotated[float, typer.Option(help="Of a search with --check.")] = 1.5,
+    metric: Metric = None,
+    margin: Annotated[
+        float,
+        typer.Option(
+            help="Factor by which a search with --check stays below the tolerance on its own "
+            "inputs; a larger one makes it surer that the check passes, and gives wider "
+            "formats."
+        ),
+    ] = 1.5,
     rounds: Annotated[
         str,
-        typer.Option(help="What gets formats: operations, or everything: loads, arguments and "
-            "comparisons, too."),
+        typer.Option(
+            help="Places that get formats: operations alone, or everything, which adds loads, "
+            "arguments and comparisons."
+        ),
     ] = "operations",
     truth: Annotated[
         str | None,
         typer.Option(
-            help="How true fp64 is, of a kernel: auto looks whether its own error is within the "
-            "tolerance where that is cheap, dd always, fp64 takes it as it is [default: auto]."
+            help="Trust in fp64, of a kernel: auto looks whether its own error is within the "
+            "tolerance where that is cheap, dd always, fp64 takes it as it is [default: "
+            "auto]."
         ),
     ] = None,
     output: Outputs = None,
     save: Annotated[
         Path | None,
         written(
-            targets.ASSIGNMENT, "--save",
-            "Write the assignment, for --backend assignment:FILE of other verbs.",
+            targets.ASSIGNMENT,
+            "--save",
+            "Write the assignment, for `-b assignment:FILE` of other verbs.",
         ),  # fmt: skip
     ] = None,
     html: Annotated[
@@ -96,9 +115,10 @@ def tune(
     from sciprec.cli.progress import Waiting
     from sciprec.tools.tune.page import write_tune_page
 
+    metric = metric or "relative_l2"
     search: dict[str, Any] = {
         "tolerance": limit_of(tolerance, metric), "output": output or None, "metric": metric,
-        "formats": _formats(formats), "unit": unit, "margin": margin, "rounds": rounds,
+        "formats": _formats(backend), "unit": by, "margin": margin, "rounds": rounds,
     }  # fmt: skip
     with Waiting(f"searching the formats of {tuned}"):
         if is_kernel(tuned):
@@ -124,12 +144,17 @@ def tune(
         raise typer.Exit(1)
 
 
-def _formats(text: str) -> str | list[str]:
-    """The formats to choose from, by name; or the word for all numbers of bits."""
-    if text == "bits":
-        return text
-    between = ";" if ";" in text else ","
-    return [name.strip() for name in text.split(between) if name.strip()]
+def _formats(given: list[str] | None) -> str | list[str]:
+    """The formats to choose from, by name; or the word for all numbers of bits. Names may have
+    commas between them, and spec strings semicolons.
+    """
+    if given == ["bits"]:
+        return "bits"
+    names = []
+    for text in given or ("fp64", "fp32", "bf16"):
+        between = "," if ":" not in text and ";" not in text else ";"
+        names += [name.strip() for name in text.split(between) if name.strip()]
+    return names
 
 
 def _of_kernel(

@@ -45,11 +45,9 @@ def written(sort: targets.Sort, name: str, words: str) -> Any:
 
 JUnit = Annotated[
     Path | None,
-    written(targets.JUNIT, "--junit-xml", "File for JUnit XML, with metrics as properties."),
+    written(targets.JUNIT, "--junit-xml", "Write JUnit XML, with metrics as properties."),
 ]
-Html = Annotated[
-    Path | None, written(targets.PAGE, "--html", "File for a self-contained page.")
-]
+Html = Annotated[Path | None, written(targets.PAGE, "--html", "Write a self-contained page.")]
 
 
 def require_free_files(command: Any) -> None:

@@ -43,7 +43,7 @@ MARKDOWN = Sort("a summary of `sciprec baseline check`", "<!-- sciprec baseline 
 ASSIGNMENT = Sort(
     "an assignment that sciprec wrote", "# Formats of operations, see docs/assignments.md."
 )
-COVERAGE = Sort("the results of `sciprec coverage`", '{\n "rows": [')
+COVERAGE = Sort("the results of `sciprec dev coverage`", '{\n "rows": [')
 SCENARIO = Sort("an empty file", "")
 """A scenario file belongs to its user from the first key on."""
 

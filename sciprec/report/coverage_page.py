@@ -63,7 +63,7 @@ def read_coverage(folder: Path) -> dict[str, Any]:
     if not path.is_file():
         raise InputError(
             f"'{folder}' holds no coverage run: there is no {RESULTS} in it; give the folder that "
-            "`sciprec coverage --out` wrote"
+            "`sciprec dev coverage --out` wrote"
         )
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
@@ -72,8 +72,8 @@ def read_coverage(folder: Path) -> dict[str, Any]:
         [content[key] for key in KEYS]
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(
-            f"'{path}' cannot be used ({type(error).__name__}: {error}); run `sciprec coverage` "
-            "again"
+            f"'{path}' cannot be used ({type(error).__name__}: {error}); run `sciprec dev "
+            "coverage` again"
         ) from None
     return content
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import textwrap
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -178,8 +179,19 @@ def keys_listing(found: list[Key]) -> Listing:
         (key.path, key.type, key.unit, key.limits, _default(key), _example(key), key.words)
         for key in found
     ]
-    droppable = ("accepted", "example", "limits", "unit", "type")
-    return Listing(_HEADS, rows=rows, droppable=droppable)
+    return Listing(_HEADS, rows=rows)
+
+
+def key_lines(key: Key, width: int) -> list[str]:
+    """Everything about a key in lines of some width: its name, what it may be, what it means."""
+    default = _default(key)
+    usual = {"required": "required", "–": "no default"}.get(default, f"default {default}")
+    limits = ", ".join(filter(None, (key.type, key.unit, key.limits, usual)))
+    example = f"; for example {_example(key)}" if key.example is not None else ""
+    lines = [key.path]
+    for words in (limits, f"{key.words}{example}"):
+        lines += textwrap.wrap(words, width, initial_indent="    ", subsequent_indent="    ")
+    return lines
 
 
 def _default(key: Key) -> str:

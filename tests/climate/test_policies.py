@@ -127,9 +127,9 @@ def test_a_run_has_a_policy_or_a_backend(given, said):
 
 
 def test_the_command_lists_stages(call):
-    status, out, _ = call("policies")
+    status, out, _ = call("list", "policies")
     assert status == 0 and "state update" in out and "O2" in out
-    status, out, _ = call("policies", "--json")
+    status, out, _ = call("list", "policies", "--json")
     rows = {row["stage"]: row for row in json.loads(out)["stages"]}
     assert rows["Legendre products"]["O1"] == "narrow" and rows["state update"]["O2"] == "wide"
     mixtures = {row["given as"]: row for row in json.loads(out)["mixtures"]}

@@ -1,4 +1,4 @@
-"""[monitor] for users' models, and `sciprec watch`, which reads how their batch goes."""
+"""[monitor] for users' models, and `sciprec monitor`, which reads how their batch goes."""
 
 import json
 import math
@@ -89,9 +89,9 @@ def test_a_model_is_watched(scenario, call, tmp_path, blank_figures):
     found = files.read(tmp_path / "out" / "fading__fp16.nc")
     assert found["monitor_step"].values.tolist() == [4, 8, 12]
     assert (found["monitor_values_0"].values == found["x"].values[[3, 7, 11]]).all()
-    code, out, _ = call("watch", tmp_path / "out")
+    code, out, _ = call("monitor", tmp_path / "out")
     assert code == 0 and "the batch ended: 2 of 2 runs done" in out
-    code, out, _ = call("watch", tmp_path / "out", "--json")
+    code, out, _ = call("monitor", tmp_path / "out", "--json")
     told = json.loads(out)
     assert told["ended"] and [run["state"] for run in told["runs"]] == ["done", "done"]
     first, last = found["monitor_mean"].values[0, [0, -1]]
@@ -101,14 +101,14 @@ def test_a_model_is_watched(scenario, call, tmp_path, blank_figures):
     call(*scenario(plain)[:-1], tmp_path / "plain")
     without = files.read(tmp_path / "plain" / "fading__fp16.nc")
     assert without["x"].values.tobytes() == found["x"].values.tobytes()
-    code, _, err = call("watch", tmp_path / "plain")
+    code, _, err = call("monitor", tmp_path / "plain")
     assert code == 2 and "holds no batch that can be watched" in err
 
 
 def test_an_infinity_is_told_with_step_and_place(scenario, call, tmp_path, blank_figures):
     code, _, err = call(*scenario(f"{SCENARIO}\n[fading]\nbroken = 8\n"))
     assert code == 1 and "ALERT: x: first infinity (1 of 6) in step 8" in err, err
-    code, out, _ = call("watch", tmp_path / "out", "--once")
+    code, out, _ = call("monitor", tmp_path / "out", "--once")
     said = "ALERT in fading in fp16: x: first infinity (1 of 6) in step 8, not at step 4 at [4]"
     assert code == 1 and said in out and "fading in fp16: failed" in out
 
@@ -178,7 +178,7 @@ def test_a_running_batch_is_watched_until_it_ends(scenario, tmp_path, call):
         while not listed.exists():
             assert running.poll() is None
             time.sleep(0.05)
-        code, out, _ = call("watch", tmp_path / "out", "--json")
+        code, out, _ = call("monitor", tmp_path / "out", "--json")
         seen = [json.loads(line) for line in out.splitlines()]
         assert code == 0 and seen[-1]["ended"] and len(seen) > 1
         assert any(run["state"] == "running" for told in seen for run in told["runs"])
@@ -198,10 +198,10 @@ def test_a_batch_that_died_has_been_interrupted(scenario, call, tmp_path, monkey
     place.write_text(json.dumps(told | {"ended": False, "process": gone.pid}))
     (tmp_path / "out" / states.LOCK).touch()
     assert read_states(tmp_path / "out")["interrupted"]
-    code, out, _ = call("watch", tmp_path / "out")
+    code, out, _ = call("monitor", tmp_path / "out")
     assert code == 1 and "the batch was interrupted" in out
     place.unlink()
-    code, _, err = call("watch", tmp_path / "out")
+    code, _, err = call("monitor", tmp_path / "out")
     assert code == 2 and "no batch that can be watched" in err
 
 
@@ -250,7 +250,7 @@ def test_files_that_are_damaged_get_a_sentence_or_are_shown(scenario, call, tmp_
         before = file.read_text()
         after = spoilt(json.loads(before), draws)
         file.write_text(after)
-        code, out, err = call("watch", tmp_path / "out", "--once")
+        code, out, err = call("monitor", tmp_path / "out", "--once")
         assert code in (0, 1, 2), (file.name, after, err)
         assert (code == 2) == (err.count("\n") == 1), (file.name, after, err)
         assert code != 2 or "is damaged (" in err, err
@@ -269,7 +269,7 @@ def test_files_that_are_damaged_get_a_sentence_or_are_shown(scenario, call, tmp_
 def test_a_damaged_list_is_told(content, said, tmp_path, call):
     (tmp_path / STATES).mkdir()
     (tmp_path / STATES / BATCH).write_text(json.dumps(content))
-    code, _, err = call("watch", tmp_path)
+    code, _, err = call("monitor", tmp_path)
     assert code == 2 and f"is damaged ({said})" in err and err.count("\n") == 1
 
 

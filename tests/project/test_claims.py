@@ -53,7 +53,7 @@ T42L20 = ROOT / "data" / "climate" / "held_suarez_t42l20.json"
 
 
 def arithmetic(name, key):
-    """A property in the table of `sciprec backends`."""
+    """A property in the table of `sciprec list backends`."""
     return next(row[key] for row in table() if row["name"] == name)
 
 

@@ -88,7 +88,7 @@ COMMAND = re.compile(r"([A-Z_]+=\S+ )*sciprec ")
 OF_SHELLS = (
     "python3 bootstrap.py", "python -m benchmarks ", ". .venv/bin/activate", "git ", "dask ",
 )  # fmt: skip
-SPELT = ("coverage", "doctor", "baseline", "repeat", "tune policies_mountain")
+SPELT = ("dev coverage", "doctor", "baseline", "repeat", "tune policies_mountain")
 """Commands that are long, and whose verbs are tested on their own: their options are looked up."""
 CHANGED = {
     "sciprec run scenarios/": "--plan",
@@ -185,7 +185,8 @@ class Page:
         behind = behind.split()[:-1] if given[0] == "baseline" else []
         for words in (own.split(), behind):
             verb = [word for word in words[:2] if not word.startswith("-")]
-            said = self.call(*(verb if verb[:1] == ["baseline"] else verb[:1]), "--help")[1]
+            whole = verb if verb[0] in ("baseline", "dev") else verb[:1]
+            said = self.call(*whole, "--help")[1]
             assert all(word in said for word in words if word.startswith("--"))
 
 

@@ -23,14 +23,14 @@ def test_version(call):
 
 def test_a_terminal_without_dots_and_dashes_gets_question_marks():
     environment = os.environ | {"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0", "LC_ALL": "C"}
-    command = [sys.executable, "-m", "sciprec", "backends"]
+    command = [sys.executable, "-m", "sciprec", "list", "backends"]
     done = subprocess.run(command, capture_output=True, env=environment, check=False)
     assert done.returncode == GOOD
     assert b"-126 ? 127" in done.stdout
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes end otherwise there")
-@pytest.mark.parametrize("words", ["backends", "scenario keys heston", "--help"])
+@pytest.mark.parametrize("words", ["list backends", "scenario keys heston", "--help"])
 def test_a_pipe_that_nobody_reads_is_no_failure_of_a_command(words):
     command = [sys.executable, "-m", "sciprec", *words.split()]
     read, write = os.pipe()
@@ -137,47 +137,47 @@ def test_internal_errors_are_one_sentence_and_3(call, monkeypatch):
         raise RuntimeError("the table\nis gone")
 
     monkeypatch.setattr("sciprec.precision.formats.backend.table", broken)
-    code, out, err = call("backends")
+    code, out, err = call("list", "backends")
     assert code == INTERNAL
     assert err == (
         "sciprec: internal error: RuntimeError: the table is gone. "
         "Please report this; --debug shows more\n"
     )
-    for arguments in (["--debug", "backends"], ["backends", "--debug", "--json"]):
+    for arguments in (["--debug", "list", "backends"], ["list", "backends", "--debug", "--json"]):
         with pytest.raises(RuntimeError, match="the table"):
             cli.main(arguments)
-    code, _, err = call("backends", "--", "--debug")
+    code, _, err = call("list", "backends", "--", "--debug")
     assert code == USAGE and "Traceback" not in err
 
 
 def test_backends_say_what_there_is_and_what_is_in_force_from_where(
     call, scenario_files, monkeypatch
 ):
-    code, out, _ = call("backends")
+    code, out, _ = call("list", "backends")
     assert code == GOOD and "none chosen" in out
     assert "mlu370-noguard" in out and "toward zero" in out and "precision" in out
-    rows = json.loads(call("backends", "--json")[1])["backends"]
+    rows = json.loads(call("list", "backends", "--json")[1])["backends"]
     assert {r["name"]: r["significand_bits"] for r in rows}["mlu370"] == 21
     monkeypatch.setenv("MLU_PRECISION_MODE", "fp32_noguard")
     monkeypatch.setenv("MLU_ENABLE_COMPENSATION", "1")
     monkeypatch.setenv("MLU_COMP_ALPHA", "0.9")
     monkeypatch.setenv("MLU_COMP_RESET", "2")
-    out = call("backends")[1]
+    out = call("list", "backends")[1]
     assert "MLU_COMP_RESET=2: a reset after every 2 updates forgets" in " ".join(out.split())
-    assert len(json.loads(call("backends", "--json")[1])["notes"]) == 1
+    assert len(json.loads(call("list", "backends", "--json")[1])["notes"]) == 1
     assert "fp32_noguard (backend mlu370-noguard)  environment variable MLU_PRECISION_MODE" in out
-    settings = json.loads(call("backends", "--json")[1])["in_force"]
+    settings = json.loads(call("list", "backends", "--json")[1])["in_force"]
     assert {"name": "beta", "value": "0", "source": "default"} in settings
     assert "environment variable MLU_COMP_ALPHA" in {s["source"] for s in settings}
-    out = call("backends", "--scenario", scenario_files[0])[1]
+    out = call("list", "backends", "--scenario", scenario_files[0])[1]
     assert "fp32, fp16" in out and "scenario key 'backends'" in out
     text = scenario_files[0].read_text()
     key = 'compensation = ["none", "carry"]\nbackends = ["fp32"'
     scenario_files[0].write_text(text.replace('backends = ["fp32"', key))
-    out = call("backends", "--scenario", scenario_files[0])[1]
+    out = call("list", "backends", "--scenario", scenario_files[0])[1]
     assert "none, carry" in out and "scenario key 'compensation'" in out
     monkeypatch.setenv("MLU_PRECISION_MODE", "fp31")
-    code, out, err = call("backends")
+    code, out, err = call("list", "backends")
     assert (code, out) == (USAGE, "")
     assert "environment variable MLU_PRECISION_MODE is 'fp31'; accepted: fp32, " in err
 

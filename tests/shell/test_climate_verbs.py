@@ -1,18 +1,18 @@
-"""`sciprec climate list`: everything that is registered, with its source."""
+"""`sciprec list climate`: everything that is registered, with its source."""
 
 import json
 import shlex
 
 import pytest
 
-from sciprec.cli.climate_verbs import catalogue
+from sciprec.cli.list_verbs import catalogue
 from sciprec.climate.catalogue import CASES, EQUATIONS, TIME_SCHEMES
 from sciprec.climate.transform.grid import TRUNCATIONS
 from sciprec.precision.formats.stages import STAGES
 
 
 def test_the_list_names_everything_that_is_registered(call):
-    code, out, err = call("climate", "list")
+    code, out, err = call("list", "climate")
     assert (code, err) == (0, "")
     for registry in (CASES, EQUATIONS, TIME_SCHEMES, TRUNCATIONS, STAGES):
         for name in registry:
@@ -22,7 +22,7 @@ def test_the_list_names_everything_that_is_registered(call):
 
 
 def test_the_list_as_json(call):
-    code, out, err = call("climate", "list", "--json")
+    code, out, err = call("list", "climate", "--json")
     assert (code, err) == (0, "")
     content = json.loads(out)
     assert set(content) == {"cases", "truncations", "equations", "time_schemes", "stages"}

@@ -31,7 +31,7 @@ def processor_seconds(*command: str) -> tuple[float, str]:
     return sum(after[2:4]) - sum(before[2:4]), done.stdout
 
 
-VERBS = ("run", "price", "coverage", "backends", "compare", "report", "gallery")
+VERBS = ("run", "price", "study", "list", "compare", "report", "baseline")
 OPTIONS = ("--rtol", "--atol", "--max-ulp", "--stored", "--html", "--junit-xml", "--json")
 
 

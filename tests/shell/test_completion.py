@@ -20,8 +20,8 @@ def verbs(command, words=()):
 
 VERBS = list(verbs(typer.main.get_command(cli.app)))
 WITH_PROGRESS = {
-    ("run",), ("quickstart",), ("study",), ("coverage",), ("climate", "run"), ("baseline", "save"),
-    ("baseline", "check"), ("baseline", "bless"), ("repeat",),
+    ("run",), ("quickstart",), ("study",), ("dev", "coverage"), ("climate", "run"),
+    ("baseline", "save"), ("baseline", "check"), ("baseline", "bless"), ("repeat",),
 }  # fmt: skip
 
 

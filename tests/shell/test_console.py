@@ -7,6 +7,7 @@ from rich.console import Console
 
 from sciprec.cli import console
 from sciprec.precision.formats.backend import table
+from sciprec.workbench.kinds.schema import scenario_keys
 
 SPEC = "float:p=11,emin=-14,emax=15,subnormals=keep,overflow=infinity,round=sr"
 
@@ -41,18 +42,27 @@ def runs(backend):
 
 @pytest.mark.parametrize("width", [60, 80, 100, 200])
 def test_nothing_is_cut_at_any_width(printed, width):
-    tables = ((console.print_runs, runs("fp16")), (console.print_backends, table()))
+    heston = scenario_keys("heston")
+    tables = ((console.print_runs, runs("fp16")), (console.print_backends, table()),
+              (console.print_keys, heston))  # fmt: skip
+    texts = {}
     for print_table, rows in tables:
         text = printed(width, print_table, rows)
         assert "… " not in text.replace(" … ", "")
         assert max(len(line.rstrip()) for line in text.splitlines()) <= width
-    assert "to nearest, ties to even" in text and "mlu370-noguard" in text
+        texts[print_table] = " ".join(text.split())
+    assert all(words in texts[console.print_backends] for words in ("to nearest", "mlu370-noguard"))
+    for key in heston:  # all that is known of each, in a table or in lines
+        parts = (key.path, key.type, key.unit, key.limits, key.words)
+        assert all(part in texts[console.print_keys] for part in parts), key
 
 
 def test_wide_terminals_show_all_and_narrow_ones_the_verdict(printed):
     wide, narrow = (printed(w, console.print_runs, runs("fp16")) for w in (120, 60))
     assert "not finite" in wide and "6.05 s" in wide
-    assert "not finite" not in narrow
+    shown, _, left_out = narrow.partition("not shown for want of width: ")
+    assert "not finite" not in shown and "not finite" in " ".join(left_out.split())
+    assert "want of width" not in wide
     for word in ("quickstart_climate", "fp16", "beyond", "8.2e-04"):
         assert word in narrow
 

@@ -1,4 +1,4 @@
-"""`sciprec coverage`: table, page, exit codes, and a sentence for wrong input."""
+"""`sciprec dev coverage`: table, page, exit codes, and a sentence for wrong input."""
 
 import dataclasses
 import json
@@ -42,7 +42,7 @@ def stand_in(monkeypatch):
 
 def test_a_real_row_covers_and_is_stored(call, tmp_path):
     arguments = ("--case", "lewis_K100", "--backend", "fp32", "--seeds", 4, "--tolerance", "5%")
-    code, out, err = call("coverage", *GIVEN, *arguments, "--out", tmp_path, "--json")
+    code, out, err = call("dev", "coverage", *GIVEN, *arguments, "--out", tmp_path, "--json")
     assert (code, err) == (GOOD, "")
     content = json.loads(out)
     (row,) = content["rows"]
@@ -56,8 +56,8 @@ def test_a_real_row_covers_and_is_stored(call, tmp_path):
 
 
 def test_all_cases_with_400_seeds_unless_small(call, stand_in, tmp_path):
-    call("coverage", *GIVEN, "--out", tmp_path)
-    call("coverage", *GIVEN, "--out", tmp_path, "--small")
+    call("dev", "coverage", *GIVEN, "--out", tmp_path)
+    call("dev", "coverage", *GIVEN, "--out", tmp_path, "--small")
     assert stand_in[0]["cases"] == list(CASES) and stand_in[0]["n_seeds"] == 400
     assert {"andersen_1_K100", "andersen_2_K100", "lewis_K100"} < set(CASES)
     assert len(stand_in[1]["cases"]) == 3 and stand_in[1]["n_seeds"] == 40
@@ -75,7 +75,7 @@ def test_random_models_are_a_row_for_each_set(call, monkeypatch, tmp_path):
 
     monkeypatch.setattr(heston, "random_coverage", random_coverage, raising=False)
     arguments = ("--random", 30, "--draw", 5, "--tolerance", "20%")
-    code, out, err = call("coverage", *arguments, "--out", tmp_path)
+    code, out, err = call("dev", "coverage", *arguments, "--out", tmp_path)
     assert code == NOT_MET and given == {"n_prices": 30, "seed": 5}
     assert "[4/4] rare payments: 30 of 30 covered" in err
     content = json.loads((tmp_path / "coverage.json").read_text())
@@ -83,12 +83,12 @@ def test_random_models_are_a_row_for_each_set(call, monkeypatch, tmp_path):
     assert "--random 30 --draw 5 --tolerance 20%" in content["command"]
     page = " ".join((tmp_path / "index.html").read_text(encoding="utf-8").split())
     assert "Each row prices random models" in page and "prices of each set" in page
-    code, _, err = call("coverage", "--random", 2, "--small", "--out", tmp_path)
+    code, _, err = call("dev", "coverage", "--random", 2, "--small", "--out", tmp_path)
     assert code == USAGE and "accepted: --random with --draw" in err
 
 
 def test_a_row_that_does_not_cover_is_1_and_red(call, stand_in, tmp_path):
-    code, out, err = call("coverage", *GIVEN, "--small", "--out", tmp_path)
+    code, out, err = call("dev", "coverage", *GIVEN, "--small", "--out", tmp_path)
     assert code == NOT_MET
     lines = [line.split() for line in out.splitlines() if line.startswith("lewis_K100")]
     assert [(line[1], line[2]) for line in lines] == [
@@ -101,7 +101,7 @@ def test_a_row_that_does_not_cover_is_1_and_red(call, stand_in, tmp_path):
     assert text.count("<svg") == 2 and "<script" not in text
     addresses = set(re.findall(r"https?://[^\s\"'<>)]+", text))
     assert addresses == {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"}
-    code, *_ = call("coverage", *GIVEN, "--small", "--out", tmp_path, "--backend", "fp32")
+    code, *_ = call("dev", "coverage", *GIVEN, "--small", "--out", tmp_path, "--backend", "fp32")
     assert code == GOOD
 
 
@@ -110,12 +110,12 @@ def test_a_bound_that_is_too_wide_is_1(call, monkeypatch, tmp_path):
         progress(CoverageRow("x", "fp32", 0.95, 40, 40, 30, 0.05, 0.01, 1e-4, 3e-4, 40, 0.5))
 
     monkeypatch.setattr(heston, "coverage", coverage, raising=False)
-    code, out, _ = call("coverage", *GIVEN, "--small", "--out", tmp_path)
+    code, out, _ = call("dev", "coverage", *GIVEN, "--small", "--out", tmp_path)
     assert code == NOT_MET and "5.00" in out
 
 
 def test_the_page_is_made_from_the_stored_results(call, stand_in, tmp_path):
-    call("coverage", *GIVEN, "--small", "--out", tmp_path)
+    call("dev", "coverage", *GIVEN, "--small", "--out", tmp_path)
     before = (tmp_path / "index.html").read_bytes()
     (tmp_path / "index.html").unlink()
     code, out, err = call("report", tmp_path)
@@ -132,7 +132,7 @@ def test_results_that_cannot_be_used(call, tmp_path, text):
     (tmp_path / "coverage.json").write_text(text, encoding="utf-8")
     code, _, err = call("report", tmp_path)
     assert code == USAGE
-    assert "cannot be used" in err and "run `sciprec coverage` again" in err
+    assert "cannot be used" in err and "run `sciprec dev coverage` again" in err
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def test_an_interrupted_run_keeps_its_rows(call, monkeypatch, tmp_path, n_rows, 
     left = []
     monkeypatch.setattr(heston, "coverage", coverage, raising=False)
     monkeypatch.setattr(cli, "_leave_at_once", lambda message: left.append(message))
-    call("coverage", *GIVEN, "--small", "--out", tmp_path)
+    call("dev", "coverage", *GIVEN, "--small", "--out", tmp_path)
     assert words in left[0]
     if n_rows:
         code, out, _ = call("report", tmp_path)

@@ -49,7 +49,7 @@ def test_the_second_command_in_a_folder_is_told_and_a_crash_leaves_no_lock(
 ):
     out = tmp_path / "out"
     process = holder(out)
-    for command in (("run", scenario_files[0], "--out", out), ("gallery", "--out", out)):
+    for command in (("run", scenario_files[0], "--out", out), ("dev", "gallery", "--out", out)):
         code, _, said = call(*command)
         assert code == USAGE
         assert f"another sciprec command (process {process.pid}) is writing into the folder" in said
@@ -109,7 +109,7 @@ def test_a_foreign_page_is_not_overwritten_and_nothing_is_computed(
     computed = []
     models["climate"] = lambda *given: computed.append(given)
     for command in (
-        ("run", scenario_files[0], "--out", out), ("coverage", "--small", "--out", out),
+        ("run", scenario_files[0], "--out", out), ("dev", "coverage", "--small", "--out", out),
     ):  # fmt: skip
         code, _, said = call(*command)
         assert code == USAGE and "it is there already, and is not a page of sciprec" in said
@@ -126,14 +126,14 @@ def test_a_lock_that_is_another_file_is_refused_and_that_file_stays(make, call, 
     ours.write_text("ours")
     out.mkdir()
     make(ours, out / LOCK)
-    code, _, said = call("gallery", "quickstart", "--out", out)
+    code, _, said = call("dev", "gallery", "quickstart", "--out", out)
     assert code == USAGE and f"the folder '{out}' cannot be written (its {LOCK} is" in said
     assert ": remove that); give one that you may write into" in said
     assert ours.read_text() == "ours" and [path.name for path in out.iterdir()] == [LOCK]
 
 
 def test_links_in_a_folder_are_not_followed(models, undrawn, scenario_files, call, tmp_path):
-    """Files of runs, the list of runs and what `sciprec watch` reads are put in place of links."""
+    """Files of runs, the list of runs and what `monitor` reads are put in place of links."""
     ours = tmp_path / "ours"
     ours.mkdir()
     monitored = scenario_files[0].read_text() + '\n[monitor]\nwatch = ["vorticity"]\n'
@@ -165,7 +165,7 @@ def test_a_page_that_is_a_link_is_refused(models, scenario_files, call, own_batc
 def test_results_of_another_coverage_are_not_overwritten(call, tmp_path):
     path = tmp_path / "coverage.json"
     path.write_text('{"meta": {"format": 3}, "files": {}}')
-    code, _, said = call("coverage", "--small", "--out", tmp_path)
+    code, _, said = call("dev", "coverage", "--small", "--out", tmp_path)
     assert code == USAGE and f"'{path}' cannot be written (it is there already, and is not" in said
     assert path.read_text().startswith('{"meta"') and list(tmp_path.iterdir()) == [path]
 

@@ -127,7 +127,7 @@ def test_a_checkpoint_that_finds_no_room_has_the_systems_reason(tmp_path, monkey
 
 def test_a_full_disk_anywhere_in_a_command_is_no_internal_error(call, monkeypatch):
     monkeypatch.setattr("sciprec.precision.formats.backend.table", no_room)
-    code, _, said = call("backends")
+    code, _, said = call("list", "backends")
     assert code == USAGE and "internal" not in said
     assert said.startswith("sciprec: could not write or read a file: No space left on device; make")
 

@@ -345,7 +345,7 @@ VERBS = {
         "", "--rtol", "--atol", "--max-ulp", "--stored", "--html", "--junit-xml",
     ),
     ("report",): ("",),
-    ("backends",): ("--scenario",),
+    ("list", "backends"): ("--scenario",),
     ("study", *ASKED, "--out", "study"): (
         "", "--backend", "--output", "--tolerance", "--metric", "--axes", "--search", "--threads",
         "--junit-xml",
@@ -353,15 +353,15 @@ VERBS = {
     ("trace", *ASKED, "--backend", "fp16", "--samples", "1"): (
         "", "--backend", "--by", "--output", "--samples", "--set", "--html",
     ),
-    ("tune", *ASKED, "--tolerance", "0.1", "--formats", "fp64,bf16"): (
-        "", "--tolerance", "--formats", "--unit", "--metric", "--margin", "--check", "--output",
+    ("tune", *ASKED, "--tolerance", "0.1", "-b", "fp64,bf16"): (
+        "", "--tolerance", "-b", "--by", "--metric", "--margin", "--check", "--output",
         "--set", "--save",
     ),
     ("monitor", *ASKED, "--backend", "fp16", "--watch", "x"): (
         "", "--backend", "--watch", "--level", "--every", "--alert",
     ),
-    ("policies",): ("",),
-    ("watch", "--once"): ("",),
+    ("list",): ("",),
+    ("monitor", "--once"): ("",),
     ("baseline", "list"): ("--folder",),
     ("baseline", "show"): ("",),
     ("baseline", "bless"): ("", "--reason"),
@@ -371,7 +371,11 @@ VERBS = {
         "--time-scheme", "--output-hours", "--set", "--threads",
     ),
     ("scenario", "show"): ("",),
-    ("coverage", "--small"): ("--backend", "--seeds", "--tolerance", "--case", "--confidence"),
+    ("bound", *ASKED, "--backend", "fp16"): ("", "--metric", "--output"),
+    ("check-memory", *ASKED): ("", "--backend"),
+    ("dev", "coverage", "--small"): (
+        "--backend", "--seeds", "--tolerance", "--case", "--confidence",
+    ),
 }  # fmt: skip
 
 

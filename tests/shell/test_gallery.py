@@ -34,7 +34,7 @@ def test_every_entry_is_of_shipped_scenarios_or_examples_and_its_page_is_kept():
 
 def test_a_page_without_files_is_left(call, undrawn, blank_figures, little, tmp_path):
     out = tmp_path / "gallery"
-    code, said, error = call("gallery", "--scenarios", little, "--out", out, "--json")
+    code, said, error = call("dev", "gallery", "--scenarios", little, "--out", out, "--json")
     assert (code, error) == (0, "")
     (row,) = json.loads(said)
     assert [path.name for path in out.iterdir()] == ["little.html"]

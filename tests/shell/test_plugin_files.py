@@ -61,17 +61,17 @@ def test_a_file_of_ones_own_brings_a_kind(written, call, tmp_path, blank_figures
 
 
 SAID = {
-    ("backends",): ("number format", "binary24"),
-    ("climate", "list"): ("climate case", "hill_of_water"),
+    ("list", "backends"): ("number format", "binary24"),
+    ("list", "cases"): ("climate case", "hill_of_water"),
     ("compare", "one.npy", "one.npy", "--json"): ("metric", "error_of_mean"),
     ("price", "--payoff", "gap-call", "--strike", 95, "--maturity", 0.5, "--parameter",
      "trigger=105", "--model", "lewis"): ("payoff", "reached"),
-    ("coverage", "--backend", "binary24", "--small"): ("number format", "reached"),
+    ("dev", "coverage", "--backend", "binary24", "--small"): ("number format", "reached"),
     ("run", "flow.toml", "--plan"): ("climate case", "to compute"),
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("verb", SAID, ids=lambda verb: verb[0])
+@pytest.mark.parametrize("verb", SAID, ids=lambda verb: " ".join(map(str, verb[:2])))
 def test_every_verb_takes_a_file_of_ones_own(verb, call, tmp_path, monkeypatch):
     """Before the verb or after it; without the file, nobody knows the name."""
 

@@ -27,7 +27,7 @@ CALL = "price --model lewis --payoff call --strike 100 --maturity 1"
 ASIAN = "price --model lewis --payoff asian-arithmetic --strike 100 --maturity 1"
 DOWN = "price --model lewis --payoff barrier-down-out --strike 100 --maturity 1"
 FLOW = "climate run williamson_5 --backend fp16"
-COVERAGE = f"coverage --references {DATA / 'europeans.json'}"
+COVERAGE = f"dev coverage --references {DATA / 'europeans.json'}"
 STUDY = "study my.py:diffuse --inputs in.npz --backend fp32"
 KERNEL = "k.py:f --inputs k.py:start"
 COMMANDS = {
@@ -141,11 +141,11 @@ COMMANDS = {
     }.items()},
     CALL.replace("lewis", "number.toml --rho 0"): "key 'model' was given 3",
     # coverage
-    "coverage --references none.json": "file of reference prices 'none.json' does not exist; gi",
-    "coverage --references empty.json": "holds no reference prices",
-    "coverage --references list.json": "holds no reference prices",
-    "coverage --references three.json": "holds no reference prices",
-    "coverage --references bare.json": "holds no reference prices",
+    "dev coverage --references none.json": "file of reference prices 'none.json' does not exist; ",
+    "dev coverage --references empty.json": "holds no reference prices",
+    "dev coverage --references list.json": "holds no reference prices",
+    "dev coverage --references three.json": "holds no reference prices",
+    "dev coverage --references bare.json": "holds no reference prices",
     f"{COVERAGE} --case lewis": "has no case lewis; accepted: ",
     f"{COVERAGE} --backend bf61": "unknown backend 'bf61'",
     f"{COVERAGE} --tolerance 0": "tolerance is '0'; accepted",
@@ -153,7 +153,7 @@ COMMANDS = {
     f"{COVERAGE} --seeds 1": "--seeds",
     f"{COVERAGE} --confidence 1": "--confidence",
     f"{COVERAGE} --threads 0": "--threads",
-    "coverage --random 2 --small": "accepted: --random with --draw",
+    "dev coverage --random 2 --small": "accepted: --random with --draw",
     # kernels
     "trace k.py -b bf16":
     "'k.py' is a Python file without a function; name one of it, as in k.py:f;"
@@ -162,8 +162,6 @@ COMMANDS = {
        for verb in ("tune --tolerance 1e-3", "repeat", "baseline save")},
     "trace k:f --inputs k.py:start -b bf16":
     "'k:f' names no Python file; a kernel is FILE.py:FUNCTION; did you mean 'k.py:f'?",
-    f"tune {KERNEL} --tolerance 1e-3 --formats fp32 --formats bf16":
-    "--formats is given 2 times; accepted: once",
     f"study {KERNEL} --backend fp16,bf16":
     "'fp16,bf16' is several backends in one word; accepted: one, such as 'fp16'",
     STUDY.replace(":diffuse", ""): "the kernel is 'my.py'; accepted: a Python file and a function",

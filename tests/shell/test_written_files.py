@@ -28,11 +28,11 @@ def start():
 FOREIGN = b"<html><title>Our home</title></html>\n"
 FOLDERS_AND_INPUTS = {
     "": {"plugin"}, "run": {"files", "out"}, "quickstart": {"out"}, "report": {"folder"},
-    "study": {"out"}, "watch": {"folder"}, "compare": {"golden", "actual", "stored"},
-    "price": {"model"}, "coverage": {"references", "out"}, "gallery": {"scenarios", "out"},
+    "study": {"out"}, "compare": {"golden", "actual", "stored"},
+    "price": {"model"}, "dev coverage": {"references", "out"}, "dev gallery": {"scenarios", "out"},
     "baseline save": {"folder", "batch"}, "baseline check": {"folder", "batch"},
     "baseline bless": {"folder", "batch"}, "baseline list": {"folder"},
-    "baseline show": {"folder"}, "scenario check": {"files"}, "backends": {"scenario"},
+    "baseline show": {"folder"}, "scenario check": {"files"}, "list backends": {"scenario"},
     "climate run": {"out"},
 }  # fmt: skip
 """Paths of each verb that name no file to write."""

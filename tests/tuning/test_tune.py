@@ -366,7 +366,7 @@ def test_the_command_writes_a_page_and_an_assignment(tmp_path, call):
     status, out, _ = call("tune", kernel, *given, "--json")
     found = json.loads(out)
     assert status == 0 and found["assignment"]["format"] and found["good"]
-    least = ("--formats", "fp32,bf16", "--tolerance", "1e-30")
+    least = ("-b", "fp32,bf16", "--tolerance", "1e-30")
     status, _, said = call("tune", kernel, *given[:2], *least)
     assert status == 2 and "above the limit" in said
     status, _, said = call("tune", kernel, *given, "--html", tmp_path / "no" / "t.html")

@@ -179,7 +179,7 @@ def test_what_is_found_runs_in_the_scenario(tmp_path, call, monkeypatch):
     and its check alone.
     """
     page, mix = tmp_path / "t.html", tmp_path / "mix.toml"
-    asked = ("--tolerance", "1e-3", "--formats", "fp64,fp32,bf16", "--set", "lorenz96.days=1",
+    asked = ("--tolerance", "1e-3", "-b", "fp64,fp32,bf16", "--set", "lorenz96.days=1",
              "--check-set", "lorenz96.days=2", "--margin", "4")  # fmt: skip
     status, out, said = call(*WAVES, *asked, "--html", page, "--save", mix)
     assert status == 0 and "executed operations" in out, said
@@ -201,8 +201,8 @@ def test_what_is_found_runs_in_the_scenario(tmp_path, call, monkeypatch):
 
 
 REFUSED = [
-    (("--tolerance", "1e-12", "--formats", "fp16,bf16"), "model 'lorenz96' has an error of"),
-    (("--tolerance", "1e-3", "--unit", "stages"), "did you mean 'stage'"),
+    (("--tolerance", "1e-12", "-b", "fp16,bf16"), "model 'lorenz96' has an error of"),
+    (("--tolerance", "1e-3", "--by", "stages"), "did you mean 'stage'"),
     (("--tolerance", "1e-3", "--rounds", "loads"), "known: operations, everything"),
     (("--tolerance", "1e-3", "--inputs", "x.npz"), "which says itself what its model is given"),
     (("--tolerance", "1e-3", "--output", "height"), "accepted: one of"),

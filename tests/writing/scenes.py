@@ -81,7 +81,7 @@ class Scene:
     def verb(self) -> tuple[str, ...]:
         """The words that name the verb."""
         words = self.words.split()
-        return tuple(words[: 2 if words[0] in ("baseline", "scenario", "climate") else 1])
+        return tuple(words[: 2 if words[0] in ("baseline", "scenario", "climate", "dev") else 1])
 
 
 _RUN = "run tiny.toml --out out/batch --junit-xml out/run.xml --quiet"
@@ -92,7 +92,7 @@ _FILES = "--html out/page.html --junit-xml out/cases.xml"
 _SAVE = "baseline save tiny.toml --folder out/baselines --no-commit --quiet"
 _CHECK = f"baseline check --folder out/baselines {_FILES} --markdown out/summary.md --quiet"
 _BLESS = "baseline bless tiny --folder out/baselines --no-commit --reason better --quiet"
-_COVERAGE = "coverage --case lewis_K100 --seeds 2 -b fp64 --tolerance 5% --out out/coverage --quiet"
+_COVERAGE = "dev coverage --case lewis_K100 --seeds 2 -b fp64 --tolerance 5% --out out/coverage -q"
 _COMPARE = f"compare in/tiny__fp64.nc in/tiny__fp16.nc {_FILES}"
 _MAKING = "mkdir -p out/made; echo 1 >out/made/x"
 _REPEAT = f"repeat --runs 2 --quiet --folder out/made -- sh -c '{_MAKING}'"
@@ -135,10 +135,10 @@ SCENES = {
     ),
     "baseline check": Scene(_CHECK, inputs=(_SAVE,), older=f"{_CHECK} --larger 1e6"),
     "baseline bless": Scene(_BLESS, inputs=(_SAVE,)),
-    "coverage": Scene(_COVERAGE, older=_COVERAGE.replace("5%", "6%")),
+    "dev coverage": Scene(_COVERAGE, older=_COVERAGE.replace("5%", "6%")),
     "scenario new": Scene("scenario new accumulation --out out/new.toml", target="out/new.toml"),
     "repeat": Scene(_REPEAT, stays="made"),  # of the command; the next one is told of it
-    "gallery": Scene("gallery ensemble_jet --scenarios scenarios --out out/gallery"),
+    "dev gallery": Scene("dev gallery ensemble_jet --scenarios scenarios --out out/gallery"),
     "quickstart": Scene("quickstart --out out/quickstart --quiet"),
     "climate run": Scene(
         "climate run williamson_5 --truncation 21 --days 3 -b fp16 --out out/climate --quiet"

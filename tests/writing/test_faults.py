@@ -32,10 +32,11 @@ QUICK = ("scenario new", "trace", "monitor", "report of coverage", "run")
 MOST = 3
 """Calls of a scene that fail in the slow tests."""
 READING = {
-    "backends": "backends", "policies": "policies", "doctor": "", "price": "",
-    "watch": "", "baseline list": "baseline list", "baseline show": "",
+    "list backends": "list backends", "list policies": "list policies", "list cases": "list cases",
+    "list climate": "list climate", "doctor": "", "price": "", "bound": "", "check-memory": "",
+    "baseline list": "baseline list", "baseline show": "",
     "scenario keys": "scenario keys accumulation", "scenario schema": "scenario schema",
-    "scenario check": "scenario check tiny.toml", "climate list": "climate list",
+    "scenario check": "scenario check tiny.toml",
 }  # fmt: skip
 """Verbs that write nothing where they are called, and words that show it; empty where the verb
 needs more than a moment, or something to look at.

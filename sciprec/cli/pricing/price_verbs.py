@@ -17,66 +17,124 @@ from sciprec.foundation.errors import InputError
 def price(
     payoff: Payoff,
     maturity: Annotated[
-        list[float], typer.Option(help="Years; repeat it for several.", show_default=False)
+        list[float],
+        typer.Option(help="Years to maturity; repeat it for several.", show_default=False),
     ],
     strike: Annotated[
         list[float] | None,
-        typer.Option(help="Repeat it for several, priced from one set of paths."),
+        typer.Option(
+            help="Strike, in the units of the spot; repeat it for several, priced from one set"
+            " of paths."
+        ),
     ] = None,
     model: Annotated[
-        Path | None, typer.Option(help="TOML file, or the name of a shipped one such as lewis.")
+        Path | None,
+        typer.Option(help="Model, a TOML file or the name of a shipped one such as lewis."),
     ] = None,
     tolerance: Annotated[
-        str, typer.Option(help="Of the bound: 0.1% or 0.001 of the price, 0.01abs an amount.")
+        str,
+        typer.Option(
+            help="Largest bound that is good enough: 0.1% or 0.001 of the price, 0.01abs an "
+            "amount; a larger one takes fewer paths."
+        ),
     ] = "0.1%",
     backend: Backend = "fp32",
     fixings: Annotated[
-        int | None, typer.Option(help="Of Asians, lookbacks [default: 5], barriers.")
+        int | None,
+        typer.Option(
+            help="Number of dates at which Asians, lookbacks and barriers look at the spot "
+            "[default: 5; barriers continuously]."
+        ),
     ] = None,
     barrier: Annotated[
-        float | None, typer.Option(help="Watched continuously without --fixings.")
+        float | None,
+        typer.Option(help="Level of a barrier, watched continuously without --fixings."),
     ] = None,
-    start: Annotated[float | None, typer.Option(help="Years, of forward starts.")] = None,
+    start: Annotated[
+        float | None, typer.Option(help="Years to the start of a forward start.")
+    ] = None,
     moneyness: Annotated[
-        float | None, share_option("Of forward starts, a share of the spot [default: 1].")
+        float | None,
+        share_option("Strike of a forward start as a share of the spot at its start [default: 1]."),
     ] = None,
     parameter: Annotated[
-        list[str] | None, typer.Option(help="NAME=NUMBER, of a payoff of your own; repeat it.")
+        list[str] | None,
+        typer.Option(help="Parameter NAME=NUMBER of a payoff of your own; repeat it for several."),
     ] = None,
-    scheme: Annotated[str, typer.Option(help="Path scheme.")] = "quadratic_exponential_martingale",
-    confidence: Annotated[float, share_option("Of the bound, 0.95 or 95%.")] = 0.95,
-    seed: Annotated[int, typer.Option(help="Of the random numbers.")] = 0,
+    scheme: Annotated[
+        str, typer.Option(help="Scheme by which paths are stepped.")
+    ] = "quadratic_exponential_martingale",
+    confidence: Annotated[
+        float,
+        share_option(
+            "Probability with which the bound holds, 0.95 or 95%; a larger one gives a wider bound."
+        ),
+    ] = 0.95,
+    seed: Annotated[
+        int, typer.Option(help="Seed of the random numbers; another one draws other paths.")
+    ] = 0,
     greeks: Annotated[
-        bool, typer.Option("--greeks", help="Derivatives too, each with its bound.")
+        bool,
+        typer.Option(
+            "--greeks", help="Price the derivatives by the parameters, too, each with its bound."
+        ),
     ] = False,
     greeks_tolerance: Annotated[
-        str, typer.Option(help="Of the greeks' bounds, a share such as 1%.")
+        str,
+        typer.Option(
+            help="Largest bound of the greeks that is good enough, a share such as 1%; a "
+            "larger one takes fewer paths."
+        ),
     ] = "1%",
     max_paths: Annotated[
-        int | None, typer.Option(help="Budget of paths [default: 2^24, of greeks 2^26].")
+        int | None,
+        typer.Option(
+            help="Largest number of paths; a larger one reaches smaller bounds and takes "
+            "longer [default: 2^24, of greeks 2^26]."
+        ),
     ] = None,
-    max_seconds: Annotated[float | None, typer.Option(help="Budget of time.")] = None,
+    max_seconds: Annotated[
+        float | None,
+        typer.Option(help="Largest number of seconds; a larger one reaches smaller bounds."),
+    ] = None,
     compensation: Annotated[
         str,
-        typer.Option(help="Of rounding errors: none, carry (residuals), correction (both)."),
+        typer.Option(
+            help="Compensation of rounding errors: none, carry (of residuals), or correction "
+            "(both)."
+        ),
     ] = "correction",
     variance_reduction: Annotated[
-        str, typer.Option(help="auto, conditional, control or none.")
+        str, typer.Option(help="Variance reduction: auto, conditional, control or none.")
     ] = "auto",
     threads: Annotated[
-        int | None, typer.Option(help="Change no result [default: all cores].")
+        int | None,
+        typer.Option(
+            help="Number of threads; more of them end sooner and change no result [default: "
+            "all cores]."
+        ),
     ] = None,
-    spot: Annotated[float | None, typer.Option(help="Price today.")] = None,
-    v0: Annotated[float | None, typer.Option(help="Variance today, per year.")] = None,
-    kappa: Annotated[float | None, typer.Option(help="Mean reversion, per year.")] = None,
-    theta: Annotated[float | None, typer.Option(help="Long-run variance, per year.")] = None,
-    sigma: Annotated[float | None, typer.Option(help="Volatility of variance.")] = None,
-    rho: Annotated[float | None, typer.Option(help="Correlation.")] = None,
+    spot: Annotated[float | None, typer.Option(help="Price of the asset today.")] = None,
+    v0: Annotated[float | None, typer.Option(help="Variance of the asset today, per year.")] = None,
+    kappa: Annotated[
+        float | None,
+        typer.Option(
+            help="Rate of the variance's mean reversion, per year; a larger one forgets v0 sooner."
+        ),
+    ] = None,
+    theta: Annotated[float | None, typer.Option(help="Variance in the long run, per year.")] = None,
+    sigma: Annotated[
+        float | None,
+        typer.Option(help="Volatility of the variance; a larger one gives a stronger smile."),
+    ] = None,
+    rho: Annotated[
+        float | None, typer.Option(help="Correlation of asset and variance, from -1 to 1.")
+    ] = None,
     rate: Annotated[
-        float | None, share_option("Interest rate, per year, 0.05 or 5% [default: 0].")
+        float | None, share_option("Interest rate per year, 0.05 or 5% [default: 0].")
     ] = None,
     dividend_yield: Annotated[
-        float | None, share_option("Dividend yield, per year [default: 0].")
+        float | None, share_option("Dividend yield per year, 0.02 or 2% [default: 0].")
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:

@@ -95,7 +95,7 @@ def run(
             20 levels on; arithmetics with random bits or in fixed point, and stages, run on one.
         policy: in place of a backend, which stages of the model are narrow: "O0" none, "O1" those
             of an allow list, "O2" all but those of a deny list, the state's update above all, "O3"
-            all; see `sciprec policies`. Short for the backend
+            all; see `sciprec list policies`. Short for the backend
             "policy:O2,narrow=fp16,wide=fp32".
         narrow, wide: the formats of a policy.
         monitor: what is watched as it goes, such as {"watch": ["vorticity"], "level": 1, "every":

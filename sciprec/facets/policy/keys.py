@@ -23,7 +23,7 @@ _OWN = ("dcu",)
 """Policies with formats of their own."""
 _KNOWN = (*_OF_TWO, *_OWN)
 _FORMAT = "the name of an arithmetic of floats of one format, or a spec string"
-_LIST = "an array of names of stages, which `sciprec policies` lists, that are"
+_LIST = "an array of names of stages, which `sciprec list policies` lists, that are"
 
 
 def _checked(policies: tuple[str, ...]) -> tuple[str, ...]:

@@ -40,7 +40,7 @@ class WithScaling(AddedKeys):
     )  # fmt: skip
     scales: dict[str, float] = Field(
         default_factory=dict, examples=["scales = { advection = 1024.0 }"],
-        description="a table of stages, which `sciprec policies` lists ('Legendre' for both), "
+        description="a table of stages, which `sciprec list policies` lists ('Legendre' for both), "
         "and powers of two: their scales, whatever a profile says",
     )  # fmt: skip
     scale_factors: _Factors = Field(

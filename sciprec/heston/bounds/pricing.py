@@ -315,7 +315,7 @@ def price(
         variance_reduction: "auto", "conditional", "antithetic", "control" or "none".
         threads: blocks of paths that are simulated at a time.
         policy: in place of a backend, which stages of the paths are narrow: "O0" none, "O1" the
-            draws, "O2" all but the update of the state, "O3" all; see `sciprec policies`.
+            draws, "O2" all but the update of the state, "O3" all; see `sciprec list policies`.
         narrow, wide: the formats of a policy.
 
     Returns:

@@ -175,7 +175,7 @@ def _stage(name: Any) -> str:
     """
     if not isinstance(name, str) or name in (*_OWN, *_OF_FORMATS) or set(name) & set(",="):
         raise InputError(
-            f"unknown stage {shown(name)} among scales; give stages that `sciprec policies` "
+            f"unknown stage {shown(name)} among scales; give stages that `sciprec list policies` "
             "lists, as in scales = { advection = 1024.0 }"
         )
     return name

@@ -44,7 +44,7 @@ def trace_scenario(
         by: what functions with more than 5 % of the error are split by: "line", "operation",
             "variable" or "call", the chain of calls; "function": by none. "step": everything by
             the model's time steps, several of them in a row where they are many. "stage": by the
-            stages that `sciprec policies` lists.
+            stages that `sciprec list policies` lists.
         lanes: numbers beside each value: lanes - 2 groups are followed in one run; 4, 8, 16 or 32.
         samples: inputs over which parts of lines are correlated, the model's own and perturbed
             ones; left out, 16, of long runs their beginning.

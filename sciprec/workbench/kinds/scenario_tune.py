@@ -56,7 +56,7 @@ def tune_scenario(
         metric: see `tune`.
         formats: names of formats in any order, or "bits" for significands of 2 to 25 bits.
         unit: what gets a format of its own: "line", "operation", "variable", "function", "call",
-            or "stage" as `sciprec policies` lists them.
+            or "stage" as `sciprec list policies` lists them.
         changes: values in place of the file's, by dotted key: {"climate.days": 0.5}.
         check: further changes, of a run that the search does not see: it keeps to tolerance /
             margin on its own, and the result is checked on this one.

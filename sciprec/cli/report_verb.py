@@ -15,7 +15,7 @@ from sciprec.cli.run_verb import any_failed
 
 def report(
     folder: Annotated[
-        Path, typer.Argument(help="A folder that `sciprec run` or `sciprec coverage` wrote.")
+        Path, typer.Argument(help="Folder that `sciprec run`, `study` or `dev coverage` wrote.")
     ],
     verify: Annotated[
         bool,
@@ -71,7 +71,9 @@ def _verify(folder: Path, json: bool) -> None:
 
 
 def gallery(
-    names: Annotated[list[str] | None, typer.Argument(help="Pages to make [default: all].")] = None,
+    names: Annotated[
+        list[str] | None, typer.Argument(help="Names of the pages to make [default: all].")
+    ] = None,
     scenarios: Annotated[
         Path | None, typer.Option(help="Folder of the scenario files [default: the shipped ones].")
     ] = None,

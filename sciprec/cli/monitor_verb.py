@@ -1,4 +1,4 @@
-"""The verbs `sciprec monitor` and `sciprec watch`: what variables hold as a run goes."""
+"""The verb `sciprec monitor`: what variables of a kernel hold, and how a batch goes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from sciprec.cli.kernel_or_scenario import KernelInputs, is_kernel, kernel_with_inputs
-from sciprec.cli.options import Backend, Json
+from sciprec.cli.options import known_backends
 from sciprec.cli.written_files import written
 from sciprec.foundation import targets
 from sciprec.foundation.arguments import word
@@ -16,64 +16,96 @@ from sciprec.foundation.errors import InputError
 
 
 def monitor(
-    kernel: Annotated[
+    watched: Annotated[
         str,
-        typer.Argument(metavar="KERNEL", help="A function of a Python file, FILE.py:FUNCTION."),
-    ],
-    backend: Backend,
-    watch: Annotated[
-        list[str],
-        typer.Option(
-            help="A variable or argument of the kernel, or a line of its file, as in line:38; "
-            "repeat it for several."
+        typer.Argument(
+            metavar="KERNEL|FOLDER",
+            help="Kernel, a function of a Python file as FILE.py:FUNCTION, or the folder into "
+            "which `sciprec run` writes a batch whose scenario has a table [monitor].",
         ),
     ],
+    backend: Annotated[
+        str | None,
+        typer.Option(
+            "--backend",
+            "-b",
+            autocompletion=known_backends,
+            help="Arithmetic of the kernel, by its name in `sciprec list backends` or a spec "
+            "string.",
+        ),
+    ] = None,
+    watch: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Variable or argument of the kernel to watch, or a line of its file, as in "
+            "line:38; repeat it for several."
+        ),
+    ] = None,
     inputs: KernelInputs = None,
     level: Annotated[
         int,
         typer.Option(
-            help="0 off, 1 summaries, 2 also exponents of each step and places of the largest "
-            "errors, 3 also whole arrays (in Python)."
+            help="Detail, 0 to 3: 0 notes nothing, 1 summaries, 2 also exponents of each step "
+            "and places of the largest errors, 3 also whole arrays (in Python); a larger "
+            "one takes longer."
         ),
     ] = 1,
     every: Annotated[
-        int, typer.Option(help="Of passes of the kernel's outermost loops each so many is watched.")
+        int,
+        typer.Option(
+            help="Distance of the watched passes of the kernel's outermost loops; a larger one"
+            " watches fewer and is faster."
+        ),
     ] = 1,
     alert: Annotated[
         list[str] | None,
         typer.Option(
-            help="A rule, as in lost=50%, digits=3, drift=1e-3, jump=10, nan=false, or a range, as "
-            "in 'h>0' or '|c|<=1'; repeat it for several [default: nan, overflow and lost=50%]."
+            help="Rule of an alert, as in lost=50%, digits=3, drift=1e-3, jump=10, nan=false, "
+            "or a range, as in 'h>0' or '|c|<=1'; repeat it for several [default: nan, "
+            "overflow and lost=50%]."
         ),
     ] = None,
     truth: Annotated[
         str,
         typer.Option(
-            help="dd: say how many digits fp64 itself has in the results, too; fp64: take it as it "
-            "is."
+            help="Truth of the errors: fp64 as it is, or dd to say how many digits fp64 itself"
+            " has in the results, too."
         ),
     ] = "fp64",
     html: Annotated[
         Path | None,
         written(targets.PAGE, "--html", "Write a page: alerts, errors over steps, exponents."),
     ] = None,
-    json: Json = False,
+    once: Annotated[
+        bool, typer.Option("--once", help="Print how the batch in FOLDER goes now, and end.")
+    ] = False,
+    json: Annotated[
+        bool,
+        typer.Option(
+            "--json", help="Print JSON instead of a table, of a batch a line each change."
+        ),
+    ] = False,
 ) -> None:
-    """Run a kernel of yours, and say what its variables and lines hold as it goes."""
+    """Say what variables and lines of your kernel hold as it runs, or how a batch goes that runs
+    elsewhere; exit with 1 where one of its runs has failed.
+    """
     from sciprec.cli.console import print_result
     from sciprec.cli.progress import Waiting
-    from sciprec.tools.monitor.monitored import monitor as watched
+    from sciprec.tools.monitor.monitored import monitor as monitor_kernel
 
-    if not is_kernel(kernel):
-        raise InputError(
-            f"'{kernel}' names no kernel; give FILE.py:FUNCTION, or write a table [monitor] into "
-            "a scenario and run it with `sciprec run`"
-        )
-    function, args = kernel_with_inputs(kernel, inputs)
-    rules = dict(map(_rule, alert or []))
     word("--truth", truth, ("dd", "fp64"))
-    with Waiting(f"running {kernel} in {backend}"):
-        result = watched(
+    rules = dict(map(_rule, alert or []))
+    if not is_kernel(watched):
+        of_kernel = {"--backend": backend, "--watch": watch, "--inputs": inputs, "--alert": alert,
+                     "--html": html}  # fmt: skip
+        return _follow(watched, [name for name, value in of_kernel.items() if value], once, json)
+    if once or backend is None or not watch:
+        missing = "--watch, a variable or line:38" if backend else "--backend, an arithmetic"
+        wrong = "--once is of a batch: leave it out" if once else f"lacks {missing}: give it"
+        raise InputError(f"'{watched}' is a kernel, and {wrong}")
+    function, args = kernel_with_inputs(watched, inputs)
+    with Waiting(f"running {watched} in {backend}"):
+        result = monitor_kernel(
             function, backend, args, watch=watch, level=level, every=every, alerts=rules,
             truth=truth if truth == "dd" else True,
         )  # fmt: skip
@@ -101,19 +133,24 @@ def _rule(text: str) -> tuple[str, object]:
         return name.strip(), value.strip()
 
 
-def watch(
-    folder: Annotated[Path, typer.Argument(help="The folder that `sciprec run --out` writes.")],
-    once: Annotated[
-        bool, typer.Option("--once", help="Print how it goes now, and end.")
-    ] = False,
-    json: Annotated[
-        bool, typer.Option("--json", help="Print JSON, a line for each change.")
-    ] = False,
-) -> None:
-    """Show how a batch goes that runs elsewhere: progress, drift, alerts; ends with the batch.
+def _follow(folder: str, of_kernel: list[str], once: bool, json: bool) -> None:
+    """Print how a batch goes, its alerts and drifts, until it ends.
 
-    The exit code is 1 where a run has failed, or the batch was interrupted.
+    Args:
+        folder: that it is written into.
+        of_kernel: options that were given, and are of kernels.
+        once: whether one look is enough.
+        json: whether JSON is printed.
     """
+    if not Path(folder).is_dir():
+        raise InputError(
+            f"'{folder}' is neither a kernel, FILE.py:FUNCTION, nor a folder of a batch; of a "
+            "scenario write a table [monitor] into it and run it with `sciprec run`"
+        )
+    if of_kernel:
+        raise InputError(
+            f"'{folder}' is the folder of a batch, and {of_kernel[0]} is of a kernel: leave it out"
+        )
     import time
     from json import dumps
 
@@ -122,7 +159,7 @@ def watch(
 
     before: list[str] = []
     while True:
-        states = read_states(folder)
+        states = read_states(Path(folder))
         ended = states["ended"] or states["interrupted"]
         lines = [dumps(states)] if json else _lines(states)
         if lines != before:

@@ -1,0 +1,34 @@
+"""Help pages: verbs in groups, each with its whole sentence, as wide as the terminal."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+from typer.core import TyperGroup
+
+WIDEST = 120
+"""Columns of a help page at most; lines beyond are hard to read."""
+SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": WIDEST}
+KERNEL, MODELS, OPTIONS, KEEP, REST = (
+    "My kernel", "Models and batches", "Option prices", "Keep it so", "Around them",
+)  # fmt: skip
+"""Groups of verbs, in the order in which help names them."""
+
+
+class Verbs(TyperGroup):
+    """A command of several verbs; its help names each with its first sentence, by group."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the sections of the verbs; none is cut."""
+        shown = {name: one for name, one in self.commands.items() if not one.hidden}
+        width = max(map(len, shown))
+        sections: dict[str, list[tuple[str, str]]] = {}
+        for name, command in shown.items():
+            group = getattr(command, "rich_help_panel", None)
+            about = inspect.cleandoc(command.help or "").split("\n\n")[0]
+            row = name.ljust(width), " ".join(about.split())
+            sections.setdefault(group if isinstance(group, str) else "Verbs", []).append(row)
+        for group, rows in sections.items():
+            with formatter.section(group):
+                formatter.write_dl(rows)

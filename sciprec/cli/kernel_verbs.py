@@ -1,0 +1,86 @@
+"""The verbs `sciprec digits`, `bound` and `check-memory`: what one call of a kernel is worth."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sciprec.cli.exit_codes import NOT_MET
+from sciprec.cli.kernel_or_scenario import Kernel, KernelInputs, Metric, Outputs, kernel_alone
+from sciprec.cli.options import Backend, Json
+from sciprec.cli.written_files import written
+from sciprec.foundation import targets
+
+
+def digits(
+    kernel: Kernel,
+    inputs: KernelInputs = None,
+    backend: Backend = "fp64",
+    output: Outputs = None,
+    condition: Annotated[
+        bool,
+        typer.Option(
+            "--condition/--no-condition",
+            help="Count the digits, too, that are left where arguments and literals are wrong by "
+            "half a unit.",
+        ),
+    ] = True,
+    html: Annotated[
+        Path | None,
+        written(targets.PAGE, "--html", "Write a page: digits of each result, number by number."),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Count the decimal digits of a kernel's results that are right, and which data decide."""
+    from sciprec.cli.console import print_result
+    from sciprec.cli.progress import Waiting
+    from sciprec.tools.digits.kernel_digits import digits as count_digits
+
+    function, args = kernel_alone(kernel, inputs, "digits")
+    with Waiting(f"counting digits of {kernel} in {backend}"):
+        result = count_digits(
+            function, args, backend=backend, output=output or None, condition=condition
+        )
+    print_result(result, html, json)
+
+
+def bound(
+    kernel: Kernel,
+    backend: Backend,
+    inputs: KernelInputs = None,
+    output: Outputs = None,
+    metric: Metric = None,
+    json: Json = False,
+) -> None:
+    """Bound the rounding error of a call of your kernel, proven and not estimated."""
+    from sciprec.cli.console import print_result
+    from sciprec.cli.progress import Waiting
+    from sciprec.tools.bound.bounds import bound as bound_error
+
+    function, args = kernel_alone(kernel, inputs, "bound")
+    with Waiting(f"bounding the error of {kernel} in {backend}"):
+        result = bound_error(
+            function, backend, args, output=output or None, metric=metric or "relative_l2"
+        )
+    print_result(result, None, json)
+
+
+def check_memory(
+    kernel: Kernel, backend: Backend = "fp64", inputs: KernelInputs = None, json: Json = False
+) -> None:
+    """Find accesses of your kernel beyond its arrays, reads of unwritten memory, and integers that
+    wrap; exit with 1 where there are any.
+    """
+    from sciprec.cli.console import print_json
+    from sciprec.cli.progress import Waiting
+    from sciprec.tools.memory.memory import check_memory as check
+
+    function, args = kernel_alone(kernel, inputs, "check-memory")
+    with Waiting(f"checking the memory of {kernel} in {backend}"):
+        report = check(function, backend, args)
+    print_json(asdict(report)) if json else print(report)
+    if not report.clean:
+        raise typer.Exit(NOT_MET)

@@ -1,0 +1,74 @@
+"""Help pages at 60, 80 and 120 columns: whole sentences, in four groups, nothing cut; and verbs and
+options by their old names.
+"""
+
+import re
+
+import pytest
+import typer
+
+from sciprec.cli import commands, old_spellings
+from sciprec.cli.exit_codes import GOOD, USAGE
+from tests.shell.test_completion import VERBS
+
+
+def command_of(words):
+    """The command that some words name."""
+    command = typer.main.get_command(commands.app)
+    for word in words:
+        command = command.commands[word]
+    return command
+
+
+@pytest.mark.parametrize("words", VERBS, ids=" ".join)
+def test_help_is_whole_sentences_at_every_width(call, words, monkeypatch):
+    """Each stands alone: it begins with a capital and ends with a full stop, and is all there."""
+    command = command_of(words)
+    sentences = [param.help for param in command.params if not getattr(param, "hidden", False)]
+    sentences += [below.help.split("\n\n")[0] for below in getattr(command, "commands", {}).values()
+                  if not below.hidden]  # fmt: skip
+    for said in sentences:
+        assert said[0].isupper() and said.endswith("."), said
+        assert len(said.split()) > 2, said
+    for width in (60, 80, 120):
+        monkeypatch.setenv("COLUMNS", str(width))
+        code, out, err = call(*words, "--help")
+        assert (code, err) == (GOOD, "")
+        assert max(map(len, out.splitlines())) <= width
+        shown = "".join(out.split())
+        for said in sentences:
+            assert "".join(said.split()) in shown, said
+
+
+def test_verbs_are_in_groups(call):
+    out = call("--help")[1]
+    for group, verbs in {
+        "My kernel": "study trace tune monitor bound digits check-memory",
+        "Models and batches": "run compare report climate", "Option prices": "price",
+        "Keep it so": "repeat baseline", "Around them": "doctor quickstart list scenario",
+    }.items():  # fmt: skip
+        section = out.partition(f"\n{group}:\n")[2].partition("\n\n")[0]
+        assert re.findall(r"^  ([a-z-]+)", section, re.M) == verbs.split()
+    assert not {"watch", "backends", "gallery"} & set(re.findall(r"^  ([a-z-]+)", out, re.M))
+
+
+@pytest.mark.parametrize("old", old_spellings.VERBS, ids=" ".join)
+def test_old_verbs_work_with_a_line_that_names_the_new_one(call, old):
+    new = old_spellings.VERBS[old]
+    assert call(*old, "--help") == (
+        GOOD, call(*new, "--help")[1],
+        f"sciprec: `sciprec {' '.join(old)}` is now `sciprec {' '.join(new)}`; the old spelling "
+        "will go\n",
+    )  # fmt: skip
+    code, out, err = call("--plugin", "none.py", *old)
+    assert (code, out) == (USAGE, "") and len(err.splitlines()) == 2 and "'none.py'" in err
+
+
+def test_old_options_work_with_a_line_that_names_the_new_one(call):
+    for verb, renamed in old_spellings.OPTIONS.items():
+        for old, new in renamed.items():
+            for given in ((old, "bf61"), (f"{old}=bf61",)):
+                code, out, err = call(verb, "none.py:f", "--tolerance", "1", *given)
+                assert (code, out) == (USAGE, ""), err
+                assert err.startswith(f"sciprec: `{old}` is now `{new}`; the old spelling will")
+                assert "No such option" not in err
