@@ -18,7 +18,7 @@ from sciprec.cli.exit_codes import NOT_MET
 from sciprec.cli.options import Backends, Json, Quiet, share_option
 from sciprec.cli.settings import Settings, as_words, interruptible
 from sciprec.foundation.errors import InputError, printable, why_no_file
-from sciprec.scenario.shipped import PRICES, shipped
+from sciprec.foundation.shipped import PRICES, shipped
 
 REFERENCES = "europeans.json"
 SMALL_CASES = ("lewis_K100", "broadie_kaya_2", "andersen_3_r5_K100")

@@ -89,9 +89,11 @@ def _payoffs(incomplete: str) -> list[str]:
 
 
 def _scenarios(incomplete: str) -> list[str]:
-    from sciprec.scenario.shipped import SCENARIOS, names
+    from sciprec.foundation.shipped import EXAMPLES, SCENARIOS, names
 
-    return [n for n in (*glob("*.toml"), *names(SCENARIOS)) if n.startswith(incomplete)]
+    examples = (f"{EXAMPLES}:{name}" for name in names(EXAMPLES))
+    known = (*glob("*.toml"), *names(SCENARIOS), *examples)
+    return [name for name in known if name.startswith(incomplete)]
 
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]

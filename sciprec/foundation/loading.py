@@ -16,6 +16,7 @@ from types import ModuleType
 
 from sciprec.foundation.arguments import path
 from sciprec.foundation.errors import InputError, why_no_file
+from sciprec.foundation.shipped import example
 
 GROUP = "sciprec.plugins"
 _NAME = "sciprec_plugin_{}"
@@ -59,7 +60,7 @@ def loaded_file(file: str | Path, what: str, *, registers: bool = True) -> Modul
     """The module that a Python file becomes, under a name of its own; a file is imported once.
 
     Args:
-        file: its path.
+        file: its path, or `examples:NAME`.
         what: it is called in messages, such as "plugin".
         registers: whether it registers things, so that no other file may have its name; else an
             edited file, and one of that name elsewhere, is another module.
@@ -67,7 +68,7 @@ def loaded_file(file: str | Path, what: str, *, registers: bool = True) -> Modul
     Raises:
         InputError: it is no Python file or cannot be imported, or another one of its name has been.
     """
-    file = Path(path(f"a {what}", file))
+    file = example(path(f"a {what}", file), ".py")
     where = str(file.resolve())
     why = why_no_file(file) or ("" if file.suffix == ".py" else "is no Python file")
     if why:

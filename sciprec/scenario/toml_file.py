@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
 
 from sciprec.foundation.errors import InputError, meant, why_no_file
-from sciprec.scenario.shipped import named, names
+from sciprec.foundation.shipped import named, names
 
 _TYPOGRAPHIC = "“”„‟«»‘’‚‛"
 LARGEST_FILE_BYTES = 1_000_000

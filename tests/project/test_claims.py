@@ -33,6 +33,7 @@ from sciprec.climate.transform.legendre_tables import share_left_out
 from sciprec.climate.transform.spectral import make_tables, negligible_in
 from sciprec.cost.work import Work
 from sciprec.foundation.errors import InputError
+from sciprec.foundation.shipped import named as named_scenario
 from sciprec.heston.schemes.catalogue import scheme_named
 from sciprec.heston.schemes.registry import Units, state_arrays
 from sciprec.heston.semianalytic import analytic
@@ -40,7 +41,6 @@ from sciprec.machine import MACHINES, update_work
 from sciprec.precision.formats.backend import resolve_backend, table
 from sciprec.precision.formats.matrix_unit import MatrixUnit
 from sciprec.precision.formats.stages import Stages, resolve_stages
-from sciprec.scenario.shipped import named as named_scenario
 from sciprec.workbench.batch.estimate import estimate
 from sciprec.workbench.batch.perform import run_dataset
 from sciprec.workbench.batch.plan import plan

@@ -95,10 +95,10 @@ CHANGED = {
     "sciprec climate run": "--truncation 5 --days 0.05",
     "sciprec trace examples/lorenz63": "--json",
     "sciprec study": "--json",
-    "--plugin examples/soil_column.py": "--backend fp32 --json",
-    "--plugin examples/half_preconditioner.py": "--backend fp32 --json",
-    "--plugin examples/layer_norm.py": "--backend fp32 --json",
-    "examples/lorenz96.toml --plugin": "--backend fp32 --set ensemble.members=2 --json",
+    "run examples:soil_column": "--backend fp32 --json",
+    "run examples:half_preconditioner": "--backend fp32 --json",
+    "run examples:layer_norm": "--backend fp32 --json",
+    "run examples:lorenz96": "--backend fp32 --set ensemble.members=2 --json",
     "decay.toml": "--json",
 }  # fmt: skip
 """Words of a command, and what it is given besides, or in place of its own: less work, or JSON."""

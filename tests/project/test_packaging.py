@@ -22,7 +22,7 @@ import yaml
 from packaging.version import Version
 
 import sciprec
-from sciprec.scenario.shipped import PRICES, SCENARIOS, names
+from sciprec.foundation.shipped import EXAMPLES, PRICES, SCENARIOS, names
 
 ROOT = Path(__file__).parents[2]
 
@@ -346,7 +346,7 @@ def test_a_wheel_of_the_sdist_is_the_wheel_and_holds_no_experiments(built, unpac
     tops = {name.split("/")[0].rpartition(".")[2] for name in held[0]}
     assert tops == {"sciprec", "dist-info"}
     shipped = {name for name in held[0] if name.startswith("sciprec/shipped/")}
-    assert {Path(name).suffix for name in shipped} == {".toml", ".json"}
+    assert {Path(name).suffix for name in shipped} == {".toml", ".json", ".py"}
     assert not [name for name in held[0] if name.endswith(".md")]
     told = [zipfile.Path(one, f"{unpacked.name}.dist-info/METADATA").read_text("utf-8")
             for one in (built[0], again)]  # fmt: skip
@@ -362,7 +362,7 @@ import sciprec
 from sciprec.cli import commands
 from sciprec.cli.coverage_verb import REFERENCES
 from sciprec.cli.pricing.price_request import read_model
-from sciprec.scenario.shipped import PRICES, SCENARIOS, names, shipped
+from sciprec.foundation.shipped import EXAMPLES, PRICES, SCENARIOS, names, shipped
 
 for one in pkgutil.walk_packages(sciprec.__path__, "sciprec."):
     one.name.endswith("__main__") or importlib.import_module(one.name)
@@ -371,7 +371,8 @@ for name in names(PRICES):
 assert (shipped(PRICES) / REFERENCES).is_file()
 assert read_model("lewis", {})[0].kappa == 4.0
 print("planned:")
-commands.main(["run", *names(SCENARIOS), "--plan", "--json"])
+examples = [f"examples:{name}" for name in names(EXAMPLES)]
+commands.main(["run", *names(SCENARIOS), *examples, "--plan", "--json"])
 """
 
 
@@ -381,7 +382,8 @@ def test_modules_scenarios_and_models_are_found_without_a_checkout(installed):
     assert (done.returncode, done.stderr) == (0, "")
     models, _, planned = done.stdout.partition("planned:\n")
     assert models.count("\n") == len(names(PRICES))
-    assert {row["scenario"] for row in json.loads(planned)} == set(names(SCENARIOS))
+    known = {*names(SCENARIOS), *names(EXAMPLES)}
+    assert {row["scenario"] for row in json.loads(planned)} == known
 
 
 @pytest.mark.slow

@@ -8,10 +8,10 @@ import pytest
 from sciprec.facets.matrix_unit import MATRIX_UNITS
 from sciprec.facets.matrix_unit.section import in_words, matrix_units_section
 from sciprec.foundation.errors import InputError
+from sciprec.foundation.shipped import named
 from sciprec.precision.formats.matrix_unit import resolve_matrix_unit
 from sciprec.report.stored.batch import read_batch
 from sciprec.results.output import netcdf
-from sciprec.scenario.shipped import named
 from sciprec.workbench.batch import workflow
 from sciprec.workbench.batch.plan import plan
 from sciprec.workbench.batch.resume import run_digest

@@ -10,7 +10,17 @@ from jsonschema import Draft202012Validator
 from sciprec.cli.pricing.price_request import read_model
 from sciprec.foundation.definitions import digest_of
 from sciprec.foundation.errors import InputError
-from sciprec.scenario.shipped import PRICES, SCENARIOS, named, names, shipped
+from sciprec.foundation.loading import load_files
+from sciprec.foundation.shipped import (
+    EXAMPLES,
+    PRICES,
+    SCENARIOS,
+    example_rows,
+    named,
+    names,
+    shipped,
+)
+from sciprec.tools.calls.kernel_file import is_kernel, kernel_named, made_by
 from sciprec.workbench.batch import workflow
 from sciprec.workbench.batch.behind import code_behind
 from sciprec.workbench.batch.plan import variants_of
@@ -41,6 +51,46 @@ def test_a_path_that_exists_goes_before_a_name(elsewhere):
     assert named("quickstart_heston", SCENARIOS) == Path("quickstart_heston")
     with pytest.raises(InputError, match="quickstart_heston: the key 'kind' was given 'flow'"):
         load_scenario("quickstart_heston")
+
+
+def test_examples_are_found_by_name_with_their_models(elsewhere, forgotten_plugins):
+    """A scenario brings its model along, to other processes, too; kernels and inputs are named
+    likewise, with or without the ending of their file.
+    """
+    folder = ROOT / "examples"
+    for name in names(EXAMPLES):
+        scenario = load_scenario(f"examples:{name}")
+        assert scenario.name == name and kind_of(scenario).file == f"{folder}/{scenario.kind}.py"
+    kernel = kernel_named("examples:lorenz63.py:lorenz63")
+    assert kernel is kernel_named("examples:lorenz63:lorenz63") and is_kernel("examples:lorenz63:a")
+    assert set(made_by("examples:lorenz63.py:start")) == {"s", "h", "path"}
+    assert not is_kernel("examples:soil_column")
+    assert load_files("examples:lorenz96.py") == (str(folder / "lorenz96.py"),)
+    rows = {row["name"]: row for row in example_rows()}
+    assert rows["examples:lorenz96"]["title"] == "Waves on a latitude circle"
+    assert rows["examples:lorenz63.py"]["title"].startswith("Convection after Lorenz (1963)")
+
+
+def test_the_command_of_an_example_names_no_file_of_the_package(elsewhere):
+    scenario, model = "examples:soil_column", str(ROOT / "examples/soil_column.py")
+    command = workflow._command([scenario], None, (model, "mine.py"), {}, Path("out"))
+    assert command.endswith("sciprec run examples:soil_column --plugin mine.py --out out")
+    command = workflow._command(["soil.toml"], None, (model,), {}, Path("out"))
+    assert f"--plugin {model}" in command
+
+
+@pytest.mark.parametrize(
+    "act, given, words",
+    [
+        (load_scenario, "examples:soil_colum", "did you mean 'examples:soil_column'"),
+        (load_scenario, "examples:lorenz63", "kernels of its Python file are 'examples:lorenz63.p"),
+        (kernel_named, "examples:lorenz36.py:f", "did you mean 'examples:lorenz(63|96)'"),
+        (load_files, "examples:half", "accepted: examples:half_preconditioner, examples:layer_n"),
+    ],
+)
+def test_an_unknown_example_is_answered_with_the_known_ones(elsewhere, act, given, words):
+    with pytest.raises(InputError, match=f"'{given[:12]}.*of the examples.*{words}"):
+        act(given)
 
 
 def test_quickstart_runs_both_to_a_page(call, models, undrawn, elsewhere):

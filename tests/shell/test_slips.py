@@ -5,7 +5,7 @@ import re
 import pytest
 
 from sciprec.foundation.errors import InputError
-from sciprec.scenario.shipped import SCENARIOS, named, names
+from sciprec.foundation.shipped import SCENARIOS, named, names
 from sciprec.workbench.kinds import load_scenario
 
 

@@ -9,11 +9,11 @@ from pathlib import Path
 from sciprec.cli.settings import Settings, as_words
 from sciprec.foundation import targets
 from sciprec.foundation.errors import InputError, meant
+from sciprec.foundation.shipped import EXAMPLES, shipped
 from sciprec.foundation.whole import temporary_folder
 from sciprec.report.page import render
 from sciprec.report.stored.batch import read_batch
 from sciprec.results.output.folders import alone_in
-from sciprec.scenario.shipped import shipped
 from sciprec.workbench.batch import workflow
 from sciprec.workbench.kinds import load_scenario
 
@@ -24,7 +24,7 @@ class GalleryPage:
 
     Args:
         scenarios: names of those that are shipped, or of the examples where there is a model.
-        model: file of the examples that defines one; only a checkout has them.
+        model: file of the examples that defines one.
     """
 
     scenarios: tuple[str, ...]
@@ -33,17 +33,16 @@ class GalleryPage:
     @property
     def plugins(self) -> tuple[str, ...]:
         """The model's file, as one types it in a checkout."""
-        return (f"{_EXAMPLES}/{self.model}",) if self.model else ()
+        return (f"{EXAMPLES}/{self.model}",) if self.model else ()
 
     def files(self, folder: str | Path | None) -> list[str]:
         """The scenarios' files, as one types them in a checkout, or those in a given folder."""
         if self.model:
-            return [f"{_EXAMPLES}/{name}.toml" for name in self.scenarios]
+            return [f"{EXAMPLES}/{name}.toml" for name in self.scenarios]
         return list(self.scenarios if folder is None else
                     (str(Path(folder) / f"{name}.toml") for name in self.scenarios))  # fmt: skip
 
 
-_EXAMPLES = "examples"
 _LAYERS = ("squares_same", "squares_fp32", "two_pass_same", "two_pass_fp32")
 GALLERY = {
     "quickstart": GalleryPage(("quickstart_climate", "quickstart_heston")),
@@ -83,9 +82,7 @@ def make_gallery(
     Raises:
         InputError: no such entry, a scenario cannot be used, a run failed, or a page is too large.
     """
-    has_examples = shipped(_EXAMPLES).is_dir()
-    all_of_them = [name for name, entry in GALLERY.items() if has_examples or not entry.model]
-    chosen = all_of_them if names is None else list(names)
+    chosen = list(GALLERY if names is None else names)
     for name in chosen:
         if name not in GALLERY:
             raise InputError(
@@ -108,7 +105,7 @@ def _page(name: str, scenarios: str | Path | None, folder: Path) -> Path:
     """Run one entry in a folder that is thrown away, and keep its page."""
     entry = GALLERY[name]
     typed = entry.files(scenarios)
-    root = shipped(_EXAMPLES).parent
+    root = shipped(EXAMPLES).parent
     files = [root / file for file in typed] if entry.model else typed
     plugin_files = [str(root / plugin) for plugin in entry.plugins]
     with temporary_folder("gallery") as thrown_away:

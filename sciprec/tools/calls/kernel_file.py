@@ -8,6 +8,7 @@ from typing import Any
 
 from sciprec.foundation.errors import InputError, meant
 from sciprec.foundation.loading import beside, loaded_file
+from sciprec.foundation.shipped import example, is_example
 from sciprec.precision.rewriting.syntax import plain_function
 
 WHAT = "kernel file"
@@ -17,7 +18,7 @@ WHAT = "kernel file"
 def names_function(text: str) -> bool:
     """Whether a text names a function of a Python file."""
     file, _, function = text.rpartition(":")
-    return file.endswith(".py") and bool(function)
+    return (file.endswith(".py") or is_example(file)) and bool(function)
 
 
 def is_kernel(text: str) -> bool:
@@ -74,7 +75,7 @@ def made_by(text: str) -> Any:
         kind = type(function).__name__
         raise InputError(f"'{text}' is a {kind}; name a function without arguments")
     try:
-        with beside(Path(file)):
+        with beside(example(file, ".py")):
             return function()
     except Exception as error:
         raise InputError(

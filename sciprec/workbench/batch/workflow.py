@@ -18,6 +18,7 @@ from sciprec.foundation.listing import Listing, Shown, Summary, counted
 from sciprec.foundation.loading import load_files
 from sciprec.foundation.notebook import NotebookLine
 from sciprec.foundation.origin import provenance
+from sciprec.foundation.shipped import EXAMPLES, is_example, shipped
 from sciprec.foundation.whole import put_back
 from sciprec.precision.formats.backend import backend_names
 from sciprec.results.comparison.wording import digits, duration, number
@@ -505,8 +506,10 @@ def _command(
         parts.append(f"{source.name}.toml" if isinstance(source, Scenario) else os.fspath(source))
     for name in backends or ():
         parts += ["--backend", name]
+    brought = any(map(is_example, sources)) and shipped(EXAMPLES)
     for file in plugins:
-        parts += ["--plugin", file]
+        if Path(file).parent != brought:  # `examples:NAME` brings its model along
+            parts += ["--plugin", file]
     for key, value in changes.items():
         parts += ["--set", f"{key}={toml(value)}"]
     return shlex.join([*parts, "--out", os.fspath(folder)])

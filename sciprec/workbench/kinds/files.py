@@ -12,9 +12,10 @@ from pydantic import ValidationError
 
 from sciprec.foundation import arguments
 from sciprec.foundation.errors import InputError, meant
+from sciprec.foundation.loading import load_files
+from sciprec.foundation.shipped import SCENARIOS, model_of_example, named
 from sciprec.scenario.complaints import complaint, complaints
 from sciprec.scenario.loading import EXAMPLE, Scenario
-from sciprec.scenario.shipped import SCENARIOS, named
 from sciprec.scenario.toml_file import read_toml
 from sciprec.workbench.kinds.kind import Kind, kinds
 
@@ -42,8 +43,8 @@ def load_scenario(path: str | Path | Mapping[str, Any]) -> Scenario:
     """Read and validate one scenario.
 
     Args:
-        path: a TOML file, the name of a scenario that comes with sciprec, or what such a file
-            holds, as a dictionary.
+        path: a TOML file, the name of a scenario that comes with sciprec, `examples:NAME`, which
+            brings its model along, or what such a file holds, as a dictionary.
 
     Returns:
         A frozen scenario of its kind, such as ClimateScenario.
@@ -75,6 +76,7 @@ def read_scenario(path: str | Path) -> dict[str, Any]:
             f"studied by `sciprec study {file}:FUNCTION`"
         )
     content = read_toml(file, "scenario", SCENARIOS, EXAMPLE)
+    load_files(model_of_example(file, content.get("kind")))
     return _from_its_folder(content, named(file, SCENARIOS).parent)
 
 

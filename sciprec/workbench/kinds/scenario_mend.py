@@ -15,11 +15,11 @@ from typing import Any
 from sciprec.foundation.errors import InputError
 from sciprec.foundation.later import MODEL_STAGES
 from sciprec.foundation.listing import counted
+from sciprec.foundation.shipped import SCENARIOS, named
 from sciprec.instruments.assigning.assignment import arithmetic_of
 from sciprec.instruments.assigning.policies import POLICIES, Policy
 from sciprec.precision.formats.backend import Backend, resolve_backend
 from sciprec.scenario.loading import Scenario
-from sciprec.scenario.shipped import SCENARIOS, named
 from sciprec.scenario.variant import Variant
 from sciprec.tools.mend.sources import unified_diff
 from sciprec.tools.trace.models.census import Census

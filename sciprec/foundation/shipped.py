@@ -1,0 +1,105 @@
+"""The files that come with sciprec: scenarios, models, reference prices, examples.
+
+In a checkout they lie in its root; an installed package has them in a folder of its own, into which
+pyproject.toml puts them.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from importlib import resources
+from pathlib import Path
+
+from sciprec.foundation.errors import InputError, meant
+
+SCENARIOS, PRICES, EXAMPLES = "scenarios", "data/heston", "examples"
+_EXAMPLE = "examples:"
+"""Before the name of an example, in the place of a file's path."""
+_OWN = "shipped"
+
+
+def shipped(folder: str) -> Path:
+    """The path of a folder of shipped files.
+
+    Args:
+        folder: SCENARIOS, PRICES or EXAMPLES, a path in the root of a checkout.
+    """
+    package = Path(str(resources.files("sciprec")))
+    root = package / _OWN
+    return (root if root.is_dir() else package.parent) / folder
+
+
+def names(folder: str) -> tuple[str, ...]:
+    """The names of the TOML files in a folder of shipped files."""
+    return tuple(sorted(path.stem for path in shipped(folder).glob("*.toml")))
+
+
+def named(given: str | Path, folder: str) -> Path:
+    """The file that is meant: an example, what is at that path, or the shipped one of that name."""
+    if is_example(given):
+        return example(given, ".toml")
+    if not os.path.exists(given) and str(given) in names(folder):
+        return shipped(folder) / f"{given}.toml"
+    return Path(given)
+
+
+def is_example(given: str | Path) -> bool:
+    """Whether a path is `examples:NAME`."""
+    return str(given).startswith(_EXAMPLE)
+
+
+def example(given: str | Path, suffix: str) -> Path:
+    """The path of a file; of `examples:NAME` that of the example.
+
+    Args:
+        given: a path; behind `examples:` the suffix may be left out.
+        suffix: ".toml" of scenarios, ".py" of kernels and models.
+
+    Raises:
+        InputError: there is no such example.
+    """
+    if not is_example(given):
+        return Path(given)
+    name = str(given).removeprefix(_EXAMPLE).removesuffix(suffix)
+    folder = shipped(EXAMPLES)
+    known = sorted(path.stem for path in folder.glob(f"*{suffix}"))
+    if name in known:
+        return folder / f"{name}{suffix}"
+    what = "scenario" if suffix == ".toml" else "Python file"
+    kernels = (
+        f"; kernels of its Python file are '{_EXAMPLE}{name}.py:FUNCTION'"
+        if suffix == ".toml" and (folder / f"{name}.py").is_file() else ""
+    )  # fmt: skip
+    raise InputError(
+        f"'{given}' names no {what} of the examples{kernels}; accepted: "
+        f"{', '.join(f'{_EXAMPLE}{each}' for each in known)}"
+        f"{'' if kernels else meant(f'{_EXAMPLE}{name}', [_EXAMPLE + each for each in known])}"
+    )
+
+
+def model_of_example(given: str | Path, kind: object) -> list[Path]:
+    """The Python file that defines the model of an example, if one does.
+
+    Args:
+        given: path of a scenario; only `examples:NAME` brings its model.
+        kind: of the scenario.
+    """
+    path = shipped(EXAMPLES) / f"{kind}.py"
+    return [path] if is_example(given) and path.is_file() else []
+
+
+def example_rows() -> list[dict[str, str]]:
+    """The examples as plain data: the name of each, its sort, and its own sentence on itself."""
+    rows = []
+    for path in sorted(shipped(EXAMPLES).iterdir()):
+        if path.suffix not in (".toml", ".py"):
+            continue
+        text = path.read_text(encoding="utf-8")
+        if path.suffix == ".toml":
+            title, sort, name = tomllib.loads(text)["title"], "scenario", path.stem
+        else:
+            title = text.partition('"""')[2].partition("\n")[0]
+            sort, name = "Python file", path.name
+        rows.append({"name": f"{_EXAMPLE}{name}", "sort": sort, "title": title.removesuffix(".")})
+    return rows
