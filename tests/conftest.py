@@ -10,6 +10,7 @@ with the sources anew. No result depends on any of this.
 
 import contextlib
 import gc
+import math
 import os
 import signal
 import sys
@@ -125,10 +126,14 @@ def blank_figures(monkeypatch):
 
 
 @pytest.fixture
-def call(capsys, forgotten_plugins):
-    """A function that runs the command and returns exit code, standard output and error."""
+def call(capsys, forgotten_plugins, monkeypatch):
+    """A function that runs the command and returns exit code, standard output and error; how far
+    it is, which depends on the machine's pace, is not shown.
+    """
 
     from sciprec.cli import commands as cli
+
+    monkeypatch.setattr("sciprec.cli.progress.SECONDS_IN_SILENCE", math.inf)
 
     def run(*arguments):
         with pytest.raises(SystemExit) as caught:

@@ -94,7 +94,7 @@ def save(
     from sciprec.regression.baselines.saving import save_request
     from sciprec.scenario.changes import change
 
-    with _computing(threads, quiet or json, _RUNS_KEPT) as how:
+    with _computing(threads, quiet, _RUNS_KEPT) as how:
         of_runs = (
             backend or (), dict(map(change, settings or ())), inputs or (), output or (),
             axes_of(axes or ()), traced,
@@ -154,7 +154,7 @@ def check(
     checks = []
     for name in require_all(names or (), record_names(folder), folder):
         record = read_record(name, folder)
-        with _computing(threads, quiet or json) as how:
+        with _computing(threads, quiet) as how:
             request = asked_again(record)
             checks.append(check_request(
                 record, request, batch=batch, how=how, slower=slower, larger=larger
@@ -190,7 +190,7 @@ def bless(
     from sciprec.regression.baselines.records import read_record
 
     record = read_record(name, folder)
-    with _computing(threads, quiet or json, _RUNS_KEPT) as how:
+    with _computing(threads, quiet, _RUNS_KEPT) as how:
         check = bless_request(
             record, asked_again(record), reason, batch=batch, unversioned=unversioned,
             how=how,

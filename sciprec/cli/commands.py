@@ -34,7 +34,7 @@ from sciprec.cli import (
 from sciprec.cli.exit_codes import GOOD, INTERNAL, INTERRUPTED, UNREAD, USAGE
 from sciprec.cli.options import prepare_completion, print_completion, refuse_repeated_options
 from sciprec.cli.pricing import price_verbs
-from sciprec.cli.settings import Settings, before_the_verb
+from sciprec.cli.settings import Settings, before_the_verb, quiet_everywhere
 from sciprec.cli.written_files import require_free_files
 from sciprec.foundation.errors import InputError, Interrupted, printable
 from sciprec.foundation.interrupts import ended_if_deferred, terminated_as_by_interrupts
@@ -150,7 +150,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
 
     Ctrl-C exits with 130, as shells expect, and so does SIGTERM; a closed pipe with 141.
     """
-    Settings.debug = False
+    Settings.debug = Settings.quiet = False
     gc.set_threshold(50_000, 20, 50)  # looks for garbage were a twelfth of a short command
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="replace")  # a terminal without '…' shows '?', not a failure
@@ -191,6 +191,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
 def _command() -> Callable[..., Any]:
     """The Click command of `app`, made once in a process: that takes longer than many a verb."""
     command = typer.main.get_command(app)
+    quiet_everywhere(command)
     refuse_repeated_options(command)
     require_free_files(command)
     return command

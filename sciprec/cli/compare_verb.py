@@ -143,9 +143,8 @@ def _compared(
             "or give stored metrics with --stored"
         )
     from sciprec.cli.progress import Waiting
-    from sciprec.foundation.course import listening
     from sciprec.results.comparison import compare as compare_files
 
-    with Waiting("reading both files") as waiting, listening(waiting.tell):
+    with Waiting("reading both files"):
         compared = compare_files(golden, actual, **tolerances, **adjustments)
     return compared, (str(golden), str(actual))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json as json_format
 import os
 import shlex
-import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -17,7 +16,7 @@ import typer
 from sciprec.cli.exit_codes import NOT_MET
 from sciprec.cli.options import Backends, Json, Quiet, share_option
 from sciprec.cli.settings import Settings, as_words, interruptible
-from sciprec.foundation.errors import InputError, printable, why_no_file
+from sciprec.foundation.errors import InputError, why_no_file
 from sciprec.foundation.shipped import PRICES, shipped
 
 REFERENCES = "europeans.json"
@@ -84,6 +83,8 @@ def coverage(
 
     Minutes long; `--small` takes seconds. `--random` prices models drawn at random, once each.
     """
+    from sciprec.cli.progress import Waiting
+    from sciprec.foundation.course import tell
     from sciprec.foundation.origin import provenance
     from sciprec.foundation.targets import COVERAGE
     from sciprec.heston.bounds.bound_coverage import BACKENDS
@@ -116,20 +117,20 @@ def coverage(
         "command": _command(count.words, backends, tolerance, confidence, out),
     }  # fmt: skip
 
-    def progress(row: Any) -> None:
+    def finished(row: Any) -> None:
         """Keep a finished row."""
         done.append(_plain(row))
         store_coverage(folder, content)
-        if not (quiet or json):
-            _say_finished(row, f"{len(done)}/{n_rows}")
+        tell(what, len(done), n_rows)
 
+    what = "rows of coverage"
     with alone_in(folder):
         require_own_page(folder)
         require_own(folder / RESULTS, COVERAGE)
-        with interruptible(lambda: _what_is_kept(folder, len(done))):
+        with interruptible(lambda: _what_is_kept(folder, len(done))), Waiting(what, quiet=quiet):
             count.run(
                 backends=backends, tolerance=share, confidence=confidence,
-                threads=threads or os.cpu_count() or 1, progress=progress,
+                threads=threads or os.cpu_count() or 1, progress=finished,
             )  # fmt: skip
         page = write_coverage_page(folder)
     _show(folder, content, page, json)
@@ -196,15 +197,6 @@ def _plain(row: Any) -> dict[str, Any]:
 
     derived = {"share": row.share, "width": row.width, "passed": row.passed, "widest": WIDEST}
     return asdict(row) | derived
-
-
-def _say_finished(row: Any, place: str) -> None:
-    """One line on standard error about a finished row."""
-    from sciprec.heston.bounds.bound_coverage import IN_TURN
-
-    where = "" if row.backend == IN_TURN else f" in {row.backend}"
-    counted = printable(f"[{place}] {row.case}{where}")
-    print(f"{counted}: {row.covered} of {row.n_seeds} covered", file=sys.stderr)
 
 
 def report(folder: Path, json: bool) -> None:

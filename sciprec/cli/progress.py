@@ -1,179 +1,249 @@
-"""Progress on standard error, of batches and of long steps: on a terminal bars and a line that is
-written anew, elsewhere plain lines.
+"""Progress of a verb on standard error: a line that a terminal writes anew, elsewhere one now and
+then.
 """
 
 from __future__ import annotations
 
+import contextlib
+import os
+import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
-from rich.progress import Progress as Bar
-from rich.text import Text
+from rich.cells import cell_len, set_cell_size
 
+from sciprec.cli.settings import Settings
+from sciprec.foundation.course import listening
 from sciprec.foundation.errors import printable
-from sciprec.workbench.batch.course import Course, length_of, name_of
+from sciprec.foundation.listing import counted
 
-SECONDS_BETWEEN_LINES = 10.0
-"""Seconds between lines about one run where there is no terminal."""
 SECONDS_IN_SILENCE = 2.0
-"""Seconds of waiting before a terminal shows it."""
+"""Seconds before anything is shown."""
+SECONDS_BETWEEN_LINES = 10.0
+"""Seconds between lines where there is no terminal."""
+_SECONDS_BETWEEN_LOOKS = 0.2
+_COMPILER = "numba.core.event"
 
 
-class Progress:
-    """The course of a batch on standard error.
+class Waiting:
+    """What a verb does, how far it is and how long the rest may take, for a `with` statement.
+
+    Whatever calls `sciprec.foundation.course.tell` on this thread meanwhile is heard. After two
+    seconds a terminal has one line, cut to its width, which goes in the end; a file or a pipe gets
+    a plain line then, and every ten seconds.
 
     Args:
-        quiet: say nothing.
+        what: is done, until something tells more.
+        quiet: whether nothing is shown.
+    """
+
+    def __init__(self, what: str, *, quiet: bool = False) -> None:
+        self._quiet = quiet or Settings.quiet
+        self._what, self._done, self._whole, self._complete = what, 0, 0, ""
+        self._begun = self._stage = self._shown = time.perf_counter()
+        self._done_before = 0
+        self._said: float | None = None
+        self._drawn = False
+        self._lock, self._end = threading.RLock(), threading.Event()
+        self._compiler = _Compiler()
+        self._ticker = threading.Thread(target=self._tick, daemon=True)
+        self._hearing = listening(self.tell)
+
+    def __enter__(self):
+        self._hearing.__enter__()
+        if not self._quiet:
+            self._ticker.start()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self._hearing.__exit__(*error)
+        self._end.set()
+        if self._ticker.is_alive():
+            self._ticker.join()
+        self._compiler.leave()
+        with self._lock:
+            self._clear()
+
+    def tell(self, what: str, done: int, whole: int) -> None:
+        """Work has come so far.
+
+        Args:
+            what: is counted.
+            done, whole: how many are done of how many; 0 where nobody knows.
+        """
+        with self._lock:
+            if what != self._what:
+                self._stage, self._done_before = time.perf_counter(), done
+            self._what, self._done, self._whole, self._complete = what, done, whole, ""
+
+    def show(self, words: str) -> None:
+        """Work has come so far, in words that say how long it has taken themselves."""
+        with self._lock:
+            self._complete, self._shown = words, time.perf_counter()
+
+    def note(self, words: str) -> None:
+        """Print a line that stays: a fault, a warning, where something runs."""
+        if not self._quiet:
+            with self.aside():
+                _write(f"{printable(words)}\n")
+
+    @contextlib.contextmanager
+    def aside(self) -> Iterator[None]:
+        """Take the line away while something else is printed."""
+        with self._lock:
+            self._clear()
+            yield
+
+    def words(self, now: float) -> str:
+        """What is shown at a time of `time.perf_counter`."""
+        if self._complete:
+            old = now - self._shown >= SECONDS_BETWEEN_LINES
+            return f"{self._complete}, {now - self._begun:.0f} s by now" if old else self._complete
+        count = f"{self._done:,}" if self._done else ""
+        count += f" of {self._whole:,}" if self._done and self._whole else ""
+        notes = [f"{now - self._begun:.0f} s so far", self._left(now)]
+        if self._compiler.busy:
+            notes.insert(0, "compiling, the first time only")
+        about = f"{self._what}: {count}" if count else self._what
+        return f"{about} ({'; '.join(filter(None, notes))})"
+
+    def look(self) -> None:
+        """Show what is due."""
+        self._compiler.listen()
+        now = time.perf_counter()
+        if self._quiet or now - self._begun < SECONDS_IN_SILENCE:
+            return
+        with self._lock:
+            words = printable(" ".join(self.words(now).split()))
+            if _is_terminal():
+                width = max(_width() - 1, 1)
+                _write("\r" + (words if cell_len(words) <= width else set_cell_size(words, width)))
+                _write("\x1b[K")
+                self._drawn = True
+            elif self._said is None or now - self._said >= SECONDS_BETWEEN_LINES:
+                self._said = now
+                _write(f"{words}\n")
+
+    def _left(self, now: float) -> str:
+        """How long the rest may take at the pace of this stage; "" where that is not known."""
+        done = self._done - self._done_before
+        if done <= 0 or self._whole <= self._done or " left" in self._what:
+            return ""
+        from sciprec.results.comparison.wording import duration
+
+        rest = (now - self._stage) * (self._whole - self._done) / done
+        return f"about {duration(rest)} left"
+
+    def _tick(self) -> None:
+        with contextlib.suppress(OSError, ValueError):  # nobody reads it any more
+            while not self._end.wait(_SECONDS_BETWEEN_LOOKS):
+                self.look()
+
+    def _clear(self) -> None:
+        if self._drawn:
+            self._drawn = False
+            _write("\r\x1b[2K")
+
+
+class Progress(Waiting):
+    """The progress of a batch: the callbacks of `sciprec.run`.
+
+    Args:
+        quiet: whether nothing is shown.
     """
 
     def __init__(self, *, quiet: bool = False) -> None:
-        self._quiet = quiet
-        self._console = Console(stderr=True)
-        self._bar = Bar(
-            TextColumn("{task.description}", markup=False),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-            TextColumn("{task.fields[left]}"),
-            console=self._console,
-            disable=quiet or not self._console.is_terminal,
-        )
-        self._course = Course()
-        self._said: dict[str, float] = {}
-        self._tasks: dict[str, Any] = {}
+        from sciprec.workbench.batch.course import Course
 
-    def __enter__(self) -> Progress:
-        self._bar.start()
-        return self
+        super().__init__("reading scenarios", quiet=quiet)
+        self._course, self._runs, self._kept = Course(), 0, 0
 
-    def __exit__(self, *_: object) -> None:
-        self._bar.stop()
+    def __exit__(self, *error: Any) -> None:
+        super().__exit__(*error)
+        if self._kept:
+            self.note(f"{self._kept} of {counted(self._runs, 'run')} kept, computed before")
 
     def planned(self, runs: Sequence[Any]) -> None:
         """The plan is known."""
         self._course.planned(runs)
-        for words in () if self._quiet else dict.fromkeys(w for run in runs for w in _resets(run)):
-            self._line(words)
-        self._task = self._bar.add_task("runs", total=len(runs), left="")
+        self._runs, self._kept = len(runs), 0
+        for words in dict.fromkeys(words for run in runs for words in _resets(run)):
+            self.note(words)
+        self.tell("runs", 0, len(runs))
 
     def cluster(self, words: str) -> None:
         """Print where the runs are computed, if not in this process."""
-        if not self._quiet:
-            self._line(words)
+        self.note(words)
 
     def days(self, run: Any, days: float) -> None:
-        """Report the progress of a run; at once on a terminal, else every ten seconds."""
-        words = self._course.days(run, days)
-        if not self._bar.disable:
-            if run.file not in self._tasks:
-                name = printable(name_of(run.scenario.name, run))
-                length, unit = length_of(run) or (None, "progress")
-                title = f"{unit}s of {name}" if length else name
-                self._tasks[run.file] = self._bar.add_task(title, total=length, left="")
-            self._bar.update(self._tasks[run.file], completed=round(days, 1))
-            return
-        now = time.perf_counter()
-        if now - self._said.setdefault(run.file, now) < SECONDS_BETWEEN_LINES:
-            return
-        self._said[run.file] = now
-        if not self._quiet:
-            self._line(words)
+        """A run has come so far."""
+        self.show(self._course.days(run, days))
 
     def compiling(self, run: Any) -> None:
         """The kernels of a run are being compiled."""
-        words = self._course.compiling(run)
-        if not self._quiet:
-            self._line(words)
+        self.show(self._course.compiling(run))
 
     def done(self, outcome: Any) -> None:
-        """A run ended."""
+        """A run ended; what it fails with stays."""
         words = self._course.done(outcome)
-        self._bar.update(self._task, advance=1, left=self._course.left())
-        if outcome.file in self._tasks:
-            self._bar.remove_task(self._tasks.pop(outcome.file))
-        if not self._quiet:
-            self._line(words, style="red" if outcome.failure else "default")
-
-    def _line(self, text: str, style: str = "default") -> None:
-        """A line of plain words on standard error."""
-        self._console.print(
-            printable(text), markup=False, emoji=False, highlight=False, soft_wrap=True, style=style
-        )
+        self._kept += outcome.kept
+        self.show(words)
+        if outcome.failure or outcome.alerts:
+            self.note(words)
 
 
-class Waiting:
-    """Progress of long work in one step, on standard error: from two seconds on on a terminal, else
-    a line every ten seconds.
+class _Compiler:
+    """Hears of Numba's compilations, once Numba is there; code from the disk is none."""
 
-    Args:
-        words: what is done, until `tell` says more.
-    """
+    def __init__(self) -> None:
+        self._listener: Any = None
+        self._at_work = 0
 
-    def __init__(self, words: str) -> None:
-        self._console = Console(stderr=True)
-        self._status = self._console.status(_words(words))
-        self._words = words
-        self._begun = time.perf_counter()
-        self._said = time.perf_counter()
-        self._timer = threading.Timer(SECONDS_IN_SILENCE, self._show)
-        self._ending = threading.Lock()
-        self._ended = False
+    @property
+    def busy(self) -> bool:
+        """Whether something is being compiled."""
+        return self._at_work > 0
 
-    def __enter__(self) -> Waiting:
-        self._timer.daemon = True
-        if self._console.is_terminal:
-            self._timer.start()
-        return self
+    def listen(self) -> None:
+        """Begin to, where Numba has been imported."""
+        event = sys.modules.get(_COMPILER)
+        if self._listener is None and hasattr(event, "register"):
+            compiler = self
 
-    def __exit__(self, *_: object) -> None:
-        with self._ending:
-            self._timer.cancel()
-            self._ended = True
-            self._status.stop()
+            class Heard(event.Listener):
+                def on_start(self, event: Any) -> None:
+                    compiler._at_work += 1
 
-    def _show(self) -> None:
-        with self._ending:
-            if not self._ended:
-                self._status.start()
+                def on_end(self, event: Any) -> None:
+                    compiler._at_work -= 1
 
-    def every_ten_seconds(self) -> None:
-        """Say on a line of its own, where there is no terminal, for how long the work has been
-        going on, also while nobody tells how far it is.
-        """
-        if not self._console.is_terminal:
-            self._timer = threading.Timer(SECONDS_BETWEEN_LINES, self._goes_on)
-            self._timer.daemon = True
-            self._timer.start()
+            self._listener = Heard()
+            event.register("numba:compile", self._listener)
 
-    def _goes_on(self) -> None:
-        with self._ending:
-            if self._ended:
-                return
-            now = time.perf_counter()
-            if now - self._said >= SECONDS_BETWEEN_LINES / 2.0:
-                self._said = now
-                words = f"{self._words} ({now - self._begun:.0f} s)"
-                self._console.print(_words(words), soft_wrap=True)
-            self.every_ten_seconds()
-
-    def tell(self, what: str, done: int, whole: int) -> None:
-        """Work has come so far."""
-        self._words = f"{what}: {done:,} of {whole:,}"
-        words = _words(self._words)
-        if self._console.is_terminal:
-            return self._status.update(words)
-        now = time.perf_counter()
-        if now - self._said >= SECONDS_BETWEEN_LINES:
-            self._said = now
-            self._console.print(words, soft_wrap=True)
+    def leave(self) -> None:
+        """Hear no more."""
+        if self._listener is not None:
+            sys.modules[_COMPILER].unregister("numba:compile", self._listener)
+            self._listener = None
 
 
-def _words(words: str) -> Text:
-    return Text(printable(words))
+def _is_terminal() -> bool:
+    return sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def _width() -> int:
+    """The columns of the terminal."""
+    try:
+        return os.get_terminal_size(sys.stderr.fileno()).columns or 80
+    except (OSError, ValueError):
+        return 80
+
+
+def _write(text: str) -> None:
+    sys.stderr.write(text)
+    sys.stderr.flush()
 
 
 def _resets(run: Any) -> list[str]:

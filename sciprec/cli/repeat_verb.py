@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from typing import Annotated, Any
 
@@ -13,7 +12,7 @@ from sciprec.cli.kernel_or_scenario import KernelInputs, is_kernel, kernel_with_
 from sciprec.cli.options import Backends, Json, Quiet
 from sciprec.cli.run_verb import Set
 from sciprec.cli.settings import Settings, interruptible
-from sciprec.foundation.errors import InputError, printable
+from sciprec.foundation.errors import InputError
 
 
 def repeat(
@@ -61,16 +60,20 @@ def repeat(
 ) -> None:
     """Run something again and again under other circumstances, and compare the bits."""
     from sciprec.cli.console import print_json, print_listing, say
+    from sciprec.cli.progress import Waiting
 
     options = {"--inputs": inputs, "--backend": backend, "--block-size": block_size,
              "--folder": folder, "--ignore": ignore, "--set": changes}  # fmt: skip
 
-    def show_run(words: str) -> None:
-        if not (quiet or json):
-            print(f"run: {printable(words)}", file=sys.stderr, flush=True)
+    what = f"repeating {' '.join([*(target or ()), *Settings.command]) or 'a run'}"
+    with (
+        interruptible(lambda: "nothing is left of the runs"), Waiting(what, quiet=quiet) as waiting,
+    ):  # fmt: skip
 
-    with interruptible(lambda: "nothing is left of the runs"):
-        result = _repeated(list(target or ()), options, {"runs": runs, "told": show_run})
+        def told(words: str) -> None:
+            waiting.show(f"{what}: {words}")
+
+        result = _repeated(list(target or ()), options, {"runs": runs, "told": told})
     if json:
         print_json(result.as_dict())
     else:

@@ -32,12 +32,11 @@ def report(
         return show_coverage(folder, json)
     from sciprec.cli.console import print_json, print_runs, say
     from sciprec.cli.progress import Waiting
-    from sciprec.foundation.course import listening
     from sciprec.report.page import table, write_page
     from sciprec.report.stored.batch import read_batch
     from sciprec.results.output.folders import alone_in
 
-    with Waiting("reading the files of the batch") as waiting, listening(waiting.tell):
+    with Waiting("reading the files of the batch"):
         batch = read_batch(folder)
         with alone_in(folder):
             page, rows = write_page(batch), table(batch)
@@ -83,11 +82,15 @@ def gallery(
     """Run the scenarios of the gallery and write its pages, without their files."""
     from sciprec.cli.behind.gallery import make_gallery
     from sciprec.cli.console import print_json, say
+    from sciprec.cli.progress import Waiting
 
-    def show_page(page: Path) -> None:
-        if not json:
-            say(f"page: {page} ({page.stat().st_size / 1000:.0f} kB)")
+    with Waiting("making the pages of the gallery") as waiting:
 
-    pages = make_gallery(scenarios, out, names or None, show_page)
+        def show_page(page: Path) -> None:
+            if not json:
+                with waiting.aside():
+                    say(f"page: {page} ({page.stat().st_size / 1000:.0f} kB)")
+
+        pages = make_gallery(scenarios, out, names or None, show_page)
     if json:
         print_json([{"page": page, "bytes": page.stat().st_size} for page in pages])

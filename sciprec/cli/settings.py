@@ -8,7 +8,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+import typer
+
 from sciprec.cli.old_spellings import in_todays_words
+from sciprec.cli.options import Quiet
 from sciprec.foundation.errors import InputError, Interrupted
 
 FILES_KEPT = "the files of runs that had finished are kept"
@@ -18,12 +21,33 @@ class Settings:
     """Options of the command line that hold for this whole process."""
 
     debug: bool = False
+    quiet: bool = False
+    """Whether verbs show no progress."""
     plugins: tuple[str, ...] = ()
     """Absolute paths of the user's own files, which are imported."""
     command: tuple[str, ...] = ()
     """The words behind a bare `--`."""
     kept: Callable[[], str] = str
     """Returns the sentence about work that Ctrl-C ends; an empty one outside of `interruptible`."""
+
+
+def quiet_everywhere(command: Any) -> None:
+    """Let a command and those below it take `--quiet`, where they have no such parameter."""
+    below = getattr(command, "commands", {}).values()
+    for each in below:
+        quiet_everywhere(each)
+    known = {option for parameter in command.params for option in parameter.opts}
+    if not below and "--quiet" not in known:
+        alone = typer.Typer(add_completion=False)
+        alone.command()(_quieten)
+        (option,) = typer.main.get_command(alone).params
+        option.expose_value, option.callback = False, lambda *given: _quieten(given[-1])
+        command.params.append(option)
+
+
+def _quieten(quiet: Quiet = False) -> None:
+    """Show no progress."""
+    Settings.quiet = Settings.quiet or quiet
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -93,22 +92,19 @@ def study(
     from sciprec.tools.calls.kernel_file import kernel_named
     from sciprec.workbench.study.kernel_page import study as study_kernel
 
-    def tried(trial: Any) -> None:
-        if not (quiet or json):
-            print(trial, file=sys.stderr, flush=True)
-
     options = {
         "--inputs": inputs, "--backend": backend, "--tolerance": tolerance, "--metric": [metric],
         "--output": output, "--axes": axes, "--search": search and [search],
         "--truth": truth != "auto" and [truth] or None, "--out": [str(out)],
     }  # fmt: skip
-    with interruptible(lambda: FILES_KEPT), Progress(quiet=quiet or json) as progress:
+    with interruptible(lambda: FILES_KEPT), Progress(quiet=quiet) as progress:
         result = study_kernel(
             kernel_named(kernel), list(inputs), backends=tuple(backend or ()),
             output=output or None, tolerance=_limits(tolerance or (), metric), metric=metric,
             out=out, axes=axes_of(axes or ()), search=search, truth=truth, threads=threads,
             fresh=fresh, command=command_line(["study", kernel], options), on_plan=progress.planned,
-            on_done=progress.done, on_tried=tried,
+            on_done=progress.done,
+            on_tried=lambda trial: progress.show(f"tried {trial}"),
         )  # fmt: skip
     search_result = result.search
     if junit_xml is not None:

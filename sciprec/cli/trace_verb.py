@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -85,7 +84,6 @@ def trace(
                 "leave it out, or name a kernel: FILE.py:FUNCTION"
             )
         with Waiting(f"tracing {traced} in {backend}") as waiting:
-            waiting.every_ten_seconds()
             result = _of_scenario(traced, changes or [], backend, samples, options, waiting)
             mended = result.mend() if mend else None
             page = None if html is None else _written(result, html, mended)
@@ -128,7 +126,7 @@ def _of_scenario(named: str, changes: list[str], backend: str, samples, options,
     changed = dict(map(change, changes))
     return trace_scenario(
         named, backend, changes=changed, samples=samples,
-        on_estimate=lambda message: print(message, file=sys.stderr, flush=True),
+        on_estimate=waiting.note,
         tell=lambda what, done, whole: waiting.tell(f"{named} in {backend}: {what}", done, whole),
         **options,
     )  # fmt: skip

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 
 Tell = Callable[[str, int, int], None]
-"""A listener: called with the name of the work, how much of it is done, and how much there is."""
+"""A listener: called with the name of the work, how much of it is done, and how much there is, or 0
+where nobody knows."""
 _listener: ContextVar[Tell | None] = ContextVar("listener", default=None)
 
 

@@ -116,14 +116,15 @@ def found_scenario(changes):
 
 
 def test_a_patch_of_a_scenario_applies_and_runs_as_it_says(tmp_path, call, monkeypatch):
-    monkeypatch.setattr(progress, "SECONDS_BETWEEN_LINES", 0.02)
+    for name in ("SECONDS_IN_SILENCE", "SECONDS_BETWEEN_LINES", "_SECONDS_BETWEEN_LOOKS"):
+        monkeypatch.setattr(progress, name, 0.02)
     file = tmp_path / "waves.toml"
     file.write_text((ROOT / "examples/lorenz96.toml").read_text())
     subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
     page = tmp_path / "page.html"
     status, out, said = call(*WAVES[:3], file, "-b", "bf16", *SHORT, "--mend", "--html", page)
     assert status == 0 and "Mend 'lorenz96' in bf16 by " in out and "as it is" in out
-    assert re.search(r"waves.toml in bf16 \(\d+ s\)\n", said)
+    assert re.search(r"waves.toml in bf16 \((compiling.*; )?\d+ s so far\)\n", said)
     assert re.search(r"in bf16: runs with the error in parts(, about .* left)?: \d+ of \d+", said)
     heads = re.findall(r"<h2>(.*?)</h2>", page.read_text())
     assert heads[:3] == ["What is wrong", "Where: lines", "What to do"]

@@ -77,7 +77,7 @@ def test_random_models_are_a_row_for_each_set(call, monkeypatch, tmp_path):
     arguments = ("--random", 30, "--draw", 5, "--tolerance", "20%")
     code, out, err = call("dev", "coverage", *arguments, "--out", tmp_path)
     assert code == NOT_MET and given == {"n_prices": 30, "seed": 5}
-    assert "[4/4] rare payments: 30 of 30 covered" in err
+    assert re.search(r"rare payments +in turn +holds +30 +30 ", out) and err == ""
     content = json.loads((tmp_path / "coverage.json").read_text())
     assert [row["passed"] for row in content["rows"]] == [False, False, False, True]
     assert "--random 30 --draw 5 --tolerance 20%" in content["command"]
@@ -94,7 +94,7 @@ def test_a_row_that_does_not_cover_is_1_and_red(call, stand_in, tmp_path):
     assert [(line[1], line[2]) for line in lines] == [
         (name, "fails" if name == "bf16" else "holds") for name in BACKENDS
     ]
-    assert "[12/12] andersen_3_r5_K100 in bf16: 20 of 40 covered" in err
+    assert re.search(r"andersen_3_r5_K100 +bf16 +fails +40 +20 ", out) and err == ""
     text = " ".join((tmp_path / "index.html").read_text(encoding="utf-8").split())
     assert "The bound holds in 9 of 12 rows" in text
     assert text.count('<span class="chip beyond">fails</span>') == 3

@@ -1,6 +1,16 @@
-"""Progress: lines where there is no terminal, bars on one, how fast it goes and what is left."""
+"""Progress: lines where there is no terminal, one line on one, what is left, in every verb."""
 
+import fcntl
 import io
+import json
+import os
+import pty
+import re
+import struct
+import subprocess
+import sys
+import termios
+from pathlib import Path
 from types import SimpleNamespace
 
 import numba
@@ -10,7 +20,7 @@ import xarray as xr
 
 from sciprec.cli import progress
 from sciprec.facets.compensation.keys import NO_COMPENSATION, CompensationChoice
-from sciprec.foundation.course import listening
+from sciprec.foundation.course import listening, tell
 from sciprec.results.comparison.wording import duration
 from sciprec.results.output import files, netcdf, pieces
 from sciprec.results.output.dataset import prices_dataset
@@ -35,7 +45,83 @@ def clock(monkeypatch):
     """A clock that a test sets."""
     now = SimpleNamespace(value=0.0)
     monkeypatch.setattr(course.time, "perf_counter", lambda: now.value)
+    monkeypatch.setattr(progress, "SECONDS_IN_SILENCE", 2.0)
+    monkeypatch.setattr(progress.Waiting, "_tick", lambda waiting: None)
     return now
+
+
+@pytest.fixture
+def terminal(monkeypatch):
+    """What a terminal of 40 columns is sent."""
+    stream = io.StringIO()
+    stream.isatty = lambda: True
+    monkeypatch.setattr(progress, "sys", SimpleNamespace(stderr=stream, modules=sys.modules))
+    monkeypatch.setattr(progress, "_width", lambda: 40)
+    monkeypatch.setenv("TERM", "xterm")
+    return stream
+
+
+def test_a_pipe_gets_a_plain_line_after_two_seconds_and_then_every_ten(clock, capsys):
+    with progress.Waiting("pricing in fp32") as waiting:
+        for seconds in range(26):
+            clock.value = seconds + 0.5
+            if seconds >= 10:
+                tell("paths", 100 * (seconds - 10), 4_000)
+            waiting.look()
+    assert capsys.readouterr().err.splitlines() == [
+        "pricing in fp32 (2 s so far)",
+        "paths: 200 of 4,000 (12 s so far; about 38 s left)",
+        "paths: 1,200 of 4,000 (22 s so far; about 28 s left)",
+    ]
+
+
+def test_a_terminal_has_one_line_which_goes_in_the_end(clock, terminal):
+    with progress.Waiting("reading\nboth\u202e files of quite some length") as waiting:
+        waiting.look()
+        assert not terminal.getvalue()
+        clock.value = 3.0
+        waiting.look()
+        tell("comparing 高度", 3_000, 0)
+        waiting.look()
+        waiting.note("a run failed")
+        assert terminal.getvalue().endswith("\r\x1b[2Ka run failed\n")
+        waiting.look()
+    first, second, third = re.findall(r"\r([^\r]+)\x1b\[K", terminal.getvalue())
+    assert first == r"reading both\u202e files of quite some "
+    assert second == third == "comparing 高度: 3,000 (3 s so far)"
+    assert terminal.getvalue().endswith("\x1b[K\r\x1b[2K")
+
+
+def test_nothing_is_shown_where_it_is_not_wanted(clock, capsys, monkeypatch):
+    clock.value = 100.0
+    monkeypatch.setattr(progress.Settings, "quiet", True)
+    for waiting in (progress.Waiting("a"), progress.Progress(quiet=True)):
+        waiting._begun = 0.0
+        with waiting:
+            waiting.look()
+            waiting.note("b")
+    assert capsys.readouterr().err == ""
+
+
+def test_the_first_call_says_that_it_compiles(clock):
+    """Code of the disk is not compiled; nobody listens any more in the end."""
+    kernel, seen = numba.njit(lambda x: x + looked(x)), []
+
+    @numba.extending.overload(looked)
+    def of_numba(x):
+        seen.append(waiting.words(0.0))
+        return lambda x: x
+
+    with progress.Waiting("pricing") as waiting:
+        waiting.look()
+        assert kernel(1) == 2 and kernel(1) == 2
+        assert waiting.words(1.0) == "pricing (1 s so far)"
+    assert seen and set(seen) == {"pricing (compiling, the first time only; 0 s so far)"}
+    assert waiting._compiler._listener is None
+
+
+def looked(x):
+    """Nothing but what `test_the_first_call_says_that_it_compiles` makes of it."""
 
 
 def test_days_are_a_line_now_and_then_where_there_is_no_terminal(clock, capsys):
@@ -43,9 +129,13 @@ def test_days_are_a_line_now_and_then_where_there_is_no_terminal(clock, capsys):
     for seconds, days in ((1.0, 3.25), (11.0, 40.0), (12.0, 41.0), (21.5, 80.5)):
         clock.value = seconds
         told.days(long_run(1200.0), days)
+        told.look()
+    clock.value = 60.0
+    told.look()
     assert capsys.readouterr().err.splitlines() == [
         "jet in fp32: day 40 of 1200 (11.0 s so far)",
         "jet in fp32: day 80.5 of 1200 (21.5 s so far)",
+        "jet in fp32: day 80.5 of 1200 (21.5 s so far), 60 s by now",
     ]
 
 
@@ -60,23 +150,11 @@ def test_resets_that_undo_a_compensation_are_told_once(capsys):
     assert not capsys.readouterr().err
 
 
-def test_days_are_a_bar_on_a_terminal(monkeypatch, scenario_files):
-    stream = io.StringIO()
-    terminal = progress.Console(file=stream, force_terminal=True, width=100)
-    monkeypatch.setattr(progress, "Console", lambda stderr: terminal)
-    with progress.Progress() as told:
-        told.planned(plan([load_scenario(scenario_files[0])]))
-        told.days(long_run(12.0), 3.0)
-        told.days(long_run(12.0), 6.2)
-        told._bar.refresh()
-    assert "days of jet in fp32" in stream.getvalue() and "6/12" in stream.getvalue()
-
-
 def test_what_is_left_follows_from_the_forecast_of_what_is_done(
     clock, capsys, monkeypatch, scenario_files
 ):
     """The climate runs are forecast to take almost all of the time; files that were kept say
-    nothing about how fast this machine is.
+    nothing about how fast this machine is. A run that failed leaves a line.
     """
     monkeypatch.setattr("sciprec.workbench.batch.estimate.is_compiled", lambda run: True)
     runs = plan([load_scenario(path) for path in scenario_files])
@@ -84,13 +162,17 @@ def test_what_is_left_follows_from_the_forecast_of_what_is_done(
     told.planned(runs)
     work, compiling = course.work_of(runs)
     assert not compiling
-    clock.value = 1.0
-    told.done(runs[0].outcome(20.0, kept=True))
+    clock.value, lines = 1.0, []
+
+    def done(outcome):
+        told.done(outcome)
+        lines.append(told.words(clock.value))
+
+    done(runs[0].outcome(20.0, kept=True))
     clock.value = 10.0
-    told.done(runs[1].outcome(8.0, pace="3 days/s"))
+    done(runs[1].outcome(8.0, pace="3 days/s"))
     for run in runs[2:]:
-        told.done(run.outcome(0.5, failure="" if run.member else "out of luck"))
-    lines = capsys.readouterr().err.splitlines()
+        done(run.outcome(0.5, failure="" if run.member else "out of luck"))
     rest = 10.0 * sum(work[run.file] for run in runs[2:]) / work[runs[1].file]
     assert lines[0] == (
         "[1/6] little_climate in fp64: kept, computed before (20.0 s; 1.0 s so far)"
@@ -100,10 +182,11 @@ def test_what_is_left_follows_from_the_forecast_of_what_is_done(
         f"about {rest:.3g} s left)"
     )
     assert lines[5] == "[6/6] little_heston in fp16: failed: out of luck (0.5 s; 10.0 s so far)"
+    assert capsys.readouterr().err.splitlines() == lines[2:]
 
 
 def test_what_is_left_counts_compiling_and_the_days_of_runs_under_way(
-    clock, monkeypatch, capsys, scenario_files
+    clock, monkeypatch, scenario_files
 ):
     """A run of milliseconds that compiles for seconds says nothing of how slow the machine is,
     whichever member of its ensemble comes first.
@@ -118,17 +201,18 @@ def test_what_is_left_counts_compiling_and_the_days_of_runs_under_way(
     told = progress.Progress()
     told.planned(runs)
     told.compiling(runs[12])  # fp64, its last member
+    assert told.words(0.0) == (
+        "little_climate in fp64, member 4: compiling (first time only; 1 of 6)"
+    )
     done = compiling["little_climate", "fp64"] + work[runs[12].file]
     clock.value = done
     told.done(runs[12].outcome(clock.value))
+    rest = whole - compiling["little_climate", "fp64"] - work[runs[12].file]
+    assert told.words(clock.value).endswith(f"about {duration(rest)} left)")
     told.days(runs[1], 1.5)  # half of the first member in fp32
     done += compiling["little_climate", "fp32"] + 0.5 * work[runs[1].file]
     clock.value = done
     assert told._course.left() == f"about {duration(whole - done)} left"
-    lines = capsys.readouterr().err.splitlines()
-    assert lines[0] == "little_climate in fp64, member 4: compiling (first time only; 1 of 6)"
-    rest = whole - compiling["little_climate", "fp64"] - work[runs[12].file]
-    assert lines[1].endswith(f"about {duration(rest)} left)")
 
 
 def test_compiling_is_heard_once_and_loading_is_not(monkeypatch, tmp_path, scenario_files):
@@ -222,61 +306,82 @@ def two_files(tmp_path):
     return tmp_path / "truth.npy", tmp_path / "run.npy"
 
 
-def test_a_long_comparison_is_a_line_now_and_then_where_there_is_no_terminal(
-    clock, call, two_files, monkeypatch
+VERBS = {
+    ("trace", "KERNEL", "-b", "fp16"): ("tracing KERNEL in fp16", "runs over perturbed inputs"),
+    ("monitor", "KERNEL", "-b", "fp16", "--watch", "s"): ("running KERNEL in fp16",),
+    ("digits", "KERNEL"): ("counting digits of KERNEL in fp64",),
+    ("bound", "KERNEL", "-b", "fp16"): ("bounding the error of KERNEL in fp16",),
+    ("check-memory", "KERNEL"): ("checking the memory of KERNEL in fp64",),
+    ("tune", "KERNEL", "--tolerance", "1e-3"):
+        ("searching the formats of KERNEL", "formats tried for single groups"),
+    ("repeat", "KERNEL", "--runs", "2"): ("repeating KERNEL",),
+    ("compare", "truth.npy", "run.npy"): ("reading both files", "comparing values"),
+    ("price", "--model", "lewis", "--payoff", "call", "--maturity", "1", "--strike", "100",
+     "--tolerance", "5%"): ("pricing in fp32", "paths of the base level"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("words", VERBS, ids=lambda words: words[0])
+def test_every_verb_says_what_it_does_and_nothing_of_it_on_standard_output(
+    words, call, two_files, monkeypatch
 ):
-    def later():
-        clock.value += 6.0
-        return clock.value
-
-    monkeypatch.setattr(progress.time, "perf_counter", later)
-    code, _, err = call("compare", *two_files)
-    assert code == 1
-    assert err.splitlines() == ["comparing values: 2,097,152 of 3,000,000"]
-
-
-def test_a_terminal_shows_what_is_waited_for_from_two_seconds_on(monkeypatch):
-    stream = io.StringIO()
-    terminal = progress.Console(file=stream, force_terminal=True, width=100)
-    monkeypatch.setattr(progress, "Console", lambda stderr: terminal)
-    with progress.Waiting("reading both files") as waiting:
-        assert waiting._timer.interval == 2.0 and waiting._timer.is_alive()
-    assert not stream.getvalue()
-    monkeypatch.setattr(progress, "SECONDS_IN_SILENCE", 0.0)
-    with progress.Waiting("reading both files") as waiting:
-        waiting._timer.join()
-        waiting._status._live.refresh()
-        waiting.tell("comparing \u202eheight", 3000, 4000)
-        waiting._status._live.refresh()
-    assert "reading both files" in stream.getvalue()
-    assert "comparing \\u202eheight: 3,000 of 4,000" in stream.getvalue()
-    assert stream.getvalue().endswith("\x1b[?25h\r\x1b[1A\x1b[2K")  # cursor back, line away
-
-
-def test_every_long_step_says_what_it_does(call, tmp_path, monkeypatch):
-    """On a terminal, after two seconds: of each verb without a bar of its own."""
-    said, made = [], progress.Waiting.__init__
-
-    def noted(self, words):
-        said.append(words)
-        made(self, words)
-
-    monkeypatch.setattr(progress.Waiting, "__init__", noted)
-    (tmp_path / "sums.py").write_text(
-        "def total(x):\n    s = 0.0\n    for one in x:\n        s += one\n    return s\n\n\n"
-        "def inputs():\n    import numpy as np\n\n    return (np.linspace(1.0, 2.0, 9),)\n"
+    """Of each that computes: all that it would show, were it slow."""
+    monkeypatch.chdir(two_files[0].parent)
+    Path("sums.py").write_text(
+        "def total(x):\n    s = 0.0\n    for one in x:\n        s += one / 3.0\n    return s * 1.1"
+        "\n\n\ndef inputs():\n    import numpy as np\n\n    return (np.linspace(1.0, 2.0, 9),)\n"
     )
-    kernel = f"{tmp_path / 'sums.py'}:total"
-    inputs = ("--inputs", f"{tmp_path / 'sums.py'}:inputs")
-    assert call("trace", kernel, *inputs, "--backend", "fp16")[0] == 0
-    assert call("monitor", kernel, *inputs, "--backend", "fp16", "--watch", "s")[0] == 0
-    assert call("tune", kernel, *inputs, "--tolerance", "1e-3")[0] == 0
-    asked = ("--model", "lewis", "--payoff", "call", "--maturity", "1", "--strike", "100")
-    assert call("price", *asked, "--tolerance", "5%")[0] == 0
-    assert said == [
-        f"tracing {kernel} in fp16", f"running {kernel} in fp16",
-        f"searching the formats of {kernel}", "pricing in fp32",
-    ]  # fmt: skip
+    kernel = ("sums.py:total", "--inputs", "sums.py:inputs")
+    given = [w for word in words for w in (kernel if word == "KERNEL" else (word,))]
+    for name, value in (("SECONDS_IN_SILENCE", 0.0), ("SECONDS_BETWEEN_LINES", 0.0)):
+        monkeypatch.setattr(progress, name, value)
+    monkeypatch.setattr(progress.Waiting, "_tick", lambda waiting: None)
+    heard = progress.Waiting.tell
+
+    def told(waiting, *words):
+        heard(waiting, *words)
+        waiting.look()
+
+    begun = progress.Waiting.__enter__
+    monkeypatch.setattr(progress.Waiting, "tell", told)
+    monkeypatch.setattr(
+        progress.Waiting, "__enter__", lambda waiting: (begun(waiting), waiting.look())[0]
+    )
+    code, out, err = call(*given, "--json")
+    assert code in (0, 1) and json.loads(out) is not None, err
+    shown = re.sub(r"(: [\d,]+( of [\d,]+)?)? \(.*", "", err, flags=re.MULTILINE).splitlines()
+    for what in VERBS[words]:
+        assert what.replace("KERNEL", "sums.py:total") in shown
+    assert "\r" not in err and "\x1b" not in err
+
+
+def test_a_verb_can_be_quiet(call, two_files, monkeypatch):
+    monkeypatch.setattr(progress, "SECONDS_IN_SILENCE", 0.0)
+    monkeypatch.setattr(progress, "_SECONDS_BETWEEN_LOOKS", 1e-4)
+    for quiet in ((), ("-q",)):
+        _, out, err = call("compare", *two_files, "--json", *quiet)
+        assert json.loads(out) and bool(err) == (not quiet)
+
+
+def test_a_real_terminal_has_its_line_cleared(tmp_path):
+    """Of a pipe's end nothing is known here: the bytes that a pseudo-terminal receives."""
+    leading, following = pty.openpty()
+    fcntl.ioctl(following, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 30, 0, 0))
+    text = (
+        "import sys, time\nfrom sciprec.cli import progress\n"
+        "progress.SECONDS_IN_SILENCE = 0.1\n"
+        "with progress.Waiting('waiting for something that takes its time'):\n"
+        "    time.sleep(1.0)\nprint('done')\n"
+    )
+    command = [sys.executable, "-c", text]
+    done = subprocess.run(command, stderr=following, stdout=subprocess.PIPE, check=True)
+    os.close(following)
+    seen = os.read(leading, 65536).decode()
+    os.close(leading)
+    assert done.stdout == b"done\n"
+    drawn = re.findall(r"\r([^\r]*)\x1b\[K", seen)
+    assert len(drawn) > 1 and set(drawn) == {"waiting for something that ta"}
+    assert seen.endswith("\r\x1b[2K")
 
 
 def test_reports_tell_how_far_they_have_read(tmp_path, monkeypatch):

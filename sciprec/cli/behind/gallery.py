@@ -8,6 +8,7 @@ from pathlib import Path
 
 from sciprec.cli.settings import Settings, as_words
 from sciprec.foundation import targets
+from sciprec.foundation.course import tell
 from sciprec.foundation.errors import InputError, meant
 from sciprec.foundation.shipped import EXAMPLES, shipped
 from sciprec.foundation.whole import temporary_folder
@@ -94,7 +95,8 @@ def make_gallery(
     with alone_in(folder):
         for name in chosen:
             targets.require_free(_file(name, folder), targets.PAGE)
-        for name in chosen:
+        for done, name in enumerate(chosen):
+            tell(f"pages of the gallery, now {name}", done, len(chosen))
             pages.append(_page(name, scenarios, folder))
             if on_page is not None:
                 on_page(pages[-1])

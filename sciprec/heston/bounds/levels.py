@@ -16,6 +16,7 @@ from typing import Protocol
 
 import numpy as np
 
+from sciprec.foundation.course import tell
 from sciprec.heston.bounds.statistics import GROUP, LEAST_GROUPS, GroupMoments, group_means
 from sciprec.heston.parameters import Model
 from sciprec.heston.payoff_registry import Payoff
@@ -126,6 +127,7 @@ class Level:
                     self.moments.add(means)
                     self.timed.append((block.n_paths, seconds))
                     self.fixed_point = added((self.fixed_point, done))
+                    tell(f"paths of the {self.name} level", self.moments.paths, end)
 
     def _block(self, block):
         """Return a block's replications, their processor time, and what fixed point did."""

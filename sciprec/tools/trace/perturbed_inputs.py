@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from sciprec.foundation.course import tell
 from sciprec.tools.trace.families import products
 from sciprec.tools.trace.lines import LineGroup
 from sciprec.tools.trace.origins import Group
@@ -39,7 +40,8 @@ class PerturbedInputs:
             samples: how many arguments are run, the given ones and perturbed ones.
         """
         gram = np.zeros((len(chosen) + 1, len(chosen) + 1))
-        for args in self.problem.perturbed(samples) if chosen else []:
+        for number, args in enumerate(self.problem.perturbed(samples) if chosen else []):
+            tell("runs over perturbed inputs", number, samples)
             split = Split(self.problem, [self.groups[n] for n in chosen], args)
             if 2 * split.whole.vector.size >= self._whole.vector.size:
                 gram += products(split.whole.vector, [split.part(n) for n in range(len(chosen))])

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from sciprec.arrays.metrics import METRICS, Metric
+from sciprec.foundation.course import tell
 from sciprec.foundation.errors import InputError
 from sciprec.instruments.assigning import rows
 from sciprec.instruments.assigning.assignment import Assignment, arithmetic_of
@@ -275,6 +276,7 @@ class TuningProblem(ABC):
         if key not in self._errors:
             error = self._kept.error(key)
             if error is None:
+                tell("choices of formats tried", len(self._errors), 0)
                 error = self._error(choice, None)
                 self._kept.note(key, error)
             self._errors[key] = error
@@ -325,10 +327,13 @@ class TuningProblem(ABC):
     def errors(self, choices: Sequence[Choice]) -> list[float]:
         """The errors of several choices, on threads."""
         self.error(self.all_wide)
-        if self.workers == 1 or len(choices) < 2:
-            return [self.error(choice) for choice in choices]
+        errors: list[float] = []
         with ThreadPoolExecutor(self.workers) as pool:
-            return list(pool.map(self.error, choices))
+            alone = self.workers == 1 or len(choices) < 2
+            for error in (map if alone else pool.map)(self.error, choices):
+                errors.append(error)
+                tell("formats tried for single groups", len(errors), len(choices))
+        return errors
 
     @property
     def runs(self) -> int:
