@@ -94,7 +94,7 @@ def save(
     from sciprec.regression.baselines.saving import save_request
     from sciprec.scenario.changes import change
 
-    with _computing(threads, quiet, _RUNS_KEPT) as how:
+    with _computing(threads, quiet, json, _RUNS_KEPT) as how:
         of_runs = (
             backend or (), dict(map(change, settings or ())), inputs or (), output or (),
             axes_of(axes or ()), traced,
@@ -154,7 +154,7 @@ def check(
     checks = []
     for name in require_all(names or (), record_names(folder), folder):
         record = read_record(name, folder)
-        with _computing(threads, quiet) as how:
+        with _computing(threads, quiet, json) as how:
             request = asked_again(record)
             checks.append(check_request(
                 record, request, batch=batch, how=how, slower=slower, larger=larger
@@ -190,7 +190,7 @@ def bless(
     from sciprec.regression.baselines.records import read_record
 
     record = read_record(name, folder)
-    with _computing(threads, quiet, _RUNS_KEPT) as how:
+    with _computing(threads, quiet, json, _RUNS_KEPT) as how:
         check = bless_request(
             record, asked_again(record), reason, batch=batch, unversioned=unversioned,
             how=how,
@@ -290,18 +290,21 @@ def _write_files(
 
 
 @contextmanager
-def _computing(threads: int | None, quiet: bool, message: str = _AS_THEY_WERE) -> Iterator[Any]:
+def _computing(
+    threads: int | None, quiet: bool, json: bool, message: str = _AS_THEY_WERE
+) -> Iterator[Any]:
     """Yield the settings of a computation, with its progress on standard error.
 
     Args:
         threads: how many runs at a time.
         quiet: whether nothing is said on the way.
+        json: whether the result is printed as data.
         message: shown after Ctrl-C.
     """
     from sciprec.cli.progress import Progress
     from sciprec.regression.baselines.answering import How
 
-    with interruptible(lambda: message), Progress(quiet=quiet) as progress:
+    with interruptible(lambda: message), Progress(quiet=quiet, json=json) as progress:
         callbacks = {
             "on_done": progress.done, "on_days": progress.days, "on_compiling": progress.compiling,
         }  # fmt: skip

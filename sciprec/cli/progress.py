@@ -101,8 +101,8 @@ class Waiting:
         if self._complete:
             old = now - self._shown >= SECONDS_BETWEEN_LINES
             return f"{self._complete}, {now - self._begun:.0f} s by now" if old else self._complete
-        count = f"{self._done:,}" if self._done else ""
-        count += f" of {self._whole:,}" if self._done and self._whole else ""
+        count = f"{self._done:,}" if self._done or self._whole else ""
+        count += f" of {self._whole:,}" if self._whole else ""
         notes = [f"{now - self._begun:.0f} s so far", self._left(now)]
         if self._compiler.busy:
             notes.insert(0, "compiling, the first time only")
@@ -152,18 +152,25 @@ class Progress(Waiting):
 
     Args:
         quiet: whether nothing is shown.
+        json: whether the result is printed as data, which tell what notes would.
     """
 
-    def __init__(self, *, quiet: bool = False) -> None:
+    def __init__(self, *, quiet: bool = False, json: bool = False) -> None:
         from sciprec.workbench.batch.course import Course
 
         super().__init__("reading scenarios", quiet=quiet)
+        self._json = json
         self._course, self._runs, self._kept = Course(), 0, 0
 
     def __exit__(self, *error: Any) -> None:
         super().__exit__(*error)
         if self._kept:
             self.note(f"{self._kept} of {counted(self._runs, 'run')} kept, computed before")
+
+    def note(self, words: str) -> None:
+        """Print a line that stays, unless all is printed as data."""
+        if not self._json:
+            super().note(words)
 
     def planned(self, runs: Sequence[Any]) -> None:
         """The plan is known."""

@@ -132,7 +132,7 @@ def run_and_show(
     from sciprec.cli.progress import Progress
     from sciprec.workbench.batch import workflow
 
-    with interruptible(lambda: FILES_KEPT), Progress(quiet=quiet) as progress:
+    with interruptible(lambda: FILES_KEPT), Progress(quiet=quiet, json=json) as progress:
         result = workflow.run(
             scenarios,
             on_plan=progress.planned,

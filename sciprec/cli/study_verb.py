@@ -97,7 +97,7 @@ def study(
         "--output": output, "--axes": axes, "--search": search and [search],
         "--truth": truth != "auto" and [truth] or None, "--out": [str(out)],
     }  # fmt: skip
-    with interruptible(lambda: FILES_KEPT), Progress(quiet=quiet) as progress:
+    with interruptible(lambda: FILES_KEPT), Progress(quiet=quiet, json=json) as progress:
         result = study_kernel(
             kernel_named(kernel), list(inputs), backends=tuple(backend or ()),
             output=output or None, tolerance=_limits(tolerance or (), metric), metric=metric,

@@ -133,7 +133,7 @@ DEFERRED = """
             hashlib.pbkdf2_hmac("sha512", b"word", b"salt", 40_000_000)  # as LLVM does: no Python
 
     heston.price = price
-    words = "--model lewis --payoff call --strike 100 --maturity 1"
+    words = "--model lewis --payoff call --strike 100 --maturity 1 -q"
     cli.main(["price", *words.split()])
 """
 

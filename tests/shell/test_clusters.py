@@ -80,10 +80,11 @@ ENDLESS = """
 COMMAND = """
 import sys
 from sciprec.workbench.batch import execute
-from sciprec.cli import commands as cli
+from sciprec.cli import commands as cli, progress
 from sciprec.report import page
 
 execute.CONNECT_SECONDS = 3  # in place of 8
+progress.SECONDS_IN_SILENCE = progress.SECONDS_BETWEEN_LINES = 0.0
 page.write_page = lambda batch: batch.folder / "index.html"
 cli.main(sys.argv[1:])
 """
