@@ -32,6 +32,7 @@ from sciprec.cli import (
     tune_verb,
 )
 from sciprec.cli.exit_codes import GOOD, INTERNAL, INTERRUPTED, UNREAD, USAGE
+from sciprec.cli.old_spellings import old_spellings_named
 from sciprec.cli.options import prepare_completion, print_completion, refuse_repeated_options
 from sciprec.cli.pricing import price_verbs
 from sciprec.cli.settings import Settings, before_the_verb, quiet_everywhere
@@ -160,6 +161,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
         with (
             ended_if_deferred(lambda: _leave_at_once(Settings.kept())),
             terminated_as_by_interrupts(),
+            old_spellings_named(),
         ):
             _command()(words, prog_name="sciprec")
     except InputError as error:

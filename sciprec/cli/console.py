@@ -55,7 +55,7 @@ def print_runs(rows: Sequence[dict[str, Any]]) -> None:
     from sciprec.workbench.batch.workflow import runs_listing
 
     def style(number: int, head: str, cell: str) -> str:
-        return _STATUS_COLOURS[cell] if head == "verdict" else ""
+        return _STATUS_COLOURS[rows[number]["status"]] if head == "verdict" else ""
 
     print_listing(runs_listing(rows), style)
     for row in rows:

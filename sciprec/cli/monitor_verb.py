@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from sciprec.cli.kernel_or_scenario import KernelInputs, is_kernel, kernel_with_inputs
+from sciprec.cli.old_spellings import todays_rule
 from sciprec.cli.options import known_backends
 from sciprec.cli.written_files import written
 from sciprec.foundation import targets
@@ -60,7 +61,7 @@ def monitor(
     alert: Annotated[
         list[str] | None,
         typer.Option(
-            help="Rule of an alert, as in lost=50%, digits=3, drift=1e-3, jump=10, nan=false, "
+            help="Rule of an alert, as in lost=50%, digits=3, moved=1e-3, jump=10, nan=false, "
             "or a range, as in 'h>0' or '|c|<=1'; repeat it for several [default: nan, "
             "overflow and lost=50%]."
         ),
@@ -119,22 +120,23 @@ def _rule(text: str) -> tuple[str, object]:
     if Bounds.read(text) is not None:
         return text, True
     name, equals, value = text.partition("=")
+    name = todays_rule(name.strip())
     words = {"true": True, "false": False}
-    if not equals or not name.strip():
+    if not equals or not name:
         raise InputError(
             f"--alert is given '{text}'; accepted: a rule and its value, as in jump=10 or "
             "nan=false, or a range, as in h>0"
         )
     if value.strip().lower() in words:
-        return name.strip(), words[value.strip().lower()]
+        return name, words[value.strip().lower()]
     try:
-        return name.strip(), float(value)
+        return name, float(value)
     except ValueError:
-        return name.strip(), value.strip()
+        return name, value.strip()
 
 
 def _follow(folder: str, of_kernel: list[str], once: bool, json: bool) -> None:
-    """Print how a batch goes, its alerts and drifts, until it ends.
+    """Print how a batch goes, its alerts included, until it ends.
 
     Args:
         folder: that it is written into.
@@ -197,7 +199,7 @@ def _progress(run: dict[str, Any]) -> list[str]:
         parts.append(f"{run.get('unit') or 'day'} {run['days']:.3g} of {run['of_days']:g}")
     if run.get("step"):
         parts.append(f"watched in step {run['step']:,}")
-    for name, moved in run.get("variables", {}).items():
-        if moved["drift"] is not None and moved["growth"] is not None:
-            parts.append(f"{name} drifted by {moved['drift']:+.1e}, size x {moved['growth']:.4g}")
+    for name, change in run.get("variables", {}).items():
+        if None not in (moved := change["moved"], growth := change["growth"]):
+            parts.append(f"mean of {name} moved by {moved:+.1e}, size x {growth:.4g}")
     return parts

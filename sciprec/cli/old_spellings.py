@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 
 VERBS = {
     ("watch",): ("monitor",),
@@ -31,6 +35,32 @@ def in_todays_words(words: list[str]) -> list[str]:
             words = [*new, *words[len(old) :]]
     renamed = OPTIONS.get(words[0], {}) if words else {}
     return [_option(word, renamed) for word in words]
+
+
+def todays_rule(name: str) -> str:
+    """Today's name of a rule of alerts."""
+    from sciprec.tools.monitor.alerts import OLDER_RULES
+
+    if name in OLDER_RULES:
+        _warn(f"--alert {name}", f"--alert {OLDER_RULES[name]}")
+    return OLDER_RULES.get(name, name)
+
+
+@contextmanager
+def old_spellings_named() -> Iterator[None]:
+    """Warnings of names that are others today, each as a line on standard error."""
+    usual = warnings.showwarning
+
+    def show(message: Warning | str, category: type[Warning], *where: Any) -> None:
+        if not issubclass(category, FutureWarning):
+            return usual(message, category, *where)
+        print(f"sciprec: {message}", file=sys.stderr)
+
+    warnings.showwarning = show
+    try:
+        yield
+    finally:
+        warnings.showwarning = usual
 
 
 def _option(word: str, renamed: dict[str, str]) -> str:

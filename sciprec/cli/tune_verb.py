@@ -118,7 +118,7 @@ def tune(
     metric = metric or "relative_l2"
     search: dict[str, Any] = {
         "tolerance": limit_of(tolerance, metric), "output": output or None, "metric": metric,
-        "formats": _formats(backend), "unit": by, "margin": margin, "rounds": rounds,
+        "formats": _formats(backend), "by": by, "margin": margin, "rounds": rounds,
     }  # fmt: skip
     with Waiting(f"searching the formats of {tuned}"):
         if is_kernel(tuned):

@@ -89,6 +89,7 @@ def table(batch: StoredBatch) -> list[dict[str, Any]]:
             **run.variant.as_dict(),
             "member": run.member,
             "status": run.verdict.status,
+            "verdict": STATUS_WORDS[run.verdict.status],
             "reason": run.verdict.short,
             "file": run.file if run.dataset is not None else None,
             "seconds": run.processor_time.seconds if run.processor_time else None,
@@ -114,7 +115,8 @@ def _failed_member(member: StoredMember) -> dict[str, Any]:
     """The row of a failed member of an ensemble; members that succeeded have none."""
     return {
         "scenario": member.scenario, **member.variant.as_dict(), "member": member.member,
-        "status": "failed", "reason": f"member {member.member}: {member.failure}", "file": None,
+        "status": "failed", "verdict": STATUS_WORDS["failed"],
+        "reason": f"member {member.member}: {member.failure}", "file": None,
         "seconds": None, "variable": None, "units": None, "nonfinite": None, "errors": {},
         "growth": None, "drift": None, "fixed_point": None, "idle_roles": None,
     }  # fmt: skip

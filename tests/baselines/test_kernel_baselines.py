@@ -1,12 +1,17 @@
 """Baselines of kernels with their inputs, and of prices."""
 
 import json
+import shutil
+from pathlib import Path
 
 import pytest
 
 from sciprec.cli.exit_codes import GOOD, NOT_MET, USAGE
+from sciprec.foundation.sealed import sealed
 from sciprec.instruments.assigning.scaling import with_scaling
 from sciprec.precision.formats.backend import backends, resolve_backend
+from sciprec.regression.baselines.asking import asked_again
+from sciprec.regression.baselines.records import read_record
 from sciprec.workbench.kinds import asked_price, heston_grid
 
 KERNEL = '''
@@ -212,3 +217,21 @@ def test_prices_are_those_that_were_asked_for(repository, call, monkeypatch):
     code, out, _ = call("baseline", "check", "-q")
     assert code == NOT_MET and "fp32, price: changed" in out
     assert "at option call, maturity 1, strike 100" in out
+
+
+@pytest.mark.parametrize("name", ["means", "traced"])
+def test_baselines_of_older_versions_are_read_for_ever(call, tmp_path, monkeypatch, name):
+    """`result_0` is `return_0` today; a stored sample, but for the roundings, which are today's."""
+    shutil.copytree(Path(__file__).parent / "older", tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    record = read_record(name, "kept")
+    file = Path("kept", name, "baseline.json")
+    content = json.loads(file.read_text(encoding="utf-8"))
+    for run, asked in asked_again(record).asked.items():
+        content["asked"][run]["roundings"] = asked["roundings"]
+    file.write_text(json.dumps(sealed(content)), encoding="utf-8")
+    code, out, err = call("baseline", "check", name, "--folder", "kept", "-q", "--json")
+    (found,) = json.loads(out)
+    assert (code, err) == (GOOD, "") and set(found["found"]) <= {"identical", "noise"}
+    names = {"means": {"return_0", "return_1"}, "traced": {"part", "rms", "error"}}
+    assert {row["variable"] for row in found["rows"]} == names[name]

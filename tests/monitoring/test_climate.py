@@ -118,7 +118,7 @@ def test_a_history_survives_interruptions_and_threads(half, tmp_path):
 @pytest.mark.slow
 def test_blow_ups_are_told_with_step_and_place():
     """A step far too long for the model: alerts before it ends, and none in the usual one."""
-    monitor = {"watch": ["vorticity"], "every": 3, "alerts": {"jump": 100.0, "drift": 1e3}}
+    monitor = {"watch": ["vorticity"], "every": 3, "alerts": {"jump": 100.0, "moved": 1e3}}
     made = sciprec.climate.run(
         "williamson_5", 21, 10, "fp16", step_seconds=14400.0, monitor=monitor
     )
@@ -128,7 +128,7 @@ def test_blow_ups_are_told_with_step_and_place():
     assert rules.keys() & {"nan", "overflow"}
     assert all(0 < alert["step"] <= made.attrs["steps"] for alert in said)
     assert "total wavenumber" in said[0]["text"]
-    clean = run(12, watch=list(STATE), monitor={"alerts": {"jump": 100.0, "drift": 1e3}})
+    clean = run(12, watch=list(STATE), monitor={"alerts": {"jump": 100.0, "moved": 1e3}})
     assert json.loads(clean.attrs["sciprec_monitor"])["alerts"] == []
 
 

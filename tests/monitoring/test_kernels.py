@@ -58,7 +58,7 @@ def test_content_is_that_of_the_lifted_kernel_after_so_many_steps(spread):
         result = lifted(h, min(step, 5), 0.3)
         assert held.tobytes() == h.tobytes(), step
     assert found.results["h"].tobytes() == h.tobytes()
-    assert [found.results[f"result_{k}"] for k in (0, 1)] == list(result)
+    assert [found.results[f"return_{k}"] for k in (0, 1)] == list(result)
     pairs = zip(found.arrays("h"), spread["fp64"].arrays("h"), strict=True)
     errors = [np.linalg.norm(a - b) / np.linalg.norm(b) for a, b in pairs]
     digits = [17.0 if e == 0 else -np.log10(e) for e in errors]
@@ -82,7 +82,7 @@ def test_no_bit_of_results_changes_at_any_level(backend):
             kernels.spread, backend, args, watch=list(WATCHED), level=level, every=3, truth=False
         )
         assert found.results["h"].tobytes() == h.tobytes(), level
-        assert [float(found.results[f"result_{k}"]) for k in (0, 1)] == [*map(float, returned)]
+        assert [float(found.results[f"return_{k}"]) for k in (0, 1)] == [*map(float, returned)]
         assert found.steps.tolist() == ([0, 3, 6, 8] if level else [])
         if level == 3:
             assert found.arrays("h")[-1].tobytes() == h.tobytes()
@@ -112,8 +112,8 @@ def test_steps_of_loops_that_are_left_and_of_whole_arrays():
 
 def test_planted_faults_are_found_with_step_and_place():
     rng = np.random.default_rng(4)
-    rules = {"drift": 0.1, "jump": 5.0}
-    names = {1: "nan", 2: "overflow", 3: "jump", 4: "drift"}
+    rules = {"moved": 0.1, "jump": 5.0}
+    names = {1: "nan", 2: "overflow", 3: "jump", 4: "moved"}
     every = {1: 3, 2: 1, 3: 1, 4: 2}
     for seed in range(10):
         kind, size = 1 + seed % 4 if seed < 8 else 0, int(rng.integers(3, 30))
@@ -182,12 +182,12 @@ WRONG = {
     "level is True; accepted: 0": {"level": True},
     "every is 0; accepted: a whole number of steps from 1": {"every": 0},
     "every is 1.5; accepted: a whole number of steps from 1": {"every": 1.5},
-    "unknown rule 'jmp'; known: nan, overflow, lost, drift, jump, digits, and ranges such as 'h>0' "
+    "unknown rule 'jmp'; known: nan, overflow, lost, moved, jump, digits, and ranges such as 'h>0' "
     "or '|c|<=1'; did you mean 'jump'": {
         "alerts": {"jmp": 3.0}},
     "alerts.jump is 0.5; accepted: a factor > 1": {"alerts": {"jump": 0.5}},
     "alerts.nan is 3": {"alerts": {"nan": 3}},
-    "alerts.drift is True; accepted: a share": {"alerts": {"drift": True}},
+    "alerts.moved is True; accepted: a share": {"alerts": {"moved": True}},
     "truth is 1": {"truth": 1},
     "unknown backend 'bf61'": {"backend": "bf61"},
 }  # fmt: skip
@@ -280,9 +280,12 @@ def test_the_verb_prints_and_writes_a_page(tmp_path, call):
     assert code == 0 and "7 steps watched: no alert" in out and "digits, least" in out, err
     page = (tmp_path / "w.html").read_text(encoding="utf-8")
     assert "Where and when errors grow" in page and "Exponents" in page and "<script" not in page
-    code, out, _ = call(*words, "--watch", "h", "--alert", "drift=1e-12", "--json")
+    code, out, err = call(*words, "--watch", "h", "--alert", "moved=1e-12", "--json")
+    older = call(*words, "--watch", "h", "--alert", "drift=1e-12", "--json")
+    named = "sciprec: `--alert drift` is now `--alert moved`; the old spelling will go\n"
+    assert older == (code, out, err + named)
     told = json.loads(out)
-    assert code == 0 and told["alerts"][0]["rule"] == "drift" and told["steps"][-1] == 6
+    assert code == 0 and told["alerts"][0]["rule"] == "moved" and told["steps"][-1] == 6
     assert len(told["variables"]["h"]["digits"]) == 7
     for more, said in {
         ("--watch", "q"): "no variable of kernel 'spread'",

@@ -96,7 +96,7 @@ def test_a_model_is_watched(scenario, call, tmp_path, blank_figures):
     assert told["ended"] and [run["state"] for run in told["runs"]] == ["done", "done"]
     first, last = found["monitor_mean"].values[0, [0, -1]]
     size = found["monitor_norm"].values[0, 0] / np.sqrt(6)
-    assert told["runs"][1]["variables"]["x"]["drift"] == pytest.approx((last - first) / size)
+    assert told["runs"][1]["variables"]["x"]["moved"] == pytest.approx((last - first) / size)
     plain = SCENARIO.partition("[monitor]")[0]
     call(*scenario(plain)[:-1], tmp_path / "plain")
     without = files.read(tmp_path / "plain" / "fading__fp16.nc")
@@ -207,8 +207,8 @@ def test_a_batch_that_died_has_been_interrupted(scenario, call, tmp_path, monkey
 
 OTHERS = (
     None, True, 3, -1.5, 10**400, math.nan, "x", "x\n\ud800", "../x", [], ["x"], [3], {}, {"a": 1},
-    [{}], {"\ud800": {"drift": 1.0, "growth": 1.0}}, {"x": {}},
-    {"x": {"drift": "y", "growth": 1}}, {"x": {"drift": 1.0, "growth": None}},
+    [{}], {"\ud800": {"moved": 1.0, "growth": 1.0}}, {"x": {}},
+    {"x": {"moved": "y", "growth": 1}}, {"x": {"moved": 1.0, "growth": None}},
 )  # fmt: skip
 
 

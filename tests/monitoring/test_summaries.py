@@ -149,13 +149,13 @@ def test_planted_faults_are_found_with_step_and_place():
     it nothing is found, and in clean runs nothing at all.
     """
     rng = np.random.default_rng(11)
-    rules = {"drift": 0.5, "jump": 20.0}
+    rules = {"moved": 0.5, "jump": 20.0}
     for _ in range(150):
         size, steps = int(rng.integers(2, 50)), int(rng.integers(8, 40))
         series = [1.0 + 0.1 * rng.normal(size=size) for _ in range(steps)]
         assert alerts(series, rules) == []
         when, where = int(rng.integers(5, steps)), int(rng.integers(size))
-        kind = str(rng.choice(["nan", "overflow", "saturation", "jump", "drift"]))
+        kind = str(rng.choice(["nan", "overflow", "saturation", "jump", "moved"]))
         faulty = {"nan": np.nan, "overflow": -np.inf, "saturation": 448.0}
         if kind in faulty:
             series[when][where] = faulty[kind]
@@ -167,7 +167,7 @@ def test_planted_faults_are_found_with_step_and_place():
         rule = {"saturation": "overflow"}.get(kind, kind)
         (mine,) = [alert for alert in found if alert.rule == rule]
         assert mine.step == when + 1 and mine.since == when, (kind, mine)
-        if kind != "drift":
+        if kind != "moved":
             assert mine.place == f"[{where}]", (kind, mine)
         assert min(alert.step for alert in found) == when + 1
 

@@ -74,7 +74,7 @@ NOT_RUN = {
     "def test_smooth": "see tests/baselines/test_pytest_plugin.py",
     "sciprec baseline check --quiet": "a recipe, see below", "kernel 'smooth' (": "see `readme`",
     "sciprec: mine.toml": "see `scenarios`", "run = sciprec.climate.run(": "see `signature`",
-    "variable     result": "see `compare`", "arithmetic.watch(": "a line of a model",
+    "variable     verdict": "see `compare`", "arithmetic.watch(": "a line of a model",
     "export DASK": "see tests/shell/test_clusters.py",
     "openssl": "see tests/shell/test_clusters.py",
     'name = "decay"': "see the command behind it", "@sciprec.model(": "see the command behind it",
@@ -185,7 +185,7 @@ class Page:
         behind = behind.split()[:-1] if given[0] == "baseline" else []
         for words in (own.split(), behind):
             verb = [word for word in words[:2] if not word.startswith("-")]
-            whole = verb if verb[0] in ("baseline", "dev") else verb[:1]
+            whole = verb if verb[:1] in (["baseline"], ["dev"]) else verb[:1]
             said = self.call(*whole, "--help")[1]
             assert all(word in said for word in words if word.startswith("--"))
 
@@ -308,7 +308,7 @@ def signature(page):
 
 
 def compare(page):
-    third, shown = [*page.printed.values()][2].out, page.block("variable     result")
+    third, shown = [*page.printed.values()][2].out, page.block("variable     verdict")
     assert [line.split() for line in third.splitlines()] == list(map(str.split, shown.splitlines()))
     assert Path("errors.html").is_file() and Path("compare.xml").is_file()
     assert page.scripts[1][1].startswith("True ")

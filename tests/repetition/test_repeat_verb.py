@@ -77,7 +77,7 @@ def test_a_kernel_that_is_the_same_and_one_that_is_not(call, here, monkeypatch):
     drawn = KERNELS.splitlines().index("    return x + np.random.default_rng().random()") + 1
     assert (place["file"], place["line"]) == ("k.py", drawn)
     difference = found["findings"][0]["difference"]
-    assert difference["name"] == "result" and difference["index"] == [0] and difference["of"] == 5
+    assert difference["name"] == "return" and difference["index"] == [0] and difference["of"] == 5
     assert float(difference["first"]) != float(difference["other"])
 
 

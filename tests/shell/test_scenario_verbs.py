@@ -162,7 +162,7 @@ def test_a_new_scenario_runs_as_it_stands(call, undrawn, kind, tmp_path):
     fewer = {"accumulation": "accumulation.updates=10000", "climate": "climate.days=0.5"}
     less = ("--set", fewer[kind]) if kind in fewer else ()
     code, out, err = call("run", file, "--out", tmp_path / "out", "--quiet", *less)
-    assert (code, err) == (GOOD, "") and out.count("unjudged") == 2
+    assert (code, err) == (GOOD, "") and out.count("not judged") == 2
 
 
 def test_what_only_the_model_knows_is_said_in_one_go_too(call, scenario_files):

@@ -35,8 +35,8 @@ def left(kernel, backend, given):
     """By name, what the first call of the lifted kernel leaves: in its arguments, and returned."""
     own = copy.deepcopy(given)
     returned = sciprec.lift(kernel, backend)(**own)
-    numbered = {f"result_{n}": v for n, v in enumerate(returned)} if isinstance(
-        returned, tuple) else {} if returned is None else {"result": returned}  # fmt: skip
+    numbered = {f"return_{n}": v for n, v in enumerate(returned)} if isinstance(
+        returned, tuple) else {} if returned is None else {"return": returned}  # fmt: skip
     return own, numbered
 
 

@@ -42,7 +42,7 @@ def test_results_are_those_of_a_lifted_kernel_to_the_bit(made):
             found = [f for f in map(files.read, result.files)
                      if f.attrs["sciprec_backend"] == name and f.attrs["sciprec_member"] == member]
             (dataset,) = found
-            for variable, expected in zip(("u", "path", "result"), lifted(name, one), strict=True):
+            for variable, expected in zip(("u", "path", "return"), lifted(name, one), strict=True):
                 assert np.array_equal(dataset[variable].values, expected), (label, variable)
 
 
@@ -105,7 +105,7 @@ def test_kernels_of_numba_tuples_and_returned_values(tmp_path, blank_figures):
         njit(kernels.pair), (np.array([1.0, 2.0]), np.array([1 / 3])), backends="fp16", out=tmp_path
     )
     names = [set(files.read(f).data_vars) - {"health"} for f in result.files]
-    assert names == [{"result_0", "result_1"}] * 2
+    assert names == [{"return_0", "return_1"}] * 2
     assert [row["status"] for row in result.table] == ["truth", "unjudged"]
     assert result.search is None
 
@@ -153,7 +153,7 @@ WRONG = {
     "args is []; accepted: the arguments of at least one call": dict(args=[]),
     "never writes its argument 'x'; its outputs: y":
         dict(kernel=kernels.moved, args=(np.ones(3), np.zeros(3)), output="x"),
-    "has no output 'pth'; its outputs: u, path, result; did you mean 'path'?": dict(output="pth"),
+    "has no output 'pth'; its outputs: u, path, return; did you mean 'path'?": dict(output="pth"),
     "writes no array that it is given and returns nothing":
         dict(kernel=kernels.reads, args=(np.ones(3),)),
     "is called 'health', as a variable of every file":
@@ -163,8 +163,8 @@ WRONG = {
     "no arithmetic was given": dict(backends=()),
     "unknown metric 'relative_l3'; known": dict(metric="relative_l3"),
     "tolerance is -1.0; accepted: a number >= 0": dict(tolerance=-1.0),
-    "a tolerance is given for 'pth'; outputs: u, path, result": dict(tolerance={"pth": 1e-3}),
-    "axes are given for 'pth'; outputs: u, path, result": dict(axes={"pth": "time"}),
+    "a tolerance is given for 'pth'; outputs: u, path, return": dict(tolerance={"pth": 1e-3}),
+    "axes are given for 'pth'; outputs: u, path, return": dict(axes={"pth": "time"}),
     "the axes of 'path' are given as time; it has 2, with 6 x 17 elements":
         dict(axes={"path": "time"}),
     "the axis 'x' has 17 elements in one output and 6 in 'path'":
@@ -206,7 +206,7 @@ def test_arithmetics_that_leave_other_shapes_fail_in_words(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("tolerance", "reason"), [(1e-2, "result_0: relative l2 error "), (None, "result_0 agrees wi")]
+    ("tolerance", "reason"), [(1e-2, "return_0: relative l2 error "), (None, "return_0 agrees wi")]
 )
 def test_an_iteration_that_ends_earlier_is_a_finding_and_not_a_failure(tmp_path, tolerance, reason):
     """Newton's root of 30000: fp64 makes 13 steps, fp16 fewer; the root itself is compared."""
@@ -214,11 +214,11 @@ def test_an_iteration_that_ends_earlier_is_a_finding_and_not_a_failure(tmp_path,
         kernels.newton, (30000.0, 1e-13), backends=["fp16"], out=tmp_path, threads=1,
         tolerance=tolerance,
     )  # fmt: skip
-    truth, half = (files.read(file)["result_1"].size for file in result.files)
+    truth, half = (files.read(file)["return_1"].size for file in result.files)
     (_, row) = result.table
     assert truth == 13 and half < truth and row["status"] in ("good", "unjudged")
-    assert row["reason"].startswith(reason) and row["variable"] == "result_0"
-    told = f"result_1 has {half} values, and {truth} in the truth"
+    assert row["reason"].startswith(reason) and row["variable"] == "return_0"
+    told = f"return_1 has {half} values, and {truth} in the truth"
     assert told in row["reason"] and told in result.page.read_text(encoding="utf-8")
     found = sciprec.compare(*result.files)
     assert found.unlike == (told,) and not found.within and told in repr(found)
@@ -244,3 +244,13 @@ def test_a_scenario_file_cannot_be_of_this_kind(made):
     scenario = json.loads(files.read(result.files[0]).attrs["sciprec_scenario"])
     with pytest.raises(InputError, match="'kind' was given 'kernel'; accepted: climate, heston"):
         parse_scenario(scenario)
+
+
+def test_older_names_of_what_is_returned_work_with_a_warning(tmp_path):
+    """In every place where a result is named."""
+    named = {"output": ["result"], "tolerance": {"result": 1.0}}
+    with pytest.warns(FutureWarning, match="'result' is called 'return' in every verb now"):
+        made = sciprec.study(
+            kernels.diffuse, kernels.inputs(), backends=["fp32"], out=tmp_path, **named
+        )
+    assert [row["variable"] for row in made.table] == ["return", "return"]

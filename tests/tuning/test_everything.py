@@ -141,7 +141,7 @@ def chosen(x, y):
 def test_every_place_of_an_answer_is_found_again(unit, rounds, tmp_path):
     """Those without a variable, on several lines, and in the engine's own kernels."""
     args = np.linspace(0.5, 1.5, 9) * 1.1, np.linspace(1.0, 3.0, 9) * 0.7
-    found = tune(chosen, args, tolerance=1e-4, formats=("fp64", "fp32"), unit=unit, rounds=rounds)
+    found = tune(chosen, args, tolerance=1e-4, formats=("fp64", "fp32"), by=unit, rounds=rounds)
     assert found.assignment and found.error == found._problem.error(found._choice) > 0.0
     result = found.apply()(*args)
     path = found.save(tmp_path / "found.toml")

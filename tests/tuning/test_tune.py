@@ -102,7 +102,7 @@ def test_bits_of_fpbench_kernels(names, tmp_path):
         kernel, others = KERNELS[name], (*inputs_of(name, 99), np.zeros(2000))
         args = (*inputs_of(name, 0), np.zeros(2000))
         by_bits = problem_of, kernel, args, "bits", "operation", "relative_max"
-        asked = {"tolerance": tolerance, "formats": "bits", "unit": "operation",
+        asked = {"tolerance": tolerance, "formats": "bits", "by": "operation",
                  "metric": "relative_max"}  # fmt: skip
         found = anew(tune, kernel, args, **asked)
         checked = anew(tune, kernel, args, **asked, check=others)
@@ -214,7 +214,7 @@ def largest_difference(found, truth):
      ("call", "rms"), ("call", largest_difference)],
 )  # fmt: skip
 def test_units_and_metrics(unit, metric):
-    found = tune(mean_of, ARGS, tolerance=1e-3, unit=unit, metric=metric)
+    found = tune(mean_of, ARGS, tolerance=1e-3, by=unit, metric=metric)
     assert found.good and found.assignment.unit == unit and found.cost <= 0.5
     assert found.metric == getattr(metric, "__name__", metric)
 
@@ -255,7 +255,7 @@ def test_a_random_kernel_is_tuned_and_its_arguments_left(tmp_path, seed=17):
 
 
 def test_an_interrupted_search_goes_on(monkeypatch, kept_folder):
-    whole = tune(mean_of, ARGS, tolerance=1e-3, unit="operation")
+    whole = tune(mean_of, ARGS, tolerance=1e-3, by="operation")
     (path,) = kept_folder.glob("*.jsonl")
     path.unlink()
     calls = []
@@ -269,13 +269,13 @@ def test_an_interrupted_search_goes_on(monkeypatch, kept_folder):
 
     monkeypatch.setattr(TuningProblem, "run", stops)
     with pytest.raises(KeyboardInterrupt):
-        tune(mean_of, ARGS, tolerance=1e-3, unit="operation")
+        tune(mean_of, ARGS, tolerance=1e-3, by="operation")
     before, calls[9:] = len(calls), [None]
-    found = tune(mean_of, ARGS, tolerance=1e-3, unit="operation")
+    found = tune(mean_of, ARGS, tolerance=1e-3, by="operation")
     assert found.assignment == whole.assignment and found.runs == whole.runs
     assert 0 < len(calls) - before <= whole.runs - 6
     calls.clear()
-    tune(mean_of, ARGS, tolerance=1e-3, unit="operation")
+    tune(mean_of, ARGS, tolerance=1e-3, by="operation")
     assert not calls
 
 
@@ -302,7 +302,7 @@ def test_a_kernel_is_compiled_once_for_all_choices(after, times, monkeypatch, tm
     monkeypatch.setattr("sciprec.instruments.assigning.configured._VERSIONS_AFTER", after)
     kernel = kernel_in(LOOP.format(after), tmp_path)
     with event.install_recorder("numba:compile") as recorded:
-        found = tune(kernel, (X,), tolerance=1e-3, unit="operation", check=(X[::-1].copy(),))
+        found = tune(kernel, (X,), tolerance=1e-3, by="operation", check=(X[::-1].copy(),))
     entries = [
         e.data["dispatcher"] for _, e in recorded.buffer
         if e.is_start and e.data["dispatcher"].py_func.__name__ == "sp_entry"
@@ -330,7 +330,7 @@ REFUSED = [
     ({"tolerance": 1e-3, "formats": ("fp32", "fixed16")}, "no single floating-point arithmetic"),
     ({"tolerance": 1e-3, "formats": "fp32"}, "several names"),
     ({"tolerance": 1e-3, "formats": ("fp32", "bf17")}, "did you mean 'bf16'"),
-    ({"tolerance": 1e-3, "unit": "lines"}, "did you mean 'line'"),
+    ({"tolerance": 1e-3, "by": "lines"}, "did you mean 'line'"),
     ({"tolerance": 1e-3, "metric": "l2"}, "unknown metric"),
     ({"tolerance": 1e-3, "output": "y"}, "one of out, return"),
     ({"tolerance": 1e-3, "metric": lambda a, b: "x"}, "accepted: a number"),
@@ -376,3 +376,9 @@ def test_the_command_writes_a_page_and_an_assignment(tmp_path, call):
 def test_the_earlier_name_of_a_metric_is_taken_with_a_warning():
     with pytest.warns(FutureWarning, match="metric 'max' is called 'relative_max'"):
         assert metric_of("max") == metric_of("relative_max")
+
+
+def test_the_older_name_of_by_works_with_a_warning():
+    with pytest.warns(FutureWarning, match="'unit' is called 'by' in every verb now"):
+        found = tune(mean_of, ARGS, tolerance=1e-3, unit="function")
+    assert found.unit == "function"

@@ -71,13 +71,13 @@ def print_coverage(rows: Sequence[Mapping[str, Any]]) -> None:
             f"{row['seconds']:.3g}",
         ))  # fmt: skip
     listing = Listing(
-        ("case", "arithmetic", "result"),
+        ("case", "arithmetic", "verdict"),
         ("seeds", "covered", "required", "mean bound", "needed", "ratio", "mean error", "seconds"),
         lines,
         droppable=("seconds", "mean error", "needed", "mean bound"),
     )
     colours = {"holds": "green", "fails": "red"}
-    print_listing(listing, lambda number, head, cell: colours[cell] if head == "result" else "")
+    print_listing(listing, lambda number, head, cell: colours[cell] if head == "verdict" else "")
 
 
 def _missed(rows: Sequence[Mapping[str, Any]]) -> Callable[[int, str, str], str]:

@@ -35,7 +35,7 @@ class MonitorRequest(Section):
         description="a whole number of steps from 1; of steps each so many is watched",
     )
     alerts: _Rules = Field(
-        default_factory=dict, examples=["alerts = { jump = 10.0, drift = 1e-3 }"],
+        default_factory=dict, examples=["alerts = { jump = 10.0, moved = 1e-3 }"],
         description=f"a table of rules, of {', '.join(RULES)} and ranges such as \"h>0\"; nan and "
         "overflow are true and lost is 50% unless they are false",
     )  # fmt: skip

@@ -23,6 +23,7 @@ from sciprec.foundation import whole
 from sciprec.foundation.errors import InputError, meant
 from sciprec.foundation.sealed import is_sealed, sealed
 from sciprec.regression.baselines.keeping import Fingerprint
+from sciprec.regression.baselines.older import in_todays_names, new_name
 from sciprec.results.output import files
 
 SCHEMA = 1
@@ -103,7 +104,9 @@ class Record:
                 f"baseline '{self.name}': the file '{path}' {was}; get it back from version "
                 "control, or remove the folder and save it anew"
             )
-        return files.read(path)
+        values = files.read(path)
+        names = {str(name) for name in (*values.variables, *values.dims)}
+        return values.rename({name: new_name(name, run.variables) for name in names})
 
 
 def write_record(record: Record, values: Mapping[str, xr.Dataset]) -> Path:
@@ -175,6 +178,7 @@ def read_record(name: str, folder: str | Path = FOLDER) -> Record:
             f"version control, or remove its folder and save it anew (numbers change with `sciprec "
             f"baseline bless {name} --reason ...`)"
         )
+    content = in_todays_names(content)
     runs = tuple(_kept_run(run) for run in content["runs"])
     values = {n: content[n] for n in ("key", "subject", "asked", "source", "made_by")}
     return Record(name, **values, runs=runs, history=tuple(content["history"]), folder=folder)

@@ -129,7 +129,7 @@ def runs_listing(made: Sequence[Made]) -> Listing:
         (str(n), run.circumstance.words, "–" if n == 1 else _result(run))
         for n, run in enumerate(made, 1)
     ]
-    return Listing(("run", "what is other", "result"), (), rows)
+    return Listing(("run", "what is other", "verdict"), (), rows)
 
 
 def _result(run: Made) -> str:

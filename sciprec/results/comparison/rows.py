@@ -239,7 +239,7 @@ class Comparison(Shown):
             for row in self.rows
         ]  # fmt: skip
         return Listing(
-            ("variable", "result"),
+            ("variable", "verdict"),
             (*(m.title for m in shown), "not finite"),
             rows,
             droppable=tuple(metrics()[name].title for name in DROPPED_METRICS),

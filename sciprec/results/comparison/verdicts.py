@@ -23,13 +23,13 @@ from sciprec.results.output.stated import ELEMENTS
 
 STATUS_WORDS = {
     "truth": "truth",
-    "identical": "same bits",
+    "identical": "identical",
     "good": "good enough",
     "unjudged": "not judged",
-    "doubtful": "fp64 itself is not known so well",
-    "still": "nothing moves",
+    "doubtful": "doubtful",
+    "still": "still",
     "beyond": "not good enough",
-    "broken": "broke down",
+    "broken": "broken",
     "failed": "failed",
 }
 STATUSES = tuple(STATUS_WORDS)

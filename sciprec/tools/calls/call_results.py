@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+import warnings
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
 
 from sciprec.foundation.errors import InputError
 
-RETURNED = "result"
+RETURNED = "return"
 """Name of what a kernel returns, of several things with their numbers; `returned` where an argument
 has such a name.
 """
+_OLDER = re.compile(r"result(?=$|_\d+$)")
+
+
+def todays_name(name: str, known: Collection[str]) -> str:
+    """The name of a result; of `result`, as older versions called what is returned, `return`, with
+    a warning.
+    """
+    today = _OLDER.sub(RETURNED, name)
+    if name in known or today not in known or name == today:
+        return name
+    message = f"'{name}' is called '{today}' in every verb now; write that"
+    warnings.warn(message, FutureWarning, stacklevel=4)
+    return today
 
 
 def left_by_call(
@@ -32,10 +47,10 @@ def left_by_call(
         InputError: what was returned is no number, array or tuple of them.
     """
     arrays = given_arrays(values)
-    stem = RETURNED if not any(n.startswith(RETURNED) for n in arrays) else "returned"
-    results = {name: array for name, (_, array) in arrays.items()} | _returned(
-        returned, stem, kinds
-    )
+    results = _returned(returned, RETURNED, kinds)
+    if results.keys() & arrays.keys():
+        results = _returned(returned, "returned", kinds)
+    results = {name: array for name, (_, array) in arrays.items()} | results
     return results, {name: argument for name, (argument, _) in arrays.items()}
 
 

@@ -99,7 +99,7 @@ def _overflow(
     return first, f"first {what} ({int(both[first]):,} of {int(rows[first, 0]):,})"
 
 
-def _drift(rows: np.ndarray, errors: np.ndarray, value: float) -> tuple[int, str] | None:
+def _moved(rows: np.ndarray, errors: np.ndarray, value: float) -> tuple[int, str] | None:
     """|mean - its first one| > value times the first root mean square."""
     sizes, means = _sizes(rows), rows[:, _AT["mean"]]
     begun = np.flatnonzero(np.isfinite(means) & (sizes > 0.0))
@@ -219,8 +219,8 @@ RULES = {
              "first_overflow"),
         Rule("lost", 0.5, "a share > 0 and at most 1, such as 50%, or false", "lost = 0.5",
              _above(0.0, 1.0)),
-        Rule("drift", None, "a share > 0 of the variable's first size, or false",
-             "drift = 1e-3", _above(0.0), _drift),
+        Rule("moved", None, "a share > 0 of the variable's first size, or false",
+             "moved = 1e-3", _above(0.0), _moved),
         Rule("jump", None, "a factor > 1, or false", "jump = 10.0", _above(1.0), _jump, "largest"),
         Rule("digits", None, "a number of decimal digits > 0, or false", "digits = 3",
              _above(0.0), _digits),
@@ -231,6 +231,8 @@ was added to it (`lost.Lost.alarms`); a mean that has moved from its first value
 share of the variable's first root mean square; a root mean square that is so many times larger or
 smaller than the mean of those of all watched steps before, three at least; fewer digits that agree
 with fp64. Beside these, ranges by their text."""
+OLDER_RULES = {"drift": "moved"}
+"""Today's names of rules by those of older versions, which scenarios and files may have."""
 
 
 def checked_rules(
@@ -258,6 +260,7 @@ def checked_rules(
                 )
             found[name] = 1.0 if flag(f"alerts['{name}']", value) else None
             continue
+        name = OLDER_RULES.get(name, name)
         if name not in RULES:
             raise InputError(
                 f"alerts names the unknown rule '{name}'; known: {', '.join(RULES)}, and ranges "
@@ -296,7 +299,7 @@ def alerts_of(
     found = []
     known = np.full(len(rows), np.nan) if errors is None else errors
     for name, value in rules.items():
-        rule, bounds = RULES.get(name), Bounds.read(name)
+        rule, bounds = RULES.get(OLDER_RULES.get(name, name)), Bounds.read(name)
         seen, column = None, ""
         if len(rows) and bounds is not None and bounds.variable == variable:
             seen = bounds.finds(rows)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import warnings
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -49,6 +50,15 @@ class Raised(Exception):
         """Return an exception of the subject's as one of this class, in words."""
         message = " ".join(str(error).split())
         return cls(f"{type(error).__name__} ({message})" if message else type(error).__name__)
+
+
+def by_of(by: str, unit: str | None) -> str:
+    """What gets a format of its own: `by`, or `unit`, which was its name before, with a warning."""
+    if unit is None:
+        return by
+    message = "'unit' is called 'by' in every verb now; write that"
+    warnings.warn(message, FutureWarning, stacklevel=3)
+    return unit
 
 
 @dataclass(frozen=True)

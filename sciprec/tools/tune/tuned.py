@@ -22,6 +22,7 @@ from sciprec.tools.tune.formats import formats_of
 from sciprec.tools.tune.found import Found, require_tolerance, tuned
 from sciprec.tools.tune.kernel_problem import KernelProblem
 from sciprec.tools.tune.metrics import error_of
+from sciprec.tools.tune.problem import by_of
 
 
 def _known(own: OwnErrors, problem: KernelProblem, tolerance: float) -> str:
@@ -84,11 +85,12 @@ def tune(
     output: str | Iterable[str] | None = None,
     metric: str | Metric = "relative_l2",
     formats: str | Sequence[str] = ("fp64", "fp32", "bf16"),
-    unit: str = "line",
+    by: str = "line",
     check: Sequence[Any] | Mapping[str, Any] | None = None,
     margin: float = 1.5,
     rounds: str = "operations",
     truth: str = "auto",
+    unit: str | None = None,
 ) -> Tuned:
     """Find the cheapest format for every line of a kernel.
 
@@ -110,7 +112,7 @@ def tune(
         formats: names of formats in any order (the search starts from the longest significand, of
             those the largest range, that meets the tolerance everywhere), or "bits" for
             significands of 2 to 25 bits.
-        unit: what gets a format of its own: "line", "operation", "variable", "function" or "call".
+        by: what gets a format of its own: "line", "operation", "variable", "function" or "call".
         check: arguments that the search does not see: it keeps to tolerance / margin on its own
             inputs, and the result is checked on these.
         margin: see `check`; without that it is not used.
@@ -120,6 +122,7 @@ def tune(
         truth: how true fp64 is, which errors are against: "auto" looks whether its own error is
             within the tolerance, by pairs of binary64, where that takes some seconds at most; "dd"
             always; "fp64" takes it as it is.
+        unit: the older name of `by`.
 
     Returns:
         A Tuned: the assignment, its error and cost. What fails its check is not `good`, and is
@@ -141,14 +144,14 @@ def tune(
             "function: define the kernel with `def`"
         )
     require_tolerance(tolerance, margin)
-    word("unit", unit, UNITS)
+    by = word("unit", by_of(by, unit), UNITS)
     word("rounds", rounds, ROUNDS)
     word("truth", truth, TRUTHS)
     bound = bound_arguments(function, args)
     require_real(function.__name__, bound, "tune")
     problem = KernelProblem(
         function, bound, output=output, metric=metric_of(metric), formats=formats_of(formats),
-        unit=unit, rounds=rounds,
+        unit=by, rounds=rounds,
     )  # fmt: skip
     checked = None if check is None else bound_arguments(function, check)
     require_real(function.__name__, checked or (), "tune")

@@ -163,16 +163,16 @@ class RunState:
 
 
 def _changes(history: Any, number: int) -> dict[str, float | None]:
-    """Drift and growth of a variable since it was first watched, as shares of its first size."""
+    """Move of the mean, and growth, of a variable since its first look, over its first size."""
     norms, means = (history.column(name)[:, number] for name in ("norm", "mean"))
     counts = history.column("count")[:, number]
     if not counts[0] or not norms[0] > 0.0:
-        return {"drift": None, "growth": None}
+        return {"moved": None, "growth": None}
     first = norms[0] / np.sqrt(counts[0])
-    drift, growth = (means[-1] - means[0]) / first, norms[-1] / norms[0]
-    if not (np.isfinite(drift) and np.isfinite(growth)):
-        return {"drift": None, "growth": None}
-    return {"drift": float(drift), "growth": float(growth)}
+    moved, growth = (means[-1] - means[0]) / first, norms[-1] / norms[0]
+    if not (np.isfinite(moved) and np.isfinite(growth)):
+        return {"moved": None, "growth": None}
+    return {"moved": float(moved), "growth": float(growth)}
 
 
 def _write(path: Path, content: dict[str, Any]) -> None:
@@ -236,7 +236,7 @@ def _are_runs(value: Any) -> bool:
     )
 
 
-_OF_CHANGES = dict.fromkeys(("drift", "growth"), Field(is_number_or_none, needed=True))
+_OF_CHANGES = dict.fromkeys(("moved", "growth"), Field(is_number_or_none, needed=True))
 _OF_RUN = {
     "file": Field(is_file_name), "name": Field(is_text),
     "watched": Field(is_flag),

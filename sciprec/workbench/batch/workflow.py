@@ -21,6 +21,7 @@ from sciprec.foundation.origin import provenance
 from sciprec.foundation.shipped import EXAMPLES, is_example, shipped
 from sciprec.foundation.whole import put_back
 from sciprec.precision.formats.backend import backend_names
+from sciprec.results.comparison.verdicts import STATUS_WORDS
 from sciprec.results.comparison.wording import digits, duration, number
 from sciprec.results.output.files import NETCDF, suffix_of
 from sciprec.results.output.folders import alone_in, require_own_page
@@ -105,7 +106,7 @@ def runs_listing(table: Sequence[dict[str, Any]]) -> Listing:
         rows.append((
             row["scenario"],
             row["label"],
-            row["status"],
+            STATUS_WORDS[row["status"]],
             row["variable"] or "–",
             largest.strip(),
             number(errors.get("relative_l2")),

@@ -17,6 +17,7 @@ from sciprec.scenario.variant import Variant
 from sciprec.tools.tune.formats import formats_of
 from sciprec.tools.tune.found import Found, require_tolerance, tuned
 from sciprec.tools.tune.model_problem import ModelProblem
+from sciprec.tools.tune.problem import by_of
 from sciprec.workbench.kinds import kind_of
 from sciprec.workbench.kinds.programs import Given, loaded, program_of
 
@@ -35,11 +36,12 @@ def tune_scenario(
     output: str | Iterable[str] | None = None,
     metric: str | Metric = "relative_l2",
     formats: str | Sequence[str] = ("fp64", "fp32", "bf16"),
-    unit: str = "line",
+    by: str = "line",
     changes: Mapping[str, Any] | None = None,
     check: Mapping[str, Any] | None = None,
     margin: float = 1.5,
     rounds: str = "operations",
+    unit: str | None = None,
 ) -> TunedModel:
     """Find the cheapest format for every line, or stage, of a scenario's model.
 
@@ -55,13 +57,14 @@ def tune_scenario(
             prices). Of those in time the last state counts.
         metric: see `tune`.
         formats: names of formats in any order, or "bits" for significands of 2 to 25 bits.
-        unit: what gets a format of its own: "line", "operation", "variable", "function", "call",
+        by: what gets a format of its own: "line", "operation", "variable", "function", "call",
             or "stage" as `sciprec list policies` lists them.
         changes: values in place of the file's, by dotted key: {"climate.days": 0.5}.
         check: further changes, of a run that the search does not see: it keeps to tolerance /
             margin on its own, and the result is checked on this one.
         margin: see `check`; without that it is not used.
         rounds: see `tune`.
+        unit: the older name of `by`.
 
     Returns:
         A TunedModel: the assignment, its error and cost; see `tune`. Operations of the first calls
@@ -77,10 +80,10 @@ def tune_scenario(
     """
     subject = _require_own_format(loaded(scenario, changes))
     require_tolerance(tolerance, margin)
-    word("unit", unit, UNITS_OF_MODELS)
+    by = word("unit", by_of(by, unit), UNITS_OF_MODELS)
     word("rounds", rounds, ROUNDS)
     outputs = output if output is None else tuple(names("output", output))
-    stages = tuple(s for stages in MODEL_STAGES.values() for s in stages) if unit == "stage" else ()
+    stages = tuple(s for stages in MODEL_STAGES.values() for s in stages) if by == "stage" else ()
     other = None
     if check is not None:
         if not changes_of(check, "check"):
@@ -93,7 +96,7 @@ def tune_scenario(
     problem = ModelProblem(
         program_of(subject, _BARE, outputs), model=subject.name,
         said=(subject.model_dump_json(), repr(outputs), kind_of(subject).state(subject.table)),
-        stages=stages, metric=metric_of(metric), formats=formats_of(formats), unit=unit,
+        stages=stages, metric=metric_of(metric), formats=formats_of(formats), unit=by,
         rounds=rounds,
     )  # fmt: skip
     return tuned(TunedModel, problem, tolerance, margin, other)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,7 +18,7 @@ from sciprec.results.comparison.own_error import OwnErrors
 from sciprec.results.comparison.pointwise.error_metrics import metrics
 from sciprec.results.output.files import NETCDF, suffix_of
 from sciprec.scenario.loading import Tolerance
-from sciprec.tools.calls.call_results import RETURNED
+from sciprec.tools.calls.call_results import todays_name
 from sciprec.tools.digits.own_error import DD, TRUTHS, own_errors
 from sciprec.tools.tune.formats import BITS
 from sciprec.workbench.batch.modes import shell_assignments
@@ -79,8 +78,8 @@ def study(
             binary64.
         backends: names or spec strings of arithmetics; fp64, the truth, always runs, too.
         output: names of the results that count, the main one first: arguments that the kernel
-            writes (`NAME_0`, ... for those in a tuple), and what it returns (`result`, or
-            `result_0`, ...); left out, all.
+            writes (`NAME_0`, ... for those in a tuple), and what it returns (`return`, or
+            `return_0`, ...); left out, all.
         tolerance: the largest error at which an arithmetic is good enough: for all of these, or by
             name. Every member has to meet it; results along a first axis "time" at the last time.
         metric: of the tolerance, such as "relative_l2" or "max_abs".
@@ -154,8 +153,7 @@ def _own_errors(about: StudySubject, truth: str) -> OwnErrors | None:
             worst = own if worst is None else worst.worst(own)
     if worst is None:
         return None
-    named = {re.sub(r"^return\b|^return(?=_)", RETURNED, n): o for n, o in worst.results.items()}
-    return replace(worst, results={n: o for n, o in named.items() if n in about.outputs})
+    return replace(worst, results={n: o for n, o in worst.results.items() if n in about.outputs})
 
 
 def _backends(backends: str | Iterable[str], search: str | None) -> tuple[str, ...]:
@@ -176,15 +174,14 @@ def _limits(tolerance: Any, outputs: Sequence[str]) -> dict[str, float]:
         return {}
     if not isinstance(tolerance, Mapping):
         return dict.fromkeys(outputs, _TOLERANCE.number("tolerance", tolerance))
-    for name in tolerance:
+    limits = {todays_name(name, outputs): limit for name, limit in tolerance.items()}
+    for name in limits:
         if name not in outputs:
             raise InputError(
                 f"a tolerance is given for '{name}'; outputs: {', '.join(outputs)}"
                 f"{meant(name, outputs)}"
             )
-    return {
-        n: _TOLERANCE.number(f"the tolerance of '{n}'", limit) for n, limit in tolerance.items()
-    }
+    return {n: _TOLERANCE.number(f"the tolerance of '{n}'", limit) for n, limit in limits.items()}
 
 
 def _searched(

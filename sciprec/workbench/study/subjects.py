@@ -19,6 +19,7 @@ from sciprec.precision.lifting.lifted import Lifted
 from sciprec.precision.lifting.lifting import lift
 from sciprec.precision.lifting.written import stored_arrays, written_arrays
 from sciprec.precision.rewriting.syntax import LiftError, plain_function
+from sciprec.tools.calls.call_results import todays_name
 from sciprec.tools.calls.inputs import Inputs, inputs_of
 from sciprec.tools.calls.outputs import Call, called
 
@@ -130,7 +131,8 @@ def _chosen(
             f"kernel '{kernel.__name__}' writes no array that it is given and returns nothing, so "
             "that there is nothing to compare; let it write into an argument, or return something"
         )
-    chosen = written if output is None else tuple(dict.fromkeys(names("output", output)))
+    asked = () if output is None else names("output", output)
+    chosen = tuple(dict.fromkeys(todays_name(name, written) for name in asked)) or written
     for name in chosen:
         if name in written:
             continue
@@ -173,7 +175,8 @@ def _axes(
         raise refused("axes", axes, 'a mapping such as {"path": "time"}')
     named = {n: d for n, d in inputs.dims.items() if n in outputs}
     sizes: dict[str, int] = {}
-    for name, axis_names in (axes or {}).items():
+    for given, axis_names in (axes or {}).items():
+        name = todays_name(given, outputs)
         if name not in outputs:
             raise InputError(
                 f"axes are given for '{name}'; outputs: {', '.join(outputs)}{meant(name, outputs)}"

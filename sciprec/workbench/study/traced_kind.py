@@ -104,8 +104,7 @@ def _numbered(lines: Sequence[Line]) -> list[str]:
 
 def _returned(name: str) -> str:
     """The name of a returned result in a trace."""
-    stem, _, number = name.partition("_")
-    return f"return_{number}" if number else "return" if stem else name
+    return name.replace("returned", "return", 1)
 
 
 TRACED = register(
