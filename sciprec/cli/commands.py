@@ -33,7 +33,7 @@ from sciprec.cli import (
 )
 from sciprec.cli.exit_codes import GOOD, INTERNAL, INTERRUPTED, UNREAD, USAGE
 from sciprec.cli.old_spellings import old_spellings_named
-from sciprec.cli.options import prepare_completion, print_completion, refuse_repeated_options
+from sciprec.cli.options import prepare_completion, print_completion, refuse_slips
 from sciprec.cli.pricing import price_verbs
 from sciprec.cli.settings import Settings, before_the_verb, quiet_everywhere
 from sciprec.cli.written_files import require_free_files
@@ -194,7 +194,7 @@ def _command() -> Callable[..., Any]:
     """The Click command of `app`, made once in a process: that takes longer than many a verb."""
     command = typer.main.get_command(app)
     quiet_everywhere(command)
-    refuse_repeated_options(command)
+    refuse_slips(command)
     require_free_files(command)
     return command
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from collections import Counter
+from collections.abc import Callable
+from functools import partial
 from glob import glob
 from pathlib import Path
 from typing import Annotated, Any
@@ -148,17 +151,24 @@ Payoff = Annotated[
 ]
 
 
-def refuse_repeated_options(command: Any) -> None:
-    """Let a command and those below it refuse an option that takes one value and is given twice;
-    the last one would go before the others in silence.
+def refuse_slips(command: Any) -> None:
+    """Let a command and those below it refuse an option that takes one value and is given twice,
+    since the last one would go before the others in silence, and long options with one hyphen; and
+    name the value of an option that cannot be read.
     """
     make_parser = command.make_parser
+    long_names = {name for param in command.params for name in param.opts if name[:2] == "--"}
 
     def checking_parser(context: Any) -> Any:
         parser = make_parser(context)
         parse = parser.parse_args
 
         def parsed(args: list[str]) -> Any:
+            for given in args[: args.index("--") if "--" in args else None]:
+                if f"-{given.partition('=')[0]}" in long_names:
+                    raise InputError(
+                        f"'{given}' was given; a long option has two hyphens: -{given}"
+                    )
             values, rest, options = parse(args=args)
             for option, count in Counter(options).items():
                 kinds = ("multiple", "is_flag", "count")  # which an argument has none of
@@ -172,5 +182,20 @@ def refuse_repeated_options(command: Any) -> None:
         return parser
 
     command.make_parser = checking_parser
+    for param in command.params:
+        param.process_value = partial(_read, param.process_value)
     for below in getattr(command, "commands", {}).values():
-        refuse_repeated_options(below)
+        refuse_slips(below)
+
+
+def _read(process: Callable[[Any, Any], Any], context: Any, value: Any) -> Any:
+    """Read the value of an option; what cannot be read is named."""
+    try:
+        return process(context, value)
+    except typer.BadParameter as error:
+        texts = [str(item) for item in (value if isinstance(value, (list, tuple)) else [value])]
+        if value is not None and not any(text in error.message for text in texts):
+            error.message = f"'{', '.join(texts)}': {error.message}"
+        if any(re.search(r"\d,\d", text) for text in texts):
+            error.message += "; a decimal point is written in place of a comma"
+        raise

@@ -14,6 +14,14 @@ from sciprec.foundation.shipped import named, names
 _TYPOGRAPHIC = "“”„‟«»‘’‚‛"
 LARGEST_FILE_BYTES = 1_000_000
 
+_SLIPS = {
+    r"[^\"'#=]*=\s*[\d.eE+-]+\s*%": "a percent sign: write a number, 0.01 for 1 %",
+    r"\s*[\w.-]+\s*:": "a colon: write = between key and value",
+    r"[^\"'#=]*=\s*(True|False)\b": "a capital letter: write true or false",
+    "[^\"'#]*\u00a0": "a space that does not break: write an ordinary one",
+}
+"""Beginnings of lines, and what is wrong with them."""
+
 
 def read_toml(given: Path, what: str, folder: str, name: str) -> dict[str, Any]:
     """The dictionary that a TOML file holds.
@@ -64,7 +72,7 @@ def _no_toml(path: Path, error: Exception) -> str:
 
 
 def _known_slip(path: Path, error: Exception) -> str:
-    """A word on the line of an error where it has a decimal comma or typographic quotes."""
+    """A word on the line of an error where it has a slip that people make."""
     place = re.search(r"at line (\d+)", str(error))
     if place is None:
         return ""
@@ -76,6 +84,9 @@ def _known_slip(path: Path, error: Exception) -> str:
     if comma := re.fullmatch(r"[^\"'#\[]*=\s*([+-]?\d+),(\d+)\s*%?\s*(#.*)?", text):
         integral, decimals = comma[1], comma[2]
         return f"; line {number} has a decimal comma: write {integral}.{decimals}"
+    for pattern, words in _SLIPS.items():
+        if re.match(pattern, text):
+            return f"; line {number} has {words}"
     return ""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -35,11 +36,11 @@ def is_kernel(text: str) -> bool:
             f"'{text}' is a Python file without a function; name one of it, as in "
             f"{text}:{next(iter(names), 'function')}; its functions: {', '.join(names) or 'none'}"
         )
-    file, _, function = text.rpartition(":")
-    if function and not Path(text).exists() and Path(f"{file}.py").is_file():
+    slip = re.fullmatch(r"(.+?)(\.py)?(?:::?|[./#])(\w+)", text)
+    if slip and not Path(text).exists() and Path(f"{slip[1]}.py").is_file():
         raise InputError(
             f"'{text}' names no Python file; a kernel is FILE.py:FUNCTION; did you mean "
-            f"'{file}.py:{function}'?"
+            f"'{slip[1]}.py:{slip[3]}'?"
         )
     return False
 
