@@ -13,7 +13,8 @@ from sciprec.cli.help_pages import Verbs
 from sciprec.cli.options import Json
 
 app = typer.Typer(
-    help="List what scenarios and options name: arithmetics, policies, cases of the climate.",
+    help="List what scenarios and options name: arithmetics, policies, cases of the climate, "
+    "examples.",
     no_args_is_help=True, cls=Verbs,
 )  # fmt: skip
 
@@ -64,6 +65,22 @@ def cases(json: Json = False) -> None:
 def climate(json: Json = False) -> None:
     """List cases, truncations, equations, time schemes, and arithmetics of transforms' stages."""
     _print_catalogue(catalogue(), json)
+
+
+@app.command("examples")
+def examples(json: Json = False) -> None:
+    """List the examples that come with sciprec, with a sentence on each.
+
+    `examples:NAME` goes wherever the path of a scenario, of a kernel's file or of a plugin does.
+    """
+    from sciprec.cli.console import print_json, print_listing
+    from sciprec.foundation.listing import Listing
+    from sciprec.foundation.shipped import example_rows
+
+    rows = example_rows()
+    if json:
+        return print_json(rows)
+    print_listing(Listing(("name", "sort"), (), [tuple(r.values()) for r in rows], ("title",)))
 
 
 def doctor(

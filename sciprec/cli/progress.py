@@ -158,7 +158,7 @@ class Progress(Waiting):
     def __init__(self, *, quiet: bool = False, json: bool = False) -> None:
         from sciprec.workbench.batch.course import Course
 
-        super().__init__("reading scenarios", quiet=quiet)
+        super().__init__("preparing the runs", quiet=quiet)
         self._json = json
         self._course, self._runs, self._kept = Course(), 0, 0
 

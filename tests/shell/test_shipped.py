@@ -15,7 +15,6 @@ from sciprec.foundation.shipped import (
     EXAMPLES,
     PRICES,
     SCENARIOS,
-    example_rows,
     named,
     names,
     shipped,
@@ -66,9 +65,17 @@ def test_examples_are_found_by_name_with_their_models(elsewhere, forgotten_plugi
     assert set(made_by("examples:lorenz63.py:start")) == {"s", "h", "path"}
     assert not is_kernel("examples:soil_column")
     assert load_files("examples:lorenz96.py") == (str(folder / "lorenz96.py"),)
-    rows = {row["name"]: row for row in example_rows()}
+
+
+def test_examples_are_listed_with_a_sentence_each(elsewhere, call):
+    rows = {row["name"]: row for row in json.loads(call("list", "examples", "--json")[1])}
+    files = [file for file in (ROOT / "examples").iterdir() if file.suffix in (".toml", ".py")]
+    assert len(rows) == len(files) and all(len(row["title"]) > 20 for row in rows.values())
     assert rows["examples:lorenz96"]["title"] == "Waves on a latitude circle"
-    assert rows["examples:lorenz63.py"]["title"].startswith("Convection after Lorenz (1963)")
+    code, out, _ = call("list", "examples")
+    (line,) = (line for line in out.splitlines() if "lorenz63" in line)
+    assert code == 0 and line.split(None, 3)[0] == "examples:lorenz63.py"
+    assert "Python file" in line and "Convection after Lorenz (1963)" in line
 
 
 def test_the_command_of_an_example_names_no_file_of_the_package(elsewhere):
