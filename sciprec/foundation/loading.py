@@ -8,6 +8,7 @@ import contextlib
 import functools
 import hashlib
 import sys
+import threading
 from collections.abc import Iterator, Sequence
 from importlib.metadata import entry_points
 from importlib.util import module_from_spec, spec_from_file_location
@@ -21,6 +22,7 @@ from sciprec.foundation.shipped import example
 GROUP = "sciprec.plugins"
 _NAME = "sciprec_plugin_{}"
 """Name of the module that a file becomes."""
+_ONE_AT_A_TIME = threading.RLock()
 
 
 @functools.cache
@@ -77,24 +79,31 @@ def loaded_file(file: str | Path, what: str, *, registers: bool = True) -> Modul
     if not registers:
         content = where.encode() + b"\0" + file.read_bytes()
         name += f"_{hashlib.sha256(content).hexdigest()[:16]}"
-    if name in sys.modules:
-        if sys.modules[name].__file__ == where:
-            return sys.modules[name]
-        raise InputError(
-            f"the {what}s '{sys.modules[name].__file__}' and '{where}' have the same name; rename "
-            "one of them"
-        )
-    spec = spec_from_file_location(name, where)
-    sys.modules[name] = module = module_from_spec(spec)
-    try:
-        with beside(file):
-            exec(spec.loader.source_to_code(file.read_bytes(), where), vars(module))  # as it is now
-    except Exception as error:
-        del sys.modules[name]
-        raise InputError(
-            f"the {what} '{file}' cannot be loaded ({type(error).__name__}: {error}); correct it"
-        ) from None
-    return module
+    with _ONE_AT_A_TIME:  # another thread would have a module that has not run to its end
+        if name in sys.modules:
+            if sys.modules[name].__file__ == where:
+                return sys.modules[name]
+            raise InputError(
+                f"the {what}s '{sys.modules[name].__file__}' and '{where}' have the same name; "
+                "rename one of them"
+            )
+        spec = spec_from_file_location(name, where)
+        sys.modules[name] = module = module_from_spec(spec)
+        try:
+            with beside(file):  # the source as it is now
+                exec(spec.loader.source_to_code(file.read_bytes(), where), vars(module))
+        except Exception as error:
+            del sys.modules[name]
+            raise InputError(
+                f"the {what} '{file}' cannot be loaded ({type(error).__name__}: {error}); correct "
+                "it"
+            ) from None
+        return module
+
+
+def by_path(module: str) -> bool:
+    """Whether a module is a file that was given by its path, wherever that lies."""
+    return module.startswith(_NAME.format(""))
 
 
 @contextlib.contextmanager

@@ -93,7 +93,7 @@ SPELT = ("dev coverage", "doctor", "baseline", "repeat", "tune policies_mountain
 CHANGED = {
     "sciprec run scenarios/": "--plan",
     "sciprec climate run": "--truncation 5 --days 0.05",
-    "sciprec trace examples/lorenz63": "--json",
+    "sciprec trace examples:lorenz63": "--json",
     "sciprec study": "--json",
     "run examples:soil_column": "--backend fp32 --json",
     "run examples:half_preconditioner": "--backend fp32 --json",

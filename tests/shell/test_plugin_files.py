@@ -2,6 +2,7 @@
 
 import sys
 import textwrap
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ import pytest
 import sciprec
 from sciprec.cli.exit_codes import GOOD, USAGE
 from sciprec.foundation.errors import InputError
-from sciprec.foundation.loading import load_files
+from sciprec.foundation.loading import load_files, loaded_file
 from sciprec.workbench.batch.behind import code_behind
 from sciprec.workbench.kinds import kind, kinds, load_scenario
 from tests.extending import BLOCKS, loading
@@ -46,6 +47,15 @@ def written(tmp_path, monkeypatch):
     for name in set(sys.modules) - before:
         if name.startswith("sciprec_plugin_"):
             del sys.modules[name]
+
+
+def test_threads_wait_for_a_file_that_another_one_imports(tmp_path, forgotten_plugins):
+    """As those of a worker do, whose runs are of the model in that file."""
+    file = tmp_path / "slow_to_import.py"
+    file.write_text("import time\n\ntime.sleep(0.2)\nready = True\n")
+    with ThreadPoolExecutor(2) as pool:
+        modules = list(pool.map(lambda _: vars(loaded_file(file, "plugin")).copy(), range(2)))
+    assert all(module.get("ready") for module in modules)
 
 
 def test_a_file_of_ones_own_brings_a_kind(written, call, tmp_path, blank_figures):

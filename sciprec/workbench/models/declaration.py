@@ -20,6 +20,7 @@ from sciprec.facets.tables import key
 from sciprec.foundation.arguments import shown
 from sciprec.foundation.definitions import digest_of, is_installed
 from sciprec.foundation.errors import InputError, meant
+from sciprec.foundation.loading import by_path
 from sciprec.precision.lifting.fixed_lifting import fixed_point_summary
 from sciprec.precision.lifting.lifted import idle_roles
 from sciprec.results.output.dataset import (
@@ -308,7 +309,8 @@ def _file_of(function: Model) -> str:
     it, or no file has it.
     """
     file = inspect.getsourcefile(function) or ""
-    if not Path(file).is_file() or is_installed(function):
+    installed = is_installed(function) and not by_path(function.__module__)
+    if not Path(file).is_file() or installed:
         return ""
     return str(Path(file).resolve())
 
