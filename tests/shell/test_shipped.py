@@ -52,10 +52,11 @@ def test_a_path_that_exists_goes_before_a_name(elsewhere):
         load_scenario("quickstart_heston")
 
 
-def test_examples_are_found_by_name_with_their_models(elsewhere, forgotten_plugins):
-    """A scenario brings its model along, to other processes, too; kernels and inputs are named
-    likewise, with or without the ending of their file.
+def test_examples_are_found_by_name_with_their_models(elsewhere, forgotten_plugins, monkeypatch):
+    """A scenario brings its model along, to other processes, too, also where both are those of an
+    installed package; kernels and inputs are named likewise, with or without the ending.
     """
+    monkeypatch.setattr("sciprec.workbench.models.declaration.is_installed", lambda _: True)
     folder = ROOT / "examples"
     for name in names(EXAMPLES):
         scenario = load_scenario(f"examples:{name}")
