@@ -8,9 +8,10 @@ import ast
 import math
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from sciprec.precision.operations.operation import NOTHING, OPERATIONS
 from sciprec.precision.rewriting.copies import copied
 from sciprec.tools.digits.truth import Truth, truth_of
 from sciprec.tools.mend.candidates import Candidate
+from sciprec.tools.mend.plain_runs import PlainRuns, rounding_of
 from sciprec.tools.mend.sources import KernelSource
 from sciprec.tools.trace.origins import NEVER_ROUND
 from sciprec.tools.trace.problem import Problem, moved, stored_in
@@ -49,6 +51,11 @@ _OF_PAIRS, _NOTHING_LEFT = 2.0**-43, 2.0**-4
 """Error of exact values over that of fp64 where digits cancel: functions of pairs are right to
 2^-98 of themselves, those of fp64 to 2^-53, and it takes two bits more to be sure. Of fp64: an
 error from which on nobody knows how much pairs have lost."""
+_PLAIN, _LONGER, _NEAR = 15_000, 30, 0.1
+"""Operations of a kernel that Python runs still, how many times as many those of a candidate may
+be, and bits by which errors of its numbers may differ from those of compiled code."""
+_Run = tuple[dict[str, np.ndarray], np.ndarray]
+"""Results, and outcomes of decisions."""
 _NO_OPERATION = {*NEVER_ROUND, "cast", "neg", "pos", "enter", "taken", "item", "viewed", "ordered",
                  "leave", "stored", "filling", "returned", "trusted"}  # fmt: skip
 """Rows of a program that compute nothing."""
@@ -89,7 +96,8 @@ class Score:
 
     def helps(self, before: Score) -> bool:
         """Whether it is clearly better than another."""
-        return self.mean < before.mean - GAIN or self.relative < LEAST * before.relative
+        less = self.relative < LEAST * before.relative and self.relative < 1.0
+        return self.mean < before.mean - GAIN or less
 
     def harms(self, before: Score) -> bool:
         """Whether it is worse than another, in the mean or in the worst number."""
@@ -126,11 +134,13 @@ class Judged:
         candidate: it.
         why: why it is not offered; "" where it has passed so far.
         score: on the inputs given, in the arithmetic; None where it did not run.
+        operations: on the inputs given, as Python counts them; None where it did not run it.
     """
 
     candidate: Candidate
     why: str
     score: Score | None = None
+    operations: int | None = None
 
 
 class Judge:
@@ -171,6 +181,10 @@ class Judge:
                 self._score({r.name: r.tested for r in results}, truth, self._wide), outcomes,
             ))  # fmt: skip
         self.operations = self._count(problem.function)
+        self.plain: dict[str, PlainRuns] = {}
+        if self.operations < _PLAIN:
+            self.plain = {which: runs for which in ("narrow", "wide")
+                          if (runs := self._plain_runs(which)) is not None}  # fmt: skip
 
     @property
     def given(self) -> InputSet:
@@ -207,11 +221,7 @@ class Judge:
         """Runs a source in the arithmetic: arguments -> (results, outcomes of its decisions)."""
         names = list(self.problem.kernel("twin").names)
         seen = np.zeros(max(len(self.tests), 1), np.int64)
-        if not self.tests:
-            function = source.made()
-        else:
-            function = source.made(_Noting(self.tests), sp_noted=noted)
-        lifted = lift(function, self.backend)
+        lifted = lift(self._made(source), self.backend)
 
         def run(args: tuple) -> tuple[dict[str, np.ndarray], np.ndarray]:
             taken = copied(args)
@@ -222,6 +232,12 @@ class Judge:
             return {n: _value(n, values) for n in self.results}, seen.copy()
 
         return run
+
+    def _made(self, source: KernelSource) -> FunctionType:
+        """The function of a source, whose decisions are noted in an array before its arguments."""
+        if not self.tests:
+            return source.made()
+        return source.made(_Noting(self.tests), sp_noted=noted)
 
     def score_in(self, source: KernelSource, arithmetic: Any) -> Score:
         """The error of a source in another arithmetic, on the inputs given."""
@@ -259,12 +275,32 @@ class Judge:
         return Score(float(every.mean()), float(every.max()), relative, every.size)
 
     def in_arithmetic(self, candidate: Candidate) -> Judged:
-        """Run a candidate in the arithmetic, which costs least."""
+        """Run a candidate in the arithmetic: by Python, where that gives what compiled code gives
+        of the kernel, else compiled.
+        """
+        if "narrow" in self.plain:
+            try:
+                runs, operations = self._run_plainly(candidate.text, "narrow")
+                judged = self._judged(candidate, runs)
+                if not judged.why and "wide" in self.plain:
+                    runs, _ = self._run_plainly(candidate.text, "wide")
+                    judged = replace(judged, why=self._worse_in_fp64(r for r, _ in runs))
+                return replace(judged, operations=operations)
+            except Exception:  # Python cannot run it so: compiled code can, or says why not
+                pass
+        return self._compiled(candidate)
+
+    def _compiled(self, candidate: Candidate) -> Judged:
+        """Run a candidate in the arithmetic, compiled."""
         try:
             runner = self._runner(candidate.text)
             runs = [runner(s.args) for s in self.sets]
         except Exception as error:  # a rule of a user's may make anything
             return Judged(candidate, f"does not compile: {_first_sentence(error)}")
+        return self._judged(candidate, runs)
+
+    def _judged(self, candidate: Candidate, runs: Sequence[_Run]) -> Judged:
+        """What becomes of a candidate by its runs on all sets."""
         scores = [self._score(tested, s.truth, self.format)
                   for (tested, _), s in zip(runs, self.sets, strict=True)]  # fmt: skip
         here, kept = scores[0], [self.tests[t] for t in decisions_of(candidate.text.whole)
@@ -283,11 +319,60 @@ class Judge:
             return Judged(candidate, "does not help", here)
         return Judged(candidate, "", here)
 
-    def exactly(self, judged: Judged) -> Judged:
-        """Hold a candidate that helps to exact values: it has to be the same function, and no worse
-        in fp64.
+    def _worse_in_fp64(self, runs: Iterable[Mapping[str, np.ndarray]]) -> str:
+        """Where a candidate's results in fp64 are worse than the kernel's; "" for nowhere."""
+        for tested, one in zip(runs, self.sets, strict=False):
+            if self._score(tested, one.truth, self._wide).harms(one.wide):
+                return f"is worse in fp64 on {one.name}"
+        return ""
+
+    # ---- runs by Python --------------------------------------------------------------------------
+
+    def _plain_runs(self, which: str) -> PlainRuns | None:
+        """Runs by Python in the arithmetic ("narrow") or in fp64 ("wide"); None where the kernel's
+        own errors and decisions are others than in compiled code.
         """
-        candidate, apart = judged.candidate, []
+        rounding = rounding_of(self.backend if which == "narrow" else self.truth)
+        if rounding is None:
+            return None
+        self.plain[which] = PlainRuns(rounding)
+        try:
+            runs, operations = self._run_plainly(self.source, which)
+        except Exception:  # Python runs no such kernel
+            return None
+        self.plain[which].most = _LONGER * max(operations, 100)
+        for (tested, outcomes), one in zip(runs, self.sets, strict=True):
+            new, old = self._score(tested, one.truth, self._format(which)), getattr(one, which)
+            far = abs(new.mean - old.mean) > _NEAR or abs(new.worst - old.worst) > 5.0 * _NEAR
+            if far or (which == "narrow" and (outcomes != one.outcomes).any()):
+                return None
+        return self.plain[which]
+
+    def _run_plainly(self, source: KernelSource, which: str) -> tuple[list[_Run], int]:
+        """The runs of a source on all sets, and the operations on the inputs given."""
+        runs, made, operations = self.plain[which], self._made(source), []
+        names = list(self.problem.kernel("twin").names)
+        seen, found = np.zeros(max(len(self.tests), 1), np.int64), []
+        for one in self.sets:
+            seen[:] = 0
+            taken, returned = runs.run(made, (seen,) if self.tests else (), one.args)
+            values = dict(zip(names, taken, strict=True)) | {"return": returned}
+            found.append(({n: _value(n, values) for n in self.results}, seen.copy()))
+            operations.append(runs.operations)
+        return found, operations[0]
+
+    def _format(self, which: str) -> Format:
+        return self.format if which == "narrow" else self._wide
+
+    def proven(self, judged: Judged) -> Judged:
+        """Hold a candidate that helps to exact values: it has to be the same function, and no worse
+        in fp64. One that only Python has run yet is run compiled first.
+        """
+        candidate, apart, runs = judged.candidate, [], []
+        if judged.operations is not None:
+            judged = replace(self._compiled(candidate), operations=judged.operations)
+        if judged.why:
+            return judged
         try:
             function = candidate.text.made()
             for one in self.sets:
@@ -296,9 +381,9 @@ class Judge:
                 if some is None:
                     return Judged(candidate, f"is another function on {one.name}", judged.score)
                 apart.append(some)
-                wide = self._score({r.name: r.tested for r in results}, one.truth, self._wide)
-                if wide.harms(one.wide):
-                    return Judged(candidate, f"is worse in fp64 on {one.name}", judged.score)
+                runs.append({r.name: r.tested for r in results})
+            if worse := self._worse_in_fp64(runs):
+                return Judged(candidate, worse, judged.score)
         except Exception as error:
             return Judged(candidate, f"has no exact run: {_first_sentence(error)}", judged.score)
         if not apart[0].size:

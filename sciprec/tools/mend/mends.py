@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 
 from sciprec.foundation.listing import counted
 from sciprec.foundation.loading import load_plugins
@@ -27,7 +28,7 @@ _WELL = math.log2(1 + 4)
 """Bits of the worst number below which a search ends: four units."""
 _SECONDS = 20.0
 """Of the processor, after which no further candidate is run."""
-_STEPPED_OVER = ("does not help", "is worse on", "makes the worst", "adds nothing")
+_STEPPED_OVER = ("does not help", "is worse ", "makes the worst", "adds nothing")
 _NO_WORSE = 1.05
 
 
@@ -125,7 +126,11 @@ class _Search:
             judged = [j for one in frontier for j in self._round(one, overflows)]
             judged.sort(key=lambda j: _size(j.score))
             helping = [j for j in judged if not j.why]
-            proven = [self.judge.exactly(j) for j in helping[:_PROVEN]]
+            proven: list[Judged] = []
+            for one in helping[:_PROVEN]:
+                better = next((p for p in offered + proven if _leaves_less(p, one)), None)
+                proven.append(replace(one, why=_no_less(better)) if better else
+                              self.judge.proven(one))  # fmt: skip
             offered += [j for j in proven if not j.why]
             refused = [j for j in proven if j.why]
             refused += [Judged(j.candidate, "helps less than others", j.score)
@@ -190,12 +195,11 @@ def _proposals(
     kept: list[tuple[Judged, int]] = []
     rest = list(tried)
     for judged, more in sorted(counted_ones, key=lambda item: item[1]):
-        better = next((k for k, n in kept if _covers(k.score, judged.score)), None)
+        better = next((k for k, _ in kept if _covers(k.score, judged.score)), None)
         if better is None:
             kept.append((judged, more))
         else:
-            why = f"leaves no less than '{better.candidate.title}', which does no more operations"
-            rest.append(Tried(judged.candidate.title, judged.candidate.line, why))
+            rest.append(_tried(replace(judged, why=_no_less(better))))
     kept.sort(key=lambda item: (item[0].score.relative, item[1]))
     proposals = []
     for judged, more in kept:
@@ -209,6 +213,17 @@ def _proposals(
         ))  # fmt: skip
     shown = {(p.title, p.line) for p in proposals}
     return proposals, [t for t in dict.fromkeys(rest) if (t.title, t.line) not in shown]
+
+
+def _leaves_less(one: Judged, other: Judged) -> bool:
+    """Whether one that is proven leaves no more, with no more operations."""
+    if one.why or one.operations is None or other.operations is None:
+        return False
+    return one.operations <= other.operations and _covers(one.score, other.score)
+
+
+def _no_less(better: Judged) -> str:
+    return f"leaves no less than '{better.candidate.title}', which does no more operations"
 
 
 def _covers(one: Score, other: Score) -> bool:
