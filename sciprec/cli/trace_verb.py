@@ -28,13 +28,14 @@ def trace(
     backend: Backend,
     inputs: KernelInputs = None,
     by: Annotated[
-        str,
+        str | None,
         typer.Option(
             help="Parts by which the error is split: line, operation, variable, function, call"
             " or step (of a model the time step), or stage of a model; of a model, "
-            "functions with more than 5 % of the error are split."
+            "functions with more than 5 % of the error are split "
+            "[default: line; with --mend of a long run of a model that has stages: stage]."
         ),
-    ] = "line",
+    ] = None,
     output: Outputs = None,
     metric: Metric = None,
     samples: Annotated[
@@ -68,7 +69,7 @@ def trace(
     from sciprec.cli.console import print_json, say
     from sciprec.cli.progress import Waiting
 
-    options = {"output": output or None, "by": by}
+    options = {"output": output or None, "by": by or "line"}
     if is_kernel(traced):
         if metric is not None:
             options["metric"] = metric
@@ -84,6 +85,7 @@ def trace(
                 "leave it out, or name a kernel: FILE.py:FUNCTION"
             )
         with Waiting(f"tracing {traced} in {backend}") as waiting:
+            options["by"] = by or _usual_split(traced, changes or [], mend, waiting)
             result = _of_scenario(traced, changes or [], backend, samples, options, waiting)
             mended = result.mend() if mend else None
             page = None if html is None else _written(result, html, mended)
@@ -97,6 +99,18 @@ def trace(
                 print(mended.recommended.patch, end="")
         if page is not None:
             say(f"page: {page}")
+
+
+def _usual_split(named: str, changes: list[str], mend: bool, waiting) -> str:
+    """See `scenario_trace.usual_split`."""
+    from sciprec.scenario.changes import change
+    from sciprec.workbench.kinds.scenario_trace import usual_split
+
+    by = usual_split(named, dict(map(change, changes)), mend)
+    if by != "line":
+        waiting.note(f"split by {by}, since a trace by line of so long a run takes many runs more: "
+                     "--by line does it")  # fmt: skip
+    return by
 
 
 def _written(result, path: Path, mended) -> Path:

@@ -18,7 +18,7 @@ class TraceRequest(Section):
         json_schema_extra={"uniqueItems": True},
         description="an array of backend names or spec strings; left out, all of the scenario's",
     )  # fmt: skip
-    by: Literal["line", "operation", "variable", "function", "call", "step"] = Field(
+    by: Literal["line", "operation", "variable", "function", "call", "step", "stage"] = Field(
         default="line", examples=['by = "function"'],
-        description='"line", "operation", "variable", "function", "call" or "step"',
+        description='"line", "operation", "variable", "function", "call", "step" or "stage"',
     )  # fmt: skip

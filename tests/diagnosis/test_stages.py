@@ -14,7 +14,8 @@ import pytest
 from sciprec import InputError
 from sciprec.cli import progress
 from sciprec.precision.formats.backend import backends, resolve_backend
-from sciprec.tools.trace.models.stages import wider_than
+from sciprec.tools.trace.models import course
+from sciprec.tools.trace.models.stages import StagePart, shares_alone, wider_than
 from sciprec.tools.trace.models.traces import trace_program
 from sciprec.tools.trace.page import model_trace_page
 from sciprec.workbench import trace_scenario
@@ -80,6 +81,42 @@ def test_what_is_wider_of_every_arithmetic():
         assert not wide or resolve_backend(wide).compute.format.significand_bits > own, name
 
 
+def test_what_is_told_of_the_first_runs(monkeypatch):
+    """From 2 % of the calls on, when kernels are compiled: how long this run, then all, will take.
+    """
+    said, clock = [], [0.0]
+    monkeypatch.setattr(course, "perf_counter", lambda: clock[0])
+    monkeypatch.setattr(course, "runs_of", lambda split, samples: 5)
+    told = course.Course("m", 100, None, None, lambda *words: said.append(words))
+    told.split = None
+
+    def run(seconds):
+        for calls in range(100):
+            clock[0] += 60.0 if calls == 1 else seconds / 100
+            told.within(calls)
+
+    run(10.0)
+    assert said[0] == ("exact values, about 10 seconds left for them; calls of kernels", 4, 100)
+    told.comes_to(1, 0.0)
+    assert said[-1] == ("runs with the error in parts", 0, 5)
+    run(20.0)
+    assert said[-1] == ("runs with the error in parts, about 80 seconds left", 0, 5)
+    told.comes_to(3, 20.0)
+    assert said[-1] == ("runs with the error in parts, about 60 seconds left", 2, 5)
+
+
+@pytest.mark.parametrize(("changes", "backend", "words"), [
+    ({}, "fp64", "nothing is wider than 'fp64' here"),
+    ({"climate.stored": "fp32"}, "fp16", "beside the scenario's own formats"),
+])  # fmt: skip
+def test_why_stages_have_shares_alone(changes, backend, words):
+    parts = (StagePart("a", 0.9, 10), StagePart("b", 0.1, 10))
+    assert words in shares_alone(parts, resolve_backend(backend))
+    assert not shares_alone(tuple(replace(p, left=0.1) for p in parts), resolve_backend(backend))
+    several = resolve_backend("policy:O2,narrow=fp16,wide=fp32")
+    assert "is no arithmetic of one format" in shares_alone(parts, several)
+
+
 def test_a_program_has_no_file_to_mend():
     with pytest.raises(InputError, match="'m' was traced as a program, of which nothing can"):
         fault(1, "stage").mend()
@@ -134,7 +171,7 @@ def test_a_patch_of_a_scenario_applies_and_runs_as_it_says(tmp_path, call, monke
     with pytest.raises(InputError, match="there is nothing to mend: no stage or line of 'lorenz9"):
         replace(found, sizes=0.0).mend()
     errors = [p.error for p in mend.proposals]
-    assert errors == sorted(errors) and len(errors) == 3
+    assert errors == sorted(errors) and len(errors) == 5
     assert all(p.left == pytest.approx(p.error / mend.error) for p in mend.proposals)
     carried = next(p for p in mend.proposals if p.title == "carry of the update")
     assert carried.operations > 0 and carried.bits > 1.0 and carried.source == "Kahan (1965)"
@@ -146,7 +183,11 @@ def test_a_patch_of_a_scenario_applies_and_runs_as_it_says(tmp_path, call, monke
                        cwd=tmp_path)  # fmt: skip
         scenario = load_scenario(file)
         carries = [choice.name for choice in scenario.compensation]
-        now = {"backends": [*scenario.backends], "compensation": carries}
+        kept = [
+            resolve_backend(f"assignment:{tmp_path / name.partition(':')[2]}").name
+            if name.startswith("assignment:") else name for name in scenario.backends
+        ]  # fmt: skip
+        now = {"backends": kept, "compensation": carries}
         assert proposal.changes.items() <= now.items()
         file.write_text(before)
     again = trace_scenario(file, "bf16", changes=changes | carried.changes, samples=1)

@@ -286,6 +286,13 @@ def unified_diff(before: Sequence[str], after: Sequence[str], file: str) -> str:
     )
 
 
+def diff_of_new(file: Path, text: str) -> str:
+    """The unified diff that makes a file, in a folder that is there."""
+    name = _within_repository(str(file), file.parent)
+    return "".join(difflib.unified_diff([], text.splitlines(keepends=True), "/dev/null",
+                                        f"b/{name}"))  # fmt: skip
+
+
 def _place_of_import(text: str) -> int:
     """How many lines stand before the first import, or behind docstring and comments."""
     body = parse(text).body
@@ -302,12 +309,12 @@ def _place_of_import(text: str) -> int:
     return head[-1].end_lineno if head else 0
 
 
-def _within_repository(file: str) -> str:
+def _within_repository(file: str, there: Path | None = None) -> str:
     """A file's path from the top of its git repository, else from the working folder, or its
-    name.
+    name. `there` is what has to be on disk of it; None: itself.
     """
     path = Path(file)
-    if not path.is_file():
+    if not (path.is_file() if there is None else there.is_dir()):
         return source_name(file)
     path = path.resolve()
     top = next((p for p in path.parents if (p / ".git").exists()), Path.cwd().resolve())

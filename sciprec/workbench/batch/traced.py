@@ -7,8 +7,10 @@ import json
 import xarray as xr
 
 from sciprec.foundation.errors import InputError
+from sciprec.foundation.later import MODEL_STAGES
 from sciprec.precision.formats.backend import resolve_backend
 from sciprec.precision.rewriting.syntax import LiftError
+from sciprec.tools.trace.models.groups import STAGE
 from sciprec.workbench.batch.plan import Run
 from sciprec.workbench.kinds.scenario_trace import trace_variant
 
@@ -32,8 +34,11 @@ def with_trace(dataset: xr.Dataset, run: Run) -> xr.Dataset:
     by = traced_by(run)
     if not by:
         return dataset
+    stages = tuple(MODEL_STAGES.get(run.scenario.kind, ())) if by == STAGE else ()
     try:
-        trace = trace_variant(run.scenario, run.variant, resolve_backend(run.backend), by=by)
+        trace = trace_variant(
+            run.scenario, run.variant, resolve_backend(run.backend), by=by, stages=stages
+        )
         content = trace.as_dict()
     except (InputError, LiftError) as error:
         content = {"refused": str(error)}

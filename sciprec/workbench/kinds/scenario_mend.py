@@ -6,6 +6,7 @@ import json
 import math
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -16,15 +17,23 @@ from sciprec.foundation.errors import InputError
 from sciprec.foundation.later import MODEL_STAGES
 from sciprec.foundation.listing import counted
 from sciprec.foundation.shipped import SCENARIOS, named
-from sciprec.instruments.assigning.assignment import arithmetic_of
+from sciprec.instruments.assigning.assignment import Assignment, arithmetic_of
+from sciprec.instruments.assigning.files import text_of
+from sciprec.instruments.assigning.places import Place, known_as
 from sciprec.instruments.assigning.policies import POLICIES, Policy
 from sciprec.precision.formats.backend import Backend, resolve_backend
 from sciprec.scenario.loading import Scenario
 from sciprec.scenario.variant import Variant
-from sciprec.tools.mend.sources import unified_diff
-from sciprec.tools.trace.models.census import Census
-from sciprec.tools.trace.models.splitting import Splitting
-from sciprec.tools.trace.models.stages import HELPS, StagePart, in_percent, kept_wide, wider_than
+from sciprec.tools.mend.sources import diff_of_new, unified_diff
+from sciprec.tools.trace.models.stages import (
+    HELPS,
+    SEEN,
+    StagePart,
+    in_percent,
+    kept_wide,
+    shares_alone,
+    wider_than,
+)
 from sciprec.tools.trace.models.traces import ModelTrace
 from sciprec.tools.trace.proposals import ModelMend, ModelProposal, Tried
 from sciprec.tools.tune.formats import stored_bits
@@ -50,6 +59,7 @@ class _Candidate:
         backend: its arithmetic.
         compensation: its compensation; "" where that stays.
         bits: of executed operations, over those before.
+        assignment: that the arithmetic is; None where it has a name.
     """
 
     title: str
@@ -57,6 +67,7 @@ class _Candidate:
     backend: str
     compensation: str = ""
     bits: float = 1.0
+    assignment: Assignment | None = None
 
 
 @dataclass(frozen=True)
@@ -67,6 +78,11 @@ class _Judged:
     left: float
     operations: int = 0
     why: str = ""
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether it needs no wider format."""
+        return self.candidate.bits == 1.0
 
     def cost(self, operations: int) -> float:
         """Bits of all operations, over those before."""
@@ -151,7 +167,9 @@ class _Search:
         ranked = sorted((p for p in self.trace.stages if p.left is not None),
                         key=lambda p: p.left)  # fmt: skip
         self.judged += [_Judged(self._kept((p,)), p.left) for p in ranked]
-        singles = [*self._carried(), *self._policies(), *self._everywhere()]
+        singles = [
+            *self._carried(), *self._policies(), *self._by_function(), *self._everywhere()
+        ]  # fmt: skip
         for candidate in singles:
             self._try(candidate)
         best, others = ranked[:1], sorted(ranked[1:], key=lambda p: -abs(p.share))[:_FEW]
@@ -203,6 +221,39 @@ class _Search:
             return []
         return [_Candidate("carry of the update", _CARRIED, self.subject.backend.name, "carry")]
 
+    def _by_function(self) -> list[_Candidate]:
+        """Functions with much of the error in the wider format, of models without stages, each by
+        itself, and the first two.
+        """
+        if self.stages or not self.wide:
+            return []
+        shares: Counter[tuple[str, str]] = Counter()
+        for line in self.trace.lines:
+            if line.file and line.function:
+                shares[line.file, line.function] += line.share
+        functions = self.trace.functions()
+        chosen = [w for w in sorted(shares, key=lambda w: -abs(shares[w]))
+                  if abs(shares[w]) >= SEEN and functions.get(w, (0,))[0]][: _FEW + 1]  # fmt: skip
+        some = [*((w,) for w in chosen), *[tuple(chosen[:_FEW])] * (len(chosen) > 1)]
+        return [self._of_functions(each, functions) for each in some]
+
+    def _of_functions(
+        self, some: tuple[tuple[str, str], ...],
+        functions: Mapping[tuple[str, str], tuple[int, frozenset[tuple[str, str]]]],
+    ) -> _Candidate:  # fmt: skip
+        names = [function for _, function in some]
+        places = {Place("function", name, known_as(file)): self.wide
+                  for where in some for file, name in sorted(functions[where][1])}  # fmt: skip
+        assignment = Assignment.of_places(
+            "function", places, self.subject.backend.name, "", "_".join([*names, self.wide])
+        )
+        every = sum(count for count, _ in functions.values())
+        share = sum(functions[where][0] for where in some) / max(every, 1)
+        return _Candidate(
+            f"kernels of {' + '.join(names)} in {self.wide}", _SPLIT, assignment.as_backend().name,
+            bits=1.0 + (self._ratio - 1.0) * share, assignment=assignment,
+        )  # fmt: skip
+
     def _everywhere(self) -> list[_Candidate]:
         """Another arithmetic for everything: the next wider one, and stochastic rounding."""
         name, candidates = self.subject.backend.name, []
@@ -250,14 +301,8 @@ class _Search:
             return
         more = 0
         if candidate.compensation and left < HELPS:
-            more = self._operations(program) - self.trace.operations
+            more = self.trace.operations_more(program)
         self.judged.append(_Judged(candidate, left, more))
-
-    def _operations(self, program: Any) -> int:
-        """Operations that a run of a program executes."""
-        backend, names = self.subject.backend, tuple(self.trace.outputs)
-        census = Census(program, backend)
-        return Splitting(program, backend, names, 4, census).notes.operations()
 
     # ---- what is offered -----------------------------------------------------------------------
 
@@ -267,7 +312,8 @@ class _Search:
         tried = [j for j in self.judged if not self._helps(j)]
         offered: list[_Judged] = []
         for judged in sorted((j for j in self.judged if self._helps(j)), key=self._cost):
-            better = next((k for k in offered if k.left <= _NO_WORSE * judged.left), None)
+            better = next((k for k in offered if k.left <= _NO_WORSE * judged.left
+                           and (k.is_narrow or not judged.is_narrow)), None)  # fmt: skip
             if better is None:
                 offered.append(judged)
             else:
@@ -295,7 +341,7 @@ class _Search:
         candidate, keys = judged.candidate, self.subject.with_keys(judged.candidate)
         patch, cautions = "", []
         if self.subject.file is not None:
-            patch = patch_of(self.subject.file, keys)
+            patch = self._patch(candidate, keys)
             if not patch:
                 cautions.append(
                     f"'{self.subject.file}' says these keys in another way than as an array at the "
@@ -308,6 +354,17 @@ class _Search:
             candidate.bits * (1.0 + judged.operations / max(self.trace.operations, 1)), patch, keys,
             candidate.source, tuple(cautions),
         )  # fmt: skip
+
+    def _patch(self, candidate: _Candidate, keys: Mapping[str, Any]) -> str:
+        """The diff of the scenario file, and of the assignment's file beside it."""
+        file = self.subject.file
+        if candidate.assignment is None:
+            return patch_of(file, keys)
+        beside = file.with_name(f"{file.stem}_{candidate.assignment.name}.toml")
+        names = [f"assignment:{beside.name}" if n == candidate.backend else n
+                 for n in keys["backends"]]  # fmt: skip
+        patch = patch_of(file, {**keys, "backends": names})
+        return patch and patch + diff_of_new(beside, text_of(candidate.assignment.as_dict()))
 
     def _verdict(self, mend: ModelMend) -> str:
         trace, ran = self.trace, counted(len(self.judged), "remedy", "remedies")
@@ -324,7 +381,8 @@ class _Search:
         return f"{text}; {least.title} leaves {in_percent(least.left)}, {_more(least.bits)}."
 
     def _notes(self, proposals: tuple[ModelProposal, ...]) -> tuple[str, ...]:
-        notes = []
+        alone = shares_alone(self.trace.stages, self.subject.backend)
+        notes = [alone] if alone else []
         if self.subject.changes and any(p.patch for p in proposals):
             notes.append(
                 "all was run with your changes of the scenario, which the patch does not make: "

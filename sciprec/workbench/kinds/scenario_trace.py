@@ -7,14 +7,19 @@ from typing import Any
 
 from sciprec.foundation.later import MODEL_STAGES
 from sciprec.instruments.assigning.stages import Stage
-from sciprec.precision.formats.backend import Backend, resolve_backend
+from sciprec.precision.formats.backend import TRUTH, Backend, resolve_backend
 from sciprec.scenario.loading import Scenario
 from sciprec.scenario.variant import Variant
 from sciprec.tools.trace.lines import LANES
+from sciprec.tools.trace.models.groups import STAGE
 from sciprec.tools.trace.models.traces import ModelTrace, trace_program
 from sciprec.tools.trace.proposals import ModelMend
+from sciprec.workbench.kinds import kind_of
 from sciprec.workbench.kinds.programs import Given, first_variant, loaded, program_of
 from sciprec.workbench.kinds.scenario_mend import ScenarioToMend
+
+_LONG = 0.1
+"""Seconds of a run in fp64 from which on its trace by line takes minutes."""
 
 
 def trace_scenario(
@@ -70,6 +75,19 @@ def trace_scenario(
         scenario_model, variant, resolved, output=output, by=by, lanes=lanes, samples=samples,
         on_estimate=on_estimate, stages=stages, tell=tell, remedy=subject.mended,
     )  # fmt: skip
+
+
+def usual_split(scenario: Given, changes: Mapping[str, Any] | None, mend: bool) -> str:
+    """The key by which the command line splits an error where it is not told: by line, but by
+    stage where a long run of a model with stages is to be mended, for which these are enough.
+    """
+    if mend:
+        loaded_one = loaded(scenario, changes)
+        kind, variant = kind_of(loaded_one), Variant(TRUTH)
+        takes = kind.estimate(loaded_one.table, variant, 1.0).seconds
+        if MODEL_STAGES.get(loaded_one.kind) and (takes or 0.0) > _LONG:
+            return STAGE
+    return "line"
 
 
 def trace_variant(

@@ -148,13 +148,15 @@ class ErrorRun:
         unmoved: what is not moved by that, `differing` of a run of the model's own input.
         beginning: the call from which on `left` is noted, and the one before which the run ends;
             None: the whole run is made.
+        on_call: told before each call of a kernel how many there have been; None: nobody is.
     """
 
     def __init__(
         self, program: Program, census: Census, orders: Orders, wider: Wider | None = None,
         sample: int = 0, unmoved: Collection[tuple] = (),
-        beginning: tuple[int, int] | None = None,
+        beginning: tuple[int, int] | None = None, on_call: Callable[[int], None] | None = None,
     ) -> None:  # fmt: skip
+        self._on_call = on_call
         self.backend, self.census, self._orders = census.backend, census, orders
         self.ladder, self._calls = orders.ladder, 0
         self.wider, self._sample, self._number = wider, sample, 0
@@ -205,6 +207,8 @@ class ErrorRun:
         self._number += 1
         if isinstance(first, _Rounding):
             return self._all_rounded(first, [request.values for request in asked])
+        if self._on_call is not None:
+            self._on_call(self._calls)
         self._calls += 1
         return self._called(first, [request.args for request in asked])
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from time import perf_counter
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -46,6 +46,18 @@ _PEAK = 2.0
 """How many times as large as the mean the part of several steps is that are looked at further."""
 
 
+class RunsCourse(Protocol):
+    """Whoever is told how far the runs are, see `course.Course`."""
+
+    def comes_to(self, number: int, seconds: float) -> None:
+        """A run with parts begins."""
+        ...
+
+    def within(self, calls: int) -> None:
+        """A run has made so many calls of kernels."""
+        ...
+
+
 @dataclass(frozen=True)
 class PartsOfRun:
     """The results of a run, or of several of the same, by name.
@@ -70,8 +82,9 @@ class Splitting:
         outputs: names of the results that count.
         lanes: numbers beside each value.
         census: an ordinary run of it.
-        on_pass: called before each run with parts, with its number, and with the seconds of the
-            second one, for which nothing is compiled any more; 0 before that has been made.
+        course: told before each run with parts, with its number, and with the seconds of the
+            second one, for which nothing is compiled any more; 0 before that has been made; and of
+            every run how many calls it has made. None: nobody is told.
         stages: of the model.
 
     Attributes:
@@ -87,10 +100,10 @@ class Splitting:
 
     def __init__(
         self, program, backend: Backend, outputs: Sequence[str], lanes: int, census: Census,
-        on_pass: Callable[[int, float], None] = lambda number, seconds: None,
+        course: RunsCourse | None = None,
         stages: Sequence[Stage] = (),
     ) -> None:  # fmt: skip
-        self.on_pass, self.stages, self._seconds = on_pass, tuple(stages), 0.0
+        self.course, self.stages, self._seconds = course, tuple(stages), 0.0
         self.program, self.backend, self.lanes, self.census = program, backend, lanes, census
         self.outputs, self.results = tuple(outputs), census.results
         self.parts: dict[tuple, dict[str, np.ndarray]] = {}
@@ -241,10 +254,12 @@ class Splitting:
             for _, joint in some:
                 orders.follow(joint, lane)
         wider = orders.wider([self.groups[key] for key in wide], self.made) if wide else None
-        self.on_pass(self.passes + 1, self._seconds)
+        if self.course is not None:
+            self.course.comes_to(self.passes + 1, self._seconds)
         begun = perf_counter()
         run, ladder = ErrorRun(
-            self.program, self.census, orders, wider, sample, self.differing, beginning
+            self.program, self.census, orders, wider, sample, self.differing, beginning,
+            self._within if beginning is None else None,
         ), orders.ladder
         self.passes += beginning is None
         if self.passes == _TIMED and beginning is None:
@@ -264,9 +279,16 @@ class Splitting:
                     parts[some[0][0]] = apart(lane, lane + 1)
             return PartsOfRun({n: _float(copies[0][n]) for n in names}, apart(0, -1), parts)
 
+    def _within(self, calls: int) -> None:
+        """A run has made so many calls of kernels."""
+        if self.course is not None:
+            self.course.within(calls)
+
     def _twin(self) -> dict[str, np.ndarray]:
         """tested - exact, exact values computed apart from the parts; rows make notes."""
-        run, ladder = ErrorRun(self.program, self.census, self.notes), self.notes.ladder
+        run, ladder = ErrorRun(
+            self.program, self.census, self.notes, on_call=self._within
+        ), self.notes.ladder
         self.made, self.differing = frozenset(run.made), frozenset(run.differing)
         copies = [r.values for r in run.results]
         self._require_the_same(copies[0])

@@ -169,6 +169,31 @@ def with_runs(
     )
 
 
+def shares_alone(parts: Sequence[StagePart], backend: Backend) -> str:
+    """The sentence on what to do where no stage could be kept wider; "" where one was, or none
+    matters.
+    """
+    if any(p.left is not None for p in parts) or all(abs(p.share) < SEEN for p in parts):
+        return ""
+    if wider_than(backend):
+        return (
+            "stages have shares alone: no run has one of them kept wider beside the scenario's own "
+            "formats ('stages', 'stored') or compensation; leave these out, or change the format "
+            "of the stage with the largest share there"
+        )
+    try:
+        arithmetic_of(backend.name)
+    except InputError:
+        return (
+            f"stages have shares alone, since '{backend.name}' is no arithmetic of one format: "
+            "trace the narrowest of its formats by itself, and keep the stage that helps most wider"
+        )
+    return (
+        f"stages have shares alone, since nothing is wider than '{backend.name}' here: trace a "
+        "narrower arithmetic, as fp32, to see what a stage kept wider leaves"
+    )
+
+
 def advice(parts: Sequence[StagePart], model: str, backend: str, error: float) -> str:
     """The sentence that a trace by stage begins with; "" where no stage was run wider."""
     ran = [p for p in parts if p.left is not None]

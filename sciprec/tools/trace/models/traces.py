@@ -29,12 +29,22 @@ from sciprec.tools.trace.findings import Findings
 from sciprec.tools.trace.growth import Growth
 from sciprec.tools.trace.lines import LANES, UNKNOWN, Line, LineGroup
 from sciprec.tools.trace.losses import LOSING, Outcome
-from sciprec.tools.trace.models.census import Census
+from sciprec.tools.trace.models.census import Census, is_of_package
+from sciprec.tools.trace.models.course import Course
 from sciprec.tools.trace.models.events import ModelEvents
 from sciprec.tools.trace.models.groups import BETWEEN, STAGE, STEP, joined
-from sciprec.tools.trace.models.inputs import MANY, MOST_OPERATIONS, SAMPLES, ModelInputs
+from sciprec.tools.trace.models.inputs import MANY, ModelInputs
+from sciprec.tools.trace.models.notes import Notes
+from sciprec.tools.trace.models.runs import ErrorRun
 from sciprec.tools.trace.models.splitting import APART, Splitting
-from sciprec.tools.trace.models.stages import OrdinaryRuns, StagePart, advice, wider_than, with_runs
+from sciprec.tools.trace.models.stages import (
+    OrdinaryRuns,
+    StagePart,
+    advice,
+    shares_alone,
+    wider_than,
+    with_runs,
+)
 from sciprec.tools.trace.models.steps import IN_WORDS
 from sciprec.tools.trace.needed_memory import require_memory
 from sciprec.tools.trace.origins import BY, Group
@@ -48,10 +58,9 @@ from sciprec.tools.trace.verification import (
     verified,
 )
 
-_RUNS, _MOST_LARGE, _LONG = 3, 12, 60.0
-"""How many times the functions are followed, with what is in hot ones; how many groups are usually
-large; seconds from which a trace is long."""
 BY_OF_MODELS = (STAGE, *BY)
+_COUNTED = 100_000_000
+"""Operations that are counted; of longer runs their beginning."""
 _MOST_STAGES, _MOST_RUN = 6, 3
 """Of the stages of a model that are listed below a trace by line, and that are run wider there."""
 HARMLESS = 0.01
@@ -171,6 +180,18 @@ class ModelTrace(Shown):
         """
         return self._work.mend(self)
 
+    def functions(self) -> dict[tuple[str, str], tuple[int, frozenset[tuple[str, str]]]]:
+        """(file, function) of lines -> operations that a run executes there, and the functions, by
+        file and name, that do: the kernels of the engine where these are called.
+        """
+        return self._work.functions()
+
+    def operations_more(self, program: Callable[[Backend], Results]) -> int:
+        """How many operations more a program executes in the arithmetic, which calls kernels in the
+        same steps; of long runs by those of their beginning.
+        """
+        return self._work.operations_more(program)
+
     @property
     def ordinary_runs(self) -> OrdinaryRuns:
         """Ordinary runs of the model, at the stored time that counts."""
@@ -215,6 +236,8 @@ class ModelTrace(Shown):
                 for p in ranked if p.share
             )  # fmt: skip
             notes.insert(0, f"by stage: {', '.join(words)}")
+        if alone := shares_alone(self.stages, self._work.split.backend):
+            notes.append(alone)
         if self.shortened:
             notes.append(
                 f"later states are left out: parts are more than {APART:g} times as large as "
@@ -372,88 +395,11 @@ def trace_program(
     require_memory(model, census.arrays.most, lanes, census.arrays.numbers)
     outputs = chosen_names(tuple(census.results.values), output)
 
-    course = _Course(model, samples, on_estimate, tell)
-    split = Splitting(
-        program, arithmetic, outputs, lanes, census, course.comes_to, stages=stages
-    )
+    course = Course(model, census.calls, samples, on_estimate, tell)
+    split = Splitting(program, arithmetic, outputs, lanes, census, course, stages)
     course.split = split
     split.split(by)
     return _Work(split, model, by, samples, tell, remedy).trace()
-
-
-class _Course:
-    """Tells how far the runs of a trace are.
-
-    Args:
-        model: its name.
-        samples: inputs to pool over; None for as many as are needed.
-        on_estimate: called once, with a sentence on the time.
-        tell: told the number of each run.
-    """
-
-    split: Splitting
-
-    def __init__(
-        self, model: str, samples: int | None, on_estimate: Callable[[str], None] | None,
-        tell: Callable[[str, int, int], None],
-    ) -> None:  # fmt: skip
-        self._model, self._samples = model, samples
-        self._on_estimate, self._tell = on_estimate, tell
-
-    def comes_to(self, number: int, seconds: float) -> None:
-        """A run begins.
-
-        Args:
-            number: of the run.
-            seconds: of the second one; 0 where that has not been made.
-        """
-        if seconds and self._on_estimate is not None:
-            sentence = estimate(self._model, self.split, self._samples, seconds)
-            if sentence:
-                self._on_estimate(sentence)
-            self._on_estimate = None
-        expected = max(runs_of(self.split, self._samples), number)
-        left = f", about {_in_words(seconds * (expected - number + 1))} left" if seconds else ""
-        self._tell(f"runs with the error in parts{left}", number - 1, expected)
-
-
-def runs_of(split: Splitting, samples: int | None) -> int:
-    """Roughly how many runs with parts a trace makes.
-
-    Args:
-        split: its runs so far.
-        samples: inputs to pool over; None for as many as are needed.
-    """
-    every = split.lanes - 2
-    runs = _RUNS * -(-len(split.groups) // every)
-    more = ((samples or SAMPLES) - 1) * -(-min(len(split.groups), _MOST_LARGE) // every)
-    if samples is None:
-        more = min(more, -(-MOST_OPERATIONS // max(split.notes.operations(), 1)))
-    return runs + more
-
-
-def _in_words(seconds: float) -> str:
-    """A time to wait, in minutes or seconds."""
-    return f"{seconds / 60.0:.0f} minutes" if seconds > 2 * _LONG else f"{seconds:.0f} seconds"
-
-
-def estimate(model: str, split: Splitting, samples: int | None, seconds: float) -> str:
-    """Return a sentence on the time that a trace will take; "" of a matter of seconds.
-
-    Args:
-        model: its name.
-        split: its runs so far, two.
-        samples: inputs to pool over; None for as many as are needed.
-        seconds: of one run.
-    """
-    runs = runs_of(split, samples)
-    total = seconds * runs
-    if total < _LONG:
-        return ""
-    return (
-        f"a run of '{model}' with its error in parts takes {seconds:.2g} s, and some {runs} "
-        f"are made: about {_in_words(total)}"
-    )
 
 
 class _Work:
@@ -531,6 +477,29 @@ class _Work:
             return tuple(parts)
         most = len(parts) if self.by == STAGE else _MOST_RUN
         return with_runs(parts, self.runs, split.stages, split.backend, most, self.tell)
+
+    def functions(self) -> dict[tuple[str, str], tuple[int, frozenset[tuple[str, str]]]]:
+        """See `ModelTrace.functions`."""
+        found: dict[tuple[str, str], tuple[int, frozenset[tuple[str, str]]]] = {}
+        for _, joint in self.split.all_groups():
+            where = joint.group.file, joint.group.function
+            codes = [k.kernel.__code__ for k in joint.rows if not is_of_package(where[0])]
+            engine = {(c.co_filename, c.co_name) for c in codes if is_of_package(c.co_filename)}
+            own = engine or ({where} if joint.rows else set())
+            count, places = found.get(where, (0, frozenset()))
+            found[where] = count + self.split.notes.executed(joint.rows), places | own
+        return found
+
+    def operations_more(self, program: Callable[[Backend], Results]) -> int:
+        """See `ModelTrace.operations_more`."""
+        split = self.split
+        every, calls = split.notes.operations(), split.census.calls
+        first = min(calls, max(calls * _COUNTED // max(every, 1), 1))
+        census = Census(program, split.backend)
+        if first == calls:
+            return _operations(program, census, None) - every
+        more = _operations(program, census, first) - _operations(split.program, split.census, first)
+        return round(more * calls / first)
 
     def mend(self, trace: ModelTrace) -> ModelMend:
         """See `ModelTrace.mend`."""
@@ -628,6 +597,13 @@ class _Work:
         checks = verified(self.inputs, self.groups[:top], called)
         inputs = self.inputs.pooled
         return Verification(self.model, self.split.backend.name, checks, inputs)
+
+
+def _operations(program: Callable[[Backend], Results], census: Census, calls: int | None) -> int:
+    """The operations of a run, or of its first calls of kernels."""
+    notes = Notes(census)
+    ErrorRun(program, census, notes, beginning=calls and (calls - 1, calls))
+    return notes.operations()
 
 
 def _rms(x: np.ndarray) -> float:
