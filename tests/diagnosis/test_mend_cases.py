@@ -9,6 +9,7 @@ import pytest
 
 from sciprec import trace
 from sciprec.extend import RULES, Rule
+from sciprec.tools.mend import updates
 
 FOUR_UNITS = math.log2(1 + 4.5)
 """Bits of error: the best is half a unit."""
@@ -139,6 +140,33 @@ def product(a, b, c, out):
         out[i] = a[i] * b[i] / c[i]
 
 
+def running(x, out):
+    s = 0.0
+    q = 0.0
+    for i in range(x.size):
+        s += x[i]
+        q += x[i] ** 2
+        mean = s / (i + 1)
+        out[i] = q / (i + 1) - mean * mean
+
+
+def root_mean_square(x):
+    q = 0.0
+    for i in range(x.size):
+        q += x[i] * x[i]
+    return math.sqrt(q / x.size)
+
+
+def attraction(a, b, out):
+    for i in range(out.size):
+        out[i] = 4.0 * (a[i] ** 6.0 / b[i] ** 6.0)
+
+
+def chain(a, b, c, out):
+    for i in range(out.size):
+        out[i] = a[i] * b[i] * c[i]
+
+
 def long_sum(x):
     s = 0.0
     for i in range(x.size):
@@ -195,7 +223,8 @@ def inputs():
         side: ("fp32", (a, a * (1.0 + 1e-3 * r.uniform(-1, 1, n)), 1e-2 * powers, out),
                "law of cosines by half the angle"),
         oscillator: ("fp32", (3.0, 0.01, np.zeros(400)), "clock with its carry, phase by fma"),
-        slab: ("fp32", (r.normal(2.0, 1.0, 800), 1.2, 1e-4, np.zeros(800)), "carry of the update"),
+        slab: ("fp32", (r.normal(2.0, 1.0, 800), 1.2, 1e-4, np.zeros(800)),
+               "state as its distance from the start"),
         third_moment: ("fp32", (skewed,), "two-pass third moment"),
         kurtosis: ("fp32", (skewed,), "two-pass fourth moment"),
         covariance: ("fp32", (x, x[::-1] + 0.1 * r.normal(size=60)), "two-pass covariance"),
@@ -205,6 +234,10 @@ def inputs():
         softmax: ("fp16", (np.linspace(-5.0, 14.0, n), out), "shifted by the largest"),
         norm: ("fp16", (r.normal(0.0, 300.0, n),), "norm over its largest"),
         product: ("fp16", (*(r.uniform(100.0, 900.0, (3, n))), out), "quotient first"),
+        root_mean_square: ("fp16", (r.normal(0.0, 300.0, n),), "root mean square over its largest"),
+        attraction: ("fp16", (*(r.uniform(16.0, 24.0, (2, n))), out), "power of a quotient"),
+        chain: ("fp16", (*(r.uniform(300.0, 900.0, (2, n))), 1e-3 * a, out),
+                "product in another order"),
         determinant: ("fp32", (a, a * 1.0001, a[::-1].copy(), a[::-1] * 1.0001, out),
                       "difference of products by fma"),
         cosine_rest: ("fp32", (10.0 * powers / (1.0 + 10.0 * powers), out),
@@ -223,6 +256,20 @@ def test_a_case_is_cured(kernel):
     best = mend.proposals[0]
     assert title in best.title and best.worst <= FOUR_UNITS, mend
     assert best.bits < 0.3 * mend.bits
+
+
+def test_a_variance_so_far_is_kept_by_welford(monkeypatch):
+    """And not by the update that takes the old mean twice, which is another function."""
+    args = np.random.default_rng(1).normal(300.0, 0.5, 40), np.zeros(40)
+    mend = trace(running, "fp32", args, samples=1).mend()
+    assert mend.error > 0.01 and mend.proposals[0].error < 1e-4
+    assert all(p.title.startswith("Welford's update") for p in mend.proposals)
+    right = updates.welford
+    monkeypatch.setattr(updates, "welford", lambda d, *rest: [
+        *right(d, *rest)[:2], f"{rest[2]} += {d} * {d}"])  # fmt: skip
+    mend = trace(running, "fp32", args, samples=1).mend()
+    assert not any("Welford" in p.title for p in mend.proposals), mend
+    assert any("Welford" in t.title for t in mend.tried)
 
 
 def test_a_sum_by_blocks_costs_less_than_a_carry():

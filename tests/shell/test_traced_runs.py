@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import xarray as xr
+
+from sciprec.workbench.batch import traced as traced_runs
+from sciprec.workbench.kinds.programs import loaded
 
 ROOT = Path(__file__).parents[2]
 SCENARIO = """
@@ -44,6 +48,18 @@ def traced(folder: Path, label: str) -> dict | None:
     with xr.open_dataset(file, decode_times=False) as stored:
         said = stored.attrs.get("sciprec_trace")
     return said and json.loads(said)
+
+
+@pytest.mark.parametrize(("by", "words"), [("stage", 11), ("line", 0)])
+def test_a_table_that_asks_for_stages_gives_them(by, words, monkeypatch):
+    """Those of a climate; a trace by line keeps none of them wider."""
+    given = {}
+    monkeypatch.setattr(traced_runs, "trace_variant", lambda *_, **more: given.update(more) or None)
+    scenario = loaded("quickstart_climate", {"trace": {"by": by}})
+    run = SimpleNamespace(scenario=scenario, variant=None, backend="fp16", member=0, is_truth=False)
+    with pytest.raises(AttributeError):  # of None, which has no content
+        traced_runs.with_trace(xr.Dataset(), run)
+    assert given["by"] == by and sum(not s.always for s in given["stages"]) == words
 
 
 @pytest.mark.slow

@@ -257,6 +257,16 @@ RULES = Rows(
          "(sqrt(SUM(Z*Z, I, R)) if SUM(Z*Z, I, R) - SUM(Z*Z, I, R) == 0 else "
          "MAX(abs(Z), I, R)*sqrt(SUM((Z/MAX(abs(Z), I, R))*(Z/MAX(abs(Z), I, R)), I, R)))",
          "Blue (1978)", of_range=True),
+    Rule("root mean square over its largest", "sqrt(SUM(Z*Z, I, R)/N)",
+         "(sqrt(SUM(Z*Z, I, R)/N) if SUM(Z*Z, I, R) - SUM(Z*Z, I, R) == 0 else "
+         "MAX(abs(Z), I, R)*sqrt(SUM((Z/MAX(abs(Z), I, R))*(Z/MAX(abs(Z), I, R)), I, R)/N))",
+         "Blue (1978)", of_range=True),
+    Rule("hypot of three", "sqrt(A*A + B*B + D*D)", "hypot(hypot(A, B), D)",
+         "Moler, Morrison (1983)", of_range=True),
+    Rule("root of each", "sqrt(A*B)", "(sqrt(A)*sqrt(B) if A > 0 else sqrt(A*B))",
+         "Sterbenz (1974)", of_range=True),
+    Rule("power of a quotient", "A**P/B**P", "(A/B)**P", "Sterbenz (1974)", of_range=True),
+    Rule("product in another order", "A*B*D", "A*(B*D)", "Sterbenz (1974)", of_range=True),
     Rule("quotient first", "A*B/D", "A*(B/D)", "Sterbenz (1974)", of_range=True),
     Rule("quotients one after another", "A/(B*D)", "A/B/D", "Sterbenz (1974)", of_range=True),
     Rule("logarithm of a product", "log(A*B)", "log(A) + log(B)", "Sterbenz (1974)",

@@ -97,7 +97,8 @@ class Score:
     def helps(self, before: Score) -> bool:
         """Whether it is clearly better than another."""
         less = self.relative < LEAST * before.relative and self.relative < 1.0
-        return self.mean < before.mean - GAIN or less
+        fewer = self.mean < before.mean - GAIN and math.isfinite(self.relative)
+        return fewer or less
 
     def harms(self, before: Score) -> bool:
         """Whether it is worse than another, in the mean or in the worst number."""

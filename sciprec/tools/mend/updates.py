@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+import copy
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from sciprec.tools.mend.catalogue import Rule
 from sciprec.tools.mend.definitions import (
     Numbering,
     Update,
@@ -16,7 +18,8 @@ from sciprec.tools.mend.definitions import (
     updated,
     written,
 )
-from sciprec.tools.mend.expressions import called, filled, is_number, names_in
+from sciprec.tools.mend.expressions import called, filled, is_number, key, names_in, parsed
+from sciprec.tools.mend.matching import matches, rewritten
 from sciprec.tools.mend.sources import Edit, KernelSource
 
 
@@ -67,6 +70,18 @@ def two_sum(target: str, change: str, low: str, part: str, new: str) -> list[str
     ]
 
 
+def welford(delta: str, value: str, mean: str, squares: str, count: str) -> list[str]:
+    """The mean of the numbers so far, and the sum of their squared distances from it."""
+    return [
+        f"{delta} = {value} - {mean}",
+        f"{mean} += {delta} / ({count})",
+        f"{squares} += {delta} * ({value} - {mean})",
+    ]
+
+
+_RUNNING = Rule("Welford's update", "A/N - B/N*(B/N)", "A/N", "Welford (1962)")
+"""A variance of running sums, A of squares: what is made of A then is the sum of distances."""
+
 _CARRIES: tuple[tuple[str, str, Callable[..., list[str]]], ...] = (
     ("carry of the update", "Kahan (1965)", kahan),
     ("carry of the update by two-sum", "Knuth (1969)", two_sum),
@@ -87,10 +102,14 @@ def of_statements(source: KernelSource) -> Iterator[Rewritten]:
     for group in sites.values():
         if (clock := _clock(source, group)) is not None:
             yield Rewritten("clock by a counter", "Higham (2002)", *clock)
+        if (anomaly := _anomaly(source, group)) is not None:
+            yield Rewritten("state as its distance from the start", "Higham (2002)", *anomaly)
         if (phase := _phase(source, group)) is not None:
             yield Rewritten("clock with its carry, phase by fma", "Dekker (1971)", *phase)
         if (blocks := _blocked(source, group)) is not None:
             yield Rewritten("sum by blocks", "Castaldo, Whaley, Chronopoulos (2008)", *blocks)
+    for running in _running(source):
+        yield Rewritten(_RUNNING.name, _RUNNING.source, *running)
     for window in _recomputed(source):
         yield Rewritten("window summed anew", "Higham (2002)", *window)
     for shift in _shifted(source):
@@ -235,19 +254,101 @@ def _clock(
     )
 
 
+class _Distances(ast.NodeTransformer):
+    """`state - start` as the variable that it is."""
+
+    def __init__(self, text: str, name: str):
+        self.text, self.name = text, name
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        if ast.unparse(node) == self.text:
+            return ast.Name(self.name, ast.Load())
+        return self.generic_visit(node)
+
+
+def _anomaly(source: KernelSource, group: Sequence[_Site]) -> _Change | None:
+    """The edits that keep of a state which starts at a number its distance from that."""
+    (statement, update), rest = group[0], group[1:]
+    loop = next((n for n in _loops(source.tree) if statement in n.body), None)
+    if rest or loop is None or not isinstance(update.target, ast.Name):
+        return None
+    name = update.target.id
+    start = _start(source, name, loop)
+    stores = [n for n in ast.walk(source.tree) if isinstance(n, ast.Name) and n.id == name
+              and isinstance(n.ctx, ast.Store)]  # fmt: skip
+    if start is None or start.value.value == 0 or len(stores) != 2:
+        return None
+    pad, outer = source.indentation(statement), source.indentation(start)
+    if pad is None or outer is None:
+        return None
+    away, number = source.free_name(f"{name}_away"), ast.unparse(start.value)
+    distances = _Distances(f"{name} - {number}", away)
+    change = ast.unparse(distances.visit(copy.deepcopy(update.change)))
+    sign, end = "-" if update.sign < 0 else "+", start.end_lineno
+    lines = (f"{pad}{away} {sign}= {change}", f"{pad}{name} = {number} + {away}")
+    return (statement.lineno,), (
+        Edit(statement.lineno, statement.end_lineno, lines),
+        Edit(end + 1, end, (f"{outer}{away} = 0.0",)),
+    ), "", ()  # fmt: skip
+
+
+def _running(source: KernelSource) -> Iterator[_Change]:
+    """The edits that make a variance of what a loop has summed so far by its mean so far."""
+    numbering = Numbering()
+    for before, loop in numbering.loops(source.tree):
+        places, sums = numbering.inside(loop, before), {}
+        for place in places:
+            update = updated(place.statement)
+            if place.statement in loop.body and update is not None and update.sign > 0:
+                name = ast.unparse(update.target)
+                if is_number(before.get(name)) and before[name].value == 0:
+                    sums[name] = update.change
+        pairs = [(s, q) for s in sums for q in sums
+                 if key(sums[q]) == key(ast.BinOp(sums[s], ast.Mult(), sums[s]))]  # fmt: skip
+        for place in places:
+            statement = place.statement
+            pad, outer = source.indentation(statement), source.indentation(loop)
+            if statement not in loop.body or updated(statement) or pad is None or outer is None:
+                continue
+            for s, q in pairs:
+                new = [n for n in rewritten(_RUNNING, place.value)
+                       if q in names_in(n) and s not in names_in(n)]  # fmt: skip
+                known = {"A": ast.Name(q, ast.Load()), "B": ast.Name(s, ast.Load())}
+                met = [values for node in ast.walk(place.value)
+                       for values in matches(parsed(_RUNNING.pattern), node, known)]  # fmt: skip
+                if not new or not met:
+                    continue
+                mean, squares = source.free_name("mean_so_far"), source.free_name(f"{q}_away")
+                delta, value = source.free_name(f"{s}_delta"), ast.unparse(sums[s])
+                lines = welford(delta, value, mean, squares, ast.unparse(met[0]["N"]))
+                text = ast.unparse(filled(new[0], {q: ast.Name(squares, ast.Load())}))
+                starts = (f"{outer}{mean} = 0.0", f"{outer}{squares} = 0.0")
+                yield (statement.lineno,), (
+                    source.with_expression(statement.value, text),
+                    Edit(statement.lineno, statement.lineno - 1, tuple(pad + n for n in lines)),
+                    Edit(loop.lineno, loop.lineno - 1, starts),
+                ), "", ()  # fmt: skip
+
+
 def _reads_elements(node: ast.expr) -> bool:
     return any(isinstance(n, ast.Subscript) or called(n) for n in ast.walk(node))
 
 
 def _starts_at_zero(source: KernelSource, name: str, loop: _Loop) -> bool:
     """Whether the variable is zero before the loop, in its block."""
+    start = _start(source, name, loop)
+    return start is not None and start.value.value == 0
+
+
+def _start(source: KernelSource, name: str, loop: _Loop) -> ast.Assign | None:
+    """The statement that gives a variable a number before a loop, in its block."""
     for block in _blocks(source.tree):
         if loop in block:
             before = block[: block.index(loop)]
             last = next((s for s in reversed(before) if name in written(s)), None)
-            zero = last is not None and plainly_assigned(last) == name
-            return zero and is_number(last.value) and last.value.value == 0
-    return False
+            plain = last is not None and plainly_assigned(last) == name
+            return last if plain and is_number(last.value) else None
+    return None
 
 
 def _blocks(tree: ast.AST) -> Iterator[list[ast.stmt]]:
