@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from time import perf_counter
 
+from sciprec.tools.trace.models.groups import STAGE
 from sciprec.tools.trace.models.inputs import MOST_OPERATIONS, SAMPLES
 from sciprec.tools.trace.models.splitting import Splitting
 
@@ -90,7 +91,8 @@ def runs_of(split: Splitting, samples: int | None) -> int:
         samples: inputs to pool over; None for as many as are needed.
     """
     every = split.lanes - 2
-    runs = _RUNS * -(-len(split.groups) // every)
+    rounds = 1 if all(key[0] == STAGE for key in split.groups) else _RUNS
+    runs = rounds * -(-len(split.groups) // every)
     more = ((samples or SAMPLES) - 1) * -(-min(len(split.groups), _MOST_LARGE) // every)
     if samples is None:
         more = min(more, -(-MOST_OPERATIONS // max(split.notes.operations(), 1)))

@@ -601,8 +601,9 @@ class _Work:
 
 def _operations(program: Callable[[Backend], Results], census: Census, calls: int | None) -> int:
     """The operations of a run, or of its first calls of kernels."""
-    notes = Notes(census)
-    ErrorRun(program, census, notes, beginning=calls and (calls - 1, calls))
+    notes: Any = Notes(census)
+    beginning = None if calls is None else (calls - 1, calls)
+    ErrorRun(program, census, notes, beginning=beginning)
     return notes.operations()
 
 
