@@ -92,13 +92,15 @@ def doctor(
     """Print what a report of a fault needs, and test the rounding on this machine."""
     from sciprec.cli.behind import doctor as examining
     from sciprec.cli.console import print_findings, print_json, say
+    from sciprec.cli.progress import Waiting
 
     if clear_cache:
         files, size = examining.clear_cache()
         if json:
             return print_json({"files": files, "bytes": size})
         return say(f"{files} files of compiled kernels removed, {size / 1e6:.1f} MB")
-    findings = examining.examine()
+    with Waiting("testing the rounding of this machine"):
+        findings = examining.examine()
     if json:
         print_json([vars(finding) for finding in findings])
     else:

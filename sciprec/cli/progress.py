@@ -96,18 +96,29 @@ class Waiting:
             self._clear()
             yield
 
-    def words(self, now: float) -> str:
-        """What is shown at a time of `time.perf_counter`."""
+    def words(self, now: float, width: int | None = None) -> str:
+        """What is shown at a time of `time.perf_counter`, cut to a width: of two parts the first
+        one, where the times have room.
+        """
+        what, times = (printable(" ".join(part.split())) for part in self._parts(now))
+        if width is None or cell_len(what) + cell_len(times) < width:
+            return f"{what} {times}".rstrip()
+        if cell_len(times) > width // 2:
+            return set_cell_size(f"{what} {times}", width).rstrip()
+        return f"{set_cell_size(what, width - cell_len(times) - 2)}… {times}".rstrip()
+
+    def _parts(self, now: float) -> tuple[str, str]:
+        """Whatever is done, and its times in brackets."""
         if self._complete:
             old = now - self._shown >= SECONDS_BETWEEN_LINES
-            return f"{self._complete}, {now - self._begun:.0f} s by now" if old else self._complete
+            return self._complete, f"({now - self._begun:.0f} s by now)" if old else ""
         count = f"{self._done:,}" if self._done or self._whole else ""
         count += f" of {self._whole:,}" if self._whole else ""
         notes = [f"{now - self._begun:.0f} s so far", self._left(now)]
         if self._compiler.busy:
             notes.insert(0, "compiling, the first time only")
         about = f"{self._what}: {count}" if count else self._what
-        return f"{about} ({'; '.join(filter(None, notes))})"
+        return about, f"({'; '.join(filter(None, notes))})"
 
     def look(self) -> None:
         """Show what is due."""
@@ -116,15 +127,12 @@ class Waiting:
         if self._quiet or now - self._begun < SECONDS_IN_SILENCE:
             return
         with self._lock:
-            words = printable(" ".join(self.words(now).split()))
             if _is_terminal():
-                width = max(_width() - 1, 1)
-                _write("\r" + (words if cell_len(words) <= width else set_cell_size(words, width)))
-                _write("\x1b[K")
+                _write(f"\r{self.words(now, max(_width() - 1, 1))}\x1b[K")
                 self._drawn = True
             elif self._said is None or now - self._said >= SECONDS_BETWEEN_LINES:
                 self._said = now
-                _write(f"{words}\n")
+                _write(f"{self.words(now)}\n")
 
     def _left(self, now: float) -> str:
         """How long the rest may take at the pace of this stage; "" where that is not known."""
@@ -134,7 +142,7 @@ class Waiting:
         from sciprec.results.comparison.wording import duration
 
         rest = (now - self._stage) * (self._whole - self._done) / done
-        return f"about {duration(rest)} left"
+        return f"about {duration(max(1.0, round(rest)))} left"
 
     def _tick(self) -> None:
         with contextlib.suppress(OSError, ValueError):  # nobody reads it any more

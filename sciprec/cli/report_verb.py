@@ -52,9 +52,11 @@ def report(
 def _verify(folder: Path, json: bool) -> None:
     """Print the state of each file of a batch; exit with 1 where one is damaged or missing."""
     from sciprec.cli.console import print_json, print_listing, say
+    from sciprec.cli.progress import Waiting
     from sciprec.report.stored.verification import DAMAGED, MISSING, verify
 
-    batch = verify(folder)
+    with Waiting("checking the files of the batch"):
+        batch = verify(folder)
     if json:
         print_json({
             "folder": folder, "good": batch.good, "digest": batch.digest, "command": batch.command,

@@ -87,7 +87,7 @@ def test_a_terminal_has_one_line_which_goes_in_the_end(clock, terminal):
         assert terminal.getvalue().endswith("\r\x1b[2Ka run failed\n")
         waiting.look()
     first, second, third = re.findall(r"\r([^\r]+)\x1b\[K", terminal.getvalue())
-    assert first == r"reading both\u202e files of quite some "
+    assert first == r"reading both\u202e files … (3 s so far)" and len(first) <= 39
     assert second == third == "comparing 高度: 3,000 (3 s so far)"
     assert terminal.getvalue().endswith("\x1b[K\r\x1b[2K")
 
@@ -135,7 +135,7 @@ def test_days_are_a_line_now_and_then_where_there_is_no_terminal(clock, capsys):
     assert capsys.readouterr().err.splitlines() == [
         "jet in fp32: day 40 of 1200 (11.0 s so far)",
         "jet in fp32: day 80.5 of 1200 (21.5 s so far)",
-        "jet in fp32: day 80.5 of 1200 (21.5 s so far), 60 s by now",
+        "jet in fp32: day 80.5 of 1200 (21.5 s so far) (60 s by now)",
     ]
 
 
@@ -380,7 +380,7 @@ def test_a_real_terminal_has_its_line_cleared(tmp_path):
     os.close(leading)
     assert done.stdout == b"done\n"
     drawn = re.findall(r"\r([^\r]*)\x1b\[K", seen)
-    assert len(drawn) > 1 and set(drawn) == {"waiting for something that ta"}
+    assert len(drawn) > 1 and drawn[0] == "waiting for som… (0 s so far)"
     assert seen.endswith("\r\x1b[2K")
 
 
