@@ -391,7 +391,8 @@ def _open_ends(payoffs: Sequence[Payoff], low: np.ndarray, high: np.ndarray) -> 
     sentences = []
     for (end, why), volatilities in zip(reasons.items(), (low, high), strict=True):
         names = [
-            f"the {payoff.name} at strike {payoff.strike:g} and maturity {payoff.maturity:g}"
+            f"the {payoff.name} at strike {cast(Any, payoff).strike:g} and maturity "
+            f"{payoff.maturity:g}"
             for payoff, vanilla, value in zip(payoffs, of_vanilla, volatilities, strict=True)
             if vanilla and np.isnan(value)
         ]
