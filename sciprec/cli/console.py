@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from sciprec.foundation.errors import printable
-from sciprec.foundation.listing import Listing
+from sciprec.foundation.listing import Listing, left_out_of
 
 _STATUS_COLOURS = {
     "truth": "dim", "identical": "green", "good": "green", "unjudged": "cyan",
@@ -199,8 +199,7 @@ def print_listing(
     else:  # the names alone are too long: let the terminal break the lines
         console.width = _UNLIMITED.max_width
     console.print(table)
-    if missing := [head for head in listing.heads if head in dropped]:
-        words = f"not shown for want of width: {', '.join(missing)}"
+    for words in left_out_of(listing.heads, set(listing.heads) - set(dropped)):
         say("\n".join(textwrap.wrap(words, width)))
 
 

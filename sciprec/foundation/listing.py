@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import html
 import shutil
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
@@ -43,7 +43,8 @@ class Listing:
         return (*self.left, *self.right, *self.last)
 
     def text(self, width: int, most: int) -> list[str]:
-        """The listing in columns, at most some lines; the last one counts the rows beyond them.
+        """The listing in columns, at most some lines; the last ones count the rows beyond them, and
+        name the columns that are left out.
 
         Args:
             width: of the widest line, where leaving columns out gets there.
@@ -57,12 +58,15 @@ class Listing:
             if sum(widths.values()) + 2 * (len(widths) - 1) <= width:
                 break
             widths.pop(head, None)
+        left_out = left_out_of(self.heads, widths)
+        if left_out:
+            shown = _shown(len(self.rows), most - 2)
         padded = [
             [f"{cell:{'>' if head in self.right else '<'}{size}}" for cell in columns[head]]
             for head, size in widths.items()
         ]
-        lines = ["  ".join(cells).rstrip() for cells in zip(*padded, strict=True)]
-        return lines + _rows_left_out(len(self.rows) - shown, "rows")
+        lines = ["  ".join(cells).rstrip() for cells in zip(*padded, strict=True)][: shown + 1]
+        return lines + _rows_left_out(len(self.rows) - shown, "rows") + left_out
 
     def html(self, most: int) -> str:
         """A table without colours of its own; of rows beyond `most` its end says how many."""
@@ -151,6 +155,12 @@ class Shown:
 def counted(count: int, one: str, many: str = "") -> str:
     """A number and what it counts: "1 run", "3 runs"."""
     return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def left_out_of(heads: Sequence[str], shown: Collection[str]) -> list[str]:
+    """A line that names the columns that a terminal is too narrow for; none where all are shown."""
+    missing = [head for head in heads if head not in shown]
+    return [f"not shown for want of width: {', '.join(missing)}"] if missing else []
 
 
 def _shown(count: int, most: int) -> int:

@@ -175,7 +175,7 @@ def test_a_lifted_kernel_says_what_is_compiled_and_what_fixed_point_met():
 def test_the_table_of_backends_is_the_dictionary_that_it_was():
     known = sciprec.backends()
     assert isinstance(known, dict) and known == dict(known) and list(known)[0] == "fp64"
-    assert known["bf16"].name == "bf16" and len(known) == len(repr(known).splitlines()) - 2
+    assert known["bf16"].name == "bf16" and len(known) == len(repr(known).splitlines()) - 3
 
 
 def test_a_comparison_says_whether_it_is_within_bounds():
@@ -213,10 +213,11 @@ def test_columns_that_do_not_fit_are_left_out_of_text(monkeypatch):
         ("name",), ("size",), [("a", "12", "x" * 30), ("b", "3", "y")], ("about",), ("about",)
     )
     assert listing.text(80, 9)[1].endswith("x" * 30)
-    assert listing.text(30, 9) == ["name  size", "a       12", "b        3"]
-    assert listing.text(30, 2)[-1] == "… and 2 more rows"
+    left_out = "not shown for want of width: about"
+    assert listing.text(30, 9) == ["name  size", "a       12", "b        3", left_out]
+    assert listing.text(30, 3) == ["name  size", "… and 2 more rows", left_out]
     monkeypatch.setattr(shutil, "get_terminal_size", lambda: shutil.os.terminal_size((30, 9)))
-    assert Summary("t", listing).text() == "t\nname  size\na       12\nb        3"
+    assert Summary("t", listing).text() == f"t\nname  size\na       12\nb        3\n{left_out}"
 
 
 def test_what_goes_wrong_in_showing_never_reaches_the_reader():
