@@ -323,10 +323,12 @@ VERBS = {
 
 @pytest.mark.parametrize("words", VERBS, ids=lambda words: words[0])
 def test_every_verb_says_what_it_does_and_nothing_of_it_on_standard_output(
-    words, call, two_files, monkeypatch
+    words, call, tmp_path, request, monkeypatch
 ):
     """Of each that computes: all that it would show, were it slow."""
-    monkeypatch.chdir(two_files[0].parent)
+    monkeypatch.chdir(tmp_path)
+    if words[0] == "compare":
+        request.getfixturevalue("two_files")
     Path("sums.py").write_text(
         "def total(x):\n    s = 0.0\n    for one in x:\n        s += one / 3.0\n    return s * 1.1"
         "\n\n\ndef inputs():\n    import numpy as np\n\n    return (np.linspace(1.0, 2.0, 9),)\n"
