@@ -161,6 +161,7 @@ class _Search:
             s for s in MODEL_STAGES.get(subject.scenario.kind, ()) if not s.always
         )
         self.judged: list[_Judged] = []
+        self.planned = 0
 
     def run(self) -> ModelMend:
         """Try single remedies, then two together."""
@@ -170,12 +171,13 @@ class _Search:
         singles = [
             *self._carried(), *self._policies(), *self._by_function(), *self._everywhere()
         ]  # fmt: skip
-        for candidate in singles:
-            self._try(candidate)
         best, others = ranked[:1], sorted(ranked[1:], key=lambda p: -abs(p.share))[:_FEW]
         together = [(*best, part) for part in others]
         if len(others) > 1:
             together.append((*best, *others))
+        self.planned = len(ranked) + len(singles) + len(together)
+        for candidate in singles:
+            self._try(candidate)
         for parts in together:
             self._try(self._kept(parts))
         carried = [j.candidate for j in self.judged if j.candidate.compensation and not j.why
@@ -287,7 +289,8 @@ class _Search:
 
     def _try(self, candidate: _Candidate) -> None:
         """Run a candidate, as its file would."""
-        self.trace.tell("remedies tried", len(self.judged), len(self.judged) + 1)
+        done = len(self.judged)
+        self.trace.tell("remedies tried", done, max(self.planned, done + 1))
         subject = self.subject
         try:
             changed = loaded(subject.scenario, subject.with_keys(candidate))
