@@ -25,7 +25,7 @@ class Ensemble(Section):
     )  # fmt: skip
     seed: int | None = Field(
         default=None, ge=0, lt=2**63, examples=["seed = 1"],
-        description="a whole number >= 0; left out, 0; prices take none",
+        description="a whole number >= 0, which draws perturbations; left out, 0; prices take none",
     )  # fmt: skip
 
     @property

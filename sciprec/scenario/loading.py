@@ -24,8 +24,8 @@ class Tolerance(Section):
     """The largest error against the truth at which a variable is good enough."""
 
     variable: str = key("the name of a variable of the run's file", 'variable = "height"')
-    metric: str = key("the name of an error metric", 'metric = "relative_l2"')
-    at_most: float = key("a number >= 0", "at_most = 1.0e-3", ge=0)
+    metric: str = key("an error metric, such as relative_l2 or max_abs", 'metric = "relative_l2"')
+    at_most: float = key("a number >= 0, the largest good error", "at_most = 1.0e-3", ge=0)
     reason: str = key("a sentence saying where the number comes from", 'reason = "..."')
     times: Literal["last", "all"] = Field(
         default="last", examples=['times = "all"'],

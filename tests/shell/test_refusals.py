@@ -285,7 +285,7 @@ SCENARIOS = {
         ({"climate.parameters": {"x": [1]}}, ".x': the value is [1]; a"),
         ({"climate.parameters": {"x": {"a": 1}}}, ".x': the value is {'a': 1}; a"),
         ({"climate.step_seconds": 999.0}, "no whole number of steps of 999 s"),
-        ({"climate.step_seconds": 5e-324}, "seconds from 1 to 86400"),
+        ({"climate.step_seconds": 5e-324}, "in seconds, from 1 to 86400"),
         ({"climate.output_hours": 1e300}, "from 0.01 to 240000"),
         ({"climate.days": 9e3, "climate.output_hours": 0.1}, "asks for 2160000 stored"),
         ({"climate.checkpoints": "../x"},

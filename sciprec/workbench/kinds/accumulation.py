@@ -33,18 +33,23 @@ class AccumulationRun(Section):
         "a whole number of updates from 1 to 1e9", "updates = 10000000", ge=1, le=10**9
     )
     members: int = key("a whole number of sums from 1 to 1e5", "members = 64", ge=1, le=10**5)
-    smallest: float = key("an increment > 0, at most 1e12", "smallest = 1.0e-7", gt=0, le=1e12)
-    largest: float = key("an increment > 0, at most 1e12", "largest = 1.0e-5", gt=0, le=1e12)
+    smallest: float = key(
+        "the least increment, > 0 and at most 1e12", "smallest = 1.0e-7", gt=0, le=1e12
+    )
+    largest: float = key(
+        "the largest increment, > 0 and at most 1e12", "largest = 1.0e-5", gt=0, le=1e12
+    )
     start: float = Field(
         default=1.0, ge=0, le=1e12, examples=["start = 1.0"],
-        description="a number from 0 to 1e12",
+        description="a number from 0 to 1e12, where sums begin",
     )  # fmt: skip
     outputs: int = Field(
         default=50, ge=1, le=MOST_STORED_STATES, examples=["outputs = 50"],
         description=f"a whole number of stored states from 1 to {MOST_STORED_STATES}",
     )  # fmt: skip
     seed: int = Field(
-        default=0, ge=0, lt=2**63, examples=["seed = 1"], description="a whole number >= 0"
+        default=0, ge=0, lt=2**63, examples=["seed = 1"],
+        description="a whole number >= 0, which draws the increments",
     )
 
 

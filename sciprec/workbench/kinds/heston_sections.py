@@ -92,14 +92,15 @@ class HestonSimulation(Section):
     )  # fmt: skip
     n_paths: int | None = Field(
         default=None, ge=2, le=10**9, examples=["n_paths = 65536"],
-        description="a whole number of paths from 2 to 1e9",
+        description="a whole number of paths from 2 to 1e9; more of them give less noise",
     )  # fmt: skip
     steps_per_year: int | None = Field(
         default=None, ge=1, le=10**5, examples=["steps_per_year = 32"],
-        description="a whole number from 1 to 100000",
+        description="a whole number from 1 to 100000; more of them err less",
     )  # fmt: skip
     seed: int = Field(
-        default=0, ge=0, lt=2**63, examples=["seed = 1"], description="a whole number >= 0"
+        default=0, ge=0, lt=2**63, examples=["seed = 1"],
+        description="a whole number >= 0, which draws the paths",
     )
     block_paths: int = Field(
         default=4096, ge=1, le=10**7, examples=["block_paths = 4096"],
