@@ -71,6 +71,7 @@ class PlainRuns:
         self.operations, self.most = 0, 100_000
         self.number = _numbers(self, rounding)
         functions = {n: self._function(n) for n in dir(math) if callable(getattr(np, _named(n), 0))}
+        functions["fma"] = self._fma  # of Python from 3.13 on
         self._math = types.SimpleNamespace(**vars(math) | functions)
         made = {n: _of_objects(getattr(np, n)) for n in _MAKING}
         named = {_named(n): f for n, f in functions.items()}
@@ -208,7 +209,6 @@ def _numbers(owner: PlainRuns, rounding: Callable[[float], float]) -> Any:
     class Number:
         __slots__ = ("value",)
         __array_ufunc__ = None
-        __hash__ = None  # type: ignore[assignment]
 
         def __init__(self, value: float):
             self.value = value
