@@ -11,6 +11,8 @@ import numpy as np
 from sciprec.drawing.picture import Picture
 from sciprec.drawing.svg import COLOURS, drawn, legend, to_svg
 from sciprec.report.stored.batch import StoredRun
+from sciprec.tools.trace.models.groups import STAGE
+from sciprec.tools.trace.models.stages import StagePart
 from sciprec.tools.trace.page import added_up
 
 _ATTRIBUTE = "sciprec_trace"
@@ -59,9 +61,17 @@ def _row(content: Mapping[str, Any], name: str) -> dict[str, Any]:
         "outputs": content["outputs"],
         "lines": [_shown(line, content["by"]) for line in shown[:_MOST_LINES]],
         "more": len(shown) - len(shown[:_MOST_LINES]),
+        "stages": _stages(content) if content["by"] == STAGE else [],
         "notes": notes,
         "picture": growth_in_time(content["growth"], content["times"], name),
     }
+
+
+def _stages(content: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The rows of stages: what is left of the error where one is kept wider, measured."""
+    parts = sorted((StagePart(**p) for p in content["stages"]), key=lambda p: -abs(p.share))
+    return [{"name": p.name, "share": p.share, "wide": p.wide or "–", "left": p.left_in_words}
+            for p in parts]  # fmt: skip
 
 
 def _shown(line: Mapping[str, Any], by: str) -> dict[str, Any]:
