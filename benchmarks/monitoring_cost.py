@@ -14,12 +14,15 @@ from typing import Any
 import numpy as np
 
 from benchmarks.precision import machine
+from sciprec import heston
 from sciprec.climate.running.drifting import Drifting
 from sciprec.climate.running.lifted_model import Model, conversion_of
 from sciprec.climate.running.observing import Observer
 from sciprec.climate.running.request import check_request
 from sciprec.climate.running.start import initial_state
 from sciprec.climate.transform.grid import GaussianGrid
+from sciprec.heston.simulation.observing import observed_paths
+from sciprec.heston.simulation.paths import estimate
 from sciprec.instruments.observing.carried_sums import looking
 from sciprec.instruments.observing.losing import losing
 from sciprec.instruments.observing.observed import lift_observed
@@ -42,7 +45,8 @@ _ROUNDS, _LOOKS, _STEPS = 7, 20, 8
 LOST_TITLE = "Cost of lost updates"
 LOST_GOAL = 0.04
 MODELS = (("update, and 200 operations a number", 100), ("update alone", 0))
-_STEPS_OF_MODEL, _CLIMATE_STEPS = 500, 33
+PATHS = (("fp32", "carry"), ("bf16", "none"))
+_STEPS_OF_MODEL, _CLIMATE_STEPS, _STEPS_OF_PATHS = 500, 33, 480
 
 
 def measure(small: bool = False, say: Callable[[str], None] = lambda text: None) -> dict:
@@ -69,6 +73,8 @@ def measure(small: bool = False, say: Callable[[str], None] = lambda text: None)
         for backend in ("fp32", "fp16"):
             say(f"lost updates of {name} in {backend}")
             lost.append(_lost_row(name, length, backend, 2 if small else _ROUNDS))
+    rounds, paths = (2, 512) if small else (_ROUNDS, 65536)
+    lost += [_paths_row(*of, paths, rounds) for of in PATHS[: 1 if small else None]]
     lost += [_kernel_row(backend, 2 if small else _ROUNDS) for backend in ("fp32", "fp16")]
     return {"benchmark": "monitor", "machine": machine(), "cases": rows, "lost": lost}
 
@@ -223,6 +229,30 @@ def _kernel_row(backend: str, rounds: int) -> dict[str, Any]:
     plain, more = times
     return {"model": "bare sums in a kernel", "backend": backend, "step_us": 1e6 * plain,
             "looked_us": 1e6 * more, "share": more / plain - 1.0}  # fmt: skip
+
+
+def _paths_row(backend: str, compensation: str, paths: int, rounds: int) -> dict[str, Any]:
+    """Microseconds of a step of paths, and of that and a look at some, timed alone."""
+    model = heston.Model(spot=100, v0=0.04, kappa=4, theta=0.25, sigma=1, rho=-0.5)
+    how: dict[str, Any] = {"backend": backend, "n_paths": paths, "n_steps": _STEPS_OF_PATHS}
+    call, plan = heston.Call(100, 1.0), checked_plan("variance", every=_STEPS_OF_PATHS)
+    scheme, carried = "quadratic_exponential_martingale", compensation != "none"
+
+    def prices() -> None:
+        estimate(model, call, scheme=scheme, compensation=compensation, **how)
+
+    def looks() -> None:
+        observed_paths(model, 1.0, plan, scheme=scheme, seed=0, carried=carried, **how)
+
+    prices(), looks()  # compile
+    plain = [_seconds(prices) for _ in range(rounds)]
+    step, look = (
+        1e6 * median(took) / _STEPS_OF_PATHS
+        for took in (plain, [_seconds(looks) for _ in range(rounds)])
+    )
+    of = backend if carried else f"{backend}, no carry"
+    return {"model": f"{paths:,} paths of QE-M", "backend": of, "step_us": step,
+            "looked_us": step + look, "share": look / step}  # fmt: skip
 
 
 def _steps_of(arithmetic: ModelArithmetic, terms: int) -> Callable[[int], None]:

@@ -12,7 +12,6 @@ Differs from the source: increments are drawn uniformly from that interval, for 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
@@ -160,7 +159,7 @@ def accumulate(
     done = summing.fixed_point()
     watched = None
     if monitor is not None and history is not None:
-        watched = observed_of(monitor, history, summing.lost() if summing.looks else ())
+        watched = observed_of(monitor, history, summing.lost())
     return Accumulation(times, values, exact, u, storage.fixed, summing.clock.timing, done, watched)
 
 
@@ -203,7 +202,7 @@ class Summing:
             if self.done // plan.every > before // plan.every:
                 history.note(self.done, [self.state], [self.sums * self.stream.unit])
                 if plan.told is not None:
-                    plan.told(partial(observed_of, plan, history))
+                    plan.told(lambda: observed_of(plan, history, self.lost()))
 
     def advance_to(self, update: int) -> None:
         """Make updates up to this number."""
@@ -235,8 +234,10 @@ class Summing:
 
     def lost(self) -> tuple[Lost, ...]:
         """What the updates lost: residues telescope, and the sum of all increments is exact; what
-        changes nothing is counted in the first addition of each block.
+        changes nothing is counted in the first addition of each block. Nothing where nobody looks.
         """
+        if not self.looks:
+            return ()
         members, exact = self.sums.size, self.sums * self.stream.unit
         d = exact - self.stream.start * self.stream.unit
         owed = self._residual.astype(float)

@@ -9,6 +9,7 @@ import pytest
 import xarray as xr
 
 from sciprec.accumulation.integration import NOT_IN_FIXED_POINT, VARIABLE, accumulate
+from sciprec.climate.running.integration import integrate_request
 from sciprec.climate.running.lifted_model import Model, conversion_of
 from sciprec.climate.running.observing import NOT_AGAIN, Observer
 from sciprec.climate.running.request import check_request
@@ -160,6 +161,24 @@ def test_lost_updates_do_not_depend_on_threads(scheme):
     assert one.told.sums == two.told.sums
     for name, values in one.observer.losses.arrays().items():
         assert np.array_equal(values, two.observer.losses.arrays()[name]), name
+
+
+def test_losses_are_told_while_a_run_goes():
+    """At the end it is told the same by whoever looked before, whatever the step."""
+    told, in_between = [], []
+
+    def listen(observed):
+        told.append(observed)
+        in_between.append(observed().sums)
+
+    plan = checked_plan("geopotential", every=15, told=listen)
+    days = 60 * 2.0 / 86400.0
+    how = {"step_seconds": 2.0, "output_hours": 24 * days, "monitor": plan}
+    done = integrate_request(
+        check_request("williamson_5", NUMBER, days, backend="bf16", **how)
+    )
+    assert len(told) == 4 and all(sums[0].totals.lost > 0.0 for sums in in_between)
+    assert in_between[-1] == done.observed.sums == told[0]().sums
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -79,6 +79,7 @@ class Observer:
             owners = [list(self._places).index(name) for name in columns]
             self._followed = slice(0, self.degree.size), np.array(owners)
             self.losses = Losses(*self._followed)
+        self._done, self._true = 0, (0, np.zeros(0, bool))
         self._heard: _Heard | None = None
         self._pool = Pool()
 
@@ -131,6 +132,7 @@ class Observer:
                 seconds += steps.advance(levels, before - 1, 1)
             if drifting is not None:
                 drifting.end(levels, before)
+            self._done = before
             if watched:
                 self.look(before, levels, heard)
         return seconds
@@ -160,7 +162,7 @@ class Observer:
         values = [self._taken(name, levels, heard) for name in self.plan.watch]
         self.history.note(steps, values, room=self._pool.array)
         if self.plan.told is not None:
-            self.plan.told(self.observed)
+            self.plan.told(lambda: self.observed(self._lost(levels, self._done)))
 
     def _taken(self, watched: str, levels: list[Level], heard: _Heard | None) -> np.ndarray:
         kind, colon, name = watched.rpartition(":")
@@ -196,7 +198,7 @@ class Observer:
         return words + (f", level {where['level']}" if "level" in where else "")
 
     def observed(self, sums: tuple[Lost, ...] = ()) -> Observed:
-        """The observations so far, without lost updates."""
+        """The observations so far, with what updates have lost."""
         rules = dict(self.plan.rules)
         alerts = self.history.alerts(rules, self.place) + alerts_of_sums(sums, rules)
         drift = None if self.drifting is None else self.drifting.drift
@@ -216,15 +218,14 @@ class Observer:
         if self.losses is None:
             return ()
         stored, found = self.request.stored.initial, []
-        losses, true = self.losses, None
+        losses = self.losses
         for number, name in enumerate(self._places):
             carries = name in self.request.compensation
             about = name, "", "", stored.name, bits_of(stored)
             totals = losses.totals(levels, number)
             one = Lost(*about, totals, size_of(totals), carries)
             if one.is_suspect and not is_fp64(self.request):
-                true = self._true_changes(steps) if true is None else true
-                totals = losses.totals(levels, number, true)
+                totals = losses.totals(levels, number, self._true_changes(steps))
                 one = Lost(*about, totals, size_of(totals), carries, is_true=True)
             found.append(one)
         return tuple(one for one in found if one.totals.additions)
@@ -233,15 +234,19 @@ class Observer:
         """Whether fp64, too, is to change each element that is followed in the first steps, by at
         least half as much.
         """
+        early = min(steps, EARLY_STEPS)
+        if early == self._true[0]:
+            return self._true[1]
         request = in_fp64(self.request)
         exact = Model(request, self._convert)
         losses = Losses(*self._followed)
         addition = replace(exact.steps.system.addition, losses=losses)
         system = replace(exact.steps.system, addition=addition)
         levels = [addition.level(self._start.copy())]
-        replace(exact.steps, system=system).advance(levels, 0, min(steps, EARLY_STEPS))
+        replace(exact.steps, system=system).advance(levels, 0, early)
         mine, its = self.losses.early(steps), losses.early(0)
-        return np.abs(its) >= 0.5 * np.abs(mine)
+        self._true = early, np.abs(its) >= 0.5 * np.abs(mine)
+        return self._true[1]
 
     def arrays(self) -> dict[str, np.ndarray]:
         """All of it as arrays, for a checkpoint."""

@@ -50,6 +50,8 @@ class Simulation:
             variance, and conditional_variance() its variance.
         carried: whether log spot, variance and integral carry the rounding errors of their
             additions along; without, these are forgotten after every step, but in fp64, the truth.
+        watched: called after every step of at most CHUNK_PATHS paths with its variates, None where
+            the scheme draws its own, and with the six arrays of the state; or None.
 
     Raises:
         InputError: an argument outside its domain, or a scheme that the backend cannot run.
@@ -57,6 +59,8 @@ class Simulation:
     Attributes:
         step: steps done.
         seconds: processor time spent in the kernels.
+        lifts: whether the scheme takes variates, in any backend.
+        carried: whether the state carries its rounding errors.
         fixed_point: the kernels used in fixed point, which have counted saturations.
 
     Precision: constants are computed in binary64 and rounded once; arrays have room for the widest
@@ -67,7 +71,7 @@ class Simulation:
 
     def __init__(
         self, model, block, *, step_years, backend, scheme, seed,
-        draws_per_step=1, mirrored=False, conditional=False, carried=True,
+        draws_per_step=1, mirrored=False, conditional=False, carried=True, watched=None,
     ):  # fmt: skip
         resolved = resolve_backend(backend)
         resolved.require_taken_by("Heston's model")
@@ -85,14 +89,14 @@ class Simulation:
         self._kernel = self._run = None
         self._set_step(step_years)
         self._arrays = state_arrays(model, step_years, block.n_paths, self._carrier)
-        self._lifts = path_scheme.lifts
-        if not self._lifts:
+        self.lifts = path_scheme.lifts
+        if not self.lifts:
             _refuse_given(path_scheme, draws_per_step, conditional or mirrored)
         self._variates = variates_for(
             seed, block.first_path, draws_per_step=draws_per_step, mirrored=mirrored
         )
         self._across = not conditional
-        self._carried = carried or is_binary64(resolved)
+        self.carried, self._watched = carried or is_binary64(resolved), watched
 
     def begin_stretch(self, step_years):
         """Go on with steps of another length, and with both Brownian motions.
@@ -128,20 +132,35 @@ class Simulation:
         if self._carrier_of_draws != self._carrier:
             self._made = np.empty(size, dtype=self._carrier_of_draws)
 
+    def in_binary64(self):
+        """Return kernel and constants in binary64, the six arrays of the state, and the number of
+        rows of variates that a step takes.
+        """
+        constants = self._scheme.constants(self.model, self.step_years, self._units)
+        return self._kernel, constants, self._arrays, self._rows
+
     def advance(self, n_steps):
         """Advance all paths by n_steps steps."""
         if self._fixed:
             self._run = self._with_units(n_steps)
         start = time.thread_time()
-        if self._lifts:
+        if self.lifts:
             self._advance_tiles(n_steps)
             steps_end()
         else:
-            first = self.block.first_path
-            self._run(first, self.step, n_steps, *self._key, self._constants, *self._arrays)
+            self._advance_on_own_draws(n_steps)
         self.seconds += time.thread_time() - start
         self.step += n_steps
         self._years += n_steps * self.step_years
+
+    def _advance_on_own_draws(self, n_steps):
+        """Advance all paths of a scheme that draws its own variates."""
+        count = n_steps if self._watched is None else 1
+        for step in range(self.step, self.step + n_steps, count):
+            how = self.block.first_path, step, count, *self._key
+            self._run(*how, self._constants, *self._arrays)
+            if self._watched is not None:
+                self._watched(None, self._arrays)
 
     def _with_units(self, n_steps):
         """The kernel in fixed point with units for n_steps more steps."""
@@ -160,7 +179,8 @@ class Simulation:
         how = self._room, self._made, self._rows, width, self._across, self.block.first_path
         plain = not self._backend.random and not self._backend.fixed
         plain = plain and isinstance(self._run, Lifted) and self._draws is None
-        if plain and self._carried and isinstance(self._variates, PhiloxVariates):
+        plain = plain and self._watched is None
+        if plain and self.carried and isinstance(self._variates, PhiloxVariates):
             advance_tiles(self._run, self._constants, self._arrays, *how, steps, key)
             return
         for column in range(0, self.block.n_paths, width):
@@ -181,19 +201,21 @@ class Simulation:
                 made[...] = quantize(made, self._draws)
             if self._made is not self._room:
                 draws[...] = made
-            if self._carried:
+            if self.carried and self._watched is None:
                 step_begins(step + 1, inside=True)
                 self._run(self._constants, draws, *state)
             else:
-                self._forget_after_each_step(step, draws, state)
+                self._advance_step_by_step(step, draws, state)
 
-    def _forget_after_each_step(self, done, draws, state):
-        """Advance without residuals: value + (0 + change) is the plain addition."""
+    def _advance_step_by_step(self, done, draws, state):
+        """Advance, perhaps without residuals: value + (0 + change) is the plain addition."""
         for step in range(len(draws)):
             step_begins(done + step + 1)
             self._run(self._constants, draws[step : step + 1], *state)
-            for carry in state[1::2]:
+            for carry in () if self.carried else state[1::2]:
                 carry[:] = 0.0
+            if self._watched is not None:
+                self._watched(draws[step], state)
 
     def log_ratio(self):
         """Return log(S_t / F_t) with its carried rounding error, binary64, shape (n_paths,)."""

@@ -122,7 +122,8 @@ class Lost:
                 f"{below} of them are below half a unit ({bits} on average)"
             )
         if self.bits is None:
-            return f"{text}: a carry keeps them in {self.backend}"
+            remedy = "" if self.carries else "a carry, or "
+            return f"{text}: {remedy}more bits than {self.backend} has keep them"
         if self.carries:
             return f"{text}: {self.backend} with a carry keeps {2 * self.bits} bits"
         return f"{text}: {self.backend} keeps {self.bits} bits; a carry gives {2 * self.bits}"

@@ -80,7 +80,9 @@ def _run(given: HestonRun, variant: Variant, around: Surroundings) -> xr.Dataset
         simulation = given.simulation.model_copy(update={"seed": seed})
         given = given.model_copy(update={"simulation": simulation})
     compensation = variant.compensation.resolved() or CARRY
-    dataset = heston_grid.run(given, variant.backend, compensation, around.threads)
+    dataset = heston_grid.run(
+        given, variant.backend, compensation, around.threads, around.monitor
+    )
     model = given.model
     market = {"spot": model.spot, "rate": model.rate, "dividend_yield": model.dividend_yield}
     market["payoff"] = given.payoffs.kind
@@ -153,6 +155,13 @@ def _residuals(given: HestonRun) -> list[tuple[str, int, int]]:
     return [("log_spot", paths, 1), ("variance", paths, 1)]
 
 
+def _watched(given: HestonRun) -> tuple[str, ...]:
+    """The states of a path."""
+    from sciprec.heston.simulation.observing import STATES
+
+    return STATES
+
+
 HESTON = Kind(
     "heston",
     HestonScenario,
@@ -168,4 +177,5 @@ HESTON = Kind(
     ensembles=True,
     moved=moved_model,
     residuals=_residuals,
+    watched=_watched,
 )

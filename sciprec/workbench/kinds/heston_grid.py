@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from sciprec.facets.monitor.attributes import with_monitor
 from sciprec.foundation.errors import InputError
 from sciprec.foundation.timing import Timing
 from sciprec.results.output.bounded_prices import PRICED
@@ -17,6 +18,8 @@ from sciprec.results.output.dataset import fixed_point_attributes, prices_datase
 from sciprec.results.output.surfaces import RELATIVE_ROUNDING, surface_dataset
 from sciprec.scenario.price_tolerance import price_tolerance
 from sciprec.scenario.variant import Variant
+from sciprec.tools.monitor.observed import Observed
+from sciprec.tools.monitor.plan import Plan
 from sciprec.workbench.kinds.heston_sections import HestonPayoffs, HestonRun, HestonSimulation
 
 _PER_STRIKE = ("price", "standard_error", "analytic_price", "implied_volatility")
@@ -34,7 +37,9 @@ def stored_variables(given: HestonRun) -> tuple[str, ...]:
     return (*PRICED, RELATIVE_ROUNDING, *_OF_A_SURFACE)
 
 
-def run(given: HestonRun, backend: str, compensation: str, threads: int = 1) -> xr.Dataset:
+def run(
+    given: HestonRun, backend: str, compensation: str, threads: int = 1, monitor: Plan | None = None
+) -> xr.Dataset:
     """Price a grid of options, one simulation per maturity.
 
     Args:
@@ -42,11 +47,42 @@ def run(given: HestonRun, backend: str, compensation: str, threads: int = 1) -> 
         backend: arithmetic of the paths.
         compensation: "none", "carry" or, where a bound is made, "correction".
         threads: blocks of paths that are simulated at a time.
+        monitor: looks at the first paths to the longest maturity; or None.
     """
     how = _how(given.simulation, backend) | {"compensation": compensation, "threads": threads}
     if given.simulation.tolerance is None:
-        return _with_a_number_of_paths(given, how)
-    return _with_a_bound(given, how)
+        n_steps = _steps_to(given.payoffs.maturities_years[-1], given.simulation)
+        observed = _observed(given, how, monitor, n_steps)
+        dataset = _with_a_number_of_paths(given, how)
+    else:
+        dataset, n_steps = _with_a_bound(given, how)
+        observed = _observed(given, how, monitor, n_steps)
+    return dataset if observed is None else with_monitor(dataset, observed)
+
+
+def _observed(
+    given: HestonRun, how: dict[str, Any], monitor: Plan | None, n_steps: int
+) -> Observed | None:
+    """What a monitor sees of the first paths to the longest maturity; None without one. The
+    integral of the variance is read by prices with a bound alone.
+    """
+    if monitor is None:
+        return None
+    from sciprec import heston
+    from sciprec.heston.simulation.observing import STATES, observed_paths
+
+    model, maturity = heston.Model(**given.model.model_dump()), given.payoffs.maturities_years[-1]
+    return observed_paths(
+        model, maturity, monitor, n_paths=given.simulation.n_paths, n_steps=n_steps,
+        carried=how["compensation"] != "none",
+        judged=STATES[:2] if given.simulation.tolerance is None else STATES,
+        **_how(given.simulation, how["backend"]),
+    )  # fmt: skip
+
+
+def _steps_to(maturity: float, simulation: HestonSimulation) -> int:
+    """Steps of a number of paths."""
+    return max(1, math.ceil(maturity * simulation.steps_per_year))
 
 
 def check(given: HestonRun, variant: Variant) -> None:
@@ -109,7 +145,7 @@ def _with_a_number_of_paths(given: HestonRun, how: dict[str, Any]) -> xr.Dataset
         options = grid_options(given.payoffs, maturity)
         # a tiny run first compiles the kernels, so that the time of the real one is its own
         paths.estimate(model, options, **(how | {"n_paths": 2, "n_steps": 1, "threads": 1}))
-        n_steps = max(1, math.ceil(maturity * simulation.steps_per_year))
+        n_steps = _steps_to(maturity, simulation)
         how |= {"n_paths": simulation.n_paths, "n_steps": n_steps}
         estimate = paths.estimate(model, options, **how)
         grid["analytic_price"][row] = _analytic_prices(model, options)
@@ -131,8 +167,9 @@ def _with_a_number_of_paths(given: HestonRun, how: dict[str, Any]) -> xr.Dataset
     )
 
 
-def _with_a_bound(given: HestonRun, how: dict[str, Any]) -> xr.Dataset:
-    """Prices whose bounds meet a tolerance; one pricing per maturity, at the maturity's own steps.
+def _with_a_bound(given: HestonRun, how: dict[str, Any]) -> tuple[xr.Dataset, int]:
+    """Prices whose bounds meet a tolerance, one pricing per maturity, at the maturity's own steps;
+    and the steps of most paths to the last one.
 
     The measured time is that of the paths of all levels, without the pilots.
     """
@@ -152,12 +189,13 @@ def _with_a_bound(given: HestonRun, how: dict[str, Any]) -> xr.Dataset:
         results.append(price(model, options, **how))
         extra.append(_volatilities(model, options, results[-1]))
     grid = {name: np.stack([row[name] for row in extra]) for name in extra[0]}
-    return surface_dataset(
+    dataset = surface_dataset(
         given.payoffs.strikes, given.payoffs.maturities_years, results, grid,
         blow_up="", notes=_notes(given, results),
         **timing_attributes(levels_timing(results)),
         **fixed_point_attributes(added(result.fixed_point for result in results)),
     )  # fmt: skip
+    return dataset, next(row.n_steps for row in results[-1].levels if row.level == "base")
 
 
 def levels_timing(results: Sequence[Any]) -> Timing:
