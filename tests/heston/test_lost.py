@@ -130,7 +130,7 @@ def test_a_scenario_tells_them_while_it_runs_and_on_its_page(tmp_path, call):
     assert code == 0 and f"ALERT: variance: {alert}" in err
     page = (out / "index.html").read_text("utf-8")
     assert "integrated_variance" not in page and alert in page
-    states = json.loads(call("watch", out, "--once", "--json")[1])
+    states = json.loads(call("monitor", out, "--once", "--json")[1])
     (run,) = [run for run in states["runs"] if run["alerts"]]
     assert run["step"] == 300 and alert in run["alerts"][0]
     file.write_text(SCENARIO.format(simulation=table, watch="spot"))
