@@ -10,10 +10,11 @@ import numpy as np
 
 from sciprec import lift
 from sciprec.climate.stepping import schemes
+from sciprec.precision.formats.backend import resolve_backend
 from sciprec.tools.trace.models.traces import Results
-from sciprec.workbench import trace_scenario
 from sciprec.workbench.kinds import parse_scenario
-from sciprec.workbench.kinds.programs import first_variant, program_of
+from sciprec.workbench.kinds.programs import first_variant, loaded, program_of
+from sciprec.workbench.kinds.scenario_trace import trace_variant
 
 ROOT = Path(__file__).parents[2]
 
@@ -42,15 +43,17 @@ def wave(truncation, **climate):
     return model_of(parse_scenario(content))
 
 
-def trace_of_a_wave(backend: str, increment=None, monkeypatch=None, by="line"):
-    """A trace of an hour of a wave at T5, one kernel of the scheme replaced."""
+def trace_of_a_wave(backend: str, increment=None, monkeypatch=None):
+    """A trace of an hour of a wave at T5, one kernel of the scheme replaced; no stage is kept wider
+    in a run of its own, which compiles the model once more.
+    """
     if increment is not None:
         monkeypatch.setitem(schemes.STEP_KERNELS, "runge_kutta_increment", increment)
     changes = {"climate.case": "rossby_haurwitz", "climate.truncation": 5,
                "climate.days": 1.0 / 24.0, "climate.output_hours": 1.0}  # fmt: skip
-    return trace_scenario(
-        "quickstart_climate", backend, changes=changes, output=["vorticity"], samples=1, by=by
-    )
+    scenario, resolved = loaded("quickstart_climate", changes), resolve_backend(backend)
+    variant = first_variant(scenario, resolved.name)
+    return trace_variant(scenario, variant, resolved, output=["vorticity"], samples=1)
 
 
 def advance(x, share, y):
