@@ -222,16 +222,18 @@ smallest = 1.0e-7
 largest = 1.0e-5
 """
 UNDRAWN = """
-from sciprec.report import page
+import sys, types
 
-page.write_page = lambda batch: batch.folder / "index.html"
+page = types.ModuleType("sciprec.report.page")
+page.write_page, page.table = lambda batch: batch.folder / "index.html", lambda batch: []
+sys.modules[page.__name__] = page
 """
 
 
 @pytest.fixture
 def pages_again(monkeypatch):
-    """Pages are drawn again after a test whose plugin leaves them out."""
-    monkeypatch.setattr(page, "write_page", page.write_page)
+    """Pages are drawn again after a test whose plugin leaves them out, and all that draws them."""
+    monkeypatch.setitem(sys.modules, page.__name__, page)
 
 
 FLOW = ("quickstart_climate", "--set", "climate.days=0.25", "--set", "climate.truncation=10",
