@@ -31,6 +31,7 @@ settings.load_profile("unhurried")
 
 TESTS = Path(__file__).parent
 DEAR = (  # a dozen seconds of processor time and more, nothing compiled yet; dearest first
+    "precision/test_observers.py", "precision/test_shared_parts.py",
     "precision/test_twins.py", "precision/test_fixed_twins.py", "precision/test_functions.py",
     "precision/test_operations.py", "precision/test_library.py", "precision/test_linear_algebra.py",
     "precision/test_lift_constructs.py", "precision/test_assignments.py",
@@ -38,11 +39,16 @@ DEAR = (  # a dozen seconds of processor time and more, nothing compiled yet; de
     "precision/test_fixed_matmul.py", "precision/test_lift.py", "precision/test_random_rows.py",
     "precision/test_leading_bits.py", "precision/test_corpus.py",
     "precision/test_mixed_roles.py", "precision/test_whole_arrays.py",
-    "precision/test_elementary.py",
+    "precision/test_elementary.py", "precision/test_with_rows.py",
+    "precision/test_lift_contract.py", "precision/test_processors.py",
+    "precision/test_contractions.py", "precision/test_interrupts.py",
+    "project/test_claims.py", "diagnosis/test_mend.py",
     "climate/test_threads.py", "repetition/test_repeat_verb.py", "diagnosis/test_model_trace.py",
     "random_kernels/test_random_kernels.py", "writing/test_traced_writes.py",
     "shell/test_clusters.py", "diagnosis/test_trace.py", "project/test_docs.py",
-    "writing/test_faults.py", "climate/test_checkpoint.py", "shell/test_every_scenario.py",
+    "writing/test_faults.py", "rounding/test_binary64.py", "monitoring/test_climate_lost.py",
+    "random_prices/test_random_prices.py", "pairs/test_pair_kernels.py",
+    "climate/test_checkpoint.py", "shell/test_every_scenario.py",
     "climate/test_allocations.py", "tuning/test_tune.py", "tuning/test_tune_models.py",
     "diagnosis/test_bound.py", "diagnosis/test_verdicts.py", "repetition/test_repeat.py",
     "damage/test_damage.py", "climate/test_compensation.py", "shell/test_same_bits.py",
