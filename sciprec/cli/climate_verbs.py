@@ -60,6 +60,12 @@ def run_case(
             help="Compensation of rounded sums, none, carry or others; repeat it for several."
         ),
     ] = None,
+    initial: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE", help="Initial state: a netCDF file, or FILE@TIME [default: the case's]."
+        ),
+    ] = None,
     settings: Annotated[
         list[str] | None,
         typer.Option(
@@ -86,7 +92,7 @@ def run_case(
         "case": case,
         "truncation": int(truncation) if _NUMBER.fullmatch(truncation) else truncation,
         "days": days, "output_hours": output_hours, "step_seconds": step_seconds,
-        "time_scheme": time_scheme,
+        "time_scheme": time_scheme, "initial": initial,
     }  # fmt: skip
     content = _heading(case, truncation) | {
         "climate": {name: value for name, value in table.items() if value is not None},
@@ -98,8 +104,8 @@ def run_case(
     options = {
         "--truncation": [truncation], "--days": [f"{days:g}"], "--backend": backend,
         "--output-hours": [output_hours], "--step-seconds": [step_seconds],
-        "--time-scheme": [time_scheme], "--compensation": compensation, "--set": settings,
-        "--out": [out],
+        "--time-scheme": [time_scheme], "--initial": [initial], "--compensation": compensation,
+        "--set": settings, "--out": [out],
     }  # fmt: skip
     run_and_show(
         scenario, out=out, threads=threads, fresh=fresh, quiet=quiet, json=json,

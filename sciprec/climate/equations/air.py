@@ -18,6 +18,7 @@ from sciprec.climate.equations.primitive_spectral import (
 from sciprec.climate.equations.share import Share
 from sciprec.climate.equations.spherical import few_bits, inverse_cosine_squared, rotation_constants
 from sciprec.climate.equations.vertical import SigmaLevels, compression_matrix, hydrostatic_matrix
+from sciprec.climate.equations.winds import rotation
 from sciprec.climate.transform.compiled import compiled
 from sciprec.climate.transform.spectral import SpectralTransform
 
@@ -92,16 +93,6 @@ class AirState:
     def positive(self) -> dict[str, np.ndarray]:
         """The quantities that are above zero in any air, by name."""
         return {"temperature": self.temperature, "surface_pressure": self.surface_pressure}
-
-
-def _joined(values: np.ndarray) -> np.ndarray:
-    """Complex coefficients (coefficients, fields) of parts in turn."""
-    return values[:, 0::2] + 1j * values[:, 1::2]
-
-
-def _parted(values: np.ndarray) -> np.ndarray:
-    """Real and imaginary parts in turn of complex coefficients."""
-    return np.stack([values.real, values.imag], axis=-1).reshape(values.shape[0], -1)
 
 
 @dataclass(frozen=True)
@@ -210,19 +201,8 @@ class AirConversion:
 
     def _rotation(self, u: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Coefficients of vorticity and divergence of a wind (levels, nlon, nlat) in m/s."""
-        transform = self.transform
-        cosine = 1.0 / np.sqrt(inverse_cosine_squared(transform.grid))
-        a, b = (
-            _joined(transform.to_spectrum(wind / (self.units.velocity * cosine), extra_degree=True))
-            for wind in (u, v)
-        )
-        factors = self.constants[2]
-        zonal, up, down = (factors[k][:, None] for k in (0, 4, 5))
-
-        def across(x):
-            return down * np.roll(x, 1, axis=0) - up * np.roll(x, -1, axis=0)
-
-        return _parted(1j * zonal * b + across(a)), _parted(1j * zonal * a - across(b))
+        cosine = 1.0 / np.sqrt(inverse_cosine_squared(self.transform.grid))
+        return rotation(self.transform, *(x / (self.units.velocity * cosine) for x in (u, v)))
 
     def to_fields(self, state: np.ndarray) -> dict[str, np.ndarray]:
         """SI fields (levels, nlat, nlon), or (nlat, nlon) at the ground, south to north.

@@ -15,10 +15,10 @@ def code_behind(request: Request) -> str:
 
 def state_behind(request: Request) -> str:
     """A digest of the bytes of the initial state; empty for cases of sciprec's own, whose
-    initial states follow from its code and the request.
+    initial states follow from its code and the request, unless fields were given.
 
     A case of a user may read files, which no digest of its code knows.
     """
-    if is_own(request.case.initial):
+    if request.initial is None and is_own(request.case.initial):
         return ""
     return digest_of(initial_state(request, GaussianGrid(request.truncation)))

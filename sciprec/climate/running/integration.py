@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -40,6 +41,9 @@ from sciprec.tools.adapt.blocks import Adapted
 from sciprec.tools.adapt.plan import Plan as Adaptive
 from sciprec.tools.monitor.observed import Observed
 from sciprec.tools.monitor.plan import Plan
+
+if TYPE_CHECKING:
+    from sciprec.results.output.given_fields import GivenFields
 
 
 @dataclass(frozen=True)
@@ -114,6 +118,7 @@ def integrate(
     threads: int = 1,
     monitor: Plan | None = None,
     adaptive: Adaptive | None = None,
+    initial: GivenFields | None = None,
 ) -> Trajectory:
     """Integrate a test case with every operation of the model rounded in the backend's arithmetic.
 
@@ -146,6 +151,8 @@ def integrate(
             or in fixed point, whose results depend on the calls before, and stages run on one.
         monitor: what is watched: prognostic variables, their increments and tendencies.
         adaptive: in place of a backend, a tolerance and the ladder of arithmetics that keeps it.
+        initial: fields in the place of those of the case's initial state; `climate.run` reads them
+            from a file or dataset.
 
     Returns:
         The trajectory; where a value became infinite or NaN it ends, with a sentence in `blow_up`.

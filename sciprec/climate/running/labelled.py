@@ -9,9 +9,11 @@ from typing import Any
 
 import xarray as xr
 
+from sciprec.climate.cases.registry import resolve_case
 from sciprec.climate.diagnostics.reference import Reference
 from sciprec.climate.running.counted_stages import counted_stages
 from sciprec.climate.running.drifting import in_fp64
+from sciprec.climate.running.given_start import start_in_words, wanted_fields
 from sciprec.climate.running.integration import integrate_request
 from sciprec.climate.running.perturbation import Perturbation
 from sciprec.climate.running.request import Request, Restart, check_request
@@ -21,11 +23,13 @@ from sciprec.facets.matrix_unit import MATRIX_UNITS
 from sciprec.facets.monitor.attributes import with_monitor
 from sciprec.facets.scaling import SCALED
 from sciprec.foundation.arguments import flag
+from sciprec.foundation.errors import InputError
 from sciprec.instruments.assigning.assigned_backend import every_place_met
 from sciprec.instruments.assigning.policies import in_place_of
 from sciprec.instruments.assigning.scaling import with_scaling
 from sciprec.results.output.dataset import trajectory_dataset
-from sciprec.results.output.stated import STAGE_WORK, STORED_BITS, STORED_STATE
+from sciprec.results.output.given_fields import GivenFields, read_fields
+from sciprec.results.output.stated import INITIAL_STATE, STAGE_WORK, STORED_BITS, STORED_STATE
 from sciprec.results.output.variables import describe
 from sciprec.tools.adapt.plan import Plan as Adaptive
 from sciprec.tools.adapt.plan import plan_from as adaptive_from
@@ -46,6 +50,8 @@ def run(
     step_seconds: float | None = None,
     output_hours: float = 24,
     *,
+    initial: xr.Dataset | str | Path | None = None,
+    initial_fields: Mapping[str, str] | None = None,
     time_scheme: str | None = None,
     stored: Any = None,
     stages: Any = None,
@@ -76,6 +82,11 @@ def run(
         step_seconds: time step; left out, the truncation's usual one, shortened to fit the output
             times and refused where it would be less than half.
         output_hours: between stored states; the last state is stored in any case.
+        initial: a dataset or netCDF file whose fields take the place of those of the case: wind, or
+            vorticity and divergence; height, or temperature and surface pressure; orography, if
+            there is one. "state.nc@2000-01-01T06" is one time of several; see docs/climate.md.
+        initial_fields: names of variables by field, {"temperature": "T2"}, where they are not found
+            by their CF standard name, GRIB short name, or the name of the field itself.
         time_scheme: name of a registered time scheme; left out, the usual one of the equations.
         stored: format in which the state and its residual are kept between steps, such as "fp16";
             a wider one than the backend's is a master copy, whose update is done in it; formats by
@@ -129,8 +140,29 @@ def run(
         time_scheme=time_scheme, compensation=compensation, stored=stored, stages=stages,
         variables=variables, checkpoints=checkpoints, progress=progress, perturbation=perturbation,
         threads=threads, monitor=plan_from(monitor), adaptive=keeping,
+        initial=fields_given(initial, initial_fields, case),
     )  # fmt: skip
     return run_request(request, counting)
+
+
+def fields_given(
+    initial: xr.Dataset | str | Path | None, names: Mapping[str, str] | None, case: str
+) -> GivenFields | None:
+    """The fields that are to stand in the place of a case's initial state; None without any.
+
+    Args:
+        initial: a dataset or netCDF file, or None.
+        names: of variables by field, or None.
+        case: name of the case.
+
+    Raises:
+        InputError: they are not there, or none that the case's equations take.
+    """
+    if initial is None:
+        if names:
+            raise InputError("initial_fields is given without initial; give the file, too")
+        return None
+    return read_fields(initial, *wanted_fields(resolve_case(case)), names)
 
 
 def run_request(request: Request, count_operations: bool = False) -> xr.Dataset:
@@ -146,6 +178,8 @@ def run_request(request: Request, count_operations: bool = False) -> xr.Dataset:
         dataset.attrs[SCALED] = json.dumps(trajectory.scaling)
     if trajectory.matrix_units is not None:
         dataset.attrs[MATRIX_UNITS] = json.dumps(trajectory.matrix_units, sort_keys=True)
+    if words := start_in_words(request):
+        dataset.attrs[INITIAL_STATE] = words
     if trajectory.stored:
         dataset.attrs[STORED_STATE] = trajectory.stored
     if trajectory.stored_bits is not None:

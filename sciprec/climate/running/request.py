@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -34,6 +35,9 @@ from sciprec.precision.formats.stages import Stages, require_stages, resolve_sta
 from sciprec.tools.adapt.plan import Plan as Adaptive
 from sciprec.tools.adapt.plan import require_variable
 from sciprec.tools.monitor.plan import Plan, require_known, with_changes
+
+if TYPE_CHECKING:
+    from sciprec.results.output.given_fields import GivenFields
 
 
 @dataclass(frozen=True)
@@ -74,6 +78,7 @@ class Request:
         checkpoints: a folder, a Restart, or None.
         progress: called with the simulated days, or None.
         threads: how many make the steps together.
+        initial: fields in the place of those of the case's initial state, or None.
     """
 
     case: Case
@@ -95,6 +100,7 @@ class Request:
     checkpoints: str | Path | Restart | None = None
     progress: Callable[[float], None] | None = None
     threads: int = 1
+    initial: GivenFields | None = None
 
     @property
     def update(self) -> Backend:
@@ -122,6 +128,7 @@ def check_request(
     threads: int = 1,
     monitor: Plan | None = None,
     adaptive: Adaptive | None = None,
+    initial: GivenFields | None = None,
 ) -> Request:
     """Return the request whose arguments these are, those of `sciprec.climate.integrate`.
 
@@ -200,6 +207,7 @@ def check_request(
         checkpoints=checkpoints,
         progress=progress,
         threads=threads,
+        initial=initial,
     )
 
 

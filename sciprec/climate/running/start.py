@@ -10,6 +10,7 @@ import numpy as np
 
 from sciprec.climate.cases.registry import require_state
 from sciprec.climate.equations.registry import Conversion
+from sciprec.climate.running.given_start import given_state
 from sciprec.climate.running.request import Request
 from sciprec.climate.transform.grid import GaussianGrid
 from sciprec.foundation.errors import InputError
@@ -19,19 +20,23 @@ FASTEST_WIND = 10_000.0
 
 
 def initial_state(request: Request, grid: GaussianGrid) -> Any:
-    """The initial state of a request's case, its latitudes in the model's order.
+    """The initial state of a request: that of its case, or the fields that were given in its place;
+    its latitudes in the model's order.
 
     The case's function is given longitudes (nlon, 1), eastward from 0, and latitudes (1, nlat),
     from south to north as in files, both in radians.
 
     Raises:
-        InputError: the function made something that is no initial state of the equations.
+        InputError: the function made something that is no initial state of the equations, or the
+            given fields are none.
     """
     made = request.case.initial(
         grid.lon_radians[:, None],
         grid.lat_radians[None, grid.south_to_north],
         **request.parameters.case,
     )
+    if request.initial is not None:
+        made = given_state(request.initial, made, request.case, grid)
     require_state(request.case, request.equations.state, made, grid)
     return _in_models_order(made, np.argsort(grid.south_to_north))
 
@@ -79,8 +84,9 @@ def require_possible_winds(
     if (speed <= FASTEST_WIND).all():
         return
     *_, row, column = np.unravel_index(int(np.argmax(speed)), speed.shape)  # the first NaN, if any
+    whose = f"case {request.case.name!r}" if request.initial is None else request.initial.source
     raise InputError(
-        f"the initial state of case {request.case.name!r} has a wind of {speed.max():.3g} m/s at "
+        f"the initial state of {whose} has a wind of {speed.max():.3g} m/s at "
         f"latitude {grid.lat[row]:.1f}, longitude {grid.lon[column]:.1f}; accepted: at most "
         f"{FASTEST_WIND:,.0f} m/s: mend the case's function or its parameters (winds are in m/s, "
         "vorticity and divergence in 1/s)"

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sciprec.report.stored.batch import StoredRun
-from sciprec.results.output.stated import ROUNDED
+from sciprec.results.output.stated import INITIAL_STATE, ROUNDED
 
 
 def rounded_in_words(runs: Sequence[StoredRun]) -> str:
-    """Words for the numbers that runs of a scenario round, and for the runs that carry residuals.
+    """Words for the numbers that runs of a scenario round, for the runs that carry residuals, and
+    for an initial state that was given.
 
     Args:
         runs: those of the scenario; where their files do not say it, there are no words.
@@ -23,5 +24,6 @@ def rounded_in_words(runs: Sequence[StoredRun]) -> str:
         residuals = (
             f"; what these roundings lose of the state is carried along as a residual in {who}"
         )
-    words = (str(run.dataset.attrs.get(ROUNDED, "")) for run in done)
-    return next(words, "").replace("{residuals}", residuals)
+    attrs = next((run.dataset.attrs for run in done), {})
+    start = f" Initial state: {attrs[INITIAL_STATE]}." if INITIAL_STATE in attrs else ""
+    return str(attrs.get(ROUNDED, "")).replace("{residuals}", residuals) + start

@@ -9,6 +9,7 @@ import xarray as xr
 
 from sciprec.foundation.arguments import reals, refused
 from sciprec.foundation.errors import InputError
+from sciprec.results.output.regridding import between, places
 from sciprec.results.output.variables import describe
 
 STANDARD_PRESSURES_PA = (5e3, 1e4, 2e4, 2.5e4, 3e4, 4e4, 5e4, 6e4, 7e4, 8.5e4, 9.25e4)
@@ -48,26 +49,13 @@ def on_pressure_levels(
     axes = [d for d in surface.dims if d not in ("lat", "lon")] + ["lat", "lon"]
     ground = surface.transpose(*axes).values[..., None, :, :]
     targets = np.log(pressures)[:, None, None] - np.log(ground)
-    place = _places(np.log(sigma), targets)
+    above, share = places(np.log(sigma), targets)
+    inside = np.where((share >= 0.0) & (share <= 1.0), share, np.nan)
     result = dataset.drop_dims("sigma")
     for name, field in dataset.data_vars.items():
         if {"sigma", "lat", "lon"} <= set(field.dims):
             values = field.transpose(*axes[:-2], "sigma", "lat", "lon").values
-            result[name] = ((*axes[:-2], "pressure", "lat", "lon"), _between(values, *place))
+            result[name] = ((*axes[:-2], "pressure", "lat", "lon"), between(values, above, inside))
             result[name].attrs = dict(field.attrs)
     result["pressure"] = ("pressure", pressures, describe("pressure").as_attributes())
     return result
-
-
-def _places(levels: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The level above each wanted place, and how far below it this is in shares; NaN outside."""
-    above = np.clip(np.searchsorted(levels, targets, side="right") - 1, 0, levels.size - 2)
-    share = (targets - levels[above]) / (levels[above + 1] - levels[above])
-    return above, np.where((share >= 0.0) & (share <= 1.0), share, np.nan)
-
-
-def _between(values: np.ndarray, above: np.ndarray, share: np.ndarray) -> np.ndarray:
-    """Values at places between levels; the levels are the third axis from the end."""
-    upper = np.take_along_axis(values, above, axis=-3)
-    lower = np.take_along_axis(values, above + 1, axis=-3)
-    return upper + share * (lower - upper)

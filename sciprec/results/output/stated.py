@@ -51,6 +51,8 @@ STORED_STATE, STORED_BITS = "stored_state", "stored_bits"
 """The form of a state between steps, in words; bits of its numbers, where scales or a policy say
 so.
 """
+INITIAL_STATE = "initial_state"
+"""Where an initial state comes from that is not the case's own, and how, in words."""
 STAGE_WORK = "sciprec_stage_work"
 """Operations, loads and stores of the stages of a step of fp64, counted, as JSON."""
 MARKET = "sciprec_market"

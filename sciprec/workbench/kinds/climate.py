@@ -50,7 +50,7 @@ _ROUNDED = (
 )
 _NO_KERNEL = {
     "days", "output_hours", "step_seconds", "truncation", "checkpoints", "variables",
-    "count_operations",
+    "count_operations", "initial", "initial_fields",
 }  # fmt: skip
 """Keys of the table that no kernel depends on."""
 
@@ -139,6 +139,15 @@ class ClimateRun(Section):
         description="true or false: whether the truth counts operations and bytes of the stages of "
         "a step, for the roofline on the page",
     )  # fmt: skip
+    initial: str | None = Field(
+        default=None, min_length=1, max_length=1000, examples=['initial = "state.nc"'],
+        description="a netCDF file with the fields of the initial state, or FILE@TIME, in place of "
+        "the case's own",
+    )  # fmt: skip
+    initial_fields: dict[str, str] = Field(
+        default_factory=dict, examples=['initial_fields = { temperature = "T2" }'],
+        description="a table of names of variables in that file, by field",
+    )  # fmt: skip
     checkpoints: str | None = Field(
         default=None, min_length=1, max_length=200, examples=['checkpoints = "checkpoints"'],
         description="a folder inside the output folder, whose checkpoints longer runs go on from",
@@ -188,9 +197,11 @@ class ClimateScenario(WithScaling, WithPolicies, WithAdaptive, Scenario):
 
 def _request(table: ClimateRun, **options: Any) -> Any:
     """The checked request of a table [climate]; `options`: further or other arguments."""
+    from sciprec.climate.running.labelled import fields_given
     from sciprec.climate.running.request import check_request
 
-    mine = table.model_dump(exclude={"checkpoints", "count_operations"})
+    mine = table.model_dump(exclude={"checkpoints", "count_operations", "initial_fields"})
+    mine["initial"] = fields_given(table.initial, table.initial_fields, table.case)
     return check_request(**(mine | options))
 
 
@@ -365,6 +376,7 @@ def _fitting(table: ClimateRun, backend: str, length: float | None, times: int):
     from sciprec.climate.catalogue import EQUATIONS
     from sciprec.climate.diagnostics.budgets import scalar_errors, wind_errors
     from sciprec.climate.running.integration import integrate
+    from sciprec.climate.running.labelled import fields_given
     from sciprec.climate.transform.grid import GaussianGrid, resolve_truncation
 
     days = times * (table.days / 10 if length is None else length)
@@ -372,6 +384,7 @@ def _fitting(table: ClimateRun, backend: str, length: float | None, times: int):
     options = {
         "step_seconds": table.step_seconds, "output_hours": hours,
         "parameters": dict(table.parameters), "time_scheme": table.time_scheme,
+        "initial": fields_given(table.initial, table.initial_fields, table.case),
     }  # fmt: skip
     equations = EQUATIONS[resolve_case(table.case).equations]
     if "height" not in equations.fields:

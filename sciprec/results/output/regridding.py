@@ -1,0 +1,114 @@
+"""Fields on other grids and levels: bilinear with poles, and linear in ln p."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+_SAME = 1e-3
+"""Share of the distance of two rows below which grids are one; coordinates in files are rounded."""
+
+
+@dataclass(frozen=True)
+class Bilinear:
+    """The way from one grid to another, linear in longitude and in latitude.
+
+    Poles are rows of their own: of scalars the mean of the nearest circle, of winds its wavenumber
+    1, the one vector that all longitudes see there. A grid that already is the wanted one is left
+    as it is.
+
+    Args:
+        lat, lon: degrees of the grid that there is, ascending (nlat,), (nlon,); longitudes even.
+        to_lat, to_lon: of the wanted one, likewise; poles are none of its rows.
+    """
+
+    lat: np.ndarray
+    lon: np.ndarray
+    to_lat: np.ndarray
+    to_lon: np.ndarray
+
+    @property
+    def is_same(self) -> bool:
+        """Whether both grids are one."""
+        pairs = (self.lat, self.to_lat), (self.lon, self.to_lon)
+        return all(
+            a.size == b.size and np.abs(a - b).max() < _SAME * np.diff(b).min() for a, b in pairs
+        )
+
+    def scalar(self, field: np.ndarray) -> np.ndarray:
+        """A scalar field (nlat, nlon) on the wanted grid."""
+        if self.is_same:
+            return field
+        poles = (np.full(self.lon.size, field[k].mean()) for k in (0, -1))
+        return self._between(field, *poles)
+
+    def wind(self, u: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Eastward and northward wind (nlat, nlon) on the wanted grid."""
+        if self.is_same:
+            return u, v
+        sine, cosine = np.sin(np.radians(self.lon)), np.cos(np.radians(self.lon))
+        poles = []
+        for k, north in ((0, (cosine, sine)), (-1, (-cosine, -sine))):
+            east = -sine, cosine  # both unit vectors in coordinates that do not turn
+            x, y = ((u[k] * e + v[k] * n).mean() for e, n in zip(east, north, strict=True))
+            poles.append((x * east[0] + y * east[1], x * north[0] + y * north[1]))
+        (u_south, v_south), (u_north, v_north) = poles
+        return self._between(u, u_south, u_north), self._between(v, v_south, v_north)
+
+    @cached_property
+    def _rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Which rows are no poles; the row below each wanted one, and the share of the next."""
+        inner = np.abs(self.lat) < 90.0
+        known = np.concatenate([[-90.0], self.lat[inner], [90.0]])
+        return inner, *places(known, self.to_lat)
+
+    @cached_property
+    def _columns(self) -> tuple[np.ndarray, np.ndarray]:
+        """The column west of each wanted one, and the share of the next."""
+        place = np.mod(self.to_lon - self.lon[0], 360.0) * (self.lon.size / 360.0)
+        west = np.floor(place)
+        return west.astype(int), place - west
+
+    def _between(self, field: np.ndarray, south: np.ndarray, north: np.ndarray) -> np.ndarray:
+        inner, below, share = self._rows
+        rows = np.concatenate([south[None], field[inner], north[None]])
+        rows = rows[below] + share[:, None] * (rows[below + 1] - rows[below])
+        west, east_share = self._columns
+        first, next_ = (rows[:, (west + k) % self.lon.size] for k in (0, 1))
+        return first + east_share * (next_ - first)
+
+
+def places(known: np.ndarray, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The known point before each wanted one, and how far behind it this is in shares of the
+    distance to the next; below 0 and above 1 outside.
+
+    Args:
+        known: ascending (points,).
+        wanted: of any shape.
+    """
+    before = np.clip(np.searchsorted(known, wanted, side="right") - 1, 0, known.size - 2)
+    return before, (wanted - known[before]) / (known[before + 1] - known[before])
+
+
+def between(values: np.ndarray, above: np.ndarray, share: np.ndarray) -> np.ndarray:
+    """Values at places between levels; the levels are the third axis from the end."""
+    upper = np.take_along_axis(values, above, axis=-3)
+    lower = np.take_along_axis(values, above + 1, axis=-3)
+    return upper + share * (lower - upper)
+
+
+def on_levels(values: np.ndarray, known: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """Fields (levels, nlat, nlon) on other levels, linear between the known ones, constant beyond.
+
+    Args:
+        values: the fields.
+        known: ln p or ln sigma of their levels, ascending (levels,).
+        wanted: that of the other levels, of one shape with the result, or (others, 1, 1).
+    """
+    if wanted.shape[1:] == (1, 1) and wanted.size == known.size:
+        if np.abs(wanted.ravel() - known).max() < _SAME * np.diff(known).min():
+            return values
+    above, share = places(known, np.broadcast_to(wanted, (len(wanted), *values.shape[1:])))
+    return between(values, above, np.clip(share, 0.0, 1.0))
