@@ -63,7 +63,9 @@ def run_case(
     initial: Annotated[
         str | None,
         typer.Option(
-            metavar="FILE", help="Initial state: a netCDF file, or FILE@TIME [default: the case's]."
+            metavar="FILE",
+            help="NetCDF file with the initial state, or FILE@TIME where it holds several times; "
+            "another state is another flow [default: the case's own].",
         ),
     ] = None,
     settings: Annotated[
