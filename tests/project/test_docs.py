@@ -561,3 +561,14 @@ def test_files_that_the_docs_name_exist():
     named = {(page, path) for page, text in texts.items() for path in place.findall(text)}
     assert len(named) > 100
     assert not [(file, name) for file, name in named if not any(ROOT.glob(name.rstrip("/")))]
+
+
+def test_pictures_of_the_docs_are_shown_and_small():
+    """`python docs/pictures/draw.py` draws them again."""
+    shown = {
+        (ROOT / page).parent / path
+        for page, text in TEXTS.items() for path in re.findall(r"!\[[^\]]+\]\(([^)]+)\)", text)
+    }  # fmt: skip
+    drawn = set((ROOT / "docs/pictures").glob("*.svg"))
+    assert drawn <= shown and all(path.is_file() for path in shown)
+    assert all(path.stat().st_size < 60_000 for path in drawn)
