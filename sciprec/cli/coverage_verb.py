@@ -1,4 +1,4 @@
-"""The verb `sciprec coverage`: how often the stated bound of a price covers the truth."""
+"""The verb `sciprec dev coverage`: how often the stated bound of a price covers the truth."""
 
 from __future__ import annotations
 
@@ -263,6 +263,6 @@ def _command(
 ) -> str:
     """The command line that makes this page again."""
     how = ["--tolerance", tolerance, "--confidence", f"{confidence:g}"]
-    parts = ["sciprec", "coverage", *what, *how]
+    parts = ["sciprec", "dev", "coverage", *what, *how]
     parts += [*_each("--backend", backends), *as_words(Settings.plugins), "--out", out]
     return shlex.join(map(str, parts))

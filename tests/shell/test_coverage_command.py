@@ -51,6 +51,7 @@ def test_a_real_row_covers_and_is_stored(call, tmp_path):
     assert row["share"] == row["covered"] / 4 and row["width"] > 1
     assert 0 < row["mean_bound"] <= 0.05
     assert content["page"] == str(tmp_path / "index.html")
+    assert content["command"].startswith("sciprec dev coverage --seeds ")
     assert json.loads((tmp_path / "coverage.json").read_text())["rows"] == content["rows"]
     assert "--case lewis_K100" in content["command"] and "--seeds 4" in content["command"]
 
