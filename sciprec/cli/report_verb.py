@@ -37,9 +37,9 @@ def report(
     from sciprec.results.output.folders import alone_in
 
     with Waiting("reading the files of the batch"):
-        batch = read_batch(folder)
+        batch = read_batch(folder, keep=True)
         with alone_in(folder):
-            page, rows = write_page(batch), table(batch)
+            page, rows = write_page(batch), table(batch, keep=True)
     if json:
         print_json({"folder": folder, "page": page, "runs": rows})
     else:

@@ -13,7 +13,7 @@ from matplotlib import rc_context
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 from matplotlib.text import Text
-from matplotlib.ticker import Formatter, LogFormatterMathtext
+from matplotlib.ticker import AutoLocator, Formatter, LogFormatterMathtext, NullLocator
 
 from sciprec.drawing.picture import WIDTH
 from sciprec.foundation.errors import printable
@@ -23,6 +23,10 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")  # 
 DASHES = ("-", "--", ":", "-.")
 LEGEND_WIDTH, LEGEND_HANDLE, LEGEND_LETTER, LEGEND_ROW = 6.0, 0.55, 0.066, 0.19
 """Inches: width of a legend, so that a phone shows all of it; of a handle, a letter, a row."""
+MOST_INTERVALS = 5
+"""Between the ticks of a linear axis."""
+LEAST_RANGE = 100.0
+"""Ratio of the ends of a logarithmic axis from which on it has no ticks between powers of ten."""
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">")
 
 _STYLE = {
@@ -141,13 +145,22 @@ class PlainPowers(Formatter):
         self.formula.set_locs(locs)
 
 
-def _write_powers_plainly(figure: Figure) -> None:
+def _thin_out(figure: Figure) -> None:
+    """Give each axis few ticks, and plain labels: ticks are what takes longest to draw, and a phone
+    has no room for many. Powers of ten have smaller ticks only where the axis shows few of them.
+    """
     for axis in (side for axes in figure.axes for side in (axes.xaxis, axes.yaxis)):
+        if type(axis.get_major_locator()) is AutoLocator:
+            axis.get_major_locator().set_params(nbins=MOST_INTERVALS)
         major, minor = axis.get_major_formatter(), axis.get_minor_formatter()
         if isinstance(major, LogFormatterMathtext):
             axis.set_major_formatter(PlainPowers(major))
         if isinstance(minor, LogFormatterMathtext):
-            axis.set_minor_formatter(PlainPowers(minor))
+            low, high = sorted(axis.get_view_interval())
+            if 0.0 < low * LEAST_RANGE <= high:
+                axis.set_minor_locator(NullLocator())
+            else:
+                axis.set_minor_formatter(PlainPowers(minor))
 
 
 def to_svg(figure: Figure, description: str) -> str:
@@ -161,7 +174,7 @@ def to_svg(figure: Figure, description: str) -> str:
     buffer = io.StringIO()
     for patch in (figure.patch, *(axes.patch for axes in figure.axes)):
         patch.set(facecolor="none", edgecolor="none")
-    _write_powers_plainly(figure)
+    _thin_out(figure)
     for words in figure.findobj(Text):
         words.set_text(printable(words.get_text()))
     with warnings.catch_warnings():

@@ -10,6 +10,7 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined, Te
 from markupsafe import Markup
 
 from sciprec.foundation.errors import printable
+from sciprec.foundation.origin import version_in_words
 from sciprec.results.comparison.wording import (
     digits,
     duration,
@@ -49,6 +50,7 @@ def _environment() -> Environment:
         number=number, seconds=duration, digits=digits, gain=gain_in_words, place=place,
         short=short,
     )
+    environment.globals["made_by_version"] = version_in_words
     return environment
 
 

@@ -52,6 +52,14 @@ def simd_level() -> str:
     return next((name for name in _SIMD_LEVELS if f"+{name}" in features), "unknown")
 
 
+@functools.cache
+def version_in_words() -> str:
+    """The version that runs and, of a checkout, its commit: the last line of every page."""
+    commit = f", commit {git_state()}" if git_state() else ""
+    return f"Page made by sciprec {version_of('sciprec')}{commit}"
+
+
+@functools.cache
 def git_state() -> str:
     """The commit of the source that runs, marked when files differ from it; empty outside git."""
     source = Path(__file__).resolve().parents[2]

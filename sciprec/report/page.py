@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from sciprec.drawing.templating import page_script, page_style, template
 from sciprec.facets.compensation.section import drift_rows
 from sciprec.foundation import targets
+from sciprec.report.drawing_ahead import draw_ahead
 from sciprec.report.first_screen import first_screen
-from sciprec.report.kept import make_room
+from sciprec.report.kept import key_of
 from sciprec.report.section import scenario_part
 from sciprec.report.sections.fixed_point import idle_roles_of, summary_of
 from sciprec.report.stored.batch import StoredBatch, StoredMember, write_text
@@ -20,6 +22,7 @@ from sciprec.report.stored.shown import main_error
 from sciprec.results.comparison.evidence.error_growth import growth_as_dict
 from sciprec.results.comparison.verdicts import STATUS_WORDS
 from sciprec.results.output.folders import PAGE, pages_of, require_own, require_own_page
+from sciprec.results.output.kept_values import kept, make_room
 
 
 def write_page(batch: StoredBatch) -> Path:
@@ -33,6 +36,7 @@ def write_page(batch: StoredBatch) -> Path:
     pages = pages_of(batch.scenarios)
     for name in pages.values():
         require_own(batch.folder / name, targets.PAGE)
+    draw_ahead(batch, pages)
     for scenario, name in pages.items():
         write_text(batch.folder / name, render(batch.only(scenario), keep=True, pages=pages))
     page = write_text(batch.folder / PAGE, render(batch, keep=True, pages=pages))
@@ -56,7 +60,7 @@ def render(
         pages: scenario -> its page, where the batch has an index: of several scenarios the index
             is made, of one its page.
     """
-    runs, is_index = table(batch), len(batch.scenarios) > 1 and bool(pages)
+    runs, is_index = table(batch, keep=keep), len(batch.scenarios) > 1 and bool(pages)
     return template("page.html").render(
         style=page_style(),
         script=page_script(),
@@ -77,13 +81,27 @@ def render(
     )
 
 
-def table(batch: StoredBatch) -> list[dict[str, Any]]:
+def table(batch: StoredBatch, *, keep: bool = False) -> list[dict[str, Any]]:
     """One row per run as plain data: its main variable's errors and their growth, counts, verdict,
     cost, drift of budgets, and what fixed point did.
+
+    Args:
+        batch: as stored.
+        keep: as in `render`.
     """
-    rows = []
-    drift = {(s, r["label"]): r for s in batch.scenarios for r in drift_rows(batch.of_scenario(s))}
-    for run in batch.runs:
+    rows: dict[str, Iterator[dict[str, Any]]] = {}
+    for scenario in batch.scenarios:
+        key = key_of(batch, scenario, "", ["table"]) if keep else ""
+        rows[scenario] = iter(kept("page", key, partial(_rows_of, batch, scenario)))
+    failed = [_failed_member(member) for member in batch.further if member.failure]
+    return [next(rows[run.scenario]) for run in batch.runs] + failed
+
+
+def _rows_of(batch: StoredBatch, scenario: str) -> list[dict[str, Any]]:
+    """The rows of a scenario's runs in the table."""
+    rows, runs = [], batch.of_scenario(scenario)
+    drift = {row["label"]: row for row in drift_rows(runs)}
+    for run in runs:
         row: dict[str, Any] = {
             "scenario": run.scenario,
             **run.variant.as_dict(),
@@ -94,7 +112,7 @@ def table(batch: StoredBatch) -> list[dict[str, Any]]:
             "file": run.file if run.dataset is not None else None,
             "seconds": run.processor_time.seconds if run.processor_time else None,
             "variable": None, "units": None, "nonfinite": None, "errors": {},
-            "growth": None, "drift": drift.get((run.scenario, run.label)),
+            "growth": None, "drift": drift.get(run.label),
             "fixed_point": summary_of(run),
             "idle_roles": idle_roles_of(run),
         }  # fmt: skip
@@ -108,7 +126,7 @@ def table(batch: StoredBatch) -> list[dict[str, Any]]:
                 "errors": {k: v if math.isfinite(v) else None for k, v in main.errors.items()},
             }
         rows.append(row)
-    return rows + [_failed_member(member) for member in batch.further if member.failure]
+    return rows
 
 
 def _failed_member(member: StoredMember) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from sciprec.facets.scaling.section import SECTION as SCALING
 from sciprec.facets.sections import PageSection
 from sciprec.facets.stages.section import SECTION as STAGES
 from sciprec.foundation.loading import load_plugins
-from sciprec.report.kept import kept, key_of
+from sciprec.report.kept import key_of
 from sciprec.report.sections.bounded import level_rows, notes
 from sciprec.report.sections.distribution import (
     LEAST_OF_PERCENTILES,
@@ -38,6 +38,7 @@ from sciprec.report.sections.savings import most_memory, savings_rows, time_rows
 from sciprec.report.sections.traced import traced_rows
 from sciprec.report.stored.batch import StoredBatch, StoredRun
 from sciprec.results.comparison.rows import shown_metrics
+from sciprec.results.output.kept_values import is_kept, kept
 
 SHOWN_METRICS = ("max_abs", "rms", "relative_l2", "share_of_change", "decimal_digits",
                  "standard_errors")  # fmt: skip
@@ -60,7 +61,7 @@ class Subject:
     @cached_property
     def runs(self) -> tuple[StoredRun, ...]:
         """The scenario's runs, the truth first."""
-        return self.batch.of_scenario(self.scenario)
+        return self.batch.loaded(self.scenario)
 
     @property
     def order(self) -> tuple[str, ...]:
@@ -108,7 +109,7 @@ def _times(subject: Subject) -> dict[str, Any] | None:
 
 def _settings(subject: Subject) -> str:
     """The scenario's own table."""
-    described = _description(subject)
+    described = _description(subject.batch, subject.scenario)
     return json.dumps(described.get(described.get("kind", ""), {}), indent=2)
 
 
@@ -175,23 +176,22 @@ def scenario_part(
             folder holds it.
     """
     load_plugins()
-    subject = Subject(batch, name, f"s{index}")
-    described = _description(subject)
+    subject = Subject(batch, name, _prefix(index))
+    described = _description(batch, name)
 
     def rendered(sections: Iterable[PageSection]) -> list[str]:
         parts = (section.render(subject) for section in sections)
         return [part for part in parts if part is not None]
 
     def kept_or_rendered(sections: Sequence[PageSection]) -> list[str]:
-        names = [section.name for section in sections]
-        key = key_of(batch, name, subject.prefix, names) if keep else ""
-        return kept(key, lambda: rendered(sections))
+        key = _key_of(batch, index, name, sections) if keep else ""
+        return kept("page", key, lambda: rendered(sections))
 
     return {
         "name": name,
         "title": described.get("title", name),
         "source": described.get("source", ""),
-        "rounded": rounded_in_words(subject.runs),
+        "rounded": rounded_in_words(batch.of_scenario(name)),
         "parts": [
             *kept_or_rendered(_FINDINGS),
             *rendered(_ADDED.values()),
@@ -200,6 +200,25 @@ def scenario_part(
     }
 
 
-def _description(subject: Subject) -> dict[str, Any]:
-    """The scenario as resolved, from the first file that there is."""
-    return next((run.description for run in subject.runs if run.dataset is not None), {})
+def is_undrawn(batch: StoredBatch, index: int, name: str) -> bool:
+    """Whether something that sciprec shows of a scenario can be kept and is not; the arguments are
+    those of `scenario_part`.
+    """
+    keys = [_key_of(batch, index, name, sections) for sections in (_FINDINGS, _DETAILS)]
+    return any(key and not is_kept("page", key) for key in keys)
+
+
+def _key_of(batch: StoredBatch, index: int, name: str, sections: Sequence[PageSection]) -> str:
+    """The key of some sections of a scenario."""
+    return key_of(batch, name, _prefix(index), [section.name for section in sections])
+
+
+def _prefix(index: int) -> str:
+    """The prefix of identifiers in the part of a scenario."""
+    return f"s{index}"
+
+
+def _description(batch: StoredBatch, name: str) -> dict[str, Any]:
+    """A scenario as resolved, from the first file that there is."""
+    runs = batch.of_scenario(name)
+    return next((run.description for run in runs if run.dataset is not None), {})

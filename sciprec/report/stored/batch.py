@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -21,6 +22,7 @@ from sciprec.cost.work import Work, stored_bytes, update_work
 from sciprec.facets.compensation import PLAIN
 from sciprec.foundation import whole
 from sciprec.foundation.arguments import shown
+from sciprec.foundation.definitions import digest_of
 from sciprec.foundation.errors import InputError
 from sciprec.foundation.limits import SCALES
 from sciprec.foundation.sealed import is_sealed, sealed
@@ -39,11 +41,14 @@ from sciprec.foundation.timing import Timing
 from sciprec.precision.formats.backend import TRUTH
 from sciprec.results.comparison.evidence.gathering import Members, evidence
 from sciprec.results.comparison.evidence.markets import is_surface
+from sciprec.results.comparison.pointwise.error_metrics import metrics
 from sciprec.results.comparison.rows import Comparison, compare
 from sciprec.results.comparison.verdicts import Verdict, judge, stopped_early, with_evidence
-from sciprec.results.output import files, proven
+from sciprec.results.output import files, kept_values, proven
 from sciprec.results.output.dataset import PROCESSOR_SECONDS, PROCESSOR_SECONDS_RANGE
+from sciprec.results.output.digests import OF_RUN
 from sciprec.results.output.folders import MANIFEST
+from sciprec.results.output.pieces import is_large
 from sciprec.results.output.proven import DamagedFileError
 from sciprec.results.output.stated import (
     INPUTS,
@@ -77,6 +82,8 @@ class StoredRun(OfVariant):
         evidence: what `evidence.gathering.evidence` has found; None without a comparison.
         judged: (number, where its inputs come from, verdict) of each member, where these differ in
             their inputs; the run's verdict is the worst.
+        later: whether most values of the dataset are read from its file when they are asked for,
+            and its comparison has neither maps nor profiles; `StoredBatch.loaded` has all.
     """
 
     scenario: str
@@ -89,6 +96,7 @@ class StoredRun(OfVariant):
     member: int = 0
     evidence: dict[str, Any] | None = None
     judged: tuple[tuple[int, str, Verdict], ...] = ()
+    later: bool = False
 
     @cached_property
     def processor_time(self) -> Timing | None:
@@ -212,6 +220,25 @@ class StoredBatch:
         """The runs of one scenario."""
         return tuple(run for run in self.runs if run.scenario == name)
 
+    def loaded(self, name: str) -> tuple[StoredRun, ...]:
+        """The runs of one scenario with their values in memory, but for large ones, and all that
+        their comparison has found.
+
+        Raises:
+            InputError: a file is missing or damaged by now.
+        """
+        runs = [self._with_values(run) if run.later else run for run in self.of_scenario(name)]
+        truth = next((run.dataset for run in runs if run.is_truth), None)
+        return tuple(
+            replace(run, comparison=compare(truth, run.dataset), later=False)
+            if run.later and run.comparison is not None else run for run in runs
+        )  # fmt: skip
+
+    def _with_values(self, run: StoredRun) -> StoredRun:
+        """A run with the values of its file, which is still the one that was read."""
+        path = self.folder / run.file
+        return replace(run, dataset=proven.available(path, run.dataset.attrs[OF_RUN]))
+
     def only(self, scenario: str) -> StoredBatch:
         """The batch without the runs of other scenarios."""
         further = tuple(member for member in self.further if member.scenario == scenario)
@@ -293,42 +320,106 @@ def write_text(path: Path, text: str, *, lasting: bool = False) -> Path:
         ) from None
 
 
-def read_batch(folder: str | Path) -> StoredBatch:
+def read_batch(folder: str | Path, *, keep: bool = False) -> StoredBatch:
     """Read a batch from its folder and compare every run with the truth of its scenario.
+
+    Args:
+        folder: of the batch.
+        keep: whether comparisons are kept in the cache folder by the bytes of the files and by the
+            code, and those that were kept are used. Values of files are then read when they are
+            asked for, so that a batch of any number of scenarios takes little memory.
 
     Raises:
         InputError: the folder holds no batch, or its list of runs cannot be used.
     """
     folder = Path(folder)
     content = read_manifest(folder)
-    entries = [entry for entry in content["runs"] if not entry.get("member", 0)]
-    loaded = [_load(folder, entry) for entry in entries]
-    truths = {
-        entry["scenario"]: dataset
-        for entry, (dataset, _) in zip(entries, loaded, strict=True)
-        if Variant.read(entry).is_truth
-    }
-    runs = tuple(
-        _stored_run(entry, dataset, failure, truths.get(entry["scenario"]))
-        for entry, (dataset, failure) in zip(entries, loaded, strict=True)
-    )
-    further = tuple(
-        StoredMember(
-            e["scenario"],
-            Variant.read(e),
-            e["file"],
-            e["member"],
-            e["failure"],
-            e.get("partial", False),
-            e,
-        )  # fmt: skip
-        for e in content["runs"]
-        if e.get("member", 0)
-    )
+    of_scenario: dict[str, list[dict[str, Any]]] = {}
+    for entry in content["runs"]:
+        of_scenario.setdefault(entry["scenario"], []).append(entry)
     batch = StoredBatch(
-        folder, runs, content["command"], content["made_by"], further, digest_of_batch(content)
-    )
-    return replace(batch, runs=tuple(_with_evidence(batch, run) for run in runs))
+        folder, (), content["command"], content["made_by"],
+        tuple(map(_member, filter(_is_further, content["runs"]))), digest_of_batch(content),
+    )  # fmt: skip
+    read = partial(_kept_runs, measured_by=digest_of(metrics())) if keep else _runs_of
+    runs = {run.file: run for entries in of_scenario.values() for run in read(batch, entries)}
+    ordered = (runs[entry["file"]] for entry in content["runs"] if not _is_further(entry))
+    return replace(batch, runs=tuple(ordered))
+
+
+def _is_further(entry: Mapping[str, Any]) -> bool:
+    """Whether an entry of a list of runs is of a member beyond 0."""
+    return entry.get("member", 0) > 0
+
+
+def _member(entry: Mapping[str, Any]) -> StoredMember:
+    """The member of an ensemble beyond 0 that an entry of a list of runs is of."""
+    about = (entry[key] for key in ("file", "member", "failure"))
+    variant, partial_ = Variant.read(entry), entry.get("partial", False)
+    return StoredMember(entry["scenario"], variant, *about, partial_, entry)
+
+
+def has_file(entry: Mapping[str, Any]) -> bool:
+    """Whether an entry of a list of runs is of a run that left a file."""
+    return not entry["failure"] or entry.get("partial", False)
+
+
+def _kept_runs(
+    batch: StoredBatch, entries: Sequence[dict[str, Any]], measured_by: str
+) -> tuple[StoredRun, ...]:
+    """The runs of a scenario as `_runs_of`, with values in their files, and kept where all of these
+    hold what was written.
+
+    Args:
+        batch: without its runs.
+        entries: of the scenario in the list of runs.
+        measured_by: digest of the metrics, users' own among them.
+    """
+    paths = [batch.folder / entry["file"] for entry in entries if has_file(entry)]
+    about = os.path.abspath(batch.folder), entries, measured_by
+    key = kept_values.key_of_files(paths, *about)
+    runs = kept_values.recalled("runs", key)
+    if runs is None:
+        runs = tuple(map(partial(_values_later, batch.folder), _runs_of(batch, entries, keep=True)))
+        elsewhere = all(run.later or run.dataset is None for run in runs)
+        unchanged = key and key == kept_values.key_of_files(paths, *about)
+        if elsewhere and unchanged and all(proven.verify(path).proven for path in paths):
+            kept_values.keep("runs", key, runs)
+    return runs
+
+
+def _values_later(folder: Path, run: StoredRun) -> StoredRun:
+    """The run without what takes memory, as `StoredRun.later` says."""
+    if run.dataset is None or is_large(run.dataset):
+        return run
+    comparison, path = run.comparison, os.path.abspath(folder / run.file)
+    if comparison is not None:
+        rows = ((row, row.statistics) for row in comparison.rows)
+        light = tuple(
+            row if all_of is None else replace(row, statistics=replace(all_of, map={}, profiles={}))
+            for row, all_of in rows
+        )
+        comparison = replace(comparison, rows=light)
+    dataset = files.values_later(run.dataset, path)
+    return replace(run, dataset=dataset, comparison=comparison, later=True)
+
+
+def _runs_of(
+    batch: StoredBatch, entries: Sequence[dict[str, Any]], *, keep: bool = False
+) -> tuple[StoredRun, ...]:
+    """The runs of a scenario, read and compared.
+
+    Args:
+        batch, entries: as in `_kept_runs`.
+        keep: whether the proofs of files are kept.
+    """
+    entries = [entry for entry in entries if not _is_further(entry)]
+    loaded = [_load(batch.folder, entry, keep) for entry in entries]
+    pairs = list(zip(entries, loaded, strict=True))
+    truth = next((d for entry, (d, _) in pairs if Variant.read(entry).is_truth), None)
+    runs = tuple(_stored_run(entry, *of_file, truth) for entry, of_file in pairs)
+    batch = replace(batch, runs=runs)
+    return tuple(_with_evidence(batch, run) for run in runs)
 
 
 def _with_evidence(batch: StoredBatch, run: StoredRun) -> StoredRun:
@@ -426,7 +517,7 @@ def digest_of_batch(content: dict[str, Any]) -> str:
     """
     pairs = [
         [Path(entry["file"]).stem, entry.get("digest", "")] for entry in content["runs"]
-        if not entry["failure"] or entry.get("partial", False)
+        if has_file(entry)
     ]  # fmt: skip
     if not pairs or not all(digest for _, digest in pairs):
         return ""
@@ -444,17 +535,18 @@ def verified(folder: Path, entry: Mapping[str, Any]) -> files.Verified:
     return _as_listed(entry, files.verify(folder / entry["file"], entry.get("digest", "")))
 
 
-def read_run(folder: Path, entry: Mapping[str, Any]) -> xr.Dataset:
+def read_run(folder: Path, entry: Mapping[str, Any], *, keep: bool = False) -> xr.Dataset:
     """The dataset of a run, in memory or, where it is large, read when its values are asked for.
 
     Args:
         folder, entry: as in `verified`.
+        keep: whether the proof of its file is kept.
 
     Raises:
         InputError: its file is missing or damaged, and how to make it again.
     """
     path, check = folder / entry["file"], partial(_as_listed, entry)
-    return proven.available(path, entry.get("digest", ""), check)
+    return proven.available(path, entry.get("digest", ""), check, keep=keep)
 
 
 def _as_listed(entry: Mapping[str, Any], checked: files.Verified) -> files.Verified:
@@ -513,12 +605,12 @@ _OF_ENTRY = {
 }  # fmt: skip
 
 
-def _load(folder: Path, entry: dict[str, Any]) -> tuple[xr.Dataset | None, str]:
+def _load(folder: Path, entry: dict[str, Any], keep: bool) -> tuple[xr.Dataset | None, str]:
     """The file of a run, or the sentence that says why there is none."""
-    if entry["failure"] and not entry.get("partial", False):
+    if not has_file(entry):
         return None, entry["failure"]
     try:
-        return read_run(folder, entry), ""
+        return read_run(folder, entry, keep=keep), ""
     except InputError as error:
         return None, str(error)
 

@@ -11,7 +11,7 @@ from typing import Any
 from sciprec.foundation.arguments import path as checked_path
 from sciprec.foundation.errors import InputError
 from sciprec.foundation.listing import Listing, Shown, Summary, counted
-from sciprec.report.stored.batch import digest_of_batch, read_manifest, verified
+from sciprec.report.stored.batch import digest_of_batch, has_file, read_manifest, verified
 from sciprec.results.output import files
 from sciprec.results.output.folders import MANIFEST, PAGE, pages_of
 from sciprec.results.output.proven import damage_of
@@ -102,7 +102,7 @@ def verify(folder: str | Path) -> VerifiedBatch:
     digest = digest_of_batch(content)
     rows = [_row(MANIFEST, VERIFIED if digest else UNVERIFIED, "" if digest else _before())]
     for entry in content["runs"]:
-        if entry["failure"] and not entry.get("partial", False):
+        if not has_file(entry):
             rows.append(_row(entry["file"], NO_FILE, entry["failure"]))
         else:
             rows.append(_row_of(verified(folder, entry)))

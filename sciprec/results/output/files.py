@@ -11,18 +11,22 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import xarray as xr
 
 from sciprec.foundation.arguments import word
 from sciprec.results.output import digests, netcdf, zarr_store
-from sciprec.results.output.pieces import is_large, read_through
+from sciprec.results.output.pieces import is_large, read_later, read_through
 from sciprec.results.output.stated import RUN
 
+_SMALL_BYTES = 2**12
 NETCDF = "netcdf"
 SUFFIXES = {NETCDF: ".nc", "zarr": ".zarr"}
 """Formats and the endings of their files."""
 MISSING = "is missing"
 """The damage of a file that is not there."""
+OTHER_RUN = "is of another run than the list of runs says"
+OTHER_RESULTS = "holds other results than the list of runs says"
 SEALED_SINCE = "0.2"
 """Version of sciprec whose runs are the first with digests."""
 
@@ -102,6 +106,41 @@ def attributes(path: str | Path) -> dict[str, Any]:
     return _library(path).attributes(path)
 
 
+def values_later(dataset: xr.Dataset, path: str | Path) -> xr.Dataset:
+    """The dataset of a file without most of its values, which are read from there when they are
+    asked for; axes and small variables stay in memory.
+
+    Args:
+        dataset: as `read` gives it.
+        path: of its file.
+    """
+    later = {
+        name: xr.Variable(v.dims, read_later(_InFile(Path(path), name, v.shape, v.dtype)), v.attrs)
+        for name, v in dataset.variables.items()
+        if v.nbytes > _SMALL_BYTES and name not in dataset.indexes
+    }
+    return dataset.assign(later)
+
+
+@dataclass(frozen=True)
+class _InFile:
+    """The array of a variable in a file.
+
+    Args:
+        path, name: of the file, and of the variable.
+        shape, dtype: of the array.
+    """
+
+    path: Path
+    name: Any
+    shape: tuple[int, ...]
+    dtype: np.dtype
+
+    def __getitem__(self, key: Any) -> np.ndarray:
+        with opened(self.path) as dataset:
+            return dataset.variables[self.name][key].values
+
+
 def groups(path: str | Path) -> list[str]:
     """Names of the groups in a netCDF file, whose variables `read` and `opened` do not give; of a
     Zarr store none are told.
@@ -178,8 +217,7 @@ def verify(path: str | Path, expected: str = "", *, run: str = "") -> Verified:
         with opened(path) as dataset:
             attributes, sealed = dict(dataset.attrs), digests.is_sealed(dataset)
             if run and attributes.get(RUN) != run:
-                damage = "is of another run than the list of runs says"
-                return Verified(path, damage, sealed, attributes=attributes, other=True)
+                return Verified(path, OTHER_RUN, sealed, attributes=attributes, other=True)
             return seen_of(path, dataset, expected)
     except Exception as error:  # the libraries raise anything for damaged bytes
         words = " ".join((str(error) or type(error).__name__).split()).partition(";")[0]
@@ -195,7 +233,7 @@ def seen_of(path: Path, dataset: xr.Dataset, expected: str = "") -> Verified:
     damage = digests.damage(dataset) if sealed else _without_digest(attributes, expected)
     digest = str(attributes.get(digests.OF_RUN, ""))
     if sealed and expected and digest != expected and not damage:
-        damage = "holds other results than the list of runs says"
+        damage = OTHER_RESULTS
     return Verified(path, damage, sealed, digest, attributes)
 
 

@@ -12,15 +12,18 @@ from pathlib import Path
 import xarray as xr
 
 from sciprec.foundation.errors import InputError
-from sciprec.results.output import digests, files
+from sciprec.results.output import digests, files, kept_values
 from sciprec.results.output.folders import MANIFEST
+from sciprec.results.output.kept_values import key_of_files
 from sciprec.results.output.netcdf import require_written
 from sciprec.results.output.pieces import is_large
+from sciprec.results.output.stated import RUN
 
 
 def available(
     path: str | Path, expected: str = "",
     held: Callable[[files.Verified], files.Verified] = lambda verified: verified,
+    *, keep: bool = False,
 ) -> xr.Dataset:  # fmt: skip
     """The dataset of a run's file, as `files.available`, which holds what was written.
 
@@ -28,14 +31,18 @@ def available(
         path: of a netCDF file or Zarr store.
         expected: digest of its run, as a list of runs has it; empty where that is not known.
         held: holds what was seen of the file against what else is known of it.
+        keep: whether the proof is kept for `verify`.
 
     Raises:
         InputError: the file is missing, cannot be read, or is damaged; how to make it again.
     """
     path = Path(path)
+    key = key_of_files([path]) if keep else ""
 
     def look(dataset: xr.Dataset) -> None:
-        _require_whole(held(files.seen_of(path, dataset, expected)))
+        verified = held(files.seen_of(path, dataset, expected))
+        _require_whole(verified)
+        remember(key, verified)
 
     try:
         return files.available(path, look)
@@ -44,6 +51,35 @@ def available(
     except Exception:  # the libraries raise anything for damaged bytes
         _require_whole(files.verify(path, expected))
         raise
+
+
+def verify(path: str | Path, expected: str = "", *, run: str = "") -> files.Verified:
+    """Verify a file as `files.verify`; of one whose bytes were proven before, by this code,
+    only the bytes are read.
+    """
+    path = Path(path)
+    key = key_of_files([path])
+    seen = kept_values.recalled("file", key)
+    if seen is None:
+        verified = files.verify(path, expected, run=run)
+        remember(key, verified)
+        return verified
+    attributes, digest = seen
+    if run and attributes.get(RUN) != run:
+        return files.Verified(path, files.OTHER_RUN, True, attributes=attributes, other=True)
+    damage = files.OTHER_RESULTS if expected and digest != expected else ""
+    return files.Verified(path, damage, True, digest, attributes)
+
+
+def remember(key: str, verified: files.Verified) -> None:
+    """Keep the proof of a file for `verify`, where it holds what was written.
+
+    Args:
+        key: of its bytes before they were read; where they are others by now, nothing is kept.
+        verified: as `files.verify` has found the file.
+    """
+    if key and verified.proven and key == key_of_files([verified.path]):
+        kept_values.keep("file", key, (dict(verified.attributes), verified.digest))
 
 
 UNKNOWN_WAY = "run its scenario again"

@@ -23,7 +23,7 @@ from sciprec.foundation.definitions import code_digest, digest_of
 from sciprec.foundation.errors import InputError
 from sciprec.precision.formats.backend import resolve_backend
 from sciprec.results.comparison.verdicts import stopped_early
-from sciprec.results.output import digests, files
+from sciprec.results.output import digests, files, proven
 from sciprec.results.output.stated import RUN, SCENARIO, SECONDS
 from sciprec.workbench.batch.plan import Outcome, Run, identity_of
 from sciprec.workbench.batch.traced import traced_by
@@ -88,7 +88,7 @@ class ExistingFile:
 
 def find(runs: Sequence[Run], folder: str | Path) -> Iterator[ExistingFile]:
     """Look for the files of runs in a folder, each read from end to end and held against its own
-    digests, and against the list of runs that is there.
+    digests (or bytes that were), and against the list of runs that is there.
     """
     listed = _listed(Path(folder))
     return (look_for(run, folder, listed.get(run.file)) for run in runs)
@@ -106,7 +106,7 @@ def look_for(run: Run, folder: str | Path, entry: Mapping[str, Any] | None = Non
     if not os.path.lexists(path):
         return ExistingFile(run)
     of_this = entry is not None and entry.get("run") == digest
-    verified = files.verify(path, entry["digest"] if of_this else "", run=digest)
+    verified = proven.verify(path, entry["digest"] if of_this else "", run=digest)
     if verified.proven:
         return ExistingFile(run, verified.attributes, verified.digest)
     if verified.other and not of_this:

@@ -480,9 +480,9 @@ def _report(
     scenarios = {run.scenario.name: run.scenario for run in runs}
     stated = {name: scenario.model_dump(mode="json") for name, scenario in scenarios.items()}
     write_manifest(folder, outcomes, command=command, made_by=provenance(), scenarios=stated)
-    batch = read_batch(folder)
+    batch = read_batch(folder, keep=True)
     page = write_page(batch)
-    rows = table(batch)
+    rows = table(batch, keep=True)
     return BatchResult(
         folder=folder,
         page=page,
