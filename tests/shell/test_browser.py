@@ -123,8 +123,13 @@ def test_a_phone_shows_every_verdict_of_two_arithmetics(opened):
 
 
 @pytest.mark.parametrize("viewport", [WIDE, NARROW], ids=["wide", "narrow"])
-def test_what_scrolls_sideways_says_so_and_nothing_else(opened, viewport):
-    page = opened(viewport=viewport)
+@pytest.mark.parametrize("made", [None, of_a_comparison, of_a_trace])
+def test_what_scrolls_sideways_says_so_and_nothing_else(
+    opened, viewport, made, tmp_path, little_batch
+):  # fmt: skip
+    """Pages of comparisons and traces have no script."""
+    path = little_batch.page if made is None else made(tmp_path, little_batch)
+    page = opened(path, viewport=viewport)
     hinted = page.evaluate(
         """[...document.querySelectorAll('.scroll, figure')]
             .filter(one => one.closest('details:not([open])') === null).map(one => [

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sciprec.cost.work import CARRY_FLOPS
 from sciprec.facets.compensation.keys import CompensationChoice
 from sciprec.foundation.timing import Sections, Timing, timing_of
 from sciprec.report.first_screen import first_screen
@@ -193,7 +194,8 @@ def test_savings_are_bits_and_bytes_over_those_of_fp64(batch):
     rows = {row["label"]: row for row in savings_rows([*flow, *carried[1:]])}
     assert list(rows) == ["fp32", "fp16", "fp32+carry", "fp16+carry"]
     assert [rows[name]["operations"] for name in ("fp32", "fp16")] == ["0.5", "0.25"]
-    assert rows["fp16+carry"]["operations"] == "0.25, plus those of the carry"
+    own = f"{CARRY_FLOPS} operations for each number of the state and update"
+    assert rows["fp16+carry"]["operations"] == f"0.25, plus {own} (carry)"
     assert [row["bytes"] for row in rows.values()] == [4, 2, 8, 4]
     assert rows["fp16"]["traffic"] == 0.25
     assert rows["fp16+carry"]["traffic"] == pytest.approx(5 / 3 * 0.25)

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from matplotlib.ticker import MaxNLocator
 
 from sciprec.drawing.picture import Picture
-from sciprec.drawing.svg import COLOURS, INK, drawn, legend, to_svg
+from sciprec.drawing.svg import COLOURS, INK, MOST_INTERVALS, drawn, legend, to_svg
 from sciprec.drawing.templating import page_style, template
 
 _MOST_PANELS, _MOST_POINTS = 6, 480
@@ -66,6 +67,7 @@ def _picture(every: Mapping[str, Panel], backend: str, most: float) -> Picture |
                 axes.plot(unknown, np.zeros(unknown.size), color=INK, marker="|", linewidth=0.0,
                           label="not known")  # fmt: skip
             axes.set(ylim=(-0.4, most + 0.6), ylabel="digits", title=name)
+            axes.xaxis.set_major_locator(MaxNLocator(MOST_INTERVALS, integer=True))
         panels[-1].set_xlabel("number of the result, in C order")
         legend(figure)
         svg = to_svg(figure, "Right decimal digits of each number of the results")
