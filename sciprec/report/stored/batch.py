@@ -64,7 +64,8 @@ from sciprec.scenario.variant import NAMES, OfVariant, Variant
 MANIFEST_VERSION = 3
 """The version of lists that are written; those of version 2 have no seal and no digests of runs."""
 MOST_BYTES_KEPT = 2**27
-"""Of an ensemble's members, which several tests go through, and each arithmetic anew."""
+"""Of an ensemble's members, which several tests go through, and each arithmetic anew; and of runs
+that were just compared, before they are drawn."""
 
 
 @dataclass(frozen=True)
@@ -206,19 +207,27 @@ class StoredBatch:
     further: tuple[StoredMember, ...] = ()
     digest: str = ""
 
+    @cached_property
+    def _by_scenario(self) -> dict[str, tuple[StoredRun, ...]]:
+        """The runs of each scenario, in the order of the batch."""
+        runs: dict[str, list[StoredRun]] = {}
+        for run in self.runs:
+            runs.setdefault(run.scenario, []).append(run)
+        return {name: tuple(mine) for name, mine in runs.items()}
+
     @property
     def scenarios(self) -> tuple[str, ...]:
         """Scenario names in order."""
-        return tuple(dict.fromkeys(run.scenario for run in self.runs))
+        return tuple(self._by_scenario)
 
-    @property
+    @cached_property
     def labels(self) -> tuple[str, ...]:
         """Labels in order, the truth first."""
         return tuple(dict.fromkeys(run.label for run in self.runs))
 
     def of_scenario(self, name: str) -> tuple[StoredRun, ...]:
         """The runs of one scenario."""
-        return tuple(run for run in self.runs if run.scenario == name)
+        return self._by_scenario.get(name, ())
 
     def loaded(self, name: str) -> tuple[StoredRun, ...]:
         """The runs of one scenario with their values in memory, but for large ones, and all that
@@ -327,7 +336,7 @@ def read_batch(folder: str | Path, *, keep: bool = False) -> StoredBatch:
         folder: of the batch.
         keep: whether comparisons are kept in the cache folder by the bytes of the files and by the
             code, and those that were kept are used. Values of files are then read when they are
-            asked for, so that a batch of any number of scenarios takes little memory.
+            asked for, but for those of runs that were just compared, up to `MOST_BYTES_KEPT`.
 
     Raises:
         InputError: the folder holds no batch, or its list of runs cannot be used.
@@ -341,8 +350,15 @@ def read_batch(folder: str | Path, *, keep: bool = False) -> StoredBatch:
         folder, (), content["command"], content["made_by"],
         tuple(map(_member, filter(_is_further, content["runs"]))), digest_of_batch(content),
     )  # fmt: skip
-    read = partial(_kept_runs, measured_by=digest_of(metrics())) if keep else _runs_of
-    runs = {run.file: run for entries in of_scenario.values() for run in read(batch, entries)}
+    measured_by, runs, held = digest_of(metrics()) if keep else "", {}, 0
+    for entries in of_scenario.values():
+        if not keep:
+            mine: Sequence[StoredRun] = _runs_of(batch, entries)
+        else:
+            mine, whole = _kept_runs(batch, entries, measured_by)
+            held += sum(run.dataset.nbytes for run in whole if run.dataset is not None)
+            mine = whole if whole and held <= MOST_BYTES_KEPT else mine
+        runs |= {run.file: run for run in mine}
     ordered = (runs[entry["file"]] for entry in content["runs"] if not _is_further(entry))
     return replace(batch, runs=tuple(ordered))
 
@@ -366,9 +382,9 @@ def has_file(entry: Mapping[str, Any]) -> bool:
 
 def _kept_runs(
     batch: StoredBatch, entries: Sequence[dict[str, Any]], measured_by: str
-) -> tuple[StoredRun, ...]:
-    """The runs of a scenario as `_runs_of`, with values in their files, and kept where all of these
-    hold what was written.
+) -> tuple[Sequence[StoredRun], Sequence[StoredRun]]:
+    """The runs of a scenario with values in their files, kept where all of these hold what was
+    written; and those of `_runs_of`, where they were not kept.
 
     Args:
         batch: without its runs.
@@ -376,16 +392,20 @@ def _kept_runs(
         measured_by: digest of the metrics, users' own among them.
     """
     paths = [batch.folder / entry["file"] for entry in entries if has_file(entry)]
-    about = os.path.abspath(batch.folder), entries, measured_by
+    timeless = [entry | {"seconds": 0.0} for entry in entries]  # another one where a run is kept
+    about = os.path.abspath(batch.folder), timeless, measured_by
     key = kept_values.key_of_files(paths, *about)
     runs = kept_values.recalled("runs", key)
-    if runs is None:
-        runs = tuple(map(partial(_values_later, batch.folder), _runs_of(batch, entries, keep=True)))
-        elsewhere = all(run.later or run.dataset is None for run in runs)
-        unchanged = key and key == kept_values.key_of_files(paths, *about)
-        if elsewhere and unchanged and all(proven.verify(path).proven for path in paths):
-            kept_values.keep("runs", key, runs)
-    return runs
+    if runs is not None:
+        seconds = {entry["file"]: entry["seconds"] for entry in entries}
+        return [replace(run, seconds=seconds[run.file]) for run in runs], ()
+    whole = _runs_of(batch, entries, keep=True)
+    runs = tuple(_values_later(batch.folder, run) for run in whole)
+    elsewhere = all(run.later or run.dataset is None for run in runs)
+    unchanged = key and key == kept_values.key_of_files(paths, *about)
+    if elsewhere and unchanged and all(proven.verify(path).proven for path in paths):
+        kept_values.keep("runs", key, runs)
+    return runs, whole
 
 
 def _values_later(folder: Path, run: StoredRun) -> StoredRun:
