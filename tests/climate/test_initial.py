@@ -268,6 +268,12 @@ BAD = {
     "no grid": (lambda x: x.stack(n=("latitude", "longitude")), "longitudes along one axis"),
     "numbered": (lambda x: air(range(1, 5), "1"), r"'level' say no pressures \(units: '1'\)"),
     "twice": (lambda x: air((500.0, 500.0, 100.0)), "two or more different pressures"),
+    "no level": (lambda x: x.isel(level=slice(0)), "'level' are 0; accepted: two or more"),
+    "no time": (lambda x: x.expand_dims(time=2).isel(time=slice(0)), "holds no time: 'time'"),
+    "no name": (lambda x: x.rename(t=("t", 1)), "has no temperature on levels; found: u, v, sp, z"),
+    "north": (
+        lambda x: x.assign_coords(latitude=x.latitude.astype(str)), "19 values, not all finite num"
+    ),
     "members": (lambda x: x.expand_dims(number=2), "2 fields along 'number'"),
     "times": (
         lambda x: x.expand_dims(time=np.array(["2001-01-01", "2001-01-02"], "M8[ns]")),

@@ -326,8 +326,8 @@ class _Found:
     def fields(self) -> list[str]:
         """Names of variables on the grid."""
         return [
-            str(name) for name, x in self.dataset.data_vars.items()
-            if {self.row, self.column} <= set(x.dims)
+            name for name, x in self.dataset.data_vars.items()
+            if isinstance(name, str) and {self.row, self.column} <= set(x.dims)
         ]  # fmt: skip
 
     def chosen_of(self, wanted: tuple) -> dict[str, str]:
@@ -424,11 +424,12 @@ def _axis(dataset: xr.Dataset, what: str, source: str) -> Hashable:
 
 
 def _degrees(values: xr.DataArray, source: str) -> np.ndarray:
-    degrees = np.round(np.asarray(values.values, np.float64), _PLACES)
+    is_number = values.dtype.kind in "fiu"
+    degrees = np.round(values.values.astype(np.float64), _PLACES) if is_number else np.array([])
     if not np.isfinite(degrees).all() or degrees.size < 4:
         raise InputError(
-            f"{source}: '{values.name}' has {degrees.size} values"
-            f"{'' if degrees.size < 4 else ', not all finite'}; accepted: at least 4 degrees"
+            f"{source}: '{values.name}' has {values.size} values"
+            f"{'' if values.size < 4 else ', not all finite numbers'}; accepted: at least 4 degrees"
         )
     return degrees
 
@@ -498,11 +499,12 @@ def _levels(
     top = re.search(r"ptop:\s*(\S+)", str(attrs.get("formula_terms", "")))
     if sigma and top and top[1] in dataset and np.any(dataset[top[1]].values != 0.0):
         raise InputError(f"{what} begin at a pressure ('{top[1]}') above 0; {accepted}")
+    ends = f" from {values[0]:g} to {values[-1]:g}" if values.size else ""
     fits = values.size > 1 and values[0] > 0.0 and np.isfinite(values).all()
     fits = fits and np.diff(values).min() > 0.0
     if not fits or (sigma and values[-1] > 1.0):
         raise InputError(
-            f"{what} are {values.size} from {values[0]:g} to {values[-1]:g}; accepted: two or more "
+            f"{what} are {values.size}{ends}; accepted: two or more "
             f"different {'numbers above 0, 1 at most' if sigma else 'pressures above 0'}"
         )
     return values, sigma, order
@@ -520,7 +522,9 @@ def _place(
                 f"dataset.isel({axis}=0)"
             )
         return 0, when
-    texts, numbers = _times(dataset, axis)
+    texts, numbers = _times(dataset, axis) if size else ([], None)
+    if size == 0:
+        raise InputError(f"{source} holds no time: '{axis}' has no values; give another file")
     if time is None:
         if size > 1:
             how = "dataset.isel" + f"({axis}=-1)"
