@@ -39,8 +39,8 @@ PROBLEMS = {
     "3.11": ("exp(x)/(exp(x) - 1)", SMALL),
 }
 """Name -> the expression, and which numbers it is given."""
-FEW = ("3.1", "p42-", "3.4.2", "3.4.5")
-"""Those of the usual tests: conjugate, branch, all places at once, two series."""
+FEW = ("p42-", "3.4.2")
+"""Those of the usual tests, and not of the slow ones in fp32: a branch, and series."""
 
 
 def inputs(kind: str, bits: int, count: int, seed: int, other: bool = False) -> dict:
