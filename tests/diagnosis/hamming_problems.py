@@ -40,7 +40,7 @@ PROBLEMS = {
 }
 """Name -> the expression, and which numbers it is given."""
 FEW = ("p42-", "3.4.2")
-"""Those of the usual tests, and not of the slow ones in fp32: a branch, and series."""
+"""Those of the usual tests, and not of the slow ones in fp32: a branch, and all places at once."""
 
 
 def inputs(kind: str, bits: int, count: int, seed: int, other: bool = False) -> dict:
