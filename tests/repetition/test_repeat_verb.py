@@ -225,7 +225,8 @@ UNDRAWN = """
 import sys, types
 
 page = types.ModuleType("sciprec.report.page")
-page.write_page, page.table = lambda batch: batch.folder / "index.html", lambda batch: []
+page.write_page = lambda batch, **how: batch.folder / "index.html"
+page.table = lambda batch, **how: []
 sys.modules[page.__name__] = page
 """
 
