@@ -314,6 +314,7 @@ def test_maps_of_digits_have_whole_numbers_and_keep_what_is_not_known():
 def test_long_labels_are_cut_in_the_middle_and_stay_apart():
     long = "float:p=53,emin=-1022,emax=1023,round=rn with state in float:p=21"
     assert short("mlu370+carry") == "mlu370+carry"
+    assert short("assignment:by_line@5a1803b6e172+carry") == "by_line+carry"
     assert len(short(long)) <= LONGEST_LABEL and short(long) != short(f"{long}+carry")
     assert short(long).startswith("float:p=53") and short(long).endswith("float:p=21")
 

@@ -9,6 +9,7 @@ import pytest
 
 from sciprec.cli.exit_codes import GOOD, NOT_MET
 from sciprec.drawing.svg import drawn, to_svg
+from sciprec.foundation import origin
 from sciprec.foundation.errors import InputError
 from sciprec.foundation.sealed import sealed
 from sciprec.report.sections.figures import block_maximum
@@ -77,6 +78,15 @@ def test_page_says_per_arithmetic_what_it_is_good_for(little_batch):
     assert "Error of height against fp64" in text
     for file in little_batch.files:
         assert f'href="{file.name}"' in text
+
+
+def test_the_last_line_says_what_made_the_page(little_batch, monkeypatch):
+    text = little_batch.page.read_text(encoding="utf-8")
+    assert f"<footer>{origin.version_in_words()}</footer>" in text
+    for commit, end in (("", ""), ("0123abc-dirty", ", commit 0123abc-dirty")):  # a wheel has none
+        monkeypatch.setattr(origin, "git_state", lambda commit=commit: commit)
+        words = f"Page made by sciprec {origin.version_of('sciprec')}{end}"
+        assert origin.version_in_words.__wrapped__() == words
 
 
 @pytest.mark.slow

@@ -15,7 +15,7 @@ from sciprec.report.stored.batch import StoredRun
 from sciprec.report.stored.shown import main_error
 from sciprec.results.comparison.rows import Row, main_row
 from sciprec.results.comparison.verdicts import outcome_in_words
-from sciprec.results.comparison.wording import factor
+from sciprec.results.comparison.wording import factor, short
 
 LEAST_GAIN = 3.0
 """A suggestion has to reduce the error by this factor in the run that verifies it."""
@@ -131,10 +131,12 @@ def _changes(run: StoredRun, runs: Sequence[StoredRun]) -> list[tuple[str, Store
     smallest = min(wider, key=lambda o: (_size(o), _error(o)), default=None)
     nearest = min(as_wide, key=_error, default=None)
     if nearest is not None and (nearest is not smallest or run.verdict.acceptable):
-        changes.append((f"{nearest.backend} takes as many bytes", nearest))
+        changes.append((f"{short(nearest.backend)} takes as many bytes", nearest))
     if smallest is not None and not run.verdict.acceptable:
         suffix = "out compensation" if run.compensation == PLAIN else f" '{run.compensation}'"
-        size = f"{smallest.backend} ({_size(smallest)[1]} bits)"
+        by_place = smallest.backend.startswith("assignment:")
+        bits = "formats by place" if by_place else f"{_size(smallest)[1]} bits"
+        size = f"{short(smallest.backend)} ({bits})"
         changes.append((f"{size} is the smallest with{suffix} that meets the tolerances", smallest))
     return changes
 

@@ -24,13 +24,16 @@ def number(value: float | None) -> str:
 LONGEST_LABEL = 48
 _USUAL = re.compile(r",(subnormals=keep|overflow=infinity|round=rn)(?![\w.])")
 _EXPONENTS = re.compile(r",emin=(-?\d+),emax=(\d+)")
+_ASSIGNED = re.compile(r"assignment:([^@+]+)@[0-9a-f]+")
 
 
 def short(label: str) -> str:
     """The short name of an arithmetic: a spec string without what is so anyway, as "float:p=8" of
-    "float:p=8,emin=-126,emax=127,subnormals=keep,overflow=infinity,round=rn"; the middle of a name
-    that is still long is left out.
+    "float:p=8,emin=-126,emax=127,subnormals=keep,overflow=infinity,round=rn"; an assignment's own
+    name, as "by_line" of "assignment:by_line@5a1803b6e172". The middle of a name that is still long
+    is left out.
     """
+    label = _ASSIGNED.sub(r"\1", label)
     if "float:" in label:
         label = _EXPONENTS.sub(_unusual, _USUAL.sub("", label))
     if len(label) <= LONGEST_LABEL:
