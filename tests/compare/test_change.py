@@ -12,6 +12,7 @@ from sciprec.results.comparison import compare
 from sciprec.results.comparison.pointwise import change
 from sciprec.results.comparison.stored_metrics import judge_again
 from sciprec.results.comparison.verdicts import judge
+from sciprec.results.output.stated import BUDGETS
 from tests.shell.conftest import undrawn
 
 __all__ = ["undrawn"]
@@ -103,6 +104,21 @@ def test_a_run_that_stands_where_truth_moves_is_named(seed):
         row = row_of(truth, run, rtol=1.0)
         assert (row.severity == "still") == still
         assert row.errors["share_of_change"] == pytest.approx(1.0 - share, abs=1e-6)
+
+
+def test_a_budget_that_a_flow_keeps_is_no_state_that_stands():
+    """fp32 was called still since the mean enstrophy changed by 1.3e-19 in the truth."""
+    golden = 7.6e-13 * (1.0 + 1.7e-7 * np.linspace(0.0, 1.0, 11))
+    mean = {"units": "m-1 s-2", "cell_methods": "time: point area: mean"}
+    for name, severity in (("potential_enstrophy", "noise"), ("global_mean_heat", "still")):
+        truth, run = (
+            xr.Dataset(
+                {name: ("time", values, mean)}, {"time": np.arange(11.0)},
+                {BUDGETS: "mass energy potential_enstrophy"},
+            )
+            for values in (golden, np.full(11, golden[0]))
+        )  # fmt: skip
+        assert compare(truth, run, rtol=1e-4).row(name).severity == severity
 
 
 def test_what_has_no_time_has_no_share():

@@ -28,7 +28,13 @@ from sciprec.results.comparison.pointwise.points import (
 from sciprec.results.comparison.pointwise.statistics import Statistics, statistics_of
 from sciprec.results.comparison.pointwise.tally import Tally
 from sciprec.results.comparison.pointwise.times import are_times, same_times, time_conversion
-from sciprec.results.output.stated import FREE_LENGTHS, START, is_compared, without_history
+from sciprec.results.output.stated import (
+    FREE_LENGTHS,
+    START,
+    budget_names,
+    is_compared,
+    without_history,
+)
 
 MOST_DIFFERENCES = 4  # named in a message
 _FREE = (
@@ -57,6 +63,8 @@ class Pair:
         start: values of truth and run before the first step, where no axis of time has them.
         steps: of the run, at least as many as there are times after the first.
         truth_roundoff: unit roundoff of the truth's values.
+        is_budget: whether it is a mean over the globe that the flow keeps but for small terms, so
+            that its change tells nothing of whether the state moves.
     """
 
     name: str
@@ -72,6 +80,7 @@ class Pair:
     start: tuple[np.ndarray, np.ndarray] | None = None
     steps: int = 1
     truth_roundoff: float = 2.0**-53
+    is_budget: bool = False
 
     def blocks(self) -> Iterator[PairBlock]:
         """Both variables with weights and scales, in blocks: memory does not depend on the size."""
@@ -94,7 +103,11 @@ class Pair:
 
     @cached_property
     def change(self) -> Change | None:
-        """How far truth and run have moved from where they began; None without an axis of time."""
+        """How far truth and run have moved from where they began; None without an axis of time, and
+        for a budget.
+        """
+        if self.is_budget:
+            return None
         noise = self.truth_roundoff * math.sqrt(self.steps)
         return change_of((self.truth, self.run), self.weights, self.dims, self.start, noise)
 
@@ -255,6 +268,8 @@ def _pair_of(golden: xr.Dataset, actual: xr.Dataset, name: str) -> Pair:
         (packing_of(truth), packed), _started(golden, actual, name),
         max(steps_attribute(actual.attrs), actual.sizes.get("time", 1) - 1, 1),
         number_format(golden.attrs, truth.dtype).unit_roundoff,
+        is_budget=name in budget_names(golden.attrs)
+        and "area: mean" in str(truth.attrs.get("cell_methods", "")),
     )  # fmt: skip
 
 
