@@ -20,8 +20,8 @@ from sciprec.precision.formats.backend import Backend, resolve_backend
 from sciprec.precision.operations.operation import OPERATIONS, Operation
 from sciprec.tools.trace import needed_memory
 from sciprec.tools.trace.models import census as model_census
+from sciprec.tools.trace.models import course
 from sciprec.tools.trace.models import runs as model_runs
-from sciprec.tools.trace.models import traces as model_traces
 from sciprec.tools.trace.models.between import Crossings, Ladder
 from sciprec.tools.trace.models.copies import Copies
 from sciprec.tools.trace.models.traces import Results, trace_program
@@ -229,7 +229,7 @@ def test_how_long_a_trace_takes_is_told(monkeypatch):
     said: list[str] = []
     trace_program(by_kernels, "fp16", model="kernels", on_estimate=said.append)
     assert not said
-    monkeypatch.setattr(model_traces, "_LONG", 1e-9)
+    monkeypatch.setattr(course, "_LONG", 1e-9)
     found = trace_program(by_kernels, "fp16", model="kernels", lanes=4, on_estimate=said.append)
     (sentence,) = said
     told = re.fullmatch(

@@ -186,7 +186,7 @@ def test_a_format_is_a_row(tmp_path):
     sciprec.lift(times, "binary24,round=rz")(x, 1.0, found)
     assert found.tolist() == [1.0, -(2.0 - 2.0**-16) * 2.0**63, 0.0]
     assert "binary24" in sciprec.backends()
-    listed = CliRunner().invoke(app, ["backends"])
+    listed = CliRunner().invoke(app, ["list", "backends"])
     assert listed.exit_code == 0 and "binary24" in listed.output
     text = (SCENARIOS / "long_accumulation.toml").read_text()
     path = tmp_path / "scenario.toml"

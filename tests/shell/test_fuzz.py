@@ -210,7 +210,7 @@ def doors():
         }),
         "tune": (sciprec.tune, {
             "kernel": halve, "args": given, "tolerance": 0.1, "output": None,
-            "metric": "relative_l2", "formats": ("fp64", "bf16"), "unit": "line", "check": None,
+            "metric": "relative_l2", "formats": ("fp64", "bf16"), "by": "line", "check": None,
             "margin": 1.5,
         }),
         "monitor": (sciprec.monitor, asked | {
@@ -308,7 +308,7 @@ def test_doors_of_models_take_or_refuse_every_argument_before_they_compute(monke
     for door, more in (
         (trace_scenario, {"backend": "fp16", "by": "line", "lanes": 4, "samples": None}),
         (tune_scenario, {
-            "tolerance": 0.1, "metric": "relative_l2", "formats": ("fp64", "bf16"), "unit": "line",
+            "tolerance": 0.1, "metric": "relative_l2", "formats": ("fp64", "bf16"), "by": "line",
             "check": None, "margin": 1.5,
         }),
     ):  # fmt: skip

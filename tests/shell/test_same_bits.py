@@ -50,9 +50,9 @@ COUNTED = ("bf16,round=sr", "mlu370-noise", "fixed32")
 def no_pages():
     """Pages are not drawn, which takes longest."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("sciprec.report.page.write_page", lambda batch: None)
-        patch.setattr("sciprec.report.page.table", lambda batch: [])
-        patch.setattr("sciprec.report.stored.batch.read_batch", lambda folder: None)
+        patch.setattr("sciprec.report.page.write_page", lambda batch, **keep: None)
+        patch.setattr("sciprec.report.page.table", lambda batch, **keep: [])
+        patch.setattr("sciprec.report.stored.batch.read_batch", lambda folder, **keep: None)
         yield
 
 
