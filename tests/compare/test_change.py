@@ -110,11 +110,12 @@ def test_a_budget_that_a_flow_keeps_is_no_state_that_stands():
     """fp32 was called still since the mean enstrophy changed by 1.3e-19 in the truth."""
     golden = 7.6e-13 * (1.0 + 1.7e-7 * np.linspace(0.0, 1.0, 11))
     mean = {"units": "m-1 s-2", "cell_methods": "time: point area: mean"}
-    for name, severity in (("potential_enstrophy", "noise"), ("global_mean_heat", "still")):
+    for name, severity in (
+        ("potential_enstrophy", "noise"), ("heat", "noise"), ("global_mean_heat", "still"),
+    ):  # fmt: skip
         truth, run = (
             xr.Dataset(
-                {name: ("time", values, mean)}, {"time": np.arange(11.0)},
-                {BUDGETS: "mass energy potential_enstrophy"},
+                {name: ("time", values, mean)}, {"time": np.arange(11.0)}, {BUDGETS: "heat"}
             )
             for values in (golden, np.full(11, golden[0]))
         )  # fmt: skip

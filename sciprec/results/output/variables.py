@@ -179,6 +179,9 @@ VARIABLES: dict[str, Variable] = {
     ),
 }
 
+GLOBAL_MEANS = frozenset(name for name, row in VARIABLES.items() if row.attributes == _MEAN)
+"""Names of the budgets of the atmosphere in this table."""
+
 
 def of_equations(
     fields: Iterable[str], budgets: Iterable[str], units: Mapping[str, str]

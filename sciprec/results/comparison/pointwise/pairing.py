@@ -35,6 +35,7 @@ from sciprec.results.output.stated import (
     is_compared,
     without_history,
 )
+from sciprec.results.output.variables import GLOBAL_MEANS
 
 MOST_DIFFERENCES = 4  # named in a message
 _FREE = (
@@ -268,7 +269,7 @@ def _pair_of(golden: xr.Dataset, actual: xr.Dataset, name: str) -> Pair:
         (packing_of(truth), packed), _started(golden, actual, name),
         max(steps_attribute(actual.attrs), actual.sizes.get("time", 1) - 1, 1),
         number_format(golden.attrs, truth.dtype).unit_roundoff,
-        is_budget=name in budget_names(golden.attrs)
+        is_budget=name in GLOBAL_MEANS.union(budget_names(golden.attrs))
         and "area: mean" in str(truth.attrs.get("cell_methods", "")),
     )  # fmt: skip
 
