@@ -504,7 +504,7 @@ def backend_names(given: Any) -> list[str]:
 
 
 def table() -> list[dict]:
-    """Return one row per named backend with its properties, for `sciprec backends` and the docs."""
+    """Return one row per named backend with its properties, for `sciprec list backends`."""
     return [_row(b) for b in backends().values()]
 
 
