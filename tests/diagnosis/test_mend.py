@@ -171,6 +171,9 @@ def test_what_a_patch_leaves_alone(repository):
 # ---- the rules -----------------------------------------------------------------------------------
 
 
+_LOOPS = {"SUM": "sum", "MAX": "max", "FIRST": "first"}
+
+
 class _Sums(ast.NodeTransformer):
     """SUM and MAX as Python's, and letters below them as elements of arrays."""
 
@@ -178,19 +181,18 @@ class _Sums(ast.NodeTransformer):
         self.inside = False
 
     def visit_Call(self, node):
-        before, self.inside = self.inside, node.func.id in ("SUM", "MAX")
+        before, self.inside = self.inside, node.func.id in _LOOPS
         is_loop, self.inside = self.inside, self.inside or before
         node.args = [self.visit(a) for a in node.args[:1]] if is_loop else [
             self.visit(a) for a in node.args]  # fmt: skip
         self.inside = before
         if is_loop:
-            name = "sum" if node.func.id == "SUM" else "max"
-            text = f"{name}([{ast.unparse(node.args[0])} for i in range(5)])"
+            text = f"{_LOOPS[node.func.id]}([{ast.unparse(node.args[0])} for i in range(5)])"
             return ast.parse(text, mode="eval").body
         return node
 
     def visit_Name(self, node):
-        if self.inside and node.id in "ABVWZ":
+        if self.inside and node.id in "ABDEVWZ":
             return ast.parse(f"{node.id}_each[i]", mode="eval").body
         return node
 
@@ -199,6 +201,8 @@ def valued(text, letters):
     functions = "sqrt sin cos tan atan asin acos exp log expm1 log1p sinh hypot atan2"
     names = {n: getattr(mpmath, n) for n in functions.split()}
     names |= {"simp": lambda x: x, "abs": abs, "max": max, "sum": sum,
+              "first": lambda x: x[0],
+              "POWER": lambda x: mpmath.mpf(2) ** mpmath.floor(mpmath.log(x, 2)),
               "mean": lambda x: sum(x) / len(x), "fma": lambda x, y, z: x * y + z}  # fmt: skip
     tree = ast.fix_missing_locations(_Sums().visit(ast.parse(text, mode="eval")))
     return eval(compile(tree, "rule", "eval"), names | letters)
@@ -212,7 +216,7 @@ def test_a_rule_says_the_same_before_and_after(rule):
         for _ in range(20):
             letters = {n: mpmath.mpf(float(rng.uniform(0.1, 0.9))) for n in "ABDENPVWZ"}
             letters |= {f"{n}_each": [mpmath.mpf(float(v)) for v in rng.uniform(0.1, 0.9, 5)]
-                        for n in "ABVWZ"}  # fmt: skip
+                        for n in "ABDEVWZ"}  # fmt: skip
             if of_arrays:
                 letters["A"] = np.array(letters["A_each"])
             letters["N"] = mpmath.mpf(5)

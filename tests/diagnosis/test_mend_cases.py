@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from sciprec import trace
+from sciprec import lift, quantize, trace
 from sciprec.extend import RULES, Rule
 from sciprec.tools.mend import updates
 
@@ -135,6 +135,35 @@ def norm(x):
     return math.sqrt(total)
 
 
+def conjugate_step(r, p, q):
+    rr = 0.0
+    pq = 0.0
+    for i in range(r.size):
+        rr += r[i] * r[i]
+        pq += p[i] * q[i]
+    return rr / pq
+
+
+def similarity(a, b):
+    ab = 0.0
+    aa = 0.0
+    bb = 0.0
+    for i in range(a.size):
+        ab += a[i] * b[i]
+        aa += a[i] * a[i]
+        bb += b[i] * b[i]
+    return ab / (math.sqrt(aa) * math.sqrt(bb))
+
+
+def spread(x):
+    s = 0.0
+    q = 0.0
+    for i in range(x.size):
+        s += x[i]
+        q += x[i] * x[i]
+    return q / x.size - (s / x.size) * (s / x.size)
+
+
 def product(a, b, c, out):
     for i in range(out.size):
         out[i] = a[i] * b[i] / c[i]
@@ -232,9 +261,10 @@ def inputs():
                            "distance by differences"),
         scaled: ("fp32", (degrees, degrees + 1e-4 * a, out), "difference first"),
         softmax: ("fp16", (np.linspace(-5.0, 14.0, n), out), "shifted by the largest"),
-        norm: ("fp16", (r.normal(0.0, 300.0, n),), "norm over its largest"),
+        norm: ("fp16", (r.normal(0.0, 300.0, n),), "norm scaled by a power of two"),
         product: ("fp16", (*(r.uniform(100.0, 900.0, (3, n))), out), "quotient first"),
-        root_mean_square: ("fp16", (r.normal(0.0, 300.0, n),), "root mean square over its largest"),
+        root_mean_square: ("fp16", (r.normal(0.0, 1e-4, n),),
+                           "root mean square scaled by a power of two"),
         attraction: ("fp16", (*(r.uniform(16.0, 24.0, (2, n))), out), "power of a quotient"),
         chain: ("fp16", (*(r.uniform(300.0, 900.0, (2, n))), 1e-3 * a, out),
                 "product in another order"),
@@ -243,6 +273,10 @@ def inputs():
         cosine_rest: ("fp32", (10.0 * powers / (1.0 + 10.0 * powers), out),
                       "cos x - 1 + x²/2 by its series"),
         exponential_rest: ("fp32", (powers, out), "exp x - 1 - x by its series"),
+        conjugate_step: ("fp16", tuple(1e-4 * r.uniform(1.0, 2.0, (3, n))),
+                         "quotient of sums, scaled by powers of two"),
+        similarity: ("fp16", (1e-4 * a, 1e-4 * a[::-1]), "cosine of vectors scaled by"),
+        spread: ("fp32", (300.0 + 10.0 * np.sin(np.arange(40.0)),), "shifted variance"),
     }  # fmt: skip
 
 
@@ -270,6 +304,22 @@ def test_a_variance_so_far_is_kept_by_welford(monkeypatch):
     mend = trace(running, "fp32", args, samples=1).mend(most=6)
     assert not any("Welford" in p.title for p in mend.proposals), mend
     assert any("Welford" in t.title for t in mend.tried)
+
+
+def test_a_power_of_two_scales_all_sizes():
+    """Norms of numbers of any size that the format has, and of what is no number of a norm."""
+    mended = trace(norm, "fp16", (np.full(9, 2.0**-13),), samples=1).mend().proposals[0].kernel
+    random = np.random.default_rng(7)
+    for backend, bits, least, largest in (("fp16", 11, -24, 15), ("bf16", 8, -133, 127)):
+        run, as_it_was = lift(mended, backend), lift(norm, backend)
+        for _ in range(200):
+            x = random.uniform(1.0, 2.0, 9) * 2.0 ** random.integers(least, largest - 1)
+            x = quantize(x * random.choice([1.0, -1.0, 2.0**-9], 9), backend)
+            exact = math.hypot(*x)
+            if exact < 2.0**largest:
+                assert abs(run(x) - exact) <= 2.0 ** (3 - bits) * exact + 2.0**least, (backend, x)
+        for x in ([0.0, -0.0], [np.inf, 1.0], [-np.inf, np.nan], [np.nan, 1.0], []):
+            np.testing.assert_array_equal(run(np.array(x)), as_it_was(np.array(x)))
 
 
 def test_a_sum_by_blocks_costs_less_than_a_carry():

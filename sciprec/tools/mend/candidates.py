@@ -10,10 +10,13 @@ from functools import partial
 from sciprec.tools.mend.catalogue import RULES, Rule
 from sciprec.tools.mend.definitions import Place, base_of, places_of
 from sciprec.tools.mend.expressions import (
+    FIRST,
     FUNCTIONS,
     MAX,
+    POWER,
     SUM,
     called,
+    filled,
     is_number,
     key,
     parsed,
@@ -68,8 +71,8 @@ def candidates(before: Candidate, blamed: Sequence[int], overflows: bool) -> Ite
     Args:
         before: the source that rules are applied to.
         blamed: lines of the kernel as it was, in the file, the first to blame first.
-        overflows: whether results are not finite: rules against that come first then, and are
-            left out otherwise.
+        overflows: whether results are not finite, or numbers underflow to zero: rules against
+            that come first then, and are left out otherwise.
     """
     source = before.text
     ways: list[tuple[tuple[int, ...], Callable[[], Iterator[Candidate]]]] = []
@@ -171,6 +174,10 @@ class _Writing(ast.NodeTransformer):
         name = called(node)
         if name in (SUM, MAX):
             return self._looped(node, name)
+        if name == FIRST:
+            return self.visit(self._first(node))
+        if name == POWER:
+            return self._power(node)
         self.generic_visit(node)
         if isinstance(node.func, ast.Name) and name in FUNCTIONS and node.func.id == name:
             if node.func.id not in self.source.namespace:
@@ -184,20 +191,48 @@ class _Writing(ast.NodeTransformer):
         text = key(node)
         term = ast.unparse(ast.fix_missing_locations(self.visit(node.args[0])))
         counter, every = ast.unparse(node.args[1]), ast.unparse(node.args[2])
-        taken = {*self.names.values()} | {line.split()[0] for line in self.before}
-        wanted = "total" if kind == SUM else "largest"
-        name = self.source.free_name(wanted)
-        while name in taken:
-            name = self.source.free_name(f"{name}_more")
-        self.failed |= self.indentation is None
-        pad = self.indentation or ""
+        name = self._free("total" if kind == SUM else "largest")
         start, step = "0.0", f"{name} += {term}"
         if kind == MAX:
-            bound, imports = self.source.spelled("inf", self.place.statement.value)
-            self.imports.update(imports)
-            start, step = f"-{bound}", f"{name} = max({name}, {term})"
-        self.before += [f"{pad}{name} = {start}", f"{pad}for {counter} in {every}:",
-                        f"{pad}    {step}"]  # fmt: skip
+            start, step = f"-{self._spelled('inf')}", f"{name} = max({name}, {term})"
+        return self._stands(text, name, f"{name} = {start}", f"for {counter} in {every}:",
+                            f"    {step}")  # fmt: skip
+
+    def _first(self, node: ast.Call) -> ast.expr:
+        """An expression at the start of a range."""
+        value, counter, every = node.args
+        starts = called(every) == "range" and len(every.args)
+        self.failed |= not starts
+        start = every.args[0] if starts and starts > 1 else ast.Constant(0)
+        return filled(value, {counter.id: start})
+
+    def _power(self, node: ast.Call) -> ast.Name:
+        """The variable of a power of two, at most twice as small as it could be: half a bit is
+        taken off before rounding towards zero, so that neither end of a format's range is left.
+        """
+        text = key(node)
+        size, name = ast.unparse(self.visit(node.args[0])), self._free("scale")
+        exponent = f"{self._spelled('trunc')}({self._spelled('log2')}({size}) - 0.5)"
+        bound = self._spelled("inf")
+        return self._stands(text, name, f"{name} = 1.0", f"if 0.0 < {size} < {bound}:",
+                            f"    {name} = 2.0 ** {exponent}")  # fmt: skip
+
+    def _free(self, wanted: str) -> str:
+        """A name that neither the kernel uses nor the statements before."""
+        taken = {*self.names.values()} | {line.split()[0] for line in self.before}
+        tries = (self.source.free_name(wanted + end) for end in ("", *map(str, range(2, 1000))))
+        return next(name for name in tries if name not in taken)
+
+    def _spelled(self, name: str) -> str:
+        """A function, or a constant, as this kernel writes it."""
+        text, imports = self.source.spelled(name, self.place.statement.value)
+        self.imports.update(imports)
+        return text
+
+    def _stands(self, text: str, name: str, *statements: str) -> ast.Name:
+        """The variable that statements before this one make, for an expression."""
+        self.failed |= self.indentation is None
+        self.before += [(self.indentation or "") + line for line in statements]
         self.names[text] = name
         return ast.Name(name, ast.Load())
 

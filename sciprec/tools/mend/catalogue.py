@@ -2,7 +2,8 @@
 
 Letters stand for any expression. In sums and products the order does not matter, and a sum may have
 further terms. `simp(e)` is e written as a polynomial, where terms cancel before anything is
-rounded; SUM(e, k, range) is what a loop over k sums up from zero. A rule is tried wherever it fits,
+rounded; SUM(e, k, range) is what a loop over k sums up from zero, MAX its largest, FIRST the
+first, and POWER(e) a power of two near e. A rule is tried wherever it fits,
 and what it gives is offered only if runs prove it, so that a rule need not be right everywhere.
 """
 
@@ -14,9 +15,9 @@ from dataclasses import dataclass
 
 from sciprec.foundation.errors import InputError
 from sciprec.precision.registry import Rows
-from sciprec.tools.mend.expressions import FUNCTIONS, MAX, SUM, parsed
+from sciprec.tools.mend.expressions import FIRST, FUNCTIONS, MAX, POWER, SUM, parsed
 
-_CALLS = FUNCTIONS | {SUM, MAX, "simp"}
+_CALLS = FUNCTIONS | {SUM, MAX, FIRST, POWER, "simp"}
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ class Rule:
             "" for none.
         series: whether it is equal only to 2^-50 of itself, as a series that ends is.
         of_range: whether it helps against overflow or underflow alone: it is tried where a result
-            is not finite.
+            is not finite, or the trace saw numbers underflow to zero.
 
     Raises:
         InputError: it is no rule: an expression does not parse, a letter of the replacement is not
@@ -128,6 +129,7 @@ _OF_ANGLES = (
     ("tangents", "tan", "sin(simp(A - B))/(cos(A)*cos(B))"),
 )
 _MEAN, _OTHER_MEAN = "SUM(V, I, R)/N", "SUM(W, I, R)/N"
+_SHIFTED = "(V - FIRST(V, I, R))"
 _REST = f"(SUM(V - {_MEAN}, I, R)/N)"
 """The part that the rounding of the mean leaves."""
 
@@ -153,12 +155,31 @@ _APART = "SUM((A/{0} - B/{1})*(A/{0} - B/{1}), I, R)".format(*_LENGTHS)
 _TOGETHER = "SUM((A/{0} + B/{1})*(A/{0} + B/{1}), I, R)".format(*_LENGTHS)
 _ANGLE = f"2*atan2(sqrt({_APART}), sqrt({_TOGETHER}))"
 
+
+def _near(of: str, loop: str = "I, R") -> str:
+    """A power of two near the largest of something: dividing by it rounds nothing."""
+    return f"POWER(MAX(abs({of}), {loop}))"
+
+
+def _scaled(one: str, other: str, loop: str = "I, R") -> str:
+    """A sum of products of numbers near 1."""
+    return f"SUM(({one}/{_near(one, loop)})*({other}/{_near(other, loop)}), {loop})"
+
+
+_QUOTIENT = (
+    f"{_near('A')}/{_near('D', 'J, Q')}*({_near('B')}/{_near('E', 'J, Q')})"
+    f"*({_scaled('A', 'B')}/{_scaled('D', 'E', 'J, Q')})"
+)
+
 RULES = Rows(
     "rule",
     Rule("expm1", "exp(A) - 1", "expm1(A)", "Kahan (1986)"),
     Rule("log1p", "log(1 + A)", "log1p(A)", "Kahan (1986)"),
     Rule("two-pass variance", f"SUM(V*V, I, R)/N - {_MEAN}*({_MEAN})",
          f"SUM((V - {_MEAN})*(V - {_MEAN}), I, R)/N", "Chan, Golub, LeVeque (1983)"),
+    Rule("shifted variance", f"SUM(V*V, I, R)/N - {_MEAN}*({_MEAN})",
+         f"(SUM({_SHIFTED}*{_SHIFTED}, I, R) - SUM({_SHIFTED}, I, R)*SUM({_SHIFTED}, I, R)/N)/N",
+         "Chan, Golub, LeVeque (1983)"),
     Rule("two-pass sum of squares", "SUM(V*V, I, R) - SUM(V, I, R)*SUM(V, I, R)/N",
          f"SUM((V - {_MEAN})*(V - {_MEAN}), I, R)", "Chan, Golub, LeVeque (1983)"),
     Rule("two-pass covariance", f"SUM(V*W, I, R)/N - {_MEAN}*({_OTHER_MEAN})",
@@ -253,14 +274,16 @@ RULES = Rows(
          f"(A*A*({_series(_TURNED)})/sin(A) if abs(A) < 1 else 1/A - 1/tan(A))",
          "Taylor (1715)", series=True),
     Rule("hypot", "sqrt(A*A + B*B)", "hypot(A, B)", "Moler, Morrison (1983)", of_range=True),
-    Rule("norm over its largest", "sqrt(SUM(Z*Z, I, R))",
-         "(sqrt(SUM(Z*Z, I, R)) if SUM(Z*Z, I, R) - SUM(Z*Z, I, R) == 0 else "
-         "MAX(abs(Z), I, R)*sqrt(SUM((Z/MAX(abs(Z), I, R))*(Z/MAX(abs(Z), I, R)), I, R)))",
+    Rule("norm scaled by a power of two", "sqrt(SUM(Z*Z, I, R))",
+         f"{_near('Z')}*sqrt({_scaled('Z', 'Z')})", "Blue (1978)", of_range=True),
+    Rule("root mean square scaled by a power of two", "sqrt(SUM(Z*Z, I, R)/N)",
+         f"{_near('Z')}*sqrt({_scaled('Z', 'Z')}/N)", "Blue (1978)", of_range=True),
+    Rule("cosine of vectors scaled by powers of two",
+         "SUM(A*B, I, R)/({}*{})".format(*_LENGTHS),
+         f"{_scaled('A', 'B')}/(sqrt({_scaled('A', 'A')})*sqrt({_scaled('B', 'B')}))",
          "Blue (1978)", of_range=True),
-    Rule("root mean square over its largest", "sqrt(SUM(Z*Z, I, R)/N)",
-         "(sqrt(SUM(Z*Z, I, R)/N) if SUM(Z*Z, I, R) - SUM(Z*Z, I, R) == 0 else "
-         "MAX(abs(Z), I, R)*sqrt(SUM((Z/MAX(abs(Z), I, R))*(Z/MAX(abs(Z), I, R)), I, R)/N))",
-         "Blue (1978)", of_range=True),
+    Rule("quotient of sums, scaled by powers of two", "SUM(A*B, I, R)/SUM(D*E, J, Q)",
+         _QUOTIENT, "Blue (1978)", of_range=True),
     Rule("hypot of three", "sqrt(A*A + B*B + D*D)", "hypot(hypot(A, B), D)",
          "Moler, Morrison (1983)", of_range=True),
     Rule("root of each", "sqrt(A*B)", "(sqrt(A)*sqrt(B) if A > 0 else sqrt(A*B))",

@@ -16,8 +16,9 @@ Part = tuple[int, ast.expr]
 Monomial = tuple[tuple[str, int], ...]
 """Atoms, as text, with their powers."""
 Polynomial = dict[Monomial, Fraction]
-SUM, MAX = "SUM", "MAX"
-"""Calls that stand for a loop: SUM(e, k, range) is the sum of e over k."""
+SUM, MAX, FIRST, POWER = "SUM", "MAX", "FIRST", "POWER"
+"""Calls that stand for statements: SUM(e, k, range) is the sum of e over k, MAX its largest,
+FIRST the first; POWER(e) is a power of two near e, 1 where e is 0 or not finite."""
 _POWERS = (2, 3, 4)
 _MOST_TERMS = 40
 _ALIASES = {
@@ -28,7 +29,7 @@ FUNCTIONS = frozenset(
     "sqrt sin cos tan atan asin acos exp log expm1 log1p sinh cosh tanh hypot atan2 abs max min "
     "mean sum fma".split()
 )
-"""Functions that rows may name beside `SUM` and `MAX`."""
+"""Functions that rows may name beside `SUM`, `MAX`, `FIRST` and `POWER`."""
 
 
 def parsed(text: str) -> ast.expr:
@@ -249,7 +250,7 @@ def names_in(node: ast.AST) -> set[str]:
     for part in ast.walk(node):
         if isinstance(part, ast.Name):
             found.add(part.id)
-    counters = {n.args[1].id for n in ast.walk(node) if called(n) in (SUM, MAX)}
+    counters = {n.args[1].id for n in ast.walk(node) if called(n) in (SUM, MAX, FIRST)}
     return found - counters - _functions_of(node)
 
 

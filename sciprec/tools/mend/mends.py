@@ -32,13 +32,16 @@ _STEPPED_OVER = ("does not help", "is worse ", "makes the worst", "adds nothing"
 _NO_WORSE = 1.05
 
 
-def mended(problem: Problem, blamed: Sequence[Line], most: int) -> Mend:
+def mended(
+    problem: Problem, blamed: Sequence[Line], most: int, underflows: bool = False
+) -> Mend:
     """Proposals for a traced kernel.
 
     Args:
         problem: the kernel with its arguments in an arithmetic.
         blamed: lines of the trace, those to blame first.
         most: candidates that are run.
+        underflows: whether numbers became zero that are none.
 
     Raises:
         LiftError: the kernel's source cannot be read.
@@ -70,7 +73,7 @@ def mended(problem: Problem, blamed: Sequence[Line], most: int) -> Mend:
             f"bits in the mean and {before.worst:.1f} at most."
         )
         return _without(problem, before, verdict, notes)
-    search = _Search(judge, [n.line for n in here], most)
+    search = _Search(judge, [n.line for n in here], most, underflows)
     offered = []
     if helper is not None:
         lines = [n.line for n in blamed if n.function == blamed[0].function]
@@ -101,6 +104,7 @@ class _Search:
         judge: runs them.
         blamed: lines of the kernel, those to blame first.
         most: candidates that are run.
+        underflows: whether numbers became zero that are none.
 
     Attributes:
         tried: what is not offered, and why.
@@ -108,8 +112,9 @@ class _Search:
         late: whether it was ended for its time.
     """
 
-    def __init__(self, judge: Judge, blamed: Sequence[int], most: int):
+    def __init__(self, judge: Judge, blamed: Sequence[int], most: int, underflows: bool):
         self.judge, self.blamed, self.most = judge, blamed, most
+        self.leaves_range = underflows or judge.given.narrow.relative == float("inf")
         self.tried: list[Tried] = []
         self.ran = 0
         self.late = False
@@ -119,11 +124,10 @@ class _Search:
     def run(self, start: Candidate) -> list[Judged]:
         """All candidates that are proven."""
         before = self.judge.given.narrow
-        overflows = before.relative == float("inf")
         self._seen.add(start.text.text)
         frontier, offered = [Judged(start, "", before)], []
         for _ in range(_DEPTH):
-            judged = [j for one in frontier for j in self._round(one, overflows)]
+            judged = [j for one in frontier for j in self._round(one)]
             judged.sort(key=lambda j: _size(j.score))
             helping = [j for j in judged if not j.why]
             proven: list[Judged] = []
@@ -146,10 +150,10 @@ class _Search:
                 break
         return offered
 
-    def _round(self, before: Judged, overflows: bool) -> list[Judged]:
+    def _round(self, before: Judged) -> list[Judged]:
         """The candidates of one more rule, run in the arithmetic."""
         found = []
-        for candidate in candidates(before.candidate, self.blamed, overflows):
+        for candidate in candidates(before.candidate, self.blamed, self.leaves_range):
             if candidate.text.text in self._seen:
                 continue
             rule = RULES.get(candidate.rules[-1])

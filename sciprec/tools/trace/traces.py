@@ -132,7 +132,8 @@ class Trace(TraceData):
             'expm1'
         """
         whole("most", most, 1, 10_000, "a whole number from 1")
-        return REMEDIES["kernel"](self._work.problem, self._work.blamed, most)
+        underflows = any(e.kind == "underflow to zero" for e in self.events)
+        return REMEDIES["kernel"](self._work.problem, self._work.blamed, most, underflows)
 
     def html(self, path: str | Path, *, verify: int = 3, mend: Mend | None = None) -> Path:
         """Write a page: the source with heat by line, groups, and when the error arose; it brings
