@@ -40,14 +40,14 @@ CONFIDENCE = Range(
     "a probability above 0 and below 1, such as 0.95", above=0, most=1 - 2**-53
 )
 CLIMATE: dict[str, Range] = {
-    "days": Range("a number of days > 0, from 0.001 to 10000", least=0.001, most=10_000,
+    "days": Range("a number of days > 0, from 0.001 to 1000000", least=0.001, most=1_000_000,
                   unit="days"),  # fmt: skip
     "step_seconds": Range(
         "a time step in seconds, from 1 to 86400", least=1, most=86_400, unit="seconds"
     ),
     "output_hours": Range(
-        "hours from one stored state to the next, from 0.01 to 240000",
-        least=0.01, most=240_000, unit="hours",  # fmt: skip
+        "hours from one stored state to the next, from 0.01 to 24000000",
+        least=0.01, most=24_000_000, unit="hours",  # fmt: skip
     ),
 }
 PERTURBATION = Range("a number above 0, at most 0.1, such as 1.0e-14", above=0, most=0.1)

@@ -26,7 +26,9 @@ def test_a_run_is_a_labelled_dataset_in_si_units():
     run = climate.run("williamson_2", angle_degrees=45, **SHORT)
     assert run["height"].dims == ("time", "lat", "lon") and run["mass"].dims == ("time",)
     assert run["vorticity"].attrs["units"] == "s-1"
-    np.testing.assert_array_equal(run["time"], [0.0, 0.05])
+    assert run["time"].astype("M8[s]").values.astype(str).tolist() == [
+        "2000-01-01T00:00:00", "2000-01-01T01:12:00"
+    ]  # fmt: skip
     assert run.attrs["steps"] == 4 and run.attrs["blow_up"] == ""
     same = integrate("williamson_2", SMALL, 0.05, step_seconds=1080.0,
                      parameters={"angle_degrees": 45.0})  # fmt: skip
@@ -129,7 +131,7 @@ def test_a_scenario_runs_the_same_function():
     )  # fmt: skip
     run = run_dataset(Run(scenario, Variant("fp32"), "tilted.nc"))
     same = climate.run("williamson_2", 21, 0.05, "fp32", step_seconds=1080.0, angle_degrees=45)
-    xr.testing.assert_equal(run["height"], same["height"])
+    np.testing.assert_array_equal(run["height"], same["height"])
     assert "u" not in run
 
 

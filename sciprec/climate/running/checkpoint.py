@@ -22,6 +22,7 @@ from sciprec.climate.running.request import Request, Restart
 from sciprec.climate.stepping.levels import Level
 from sciprec.foundation import whole
 from sciprec.foundation.arguments import path
+from sciprec.foundation.dates import USUAL_START
 from sciprec.foundation.definitions import code_digest
 from sciprec.foundation.errors import InputError
 
@@ -185,6 +186,7 @@ def digest(request: Request) -> str:
         repr(request.perturbation), repr(request.stages),
         request.monitor and repr(request.monitor.identity()),
         request.adaptive and repr((request.adaptive, request.stops)),  # its shares are of the whole
+        *([] if request.since == USUAL_START else [repr(request.since)]),
     )  # fmt: skip
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 

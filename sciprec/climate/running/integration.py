@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -119,6 +119,8 @@ def integrate(
     monitor: Plan | None = None,
     adaptive: Adaptive | None = None,
     initial: GivenFields | None = None,
+    start_date: Any = None,
+    calendar: str | None = None,
 ) -> Trajectory:
     """Integrate a test case with every operation of the model rounded in the backend's arithmetic.
 
@@ -153,6 +155,8 @@ def integrate(
         adaptive: in place of a backend, a tolerance and the ladder of arithmetics that keeps it.
         initial: fields in the place of those of the case's initial state; `climate.run` reads them
             from a file or dataset.
+        start_date: from which days count, such as "2000-01-01"; the trajectory itself has days.
+        calendar: of CF, such as "noleap"; left out, "standard".
 
     Returns:
         The trajectory; where a value became infinite or NaN it ends, with a sentence in `blow_up`.

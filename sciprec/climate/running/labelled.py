@@ -17,6 +17,7 @@ from sciprec.climate.running.given_start import start_in_words, wanted_fields
 from sciprec.climate.running.integration import integrate_request
 from sciprec.climate.running.perturbation import Perturbation
 from sciprec.climate.running.request import Request, Restart, check_request
+from sciprec.climate.stepping.schemes import FILTER
 from sciprec.climate.transform.grid import GaussianGrid, resolve_truncation
 from sciprec.facets.adaptive.attributes import with_adapted
 from sciprec.facets.matrix_unit import MATRIX_UNITS
@@ -27,7 +28,8 @@ from sciprec.foundation.errors import InputError
 from sciprec.instruments.assigning.assigned_backend import every_place_met
 from sciprec.instruments.assigning.policies import in_place_of
 from sciprec.instruments.assigning.scaling import with_scaling
-from sciprec.results.output.dataset import trajectory_dataset
+from sciprec.results.output.dataset import CONVENTIONS, trajectory_dataset
+from sciprec.results.output.dates import with_dates
 from sciprec.results.output.given_fields import GivenFields, read_fields
 from sciprec.results.output.stated import INITIAL_STATE, STAGE_WORK, STORED_BITS, STORED_STATE
 from sciprec.results.output.variables import describe
@@ -52,6 +54,8 @@ def run(
     *,
     initial: xr.Dataset | str | Path | None = None,
     initial_fields: Mapping[str, str] | None = None,
+    start_date: Any = None,
+    calendar: str | None = None,
     time_scheme: str | None = None,
     stored: Any = None,
     stages: Any = None,
@@ -87,6 +91,9 @@ def run(
             there is one. "state.nc@2000-01-01T06" is one time of several; see docs/climate.md.
         initial_fields: names of variables by field, {"temperature": "T2"}, where they are not found
             by their CF standard name, GRIB short name, or the name of the field itself.
+        start_date: from which days count, a date such as "2000-01-01" or "1979-06-01T12:00" (left
+            out, the first), or one of Python, NumPy or cftime.
+        calendar: of the CF conventions: "standard", "noleap", "360_day" and so on.
         time_scheme: name of a registered time scheme; left out, the usual one of the equations.
         stored: format in which the state and its residual are kept between steps, such as "fp16";
             a wider one than the backend's is a master copy, whose update is done in it; formats by
@@ -125,8 +132,9 @@ def run(
 
     Returns:
         An xarray Dataset with dimensions time, lat, lon (and sigma), the fields in SI units, the
-        budgets over time, and the run's own numbers as attributes; `blow_up` is empty, or the
-        sentence of why it ended early.
+        budgets over time, and as attributes what was run and the run's own numbers; `blow_up` is
+        empty, or the sentence of why it ended early. Times are dates, of cftime where datetime64
+        has no such date or calendar.
 
     Raises:
         InputError: something unknown or out of range was asked for.
@@ -140,9 +148,10 @@ def run(
         time_scheme=time_scheme, compensation=compensation, stored=stored, stages=stages,
         variables=variables, checkpoints=checkpoints, progress=progress, perturbation=perturbation,
         threads=threads, monitor=plan_from(monitor), adaptive=keeping,
-        initial=fields_given(initial, initial_fields, case),
+        initial=fields_given(initial, initial_fields, case), start_date=start_date,
+        calendar=calendar,
     )  # fmt: skip
-    return run_request(request, counting)
+    return with_dates(run_request(request, counting))
 
 
 def fields_given(
@@ -166,10 +175,11 @@ def fields_given(
 
 
 def run_request(request: Request, count_operations: bool = False) -> xr.Dataset:
-    """Run what is asked for, and label it; see `run`."""
+    """Run what is asked for, and label it; see `run`. Times are numbers of days."""
     with every_place_met(request.backend):
         trajectory = integrate_request(request)
-    dataset = trajectory_dataset(trajectory)
+    dataset = trajectory_dataset(trajectory, request.since)
+    dataset.attrs = _about(request) | dataset.attrs
     if trajectory.observed is not None:
         dataset = with_monitor(dataset, trajectory.observed)
     if trajectory.adapted is not None:
@@ -187,6 +197,24 @@ def run_request(request: Request, count_operations: bool = False) -> xr.Dataset:
     if count_operations:
         dataset.attrs[STAGE_WORK] = json.dumps(counted_stages(in_fp64(request)))
     return dataset
+
+
+def _about(request: Request) -> dict[str, str]:
+    """What was run, as attributes of its dataset and file."""
+    parameters = request.parameters
+    named = parameters.case | parameters.equations | parameters.diffusion
+    named |= dict(zip(FILTER, parameters.filter, strict=True)) | {"fourier": parameters.fourier}
+    carried = {name: repr(each) for name, each in sorted(request.compensation.items())}
+    return {
+        "Conventions": CONVENTIONS,
+        "case": request.case.name,
+        "equations": request.equations.name,
+        "truncation": request.truncation.name,
+        "arithmetic": request.backend.name,
+        "compensation": json.dumps(carried) if carried else "none",
+        "time_scheme": request.scheme.name,
+        "parameters": json.dumps(named, sort_keys=True, default=repr),
+    }
 
 
 def reference_dataset(path: str | Path, truncation: str | int) -> xr.Dataset:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,6 +25,8 @@ from sciprec.climate.stepping.schemes import FILTER, TimeScheme
 from sciprec.climate.stepping.stored import StoredState, as_master_copy, resolve_stored
 from sciprec.climate.transform.grid import Truncation, resolve_truncation
 from sciprec.foundation.arguments import names, refused, whole, word
+from sciprec.foundation.dates import USUAL_START, StartDate
+from sciprec.foundation.dates import start_date as dated
 from sciprec.foundation.errors import InputError, meant
 from sciprec.foundation.limits import CLIMATE, THREADS, require_few_states
 from sciprec.instruments.assigning.assigned_backend import AssignedBackend
@@ -79,6 +81,7 @@ class Request:
         progress: called with the simulated days, or None.
         threads: how many make the steps together.
         initial: fields in the place of those of the case's initial state, or None.
+        since: the date from which days count.
     """
 
     case: Case
@@ -101,6 +104,7 @@ class Request:
     progress: Callable[[float], None] | None = None
     threads: int = 1
     initial: GivenFields | None = None
+    since: StartDate = USUAL_START
 
     @property
     def update(self) -> Backend:
@@ -129,6 +133,8 @@ def check_request(
     monitor: Plan | None = None,
     adaptive: Adaptive | None = None,
     initial: GivenFields | None = None,
+    start_date: Any = None,
+    calendar: str | None = None,
 ) -> Request:
     """Return the request whose arguments these are, those of `sciprec.climate.integrate`.
 
@@ -208,6 +214,7 @@ def check_request(
         progress=progress,
         threads=threads,
         initial=initial,
+        since=dated(start_date, calendar),
     )
 
 

@@ -14,8 +14,8 @@ import numpy as np
 import xarray as xr
 
 from sciprec.foundation.errors import InputError, why_no_file
-from sciprec.results.comparison.pointwise.times import in_numbers
 from sciprec.results.output import files, proven
+from sciprec.results.output.dates import in_numbers
 
 ONLY = "values"
 """Name of the variable that an array without a name becomes."""

@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from sciprec.results.output.pieces import read_later
+from sciprec.foundation.dates import USUAL_START, StartDate
+from sciprec.results.output.pieces import TIME, read_later
 from sciprec.results.output.variables import VARIABLES, ZONAL_MEAN, Variable, describe, of_equations
 
+CONVENTIONS = "CF-1.11"
 CIRCLE = "circle"
 """Name of the longitude of zonal means."""
 EARTH_RADIUS_M = 6.37122e6  # Williamson et al. (1992)
@@ -21,7 +23,7 @@ PROCESSOR_SECONDS_RANGE = "processor_seconds_range"
 """Attribute of a file: the least and the most that this time may be."""
 
 
-def trajectory_dataset(trajectory: Any) -> xr.Dataset:
+def trajectory_dataset(trajectory: Any, since: StartDate = USUAL_START) -> xr.Dataset:
     """The dataset of a model's trajectory on a latitude-longitude grid.
 
     Args:
@@ -30,6 +32,7 @@ def trajectory_dataset(trajectory: Any) -> xr.Dataset:
             may be what reads them when it is indexed), units (of variables whose unit is not the
             table's), vertical (sigma and sigma_bnds, or nothing), radius_m, step_seconds, steps,
             blow_up, timing, fixed_point.
+        since: the date from which its days count.
 
     Returns:
         Dimensions time, sigma where there are levels, lat, lon and bounds; the run's own numbers as
@@ -54,6 +57,7 @@ def trajectory_dataset(trajectory: Any) -> xr.Dataset:
         dataset["total_wavenumber"] = np.arange(dataset.sizes["total_wavenumber"])
     rows = of_equations(trajectory.fields, trajectory.budgets, trajectory.units)
     dataset = _described(dataset, rows)
+    dataset[TIME].attrs |= {"units": since.units, "calendar": since.calendar}
     for axis, edges in bounds.items():
         dataset[f"{axis}_bnds"] = ((axis, "bnds"), edges)
         dataset[axis].attrs["bounds"] = f"{axis}_bnds"

@@ -19,6 +19,7 @@ from sciprec.foundation.errors import InputError, why_no_file
 from sciprec.foundation.memory import bytes_of_memory
 from sciprec.foundation.whole import flush, replacing, temporary_folder, write_bytes
 from sciprec.results.output import pieces
+from sciprec.results.output.dates import in_numbers
 from sciprec.results.output.holdable import REFUSALS, refused_piece
 from sciprec.results.output.pieces import PIECE_BYTES, TIME, is_large, pieces_of_time
 
@@ -87,8 +88,10 @@ def _formed_in_memory(dataset: xr.Dataset) -> bytes | None:
 
 
 def without_encoding(dataset: xr.Dataset) -> xr.Dataset:
-    """The dataset without its variables' memory of the file that they were read from."""
-    result = dataset.copy()
+    """The dataset with numbers in place of dates, and without its variables' memory of the file
+    that they were read from.
+    """
+    result = in_numbers(dataset).copy()
     for variable in result.variables.values():
         variable.encoding = {}
     result.encoding = {}

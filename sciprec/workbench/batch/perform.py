@@ -21,7 +21,7 @@ from sciprec.instruments.assigning.policies import require_stages
 from sciprec.precision.formats.backend import Backend, resolve_backend
 from sciprec.results.comparison.verdicts import stopped_early
 from sciprec.results.output import digests, files
-from sciprec.results.output.dataset import PROCESSOR_SECONDS
+from sciprec.results.output.dataset import CONVENTIONS, PROCESSOR_SECONDS
 from sciprec.results.output.health import with_health, with_quantization
 from sciprec.results.output.stated import ROUNDED, RUN, SECONDS, is_compared
 from sciprec.scenario.variant import Variant
@@ -190,7 +190,7 @@ def with_identity(
     """
     shown = variant.label + (f", member {member}" if member else "")
     dataset.attrs = {
-        "Conventions": "CF-1.11",
+        "Conventions": CONVENTIONS,
         "title": f"{title} ({shown})",
         "source": f"sciprec {made_by['sciprec']}: {source}",
         "history": f"{made_by['made_at']} sciprec run",

@@ -50,7 +50,7 @@ _ROUNDED = (
 )
 _NO_KERNEL = {
     "days", "output_hours", "step_seconds", "truncation", "checkpoints", "variables",
-    "count_operations", "initial", "initial_fields",
+    "count_operations", "initial", "initial_fields", "start_date", "calendar",
 }  # fmt: skip
 """Keys of the table that no kernel depends on."""
 
@@ -148,6 +148,15 @@ class ClimateRun(Section):
         default_factory=dict, examples=['initial_fields = { temperature = "T2" }'],
         description="a table of names of variables in that file, by field",
     )  # fmt: skip
+    start_date: str | None = Field(
+        default=None, examples=['start_date = "1979-01-01"'],
+        description="the date from which days count, such as 1979-01-01T12:00; left out, that of "
+        "2000-01-01",
+    )  # fmt: skip
+    calendar: str | None = Field(
+        default=None, examples=['calendar = "noleap"'],
+        description="a calendar of the CF conventions, such as 360_day; left out, standard",
+    )  # fmt: skip
     checkpoints: str | None = Field(
         default=None, min_length=1, max_length=200, examples=['checkpoints = "checkpoints"'],
         description="a folder inside the output folder, whose checkpoints longer runs go on from",
@@ -159,6 +168,11 @@ class ClimateRun(Section):
         if folder is not None and not is_inside(folder):
             raise ValueError("it leaves the output folder")
         return folder
+
+    @field_validator("start_date", mode="before")
+    @classmethod
+    def _as_text(cls, date: Any) -> Any:
+        return date.isoformat() if hasattr(date, "isoformat") else date  # dates of TOML itself
 
     @model_validator(mode="after")
     def _states_fit_into_memory(self) -> ClimateRun:

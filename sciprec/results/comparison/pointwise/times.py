@@ -7,7 +7,6 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import xarray as xr
 
 from sciprec.foundation.errors import InputError
 from sciprec.results.comparison.pointwise.conversions import UnitConversion, conversion
@@ -20,38 +19,6 @@ _ALIKE = {"standard", "proleptic_gregorian"}
 _COMMON = (1582, 10, 15)
 _LATE = (2000, 1, 1)
 """A date that counts alike in both of them."""
-_DATES = "M"
-_MEANING = ("units", "calendar", "dtype")
-"""Attributes of numbers that stand for dates or durations, which the values have already."""
-
-
-def in_numbers(dataset: xr.Dataset) -> xr.Dataset:
-    """The dataset with dates and durations as numbers, with the attributes that files have: units,
-    and the calendar; as it is where there are none.
-    """
-    from xarray.coders import CFDatetimeCoder, CFTimedeltaCoder
-
-    encoded = {}
-    for name, variable in dataset.variables.items():
-        kind = variable.dtype.kind
-        spans = kind == "m"
-        if spans or kind == _DATES or (kind == "O" and _holds_dates(variable)):
-            plain = variable.copy(deep=False)
-            plain.attrs = {n: v for n, v in variable.attrs.items() if n not in _MEANING}
-            coder = CFTimedeltaCoder() if spans else CFDatetimeCoder()
-            encoded[name] = coder.encode(plain, name=name)
-    if not encoded:
-        return dataset
-    coordinates = {name: coded for name, coded in encoded.items() if name in dataset.coords}
-    data = {name: coded for name, coded in encoded.items() if name not in coordinates}
-    return dataset.assign_coords(coordinates).assign(data)
-
-
-def _holds_dates(variable: xr.Variable) -> bool:
-    import cftime
-
-    first = next((value for value in np.asarray(variable.values).flat if value is not None), None)
-    return isinstance(first, cftime.datetime)
 
 
 def are_times(*units: str) -> bool:
