@@ -4,7 +4,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
-import xarray as xr
 
 from sciprec import climate
 from sciprec.climate.cases.registry import CASES, require_state

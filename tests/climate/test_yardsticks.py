@@ -39,7 +39,8 @@ def run_at_t42(step_seconds, time_scheme):
 
 def truncation_error(step_seconds, time_scheme, day):
     """Relative l2 distance of the free surface of T42, in binary64, from T106's."""
-    height = run_at_t42(step_seconds, time_scheme)["height"].isel(time=[0, 5, 10].index(day)).sortby("lat").values
+    heights = run_at_t42(step_seconds, time_scheme)["height"].isel(time=[0, 5, 10].index(day))
+    height = heights.sortby("lat").values
     finer = FINER["height"][list(FINER["days"]).index(day)][np.argsort(FINER["lat"])]
     weights = np.polynomial.legendre.leggauss(finer.shape[0])[1][:, None]
     return np.sqrt(np.sum(weights * (height - finer) ** 2) / np.sum(weights * finer**2))

@@ -56,8 +56,8 @@ def test_every_key_is_listed_with_all_that_is_known_of_it(call):
     days = next(key for key in found["climate"] if key["path"] == "climate.days")
     assert days == {
         "path": "climate.days", "type": "number", "unit": "days", "limits": "≥ 0.001, ≤ 1e+06",
-        "accepted": "a number of days > 0, from 0.001 to 1000000", "required": True, "default": None,
-        "example": 5.0, "choices": [], "opens": False, "about": "",
+        "accepted": "a number of days > 0, from 0.001 to 1000000", "required": True,
+        "default": None, "example": 5.0, "choices": [], "opens": False, "about": "",
     }  # fmt: skip
     for name, keys in found.items():
         paths = {key["path"] for key in keys}
