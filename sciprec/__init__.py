@@ -55,7 +55,7 @@ if TYPE_CHECKING:  # what editors and type checkers see; at run time each is imp
     from sciprec.workbench.models.declaration import model as model
     from sciprec.workbench.study.kernel_page import study as study
 
-__version__ = "0.1.0"
+    __version__: str
 
 _PUBLIC = {
     "lift": "sciprec.precision.lifting.lifting",
@@ -126,6 +126,9 @@ if not TYPE_CHECKING:  # a checker knows the names above, and no others
     def __getattr__(name: str) -> Any:
         if name in _PACKAGES:
             found = imported(f"sciprec.{name}")
+        elif name == "__version__":  # as the installed package's metadata say
+            definitions = imported("sciprec.foundation.definitions")
+            found = globals()[name] = definitions.version_of("sciprec")
         elif name in _ELSEWHERE:
             found = globals()[name] = renamed(f"sciprec.{name}", _ELSEWHERE[name])
         else:

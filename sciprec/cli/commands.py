@@ -13,7 +13,6 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from sciprec import __version__
 from sciprec.cli import (
     baseline_verbs,
     climate_verbs,
@@ -60,6 +59,8 @@ app = typer.Typer(
 def _print_version(requested: bool) -> None:
     """Print the version for `--version` and end."""
     if requested:
+        from sciprec import __version__
+
         print(f"sciprec {__version__}")
         raise typer.Exit(GOOD)
 

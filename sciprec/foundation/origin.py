@@ -54,16 +54,23 @@ def simd_level() -> str:
 
 @functools.cache
 def version_in_words() -> str:
-    """The version that runs and, of a checkout, its commit: the last line of every page."""
-    commit = f", commit {git_state()}" if git_state() else ""
-    return f"Page made by sciprec {version_of('sciprec')}{commit}"
+    """The version that runs and, where it is known, its commit: the last line of every page."""
+    version, commit = version_of("sciprec"), git_state()
+    if commit:  # as git or the package says it now, not as it was when a checkout was installed
+        version = f"{version.partition('+')[0]}, commit {commit}"
+    return f"Page made by sciprec {version}"
 
 
 @functools.cache
 def git_state() -> str:
-    """The commit of the source that runs, marked when files differ from it; empty outside git."""
-    source = Path(__file__).resolve().parents[2]
-    return _git(source, *_DESCRIBE) if (source / ".git").exists() else ""
+    """The commit of the source that runs, marked when files differ from it: what git says of a
+    checkout, and what a wheel or an sdist was built from; empty where neither is known.
+    """
+    package = Path(__file__).resolve().parents[1]
+    if (package.parent / ".git").exists():
+        return _git(package.parent, *_DESCRIBE)
+    built = package / "commit.txt"  # written by .ci/version.py
+    return built.read_text(encoding="utf-8").strip() if built.is_file() else ""
 
 
 def commit_around(folder: str | Path) -> tuple[str, str]:

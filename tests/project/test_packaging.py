@@ -25,6 +25,7 @@ import sciprec
 from sciprec.foundation.shipped import EXAMPLES, PRICES, SCENARIOS, names
 
 ROOT = Path(__file__).parents[2]
+CHANGES = "# Changes\n\n## Unreleased\n\n"
 
 
 def normal(name):
@@ -205,9 +206,89 @@ def test_locks_are_made_of_what_pip_chooses_at_last(bootstrap, installs, monkeyp
     assert texts == [["A==1.4", "b==2"], ["-r requirements.lock", "c==3"]]
 
 
+@pytest.fixture(scope="module")
+def version():
+    """The version of a folder, asked as hatchling asks for that of this one."""
+    return program(".ci/version.py")
+
+
+@pytest.fixture
+def repository(tmp_path):
+    """A repository of one commit on the way to 0.2.0; runs git in it."""
+
+    def git(*words, where=tmp_path):
+        name = ["-c", "user.name=someone", "-c", "user.email=someone@example.org"]
+        done = subprocess.run(["git", "-C", where, *name, *words], check=True, capture_output=True)
+        return done.stdout.decode().strip()
+
+    (tmp_path / "CHANGELOG.md").write_text(f"{CHANGES}## 0.2.0\n## 0.1.0\n")
+    (tmp_path / ".git_archival.txt").write_bytes((ROOT / ".git_archival.txt").read_bytes())
+    (tmp_path / ".gitattributes").write_bytes((ROOT / ".gitattributes").read_bytes())
+    git("init", "-q")
+    git("add", ".")
+    git("commit", "-qm", "first")
+    return git
+
+
+def test_the_version_is_that_of_the_tag_or_on_the_way_to_the_next(version, repository, tmp_path):
+    def commit(words="describe --always --exclude=* --abbrev=12"):
+        return repository(*words.split())
+
+    assert version.version(tmp_path) == f"0.2.0.dev1+g{commit()}"
+    (tmp_path / "CHANGELOG.md").write_text(f"{CHANGES}- more\n\n## 0.2.0\n## 0.1.0\n")
+    assert version.version(tmp_path) == f"0.2.0.dev1+g{commit()}.dirty"
+    repository("commit", "-qam", "second")
+    repository("tag", "other")  # is none of a version
+    assert version.version(tmp_path) == f"0.2.0.dev2+g{commit()}"
+    repository("tag", "v0.2.0")
+    assert (version.version(tmp_path), version.commit(tmp_path)) == ("0.2.0", commit())
+    (tmp_path / "CHANGELOG.md").write_text(f"{CHANGES}## 0.2.0\n## 0.1.0\n")
+    assert version.version(tmp_path) == f"0.2.1.dev0+g{commit()}.dirty"
+    repository("commit", "-qam", "third")
+    assert version.version(tmp_path) == f"0.2.1.dev1+g{commit()}"
+    assert Version("0.2.0.dev2+g1") < Version("0.2.0") < Version("0.2.1.dev1+g1")
+
+
+def test_archives_shallow_clones_and_folders_have_versions(
+    version, repository, tmp_path, tmp_path_factory, capfd, monkeypatch
+):
+    commit = repository("describe", "--always", "--abbrev=12")
+    repository("commit", "-qm", "second", "--allow-empty")
+    last = repository("describe", "--always", "--abbrev=12")
+    shallow = tmp_path_factory.mktemp("shallow") / "clone"
+    repository("clone", "-q", "--depth=1", f"file://{tmp_path}", str(shallow))
+    assert version.version(shallow) == f"0.2.0.dev0+g{last}"  # it cannot count
+
+    def archive(of, name):
+        packed = tmp_path_factory.mktemp("archive")
+        repository("archive", "-o", str(packed / "a.tar"), of)
+        with tarfile.open(packed / "a.tar") as file:
+            file.extractall(packed / name, filter="data")
+        return packed / name
+
+    assert version.version(archive(commit, "untagged")) == f"0.2.0.dev0+g{commit}"
+    repository("tag", "v0.2.0", commit)
+    assert version.version(archive("v0.2.0", "tagged")) == "0.2.0"
+    behind = archive("HEAD", "behind")
+    assert version.version(behind) == f"0.2.1.dev1+g{last}"
+    assert capfd.readouterr().err == ""
+    (behind / ".git_archival.txt").unlink()
+    monkeypatch.setenv("PATH", "")  # no git either
+    assert version.version(behind) == version.version(tmp_path).partition("+")[0] == "0.2.0.dev0"
+    assert capfd.readouterr().err.splitlines()[0] == (
+        f"sciprec is built from {behind}, of which neither git nor an archive of git's says the "
+        "commit: its version is 0.2.0.dev0, without one"
+    )
+
+
 def test_the_version_is_written_once(project):
+    """In CHANGELOG.md, and beside it where a person cites it."""
     assert "version" in project["project"]["dynamic"] and "version" not in project["project"]
-    assert project["tool"]["hatch"]["version"]["path"] == "sciprec/__init__.py"
+    assert project["tool"]["hatch"]["version"]["path"] == ".ci/version.py"
+    assert importlib.metadata.version("sciprec") == sciprec.__version__
+    assert re.fullmatch(r"\d+\.\d+\.\d+(\.dev\d+)?(\+[\w.]+)?", sciprec.__version__)
+    text = (ROOT / "sciprec/__init__.py").read_text(encoding="utf-8")
+    assert not re.search(r"\d+\.\d+\.\d+", text)
 
 
 def test_the_citation_is_complete(project):
@@ -312,7 +393,8 @@ def installed(built, tmp_path_factory):
         )  # fmt: skip
 
     said = run("python", "-c", "import sciprec; print(sciprec.__file__, sciprec.__version__)")
-    assert said.stdout.split() == [str(packages / "sciprec" / "__init__.py"), sciprec.__version__]
+    version = built[0].name.split("-")[1]
+    assert said.stdout.split() == [str(packages / "sciprec" / "__init__.py"), version]
     return run
 
 
@@ -348,6 +430,9 @@ def test_a_wheel_of_the_sdist_is_the_wheel_and_holds_no_experiments(built, unpac
     shipped = {name for name in held[0] if name.startswith("sciprec/shipped/")}
     assert {Path(name).suffix for name in shipped} == {".toml", ".json", ".py"}
     assert not [name for name in held[0] if name.endswith(".md")]
+    if (ROOT / ".git").exists():
+        said = [zipfile.Path(one, "sciprec/commit.txt").read_text() for one in (built[0], again)]
+        assert said[0] == said[1] and re.fullmatch(r"[0-9a-f]{12}(-dirty)?\n", said[0])
     told = [zipfile.Path(one, f"{unpacked.name}.dist-info/METADATA").read_text("utf-8")
             for one in (built[0], again)]  # fmt: skip
     assert told[0] == told[1]  # the sdist keeps the address
@@ -393,6 +478,8 @@ def test_a_shipped_scenario_runs_to_its_page_without_a_checkout(installed, tmp_p
     assert done.returncode == 0, done.stderr
     page = (tmp_path / "index.html").read_text(encoding="utf-8")
     assert "sciprec run long_accumulation" in page and page.rstrip().endswith("</html>")
+    if (ROOT / ".git").exists():  # the wheel knows its commit
+        assert re.search(r"<footer>Page made by sciprec [\d.dev]+, commit [0-9a-f]{12}", page)
 
 
 @pytest.mark.slow

@@ -83,10 +83,10 @@ def test_page_says_per_arithmetic_what_it_is_good_for(little_batch):
 def test_the_last_line_says_what_made_the_page(little_batch, monkeypatch):
     text = little_batch.page.read_text(encoding="utf-8")
     assert f"<footer>{origin.version_in_words()}</footer>" in text
-    for commit, end in (("", ""), ("0123abc-dirty", ", commit 0123abc-dirty")):  # a wheel has none
+    monkeypatch.setattr(origin, "version_of", lambda name: "0.2.0.dev3+g0123")
+    for commit, end in (("", "+g0123"), ("4567-dirty", ", commit 4567-dirty")):
         monkeypatch.setattr(origin, "git_state", lambda commit=commit: commit)
-        words = f"Page made by sciprec {origin.version_of('sciprec')}{end}"
-        assert origin.version_in_words.__wrapped__() == words
+        assert origin.version_in_words.__wrapped__() == f"Page made by sciprec 0.2.0.dev3{end}"
 
 
 @pytest.mark.slow
