@@ -160,7 +160,12 @@ def lock():
     chosen = {}
     with tempfile.TemporaryDirectory() as folder:
         pip = make_environment(Path(folder) / "environment")
-        wanted = {LOCK: ["hatchling", "editables", str(ROOT)], TEST_LOCK: [f"{ROOT}[test]"]}
+        import tomllib  # not in the Pythons that main() refuses
+
+        groups = tomllib.loads(PROJECT.read_text(encoding="utf-8"))["dependency-groups"]
+        wanted = {
+            LOCK: ["hatchling", "editables", str(ROOT)], TEST_LOCK: [str(ROOT), *groups["test"]]
+        }  # fmt: skip
         for file, asked in wanted.items():
             call([*pip, "install", "--quiet", *asked], "pip could not resolve the dependencies.")
             command = [*pip, "list", "--format=freeze", "--exclude", "sciprec"]

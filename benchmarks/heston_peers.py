@@ -1,6 +1,6 @@
 """Other ways to simulate Heston's model, measured beside ours: plain NumPy, QuantLib, PyFENG.
 
-QuantLib and PyFENG are measured when they are installed (`pip install sciprec[peers]`).
+QuantLib and PyFENG are measured when they are installed (`pip install --group peers`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Other emulators, measured beside ours when they are installed (`pip install sciprec[peers]`;
+"""Other emulators, measured beside ours when they are installed (`pip install --group peers`;
 CPFloat: see `cpfloat.c`).
 
 Each does the same operations on whole arrays, rounding every result, as its users would write it.

@@ -81,7 +81,7 @@ def test_locks_hold_exact_versions_of_what_is_needed_each_once(project, pins):
     assert len(run | beside) == len(pins[0]) + len(pins[1])
     wanted = project["project"]["dependencies"] + project["build-system"]["requires"]
     assert set(map(normal, wanted)) <= run
-    tests = set(map(normal, project["project"]["optional-dependencies"]["test"]))
+    tests = set(map(normal, project["dependency-groups"]["test"]))
     assert tests <= run | beside and {"pytest", "mypy", "playwright", "quantlib"} <= beside
 
 
@@ -295,6 +295,24 @@ def test_the_citation_is_complete(project):
     told = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     assert {"cff-version", "message", "title", "authors"} <= set(told)  # what the format asks for
     assert told["license"] == project["project"]["license"]
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert told["version"] == re.search(r"^## (\d\S+)", changes, flags=re.MULTILINE)[1]
+
+
+def test_the_recipe_needs_what_the_package_needs(project):
+    """Under conda-forge's names, which are small."""
+    recipe = yaml.safe_load((ROOT / ".ci/recipe.yaml").read_text(encoding="utf-8"))
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    needs = recipe["requirements"]
+    assert recipe["package"] == {"name": "sciprec", "version": cited["version"]}
+    python = f"python {project['project']['requires-python']}"
+    small = {"matplotlib": "matplotlib-base"}
+    asked = {normal(one): one for one in project["project"]["dependencies"]}
+    conda = {f"{small.get(name, name)} >={one.split('>=')[1]}" for name, one in asked.items()}
+    assert set(needs["run"]) == {python, *conda}
+    assert {one.partition(" ")[0] for one in needs["host"]} == {"python", "pip"} | {
+        normal(one) for one in project["build-system"]["requires"]
+    }
 
 
 @pytest.mark.parametrize(
