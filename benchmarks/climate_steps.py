@@ -43,6 +43,7 @@ class Model:
         name: of the row.
         case, truncation, step_seconds: as in `climate.integrate`.
         parameters: of the case and the model.
+        tracers: how many it carries.
     """
 
     name: str
@@ -50,6 +51,7 @@ class Model:
     truncation: str
     step_seconds: float
     parameters: dict = field(default_factory=dict)
+    tracers: int = 0
 
 
 def mountain(truncation: str, step_seconds: float) -> Model:
@@ -57,10 +59,10 @@ def mountain(truncation: str, step_seconds: float) -> Model:
     return Model(f"shallow water {truncation}", "williamson_5", truncation, step_seconds)
 
 
-def forced(truncation: str, levels: int, step_seconds: float) -> Model:
-    """The forced atmosphere of Held and Suarez."""
-    name = f"Held-Suarez {truncation}L{levels}"
-    return Model(name, "held_suarez", truncation, step_seconds, {"levels": levels})
+def forced(truncation: str, levels: int, step_seconds: float, tracers: int = 0) -> Model:
+    """The forced atmosphere of Held and Suarez, which carries tracers."""
+    name = f"Held-Suarez {truncation}L{levels}" + (f", {tracers} tracers" if tracers else "")
+    return Model(name, "held_suarez", truncation, step_seconds, {"levels": levels}, tracers)
 
 
 STEPS: tuple[tuple[Model, tuple[str, ...]], ...] = (
@@ -68,6 +70,7 @@ STEPS: tuple[tuple[Model, tuple[str, ...]], ...] = (
     (mountain("T85", 300.0), FLOATS),
     (forced("T21", 10, 1800.0), (*FLOATS, FIXED)),
     (forced("T42", 20, 1200.0), FLOATS),
+    (forced("T42", 20, 1200.0, tracers=10), FLOATS[:1]),
 )
 SMALL_STEPS = ((mountain("T10", 1200.0), FLOATS[:2]), (forced("T5", 2, 1200.0), FLOATS[:1]))
 SCALING = tuple(
@@ -143,6 +146,7 @@ def _run(
         model.case, model.truncation, days, backend=backend, step_seconds=model.step_seconds,
         time_scheme="semi_implicit_leapfrog", output_hours=24 * days, parameters=model.parameters,
         threads=threads,
+        tracers={f"tracer_{k}": "gaussian_hill" for k in range(model.tracers)},
     )  # fmt: skip
     return clock() - start
 

@@ -114,14 +114,15 @@ def make_tendency_work(equations: EquationSet, convert: Conversion, dtype: DType
     """Work arrays: to the grid, on it, products there, from it, the transforms', the equations',
     the share of one thread alone, and what threads meet by.
 
-    Where products take the place of fields, one longitude is spare, so that fields do not lie apart
-    by a power of two, where caches hold few.
+    Where products take the place of fields, or kernels make shares, one longitude is spare, so that
+    fields do not lie apart by a power of two, where caches hold few.
     """
     transform, (fields, products) = convert.transform, convert.transformed
     truncation, size = transform.truncation, transform.degree.size
-    most, shape = max(fields, products), (truncation.nlon, truncation.nlat)
+    spare = int(equations.in_place or equations.share is not None)
+    most, shape = max(fields, products), (truncation.nlon + spare, truncation.nlat)
     if equations.in_place:
-        shared = aligned_zeros((most, shape[0] + 1, shape[1]), dtype)
+        shared = aligned_zeros((most, *shape), dtype)
         on_grid, products_on_grid = shared[:fields], shared[:products]
     else:
         on_grid, products_on_grid = (

@@ -187,6 +187,7 @@ def digest(request: Request) -> str:
         request.monitor and repr(request.monitor.identity()),
         request.adaptive and repr((request.adaptive, request.stops)),  # its shares are of the whole
         *([] if request.since == USUAL_START else [repr(request.since)]),
+        *([] if not request.tracers else [repr(request.tracers)]),
     )  # fmt: skip
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 

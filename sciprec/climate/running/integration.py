@@ -121,6 +121,7 @@ def integrate(
     initial: GivenFields | None = None,
     start_date: Any = None,
     calendar: str | None = None,
+    tracers: Mapping[str, float | str] | Sequence[str] | None = None,
 ) -> Trajectory:
     """Integrate a test case with every operation of the model rounded in the backend's arithmetic.
 
@@ -157,6 +158,7 @@ def integrate(
             from a file or dataset.
         start_date: from which days count, such as "2000-01-01"; the trajectory itself has days.
         calendar: of CF, such as "noleap"; left out, "standard".
+        tracers: initial field by name, a number or the name of a shape; or names of shapes.
 
     Returns:
         The trajectory; where a value became infinite or NaN it ends, with a sentence in `blow_up`.

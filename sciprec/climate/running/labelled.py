@@ -56,6 +56,7 @@ def run(
     initial_fields: Mapping[str, str] | None = None,
     start_date: Any = None,
     calendar: str | None = None,
+    tracers: Mapping[str, float | str] | Sequence[str] | None = None,
     time_scheme: str | None = None,
     stored: Any = None,
     stages: Any = None,
@@ -94,6 +95,8 @@ def run(
         start_date: from which days count, a date such as "2000-01-01" or "1979-06-01T12:00" (left
             out, the first), or one of Python, NumPy or cftime.
         calendar: of the CF conventions: "standard", "noleap", "360_day" and so on.
+        tracers: initial field by name, {"bell": "cosine_bell", "ones": 1.0}, a number or a shape;
+            or names of shapes; see docs/climate.md.
         time_scheme: name of a registered time scheme; left out, the usual one of the equations.
         stored: format in which the state and its residual are kept between steps, such as "fp16";
             a wider one than the backend's is a master copy, whose update is done in it; formats by
@@ -149,7 +152,7 @@ def run(
         variables=variables, checkpoints=checkpoints, progress=progress, perturbation=perturbation,
         threads=threads, monitor=plan_from(monitor), adaptive=keeping,
         initial=fields_given(initial, initial_fields, case), start_date=start_date,
-        calendar=calendar,
+        calendar=calendar, tracers=tracers,
     )  # fmt: skip
     return with_dates(run_request(request, counting))
 
@@ -214,7 +217,11 @@ def _about(request: Request) -> dict[str, str]:
         "compensation": json.dumps(carried) if carried else "none",
         "time_scheme": request.scheme.name,
         "parameters": json.dumps(named, sort_keys=True, default=repr),
-    }
+    } | (
+        {"tracers": json.dumps({t.name: t.start for t in request.tracers})}
+        if request.tracers
+        else {}
+    )
 
 
 def reference_dataset(path: str | Path, truncation: str | int) -> xr.Dataset:

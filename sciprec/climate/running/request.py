@@ -16,6 +16,8 @@ from sciprec.climate.cases.registry import Case, resolve_case
 from sciprec.climate.constants import SECONDS_PER_DAY, SECONDS_PER_HOUR
 from sciprec.climate.diagnostics.derived import derived_names
 from sciprec.climate.equations.registry import EquationSet
+from sciprec.climate.equations.tracers import Tracer, with_tracers
+from sciprec.climate.running.given_tracers import check_tracers
 from sciprec.climate.running.parameters import Parameters, check_parameters
 from sciprec.climate.running.perturbation import Perturbation
 from sciprec.climate.stages.matrix_legendre import require_unit
@@ -82,6 +84,7 @@ class Request:
         threads: how many make the steps together.
         initial: fields in the place of those of the case's initial state, or None.
         since: the date from which days count.
+        tracers: that the flow carries; the equations are with them.
     """
 
     case: Case
@@ -105,6 +108,7 @@ class Request:
     threads: int = 1
     initial: GivenFields | None = None
     since: StartDate = USUAL_START
+    tracers: tuple[Tracer, ...] = ()
 
     @property
     def update(self) -> Backend:
@@ -135,6 +139,7 @@ def check_request(
     initial: GivenFields | None = None,
     start_date: Any = None,
     calendar: str | None = None,
+    tracers: Any = None,
 ) -> Request:
     """Return the request whose arguments these are, those of `sciprec.climate.integrate`.
 
@@ -144,6 +149,8 @@ def check_request(
     found = resolve_case(case)
     row = resolve_truncation(truncation)
     equations = catalogue.EQUATIONS[found.equations]
+    carried = check_tracers(equations, tracers)
+    equations = with_tracers(equations, carried)
     scheme = _resolve_scheme(
         equations.time_scheme if time_scheme is None else time_scheme, parameters or {}
     )
@@ -215,6 +222,7 @@ def check_request(
         threads=threads,
         initial=initial,
         since=dated(start_date, calendar),
+        tracers=carried,
     )
 
 

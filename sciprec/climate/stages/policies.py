@@ -9,6 +9,7 @@ _TRANSFORM = "sciprec/climate/transform"
 _SHALLOW, _GRID = f"{_EQUATIONS}/shallow_water_kernels.py", f"{_EQUATIONS}/primitive_grid.py"
 _SPECTRAL, _COLUMN = f"{_EQUATIONS}/primitive_spectral.py", f"{_EQUATIONS}/vertical.py"
 _VORTICITY, _LEVELS = f"{_EQUATIONS}/barotropic_vorticity.py", f"{_STEPPING}/levels.py"
+_TRACERS = f"{_EQUATIONS}/tracers.py"
 _LEGENDRE = ((f"{_TRANSFORM}/legendre_stage.py", ""),)
 _UPDATES = ("apply_increment", "carry_increment", "share_increment")
 
@@ -35,6 +36,7 @@ CLIMATE_STAGES = (
             (_GRID, "thermal_products", "east", "north", "expanded", "rate", "gained", "heating",
              "zonal", "meridional", "energy", "pressure"),
             (_VORTICITY, "vorticity_fluxes"), (f"{_EQUATIONS}/advection.py", "tracer_fluxes"),
+            (_TRACERS, "carried_flat"), (_TRACERS, "carried_in_air", "along", "out"),
         ),
         why="local products, whose errors do not add up",
     ),
@@ -58,7 +60,8 @@ CLIMATE_STAGES = (
             *((_GRID, f, "from_below", "moved") for f in ("momentum_products", "thermal_products")),
             (_SPECTRAL, "primitive_spectral_tendency", "curl", "curl_im", "spread", "spread_im",
              "flux", "flux_im", "tendency"),
-            (_VORTICITY, "flux_convergence"),
+            (_VORTICITY, "flux_convergence"), (_TRACERS, "carried_in_air", "moved"),
+            (_TRACERS, "tracer_slopes"), (_TRACERS, "tracer_tendency"),
         ),
         why="divergence and curl of fluxes, and what vertical winds carry",
     ),

@@ -157,6 +157,11 @@ class ClimateRun(Section):
         default=None, examples=['calendar = "noleap"'],
         description="a calendar of the CF conventions, such as 360_day; left out, standard",
     )  # fmt: skip
+    tracers: dict[str, float | str] = Field(
+        default_factory=dict, examples=['tracers = { bell = "cosine_bell", ones = 1.0 }'],
+        description="a table of tracers that the flow carries: a number or the name of a shape, "
+        "with which it begins, by name",
+    )  # fmt: skip
     checkpoints: str | None = Field(
         default=None, min_length=1, max_length=200, examples=['checkpoints = "checkpoints"'],
         description="a folder inside the output folder, whose checkpoints longer runs go on from",

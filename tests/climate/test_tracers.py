@@ -1,0 +1,132 @@
+"""Tracers: what stays uniform, exact solutions, and the flow that does not feel them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import sciprec
+from sciprec.climate.equations import tracers as carried
+from sciprec.climate.running.checkpoint import digest
+from sciprec.climate.running.request import check_request
+from sciprec.foundation.errors import InputError
+
+ALL = {"ones": 1.0, "quarter": -0.25, "hill": "gaussian_hill"}
+AIR = {"case": "held_suarez", "truncation": "T10", "days": 0.125, "output_hours": 3, "levels": 3}
+WATER = {"case": "williamson_2", "truncation": "T10", "days": 0.25, "output_hours": 6}
+ROSSBY = WATER | {"case": "rossby_haurwitz"}
+
+
+@pytest.mark.parametrize("flow", [AIR, WATER, ROSSBY], ids=["air", "water", "rossby"])
+@pytest.mark.parametrize("arithmetic", [
+    {}, {"backend": "fp16"}, {"backend": "mlu370", "compensation": "carry"},
+    {"backend": "fixed16"}, {"backend": "fp32", "stages": "mixed-m0"},
+    {"backend": "fp16", "stored": "fp32"},
+])  # fmt: skip
+def test_uniform_tracers_keep_their_bits_and_others_do_not(flow, arithmetic):
+    run = sciprec.climate.run(**flow, **arithmetic, tracers=ALL)
+    assert (run["ones"] == 1.0).all() and (run["quarter"] == -0.25).all()
+    assert abs(run["hill"][-1] - run["hill"][0]).max() > 0.01
+
+
+@pytest.mark.parametrize("flow", [AIR, WATER], ids=["air", "water"])
+def test_flow_does_not_feel_tracers_and_threads_change_no_bit(flow):
+    alone = sciprec.climate.run(**flow)
+    both = sciprec.climate.run(**flow, tracers=ALL)
+    by_two = sciprec.climate.run(**flow, tracers=ALL, threads=2)
+    for name in alone.data_vars:
+        assert np.array_equal(alone[name], both[name]), name
+    for name in both.data_vars:
+        assert np.array_equal(by_two[name], both[name]), name
+
+
+def test_hill_in_solid_body_rotation_meets_the_exact_solution():
+    errors = []
+    for truncation in ("T10", "T21"):
+        run = sciprec.climate.run(
+            "williamson_2", truncation, days=1, output_hours=24, tracers=["gaussian_hill"]
+        )
+        lon, lat = np.radians(run["lon"].values), np.radians(run["lat"].values)
+        moved = np.cos(lat)[:, None] * np.cos(lon - 1.5 * np.pi - 2 * np.pi / 12)
+        exact = np.exp(-10.0 * (1.0 - moved))
+        errors.append(float(abs(run["gaussian_hill"][-1] - exact).max()))
+    assert errors[0] < 2e-2
+    assert errors[1] < 1e-5
+
+
+def test_combined_tracers_stay_combined(monkeypatch):
+    def both(lon, lat):
+        return 2.0 * carried.gaussian_hill(lon, lat) - carried.northern(lon, lat)
+
+    monkeypatch.setitem(carried.SHAPES, "both", both)
+    run = sciprec.climate.run(**AIR, tracers=["both", "gaussian_hill", "northern"])
+    made = 2.0 * run["gaussian_hill"] - run["northern"]
+    assert abs(run["both"] - made).max() < 1e-13
+
+
+def test_vertical_advection_is_that_of_the_formula():
+    rng = np.random.default_rng(3)
+    levels, nlat = 4, 6
+    q, fields = rng.normal(size=(2, levels, nlat)), rng.normal(size=(5 * levels + 3 + 22, 1, nlat))
+    velocity = rng.normal(size=(levels + 1, nlat))
+    velocity[[0, -1]] = 0.0
+    half, cosine = rng.uniform(1, 2, levels), rng.uniform(1, 2, nlat)
+    first, expected = 5 * levels + 3, np.zeros((2, levels, nlat))
+    for t in range(2):
+        row = first + t * (3 * levels - 1)
+        fields[row + 2 * levels : row + 3 * levels - 1, 0] = np.diff(q[t], axis=0)
+        slopes = fields[row : row + 2 * levels, 0].reshape(2, levels, nlat)
+        wind = fields[3 * levels : 5 * levels, 0].reshape(2, levels, nlat)
+        rising = velocity[1:-1] * np.diff(q[t], axis=0)
+        around = np.pad(rising, ((0, 1), (0, 0))) + np.pad(rising, ((1, 0), (0, 0)))
+        expected[t] = -(wind * slopes).sum(axis=0) * cosine - half[:, None] * around
+    sizes = np.array([levels, 2, 0, first, 1, 0])
+    products = np.zeros((1 + 2 * levels, 1, nlat))
+    none = np.zeros(1)
+    tables = none, none, none, none, cosine, sizes
+    carried.carried_in_air(0, fields, tables, half, velocity, products)
+    np.testing.assert_allclose(products[1:, 0].reshape(expected.shape), expected, rtol=1e-13)
+
+
+def test_run_that_was_stopped_goes_on_with_the_same_bits(tmp_path):
+    options = AIR | {"backend": "fp16", "compensation": "carry", "tracers": ALL}
+    whole = sciprec.climate.run(**options | {"days": 0.25})
+    sciprec.climate.run(**options, checkpoints=tmp_path)
+    longer = sciprec.climate.run(**options | {"days": 0.25}, checkpoints=tmp_path)
+    for name in ("hill", "ones", "temperature"):
+        assert np.array_equal(whole[name], longer[name])
+    digests = {
+        digest(check_request(**WATER, tracers=tracers))
+        for tracers in (None, ALL, {**ALL, "hill": "northern"}, {**ALL, "ones": 2.0})
+    }
+    assert len(digests) == 4
+
+
+def test_monitor_and_compensation_know_tracers():
+    plan = {"watch": ["hill", "increment:hill"], "level": 1, "every": 2}
+    run = sciprec.climate.run(**WATER, backend="fp16", monitor=plan, tracers=ALL)
+    assert "hill" in str(dict(run.attrs))
+    carry = {"hill": "carry"}
+    run = sciprec.climate.run(**WATER, backend="fp16", compensation=carry, tracers=ALL)
+    assert "hill" in run.attrs["compensation"]
+    assert "gaussian_hill" in run.attrs["tracers"]
+
+
+def test_tracers_are_named_where_a_run_breaks_down():
+    run = sciprec.climate.run(**WATER | {"days": 5}, step_seconds=21600, tracers=ALL)
+    assert "hill" in run.attrs["blow_up"]
+
+
+@pytest.mark.parametrize(("case", "tracers", "words"), [
+    ("williamson_2", {"bell": "cosine_bel"}, "did you mean 'cosine_bell'"),
+    ("williamson_2", ["northern", "northern"], "names 'northern' twice"),
+    ("williamson_2", {"height": 1.0}, "the name of another variable"),
+    ("williamson_2", {"2nd": 1.0}, "a letter, then up to 39"),
+    ("williamson_2", {"age": float("nan")}, "the initial value of tracer 'age'"),
+    ("williamson_2", {"age": True}, "the initial value of tracer 'age'"),
+    ("williamson_2", 3, "a table of initial fields by name"),
+    ("williamson_1", {"age": 1.0}, "which carry none"),
+])  # fmt: skip
+def test_what_is_no_tracer_is_refused(case, tracers, words):
+    with pytest.raises(InputError, match=words):
+        sciprec.climate.run(case, "T10", days=0.25, tracers=tracers)
