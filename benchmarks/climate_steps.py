@@ -61,7 +61,8 @@ def mountain(truncation: str, step_seconds: float) -> Model:
 
 def forced(truncation: str, levels: int, step_seconds: float, tracers: int = 0) -> Model:
     """The forced atmosphere of Held and Suarez, which carries tracers."""
-    name = f"Held-Suarez {truncation}L{levels}" + (f", {tracers} tracers" if tracers else "")
+    carrying = f"with {tracers} tracers " if tracers else ""
+    name = f"Held-Suarez {carrying}{truncation}L{levels}"
     return Model(name, "held_suarez", truncation, step_seconds, {"levels": levels}, tracers)
 
 

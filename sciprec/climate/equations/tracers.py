@@ -138,7 +138,7 @@ def tracer_slopes(state, tracers, first, stop, spectra):
                         spectra[i, north + 2 * levels + part] = step
 
 
-@kernel(example=lambda: (_random(5, 4), _small_tracers(), 0, 5, np.zeros((5, 6))))
+@kernel(example=lambda: (_random(5, 8), _small_tracers(), 0, 5, np.zeros((5, 6))))
 def tracer_tendency(spectra, tracers, first, stop, tendency):
     """Tendencies of tracers: the coefficients of their products, up to the truncation.
 
