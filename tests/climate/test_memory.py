@@ -110,6 +110,28 @@ def test_a_forecast_holds_what_a_model_holds(equations, truncation):
     assert stored >= 3 * 8 * points * len(model.request.variables)
 
 
+@pytest.mark.parametrize("case", ["williamson_5", "held_suarez"])
+def test_a_forecast_knows_tracers(case):
+    tracers = {f"tracer_{k}": "northern" for k in range(10)}
+    alone, carrying = (
+        model_of(check_request(case, "T21", 1.0, step_seconds=1200.0, tracers=some))[0]
+        for some in (None, tracers)
+    )
+    levels = carrying.convert.levels
+    truncation, coefficients = carrying.request.truncation, alone.shape[0]
+    points = (truncation.nlon + 1) * truncation.nlat
+    each = (8 * levels * coefficients + 4 * levels * points) * 8
+    assert bytes_of(carrying.work) - bytes_of(alone.work) <= 10.5 * each + 5 * levels * points * 8
+    system = carrying.steps.system
+    held = carrying.work, carrying.tables, carrying.constants, system.work, system.addition.damping
+    held_bytes = bytes_of(held) + 2 * carrying.request.scheme.levels * system.work[0].nbytes
+    forecast = bytes_of_run(replace(carrying.request, variables=())) - PROCESS_BYTES
+    assert 1.0 <= forecast / held_bytes <= 2.5
+    staged = check_request(case, "T21", 1.0, stages="mixed-m0", tracers=tracers)
+    room = StagedRoom(truncation, staged.stages, staged.backend).pool(*carrying.convert.transformed)
+    assert bytes_of_run(replace(staged, variables=())) - PROCESS_BYTES - forecast >= 0.9 * room
+
+
 SMALL = Truncation(12, 20, 40, 1200.0)
 
 
