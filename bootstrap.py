@@ -15,6 +15,7 @@ everything done and starts at once.
 
 import hashlib
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -27,6 +28,7 @@ TEST_LOCK = ROOT / "requirements-test.lock"
 PROJECT = ROOT / "pyproject.toml"
 STAMP = VENV / "sciprec-set-up.txt"
 OLDEST_PYTHON = (3, 11)
+MEGABYTES = {LOCK: 800, TEST_LOCK: 1400}  # that an environment of each takes
 LOCK_HEADER = """\
 # Every package that sciprec needs, pinned. Made by `python3 bootstrap.py lock`.
 """
@@ -111,13 +113,32 @@ def set_up(lock):
     done = STAMP.is_file() and STAMP.read_text(encoding="utf-8").strip() in stamps.values()
     if done and succeeds([str(python_of(VENV)), "-c", "pass"]):
         return
+    begun = not VENV.exists()
+    free = shutil.disk_usage(ROOT).free // 10**6
+    if begun and free < MEGABYTES[lock]:
+        stop(
+            f"the disk of {ROOT} has {free} MB left, and the set-up takes {MEGABYTES[lock]} MB; "
+            "make room there, or copy the project to a disk that has it."
+        )
     print(f"Setting up {VENV} (once; a minute or two) ...", flush=True)
+    try:
+        install(lock)
+    except SystemExit:
+        if begun:  # half an environment helps nobody
+            shutil.rmtree(VENV, ignore_errors=True)
+        raise
+    STAMP.write_text(stamps[lock] + "\n", encoding="utf-8")
+
+
+def install(lock):
+    """Make the environment, and install a lock file's packages and the project into it."""
     pip = make_environment(VENV)
     call(
         [*pip, "install", "--quiet", "--disable-pip-version-check", "--no-compile",
          "-r", str(lock)],
         f"pip could not install the packages of {lock.name}; its own message is above. "
-        "Check the network, or pip's index and proxy settings with 'python3 -m pip config list'.",
+        "Check the network, the room on the disk, or pip's index and proxy settings with "
+        "'python3 -m pip config list'.",
     )  # fmt: skip
     call(
         [*pip, "install", "--quiet", "--disable-pip-version-check", "--no-deps",
@@ -126,7 +147,6 @@ def set_up(lock):
     )  # fmt: skip
     made = [str(python_of(VENV)), "-m", "compileall", "-q", "-j", "0", str(VENV)]
     succeeds([*made, str(ROOT / "sciprec")])  # on all cores; pip makes bytecode on one
-    STAMP.write_text(stamps[lock] + "\n", encoding="utf-8")
 
 
 def quickstart():

@@ -192,6 +192,32 @@ def test_the_quickstart_installs_what_it_needs_and_the_tests_add_theirs(
     assert installs == ["requirements.lock"]
 
 
+def test_a_set_up_that_fails_leaves_nothing_half_made(bootstrap, monkeypatch, tmp_path, capsys):
+    """Without room it does not begin, and what was there before stays."""
+    for name in ("ROOT", "VENV", "STAMP"):
+        there = tmp_path / {"ROOT": ".", "VENV": ".venv", "STAMP": ".venv/stamp.txt"}[name]
+        monkeypatch.setattr(bootstrap, name, there)
+    usage, full = bootstrap.shutil.disk_usage, SimpleNamespace(free=15_000_000)
+    monkeypatch.setattr(bootstrap.shutil, "disk_usage", lambda folder: full)
+    assert bootstrapped(bootstrap, monkeypatch, "quickstart") == 2
+    assert "has 15 MB left, and the set-up takes 800 MB; make room" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+    monkeypatch.setattr(bootstrap.shutil, "disk_usage", usage)
+
+    def environment(folder):
+        (folder / "bin").mkdir(parents=True)
+        return [sys.executable, "-c", "raise SystemExit(1)"]  # pip, without network
+
+    monkeypatch.setattr(bootstrap, "make_environment", environment)
+    assert bootstrapped(bootstrap, monkeypatch, "quickstart") == 2
+    assert "bootstrap: pip could not install the packages of" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / ".venv").mkdir()
+    monkeypatch.setattr(bootstrap, "install", lambda lock: bootstrap.stop("no network"))
+    assert bootstrapped(bootstrap, monkeypatch, "quickstart") == 2
+    assert list(tmp_path.iterdir()) == [tmp_path / ".venv"]
+
+
 def test_locks_are_made_of_what_pip_chooses_at_last(bootstrap, installs, monkeypatch, tmp_path):
     """A version that the tests bring down is pinned for all."""
     for name in ("LOCK", "TEST_LOCK"):
@@ -498,6 +524,14 @@ def test_a_shipped_scenario_runs_to_its_page_without_a_checkout(installed, tmp_p
     assert "sciprec run long_accumulation" in page and page.rstrip().endswith("</html>")
     if (ROOT / ".git").exists():  # the wheel knows its commit
         assert re.search(r"<footer>Page made by sciprec [\d.dev]+, commit [0-9a-f]{12}", page)
+
+
+@pytest.mark.slow
+def test_the_quickstart_of_a_wheel_makes_its_page_without_a_checkout(installed, tmp_path):
+    done = installed("sciprec", "quickstart", "--out", str(tmp_path / "page"), "--quiet")
+    assert done.returncode == 0, done.stderr
+    text = (tmp_path / "page/index.html").read_text(encoding="utf-8")
+    assert "quickstart_heston" in text and "quickstart_climate" in text
 
 
 @pytest.mark.slow
