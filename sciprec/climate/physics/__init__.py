@@ -1,0 +1,1 @@
+"""Forcings that users write, and the clock that they see."""
