@@ -70,8 +70,10 @@ def _is_leap(year):
 @pytest.mark.parametrize("name", ["fp64", "fp16", "bf16"])
 def test_phases_in_a_format_are_within_a_rounding_after_a_million_days(name):
     backend = resolve_backend(name)
-    clock = Clock(Fraction(3600, 7), start_date("2000-01-01", "noleap"))
-    for steps in range(168 * 10**6, 168 * 10**6 + 168, 5):
+    since = start_date("2000-01-01", "noleap")
+    clock, seconds = Clock(Fraction(3600, 7), since), Clock(Fraction(1), since)
+    moments = [(clock, steps) for steps in range(168 * 10**6, 168 * 10**6 + 168, 5)]
+    for clock, steps in [*moments, (seconds, DAY - 1), (seconds, 365 * DAY - 1)]:
         for phase, exact in zip(clock.time(steps, backend), clock.phases(steps), strict=True):
             assert 0.0 <= phase < 1.0
             error = abs(Fraction(phase) - exact)
@@ -94,14 +96,18 @@ def test_newtonian_cooling_has_its_closed_form(scheme):
     assert run.attrs["blow_up"] == "" and (run["u"] == 0.0).all()
 
 
-def test_seasons_and_days_are_the_sums_of_their_sines():
+@pytest.mark.parametrize("scheme", ["euler", "leapfrog"])
+def test_seasons_and_days_are_the_sums_of_their_sines(scheme):
+    """With the leapfrog the sines at step n - 1, twice, on the way from there to step n + 1."""
     run = climate.column(seasonal, 730, levels=2, step_seconds=21600, output_hours=240,
-                         time_scheme="euler", calendar="noleap")  # fmt: skip
-    n = np.arange(4 * 730)
+                         time_scheme=scheme, calendar="noleap")  # fmt: skip
     for name, period, start in (("temperature", 365 * 4, 280.0), ("u", 4, 0.0)):
-        sums = start + np.concatenate([[0.0], np.cumsum(np.sin(2 * np.pi * n / period) / 4)])
-        stored = run[name].values[:, 1]
-        np.testing.assert_allclose(stored, sums[::40], atol=1e-9)
+        x = [start, start]
+        for n in range(4 * 730):
+            back = 1 if scheme == "leapfrog" and n > 0 else 0
+            change = (1 + back) / 4 * np.sin(2 * np.pi * (n - back) / period)
+            x.append(x[n + 1 - back] + change)
+        np.testing.assert_allclose(run[name].values[:, 1], x[1::40], atol=1e-9)
 
 
 def test_fp16_column_has_the_bits_of_numpy_s_binary16():
