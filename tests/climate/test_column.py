@@ -161,6 +161,7 @@ def test_number_beyond_the_range_is_named():
     [
         ({"parameters": 3}, "parameters is 3; accepted: a table of parameters of 'newtonian'"),
         ({"output_hours": 1 / 3, "days": 3500}, "stored states"),
+        ({"days": 1_000_001, "output_hours": 2400}, "accepted: a number of days > 0"),
         ({"parameters": {"rat": 1.0}}, "no parameter 'rat'; known: rate, aim; did you mean 'rate'"),
         ({"parameters": {"rate": "fast"}}, "rate is 'fast'; accepted: a finite number"),
         ({"step_seconds": 7000}, "no whole number of steps of 7000 s; accepted: a multiple"),

@@ -16,6 +16,7 @@ import numpy as np
 from sciprec.climate.physics.clock import Time
 from sciprec.foundation.arguments import Range, refused
 from sciprec.foundation.errors import InputError, meant
+from sciprec.precision.rewriting.syntax import parse
 
 
 class Fields(NamedTuple):
@@ -193,7 +194,7 @@ def _require_known(kernel: Callable, known: Mapping[str, tuple[str, ...]]) -> No
         known: the names of each argument.
     """
     try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(kernel)))
+        tree = parse(textwrap.dedent(inspect.getsource(kernel)))
     except (OSError, TypeError, SyntaxError):
         return
     for node in ast.walk(tree):

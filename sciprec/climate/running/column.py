@@ -21,7 +21,7 @@ from sciprec.foundation.arguments import Range, refused, word
 from sciprec.foundation.dates import StartDate
 from sciprec.foundation.dates import start_date as dated
 from sciprec.foundation.errors import InputError
-from sciprec.foundation.limits import require_few_states
+from sciprec.foundation.limits import CLIMATE, require_few_states
 from sciprec.precision import Backend, resolve_backend
 from sciprec.precision.registry import kernel
 from sciprec.results.output.dataset import CONVENTIONS
@@ -112,6 +112,7 @@ def column(
     word("time scheme", time_scheme, SCHEMES)
     step = rational("step_seconds", step_seconds)
     span, between = rational("days", days), rational("output_hours", output_hours)
+    CLIMATE["days"].number("days", float(span))
     require_few_states(float(span), float(between))
     every = _whole("output_hours", between * 3600, step)
     last = _whole("days", span * DAY, step)
