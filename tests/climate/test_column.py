@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from sciprec import LiftError, climate
+from sciprec import Assignment, LiftError, climate
 from sciprec.climate.physics.clock import Clock
 from sciprec.foundation.dates import start_date
 from sciprec.foundation.errors import InputError
@@ -129,6 +129,18 @@ def test_slow_heating_moves_in_fp16_with_carry_alone():
     assert (plain["temperature"] == 280.0).all()
     expected = 281.0 - (1 - 0.02 / 72) ** (20 * 72)
     assert abs(carried["temperature"].values[-1] - expected).max() <= 0.125
+
+
+def test_formats_of_lines_reach_the_forcing_and_places_that_are_not_there_are_refused():
+    line = newtonian.kernel.__code__.co_firstlineno + 5
+    names = {"kernel": newtonian.kernel, "default": "fp64"}
+    narrow, wide = (
+        climate.column(newtonian, 1, levels=2, backend=backend)["temperature"].values[-1]
+        for backend in (Assignment({line: "fp16"}, **names), "fp64")
+    )
+    assert (1e-6 < abs(narrow - wide)).all() and (abs(narrow - wide) < 0.5).all()
+    with pytest.raises(InputError, match="gives a format to line 3, which no kernel of the"):
+        climate.column(newtonian, 1, levels=2, backend=Assignment({"other:3": "fp16"}))
 
 
 @pytest.mark.parametrize("backend", ["fp32", "fp16,round=sr"])

@@ -22,6 +22,7 @@ from sciprec.foundation.dates import StartDate
 from sciprec.foundation.dates import start_date as dated
 from sciprec.foundation.errors import InputError
 from sciprec.foundation.limits import CLIMATE, require_few_states
+from sciprec.instruments.assigning.assigned_backend import every_place_met
 from sciprec.precision import Backend, resolve_backend
 from sciprec.precision.registry import kernel
 from sciprec.results.output.dataset import CONVENTIONS
@@ -126,16 +127,15 @@ def column(
     pressure = _PRESSURE.number("surface_pressure", surface_pressure)
     north = np.radians(_LATITUDE.number("latitude", latitude))
     given = (np.array([[pressure]]), sigma.full, np.array([north]))
-    run = _Column(
-        forcing, arithmetic, Clock(step, dated(start_date, calendar)),
-        tuple(_rounded(x, arithmetic) for x in given),
-        tuple(float(x) for x in _rounded(np.array([*values.values()]), arithmetic)),
-        [_Level(_rounded(state, arithmetic), CarriedUpdate(arithmetic, compensation))],
-    )  # fmt: skip
-    if time_scheme == "leapfrog":
-        run.levels.append(
-            _Level(run.levels[0].state.copy(), CarriedUpdate(arithmetic, compensation))
-        )
+    clock = Clock(step, dated(start_date, calendar))
+    with every_place_met(arithmetic):
+        starts = [_rounded(state, arithmetic) for _ in range(1 + (time_scheme == "leapfrog"))]
+        run = _Column(
+            forcing, arithmetic, clock, tuple(_rounded(x, arithmetic) for x in given),
+            tuple(float(x) for x in _rounded(np.array([*values.values()]), arithmetic)),
+            [_Level(start, CarriedUpdate(arithmetic, compensation)) for start in starts],
+        )  # fmt: skip
+        states = run.to(last, every)
     about = {
         "Conventions": CONVENTIONS, "forcing": forcing.name, "arithmetic": arithmetic.name,
         "compensation": repr(compensation) if compensation else "none", "time_scheme": time_scheme,
@@ -144,7 +144,7 @@ def column(
              for name, (value, unit) in forcing.parameters.items()}, sort_keys=True),
         "step_seconds": float(step),
     }  # fmt: skip
-    return _labelled(run.to(last, every), run.clock, sigma, about | {"blow_up": run.blow_up})
+    return _labelled(states, clock, sigma, about | {"blow_up": run.blow_up})
 
 
 @dataclass
