@@ -47,12 +47,15 @@ ROOT = Path(__file__).parents[2]
 TEXTS = {
     path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8")
     for path in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    if path.parent.name != "tutorials"  # which the site's build runs
 }
 BLOCKS = {
     page: [(kind, text.replace("\\\n", " ")) for kind, text in found]
     for page, content in TEXTS.items()
-    if (found := re.findall(r"^```(\w*)\n(.*?)^```", content, flags=re.DOTALL | re.MULTILINE))
-}
+    if (found := [(kind, text) for kind, text in
+                  re.findall(r"^```(.*?)\n(.*?)^```", content, flags=re.DOTALL | re.MULTILINE)
+                  if not kind.startswith("{")])  # a directive
+}  # fmt: skip
 QUICK = {
     "docs/accumulation.md", "docs/architecture.md", "docs/bounds.md", "docs/climate.md",
     "docs/compensation.md", "docs/digits.md", "docs/engine.md", "docs/fixed_point.md",
@@ -75,6 +78,7 @@ NOT_RUN = {
     "sciprec baseline check --quiet": "a recipe, see below", "kernel 'smooth' (": "see `readme`",
     "sciprec: mine.toml": "see `scenarios`", "run = sciprec.climate.run(": "see `signature`",
     "variable     verdict": "see `compare`", "arithmetic.watch(": "a line of a model",
+    "python3 -m venv": "see tests/project/test_packaging.py",
     "export DASK": "see tests/shell/test_clusters.py",
     "openssl": "see tests/shell/test_clusters.py",
     'name = "decay"': "see the command behind it", "@sciprec.model(": "see the command behind it",

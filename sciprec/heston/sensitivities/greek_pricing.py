@@ -146,8 +146,7 @@ def greeks(
         vega_v0       dV/dv0
         vega_sqrt_v0  dV/d sqrt(v0) = 2 sqrt(v0) vega_v0
         rho           dV/d rate
-        theta         dV/dt, the change of V as time passes: every date of the payoff comes nearer,
-                      the fixings as well. For a single date that is -dV/dT.
+        theta         dV/dt as time passes: all dates come nearer, fixings too; of one date -dV/dT
 
     All per unit: years, units of currency, 1 (not per cent or day). The price comes along.
 

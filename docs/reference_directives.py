@@ -1,0 +1,113 @@
+"""Directives that write the reference from the code itself: names, commands, keys of scenarios."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import typer
+from docutils import nodes
+from docutils.statemachine import StringList
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+
+
+class _Written(SphinxDirective):
+    """A directive whose content is made as Markdown."""
+
+    has_content = True
+
+    def run(self) -> list[nodes.Node]:
+        """The nodes of the lines that are made."""
+        where = nodes.section()
+        where.document = self.state.document
+        text = StringList("\n".join(self.lines()).splitlines(), source=self.env.docname)
+        self.state.nested_parse(text, self.content_offset, where, match_titles=True)
+        return where.children
+
+    def lines(self) -> Iterator[str]:
+        """Markdown, line by line."""
+        raise NotImplementedError
+
+
+class PublicNames(_Written):
+    """The documentation of every public name of a module that is no module itself."""
+
+    required_arguments = 1
+
+    def lines(self) -> Iterator[str]:
+        """A directive of autodoc for each name."""
+        module = importlib.import_module(self.arguments[0])
+        for name in sorted(n for n in dir(module) if not n.startswith("_")):
+            value = getattr(module, name)
+            if inspect.ismodule(value):
+                continue
+            kind = "class" if inspect.isclass(value) else "function"
+            kind = kind if callable(value) else "data"
+            yield from ("```{eval-rst}", f".. auto{kind}:: {module.__name__}.{name}")
+            yield from ("   :members:", "```", "") if kind == "class" else ("```", "")
+
+
+class Commands(_Written):
+    """The help of every verb."""
+
+    def lines(self) -> Iterator[str]:
+        """A heading for each verb, with its help as it is printed."""
+        from sciprec.cli.commands import app
+
+        root = typer.main.get_command(app)
+        yield from self._below(root, "sciprec", click.Context(root, info_name="sciprec"))
+
+    def _below(self, group: click.Command, name: str, context: click.Context) -> Iterator[str]:
+        for verb in group.list_commands(context):
+            command = group.get_command(context, verb)
+            if command is None or command.hidden:
+                continue
+            inner = click.Context(command, info_name=verb, parent=context, terminal_width=96)
+            if hasattr(command, "list_commands"):
+                yield from self._below(command, f"{name} {verb}", inner)
+                continue
+            yield from (f"## {name} {verb}", "", "```text", command.get_help(inner), "```", "")
+
+
+class ScenarioKeys(_Written):
+    """The keys of every kind of scenario, a table each."""
+
+    def lines(self) -> Iterator[str]:
+        """A heading and a table for each kind."""
+        from sciprec.workbench.kinds import kinds
+        from sciprec.workbench.kinds.schema import scenario_keys
+
+        for kind in kinds():
+            yield from (f"## {kind}", "", "| key | type | unit | default | meaning |", "|" + "---|" * 5)
+            for key in scenario_keys(kind):
+                cells = (f"`{key.path}`", key.accepted, key.unit, key.default, key.about)
+                yield "| " + " | ".join(str(c or "").replace("|", "\\|") for c in cells) + " |"
+            yield ""
+
+
+def _links_inside(app: Sphinx, name: str, source: list[str]) -> None:
+    """Links to texts and folders beside the documentation become their names: no page has them."""
+    source[0] = re.sub(r"(?<!!)\[([^][]+)\]\((\.\./[^)\s#]+?(?:\.md|\.ipynb|/[\w-]+))(?:#[^)]*)?\)",
+                       lambda found: f"{found[1]} (`{found[2].lstrip('./')}`)"
+                       if not (Path(app.srcdir) / Path(name).parent / found[2]).resolve()
+                       .is_relative_to(app.srcdir) else found[0], source[0])  # fmt: skip
+
+
+def _bars(app: Sphinx, what: str, name: str, of: object, options: object, text: list[str]) -> None:
+    """Bars of formulas in docstrings are bars, and no substitutions."""
+    text[:] = [line if line.lstrip().startswith(">>>") else line.replace("|", "\\|") for line in text]
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Register the directives."""
+    app.add_directive("public-names", PublicNames)
+    app.add_directive("commands", Commands)
+    app.add_directive("scenario-keys", ScenarioKeys)
+    app.connect("autodoc-process-docstring", _bars, priority=1)
+    app.connect("source-read", _links_inside)
+    return {"parallel_read_safe": True}
