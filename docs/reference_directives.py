@@ -83,7 +83,8 @@ class ScenarioKeys(_Written):
         from sciprec.workbench.kinds.schema import scenario_keys
 
         for kind in kinds():
-            yield from (f"## {kind}", "", "| key | type | unit | default | meaning |", "|" + "---|" * 5)
+            yield from (f"## {kind}", "", "| key | type | unit | default | meaning |")
+            yield "|" + "---|" * 5
             for key in scenario_keys(kind):
                 cells = (f"`{key.path}`", key.accepted, key.unit, key.default, key.about)
                 yield "| " + " | ".join(str(c or "").replace("|", "\\|") for c in cells) + " |"
@@ -92,15 +93,23 @@ class ScenarioKeys(_Written):
 
 def _links_inside(app: Sphinx, name: str, source: list[str]) -> None:
     """Links to texts and folders beside the documentation become their names: no page has them."""
-    source[0] = re.sub(r"(?<!!)\[([^][]+)\]\((\.\./[^)\s#]+?(?:\.md|\.ipynb|/[\w-]+))(?:#[^)]*)?\)",
-                       lambda found: f"{found[1]} (`{found[2].lstrip('./')}`)"
-                       if not (Path(app.srcdir) / Path(name).parent / found[2]).resolve()
-                       .is_relative_to(app.srcdir) else found[0], source[0])  # fmt: skip
+    folder, root = (Path(app.srcdir) / name).parent, Path(app.srcdir)
+
+    def named(found: re.Match) -> str:
+        target = (folder / found[2]).resolve()
+        if target.is_relative_to(root):
+            return found[0]
+        return f"{found[1]} (`{target.relative_to(root.parent).as_posix()}`)"
+
+    link = r"(?<!!)\[([^][]+)\]\((\.\./[^)\s#]+?(?:\.md|\.ipynb|/[\w-]+))(?:#[^)]*)?\)"
+    source[0] = re.sub(link, named, source[0])
 
 
-def _bars(app: Sphinx, what: str, name: str, of: object, options: object, text: list[str]) -> None:
+def _bars(app: Sphinx, what: str, name: str, of: object, options: object, text: list) -> None:
     """Bars of formulas in docstrings are bars, and no substitutions."""
-    text[:] = [line if line.lstrip().startswith(">>>") else line.replace("|", "\\|") for line in text]
+    for number, line in enumerate(text):
+        if not line.lstrip().startswith(">>>"):
+            text[number] = line.replace("|", "\\|")
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

@@ -562,10 +562,10 @@ def test_claims_are_what_the_code_gives(claim):
 
 
 def test_the_table_of_arithmetics_is_that_of_the_code():
-    """README's rows: bits, exponents, rounding, subnormals, beyond the largest."""
+    """The rows of the page: bits, exponents, rounding, subnormals, beyond the largest."""
     words = {"kept": "kept", "flushed": "flushed to zero", "infinity": "infinity"}
     words |= {"nan": "NaN (no infinity)", "largest": "the largest"}
-    text = (ROOT / "README.md").read_text(encoding="utf-8").replace("\N{MINUS SIGN}", "-")
+    text = (ROOT / "docs/arithmetics.md").read_text(encoding="utf-8").replace("\N{MINUS SIGN}", "-")
     shown = re.findall(r"^\| `([\w-]+)` \| (\d+) \| (\S+ … \S+) \| (.*?) \|$", text, re.MULTILINE)
     known = {row["name"]: row for row in table()}
     for name, bits, exponents, rest in shown:

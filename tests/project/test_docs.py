@@ -75,7 +75,7 @@ NOT_RUN = {
     "memory of kernel": "of a kernel that is not shown",
     "precision baseline 'test_smooth": "see tests/baselines/test_pytest_plugin.py",
     "def test_smooth": "see tests/baselines/test_pytest_plugin.py",
-    "sciprec baseline check --quiet": "a recipe, see below", "kernel 'smooth' (": "see `readme`",
+    "sciprec baseline check --quiet": "a recipe, see below", "kernel 'smooth' (": "see `kernels`",
     "sciprec: mine.toml": "see `scenarios`", "run = sciprec.climate.run(": "see `signature`",
     "variable     verdict": "see `compare`", "arithmetic.watch(": "a line of a model",
     "python3 -m venv": "see tests/project/test_packaging.py",
@@ -88,6 +88,7 @@ NOT_RUN = {
     "kept in  error left": "see tests/diagnosis/test_stages.py",
 }  # fmt: skip
 """Words of blocks, and why they are not run as others are."""
+TOURS = {"README.md", "docs/kernels.md", "docs/runs.md", "docs/start.md"}
 COMMAND = re.compile(r"([A-Z_]+=\S+ )*sciprec ")
 OF_SHELLS = (
     "python3 bootstrap.py", "python -m benchmarks ", ". .venv/bin/activate", "git ", "dask ",
@@ -113,9 +114,9 @@ def is_command(line):
 
 
 def shared(line):
-    """Whether a command of README is one of another page, where it is run."""
+    """Whether a command of a tour is one of another page, where it is run."""
     return any(line in text.splitlines() for page in BLOCKS for _, text in BLOCKS[page]
-               if page != "README.md")  # fmt: skip
+               if page not in TOURS)  # fmt: skip
 
 
 class Page:
@@ -149,7 +150,7 @@ class Page:
             else:
                 assert not kind and all(map(is_command, text.splitlines())), text
                 for line in text.splitlines():
-                    if COMMAND.match(line) and not (self.name == "README.md" and shared(line)):
+                    if COMMAND.match(line) and not (self.name in TOURS and shared(line)):
                         self.command(*line.partition("#")[::2])
 
     def script(self, text):
@@ -274,10 +275,21 @@ BEFORE = {
 # ---- what pages say besides ---------------------------------------------------------------------
 
 
-def readme(page):
+def runs(page):
     for line, ran in page.printed.items():
         assert ran.code == ("compare" in line and "8u" not in line), line
     assert Path("reports/mine/index.html").is_file() and all(out for _, out in page.scripts)
+    said = re.search(r"prints ([\d.]+) ± ([\d.]+) at 95 % .published: ([\d.]+)", page.text).groups()
+    price, bound, published = map(float, said)
+    result = page.scripts[-1][0]["result"]
+    error = 3 * 0.00012  # standard error of the published price
+    assert abs(result.price - published) <= result.bound + error
+    assert abs(price - published) <= bound + error
+    assert bound <= 0.001 * price and result.bound <= 0.001 * result.price
+
+
+def kernels(page):
+    assert all(out for _, out in page.scripts)
     shown = page.block("kernel 'smooth' (")
     name, file, line = re.match(r"kernel '(\w+)' \((\S+), line (\d+)\)", shown).groups()
     lines = [f"def {name}(x, weights):", "    x[:] = np.einsum('i,i->i', x, weights)"]
@@ -286,13 +298,6 @@ def readme(page):
     with pytest.raises(LiftError) as caught:
         lift(runpy.run_path(file)[name], "mlu370")(0.0, 1.0, None)
     assert str(caught.value) == shown.strip()
-    said = re.search(r"prints ([\d.]+) ± ([\d.]+) at 95 % .published: ([\d.]+)", page.text).groups()
-    price, bound, published = map(float, said)
-    result = page.scripts[-1][0]["result"]
-    error = 3 * 0.00012  # standard error of the published price
-    assert abs(result.price - published) <= result.bound + error
-    assert abs(price - published) <= bound + error
-    assert bound <= 0.001 * price and result.bound <= 0.001 * result.price
 
 
 def adaptive(page):
@@ -441,7 +446,8 @@ def verdicts(page):
 
 
 AFTER = {
-    "README.md": readme, "docs/adaptive.md": adaptive, "docs/batch.md": flags,
+    "docs/kernels.md": kernels, "docs/runs.md": runs, "docs/adaptive.md": adaptive,
+    "docs/batch.md": flags,
     "docs/climate.md": signature, "docs/compare.md": compare, "docs/machine.md": machine,
     "docs/models.md": models, "docs/monitor.md": monitor, "docs/scenarios.md": scenarios,
     "docs/study.md": study, "docs/trace.md": trace, "docs/trace_models.md": trace_models,

@@ -132,10 +132,11 @@ def test_the_drawing_has_every_room_once_in_the_order_of_the_layers():
 
 
 def test_every_page_stands_in_an_order_to_read_them_in():
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    orders = readme[readme.index("## Where to read on") : readme.index("## The page\n")]
-    linked = {(ROOT / link).resolve() for link in LINK.findall(orders)}
-    assert [page for page in ROOT.glob("docs/**/*.md") if page not in linked] == []
+    index = (ROOT / "docs/index.md").read_text(encoding="utf-8")
+    trees = "\n".join(re.findall(r"^```\{toctree\}\n(.*?)^```", index, re.DOTALL | re.MULTILINE))
+    named = re.findall(r"^[\w/]+$", trees, re.MULTILINE)
+    pages = {page.relative_to(ROOT / "docs").with_suffix("") for page in ROOT.glob("docs/**/*.md")}
+    assert len(named) == len(set(named)) and pages == {Path("index"), *map(Path, named)}
 
 
 def test_the_page_of_rooms_names_what_is_there():

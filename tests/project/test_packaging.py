@@ -91,11 +91,11 @@ def test_every_dependency_says_why(project):
         assert re.search(rf'"{re.escape(item)}",\s+# \w', text), item
 
 
-def test_readme_begins_with_the_two_commands_and_ci_calls_the_second(versions):
+def test_readme_installs_first_with_two_commands_and_ci_calls_the_second(versions):
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     first = readme.index("python3 bootstrap.py quickstart")
     second = readme.index("python3 bootstrap.py test")
-    assert first < second < readme.index("\n## ")
+    assert first < second < readme.index("\n## A kernel")
     script = (ROOT / ".ci/run").read_text(encoding="utf-8")
     assert script.rstrip().endswith("\npython3 bootstrap.py test")
     jobs = yaml.safe_load((ROOT / ".github/workflows/tests.yml").read_text())["jobs"]

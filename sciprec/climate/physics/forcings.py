@@ -145,12 +145,13 @@ def forcing(
             parameter has no value, unit or possible name.
 
     Example:
-        @sciprec.climate.forcing(parameters={"rate": (0.1, "1/day")})
-        def brake(fields, t, p, out):
-            for k in range(fields.u.shape[0]):
-                for j in range(fields.u.shape[1]):
-                    for i in range(fields.u.shape[2]):
-                        out.u[k, j, i] -= p.rate * fields.u[k, j, i]
+        >>> import sciprec
+        >>> @sciprec.climate.forcing(parameters={"rate": (0.1, "1/day")})
+        ... def brake(fields, t, p, out):
+        ...     for k in range(fields.u.shape[0]):
+        ...         for j in range(fields.u.shape[1]):
+        ...             for i in range(fields.u.shape[2]):
+        ...                 out.u[k, j, i] -= p.rate * fields.u[k, j, i]
     """
     table = _checked_table({} if parameters is None else parameters)
 
