@@ -68,6 +68,14 @@ def run_case(
             "another state is another flow [default: the case's own].",
         ),
     ] = None,
+    start_from: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Checkpoint or netCDF file of another run, or FILE@TIME, from which the run goes "
+            "on for its days [default: begin with the initial state].",
+        ),
+    ] = None,
     settings: Annotated[
         list[str] | None,
         typer.Option(
@@ -95,6 +103,7 @@ def run_case(
         "truncation": int(truncation) if _NUMBER.fullmatch(truncation) else truncation,
         "days": days, "output_hours": output_hours, "step_seconds": step_seconds,
         "time_scheme": time_scheme, "initial": initial,
+        "start_from": start_from,
     }  # fmt: skip
     content = _heading(case, truncation) | {
         "climate": {name: value for name, value in table.items() if value is not None},
@@ -106,7 +115,8 @@ def run_case(
     options = {
         "--truncation": [truncation], "--days": [f"{days:g}"], "--backend": backend,
         "--output-hours": [output_hours], "--step-seconds": [step_seconds],
-        "--time-scheme": [time_scheme], "--initial": [initial], "--compensation": compensation,
+        "--time-scheme": [time_scheme], "--initial": [initial],
+        "--start-from": [start_from], "--compensation": compensation,
         "--set": settings, "--out": [out],
     }  # fmt: skip
     run_and_show(

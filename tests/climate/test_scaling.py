@@ -31,7 +31,8 @@ def run_of(backend, **more):
     """A run that has its scales and has made no step, and its model."""
     request = check_request(CASE, SMALL, backend=backend, **RUN | more)
     model, convert, flat = model_of(request)
-    return Run(request, model.steps, convert, model.columns, flat, model.lifted, None), model
+    levels = [model.steps.system.addition.level(flat)]
+    return Run(request, model.steps, convert, model.columns, levels, model.lifted, None), model
 
 
 @pytest.mark.slow

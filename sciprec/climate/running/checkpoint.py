@@ -12,17 +12,20 @@ import io
 import json
 import time
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from sciprec.climate.running.identity import code_behind, state_behind
+from sciprec.climate.constants import SECONDS_PER_DAY
+from sciprec.climate.running.identity import code_behind, parts_of, state_behind
 from sciprec.climate.running.records import Records
 from sciprec.climate.running.request import Request, Restart
 from sciprec.climate.stepping.levels import Level
 from sciprec.foundation import whole
 from sciprec.foundation.arguments import path
-from sciprec.foundation.dates import USUAL_START
+from sciprec.foundation.dates import USUAL_START, StartDate
 from sciprec.foundation.definitions import code_digest
 from sciprec.foundation.errors import InputError
 
@@ -94,6 +97,7 @@ class Checkpoints:
                 "that you may write into"
             ) from None
         self.identity = digest(request)
+        self.about = {"identity": self.identity, **description(request)}
         self.path = Path(folder) / f"{request.case.name}-{self.identity[:16]}.npz"
         whole.tidy(self.path.parent, self.path.name)
         self.records = Records(self.path.with_suffix(".states"))
@@ -142,14 +146,10 @@ class Checkpoints:
             OSError, ValueError: it cannot be read, or is not what this run has written.
         """
         content = self.path.read_bytes()
-        if self._seal(content[:-_SEAL_BYTES]) != content[-_SEAL_BYTES:]:
+        if _seal(self.identity, content[:-_SEAL_BYTES]) != content[-_SEAL_BYTES:]:
             raise ValueError("it is damaged, or of another run")
         with np.load(io.BytesIO(content[:-_SEAL_BYTES])) as file:
             return {name: file[name] for name in file.files}
-
-    def _seal(self, arrays: bytes) -> bytes:
-        """The digest that stands behind the arrays in the file."""
-        return hashlib.sha256(self.identity.encode() + arrays).digest()
 
     def save(self, saved: Saved, last: bool) -> None:
         """Write the file, unless the last writing is too short ago for what it took.
@@ -166,11 +166,100 @@ class Checkpoints:
             return
         stream = io.BytesIO()
         records = {f"record_{name}": x for name, x in self.records.state().items()}
-        np.savez(stream, **_packed(saved), **records)
+        about = np.array(json.dumps(self.about))
+        np.savez(stream, **_packed(saved), **records, about=about)
         content = stream.getvalue()
-        whole.write_bytes(self.path, content + self._seal(content), lasting=True)
+        whole.write_bytes(self.path, content + _seal(self.identity, content), lasting=True)
         self._written = time.perf_counter()
         self._cost = self._written - start
+
+
+@dataclass(frozen=True)
+class FileOfState:
+    """A checkpoint that is read by its path, whatever run it is of.
+
+    Args:
+        source: its name and time, in words.
+        digest: its seal, in hexadecimal digits.
+        about: from `description`.
+        saved: its content.
+    """
+
+    source: str
+    digest: str
+    about: dict[str, Any]
+    saved: Saved
+
+    @property
+    def since(self) -> StartDate:
+        """The date from which the run's days count."""
+        return StartDate(*self.about["since"])
+
+
+def read_checkpoint(path: str | Path) -> FileOfState:
+    """Read the state of a run's checkpoint.
+
+    Args:
+        path: of the file NAME.npz; that of its stored states is not needed.
+
+    Raises:
+        InputError: there is no such file, it is damaged, or of an earlier version.
+    """
+    path = Path(path)
+    try:
+        about = path.stat()
+    except OSError as error:
+        raise InputError(
+            f"start_from: the checkpoint '{path}' cannot be read ({error.strerror}); give the path "
+            "of a file NAME.npz in a folder of checkpoints, or of a netCDF file that a run wrote"
+        ) from None
+    return _file_of_state(path, (about.st_mtime_ns, about.st_size, about.st_ino))
+
+
+@lru_cache(maxsize=2)
+def _file_of_state(path: Path, stamp: tuple[int, ...]) -> FileOfState:
+    """The state, held until others have been read: a scenario is checked many times."""
+    try:
+        content = path.read_bytes()
+        arrays, seal = content[:-_SEAL_BYTES], content[-_SEAL_BYTES:]
+        with np.load(io.BytesIO(arrays)) as file:
+            read = {name: file[name] for name in file.files}
+        about = json.loads(str(read["about"])) if "about" in read else None
+        if about is not None and _seal(about["identity"], arrays) != seal:
+            raise ValueError("its digest is another one")
+        saved = _unpacked(read)
+    except Exception as error:  # whatever the libraries say of damaged bytes
+        why = getattr(error, "strerror", "") or "it is damaged, or no checkpoint"
+        raise InputError(
+            f"start_from: the checkpoint '{path}' cannot be read ({why}); take another one, or a "
+            "netCDF file that the run wrote"
+        ) from None
+    if about is None:
+        raise InputError(
+            f"start_from: the checkpoint '{path}' is of an earlier version, which does not say "
+            "what run it is of; let its run go on for another output time, and take the new one"
+        )
+    days = saved.steps * about["step_seconds"] / SECONDS_PER_DAY
+    return FileOfState(f"the checkpoint '{path}' at day {days:.12g}", seal.hex(), about, saved)
+
+
+def description(request: Request) -> dict[str, Any]:
+    """What a branch has to know of a run, as plain data."""
+    given = request.parameters
+    parameters = given.case | given.equations | given.diffusion | {"fourier": given.fourier}
+    return {
+        "case": request.case.name, "equations": request.equations.name,
+        "truncation": [request.truncation.name, repr(request.truncation)],
+        "arithmetic": request.backend.name, "step_seconds": request.step_seconds,
+        "since": [request.since.date, request.since.calendar],
+        "own_start": request.initial is None, "parts": parts_of(request),
+        "parameters": {n: x for n, x in parameters.items() if isinstance(x, str | int | float)},
+    }  # fmt: skip
+
+
+def _seal(identity: str, arrays: bytes) -> bytes:
+    """The digest that stands behind the arrays in the file of a run."""
+    return hashlib.sha256(identity.encode() + arrays).digest()
 
 
 def digest(request: Request) -> str:

@@ -119,14 +119,16 @@ def start_in_words(request: Request) -> str:
     """Where the initial state of a run comes from and how it came onto the model's grid; empty
     where it is the case's own.
     """
+    start = "" if request.start is None else request.start.words
     if request.initial is None:
-        return ""
+        return start
     grid = GaussianGrid(request.truncation)
     ground = ""
     if "orography" not in request.initial.names and "orography" in _names_of(request.case):
         ground = f", the orography that of case '{request.case.name}'"
     words = request.initial.in_words(grid.lat, grid.lon)
-    return f"{words}; transformed to {request.truncation.name}{ground}"
+    words = f"{words}; transformed to {request.truncation.name}{ground}"
+    return f"{start}: {words}" if start else words
 
 
 def _names_of(case: Case) -> set[str]:

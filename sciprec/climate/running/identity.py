@@ -19,6 +19,35 @@ def state_behind(request: Request) -> str:
 
     A case of a user may read files, which no digest of its code knows.
     """
+    start = "" if request.start is None else f"{request.start.digest} {request.first}"
+    return _own_state(request) + start
+
+
+def _own_state(request: Request) -> str:
     if request.initial is None and is_own(request.case.initial):
         return ""
     return digest_of(initial_state(request, GaussianGrid(request.truncation)))
+
+
+def parts_of(request: Request) -> dict[str, str]:
+    """Digests of the parts of a request that a branch of its run may change or not.
+
+    frame: what coefficients of its state mean; scheme: which levels there are; format: of levels
+    and residuals; streams: what kernels remember; damping: what else changes its numbers.
+    """
+    parameters, layout = request.parameters, request.truncation
+    parts: dict[str, tuple] = {
+        "frame": (
+            request.case.name, request.equations.name, parameters.case, parameters.equations,
+            repr(layout), request.step_seconds, _own_state(request),
+        ),
+        "scheme": (request.scheme.name,),
+        "format": (
+            repr(request.backend), repr(request.stored),
+            sorted((name, repr(each)) for name, each in request.compensation.items()),
+        ),
+        "streams": (repr(request.stages), parameters.fourier, repr(request.perturbation)),
+        "perturbation": (repr(request.perturbation),),
+        "damping": (parameters.diffusion, parameters.filter),
+    }  # fmt: skip
+    return {name: digest_of(*values) for name, values in parts.items()}

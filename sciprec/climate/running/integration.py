@@ -27,6 +27,7 @@ from sciprec.climate.running.scaled_in_binary32 import ScaledInFormatModel
 from sciprec.climate.running.scaled_model import ScaledModel
 from sciprec.climate.running.start import initial_state, require_possible_winds
 from sciprec.climate.running.team import Steps, Team
+from sciprec.climate.stepping.levels import Level
 from sciprec.climate.transform.compiled import Drawing, kernel_states, restore_kernels
 from sciprec.climate.transform.grid import GaussianGrid, Truncation
 from sciprec.foundation.errors import InputError
@@ -183,6 +184,13 @@ def integrate_request(request: Request) -> Trajectory:
     is_scaled = isinstance(request.backend, ScaledBackend)
     model = scaled_model(request, convert, exact) if is_scaled else Model(request, convert)
     state = model.stored(exact)
+    levels = [model.steps.system.addition.level(state)]
+    if request.start is not None and request.start.levels:
+        added = None
+        if request.perturbation is not None and not request.start.perturbed:
+            added = (exact - convert.to_state(initial)).ravel()
+        levels = request.start.levels_as(model.stored, model.steps.system.addition.level, added)
+        state, exact = levels[0].values, levels[0].values.astype(np.float64)
     kept = None if request.checkpoints is None else Checkpoints(request.checkpoints, request)
     observer = observer_of(request, convert, model.columns)
     if observer is not None:
@@ -191,7 +199,7 @@ def integrate_request(request: Request) -> Trajectory:
     team = model.team(request.threads)
     adapting = None if request.adaptive is None else AdaptiveSteps(request, convert, model)
     lifted = model.lifted if adapting is None else adapting.lifted
-    stepping = adapting or model.steps, convert, model.columns, state, lifted
+    stepping = adapting or model.steps, convert, model.columns, levels, lifted
     run = Run(request, *stepping, request.progress, kept, team, observer)
     try:
         if isinstance(request.backend, AssignedBackend):
@@ -222,7 +230,7 @@ def _trajectory(run: Run, grid: GaussianGrid, model: Model) -> Trajectory:
         vertical=run.convert.vertical,
         radius_m=run.request.case.radius_m,
         step_seconds=run.request.step_seconds,
-        steps=run.steps,
+        steps=run.steps - run.request.first,
         blow_up=run.blow_up,
         timing=run.clock.timing,
         stored=kept.in_words(degree),
@@ -246,7 +254,7 @@ class Run:
         steps: what makes steps of the whole state; of an adaptive run in blocks.
         convert: of the equation set.
         columns: name of the variable of each column of the state.
-        state: the initial state (size,), rounded.
+        levels: the initial ones of the time scheme, newest first, rounded.
         kernels: all that a step calls, from `compiled`.
         progress: called with the simulated days, or None.
         checkpoints: where the run goes on from and what it leaves behind, or None.
@@ -267,7 +275,7 @@ class Run:
         steps: Steps | AdaptiveSteps,
         convert: Conversion,
         columns: np.ndarray,
-        state: np.ndarray,
+        levels: list[Level],
         kernels: list,
         progress: Callable[[float], None] | None,
         checkpoints: Checkpoints | None = None,
@@ -279,16 +287,17 @@ class Run:
         self.kernels, self.checkpoints = kernels, checkpoints
         self._whole, self._stepping, self.observer = steps, team or steps, observer
         self.adapting = steps if isinstance(steps, AdaptiveSteps) else None
-        self._kernel_states: dict[str, np.ndarray] = {}
+        remembered = {} if request.start is None else request.start.kernels
+        self._kernel_states = {name: values.copy() for name, values in remembered.items()}
         if request.perturbation is not None:
             for kernel in (k for k in kernels if isinstance(k, Drawing)):
                 kernel.draw_for(request.perturbation.seed, request.perturbation.member)
-        self.levels = [steps.system.addition.level(state)]
+        self.levels, state = levels, levels[0].values
         self._before, self._finite = np.empty_like(state), np.empty(state.shape, bool)
-        self.steps, self.clock = 0, Sections()
+        self.steps, self.clock = request.first, Sections()
         self.blow_up: str | None = None
         self.stored: list[int] = []
-        self.states: States = InMemory(len({0, *request.stops}))
+        self.states: States = InMemory(len({request.first, *request.stops}))
         self.budgets: list[dict[str, np.ndarray]] = []
         self.store() if checkpoints is None else self.resume(checkpoints)
 
@@ -354,7 +363,7 @@ class Run:
             self.observer.restore(saved.seen)
         if self.adapting is not None:
             self.adapting.control.restore(saved.ladder)
-        of_this_run = [steps in (0, *self.request.stops) for steps in saved.stored]
+        of_this_run = [steps in (self.request.first, *self.request.stops) for steps in saved.stored]
         checkpoints.records.keep(of_this_run)
         for k in np.flatnonzero(of_this_run):
             self.stored.append(saved.stored[k])
@@ -384,7 +393,7 @@ class Run:
         elif self.adapting is not None and self.adapting.control.ended:
             self.blow_up = self.adapting.control.ended
         elif self.progress is not None:
-            self.progress(self.days)
+            self.progress(self.days_of(self.steps - self.request.first))
 
     def _is_finite(self) -> bool:
         """Whether all values of the newest level are finite."""

@@ -4,33 +4,46 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import xarray as xr
 
 from sciprec.climate.cases.registry import resolve_case
+from sciprec.climate.constants import SECONDS_PER_DAY, SECONDS_PER_HOUR
 from sciprec.climate.diagnostics.reference import Reference
+from sciprec.climate.running.branching import (
+    branched,
+    from_fields,
+    is_checkpoint,
+    require_its_time,
+    seconds_since,
+)
+from sciprec.climate.running.checkpoint import FileOfState, read_checkpoint
 from sciprec.climate.running.counted_stages import counted_stages
 from sciprec.climate.running.drifting import in_fp64
 from sciprec.climate.running.given_start import start_in_words, wanted_fields
 from sciprec.climate.running.integration import integrate_request
-from sciprec.climate.running.perturbation import Perturbation
+from sciprec.climate.running.lifted_model import conversion_of
+from sciprec.climate.running.perturbation import FIELDS, Perturbation
 from sciprec.climate.running.request import Request, Restart, check_request
+from sciprec.climate.running.start import initial_state
 from sciprec.climate.stepping.schemes import FILTER
 from sciprec.climate.transform.grid import GaussianGrid, resolve_truncation
 from sciprec.facets.adaptive.attributes import with_adapted
 from sciprec.facets.matrix_unit import MATRIX_UNITS
 from sciprec.facets.monitor.attributes import with_monitor
 from sciprec.facets.scaling import SCALED
-from sciprec.foundation.arguments import flag
+from sciprec.foundation.arguments import flag, refused
 from sciprec.foundation.errors import InputError
 from sciprec.instruments.assigning.assigned_backend import every_place_met
 from sciprec.instruments.assigning.policies import in_place_of
 from sciprec.instruments.assigning.scaling import with_scaling
 from sciprec.results.output.dataset import CONVENTIONS, trajectory_dataset
 from sciprec.results.output.dates import with_dates
-from sciprec.results.output.given_fields import GivenFields, read_fields
+from sciprec.results.output.given_fields import GivenFields, read_fields, split_time
 from sciprec.results.output.stated import INITIAL_STATE, STAGE_WORK, STORED_BITS, STORED_STATE
 from sciprec.results.output.variables import describe
 from sciprec.tools.adapt.plan import Plan as Adaptive
@@ -54,6 +67,7 @@ def run(
     *,
     initial: xr.Dataset | str | Path | None = None,
     initial_fields: Mapping[str, str] | None = None,
+    start_from: str | Path | None = None,
     start_date: Any = None,
     calendar: str | None = None,
     tracers: Mapping[str, float | str] | Sequence[str] | None = None,
@@ -92,6 +106,10 @@ def run(
             there is one. "state.nc@2000-01-01T06" is one time of several; see docs/climate.md.
         initial_fields: names of variables by field, {"temperature": "T2"}, where they are not found
             by their CF standard name, GRIB short name, or the name of the field itself.
+        start_from: a checkpoint NAME.npz, or a netCDF file that a run wrote, FILE@TIME where it has
+            several times, from which the run goes on for its number of days; a checkpoint with
+            nothing changed gives the bits of the run that was not stopped. What is dropped, and
+            what was interpolated, is told in the attribute initial_state; see docs/climate.md.
         start_date: from which days count, a date such as "2000-01-01" or "1979-06-01T12:00" (left
             out, the first), or one of Python, NumPy or cftime.
         calendar: of the CF conventions: "standard", "noleap", "360_day" and so on.
@@ -151,14 +169,16 @@ def run(
         time_scheme=time_scheme, compensation=compensation, stored=stored, stages=stages,
         variables=variables, checkpoints=checkpoints, progress=progress, perturbation=perturbation,
         threads=threads, monitor=plan_from(monitor), adaptive=keeping,
-        initial=fields_given(initial, initial_fields, case), start_date=start_date,
-        calendar=calendar, tracers=tracers,
+        initial=fields_given(initial, initial_fields, case, start_from),
+        start_date=start_date, calendar=calendar, tracers=tracers,
     )  # fmt: skip
+    request = started_from(request, start_from, initial_fields, start_date, calendar)
     return with_dates(run_request(request, counting))
 
 
 def fields_given(
-    initial: xr.Dataset | str | Path | None, names: Mapping[str, str] | None, case: str
+    initial: xr.Dataset | str | Path | None, names: Mapping[str, str] | None, case: str,
+    start_from: str | Path | None = None,
 ) -> GivenFields | None:
     """The fields that are to stand in the place of a case's initial state; None without any.
 
@@ -166,15 +186,142 @@ def fields_given(
         initial: a dataset or netCDF file, or None.
         names: of variables by field, or None.
         case: name of the case.
+        start_from: what else these names are for, or None.
 
     Raises:
         InputError: they are not there, or none that the case's equations take.
     """
     if initial is None:
-        if names:
+        if names and start_from is None:
             raise InputError("initial_fields is given without initial; give the file, too")
         return None
     return read_fields(initial, *wanted_fields(resolve_case(case)), names)
+
+
+def started_from(
+    request: Request, start_from: str | Path | None, names: Mapping[str, str] | None = None,
+    start_date: Any = None, calendar: str | None = None,
+) -> Request:  # fmt: skip
+    """The request as a branch that goes on from a file; itself without one.
+
+    Args:
+        request: what is run, for its number of days.
+        start_from: a checkpoint, a netCDF file, FILE@TIME of several times, or None.
+        names: of variables by field, where the file has other ones, or None.
+        start_date, calendar: as they were given, which files have of their own.
+
+    Raises:
+        InputError: the file is none to go on from, or is given beside what contradicts it.
+    """
+    if start_from is None:
+        return request
+    if not isinstance(start_from, str | Path) or not str(start_from):
+        raise refused("start_from", start_from, "the path of a checkpoint or of a netCDF file")
+    for name, value in {"start_date": start_date, "calendar": calendar}.items():
+        if value is not None:
+            raise InputError(
+                f"{name} is given beside start_from, whose file has its own; leave {name} out"
+            )
+    if request.adaptive is not None:
+        raise InputError(
+            "adaptive is given beside start_from, and its ladder shares out a whole run; leave one "
+            "of them out"
+        )
+    path, time = split_time(str(start_from))
+    wanted = wanted_fields(request.case)
+    if is_checkpoint(path):
+        file = read_checkpoint(path)
+        require_its_time(file, time)
+        with_levels = branched(request, file)
+        if with_levels is not None:
+            return with_levels
+        fields = read_fields(_fields_of(file), *wanted, names)
+        fields = replace(fields, source=f"{file.source}, {_why_fields(request, file)}")
+        seconds, since = file.saved.steps * file.about["step_seconds"], file.since
+        return from_fields(request, fields, seconds, since, file.digest, file.source)
+    if request.initial is not None:
+        raise InputError(
+            "initial is given beside start_from, whose file has a state of its own; leave one of "
+            "them out"
+        )
+    fields = read_fields(start_from, *wanted, names)
+    seconds, since = 0.0, request.since
+    if fields.time is not None:
+        seconds, since = seconds_since(*fields.time)
+    words = f"at {seconds!r} s", fields.source
+    return from_fields(request, fields, seconds, since, *words, path, names)
+
+
+def _fields_of(file: FileOfState) -> xr.Dataset:
+    """The fields of the state of a checkpoint, evaluated as its run would have."""
+    about = file.about
+    name, full = about["truncation"]
+    step = about["step_seconds"]
+    if not about["own_start"] or repr(resolve_truncation(name)) != full:
+        raise InputError(
+            f"start_from: {file.source} has its state as coefficients, whose meaning follows from "
+            "an initial state that was given or a truncation that has no name; give the same ones "
+            "again, or a netCDF file that its run wrote"
+        )
+    parent = check_request(
+        about["case"], name, step / SECONDS_PER_DAY, step_seconds=step,
+        output_hours=step / SECONDS_PER_HOUR, parameters=about["parameters"],
+    )  # fmt: skip
+    grid = GaussianGrid(parent.truncation)
+    convert = conversion_of(parent, initial_state(parent, grid))
+    level = file.saved.levels[0]
+    values = level.values.astype(float)
+    if level.residual is not None:
+        values = values + level.residual
+    count = convert.transform.degree.size
+    fields = convert.to_fields(values.reshape(count, -1))
+    coordinates = {"lat": grid.lat, "lon": grid.lon}
+    if "sigma" in convert.vertical:
+        coordinates["sigma"] = convert.vertical["sigma"]
+    axes = ("sigma", "lat", "lon")
+    return xr.Dataset({n: (axes[3 - x.ndim :], x) for n, x in fields.items()}, coordinates)
+
+
+def _why_fields(request: Request, file: FileOfState) -> str:
+    """Why the fields of a checkpoint are taken, and not its coefficients, in words."""
+    about = file.about
+    mine = {
+        "truncation": request.truncation.name, "step_seconds": f"{request.step_seconds:g}",
+        "case": request.case.name,
+    }  # fmt: skip
+    its = {"truncation": about["truncation"][0], "step_seconds": f"{about['step_seconds']:g}",
+           "case": about["case"]}  # fmt: skip
+    changed = [f"{name} {its[name]}" for name in mine if mine[name] != its[name]]
+    return f"whose run has {', '.join(changed) or 'other parameters or scales'}"
+
+
+def _apart_in_words(request: Request, dataset: xr.Dataset) -> str:
+    """How far a branch is from the file that it goes on from, where that has the branch's next
+    stored time, too: what the start from one level, and whatever was changed, make together.
+    """
+    start, given = request.start, request.initial
+    if start is None or not start.file or given is None or given.time is None:
+        return ""
+    if dataset.sizes["time"] < 2:
+        return ""
+    number, units, calendar = given.time
+    passed = float(dataset["time"][1] - dataset["time"][0]) * SECONDS_PER_DAY
+    later = number + passed / seconds_since(1.0, units, calendar)[0]
+    try:
+        file = read_fields(f"{start.file}@{later!r}", *wanted_fields(request.case), start.names)
+    except InputError:  # it ends before
+        return ""
+    name = next((n for n in FIELDS if n in dataset and n in file.names), None)
+    if name is None or name in file.per_gravity:
+        return ""
+    sigma = dataset["sigma"].values if "sigma" in dataset[name].dims else None
+    its = file.on_grid(dataset["lat"].values, dataset["lon"].values, sigma)[name]
+    weights = dataset["cell_area"].values
+    apart, size = (
+        float(np.sqrt(np.sum(weights * x**2)))
+        for x in (dataset[name].isel(time=1).values - its, its)
+    )
+    return f"; at its next stored time {name} is {apart / size:.2g} (relative l2) from the file's"
 
 
 def run_request(request: Request, count_operations: bool = False) -> xr.Dataset:
@@ -192,7 +339,7 @@ def run_request(request: Request, count_operations: bool = False) -> xr.Dataset:
     if trajectory.matrix_units is not None:
         dataset.attrs[MATRIX_UNITS] = json.dumps(trajectory.matrix_units, sort_keys=True)
     if words := start_in_words(request):
-        dataset.attrs[INITIAL_STATE] = words
+        dataset.attrs[INITIAL_STATE] = words + _apart_in_words(request, dataset)
     if trajectory.stored:
         dataset.attrs[STORED_STATE] = trajectory.stored
     if trajectory.stored_bits is not None:

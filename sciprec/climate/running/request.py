@@ -41,6 +41,7 @@ from sciprec.tools.adapt.plan import require_variable
 from sciprec.tools.monitor.plan import Plan, require_known, with_changes
 
 if TYPE_CHECKING:
+    from sciprec.climate.running.branching import Start
     from sciprec.results.output.given_fields import GivenFields
 
 
@@ -85,6 +86,8 @@ class Request:
         initial: fields in the place of those of the case's initial state, or None.
         since: the date from which days count.
         tracers: that the flow carries; the equations are with them.
+        start: of a branch, what it goes on from; or None.
+        first: number of the step after which it begins; 0 without one.
     """
 
     case: Case
@@ -109,6 +112,8 @@ class Request:
     initial: GivenFields | None = None
     since: StartDate = USUAL_START
     tracers: tuple[Tracer, ...] = ()
+    start: Start | None = None
+    first: int = 0
 
     @property
     def update(self) -> Backend:

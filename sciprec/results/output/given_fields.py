@@ -17,6 +17,7 @@ import numpy as np
 import xarray as xr
 
 from sciprec.foundation.arguments import refused, word
+from sciprec.foundation.dates import start_date
 from sciprec.foundation.errors import InputError, meant
 from sciprec.results.output import netcdf
 from sciprec.results.output.regridding import Bilinear, on_levels
@@ -109,6 +110,7 @@ class GivenFields:
         variables: (levels, nlat, nlon) or (nlat, nlon) in the order and unit of the file.
         order: of levels, rows and columns in the file.
         units: what 1 and 0 of the file are, by field.
+        time: number, unit and calendar of their time, where the file says one.
     """
 
     source: str
@@ -121,6 +123,7 @@ class GivenFields:
     variables: dict[str, xr.Variable] = field(repr=False)
     order: tuple[np.ndarray, ...] = field(repr=False)
     units: dict[str, tuple[float, float]] = field(repr=False)
+    time: tuple[float, str, str] | None = None
 
     def rows_of(self, name: str) -> Iterator[np.ndarray]:
         """A field level by level from the top down, each (nlat, nlon) in binary64."""
@@ -290,6 +293,7 @@ def _of_dataset(
         levels=values, in_sigma=in_sigma,
         per_gravity=tuple(q for q in names if spelt[q] == PER_GRAVITY),
         variables=variables, order=(depths, rows[1], columns[1]), units=units,
+        time=_number_of_time(dataset, place),
     )  # fmt: skip
     for quantity in names:
         _require_possible(fields, quantity)
@@ -545,9 +549,40 @@ def _place(
     if not hits:
         raise InputError(
             f"{source} has no time '{time}'; it holds {size}, from {texts[0]} to {texts[-1]}; "
-            f"accepted: one of them, or `last`{meant(time, texts)}"
+            f"accepted: one of them, or `last`{_nearest(time, texts, dataset[axis], numbers)}"
         )
     return hits[0], texts[hits[0]]
+
+
+def _nearest(time: str, texts: list[str], axis: xr.DataArray, numbers: np.ndarray | None) -> str:
+    """The time of an axis that is nearest to another one, as the end of a sentence."""
+    import cftime
+
+    try:
+        wanted = float(time)
+    except ValueError:
+        try:
+            date = start_date(time, axis.attrs.get("calendar", "standard"))
+            dates = cftime.num2date(0, date.units, date.calendar)
+            wanted = float(cftime.date2num(dates, str(axis.attrs["units"]), date.calendar))
+        except (InputError, KeyError, ValueError):
+            return meant(time, texts)
+    if numbers is None:
+        return meant(time, texts)
+    place = int(np.argmin(np.abs(numbers - wanted)))
+    return f"; the nearest is '{texts[place]}', {numbers[place]:.12g} of its axis"
+
+
+def _number_of_time(
+    dataset: xr.Dataset, place: Mapping[Hashable, int]
+) -> tuple[float, str, str] | None:
+    """The time at a place along the axes that are neither of the grid nor vertical, as a number."""
+    for axis, index in place.items():
+        attrs = dataset[axis].attrs if axis in dataset.variables else {}
+        if _is_time(dataset, axis) and dataset[axis].dtype.kind in "fiu" and "units" in attrs:
+            number = float(dataset[axis].values[index])
+            return number, str(attrs["units"]), str(attrs.get("calendar", "standard"))
+    return None
 
 
 def _is_time(dataset: xr.Dataset, axis: Hashable) -> bool:

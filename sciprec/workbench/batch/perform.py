@@ -99,7 +99,7 @@ def pace_of(dataset: xr.Dataset) -> str:
         return ""
     days = str(dataset["time"].attrs.get("units", "")) if "time" in dataset.coords else ""
     if days.startswith("days") and dataset.sizes["time"]:
-        return f"{float(dataset['time'][-1]) / seconds:.3g} days/s"
+        return f"{float(dataset['time'][-1] - dataset['time'][0]) / seconds:.3g} days/s"
     if "n_paths" in dataset.attrs:
         surfaces = dataset.sizes.get("maturity", 1) if "levels" not in dataset.attrs else 1
         return f"{dataset.attrs['n_paths'] * surfaces / seconds:,.0f} paths/s"

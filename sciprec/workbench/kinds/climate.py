@@ -50,7 +50,7 @@ _ROUNDED = (
 )
 _NO_KERNEL = {
     "days", "output_hours", "step_seconds", "truncation", "checkpoints", "variables",
-    "count_operations", "initial", "initial_fields", "start_date", "calendar",
+    "count_operations", "initial", "initial_fields", "start_from", "start_date", "calendar",
 }  # fmt: skip
 """Keys of the table that no kernel depends on."""
 
@@ -148,6 +148,11 @@ class ClimateRun(Section):
         default_factory=dict, examples=['initial_fields = { temperature = "T2" }'],
         description="a table of names of variables in that file, by field",
     )  # fmt: skip
+    start_from: str | None = Field(
+        default=None, min_length=1, max_length=1000, examples=['start_from = "spin_up.npz"'],
+        description="a checkpoint, or a netCDF file that a run wrote, or FILE@TIME, from which "
+        "runs go on for their days",
+    )  # fmt: skip
     start_date: str | None = Field(
         default=None, examples=['start_date = "1979-01-01"'],
         description="the date from which days count, such as 1979-01-01T12:00; left out, that of "
@@ -216,12 +221,15 @@ class ClimateScenario(WithScaling, WithPolicies, WithAdaptive, Scenario):
 
 def _request(table: ClimateRun, **options: Any) -> Any:
     """The checked request of a table [climate]; `options`: further or other arguments."""
-    from sciprec.climate.running.labelled import fields_given
+    from sciprec.climate.running.labelled import fields_given, started_from
     from sciprec.climate.running.request import check_request
 
-    mine = table.model_dump(exclude={"checkpoints", "count_operations", "initial_fields"})
-    mine["initial"] = fields_given(table.initial, table.initial_fields, table.case)
-    return check_request(**(mine | options))
+    own = {"checkpoints", "count_operations", "initial_fields", "start_from"}
+    mine = table.model_dump(exclude=own)
+    names = table.initial_fields
+    mine["initial"] = fields_given(table.initial, names, table.case, table.start_from)
+    request = check_request(**(mine | options))
+    return started_from(request, table.start_from, names, table.start_date, table.calendar)
 
 
 def _request_of(table: ClimateRun, variant: Variant, **options: Any) -> Any:
@@ -302,7 +310,7 @@ def _wrong_by_itself(table: ClimateRun, compensation: Any, backend: str) -> list
     parts: list[dict[str, Any]] = [span, storage, {"compensation": compensation}]
     parts += [{"parameters": {n: value}} | filtered for n, value in table.parameters.items()]
     parts += [{"variables": [name]} for name in table.variables or ()]
-    messages = []
+    messages, table = [], table.model_copy(update={"start_from": None})
     for part in parts:
         try:
             _request(table, **(plain | part))
@@ -321,7 +329,8 @@ def _estimate(table: ClimateRun, variant: Variant, slowness: float) -> Estimate:
     from sciprec.climate.running.needed_memory import bytes_of_run
 
     request = _request_of(table, variant)
-    steps, scheme, number = request.stops[-1], request.scheme, request.truncation.number
+    steps, number = request.stops[-1] - request.first, request.truncation.number
+    scheme = request.scheme
     layout = request.equations.layout(request.parameters.equations)
     fields = sum(levels for _, levels in layout)
     a, b, c = _TENDENCY
@@ -362,6 +371,7 @@ def _brief(table: ClimateRun) -> ClimateRun:
             "output_hours": seconds / 3600.0,
             "step_seconds": seconds / 2,
             "checkpoints": None,
+            "start_from": None,
             "count_operations": False,
         }
     )
