@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sciprec.climate.running.checkpoint import Checkpoints, Restart, Saved
+from sciprec.climate.running.checkpoint import Checkpoints, Restart, Saved, _seal
 from sciprec.climate.running.integration import integrate
 from sciprec.climate.running.perturbation import Perturbation
 from sciprec.climate.running.request import check_request
@@ -222,7 +222,7 @@ def test_arrays_of_other_shapes_and_types_never_reach_a_kernel(change, tmp_path)
     kept = Checkpoints(tmp_path, check_request("williamson_5", SMALL, 0.25, **RUN))
     stream = io.BytesIO()
     np.savez(stream, **change(kept._read()))
-    kept.path.write_bytes(stream.getvalue() + kept._seal(stream.getvalue()))
+    kept.path.write_bytes(stream.getvalue() + _seal(kept.identity, stream.getvalue()))
     with pytest.raises(InputError, match="cannot be read .*(are not those of this|no digests)"):
         integrate("williamson_5", SMALL, 0.25, checkpoints=tmp_path, **RUN)
     again = integrate("williamson_5", SMALL, 0.25, checkpoints=Restart(tmp_path), **RUN)

@@ -8,65 +8,24 @@ What does not fit the branch is dropped, and told.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from sciprec.climate.constants import SECONDS_PER_DAY
+from sciprec.climate.running.branch_start import Start
 from sciprec.climate.running.checkpoint import FileOfState
 from sciprec.climate.running.identity import parts_of
 from sciprec.climate.running.request import Request
-from sciprec.climate.stepping.levels import Level
 from sciprec.foundation.dates import StartDate, start_date
 from sciprec.foundation.errors import InputError
 from sciprec.instruments.assigning.scaling import ScaledBackend
 
 _NEAR = 1e-6
 """Steps by which a time may miss a whole number of them."""
-
-
-@dataclass(frozen=True)
-class Start:
-    """The state that a branch goes on from.
-
-    Args:
-        words: where it comes from, and what of it was dropped.
-        digest: of its content.
-        levels: of the time scheme, newest first, as they were; empty where the fields of the
-            request are the state.
-        is_same: whether levels and residuals are in the formats of the branch.
-        kernels: from `compiled.kernel_states`; empty where they begin anew.
-        perturbed: whether the perturbation of the branch is in them already.
-        file: the path of a file of fields, empty for checkpoints.
-        names: of its variables by field, where it has other ones.
-    """
-
-    words: str
-    digest: str
-    levels: tuple[Level, ...] = field(default=(), repr=False)
-    is_same: bool = False
-    kernels: dict[str, np.ndarray] = field(default_factory=dict, repr=False)
-    perturbed: bool = False
-    file: str = ""
-    names: Mapping[str, str] | None = None
-
-    def levels_as(
-        self, stored: Callable[[np.ndarray], np.ndarray], level: Callable, moved: np.ndarray | None
-    ) -> list[Level]:
-        """The levels in the formats of a model.
-
-        Args:
-            stored: rounds a state to the format between steps.
-            level: makes a level of values, with an empty residual where there is one.
-            moved: what a perturbation adds to the state, flat; None without any.
-        """
-        if self.is_same and moved is None:
-            return [each.copy() for each in self.levels]
-        more = 0.0 if moved is None else moved
-        return [level(stored(each.values.astype(np.float64) + more)) for each in self.levels]
 
 
 def branched(request: Request, file: FileOfState) -> Request | None:

@@ -17,6 +17,7 @@ from sciprec.climate.constants import SECONDS_PER_DAY, SECONDS_PER_HOUR
 from sciprec.climate.diagnostics.derived import derived_names
 from sciprec.climate.equations.registry import EquationSet
 from sciprec.climate.equations.tracers import Tracer, with_tracers
+from sciprec.climate.running.branch_start import Start
 from sciprec.climate.running.given_tracers import check_tracers
 from sciprec.climate.running.parameters import Parameters, check_parameters
 from sciprec.climate.running.perturbation import Perturbation
@@ -41,7 +42,6 @@ from sciprec.tools.adapt.plan import require_variable
 from sciprec.tools.monitor.plan import Plan, require_known, with_changes
 
 if TYPE_CHECKING:
-    from sciprec.climate.running.branching import Start
     from sciprec.results.output.given_fields import GivenFields
 
 
