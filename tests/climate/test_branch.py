@@ -22,7 +22,8 @@ WAYS = {
     "random bits": ("williamson_1", {"backend": "mlu370-noise", "time_scheme": "rk4"}),
     "a member": ("williamson_1", {"backend": "mlu370-noise", "time_scheme": "rk4",
                                   "perturbation": Perturbation(3, 1e-3)}),
-    "air": ("held_suarez", {"levels": 3, "calendar": "noleap", "start_date": "1999-02-28"}),
+    "air": ("held_suarez", {"levels": 3, "calendar": "noleap", "start_date": "1999-02-28",
+                            "tracers": {"dust": 0.3}}),
 }  # fmt: skip
 STEP = {"truncation": "T10", "output_hours": 1.0, "step_seconds": 1200.0}
 
@@ -91,6 +92,7 @@ def test_a_branch_that_is_killed_goes_on_with_the_same_bits(way, tmp_path, writt
         ({"compensation": None}, "dropped: the residuals of its compensation$", 1e-3),
         ({"time_scheme": "rk4"}, "dropped: the residuals|at day 0.083", 1e-2),
         ({"step_seconds": 600.0}, "from one level: .*run has step_seconds 1200; on the", 1e-2),
+        ({"tracers": {"hill": "gaussian_hill"}}, "other tracers, .*; tracers begin anew; on", 1e-2),
         ({"truncation": "T15"}, "whose run has truncation T10; bilinear from 16 latitudes", None),
     ],
 )  # fmt: skip

@@ -39,7 +39,7 @@ def parts_of(request: Request) -> dict[str, str]:
     parts: dict[str, tuple] = {
         "frame": (
             request.case.name, request.equations.name, parameters.case, parameters.equations,
-            repr(layout), request.step_seconds, _own_state(request),
+            repr(layout), request.step_seconds, _own_state(request), repr(request.tracers),
         ),
         "scheme": (request.scheme.name,),
         "format": (

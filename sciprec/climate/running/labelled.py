@@ -292,7 +292,8 @@ def _why_fields(request: Request, file: FileOfState) -> str:
     its = {"truncation": about["truncation"][0], "step_seconds": f"{about['step_seconds']:g}",
            "case": about["case"]}  # fmt: skip
     changed = [f"{name} {its[name]}" for name in mine if mine[name] != its[name]]
-    return f"whose run has {', '.join(changed) or 'other parameters or scales'}"
+    anew = "; tracers begin anew" if request.tracers else ""
+    return f"whose run has {', '.join(changed) or 'other tracers, parameters or scales'}{anew}"
 
 
 def _apart_in_words(request: Request, dataset: xr.Dataset) -> str:
