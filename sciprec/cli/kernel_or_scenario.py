@@ -109,28 +109,6 @@ def arguments_of(function: Callable[..., Any], inputs: str) -> dict[str, Any]:
     return dict(inputs_of(plain_function(function), inputs).values)
 
 
-def limit_of(text: str, metric: str) -> float:
-    """A tolerance as a number; of relative metrics also in per cent.
-
-    Raises:
-        InputError: it is no number, or a percentage of a metric with units.
-    """
-    from sciprec.foundation.arguments import share
-    from sciprec.results.comparison.pointwise.error_metrics import metrics
-
-    entry = metrics().get(metric)
-    units = text.strip().endswith("%") and entry is not None and entry.absolute
-    try:
-        if not units:
-            return share(text)
-    except ValueError:
-        pass
-    of = f" of the metric {metric}, which has units" if units else ""
-    raise InputError(
-        f"--tolerance is given '{text}'{of}; it takes a number, of relative metrics also per cent"
-    )
-
-
 def refuse_inputs(inputs: str | None, options: str = "--inputs") -> None:
     """A scenario has no arguments.
 

@@ -9,7 +9,6 @@ from typing import Annotated, Any
 import typer
 
 from sciprec.cli.exit_codes import NOT_MET
-from sciprec.cli.kernel_or_scenario import limit_of
 from sciprec.cli.options import Backends, Json, Quiet
 from sciprec.cli.run_verb import write_cases
 from sciprec.cli.settings import FILES_KEPT, command_line, interruptible
@@ -141,8 +140,10 @@ def _missed(result: Any) -> bool:
 
 def _limits(texts: Sequence[str], metric: str) -> float | dict[str, float] | None:
     """The tolerance: one for all outputs, or by name, as in path=1e-3."""
+    from sciprec.results.comparison.pointwise.error_metrics import limit_of
+
     pairs = [
-        (name, limit_of(value, metric))
+        (name, limit_of("--tolerance", value, metric))
         for name, value in (text.rpartition("=")[::2] for text in texts)
     ]
     plain = [value for name, value in pairs if not name]

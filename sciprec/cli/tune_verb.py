@@ -15,7 +15,6 @@ from sciprec.cli.kernel_or_scenario import (
     arguments_of,
     is_kernel,
     kernel_with_inputs,
-    limit_of,
     refuse_inputs,
     refuse_truth,
 )
@@ -113,11 +112,13 @@ def tune(
     """
     from sciprec.cli.console import print_json, say
     from sciprec.cli.progress import Waiting
+    from sciprec.results.comparison.pointwise.error_metrics import limit_of
     from sciprec.tools.tune.page import write_tune_page
 
     metric = metric or "relative_l2"
     search: dict[str, Any] = {
-        "tolerance": limit_of(tolerance, metric), "output": output or None, "metric": metric,
+        "tolerance": limit_of("--tolerance", tolerance, metric), "output": output or None,
+        "metric": metric,
         "formats": _formats(backend), "by": by, "margin": margin, "rounds": rounds,
     }  # fmt: skip
     with Waiting(f"searching the formats of {tuned}"):

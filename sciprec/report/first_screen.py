@@ -98,6 +98,10 @@ def _sentence(runs: Sequence[StoredRun], verdicts: dict[str, Verdict]) -> str:
     if not runs:
         return "nothing ran but fp64."
     good = [run for run in runs if verdicts[run.label].status in SUFFICIENT]
+    if good and not any(run.width[0] for run in good):
+        by_place = [short(run.label) for run in sorted(good, key=_size)]
+        verb = "suffices" if len(by_place) == 1 else "suffice"
+        return f"{_listed(by_place)} {verb}, with formats by place."
     if good:
         smallest = min(good, key=_size)
         sentence = f"{_sized(smallest)}, is the smallest that suffices"

@@ -18,6 +18,7 @@ from sciprec.report.page import render
 from sciprec.report.sections.savings import savings_rows, time_rows
 from sciprec.report.stored.batch import StoredMember, worse_first
 from sciprec.results.comparison.verdicts import STATUSES, Verdict, margin_in_words
+from sciprec.results.comparison.wording import short
 from sciprec.results.output.stated import STAGE_WORK
 from sciprec.scenario.variant import Variant
 
@@ -112,6 +113,21 @@ def test_a_carry_is_a_second_line_of_its_arithmetic(batch):
     assert row["sentence"] == (
         "fp16+carry, 11 bits, is the smallest that suffices; without carry, fp32, 24 bits."
     )
+
+
+def test_no_arithmetic_by_place_is_called_the_smallest(batch):
+    """Assignments and policies have no size of their own."""
+    flow = batch.of_scenario("little_climate")[:1]
+    names = ["policy:O0,narrow=fp16,wide=fp32", "policy:O1,narrow=fp16,wide=fp32"]
+    mixed = json.dumps({"compute": {}, "assignment": {}})
+    data = flow[-1].dataset.assign_attrs(sciprec_backend_properties=mixed)
+    places = [replace(flow[-1], variant=Variant(name), verdict=Verdict("good", "well", 0.1),
+                      dataset=data) for name in names]  # fmt: skip
+    shown = [short(name) for name in names]
+    (row,) = first_screen(replace(batch, runs=(*flow, *places[:1])))["rows"]
+    assert row["sentence"] == f"{shown[0]} suffices, with formats by place."
+    (row,) = first_screen(replace(batch, runs=(*flow, *places)))["rows"]
+    assert row["sentence"] == f"{shown[0]} and {shown[1]} suffice, with formats by place."
 
 
 def test_a_member_that_failed_fails_the_cell(batch):

@@ -163,6 +163,9 @@ WRONG = {
     "no arithmetic was given": dict(backends=()),
     "unknown metric 'relative_l3'; known": dict(metric="relative_l3"),
     "tolerance is -1.0; accepted: a number >= 0": dict(tolerance=-1.0),
+    "tolerance is given '1 percent'; it takes a number, of relative": dict(tolerance="1 percent"),
+    "the tolerance of 'u' is given '1%' of the metric max_abs, which has": dict(
+        tolerance={"u": "1%"}, metric="max_abs"),
     "a tolerance is given for 'pth'; outputs: u, path, return": dict(tolerance={"pth": 1e-3}),
     "axes are given for 'pth'; outputs: u, path, return": dict(axes={"pth": "time"}),
     "the axes of 'path' are given as time; it has 2, with 6 x 17 elements":
@@ -206,7 +209,7 @@ def test_arithmetics_that_leave_other_shapes_fail_in_words(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("tolerance", "reason"), [(1e-2, "return_0: relative l2 error "), (None, "return_0 agrees wi")]
+    ("tolerance", "reason"), [("1%", "return_0: relative l2 error "), (None, "return_0 agrees wi")]
 )
 def test_an_iteration_that_ends_earlier_is_a_finding_and_not_a_failure(tmp_path, tolerance, reason):
     """Newton's root of 30000: fp64 makes 13 steps, fp16 fewer; the root itself is compared."""

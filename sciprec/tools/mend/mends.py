@@ -227,7 +227,8 @@ def _leaves_less(one: Judged, other: Judged) -> bool:
 
 
 def _no_less(better: Judged) -> str:
-    return f"leaves no less than '{better.candidate.title}', which does no more operations"
+    title, line = better.candidate.title, better.candidate.line
+    return f"leaves no less than '{title}' in line {line}, which does no more operations"
 
 
 def _covers(one: Score, other: Score) -> bool:

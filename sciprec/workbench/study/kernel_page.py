@@ -15,7 +15,7 @@ from sciprec.foundation.listing import Summary
 from sciprec.foundation.notebook import NotebookLine
 from sciprec.precision.formats.backend import TRUTH, backend_names, resolve_backend
 from sciprec.results.comparison.own_error import OwnErrors
-from sciprec.results.comparison.pointwise.error_metrics import metrics
+from sciprec.results.comparison.pointwise.error_metrics import limit_of, metrics
 from sciprec.results.output.files import NETCDF, suffix_of
 from sciprec.scenario.loading import Tolerance
 from sciprec.tools.calls.call_results import todays_name
@@ -120,7 +120,7 @@ def study(
     about = subject(kernel, args, output, axes)
     limits = [
         Tolerance(variable=name, metric=metric, at_most=limit, reason="as was asked for")
-        for name, limit in _limits(tolerance, about.outputs).items()
+        for name, limit in _limits(tolerance, about.outputs, metric).items()
     ]
     own = _own_errors(about, truth)
     found_bits = None
@@ -168,12 +168,12 @@ def _backends(backends: str | Iterable[str], search: str | None) -> tuple[str, .
     return tuple(dict.fromkeys(resolve_backend(name).name for name in backend_names(backends)))
 
 
-def _limits(tolerance: Any, outputs: Sequence[str]) -> dict[str, float]:
+def _limits(tolerance: Any, outputs: Sequence[str], metric: str) -> dict[str, float]:
     """The tolerance of each output that has one."""
     if tolerance is None:
         return {}
     if not isinstance(tolerance, Mapping):
-        return dict.fromkeys(outputs, _TOLERANCE.number("tolerance", tolerance))
+        return dict.fromkeys(outputs, _limit("tolerance", tolerance, metric))
     limits = {todays_name(name, outputs): limit for name, limit in tolerance.items()}
     for name in limits:
         if name not in outputs:
@@ -181,7 +181,13 @@ def _limits(tolerance: Any, outputs: Sequence[str]) -> dict[str, float]:
                 f"a tolerance is given for '{name}'; outputs: {', '.join(outputs)}"
                 f"{meant(name, outputs)}"
             )
-    return {n: _TOLERANCE.number(f"the tolerance of '{n}'", limit) for n, limit in limits.items()}
+    return {n: _limit(f"the tolerance of '{n}'", limit, metric) for n, limit in limits.items()}
+
+
+def _limit(name: str, limit: Any, metric: str) -> float:
+    """A tolerance, a number or a text."""
+    number = limit_of(name, limit, metric) if isinstance(limit, str) else limit
+    return _TOLERANCE.number(name, number)
 
 
 def _searched(

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sciprec.foundation.arguments import share
+from sciprec.foundation.errors import InputError
 from sciprec.foundation.loading import load_plugins
 from sciprec.results.comparison.pointwise.histograms import (
     PERCENTILES,
@@ -230,3 +232,27 @@ def _sizes(pair: Pair, kind: str) -> Iterator[np.ndarray]:
             error = np.minimum(np.abs(actual[finite] - golden[finite]), most)
             share = np.where(error == 0.0, 0.0, error / np.abs(golden[finite]))
         yield error if kind == "absolute" else share
+
+
+def limit_of(name: str, text: str, metric: str) -> float:
+    """A tolerance as a number; of relative metrics also in per cent.
+
+    Args:
+        name: of the tolerance, for the sentence.
+        text: as it was given.
+        metric: that it is of.
+
+    Raises:
+        InputError: it is no number, or a percentage of a metric with units.
+    """
+    entry = metrics().get(metric)
+    units = text.strip().endswith("%") and entry is not None and entry.absolute
+    try:
+        if not units:
+            return share(text)
+    except ValueError:
+        pass
+    of = f" of the metric {metric}, which has units" if units else ""
+    raise InputError(
+        f"{name} is given '{text}'{of}; it takes a number, of relative metrics also per cent"
+    )
