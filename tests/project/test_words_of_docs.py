@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[2]
 HEAVY = set("""
 accumulation adaptive architecture arithmetics assignments baselines batch bounds climate
 climate_primitive compare compensation digits engine extending fixed_point fixed_point_kernels
-glossary heston kernels machine matrix_unit mend models monitor repeat runs scaling
+glossary heston machine matrix_unit mend monitor repeat runs scaling
 sources trace trace_models tune verdicts
 """.split())
 """Pages that are heavier than the limits; nobody adds one."""
