@@ -9,6 +9,7 @@ import numpy as np
 import xarray as xr
 
 from sciprec.foundation.errors import InputError
+from sciprec.results.output.dates import in_numbers
 from sciprec.results.output.stated import is_compared
 
 HORIZONTAL = ("lat", "lon")
@@ -121,5 +122,6 @@ def table_of_means(
 
 def _means_at(run: xr.Dataset, days: float) -> dict[str, float]:
     """The global means of a run at a time; nothing where it has no such time."""
+    run = in_numbers(run)
     places = np.flatnonzero(np.abs(run["time"].values - days) < 1e-9)
     return global_means(run, int(places[0])) if places.size else {}
