@@ -20,7 +20,7 @@ TAGS = "v[0-9]*"
 
 
 def git(root, *words):
-    """What git prints of the repository whose top `root` is; empty where it cannot."""
+    """Output of git about the repository whose top `root` is; empty where it has none."""
     if not (root / ".git").exists():  # an unpacked archive, perhaps inside another repository
         return ""
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import click
@@ -17,9 +17,10 @@ from sphinx.util.docutils import SphinxDirective
 
 
 class _Written(SphinxDirective):
-    """A directive whose content is made as Markdown."""
+    """A directive whose content is made as Markdown, by `lines`."""
 
     has_content = True
+    lines: Callable[..., Iterator[str]]
 
     def run(self) -> list[nodes.Node]:
         """The nodes of the lines that are made."""
@@ -28,10 +29,6 @@ class _Written(SphinxDirective):
         text = StringList("\n".join(self.lines()).splitlines(), source=self.env.docname)
         self.state.nested_parse(text, self.content_offset, where, match_titles=True)
         return where.children
-
-    def lines(self) -> Iterator[str]:
-        """Markdown, line by line."""
-        raise NotImplementedError
 
 
 class PublicNames(_Written):

@@ -244,7 +244,7 @@ def _file_of_state(path: Path, stamp: tuple[int, ...]) -> FileOfState:
 
 
 def description(request: Request) -> dict[str, Any]:
-    """What a branch has to know of a run, as plain data."""
+    """Facts about a run that its branches have to know, as plain data."""
     given = request.parameters
     parameters = given.case | given.equations | given.diffusion | {"fourier": given.fourier}
     return {

@@ -351,7 +351,7 @@ def run_request(request: Request, count_operations: bool = False) -> xr.Dataset:
 
 
 def _about(request: Request) -> dict[str, str]:
-    """What was run, as attributes of its dataset and file."""
+    """Attributes of a dataset and its file that say which run it is of."""
     parameters = request.parameters
     named = parameters.case | parameters.equations | parameters.diffusion
     named |= dict(zip(FILTER, parameters.filter, strict=True)) | {"fourier": parameters.fourier}
