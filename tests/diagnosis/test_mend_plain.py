@@ -100,13 +100,11 @@ def test_what_is_offered_does_not_depend_on_them(monkeypatch):
     assert offered(*given) == before
 
 
-def test_what_python_lets_through_is_run_compiled(monkeypatch):
+def test_what_python_lets_through_is_run_compiled(monkeypatch, only_rule):
     """A run by Python that finds nothing wrong offers no wrong row."""
-    from sciprec.extend import RULES, Rule
+    from sciprec.extend import Rule
 
-    for known in list(RULES):
-        monkeypatch.delitem(RULES, known)
-    monkeypatch.setitem(RULES, "half", Rule("half", "exp(A) - 1", "expm1(A)/2", "nobody (2026)"))
+    only_rule(Rule("half", "exp(A) - 1", "expm1(A)/2", "nobody (2026)"))
     monkeypatch.setattr(Judge, "_run_plainly", lambda self, source, which: ([
         ({n: s.truth.high[n] for n in self.results}, s.outcomes) for s in self.sets], 10))
     monkeypatch.setattr(Judge, "_plain_runs", lambda self, which: object())
