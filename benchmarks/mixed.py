@@ -203,7 +203,7 @@ def _model_seconds(small: bool, rounds: int) -> list[dict]:
 
     problem = ModelProblem(
         program, model="case 5", said=None, stages=(), metric=metric_of("relative_l2"),
-        formats=formats_of(FORMATS), unit="line", versions_after=None if small else 0.0,
+        formats=formats_of(FORMATS), by="line", versions_after=None if small else 0.0,
     )  # fmt: skip
     lines = len(problem.groups)
     fp64, fp32, fp16 = (FORMATS.index(name) for name in ("fp64", "fp32", "fp16"))

@@ -32,7 +32,7 @@ from sciprec.cli import (
 )
 from sciprec.cli.exit_codes import GOOD, INTERNAL, INTERRUPTED, UNREAD, USAGE
 from sciprec.cli.old_spellings import old_spellings_named
-from sciprec.cli.options import prepare_completion, print_completion, refuse_slips
+from sciprec.cli.options import of_options, prepare_completion, print_completion, refuse_slips
 from sciprec.cli.pricing import price_verbs
 from sciprec.cli.settings import Settings, before_the_verb, quiet_everywhere
 from sciprec.cli.written_files import require_free_files
@@ -156,6 +156,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     gc.set_threshold(50_000, 20, 50)  # looks for garbage were a twelfth of a short command
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="replace")  # a terminal without '…' shows '?', not a failure
+    words: list[str] = []
     try:
         prepare_completion()
         words = before_the_verb(sys.argv[1:] if arguments is None else arguments)
@@ -166,7 +167,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
         ):
             _command()(words, prog_name="sciprec")
     except InputError as error:
-        _fail(USAGE, str(error))
+        _fail(USAGE, of_options(str(error), words))
     except Interrupted as error:
         _leave_at_once(str(error))
     except BrokenPipeError:

@@ -12,7 +12,7 @@ from sciprec.cli.old_spellings import todays_rule
 from sciprec.cli.options import known_backends
 from sciprec.cli.written_files import written
 from sciprec.foundation import targets
-from sciprec.foundation.arguments import word
+from sciprec.foundation.arguments import choice
 from sciprec.foundation.errors import InputError
 
 
@@ -94,7 +94,7 @@ def monitor(
     from sciprec.cli.progress import Waiting
     from sciprec.tools.monitor.monitored import monitor as monitor_kernel
 
-    word("--truth", truth, ("dd", "fp64"))
+    choice("--truth", truth, ("dd", "fp64"))
     rules = dict(map(_rule, alert or []))
     if not is_kernel(watched):
         of_kernel = {"--backend": backend, "--watch": watch, "--inputs": inputs, "--alert": alert,

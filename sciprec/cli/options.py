@@ -199,3 +199,17 @@ def _read(process: Callable[[Any, Any], Any], context: Any, value: Any) -> Any:
         if any(re.search(r"\d,\d", text) for text in texts):
             error.message += "; a decimal point is written in place of a comma"
         raise
+
+
+def of_options(message: str, words: list[str]) -> str:
+    """A sentence on an argument, which names it as the command line does where it was given there.
+
+    Args:
+        words: of the command line.
+
+    Example:
+        `of_options("by 'lines' is unknown", ["trace", "--by=lines"])` begins with "--by".
+    """
+    option = f"--{message.partition(' ')[0].replace('_', '-')}"
+    given = any(word.partition("=")[0] == option for word in words)
+    return f"{option} {message.partition(' ')[2]}" if given else message

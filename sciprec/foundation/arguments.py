@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import warnings
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -151,6 +152,32 @@ def word(what: str, value: Any, known: Collection[str]) -> str:
         return value
     message = f"unknown {what} {shown(value)}; known: {', '.join(known)}"
     raise InputError(message + meant(value, known))
+
+
+def choice(name: str, value: Any, accepted: Collection[str]) -> str:
+    """The value of an argument that chooses by a word.
+
+    Args:
+        name: of the argument.
+
+    Raises:
+        InputError: it is none of the accepted ones, with the nearest.
+    """
+    if isinstance(value, str) and value in accepted:
+        return value
+    message = f"{name} {shown(value)} is unknown; accepted: {', '.join(accepted)}"
+    raise InputError(message + meant(value, accepted))
+
+
+def by_of(by: str, unit: str | None) -> str:
+    """The kind of places that get a format of their own: `by`, or `unit`, which was its name
+    before, with a warning.
+    """
+    if unit is None:
+        return by
+    message = "'unit' is called 'by' everywhere now; write that"
+    warnings.warn(message, FutureWarning, stacklevel=3)
+    return unit
 
 
 def names(what: str, value: Any) -> Sequence[str]:

@@ -87,11 +87,11 @@ def test_stages_get_formats_by_hand(tmp_path):
     assignment does not.
     """
     given = {"Legendre products": "fp16", "draws": "fp16"}
-    made = sciprec.Assignment(given, unit="stage", default="fp32")
+    made = sciprec.Assignment(given, by="stage", default="fp32")
     policy = resolve_backend("policy:O1,narrow=fp16,wide=fp32").assignment
     assert dict(made) == dict(policy) and made != policy and made.as_backend() != policy
     assert sciprec.Assignment.load(made.save(tmp_path / "a.toml")) == made
-    both = sciprec.Assignment({"state update": "fp64", "Fourier": "bf16"}, unit="stage")
+    both = sciprec.Assignment({"state update": "fp64", "Fourier": "bf16"}, by="stage")
     assert {place.variable for place in both.places.values()} == {"state update", "Fourier"}
 
 
@@ -108,7 +108,7 @@ def test_stages_get_formats_by_hand(tmp_path):
 )
 def test_stages_that_get_no_format_are_refused(formats, more, said):
     with pytest.raises(InputError) as raised:
-        sciprec.Assignment(formats, unit="stage", **more)
+        sciprec.Assignment(formats, by="stage", **more)
     assert said in str(raised.value) and "\n" not in str(raised.value)
 
 

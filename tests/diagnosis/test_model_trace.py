@@ -40,7 +40,7 @@ from tests.diagnosis.model_programs import (
 from tests.diagnosis.trace_checks import halved_sine, with_own_function
 
 BY_PLACE = sciprec.Assignment(
-    {"advance": "fp16", "measures": "float:p=9,round=rz"}, unit="function", default="fp32",
+    {"advance": "fp16", "measures": "float:p=9,round=rz"}, by="function", default="fp32",
     kernel=both,
 )  # fmt: skip
 
@@ -501,7 +501,7 @@ KERNEL = ("examples/lorenz63.py:lorenz63", "--inputs", "examples/lorenz63.py:sta
         (("quickstart_climate", "-b", "mlu370-noise"), "random bits; trace takes"),
         (("examples/lorenz63.py:lorenz63", "-b", "fp16"), "is given no arguments; give --inputs"),
         (("examples/lorenz63.py:lorenz63", "-b", "fp16", "--set", "a.b=1"), "keys of a scenario"),
-        ((*KERNEL, "-b", "bf16", "--by", "steps"), "unknown by 'steps'"),
+        ((*KERNEL, "-b", "bf16", "--by", "steps"), "--by 'steps' is unknown; accepted: line, "),
         ((*KERNEL, "-b", "bf16", "--output", "nothing"), "one of s, path"),
     ],
 )

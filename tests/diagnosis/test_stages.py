@@ -220,7 +220,7 @@ def test_patches_of_every_scenario_apply(end, tmp_path):
     ("more", "message"),
     [
         (("--by", "stage", "-b", "fp16"), "the model of 'lorenz96' has no stages; split by 'funct"),
-        (("--by", "stages", "-b", "fp16"), "unknown by 'stages'; known: stage, line, oper"),
+        (("--by", "stages", "-b", "fp16"), "--by 'stages' is unknown; accepted: stage, line, "),
     ],
 )
 def test_refusals(call, more, message):

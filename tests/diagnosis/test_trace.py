@@ -418,7 +418,7 @@ def test_formats_by_chain_of_calls_and_what_they_say():
     """One function in two formats: what its caller's line 12 gives is exact, that of 13 is not."""
     first = twice_moved.__code__.co_firstlineno
     own = {f"line {first + 4} > moved": "e5m2"}
-    mixed = sciprec.Assignment(own, unit="call", kernel=twice_moved)
+    mixed = sciprec.Assignment(own, by="call", kernel=twice_moved)
     found = checked(twice_moved, mixed, MOVED)
     lines = {n.line: n for n in found.lines}
     assert lines[moved.__code__.co_firstlineno + 1].share == pytest.approx(1.0, abs=1e-9)

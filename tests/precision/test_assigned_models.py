@@ -29,7 +29,7 @@ LAST = moved.__code__.co_firstlineno + 2
 
 
 def foreign() -> Assignment:
-    return Assignment({"scaled": "bf16"}, unit="function", kernel=scaled)
+    return Assignment({"scaled": "bf16"}, by="function", kernel=scaled)
 
 
 def test_what_another_run_met_does_not_count():
@@ -44,16 +44,16 @@ def test_what_another_run_met_does_not_count():
 
 
 @pytest.mark.parametrize(
-    ("unit", "place", "nearest"),
+    ("by", "place", "nearest"),
     [
         ("function", "mved", r"did you mean 'moved'\?"),
         ("variable", "shfted", r"did you mean 'moved.shifted'\?"),
         ("line", LAST + 7, f"with one is {LAST}"),
     ],
 )
-def test_the_nearest_place_of_a_model_is_named(unit, place, nearest):
-    key = f"test_assigned_models.py:{place}" if unit == "line" else place
-    backend = Assignment({key: "bf16"}, unit=unit).as_backend()
+def test_the_nearest_place_of_a_model_is_named(by, place, nearest):
+    key = f"test_assigned_models.py:{place}" if by == "line" else place
+    backend = Assignment({key: "bf16"}, by=by).as_backend()
     with (
         pytest.raises(InputError, match=f"no kernel of the model has.*{nearest}"),
         every_place_met(backend),

@@ -78,13 +78,13 @@ def test_chains_of_calls_are_found_again_in_shifted_files(tmp_path):
     """By the text of every line of theirs, in whatever functions lines were put in."""
     rng = np.random.default_rng(21)
     kernel = kernel_of(tmp_path / "a", CHAINS)
-    every = {str(p.key("mine.py")) for p in Matching(Assignment({}, unit="call"), kernel).every}
+    every = {str(p.key("mine.py")) for p in Matching(Assignment({}, by="call"), kernel).every}
     inner = sorted(key for key in every if key.endswith("inner"))
     assert len(inner) == 5 and len(every) == 8
     for trial in range(30):
         some = rng.choice(inner, rng.integers(1, 6), replace=False)
         formats = {str(key): str(rng.choice(["bf16", "fp16", "fp32"])) for key in some}
-        made = Assignment(formats, unit="call", kernel=kernel)
+        made = Assignment(formats, by="call", kernel=kernel)
         loaded = Assignment.load(made.save(tmp_path / "a.toml"))
         assert loaded == made and dict(loaded) == formats
         moved = [line for each in CHAINS for line in ("",) * int(rng.integers(3)) + (each,)]
@@ -94,7 +94,7 @@ def test_chains_of_calls_are_found_again_in_shifted_files(tmp_path):
 
 @pytest.mark.parametrize(("line", "now"), [(6, "y += inner(x + 0.2)"), (11, "z = middle(x + x)")])
 def test_a_chain_with_a_line_that_was_edited_is_refused_with_its_place(tmp_path, line, now):
-    made = Assignment({"line 12 > line 7 > inner": "bf16"}, unit="call",
+    made = Assignment({"line 12 > line 7 > inner": "bf16"}, by="call",
                       kernel=kernel_of(tmp_path / "a", CHAINS))  # fmt: skip
     loaded = Assignment.load(made.save(tmp_path / "a.toml"))
     edited = [*CHAINS]
@@ -105,13 +105,13 @@ def test_a_chain_with_a_line_that_was_edited_is_refused_with_its_place(tmp_path,
 
 def test_chains_of_no_kernel_are_not_saved_but_read(tmp_path):
     kernel, chain = kernel_of(tmp_path / "a", CHAINS), "line 12 > line 7 > inner"
-    by_number = Assignment({chain: "bf16"}, unit="call")
+    by_number = Assignment({chain: "bf16"}, by="call")
     with pytest.raises(InputError, match="make it for a kernel"):
         by_number.save(tmp_path / "a.toml")
     path = tmp_path / "by_hand.toml"
-    head = f'schema = 1\nunit = "call"\n[[format]]\nformat = "bf16"\ntext = "{chain}"\n'
+    head = f'schema = 1\nby = "call"\n[[format]]\nformat = "bf16"\ntext = "{chain}"\n'
     path.write_text(head)
-    noted = Assignment({chain: "bf16"}, unit="call", kernel=kernel)
+    noted = Assignment({chain: "bf16"}, by="call", kernel=kernel)
     assert formats_of_rows(Assignment.load(path), kernel) == formats_of_rows(noted, kernel)
     call = '{ function = "middle", file = "mine.py", line = 7, source = "y += inner(x + 0.1)" }'
     for calls, said in (
@@ -163,13 +163,13 @@ def test_a_number_alone_is_a_line_of_the_kernels_file(package):
     with pytest.raises(InputError, match="no operation in line 2; the nearest line with one is"):
         lift(package.kernel, Assignment({2: "bf16"}))
     with pytest.raises(InputError, match="no operation in line 2, `0.3"):
-        lift(package.kernel, Assignment({"2: 0.3 * x": "bf16"}, unit="operation"))
+        lift(package.kernel, Assignment({"2: 0.3 * x": "bf16"}, by="operation"))
     with pytest.raises(InputError, match="in a file 'three/part.py'"):
-        lift(package.kernel, Assignment({"three/part.py:step": "bf16"}, unit="function"))
+        lift(package.kernel, Assignment({"three/part.py:step": "bf16"}, by="function"))
 
 
 def two_variables(name: str = "by hand") -> Assignment:
-    return Assignment({"t": "bf16", "u": "fp16"}, unit="variable", name=name)
+    return Assignment({"t": "bf16", "u": "fp16"}, by="variable", name=name)
 
 
 @pytest.mark.parametrize("name", ["mixed \U0001f600", "Ä\"'\\", "x" * 100])
@@ -186,9 +186,9 @@ def test_names_that_no_file_can_have_are_refused(name):
 
 
 def test_the_order_of_places_is_no_part_of_an_assignment():
-    again = Assignment({"u": "fp16", "t": "bf16"}, unit="variable")
+    again = Assignment({"u": "fp16", "t": "bf16"}, by="variable")
     assert again == two_variables() and again.digest == two_variables().digest
-    assert again != Assignment({"u": "bf16", "t": "fp16"}, unit="variable")
+    assert again != Assignment({"u": "bf16", "t": "fp16"}, by="variable")
 
 
 def test_a_line_may_be_a_number_of_numpys(tmp_path):
@@ -236,3 +236,21 @@ def test_no_file_elsewhere_is_read_by_what_stands_for_a_digest(tmp_path, monkeyp
     with pytest.raises(InputError, match="is not known here"):
         Assignment.called("assignment:mine@../../mine")
     assert (tmp_path / "mine.toml").exists()
+
+
+def test_the_older_name_of_by_is_taken_with_a_warning_and_in_files_for_ever(tmp_path):
+    """Its digest, by which kept results are found, is that of version 0.1."""
+    made = two_variables()
+    assert made.digest == "28b95afeb651"
+    with pytest.warns(FutureWarning, match="'unit' is called 'by' everywhere now"):
+        assert Assignment(dict(made), unit="variable") == made
+    with pytest.warns(FutureWarning, match="'unit' is called 'by' everywhere now"):
+        assert made.unit == made.by == "variable"
+    path = made.save(tmp_path / "mix.toml")
+    text = path.read_text(encoding="utf-8")
+    assert 'by = "variable"' in text
+    path.write_text(text.replace("by =", "unit ="), encoding="utf-8")
+    assert Assignment.load(path) == made
+    path.write_text(text.replace("by =", 'unit = "line"\nby ='), encoding="utf-8")
+    with pytest.raises(InputError, match="unknown key 'unit'"):
+        Assignment.load(path)

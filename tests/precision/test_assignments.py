@@ -223,8 +223,8 @@ def kernel_in(tmp_path):
 def test_units_name_the_same_operations(kernel_in):
     kernel = kernel_in()
     narrow, *others = (
-        formats_of_rows(Assignment(dict.fromkeys(places, "bf16"), unit=unit), kernel)
-        for unit, places in (
+        formats_of_rows(Assignment(dict.fromkeys(places, "bf16"), by=by), kernel)
+        for by, places in (
             ("line", [10, 12]), ("variable", ["t", "kernel.s"]),
             ("operation", ["10:12: 0.1 * x[i]", "10: x[i] ** 3", "10: 0.1 * x[i] + x[i] ** 3",
                            "12: s += t"]),
@@ -277,27 +277,27 @@ REFUSED = [
     ({"10: 0.1*x": "bf16"}, "operation", "no operation in line 10, `0.1"),
     ({10: "bf16"}, "operation", "as in '12: a"),
     ({"line 9 > helper": "bf16"}, "call", "did you mean 'line 11 > helper'"),
-    ({"x": "bf16"}, "lines", "known: line, operation"),
+    ({"x": "bf16"}, "lines", "accepted: line, operation"),
     ({"t": "bf16", "kernel.t": "fp16"}, "variable", "give it one format"),
 ]
 
 
-@pytest.mark.parametrize(("formats", "unit", "said"), REFUSED)
-def test_what_cannot_be_assigned_is_refused(kernel_in, formats, unit, said):
+@pytest.mark.parametrize(("formats", "by", "said"), REFUSED)
+def test_what_cannot_be_assigned_is_refused(kernel_in, formats, by, said):
     with pytest.raises(InputError) as raised:
-        lift(kernel_in(), Assignment(formats, unit=unit))
+        lift(kernel_in(), Assignment(formats, by=by))
     assert said in str(raised.value) and "\n" not in str(raised.value)
 
 
 FILES = [
-    ("", "schema is None"), ("schema = 1", "unit is None"), ("schema = 2", "reads schema 1"),
+    ("", "schema is None"), ("schema = 1", "by is None"), ("schema = 2", "reads schema 1"),
     ('schema = 1\nunit = "line"\nx = 1', "unknown key 'x'"), ("schema = [", "is no TOML file"),
-    ('schema = 1\nunit = "line"\n[[format]]\nline = 3', "format is None"),
-    ('schema = 1\nunit = "line"\n[[format]]\nformat = "bf16"', "the key 'line' is missing"),
-    ('schema = 1\nunit = "line"\n[[format]]\nformat = "bf16"\nline = "3"', "line is '3'"),
-    ('schema = 1\nunit = "line"\n[[format]]\nformat = "bf17"\nline = 3', "did you mean 'bf16'"),
-    ('schema = 1\nunit = "line"\nformat = 3', "write [[format]] before each"),
-    ('schema = 1\nunit = "line"\n' + 2 * '[[format]]\nformat = "bf16"\nline = 3\n', "twice"),
+    ('schema = 1\nby = "line"\n[[format]]\nline = 3', "format is None"),
+    ('schema = 1\nby = "line"\n[[format]]\nformat = "bf16"', "the key 'line' is missing"),
+    ('schema = 1\nby = "line"\n[[format]]\nformat = "bf16"\nline = "3"', "line is '3'"),
+    ('schema = 1\nby = "line"\n[[format]]\nformat = "bf17"\nline = 3', "did you mean 'bf16'"),
+    ('schema = 1\nby = "line"\nformat = 3', "write [[format]] before each"),
+    ('schema = 1\nby = "line"\n' + 2 * '[[format]]\nformat = "bf16"\nline = 3\n', "twice"),
 ]  # fmt: skip
 
 

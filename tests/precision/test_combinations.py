@@ -37,7 +37,7 @@ def summed(x):
 
 
 def _assigned(rounds: str = "operations") -> sciprec.Assignment:
-    return sciprec.Assignment({"summed": "bf16"}, unit="function", default="fp32", rounds=rounds)
+    return sciprec.Assignment({"summed": "bf16"}, by="function", default="fp32", rounds=rounds)
 
 
 TECHNIQUES = {
@@ -46,7 +46,7 @@ TECHNIQUES = {
     "bound": lambda backend: sciprec.bound(summed, backend, (X,)),
     "observed": lambda backend: lift_observed(summed, resolve_backend(backend), [COUNTING])(X),
     "assigned": lambda backend: sciprec.lift(
-        summed, sciprec.Assignment({"summed": backend}, unit="function", default="fp32")
+        summed, sciprec.Assignment({"summed": backend}, by="function", default="fp32")
     ),
 }
 _UNITS = "has units, formats or random bits by place, and other rows stand beside none of these"

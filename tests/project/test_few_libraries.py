@@ -27,7 +27,7 @@ for backend in ("fp64", "fp32", "bf16", "mlu370", "fixed32"):
     out = np.zeros(5)
     sciprec.lift(kernel, backend)(x, x[::-1].copy(), out)
     bits[backend] = out.tobytes().hex()
-assignment = sciprec.Assignment({"kernel": "fp16"}, unit="function", default="fp32", kernel=kernel)
+assignment = sciprec.Assignment({"kernel": "fp16"}, by="function", default="fp32", kernel=kernel)
 out = np.zeros(5)
 sciprec.lift(kernel, assignment)(x, x, out)
 bits["by function"] = out.tobytes().hex()

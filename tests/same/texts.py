@@ -61,7 +61,7 @@ def techniques(kernel: Callable, make: Callable[[], tuple]) -> dict[str, Callabl
     }
 
     def assigned(unit, key, **more):
-        assignment = sciprec.Assignment({key: "bf16"}, unit=unit, default="fp32", **more)
+        assignment = sciprec.Assignment({key: "bf16"}, by=unit, default="fp32", **more)
         return sciprec.lift(kernel, assignment)
 
     return lifts | {

@@ -219,7 +219,7 @@ def doors():
         "bound": (sciprec.bound, asked | {"output": None}),
         "check_memory": (sciprec.check_memory, asked),
         "Assignment": (sciprec.Assignment, {
-            "formats": {"out": "bf16"}, "unit": "variable", "default": "fp64", "kernel": halve,
+            "formats": {"out": "bf16"}, "by": "variable", "default": "fp64", "kernel": halve,
             "name": "mine",
         }),
         "ModelArithmetic": (ModelArithmetic, {

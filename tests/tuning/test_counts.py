@@ -25,7 +25,7 @@ def searched(source, folder: Path, *more):
     """The search of a kernel's source on two arrays and further arguments."""
     return KernelProblem(
         kernel_in(source, folder), (X, X[::-1].copy(), *more), output=None,
-        metric=metric_of("relative_max"), formats=formats_of(("fp64", "bf16")), unit="line",
+        metric=metric_of("relative_max"), formats=formats_of(("fp64", "bf16")), by="line",
     )  # fmt: skip
 
 
@@ -91,7 +91,7 @@ def test_random_kernels_count_what_a_profile_of_theirs_does(tmp_path):
         args = tuple(values_of(case.arguments, resolve_backend("fp64"), seed, 0, False))
         problem = KernelProblem(
             kernel, args, output=None, metric=metric_of("relative_max"),
-            formats=formats_of(("fp64", "bf16")), unit="line",
+            formats=formats_of(("fp64", "bf16")), by="line",
         )  # fmt: skip
         found, known = problem.counts(), counted_call(kernel, args, problem.place_of)
         for place in found | known:

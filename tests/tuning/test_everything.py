@@ -136,12 +136,12 @@ def chosen(x, y):
     return 0.0
 
 
-@pytest.mark.parametrize("unit", ["operation", "variable"])
+@pytest.mark.parametrize("by", ["operation", "variable"])
 @pytest.mark.parametrize("rounds", ["operations", "everything"])
-def test_every_place_of_an_answer_is_found_again(unit, rounds, tmp_path):
+def test_every_place_of_an_answer_is_found_again(by, rounds, tmp_path):
     """Those without a variable, on several lines, and in the engine's own kernels."""
     args = np.linspace(0.5, 1.5, 9) * 1.1, np.linspace(1.0, 3.0, 9) * 0.7
-    found = tune(chosen, args, tolerance=1e-4, formats=("fp64", "fp32"), by=unit, rounds=rounds)
+    found = tune(chosen, args, tolerance=1e-4, formats=("fp64", "fp32"), by=by, rounds=rounds)
     assert found.assignment and found.error == found._problem.error(found._choice) > 0.0
     result = found.apply()(*args)
     path = found.save(tmp_path / "found.toml")
@@ -158,12 +158,12 @@ def test_files_say_what_rounds(tmp_path):
     operations = Assignment({first + 4: "fp32"}, kernel=limited)
     assert "rounds" not in operations.save(tmp_path / "two.toml").read_text()
     path.write_text(path.read_text().replace('"everything"', '"all"'))
-    with pytest.raises(InputError, match="unknown rounds 'all'"):
+    with pytest.raises(InputError, match="rounds 'all' is unknown"):
         Assignment.load(path)
 
 
 def test_refusals():
-    with pytest.raises(InputError, match="unknown rounds 'all'.*operations, everything"):
+    with pytest.raises(InputError, match="rounds 'all' is unknown.*operations, everything"):
         tune(limited, NEAR, tolerance=1e-2, rounds="all")
     whole = Assignment({}, default="bf16", rounds="everything")
     with pytest.raises(InputError, match="trace and bound take assignments of operations alone"):

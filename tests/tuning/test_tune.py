@@ -35,9 +35,9 @@ SETS = (
 )  # fmt: skip
 
 
-def problem_of(kernel, args, formats, unit="line", metric="relative_l2"):
+def problem_of(kernel, args, formats, by="line", metric="relative_l2"):
     return KernelProblem(
-        kernel, args, output=None, metric=metric_of(metric), formats=formats_of(formats), unit=unit
+        kernel, args, output=None, metric=metric_of(metric), formats=formats_of(formats), by=by
     )
 
 
@@ -209,13 +209,13 @@ def largest_difference(found, truth):
 
 
 @pytest.mark.parametrize(
-    ("unit", "metric"),
+    ("by", "metric"),
     [("operation", "relative_max"), ("variable", "max_relative"), ("function", "max_abs"),
      ("call", "rms"), ("call", largest_difference)],
 )  # fmt: skip
-def test_units_and_metrics(unit, metric):
-    found = tune(mean_of, ARGS, tolerance=1e-3, by=unit, metric=metric)
-    assert found.good and found.assignment.unit == unit and found.cost <= 0.5
+def test_units_and_metrics(by, metric):
+    found = tune(mean_of, ARGS, tolerance=1e-3, by=by, metric=metric)
+    assert found.good and found.assignment.by == by and found.cost <= 0.5
     assert found.metric == getattr(metric, "__name__", metric)
 
 
@@ -379,6 +379,6 @@ def test_the_earlier_name_of_a_metric_is_taken_with_a_warning():
 
 
 def test_the_older_name_of_by_works_with_a_warning():
-    with pytest.warns(FutureWarning, match="'unit' is called 'by' in every verb now"):
+    with pytest.warns(FutureWarning, match="'unit' is called 'by' everywhere now"):
         found = tune(mean_of, ARGS, tolerance=1e-3, unit="function")
-    assert found.unit == "function"
+    assert found.by == "function"

@@ -34,9 +34,9 @@ def no_versions(monkeypatch):
     monkeypatch.setattr("sciprec.instruments.assigning.configured._VERSIONS_AFTER", math.inf)
 
 
-def problem_of(program, unit="line", formats=NARROW, **more):
+def problem_of(program, by="line", formats=NARROW, **more):
     return ModelProblem(
-        program, model="model", said=None, stages=more.pop("stages", ()), unit=unit,
+        program, model="model", said=None, stages=more.pop("stages", ()), by=by,
         metric=metric_of("relative_l2"), formats=formats_of(formats),
     )  # fmt: skip
 
@@ -54,9 +54,9 @@ def require_same_bits(problem, program, rng, draws):
             assert np.array_equal(found, values, equal_nan=True), (name, choice)
 
 
-@pytest.mark.parametrize("unit", ["line", "function"])
-def test_a_choice_of_a_model_has_the_bits_of_its_assignment(unit):
-    problem = problem_of(by_kernels, unit)
+@pytest.mark.parametrize("by", ["line", "function"])
+def test_a_choice_of_a_model_has_the_bits_of_its_assignment(by):
+    problem = problem_of(by_kernels, by)
     require_same_bits(problem, by_kernels, np.random.default_rng(20), 2)
 
 
@@ -120,8 +120,8 @@ def test_the_assignments_of_the_repository_know_their_lines(path):
     """A line that was edited is refused: search again, by the command in the scenario."""
     found = sciprec.Assignment.load(path)
     assert not found.everything and "rounds" not in found.as_dict()
-    lines = found.places.values() if found.unit == "line" else ()
-    assert found.unit == "stage" or lines
+    lines = found.places.values() if found.by == "line" else ()
+    assert found.by == "stage" or lines
     for place in lines:
         text = (ROOT / place.file).read_text(encoding="utf-8")
         assert place.source in text, place

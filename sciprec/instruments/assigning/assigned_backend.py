@@ -38,7 +38,7 @@ class AssignedBackend(HandedBackend):
         Raises:
             InputError: one that it does not have, with the nearest.
         """
-        if self.assignment.unit == "stage":
+        if self.assignment.by == "stage":
             raise InputError(
                 f"'{self.name}' is by the stages of sciprec's own models, and is given to the "
                 f"kernel '{kernel.__name__}'; give it an assignment: formats by line or function"
@@ -52,7 +52,7 @@ class AssignedBackend(HandedBackend):
             InputError: one is not.
         """
         unmet = self.assignment.unmet
-        if self.assignment.unit == "stage":  # of several models
+        if self.assignment.by == "stage":  # of several models
             if unmet and len(unmet) == len(self.assignment):
                 raise InputError(
                     f"'{self.name}' gives formats to stages, of which the model has none; give an "
@@ -71,7 +71,7 @@ class AssignedBackend(HandedBackend):
         every = [p for one in met.kernels_of(self.assignment.digest) for p in one.every]
         if not every:
             return ""
-        if self.assignment.unit == "line":
+        if self.assignment.by == "line":
             return f"; {nearest_line(place, every)}"
         names = dict.fromkeys(str(p.key(place.file or p.file)) for p in every)
         return meant(str(place.key(place.file)), names)

@@ -12,14 +12,20 @@ from typing import Any
 
 import numpy as np
 
-from sciprec.foundation.arguments import refused, word
+from sciprec.foundation.arguments import by_of, choice, refused
 from sciprec.foundation.errors import InputError
 from sciprec.foundation.listing import Listing, Shown, Summary, counted
 from sciprec.instruments.assigning import files, met
 from sciprec.instruments.assigning.assigned_backend import AssignedBackend
 from sciprec.instruments.assigning.lifted import specialised
 from sciprec.instruments.assigning.matching import Matching
-from sciprec.instruments.assigning.places import Place, known_as, read_place, require_different
+from sciprec.instruments.assigning.places import (
+    Place,
+    known_as,
+    read_place,
+    renamed,
+    require_different,
+)
 from sciprec.instruments.assigning.rows import require_assignable
 from sciprec.instruments.assigning.scaling import ScaledBackend
 from sciprec.instruments.assigning.stages import places_of_stages
@@ -48,18 +54,19 @@ class Assignment(Mapping[Hashable, str], Shown):
 
     Args:
         formats: place -> format, the name of a floating-point backend of one format or a spec
-            string. Places are, by unit: a line's number (in the kernel's file, or "file.py:12"),
+            string. Places are, by kind: a line's number (in the kernel's file, or "file.py:12"),
             "12: a * b" for an operation, "f.x" or "x" for a variable, "f" for a function, "line 9 >
             line 22 > g" for a chain of calls, "Fourier" for a stage of the models that have it.
-        unit: "line", "operation", "variable", "function", "call" or "stage".
+        by: kind of places: "line", "operation", "variable", "function", "call" or "stage".
         default: the format of all that is left out.
         kernel: whose places these are: its file and the source of its lines are noted, so that a
             line which has moved is found again, and an edited one is refused.
         name: a label for tables and files, of up to 100 printable characters.
         rounds: "operations", or "everything".
+        unit: the older name of `by`.
 
     Attributes:
-        unit, default, name, rounds: as given.
+        by, default, name, rounds: as given.
         places: key -> Place.
 
     Raises:
@@ -67,23 +74,28 @@ class Assignment(Mapping[Hashable, str], Shown):
     """
 
     def __init__(
-        self, formats: Mapping[Any, Any], *, unit: str = "line",
+        self, formats: Mapping[Any, Any], *, by: str = "line",
         default: str | Backend = "fp64", kernel: Callable[..., Any] | None = None,
-        name: str = "by hand", rounds: str = files.ROUNDS[0],
+        name: str = "by hand", rounds: str = files.ROUNDS[0], unit: str | None = None,
     ) -> None:  # fmt: skip
-        self.rounds = word("rounds", rounds, files.ROUNDS)
+        by = by_of(by, unit)
+        self.rounds = choice("rounds", rounds, files.ROUNDS)
         if not isinstance(formats, Mapping):
             raise refused("an assignment", formats, "a mapping from places to formats")
-        if isinstance(unit, str) and unit == "stage":
+        if isinstance(by, str) and by == "stage":
             self._make_of_stages(formats, _named(default), kernel, name)
             return
         formats = {int(k) if isinstance(k, np.integer) else k: f for k, f in formats.items()}
-        places = {key: read_place(unit, key) for key in formats}
+        places = {key: read_place(by, key) for key in formats}
         files.require_label(name)
         require_different(places)
-        self._make(unit, places, {k: _named(f) for k, f in formats.items()}, _named(default), name)
+        self._make(by, places, {k: _named(f) for k, f in formats.items()}, _named(default), name)
         if kernel is not None:
             self._note(kernel)
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        """Take what is pickled, by earlier versions, too."""
+        self.__dict__.update(renamed(state, "unit", "by"))
 
     def _make_of_stages(
         self, formats: Mapping[Any, Any], default: str, kernel: Any, name: str
@@ -102,16 +114,16 @@ class Assignment(Mapping[Hashable, str], Shown):
         self._make("stage", places, {p.key(): f for p, f in given.items()}, default, name)
 
     def _make(
-        self, unit: str, places: Mapping[Hashable, Place], formats: Mapping[Hashable, str],
+        self, by: str, places: Mapping[Hashable, Place], formats: Mapping[Hashable, str],
         default: str, name: str,
     ) -> None:  # fmt: skip
-        self.unit, self.places, self.default, self.name = unit, dict(places), default, name
+        self.by, self.places, self.default, self.name = by, dict(places), default, name
         self._formats = dict(formats)
         self._known = {f: arithmetic_of(f) for f in {default, *self._formats.values()}}
 
     @classmethod
     def of_places(
-        cls, unit: str, formats: Mapping[Place, str], default: str, file: str, name: str,
+        cls, by: str, formats: Mapping[Place, str], default: str, file: str, name: str,
         rounds: str = files.ROUNDS[0],
     ) -> Assignment:  # fmt: skip
         """An assignment to places as they are.
@@ -122,7 +134,7 @@ class Assignment(Mapping[Hashable, str], Shown):
         made = cls.__new__(cls)
         made.rounds = rounds
         places = {place.key(file): place for place in formats}
-        made._make(unit, places, {p.key(file): f for p, f in formats.items()}, default, name)
+        made._make(by, places, {p.key(file): f for p, f in formats.items()}, default, name)
         return made
 
     def _note(self, kernel: Callable[..., Any]) -> None:
@@ -154,6 +166,11 @@ class Assignment(Mapping[Hashable, str], Shown):
     def __hash__(self) -> int:
         return hash(self.digest)
 
+    @property
+    def unit(self) -> str:
+        """The older name of `by`, with a warning."""
+        return by_of("", self.by)
+
     def arithmetic(self, key: Hashable = None) -> Arithmetic:
         """The arithmetic of a place, or that of all that is left out."""
         return self._known[self.default if key is None else self._formats[key]]
@@ -178,7 +195,7 @@ class Assignment(Mapping[Hashable, str], Shown):
         ]
         more = {"rounds": self.rounds} if self.everything else {}
         return {
-            "schema": 1, "name": self.name, "unit": self.unit, "default": self.default, **more,
+            "schema": 1, "name": self.name, "by": self.by, "default": self.default, **more,
             "format": rows,
         }  # fmt: skip
 
@@ -223,7 +240,7 @@ class Assignment(Mapping[Hashable, str], Shown):
     @classmethod
     def _of(cls, read: files.Read) -> Assignment:
         return cls.of_places(
-            read.unit, read.formats, read.default, read.file, read.name, read.rounds
+            read.by, read.formats, read.default, read.file, read.name, read.rounds
         )
 
     @classmethod
@@ -252,10 +269,10 @@ class Assignment(Mapping[Hashable, str], Shown):
         """The backend whose kernels compute so."""
         files.keep(self.digest, self.as_dict())
         fp64 = resolve_backend("fp64")
-        places = {(key if p.unit != "stage" else p.variable): self._formats[key]
+        places = {(key if p.by != "stage" else p.variable): self._formats[key]
                   for key, p in self.places.items()}  # fmt: skip
         counts = Counter(places.values())
-        said = [f"{counted(n, self.unit)} in {fmt}" for fmt, n in counts.most_common()]
+        said = [f"{counted(n, self.by)} in {fmt}" for fmt, n in counts.most_common()]
         about = ", ".join([*said, f"{'all else' if said else 'everything'} in {self.default}"])
         about += "; loads, arguments and comparisons too" if self.everything else ""
         label = f"assignment:{self.name.replace(' ', '-')}@{self.digest}"
@@ -318,9 +335,9 @@ class Assignment(Mapping[Hashable, str], Shown):
     def _summary(self) -> Summary:
         rows = [(str(key), fmt, self.places[key].source) for key, fmt in self._formats.items()]
         rows.append(("all else", self.default, ""))
-        listing = Listing((self.unit, "format", "source"), (), rows)
+        listing = Listing((self.by, "format", "source"), (), rows)
         of = ", loads, arguments and comparisons too" if self.everything else ""
-        return Summary(f"Assignment of {counted(len(self), self.unit)}{of}", listing)
+        return Summary(f"Assignment of {counted(len(self), self.by)}{of}", listing)
 
 
 def arithmetic_of(name: str) -> Arithmetic:
@@ -349,7 +366,7 @@ def _named(given: Any) -> str:
 
 def _said(place: Place) -> dict[str, Any]:
     """What a place has, as plain data."""
-    nothing = asdict(Place(place.unit))
+    nothing = asdict(Place(place.by))
     said = {k: v for k, v in asdict(place).items() if v != nothing[k]}
     if place.calls:
         said["calls"] = [{k: v for k, v in call.items() if v != 0} for call in said["calls"]]

@@ -32,7 +32,7 @@ class Configured:
     Args:
         kernel: the plain Python function.
         layout: of the rows, see `rows`.
-        unit: what shares a row, see `InRows`.
+        by: what shares a row, see `InRows`.
         formats: of the versions, see `Versions`.
         after: seconds of calls before there are versions; left out, about what these take to be
             compiled.
@@ -43,10 +43,10 @@ class Configured:
     """
 
     def __init__(
-        self, kernel, layout: str, unit: str = "operation", formats: Sequence[Arithmetic] = (),
+        self, kernel, layout: str, by: str = "operation", formats: Sequence[Arithmetic] = (),
         after: float | None = None, everything: bool = False,
     ) -> None:  # fmt: skip
-        self._numbers = InRows(layout, unit, counts=True, everything=everything)
+        self._numbers = InRows(layout, by, counts=True, everything=everything)
         self.program = self._counting = program_in_rows(kernel, self._numbers)
         self._kernel, self._formats = kernel, formats
         self._after = _VERSIONS_AFTER if after is None else after

@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from sciprec.foundation import targets
+from sciprec.foundation.arguments import choice, refused, shown
 from sciprec.foundation.arguments import path as checked_path
-from sciprec.foundation.arguments import refused, shown, word
 from sciprec.foundation.errors import InputError, meant
-from sciprec.instruments.assigning.places import UNITS, Call, Place
+from sciprec.instruments.assigning.places import BY, Call, Place, renamed
 from sciprec.precision.compiled import cache_files
 
 SCHEMA = 1
-_KEYS = ("schema", "name", "unit", "default", "rounds", "format")
+_KEYS = ("schema", "name", "by", "default", "rounds", "format")
 ROUNDS = ("operations", "everything")
 """What of a kernel has formats: its operations alone, or loads, arguments and comparisons too."""
 _OF_PLACE = ("function", "file", "line", "column", "text", "variable", "source", "names",
@@ -51,7 +51,7 @@ def text_of(content: dict[str, Any]) -> str:
     ]
     for row in content["format"]:
         lines += ["", "[[format]]"]
-        lines += [f"{key} = {_toml(value)}" for key, value in row.items() if key != "unit"]
+        lines += [f"{key} = {_toml(value)}" for key, value in row.items()]
     return "\n".join(lines) + "\n"
 
 
@@ -70,13 +70,13 @@ class Read:
     """What a file says.
 
     Attributes:
-        unit, default, name: see `Assignment`.
+        by, default, name: see `Assignment`.
         formats: place -> format.
         file: in which most places are.
         rounds: see `Assignment`.
     """
 
-    unit: str
+    by: str
     default: str
     name: str
     formats: dict[Place, str]
@@ -117,22 +117,23 @@ def parsed(content: dict[str, Any], name: str) -> Read:
     Raises:
         InputError: something in it cannot be used.
     """
+    content = renamed(content, "unit", "by")
     _require_known(content, _KEYS)
     if content.get("schema") != SCHEMA:
         raise InputError(
             f"schema is {shown(content.get('schema'))}; this version reads schema {SCHEMA}: save "
             "the assignment again"
         )
-    unit, rows = content.get("unit"), content.get("format", [])
-    if unit not in (*UNITS, "stage"):
-        raise InputError(f"unit is {shown(unit)}; accepted: {', '.join(UNITS)}")
+    by, rows = content.get("by"), content.get("format", [])
+    if by not in (*BY, "stage"):
+        raise InputError(f"by is {shown(by)}; accepted: {', '.join((*BY, 'stage'))}")
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         raise InputError("format is no list of tables; write [[format]] before each")
     formats: dict[Place, str] = {}
     for number, row in enumerate(rows, 1):
-        known = ("format", *_OF_PLACE, *(("calls",) if unit == "call" else ()))
+        known = ("format", *_OF_PLACE, *(("calls",) if by == "call" else ()))
         _require_known(row, known, f"[[format]] number {number}: ")
-        place, given = _place(unit, row, number), row.get("format")
+        place, given = _place(by, row, number), row.get("format")
         if place in formats:
             raise InputError(f"[[format]] number {number}: {place} is given a format twice")
         formats[place] = _text("format", given, number)
@@ -140,17 +141,17 @@ def parsed(content: dict[str, Any], name: str) -> Read:
     default = _text("default", content.get("default", "fp64"), 0)
     files = [place.file for place in formats]
     main = max(set(files), key=files.count) if files else ""
-    rounds = word("rounds", content.get("rounds", ROUNDS[0]), ROUNDS)
-    return Read(unit, default, label, formats, main, rounds)
+    rounds = choice("rounds", content.get("rounds", ROUNDS[0]), ROUNDS)
+    return Read(by, default, label, formats, main, rounds)
 
 
-def _place(unit: str, row: dict[str, Any], number: int) -> Place:
+def _place(by: str, row: dict[str, Any], number: int) -> Place:
     given = _values(row, _OF_PLACE, number)
     wanted = {"line": "line", "operation": "line", "variable": "variable", "function": "function",
-              "call": "text", "stage": "variable"}[unit]  # fmt: skip
+              "call": "text", "stage": "variable"}[by]  # fmt: skip
     if wanted not in given:
         raise InputError(f"[[format]] number {number}: the key '{wanted}' is missing")
-    return Place(unit, **given, calls=_calls(row.get("calls", []), given.get("text", ""), number))
+    return Place(by, **given, calls=_calls(row.get("calls", []), given.get("text", ""), number))
 
 
 def _calls(rows: Any, text: str, number: int) -> tuple[Call, ...]:
@@ -214,9 +215,13 @@ def require_label(name: Any) -> None:
 
 
 def digest_of(content: dict[str, Any]) -> str:
-    """Twelve hexadecimal digits that depend on everything but the name and the order of places."""
+    """Twelve hexadecimal digits that depend on everything but the name and the order of places,
+    those of files in which `by` was called `unit`.
+    """
     rows = sorted(json.dumps(row, sort_keys=True) for row in content["format"])
-    text = json.dumps({**content, "name": "", "format": rows}, sort_keys=True)
+    text = json.dumps(
+        {**renamed(content, "by", "unit"), "name": "", "format": rows}, sort_keys=True
+    )
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 

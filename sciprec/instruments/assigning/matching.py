@@ -125,12 +125,12 @@ class Matching:
         kernel's own file, and of a line whose source is known a file of that name is enough.
         """
         if not place.file:
-            return replace(place, file=self._own) if place.unit in ("line", "operation") else place
+            return replace(place, file=self._own) if place.by in ("line", "operation") else place
         found = {file for file in self._files if place.is_in(file)}
         if not found and place.source:
             name = Path(place.file).name
             found = {file for file in self._files if Path(file).name == name}
-        if len(found) > 1 and place.unit != "stage":
+        if len(found) > 1 and place.by != "stage":
             listed = ", ".join(sorted(map(known_as, found)))
             raise InputError(
                 f"{place} may be in several files of the kernel's, {listed}; give more of its path"
@@ -151,11 +151,11 @@ class Matching:
     def noted(self, key: Hashable) -> Place:
         """A place with its file, function and source."""
         row = self._rows[key]
-        known = place_of(self.program, self.program.layout.rows[row], self.assignment.unit)
-        if self.assignment.unit == "operation":
+        known = place_of(self.program, self.program.layout.rows[row], self.assignment.by)
+        if self.assignment.by == "operation":
             return replace(self._places[key], function=known.function, file=known.file,
                            source=known.source, twin=known.twin, twins=known.twins)  # fmt: skip
-        if self.assignment.unit == "variable" and not self._places[key].function:
+        if self.assignment.by == "variable" and not self._places[key].function:
             return replace(self._places[key], file=known.file)
         return known
 
@@ -181,12 +181,12 @@ class Matching:
 
     @property
     def every(self) -> list[Place]:
-        """All places of the kernel, of the assignment's unit."""
-        unit, rows = self.assignment.unit, self.program.layout.rows
-        return list(dict.fromkeys(place_of(self.program, row, unit) for row in rows))
+        """All places of the kernel, of the assignment's kind."""
+        by, rows = self.assignment.by, self.program.layout.rows
+        return list(dict.fromkeys(place_of(self.program, row, by) for row in rows))
 
     def _nearest(self, key: Hashable, place: Place) -> str:
-        if self.assignment.unit == "line":
+        if self.assignment.by == "line":
             if not self.every:
                 return "it has no operation on floating-point numbers"
             return nearest_line(place, self.every)

@@ -12,14 +12,14 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from sciprec.foundation.arguments import refused, word
+from sciprec.foundation.arguments import choice, refused
 from sciprec.foundation.errors import InputError
 from sciprec.instruments.assigning.origins import chain_of, own_place
 from sciprec.precision.rewriting.layout import Row
 from sciprec.precision.rewriting.program import Program
 from sciprec.precision.rewriting.syntax import Origin
 
-UNITS = ("line", "operation", "variable", "function", "call")
+BY = ("line", "operation", "variable", "function", "call")
 _LINE = re.compile(r"(?:(?P<file>.+):)?(?P<line>\d+)")
 _NO_VARIABLE = "(no variable)"
 _CALL = re.compile(r"\w+\((?P<first>\w+)\b")
@@ -49,7 +49,7 @@ class Place:
     """A part of a source whose operations have one format.
 
     Args:
-        unit: one of `UNITS`, or "stage": operations, by their names in `text`, of a function or of
+        by: one of `BY`, or "stage": operations, by their names in `text`, of a function or of
             every function of a file, that are part of a model's stage `variable`.
         function, file: where it is; "" for any.
         line: of a line or an operation.
@@ -63,7 +63,7 @@ class Place:
         calls: of a chain of calls, its lines; none where they are known by their numbers alone.
     """
 
-    unit: str
+    by: str
     function: str = ""
     file: str = ""
     line: int = 0
@@ -80,30 +80,34 @@ class Place:
         """What the place is called in an assignment for a kernel of this file; "" for several."""
         here = not self.file or bool(file) and is_in(file, self.file)
         elsewhere = "" if here else f"{self.file}:"
-        if self.unit == "line":
+        if self.by == "line":
             return f"{elsewhere}{self.line}" if elsewhere else self.line
-        if self.unit == "operation":
+        if self.by == "operation":
             column = "" if self.column < 0 else f":{self.column}"
             return f"{elsewhere}{self.line}{column}: {self.text}"
-        if self.unit == "variable":
+        if self.by == "variable":
             return f"{elsewhere}{self.function}.{self.variable}".lstrip(".")
-        if self.unit == "stage":
+        if self.by == "stage":
             return f"{self.variable}: {self.function or self.file.rpartition('/')[2]}"
-        return f"{elsewhere}{self.text if self.unit == 'call' else self.function}"
+        return f"{elsewhere}{self.text if self.by == 'call' else self.function}"
 
     def __str__(self) -> str:
         where = f" of '{self.function}'" if self.function else ""
-        if self.unit in ("line", "operation"):
+        if self.by in ("line", "operation"):
             text = f", `{self.text}`" if self.text else ""
             return f"line {self.line}{where}{text}"
-        return f"{self.unit} '{self.key(self.file)}'"
+        return f"{self.by} '{self.key(self.file)}'"
 
     @property
     def has_numbers_alone(self) -> bool:
         """Whether lines are known by their numbers and not by their texts."""
-        if self.unit == "call":
+        if self.by == "call":
             return " > " in self.text and not self.calls
         return bool(self.line) and not self.source
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        """Take what is pickled, by earlier versions, too."""
+        self.__dict__.update(renamed(state, "unit", "by"))
 
     def is_in(self, file: str) -> bool:
         """Whether the place may be in a file."""
@@ -113,44 +117,44 @@ class Place:
         """Whether a row of a program is in the place; its line is the one in force."""
         if not self.is_in(origin.file):
             return False
-        if self.unit != "call" and self.function and self.function != origin.function:
+        if self.by != "call" and self.function and self.function != origin.function:
             return False
-        if self.unit == "variable":
+        if self.by == "variable":
             return self.variable == (origin.variable or _NO_VARIABLE)
-        if self.unit == "stage":
+        if self.by == "stage":
             operation = program.sites[row.site].operation
             named = not self.names or given_by(origin) in self.names.split()
             return named and (not self.text or operation in self.text.split())
-        if self.unit == "function":
+        if self.by == "function":
             return True
-        if self.unit == "call":
+        if self.by == "call":
             return self.text == path_of(program, row)
         if self.line != origin.line:
             return False
-        if self.unit == "line":
+        if self.by == "line":
             return True
         text, column = _operation_of(program, row)
         return self.text == text and self.column in (-1, column)
 
 
-def place_of(program: Program, row: Row, unit: str) -> Place:
+def place_of(program: Program, row: Row, by: str) -> Place:
     """The place that a row is in."""
     origin = own_place(program, row)
     function, file = origin.function, known_as(origin.file)
     alike = _alike(origin)
-    if unit == "line":
-        return Place(unit, function, file, origin.line, -1, "", "", origin.source, "", *alike)
-    if unit == "operation":
+    if by == "line":
+        return Place(by, function, file, origin.line, -1, "", "", origin.source, "", *alike)
+    if by == "operation":
         text, column = _operation_of(program, row)
         return Place(
-            unit, function, file, origin.line, column, text, "", origin.source, "", *alike
+            by, function, file, origin.line, column, text, "", origin.source, "", *alike
         )  # fmt: skip
-    if unit == "variable":
-        return Place(unit, function, file, variable=origin.variable or _NO_VARIABLE)
-    if unit == "function":
-        return Place(unit, function, file)
+    if by == "variable":
+        return Place(by, function, file, variable=origin.variable or _NO_VARIABLE)
+    if by == "function":
+        return Place(by, function, file)
     calls, path = calls_of(program, row), path_of(program, row)
-    return Place(unit, function, file, text=path, calls=tuple(calls))
+    return Place(by, function, file, text=path, calls=tuple(calls))
 
 
 def _operation_of(program: Program, row: Row) -> tuple[str, int]:
@@ -219,37 +223,42 @@ def is_in(file: str, known: str) -> bool:
     return file == known or file.endswith(f"/{known}") or not file
 
 
-def read_place(unit: str, key: Any) -> Place:
+def renamed(content: Mapping[str, Any], old: str, new: str) -> dict[str, Any]:
+    """The content with another name for a key, unless it has that name, too."""
+    return {(new if key == old and new not in content else key): content[key] for key in content}
+
+
+def read_place(by: str, key: Any) -> Place:
     """The place that a key of an assignment means.
 
     Raises:
         InputError: it means none.
     """
-    word("unit", unit, (*UNITS, "stage"))
-    if unit == "line":
+    choice("by", by, (*BY, "stage"))
+    if by == "line":
         if isinstance(key, int) and not isinstance(key, bool) and key > 0:
-            return Place(unit, line=key)
+            return Place(by, line=key)
         match = _LINE.fullmatch(key) if isinstance(key, str) else None
         if match is None:
             raise refused("a line of an assignment", key, "its number, or 'file.py:12'")
-        return Place(unit, file=match["file"] or "", line=int(match["line"]))
-    if unit == "operation":
+        return Place(by, file=match["file"] or "", line=int(match["line"]))
+    if by == "operation":
         match = _OPERATION.fullmatch(key) if isinstance(key, str) else None
         if match is None:
             raise refused(
                 "an operation of an assignment", key, "its line and text, as in '12: a * b'"
             )
         column = int(match["column"]) if match["column"] else -1
-        return Place(unit, "", match["file"] or "", int(match["line"]), column, match["text"])
+        return Place(by, "", match["file"] or "", int(match["line"]), column, match["text"])
     if not isinstance(key, str) or not key:
-        raise refused(f"a {unit} of an assignment", key, "its name")
+        raise refused(f"a {by} of an assignment", key, "its name")
     file, _, rest = key.rpartition(":")
-    if unit == "call":
-        return Place(unit, file=file, text=rest)
-    if unit == "function":
-        return Place(unit, rest, file)
+    if by == "call":
+        return Place(by, file=file, text=rest)
+    if by == "function":
+        return Place(by, rest, file)
     function, _, variable = rest.rpartition(".")
-    return Place(unit, function, file, variable=variable)
+    return Place(by, function, file, variable=variable)
 
 
 def require_different(places: Mapping[Hashable, Place]) -> None:

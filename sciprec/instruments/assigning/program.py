@@ -86,14 +86,14 @@ class InRows(Numbers):
 
     Args:
         layout: of the rows, see `rows`.
-        unit: what shares a row: an operation alone, or those of a line, a variable, a function.
+        by: what shares a row: an operation alone, or those of a line, a variable, a function.
             Within it numbers are in one format, and rounded once.
         counts: whether operations count in their rows how often they are executed.
         everything: whether loads, arguments and comparisons have rows, too.
     """
 
     layout: str
-    unit: str = "operation"
+    by: str = "operation"
     counts: bool = False
     everything: bool = False
 
@@ -118,15 +118,15 @@ class InRows(Numbers):
         return f"sp_imported({place}, 'by_row')({self.layout!r}, {program.formats!r}, {how!r})"
 
     def frame(self, program: Program) -> Frame:
-        """Return rows for a function, shared as `unit` says."""
+        """Return rows for a function, shared as `by` says."""
         return _Rows(partial(self._place, program))
 
     def _place(self, program: Program, site: int) -> Hashable:
         """What sites of one row have in common, in one function: all of it in the engine's."""
         origin = program.origins[site]
-        if origin.of_engine or self.unit in ("function", "call"):
+        if origin.of_engine or self.by in ("function", "call"):
             return ""
-        return {"line": origin.line, "variable": origin.variable}.get(self.unit, site)
+        return {"line": origin.line, "variable": origin.variable}.get(self.by, site)
 
 
 def program_in_rows(

@@ -16,7 +16,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from sciprec.foundation.arguments import refused, shown, whole, word
+from sciprec.foundation.arguments import choice, refused, shown, whole, word
 from sciprec.foundation.errors import InputError
 from sciprec.instruments.assigning import rows, scaled_in_format
 from sciprec.precision.formats.backend import (
@@ -130,7 +130,7 @@ def with_scaling(
                 "them out"
             )
         return resolve_backend(backend)
-    word("small", small, (CLIPPED, KEPT))
+    choice("small", small, (CLIPPED, KEPT))
     whole("good_steps", good_steps, 1, 10**6, "a number of steps from 1 to 1000000")
     if scaling == STATIC and good_steps != GOOD_STEPS:
         raise InputError(

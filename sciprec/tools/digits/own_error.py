@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from sciprec.arrays.metrics import METRICS, error_by
-from sciprec.foundation.arguments import word
+from sciprec.foundation.arguments import choice
 from sciprec.foundation.errors import InputError
 from sciprec.precision.formats.backend import TRUTH, resolve_backend
 from sciprec.precision.lifting.lifting import lift
@@ -42,7 +42,7 @@ def checked_truth(given: Any) -> str:
     Raises:
         InputError: it is none.
     """
-    return word("truth", given, TRUTHS)
+    return choice("truth", given, TRUTHS)
 
 
 def own_errors(

@@ -12,8 +12,8 @@ import numpy as np
 
 from sciprec.arrays.metrics import METRICS, TITLES
 from sciprec.foundation import targets
+from sciprec.foundation.arguments import choice, refused, whole, word
 from sciprec.foundation.arguments import path as checked_path
-from sciprec.foundation.arguments import refused, whole, word
 from sciprec.foundation.errors import InputError
 from sciprec.foundation.later import REMEDIES
 from sciprec.foundation.listing import Listing, Summary, counted
@@ -90,7 +90,7 @@ class Trace(TraceData):
             inputs; where they differ by more than 15 %, what makes most of the difference.
         """
         whole("top", top, 1, 1000, "a whole number from 1")
-        word("truth", truth, ("dd", "auto"))
+        choice("truth", truth, ("dd", "auto"))
         return self._work.verify(top)
 
     def mend(self, *, most: int = 60) -> Mend:
@@ -247,7 +247,7 @@ def trace(
         )
     arithmetic = resolve_backend(backend)
     require_traceable(arithmetic, kernel=function)
-    word("by", by, BY)
+    choice("by", by, BY)
     word("metric", metric, METRICS)
     if whole("lanes", lanes, 4, 32, "4, 8, 16 or 32") not in (4, 8, 16, 32):
         raise refused("lanes", lanes, "4, 8, 16 or 32")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from sciprec.cost.peak_rates import relative_seconds
-from sciprec.foundation.arguments import Range
+from sciprec.foundation.arguments import Range, by_of
 from sciprec.foundation.arguments import path as checked_path
 from sciprec.foundation.errors import InputError
 from sciprec.foundation.listing import Listing, Shown, Summary, counted
@@ -41,7 +41,7 @@ class Found(Shown):
     """Formats that a search has found.
 
     Attributes:
-        name, metric, tolerance, unit: what was tuned.
+        name, metric, tolerance, by: what was tuned.
         formats: that were chosen from.
         assignment: place -> name of a format as given; what is left out has the widest.
         error: of the results with these formats, as `lift` runs them, on the inputs of the search.
@@ -65,7 +65,7 @@ class Found(Shown):
     name: str
     metric: str
     tolerance: float
-    unit: str
+    by: str
     formats: tuple[str, ...]
     assignment: Assignment
     error: float
@@ -81,6 +81,11 @@ class Found(Shown):
     rounds: str
     _problem: TuningProblem = field(repr=False, compare=False)
     _choice: Choice = field(repr=False, compare=False)
+
+    @property
+    def unit(self) -> str:
+        """The older name of `by`, with a warning."""
+        return by_of("", self.by)
 
     def save(self, path: str | Path) -> Path:
         """Write the assignment as TOML, for "assignment:PATH" wherever a backend is named; it is
@@ -132,7 +137,7 @@ class Found(Shown):
         problem, lines = self._problem, []
         order = sorted(set(problem.formats.bits))
         for group, number in zip(problem.groups, self._choice, strict=True):
-            if group.place.unit == "line" and group.place.is_in(file):
+            if group.place.by == "line" and group.place.is_in(file):
                 rank = order.index(problem.formats.bits[number])
                 lines.append((group.place.line, problem.formats.names[number],
                               round(4 * rank / max(len(order) - 1, 1))))  # fmt: skip
@@ -157,7 +162,7 @@ class Found(Shown):
 
     def _summary(self) -> Summary:
         problem, rows = self._problem, []
-        several = problem.what == "model" and self.unit != "stage"
+        several = problem.what == "model" and self.by != "stage"
         listed = list(zip(problem.groups, self._choice, strict=True))
         if several:  # many: what stays wide first
             listed.sort(key=lambda one: -problem.formats.bits[one[1]])
@@ -174,7 +179,7 @@ class Found(Shown):
             f"lifted whole to {t.label}: cost {t.cost:.3f}, error {t.error:.2g}"
             for t in uniform[:5]
         ]
-        left = ("function", self.unit) if several else (self.unit,)
+        left = ("function", self.by) if several else (self.by,)
         listing = Listing((*left, "format"), ("runs",), rows, ("source",), ("runs",))
         return Summary(self.verdict, listing, tuple(notes))
 
@@ -235,7 +240,7 @@ def tuned(kind: type[F], problem: TuningProblem, tolerance: float, margin: float
     assignment = problem.assignment(choice)
     return kind(
         name=problem.name, metric=problem.metric_name, tolerance=tolerance,
-        unit=problem.unit, formats=problem.formats.names, assignment=assignment, error=error,
+        by=problem.by, formats=problem.formats.names, assignment=assignment, error=error,
         check_error=checked, limit=limit, cost=cost,
         modelled=None if seconds is None else problem.modelled(choice, seconds),
         operations=problem.shares(choice),
@@ -254,7 +259,7 @@ def _verdict(
     """Return the verdict of the search, a sentence."""
     widest = problem.formats.names[problem.formats.widest]
     narrow = sum(n != problem.formats.widest for n in choice)
-    every = counted(len(problem.groups), problem.unit)
+    every = counted(len(problem.groups), problem.by)
     text = (
         f"'{problem.name}': {narrow} of {every} can be narrower than {widest}: {cost:.0%} of its "
         f"bits, error {error:.2g} where {tolerance:.2g} is allowed"

@@ -39,13 +39,13 @@ class KernelProblem(TuningProblem):
 
     def __init__(
         self, kernel, args: tuple, *, output: str | Iterable[str] | None,
-        metric: tuple[str, Metric], formats: Formats, unit: str, rounds: str = ROUNDS[0],
+        metric: tuple[str, Metric], formats: Formats, by: str, rounds: str = ROUNDS[0],
     ) -> None:  # fmt: skip
-        super().__init__(metric=metric, formats=formats, unit=unit, rounds=rounds)
+        super().__init__(metric=metric, formats=formats, by=by, rounds=rounds)
         self.kernel, self.args, self._output = kernel, args, output
         self.name, self.file = kernel.__name__, file_of(kernel)
         self._configured = Configured(
-            kernel, self.layout, unit, self.versions, everything=self.everything
+            kernel, self.layout, by, self.versions, everything=self.everything
         )
         self._names = list(self._configured.program.signature.parameters)
         self._lifted: dict[str | Backend, Lifted] = {}

@@ -38,7 +38,7 @@ class ModelProblem(TuningProblem):
             last state counts. All kernels are lifted to that very backend.
         model: its name.
         said: what its results depend on, as plain data; None where that cannot be said.
-        stages: of the unit "stage".
+        stages: with by="stage".
         versions_after: seconds of a kernel's calls, see `Configured`.
     """
 
@@ -47,10 +47,10 @@ class ModelProblem(TuningProblem):
 
     def __init__(
         self, program: Program, *, model: str, said: Sequence[Any] | None,
-        stages: Sequence[Stage], metric: tuple[str, Metric], formats: Formats, unit: str,
+        stages: Sequence[Stage], metric: tuple[str, Metric], formats: Formats, by: str,
         versions_after: float | None = None, rounds: str = ROUNDS[0],
     ) -> None:  # fmt: skip
-        super().__init__(metric=metric, formats=formats, unit=unit, rounds=rounds)
+        super().__init__(metric=metric, formats=formats, by=by, rounds=rounds)
         self.program, self.name, self.stages, self._said = program, model, stages, said
         self._kernels: dict[Any, Configured] = {}
         self._versions_after = versions_after
@@ -92,7 +92,7 @@ class ModelProblem(TuningProblem):
                 same = next((k for k in self._kernels if same_function(k, kernel)), None)
                 self._kernels[kernel] = (
                     Configured(
-                        kernel, self.layout, self.unit, self.versions, self._versions_after,
+                        kernel, self.layout, self.by, self.versions, self._versions_after,
                         self.everything,
                     )  # fmt: skip
                     if same is None
@@ -114,7 +114,7 @@ class ModelProblem(TuningProblem):
 
     def place_of(self, program: programs.Program, row: Row) -> Place | None:
         """The place of a row; of a stage the first of its places."""
-        if self.unit != "stage":
+        if self.by != "stage":
             return super().place_of(program, row)
         origin = own_place(program, row)
         for stage in self.stages:

@@ -41,7 +41,7 @@ def tune_page(found: Found) -> str:
         uniform=[t for t in found.pareto if t.label in found.formats],
         wide=found.wide_places() if len(found.assignment) > MANY else [],
         sources=[_listing(found, source) for source in found.sources()],
-        others=[] if found.unit == "line" else list(found.assignment.items()),
+        others=[] if found.by == "line" else list(found.assignment.items()),
         picture=_picture(found),
         steps=order,
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import warnings
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -52,15 +51,6 @@ class Raised(Exception):
         return cls(f"{type(error).__name__} ({message})" if message else type(error).__name__)
 
 
-def by_of(by: str, unit: str | None) -> str:
-    """What gets a format of its own: `by`, or `unit`, which was its name before, with a warning."""
-    if unit is None:
-        return by
-    message = "'unit' is called 'by' in every verb now; write that"
-    warnings.warn(message, FutureWarning, stacklevel=3)
-    return unit
-
-
 @dataclass(frozen=True)
 class Group:
     """Operations that have one format.
@@ -79,7 +69,7 @@ class Group:
     def name(self) -> str:
         """The name of the place in a list."""
         place = self.place
-        return place.variable if place.unit == "stage" else str(place.key(place.file))
+        return place.variable if place.by == "stage" else str(place.key(place.file))
 
 
 class TuningProblem(ABC):
@@ -88,7 +78,7 @@ class TuningProblem(ABC):
     Args:
         metric: its name, and what it is.
         formats: to choose from.
-        unit: of places.
+        by: kind of places.
         rounds: what has formats, see `Assignment`.
 
     Attributes:
@@ -107,9 +97,9 @@ class TuningProblem(ABC):
     file: str
 
     def __init__(
-        self, *, metric: tuple[str, Metric], formats: Formats, unit: str, rounds: str = ROUNDS[0]
+        self, *, metric: tuple[str, Metric], formats: Formats, by: str, rounds: str = ROUNDS[0]
     ) -> None:
-        self.formats, self.unit, self.rounds = formats, unit, rounds
+        self.formats, self.by, self.rounds = formats, by, rounds
         self.metric_name, self.metric = metric
         arithmetics = [arithmetic_of(name) for name in formats.names]
         self.layout = rows.layout_of(arithmetics)
@@ -172,7 +162,7 @@ class TuningProblem(ABC):
 
     def place_of(self, program: Program, row: Row) -> Place | None:
         """The place of a row; None where it always has the widest format."""
-        return place_of(program, row, self.unit)
+        return place_of(program, row, self.by)
 
     def places_of(self, configured: Configured) -> list[Place | None]:
         """The place of every row of a kernel."""
@@ -270,7 +260,7 @@ class TuningProblem(ABC):
         digest = hashlib.sha256(sources_digest(*ENGINE, "tools/tune").encode())
         for program in self.programs:
             digest.update(program.text().encode())
-        for setting in (self.formats.names, self.unit, self.metric_name, self.rounds):
+        for setting in (self.formats.names, self.by, self.metric_name, self.rounds):
             digest.update(repr(setting).encode())
         for fact in depends:
             _digest(digest, fact)
@@ -391,7 +381,7 @@ class TuningProblem(ABC):
         }  # fmt: skip
         widest = self.formats.names[self.formats.widest]
         return Assignment.of_places(
-            self.unit, formats, widest, self.file, "tuned", self.rounds
+            self.by, formats, widest, self.file, "tuned", self.rounds
         )
 
     @property

@@ -9,9 +9,9 @@ from typing import Any, cast
 import numpy as np
 
 from sciprec.arrays.metrics import METRICS, Metric, metric_of
-from sciprec.foundation.arguments import word
+from sciprec.foundation.arguments import by_of, choice
 from sciprec.instruments.assigning.files import ROUNDS
-from sciprec.instruments.assigning.places import UNITS
+from sciprec.instruments.assigning.places import BY
 from sciprec.precision.lifting.lifted import Lifted
 from sciprec.precision.rewriting.syntax import LiftError, plain_function
 from sciprec.results.comparison.own_error import OWN, OwnErrors
@@ -22,7 +22,6 @@ from sciprec.tools.tune.formats import formats_of
 from sciprec.tools.tune.found import Found, require_tolerance, tuned
 from sciprec.tools.tune.kernel_problem import KernelProblem
 from sciprec.tools.tune.metrics import error_of
-from sciprec.tools.tune.problem import by_of
 
 
 def _known(own: OwnErrors, problem: KernelProblem, tolerance: float) -> str:
@@ -144,14 +143,14 @@ def tune(
             "function: define the kernel with `def`"
         )
     require_tolerance(tolerance, margin)
-    by = word("unit", by_of(by, unit), UNITS)
-    word("rounds", rounds, ROUNDS)
-    word("truth", truth, TRUTHS)
+    by = choice("by", by_of(by, unit), BY)
+    choice("rounds", rounds, ROUNDS)
+    choice("truth", truth, TRUTHS)
     bound = bound_arguments(function, args)
     require_real(function.__name__, bound, "tune")
     problem = KernelProblem(
         function, bound, output=output, metric=metric_of(metric), formats=formats_of(formats),
-        unit=by, rounds=rounds,
+        by=by, rounds=rounds,
     )  # fmt: skip
     checked = None if check is None else bound_arguments(function, check)
     require_real(function.__name__, checked or (), "tune")

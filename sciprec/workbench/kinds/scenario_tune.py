@@ -6,22 +6,21 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from sciprec.arrays.metrics import Metric, metric_of
-from sciprec.foundation.arguments import names, word
+from sciprec.foundation.arguments import by_of, choice, names
 from sciprec.foundation.errors import InputError
 from sciprec.foundation.later import MODEL_STAGES
 from sciprec.instruments.assigning.files import ROUNDS
-from sciprec.instruments.assigning.places import UNITS
+from sciprec.instruments.assigning.places import BY
 from sciprec.scenario.changes import changes_of
 from sciprec.scenario.loading import Scenario
 from sciprec.scenario.variant import Variant
 from sciprec.tools.tune.formats import formats_of
 from sciprec.tools.tune.found import Found, require_tolerance, tuned
 from sciprec.tools.tune.model_problem import ModelProblem
-from sciprec.tools.tune.problem import by_of
 from sciprec.workbench.kinds import kind_of
 from sciprec.workbench.kinds.programs import Given, loaded, program_of
 
-UNITS_OF_MODELS = ("stage", *UNITS)
+BY_OF_MODELS = ("stage", *BY)
 _BARE = Variant("fp64")
 
 
@@ -80,8 +79,8 @@ def tune_scenario(
     """
     subject = _require_own_format(loaded(scenario, changes))
     require_tolerance(tolerance, margin)
-    by = word("unit", by_of(by, unit), UNITS_OF_MODELS)
-    word("rounds", rounds, ROUNDS)
+    by = choice("by", by_of(by, unit), BY_OF_MODELS)
+    choice("rounds", rounds, ROUNDS)
     outputs = output if output is None else tuple(names("output", output))
     stages = tuple(s for stages in MODEL_STAGES.values() for s in stages) if by == "stage" else ()
     other = None
@@ -96,7 +95,7 @@ def tune_scenario(
     problem = ModelProblem(
         program_of(subject, _BARE, outputs), model=subject.name,
         said=(subject.model_dump_json(), repr(outputs), kind_of(subject).state(subject.table)),
-        stages=stages, metric=metric_of(metric), formats=formats_of(formats), unit=by,
+        stages=stages, metric=metric_of(metric), formats=formats_of(formats), by=by,
         rounds=rounds,
     )  # fmt: skip
     return tuned(TunedModel, problem, tolerance, margin, other)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from sciprec.foundation.arguments import Range, flag, refused, whole, word
+from sciprec.foundation.arguments import Range, choice, flag, refused, whole, word
 from sciprec.foundation.errors import InputError, meant
 from sciprec.foundation.limits import THREADS
 from sciprec.foundation.listing import Summary
@@ -114,7 +114,7 @@ def study(
     fresh = flag("fresh", fresh)
     chosen = _backends(backends, search)
     word("metric", metric, metrics())
-    word("truth", truth, TRUTHS)
+    choice("truth", truth, TRUTHS)
     if threads is not None:
         whole("threads", threads, *THREADS)
     about = subject(kernel, args, output, axes)

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from sciprec.foundation.arguments import refused, whole, word
+from sciprec.foundation.arguments import choice, refused, whole
 from sciprec.foundation.errors import InputError
 from sciprec.foundation.later import MODEL_STAGES
 from sciprec.foundation.listing import Listing, Shown, Summary, counted
@@ -380,7 +380,7 @@ def trace_program(
     """
     arithmetic = resolve_backend(backend)
     require_traceable(arithmetic)
-    word("by", by, BY_OF_MODELS)
+    choice("by", by, BY_OF_MODELS)
     if by == STAGE and not stages:
         raise InputError(
             f"by is 'stage', and the model of '{model}' has no stages; split by 'function', or "
