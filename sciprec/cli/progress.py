@@ -98,17 +98,18 @@ class Waiting:
 
     def words(self, now: float, width: int | None = None) -> str:
         """What is shown at a time of `time.perf_counter`, cut to a width: of two parts the first
-        one, where the times have room.
+        one, where the rest has room.
         """
-        what, times = (printable(" ".join(part.split())) for part in self._parts(now))
-        if width is None or cell_len(what) + cell_len(times) < width:
-            return f"{what} {times}".rstrip()
-        if cell_len(times) > width // 2:
-            return set_cell_size(f"{what} {times}", width).rstrip()
-        return f"{set_cell_size(what, width - cell_len(times) - 2)}… {times}".rstrip()
+        what, far = (printable(" ".join(part.split())) for part in self._parts(now))
+        colon = ":" if far[:1].isdigit() else ""
+        if width is None or cell_len(what) + len(colon) + cell_len(far) < width:
+            return f"{what}{colon} {far}".rstrip()
+        if cell_len(far) > 2 * width // 3:
+            return set_cell_size(f"{what}{colon} {far}", width).rstrip()
+        return f"{set_cell_size(what, width - cell_len(far) - 2)}… {far}".rstrip()
 
     def _parts(self, now: float) -> tuple[str, str]:
-        """Whatever is done, and its times in brackets."""
+        """Whatever is done; how far it is, and its times in brackets."""
         if self._complete:
             old = now - self._shown >= SECONDS_BETWEEN_LINES
             return self._complete, f"({now - self._begun:.0f} s by now)" if old else ""
@@ -117,8 +118,7 @@ class Waiting:
         notes = [f"{now - self._begun:.0f} s so far", self._left(now)]
         if self._compiler.busy:
             notes.insert(0, "compiling, the first time only")
-        about = f"{self._what}: {count}" if count else self._what
-        return about, f"({'; '.join(filter(None, notes))})"
+        return self._what, f"{count} ({'; '.join(filter(None, notes))})".lstrip()
 
     def look(self) -> None:
         """Show what is due."""

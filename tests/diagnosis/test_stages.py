@@ -29,11 +29,13 @@ WAVES = ("--plugin", ROOT / "examples/lorenz96.py", "trace", ROOT / "examples/lo
 SHORT = ("--set", "lorenz96.days=5", "--set", "lorenz96.spin_up_days=5", "--samples", "1")
 
 
-def fault(ruined: int, by: str, backend: str = "fp16"):
+def fault(ruined: int, by: str, backend: str = "fp16", **options):
     """A trace of a model one of whose stages is ruined, of numbers drawn anew for each."""
     rng = np.random.default_rng(ruined)
     program = with_fault(ruined, float(rng.integers(64, 500)), rng.uniform(0.2, 1.2, 30))
-    return trace_program(program, backend, model="m", stages=STAGES, by=by, samples=1)
+    return trace_program(
+        program, backend, model="m", stages=STAGES, by=by, samples=1, **options
+    )
 
 
 @pytest.mark.parametrize("ruined", range(len(KERNELS)))
@@ -96,13 +98,29 @@ def test_what_is_told_of_the_first_runs(monkeypatch):
             told.within(calls)
 
     run(10.0)
-    assert said[0] == ("exact values, about 10 seconds left for them; calls of kernels", 4, 100)
+    assert said[0] == ("about 10 seconds left for exact values; calls of kernels", 4, 100)
     told.comes_to(1, 0.0)
     assert said[-1] == ("runs with the error in parts", 0, 5)
     run(20.0)
-    assert said[-1] == ("runs with the error in parts, about 80 seconds left", 0, 5)
+    assert said[-1] == ("about 80 seconds left for runs with the error in parts", 0, 5)
     told.comes_to(3, 20.0)
-    assert said[-1] == ("runs with the error in parts, about 60 seconds left", 2, 5)
+    assert said[-1] == ("about 60 seconds left for runs with the error in parts", 2, 5)
+    told.begins("runs that show more", 5, 3)
+    told.comes_to(7, 20.0)
+    assert said[-1] == ("about 40 seconds left for runs that show more", 1, 3)
+
+
+def test_what_a_page_adds_is_counted_to_its_own_end():
+    """Also the runs that a page makes after the trace, to verify it and to follow its growth."""
+    said = []
+    found = fault(1, "line", tell=lambda *words: said.append(words))
+    before = len(said)
+    found.verify()
+    found.by_step()
+    kinds = {what.split(" left for ")[-1]: (done, whole) for what, done, whole in said[before:]}
+    assert set(kinds) >= {"runs with lines computed wider", "runs that show when the error arose"}
+    assert all(0 <= done < whole for _, done, whole in said)
+    assert all(done == whole - 1 for done, whole in kinds.values())
 
 
 @pytest.mark.parametrize(("changes", "backend", "words"), [

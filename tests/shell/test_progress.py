@@ -86,9 +86,12 @@ def test_a_terminal_has_one_line_which_goes_in_the_end(clock, terminal):
         waiting.note("a run failed")
         assert terminal.getvalue().endswith("\r\x1b[2Ka run failed\n")
         waiting.look()
-    first, second, third = re.findall(r"\r([^\r]+)\x1b\[K", terminal.getvalue())
+        tell("comparing what has a name of its own", 3, 12)
+        waiting.look()
+    first, second, third, last = re.findall(r"\r([^\r]+)\x1b\[K", terminal.getvalue())
     assert first == r"reading both\u202e files … (3 s so far)" and len(first) <= 39
     assert second == third == "comparing 高度: 3,000 (3 s so far)"
+    assert last == "comparing what ha… 3 of 12 (3 s so far)"
     assert terminal.getvalue().endswith("\x1b[K\r\x1b[2K")
 
 

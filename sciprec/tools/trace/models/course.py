@@ -36,7 +36,18 @@ class Course:
         self._model, self._calls, self._samples = model, calls, samples
         self._on_estimate, self._tell = on_estimate, tell
         self._number, self._seconds, self._said = 0, 0.0, 0.0
+        self._what, self._made, self._runs = "runs with the error in parts", 0, 0
         self._since: tuple[int, float] | None = None
+
+    def begins(self, what: str, made: int, runs: int) -> None:
+        """Further work begins, after the trace itself.
+
+        Args:
+            what: its runs, in words.
+            made: runs so far.
+            runs: that it takes, about.
+        """
+        self._what, self._made, self._runs = what, made, runs
 
     def comes_to(self, number: int, seconds: float) -> None:
         """A run with parts begins.
@@ -70,17 +81,19 @@ class Course:
                 runs = self._expected - self._number
                 self._parts(left + (self._seconds or of_call * self._calls) * runs)
             else:
-                self._tell(f"exact values, about {_in_words(left)} left for them; calls of kernels",
+                self._tell(f"about {_in_words(left)} left for exact values; calls of kernels",
                            calls, self._calls)  # fmt: skip
 
     @property
     def _expected(self) -> int:
-        return max(runs_of(self.split, self._samples), self._number)
+        runs = self._runs or runs_of(self.split, self._samples)
+        return max(self._made + runs, self._number)
 
     def _parts(self, left: float) -> None:
         """Tell about the runs with parts, which will take so many seconds; 0: not known yet."""
-        words = f", about {_in_words(left)} left" if left else ""
-        self._tell(f"runs with the error in parts{words}", self._number - 1, self._expected)
+        words = f"about {_in_words(left)} left for " if left else ""
+        self._tell(f"{words}{self._what}", self._number - 1 - self._made,
+                   self._expected - self._made)  # fmt: skip
 
 
 def runs_of(split: Splitting, samples: int | None) -> int:

@@ -103,12 +103,15 @@ class ModelInputs:
             return
         keys = list(dict.fromkeys(self.keys[n] for group in groups for n in group.members))
         del self.used[1:]
-        for sample in range(1, min(self._most_wider, SAMPLES)):
+        samples = range(1, min(self._most_wider, SAMPLES))
+        self._split.begins("whole runs of perturbed inputs", *(len(keys) for _ in samples))
+        for sample in samples:
             self.used.append((sample, self._parts(keys, sample, None)))
 
     def left(self, members: Sequence[int]) -> float:
         """Return the share of the errors that is left when some groups are computed in binary64."""
         wide, sizes = [self.keys[n] for n in members], []
+        self._split.begins("runs with lines computed wider", *(0 for _ in range(self.pooled)))
         for sample, before in self.used[: self.pooled]:
             after = self._split.run(list(self._split.groups), (), sample, wide)
             sizes.append((
@@ -134,7 +137,10 @@ class ModelInputs:
         rest = [(k, joint) for k, joint in self._split.all_groups() if k not in wide]
         rest += [(k, joint) for k, joint in self._split.silent.items() if k not in wide]
         runs: list[tuple[WiderRun, WiderRun]] = []
-        for sample, _ in self.used[: self.pooled]:
+        used = self.used[: self.pooled]
+        both = [len(rest) for sample, _ in used for _ in range(2 if sample else 1)]
+        self._split.begins("runs that show what a prediction missed", *both)
+        for sample, _ in used:
             runs.append(self._both(sample, [k for k, _ in rest], wide))
             changes = changes_of([joint.group for _, joint in rest], runs)
             if len(runs) >= _FEW and (changes.adds > 0.0) is upward:

@@ -49,6 +49,10 @@ _PEAK = 2.0
 class RunsCourse(Protocol):
     """Whoever is told how far the runs are, see `course.Course`."""
 
+    def begins(self, what: str, made: int, runs: int) -> None:
+        """Further work begins, of so many runs."""
+        ...
+
     def comes_to(self, number: int, seconds: float) -> None:
         """A run with parts begins."""
         ...
@@ -278,6 +282,17 @@ class Splitting:
                 if lane and len(some) == 1:
                     parts[some[0][0]] = apart(lane, lane + 1)
             return PartsOfRun({n: _float(copies[0][n]) for n in names}, apart(0, -1), parts)
+
+    def begins(self, what: str, *followed: int) -> None:
+        """Tell what the next runs are for.
+
+        Args:
+            what: in words.
+            followed: for each call of `run` of how many groups it follows the parts.
+        """
+        if self.course is not None:
+            runs = sum(max(-(-groups // (self.lanes - 2)), 1) for groups in followed)
+            self.course.begins(what, self.passes, runs)
 
     def _within(self, calls: int) -> None:
         """A run has made so many calls of kernels."""

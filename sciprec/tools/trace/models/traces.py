@@ -530,6 +530,7 @@ class _Work:
             bands["all others"] = joined(rest, rest[0].group)
         shares, before = {}, {}
         steps: tuple[Step, ...] = ()
+        split.begins("runs that show when the error arose", *(2 * (split.lanes - 2) for _ in bands))
         for name, joint in bands.items():
             by_step = split.step_by_step(joint)
             parts = {key: split.at(part, self.chosen) for key, (_, part) in by_step.items()}
