@@ -1,4 +1,4 @@
-"""How large the package is: `python .ci/size.py`, the figures of docs/architecture.md."""
+"""How large the package is: `python .ci/size.py`, the figures of docs/reference/architecture.md."""
 
 import ast
 from pathlib import Path

@@ -76,7 +76,7 @@ def pages() -> dict[str, Counted]:
     found = {}
     for path in sorted(FOLDER.rglob("*.md")):
         name = path.relative_to(FOLDER).as_posix()
-        if not name.startswith(("notes/", "reference/")):
+        if not name.startswith(("lab/", "reference/")):
             found[name] = counted(path.read_text(encoding="utf-8"))
     return found
 

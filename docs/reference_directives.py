@@ -109,6 +109,13 @@ def _bars(app: Sphinx, what: str, name: str, of: object, options: object, text: 
             text[number] = line.replace("|", "\\|")
 
 
+def _laboratory(app: Sphinx, tree: nodes.document) -> None:
+    """Pages of measurements are read through links: the search leaves them out."""
+    name = app.env.current_document.docname
+    if name.startswith("lab/"):
+        app.env.metadata[name]["nosearch"] = True
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register the directives."""
     app.add_directive("public-names", PublicNames)
@@ -116,4 +123,5 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.add_directive("scenario-keys", ScenarioKeys)
     app.connect("autodoc-process-docstring", _bars, priority=1)
     app.connect("source-read", _links_inside)
+    app.connect("doctree-read", _laboratory)
     return {"parallel_read_safe": True}

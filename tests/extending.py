@@ -1,4 +1,4 @@
-"""Modules of docs/extending.md: each of its blocks as the file of a user's own that it is."""
+"""Modules of docs/how_to/extending.md: each block as the file of a user's own that it is."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from sciprec.report import section
 from sciprec.results.comparison.pointwise import error_metrics
 from sciprec.workbench.kinds import kind
 
-PAGE = Path(__file__).parents[1] / "docs" / "extending.md"
+PAGE = Path(__file__).parents[1] / "docs/how_to/extending.md"
 TEXT = PAGE.read_text(encoding="utf-8")
 BLOCKS = dict(
     re.findall(r"^## (?:An? )([^\n]*)\n(?:(?!^## ).)*?^```python\n(.*?)^```", TEXT,

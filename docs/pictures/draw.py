@@ -63,9 +63,11 @@ def main():
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         pictures = {
-            "digits": of_page(example("digits.md", "def bank", folder)["found"], folder),
-            "monitor": of_page(example("monitor.md", "def diffuse", folder)["seen"], folder),
-            "mend": errors_by_size(example("mend.md", "def deviation", folder)),
+            "digits": of_page(example("explain/digits.md", "def bank", folder)["found"], folder),
+            "monitor": of_page(
+                example("explain/monitor.md", "def diffuse", folder)["seen"], folder
+            ),
+            "mend": errors_by_size(example("explain/mend.md", "def deviation", folder)),
         }
         for name, svg in pictures.items():
             background = '<rect width="100%" height="100%" fill="#ffffff"/>'

@@ -51,7 +51,7 @@ class Machine:
     described_bandwidth: Rate | None = None
 
 
-_DESCRIPTION = "described: a technical article on the MLU370's float loss (docs/machine.md)"
+_DESCRIPTION = "described: a technical article on the MLU370's float loss (docs/explain/machine.md)"
 _X8 = "vendor's announcement of the MLU370-X8 card, 2022-03-21"
 _AMPERE = "NVIDIA, A100 Tensor Core GPU Architecture (2020), without tensor cores"
 _A100_80GB = "NVIDIA, data sheet of the A100 with 80 GB: 1.9 to 2.0 TB/s; described as 2.0"

@@ -21,10 +21,12 @@ class Sort:
         name: in words, with its article.
         mark: text that stands within the first 2000 bytes of every such file, and of hardly
             another; empty where a file is never replaced.
+        earlier: the part of it that files of earlier versions have, too.
     """
 
     name: str
     mark: str
+    earlier: str = ""
 
     def is_of(self, path: Path) -> bool:
         """Whether a file is of this sort; an empty one is of every sort.
@@ -34,15 +36,16 @@ class Sort:
         """
         with open(path, "rb") as stream:
             head = stream.read(_HEAD_BYTES)
-        return not head or (self.mark != "" and self.mark.encode() in head)
+        return not head or (self.mark != "" and (self.earlier or self.mark).encode() in head)
 
 
 PAGE = Sort("a page of sciprec", "<title>sciprec: ")
 JUNIT = Sort("JUnit XML of sciprec", '<testsuite name="sciprec ')
 MARKDOWN = Sort("a summary of `sciprec baseline check`", "<!-- sciprec baseline check -->")
 ASSIGNMENT = Sort(
-    "an assignment that sciprec wrote", "# Formats of operations, see docs/assignments.md."
-)
+    "an assignment that sciprec wrote",
+    "# Formats of operations, see docs/explain/assignments.md.", "# Formats of operations",
+)  # fmt: skip
 COVERAGE = Sort("the results of `sciprec dev coverage`", '{\n "rows": [')
 SCENARIO = Sort("an empty file", "")
 """A scenario file belongs to its user from the first key on."""

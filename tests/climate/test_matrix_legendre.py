@@ -173,8 +173,8 @@ TRIAL = {
     "fp16, two of four": ("matrix:table=fp16,field=fp16,sparsity=2:4", 7.0e-3),
     "int8 in 3 slices": (SLICED.format(3), 9.3e-8),
 }
-"""Row of docs/matrix_unit.md -> unit, and the relative error of the height of day 5 in a trial with
-a program of its own; rows that differ from one of these by a format alone are left out.
+"""Row of docs/explain/matrix_unit.md -> unit, and the relative error of the height of day 5 in a
+trial with a program of its own; rows that differ from one of these by a format alone are left out.
 """
 
 

@@ -1,7 +1,7 @@
 """Which operations of a kernel belong to a sum of products that a loop forms.
 
-The rule is that of `docs/engine.md`, read from the other end: from where a sum's name stands in the
-source, upward.
+The rule is that of `docs/explain/engine.md`, read from the other end: from where a sum's name
+stands in the source, upward.
 """
 
 from __future__ import annotations

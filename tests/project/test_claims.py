@@ -204,7 +204,7 @@ def fitted_days():
 
 def least_and_most_gain_of_energy():
     """From the table's drifts: none over carry, and over carry-sums."""
-    text = (ROOT / "docs" / "compensation.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs/explain/compensation.md").read_text(encoding="utf-8")
     number = r"(\d\.\de-\d)"
     rows = re.findall(rf"\| {number}, {number}, {number} \|$", text, flags=re.MULTILINE)
     assert len(rows) == 4
@@ -474,7 +474,7 @@ SLOW = ["mlu370-noise", "fixed32", "fixed16"]
 def forecasts(backends, **kept):
     """Of a climate of 100 days, by arithmetic."""
     content = {
-        "name": "many", "title": "Many", "source": "docs/batch.md", "kind": "climate",
+        "name": "many", "title": "Many", "source": "docs/explain/batch.md", "kind": "climate",
         "backends": backends,
         "climate": {
             "case": "held_suarez", "truncation": 42, "days": 100.0, "step_seconds": 1200.0,
@@ -565,7 +565,8 @@ def test_the_table_of_arithmetics_is_that_of_the_code():
     """The rows of the page: bits, exponents, rounding, subnormals, beyond the largest."""
     words = {"kept": "kept", "flushed": "flushed to zero", "infinity": "infinity"}
     words |= {"nan": "NaN (no infinity)", "largest": "the largest"}
-    text = (ROOT / "docs/arithmetics.md").read_text(encoding="utf-8").replace("\N{MINUS SIGN}", "-")
+    text = (ROOT / "docs/explain/arithmetics.md").read_text(encoding="utf-8")
+    text = text.replace("\N{MINUS SIGN}", "-")
     shown = re.findall(r"^\| `([\w-]+)` \| (\d+) \| (\S+ … \S+) \| (.*?) \|$", text, re.MULTILINE)
     known = {row["name"]: row for row in table()}
     for name, bits, exponents, rest in shown:

@@ -57,10 +57,10 @@ BLOCKS = {
                   if not kind.startswith("{")])  # a directive
 }  # fmt: skip
 QUICK = {
-    "docs/accumulation.md", "docs/architecture.md", "docs/bounds.md", "docs/climate.md",
-    "docs/compensation.md", "docs/digits.md", "docs/engine.md", "docs/fixed_point.md",
-    "docs/machine.md", "docs/matrix_unit.md", "docs/notes/climate_transform.md", "docs/repeat.md",
-    "docs/trust.md",
+    "explain/accumulation", "reference/architecture", "explain/bounds", "explain/climate",
+    "explain/compensation", "explain/digits", "explain/engine", "explain/fixed_point",
+    "explain/machine", "explain/matrix_unit", "lab/climate_transform", "explain/repeat",
+    "help/trust",
 }  # fmt: skip
 SMALLER = {
     "truncation = 42": "truncation = 21",
@@ -88,7 +88,7 @@ NOT_RUN = {
     "kept in  error left": "see tests/diagnosis/test_stages.py",
 }  # fmt: skip
 """Words of blocks, and why they are not run as others are."""
-TOURS = {"README.md", "docs/kernels.md", "docs/runs.md", "docs/start.md"}
+TOURS = {"README.md", "docs/how_to/kernels.md", "docs/how_to/runs.md", "docs/start.md"}
 COMMAND = re.compile(r"([A-Z_]+=\S+ )*sciprec ")
 OF_SHELLS = (
     "python3 bootstrap.py", "python -m benchmarks ", ". .venv/bin/activate", "git ", "dask ",
@@ -107,6 +107,11 @@ CHANGED = {
     "decay.toml": "--json",
 }  # fmt: skip
 """Words of a command, and what it is given besides, or in place of its own: less work, or JSON."""
+
+
+def pure(page):
+    """The name of a page below docs, without its ending."""
+    return page.removeprefix("docs/").removesuffix(".md")
 
 
 def is_command(line):
@@ -267,8 +272,8 @@ def small_curve(page):
 
 
 BEFORE = {
-    "docs/batch.md": clusters, "docs/verdicts.md": ensemble, "docs/trace_models.md": one_trace,
-    "docs/study.md": small_curve,
+    "explain/batch": clusters, "explain/verdicts": ensemble, "explain/trace_models": one_trace,
+    "explain/study": small_curve,
 }  # fmt: skip
 
 
@@ -446,12 +451,12 @@ def verdicts(page):
 
 
 AFTER = {
-    "docs/kernels.md": kernels, "docs/runs.md": runs, "docs/adaptive.md": adaptive,
-    "docs/batch.md": flags,
-    "docs/climate.md": signature, "docs/compare.md": compare, "docs/machine.md": machine,
-    "docs/models.md": models, "docs/monitor.md": monitor, "docs/scenarios.md": scenarios,
-    "docs/study.md": study, "docs/trace.md": trace, "docs/trace_models.md": trace_models,
-    "docs/tune.md": tune, "docs/verdicts.md": verdicts,
+    "how_to/kernels": kernels, "how_to/runs": runs, "explain/adaptive": adaptive,
+    "explain/batch": flags,
+    "explain/climate": signature, "explain/compare": compare, "explain/machine": machine,
+    "how_to/models": models, "explain/monitor": monitor, "how_to/scenarios": scenarios,
+    "explain/study": study, "explain/trace": trace, "explain/trace_models": trace_models,
+    "explain/tune": tune, "explain/verdicts": verdicts,
 }  # fmt: skip
 
 
@@ -471,7 +476,7 @@ def folder(tmp_path, monkeypatch):
             text = text.replace(old, new)
         (tmp_path / path.stem).write_text(text, encoding="utf-8")  # it goes before a shipped name
     assert done == set(SMALLER)
-    for kind, text in BLOCKS["docs/models.md"][:2]:
+    for kind, text in BLOCKS["docs/how_to/models.md"][:2]:
         (tmp_path / ("decay.py" if kind == "python" else f"decay.{kind}")).write_text(text)
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -479,16 +484,16 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(
     "name",
-    [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow)
-     for name in BLOCKS if name != "docs/extending.md"],  # see test_extending_docs.py
+    [name if pure(name) in QUICK else pytest.param(name, marks=pytest.mark.slow)
+     for name in BLOCKS if name != "docs/how_to/extending.md"],  # see test_extending_docs.py
 )  # fmt: skip
 def test_the_blocks_of_a_page_give_what_it_says(
     name, folder, call, capsys, monkeypatch, blank_figures
 ):
     page = Page(name, call, capsys, monkeypatch)
-    BEFORE.get(name, lambda page: None)(page)
+    BEFORE.get(pure(name), lambda page: None)(page)
     page.run()
-    AFTER.get(name, lambda page: None)(page)
+    AFTER.get(pure(name), lambda page: None)(page)
 
 
 @pytest.mark.parametrize("verb", ["quickstart", "test"])
@@ -524,7 +529,9 @@ def test_bootstrap_commands_do_what_the_readme_says(tmp_path, monkeypatch, verb)
     assert started[-2:] == [everything + how + part for part in parts]
 
 
-RECIPES = [yaml.safe_load(text) for kind, text in BLOCKS["docs/baselines.md"] if kind == "yaml"]
+RECIPES = [
+    yaml.safe_load(text) for kind, text in BLOCKS["docs/explain/baselines.md"] if kind == "yaml"
+]
 SCRIPTS = {
     "github": next(s["run"] for s in RECIPES[0]["jobs"]["baselines"]["steps"] if "name" in s),
     "gitlab": "\n".join(RECIPES[1]["precision"]["script"]),
@@ -576,7 +583,7 @@ def test_files_that_the_docs_name_exist():
 def test_pictures_of_the_docs_are_shown_and_small():
     """`python docs/pictures/draw.py` draws them again."""
     shown = {
-        (ROOT / page).parent / path
+        ((ROOT / page).parent / path).resolve()
         for page, text in TEXTS.items() for path in re.findall(r"!\[[^\]]+\]\(([^)]+)\)", text)
     }  # fmt: skip
     drawn = set((ROOT / "docs/pictures").glob("*.svg"))

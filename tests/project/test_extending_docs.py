@@ -1,4 +1,4 @@
-"""docs/extending.md: every block of it is loaded as a user's file, and what it brings is there."""
+"""docs/how_to/extending.md: every block is loaded as a user's file, and what it brings is there."""
 
 import inspect
 import math

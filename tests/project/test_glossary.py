@@ -20,7 +20,7 @@ HEAD = re.compile(r'<th scope="col"[^>]*>([^<]*)</th>')
 
 def entries():
     """The words that the glossary explains."""
-    lines = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8").splitlines()
+    lines = (ROOT / "docs/reference/glossary.md").read_text(encoding="utf-8").splitlines()
     rows = (line.split("|")[1] for line in lines if line.startswith("| "))
     found = set()
     for row in rows:

@@ -21,7 +21,7 @@ TOP = {"__init__.py", "__main__.py", "accessor.py", "py.typed"}
 FOLDERS = sorted(
     {p.parent for p in PACKAGE.rglob("*.*") if "__pycache__" not in p.parts} - {PACKAGE}
 )  # also while other processes write there
-ARCHITECTURE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+ARCHITECTURE = (ROOT / "docs/reference/architecture.md").read_text(encoding="utf-8")
 
 
 def test_nothing_is_loose_at_the_top():
@@ -71,7 +71,7 @@ def test_what_a_page_points_at_is_there(page):
 
 
 def test_every_page_beside_the_code_is_linked_from_the_page_of_rooms():
-    linked = {(ROOT / "docs" / link).resolve() for link in LINK.findall(ARCHITECTURE)}
+    linked = {(ROOT / "docs/reference" / link).resolve() for link in LINK.findall(ARCHITECTURE)}
     beside = set(PACKAGE.rglob("README.md"))
     assert len(beside) >= 4 and beside <= linked
 

@@ -69,7 +69,7 @@ def departures(name, what):
 
 
 def test_climates_in_few_bits():
-    shown = table("notes/climate_precision", "T: mean, K")
+    shown = table("lab/climate_precision", "T: mean, K")
     for name, row in ARITHMETICS.items():
         label = f"`{name}`" + ("" if row["days"] == 1000 else f" ({row['days']} days)")
         *cells, beyond = shown.pop(label)
@@ -83,7 +83,7 @@ def test_climates_in_few_bits():
 
 
 def test_baroclinic_waves_in_few_bits():
-    shown = table("notes/climate_precision", "place at day 9")
+    shown = table("lab/climate_precision", "place at day 9")
     for name, row in WAVES.items():
         place = [row["lon"]["9"], row["lat"]["9"]]
         *cells, where, rms, steady = shown.pop(f"`{name}`")
@@ -94,7 +94,7 @@ def test_baroclinic_waves_in_few_bits():
 
 
 def test_the_baroclinic_wave_beside_other_models():
-    shown = table("climate_primitive", "| day | here |")
+    shown = table("explain/climate_primitive", "| day | here |")
     for day, lowest in WAVES["fp64"]["lowest"].items():
         assert not wrong([shown.pop(day)[0].split(" at ")[0]], [lowest])
     assert not shown
@@ -114,7 +114,8 @@ GATES = {
 
 def test_the_usual_climate():
     """Means, and the standard deviation of means over 100 days where one is given."""
-    found, shown = stored("held_suarez_t42l20.json"), table("climate_primitive", "| quantity |")
+    found = stored("held_suarez_t42l20.json")
+    shown = table("explain/climate_primitive", "| quantity |")
     assert shown.keys() == GATES.keys()
     for row, names in GATES.items():
         values = []
@@ -131,7 +132,7 @@ FILES = {
 
 
 def test_ratios_of_feller():
-    shown = table("heston", "2 kappa theta / sigma²")
+    shown = table("explain/heston", "2 kappa theta / sigma²")
     for case, file in FILES.items():
         path = ROOT / "data" / "heston" / f"{file}.toml"
         model = tomllib.loads(path.read_text(encoding="utf-8"))["model"]
@@ -144,7 +145,7 @@ WAYS = ("none", "carry", (0.1, 0.9), (0.15, 0.85), (0.0, 1.0), (1.0, 0.0, 100))
 
 @pytest.mark.parametrize("backend", ["mlu370", "fp32", "fp16"])
 def test_sums_of_small_increments(backend):
-    cells = table("compensation", "0.1, 0.9 |")[f"`{backend}`"]
+    cells = table("explain/compensation", "0.1, 0.9 |")[f"`{backend}`"]
     given = [way if isinstance(way, str) else Compensation(*way) for way in WAYS]
     found = [[small_increments(way, low, backend) for low in (0, -1)] for way in given]
     assert not wrong(cells, found)
@@ -154,7 +155,7 @@ def test_sums_of_small_increments(backend):
 @pytest.mark.parametrize("backend", ["fp32", "mlu370", "fp16"])
 def test_the_quickstarts_prices(backend):
     found = price_errors(quickstart("fp64"), quickstart(backend))
-    cells = table("verdicts", "bp of implied volatility")[f"`{backend}`"]
+    cells = table("explain/verdicts", "bp of implied volatility")[f"`{backend}`"]
     values = [
         found.in_standard_errors, found.basis_points_of_spot, found.basis_points_of_volatility,
         found.parity_basis_points,
@@ -163,13 +164,13 @@ def test_the_quickstarts_prices(backend):
 
 
 def test_bytes_products_and_speeds_of_matrix_units():
-    """The columns of docs/matrix_unit.md that no run is needed for, in the order of the table."""
+    """The columns of docs/explain/matrix_unit.md that need no run, in the order of the table."""
     names = (
         "fp16-fp16 bf16-bf16 e4m3-e4m3 int8-fp16 int8-fp16-sums int8-tensor int8-prune int8-clip "
         "int8-int8 int4-fp16 int4-groups two-of-four two-of-four-m0 slices-2 slices-3 slices-4 "
         "slices-7"
     ).split()
-    rows = table("matrix_unit", "table x field")
+    rows = table("explain/matrix_unit", "table x field")
     assert len(rows) == len(reports_of_units()) == len(names)
     for name, cells in zip(names, rows.values(), strict=True):
         (said,) = reports_of_units()[name]

@@ -146,12 +146,12 @@ kind = "accumulation"
 backends = ["fp32"]
 accumulation = { updates = 1000, members = 2, smallest = 1e-7, largest = 1e-5, outputs = 10 }
 """
-BLOCKS = re.findall(r"^```\n(.*?)^```", (ROOT / "docs" / "trust.md").read_text(), re.M | re.S)
+BLOCKS = re.findall(r"^```\n(.*?)^```", (ROOT / "docs/help/trust.md").read_text(), re.M | re.S)
 
 
 @pytest.fixture
 def plain(tmp_path, monkeypatch):
-    """The environment without settings; this process gets those of docs/trust.md."""
+    """The environment without settings; this process gets those of docs/help/trust.md."""
     before = dict(os.environ)
     (settings,) = (block for block in BLOCKS if "REQUIRE_ENCRYPTION" in block)
     (certificate,) = (block for block in BLOCKS if block.startswith("openssl"))

@@ -40,6 +40,12 @@ def test_a_file_of_one_sort_is_not_replaced_by_another(name, tmp_path):
             assert path.read_text() == text
 
 
+def test_an_assignment_of_an_earlier_version_is_replaced(tmp_path):
+    path = tmp_path / "x.toml"
+    path.write_text("# Formats of operations, see docs/assignments.md. Lines are found again")
+    assert targets.write(path, "new", targets.ASSIGNMENT).read_text() == "new"
+
+
 def test_a_mark_beyond_the_head_is_none(tmp_path):
     path = tmp_path / "x"
     path.write_text(2000 * " " + targets.PAGE.mark)

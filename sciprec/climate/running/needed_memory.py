@@ -13,8 +13,9 @@ _TIMES_STORED = 3
 
 
 def bytes_of_run(request: Request) -> int:
-    """Bytes that a run takes at most, in a process of its own: the formulas of docs/climate.md
-    for the largest of the sets of equations, in binary64, and one stored state.
+    """Bytes that a run takes at most, in a process of its own, by the formulas of
+    docs/explain/climate.md: for the largest of the sets of equations, in binary64, and one
+    stored state.
     """
     truncation = request.truncation
     number, nlon, nlat = truncation.number, truncation.nlon, truncation.nlat

@@ -21,7 +21,9 @@ from sciprec.facets.values import ArithmeticName, NameOrTable
 from sciprec.precision.formats.stages import STAGES, resolve_stages
 
 _ARITHMETIC = "the name of an arithmetic of floats, or a spec string; left out, that of the run"
-_OR_UNIT = f"{_ARITHMETIC}; or a matrix unit, 'matrix:table=int8,field=fp16' (docs/matrix_unit.md)"
+_OR_UNIT = (
+    f"{_ARITHMETIC}; or a matrix unit, 'matrix:table=int8,field=fp16' (docs/explain/matrix_unit.md)"
+)
 _COUNT = "a whole number >= 0"
 
 
