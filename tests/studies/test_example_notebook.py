@@ -1,48 +1,51 @@
-"""The example notebook runs from top to bottom, and shows what its words say."""
+"""Example notebooks are stored with what their cells show, and show it when they are run."""
 
-import ast
 import json
 import linecache
-from pathlib import Path
+import re
 
 import pytest
 
 from sciprec.foundation.notebook import NotebookLine
-from sciprec.workbench.study import bit_search
+from tests.studies.notebooks import NOTEBOOKS, executed
 
-NOTEBOOK = Path(__file__).parents[2] / "examples" / "pendulum.ipynb"
+NAMES = [path.name for path in NOTEBOOKS]
 
 
-def test_the_notebook_is_stored_without_results():
-    """Results have times in them, and grow old."""
-    found = json.loads(NOTEBOOK.read_text(encoding="utf-8"))
-    code = [cell for cell in found["cells"] if cell["cell_type"] == "code"]
-    assert found["nbformat"] == 4 and len({cell["id"] for cell in found["cells"]}) > len(code)
-    assert all(cell["outputs"] == [] and cell["execution_count"] is None for cell in code)
+def shown(notebook):
+    """What each code cell shows; empty where it ends without a value."""
+    return [
+        "".join(line for output in cell["outputs"] for line in output["data"]["text/html"])
+        for cell in notebook["cells"]
+        if cell["cell_type"] == "code"
+    ]
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=NAMES)
+def test_a_notebook_is_stored_with_results_that_no_machine_changes(path):
+    text = path.read_text(encoding="utf-8")
+    stored = json.loads(text)
+    code = [cell for cell in stored["cells"] if cell["cell_type"] == "code"]
+    assert stored["nbformat"] == 4 and len({cell["id"] for cell in stored["cells"]}) > len(code)
+    assert [cell["execution_count"] for cell in code] == list(range(1, len(code) + 1))
+    for cell in code:  # a cell that ends with a value shows it
+        assert bool(cell["outputs"]) == (not re.match(r"import|def", "".join(cell["source"])))
+    assert not re.search(r"\d (s|ms|min)\b|20\d\d-\d\d|/(home|tmp|root|Users)/|\.venv", text)
 
 
 @pytest.mark.slow
-def test_the_notebook_runs(tmp_path, monkeypatch, blank_figures):
-    """Cells under names as in ipykernel; what a cell ends with is shown as HTML."""
+def test_the_notebook_shows_what_is_stored(tmp_path, monkeypatch, blank_figures):
+    """And its lines of progress go on beside it."""
+    (path,) = NOTEBOOKS
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(linecache, "cache", dict(linecache.cache))
     lines = []
-    monkeypatch.setattr(bit_search, "_CURVE", ())  # formats that are tried for a curve's sake alone
     monkeypatch.setattr(NotebookLine, "is_seen", lambda: True)
     monkeypatch.setattr(NotebookLine, "write", lambda line, words: lines.append(words))
-    names, shown = {"__name__": "__main__"}, []
-    for number, cell in enumerate(json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"]):
-        if cell["cell_type"] != "code":
-            continue
-        text, name = "".join(cell["source"]), f"ipykernel_4242/{number}.py"
-        linecache.cache[name] = len(text), None, text.splitlines(keepends=True), name
-        tree = ast.parse(text)
-        last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
-        exec(compile(tree, name, "exec"), names)
-        if last is not None:
-            value = eval(compile(ast.Expression(last.value), name, "eval"), names)
-            shown.append(value._repr_html_())
-    kernel, table, comparison, study, search = shown
+    stored = json.loads(path.read_text(encoding="utf-8"))
+    again = executed(stored)
+    assert shown(again) == shown(stored) and again == stored
+    _, _, kernel, table, comparison, study, search = shown(stored)
     assert "lifted to fp16" in kernel and "mlu370" in table
     assert "1 of 1 variable beyond the tolerances" in comparison
     assert "good" in study and 'href="reports/pendulum/index.html"' in study
