@@ -1,6 +1,7 @@
 """The documentation as a site: `sphinx-build -W -n docs site`, without a network."""
 
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -8,6 +9,11 @@ import sciprec
 
 sys.path.insert(0, str(Path(__file__).parent))
 os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"  # `sciprec`
+
+PACKAGE = "."
+"""The word that pip is given to install sciprec, in README and docs: the folder of a checkout until
+it is on an index, which its name stands for.
+"""
 
 project = "sciprec"
 author = copyright = "the sciprec maintainers"
@@ -27,3 +33,17 @@ nb_execution_raise_on_error = True
 autodoc_typehints = "none"
 napoleon_use_ivar = True
 nitpick_ignore_regex = [("py:class", ".*")]  # types in docstrings are words
+
+
+def installed_from(text, package):
+    """A page whose lines with `pip install .` install that package."""
+    return re.sub(r"(?<=pip install )\.(?=$|`)", package, text, flags=re.MULTILINE)
+
+
+def setup(app):
+    """Let every page say how sciprec is installed."""
+
+    def say(app, name, source):
+        source[0] = installed_from(source[0], PACKAGE)
+
+    app.connect("source-read", say)

@@ -32,7 +32,7 @@ def require() -> None:
     if importlib.util.find_spec("zarr") is None:
         raise InputError(
             "Zarr stores were asked for, and the package zarr is not installed; install it with "
-            "`pip install 'sciprec[zarr]'`, or use netCDF files"
+            "`pip install 'zarr>=3'`, or use netCDF files"
         )
 
 
