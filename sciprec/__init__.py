@@ -52,6 +52,7 @@ if TYPE_CHECKING:  # what editors and type checkers see; at run time each is imp
     from sciprec.tools.tune.tuned import tune as tune
     from sciprec.workbench.batch.workflow import run as run
     from sciprec.workbench.kinds import load_scenario as load_scenario
+    from sciprec.workbench.kinds import load_scenarios as load_scenarios
     from sciprec.workbench.models.declaration import model as model
     from sciprec.workbench.study.kernel_page import study as study
 
@@ -73,6 +74,7 @@ _PUBLIC = {
     "bound": "sciprec.tools.bound.bounds",
     "digits": "sciprec.tools.digits.kernel_digits",
     "load_scenario": "sciprec.workbench.kinds",
+    "load_scenarios": "sciprec.workbench.kinds",
     "run": "sciprec.workbench.batch.workflow",
     "monitor": "sciprec.tools.monitor.monitored",
     "study": "sciprec.workbench.study.kernel_page",

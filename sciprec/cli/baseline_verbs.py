@@ -90,7 +90,7 @@ def save(
     keep what they give.
     """
     from sciprec.cli.console import print_json, say
-    from sciprec.regression.baselines.asking import request_named
+    from sciprec.regression.baselines.asking import requests_named
     from sciprec.regression.baselines.saving import save_request
     from sciprec.scenario.changes import change
 
@@ -100,15 +100,24 @@ def save(
             axes_of(axes or ()), traced,
         )  # fmt: skip
         if words or subject in COMMANDS:
-            request = _commanded(subject, words or [], any((*of_runs, batch)))
+            requests = [_commanded(subject, words or [], any((*of_runs, batch)))]
         else:
-            request = request_named(subject, *of_runs)
-        record = save_request(
-            request, name=name or "", folder=folder, batch=batch, unversioned=unversioned, how=how
-        )
+            requests = requests_named(subject, *of_runs)
+        if name and len(requests) > 1:
+            raise InputError(
+                f"--name was given, and the sweep of '{subject}' makes {len(requests)} baselines, "
+                "named like its scenarios; leave --name out"
+            )
+        records = [
+            save_request(request, name=name or "", folder=folder, batch=batch,
+                         unversioned=unversioned, how=how)
+            for request in requests
+        ]  # fmt: skip
     if json:
-        return print_json({"name": record.name, "folder": record.folder, "key": record.key})
-    say(f"baseline: {record.folder / record.name}")
+        rows = [{"name": r.name, "folder": r.folder, "key": r.key} for r in records]
+        return print_json(rows if len(rows) > 1 else rows[0])
+    for record in records:
+        say(f"baseline: {record.folder / record.name}")
 
 
 @app.command("check")

@@ -96,7 +96,7 @@ def run_case(
     The same as `sciprec run` of a scenario file that says so.
     """
     from sciprec.scenario.changes import change, changed
-    from sciprec.workbench.kinds import parse_scenario
+    from sciprec.workbench.kinds import parse_scenarios
 
     table = {
         "case": case,
@@ -111,7 +111,7 @@ def run_case(
            (("backends", backend), ("compensation", compensation)) if value},
     }  # fmt: skip
     changes = dict(map(change, settings or ()))
-    scenario = parse_scenario(changed(content, changes), "climate run")
+    scenarios = parse_scenarios(changed(content, changes), "climate run")
     options = {
         "--truncation": [truncation], "--days": [f"{days:g}"], "--backend": backend,
         "--output-hours": [output_hours], "--step-seconds": [step_seconds],
@@ -120,7 +120,7 @@ def run_case(
         "--set": settings, "--out": [out],
     }  # fmt: skip
     run_and_show(
-        scenario, out=out, threads=threads, fresh=fresh, quiet=quiet, json=json,
+        scenarios, out=out, threads=threads, fresh=fresh, quiet=quiet, json=json,
         command=command_line(["climate", "run", case], options),
     )  # fmt: skip
 

@@ -113,9 +113,9 @@ def _keys_of(scenario: Path | None) -> dict[str, Any]:
     """The keys of a scenario that the environment could have set too."""
     if scenario is None:
         return {}
-    from sciprec.workbench.kinds import load_scenario
+    from sciprec.workbench.kinds import load_scenarios
 
-    loaded = load_scenario(scenario)
+    loaded = load_scenarios(scenario)[0]
     choices = tuple(choice.name for choice in loaded.compensation)
     return {"backends": loaded.backends, "compensation": choices}
 

@@ -61,6 +61,11 @@ class Scenario(Section):
         description="the table [trace]; left out, no run is traced",
     )  # fmt: skip
     monitor: MonitorKey = None
+    sweep: dict[str, Any] = Field(
+        default={}, exclude=True, examples=['sweep = { "climate.days" = [5.0, 10.0] }'],
+        description="the table [sweep]: arrays of values by dotted key, each combination of which "
+        "makes a scenario",
+    )  # fmt: skip
 
     runs_models: ClassVar[bool] = True
     """Whether a model is run, else a kernel."""

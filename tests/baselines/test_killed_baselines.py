@@ -12,7 +12,7 @@ import pytest
 from sciprec.cli.exit_codes import INTERRUPTED
 from sciprec.regression.baselines.answering import How
 from sciprec.regression.baselines.records import read_record
-from sciprec.regression.baselines.requests import scenario_request
+from sciprec.regression.baselines.requests import scenario_requests
 from sciprec.regression.baselines.saving import save_request
 from tests.baselines.conftest import git
 
@@ -29,7 +29,7 @@ def test_a_write_that_is_killed_at_any_step_leaves_the_old_baseline_or_the_new_o
 @pytest.mark.parametrize("seed", range(3))
 def test_a_save_that_was_interrupted_makes_the_missing_runs_alone(seed, planted, repository):
     """The record is that of an uninterrupted one, to the last bit."""
-    request = scenario_request("made_up.toml")
+    request = scenario_requests("made_up.toml")[0]
     expected = save_request(request, name="whole")
     every, planted.calls = planted.calls, 0
     stop = random.Random(seed).randrange(2, 18)

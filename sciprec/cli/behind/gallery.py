@@ -16,7 +16,7 @@ from sciprec.report.page import render
 from sciprec.report.stored.batch import read_batch
 from sciprec.results.output.folders import alone_in
 from sciprec.workbench.batch import workflow
-from sciprec.workbench.kinds import load_scenario
+from sciprec.workbench.kinds import load_scenarios
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ def _page(name: str, scenarios: str | Path | None, folder: Path) -> Path:
             )
         plugins = as_words((*Settings.plugins, *entry.plugins))
         command = " ".join(["sciprec run", *typed, *plugins])
-        usual = workflow.default_folder([load_scenario(file) for file in files])
+        usual = workflow.default_folder([each for file in files for each in load_scenarios(file)])
         batch = replace(read_batch(done.folder), command=command, folder=usual)
         text = render(batch, links=False)
     if len(text.encode()) > MOST_BYTES:

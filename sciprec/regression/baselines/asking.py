@@ -16,7 +16,7 @@ from sciprec.foundation.errors import InputError
 from sciprec.precision.formats.backend import backend_names, resolve_backend
 from sciprec.regression.baselines.noise import perturbed_inputs
 from sciprec.regression.baselines.records import Record
-from sciprec.regression.baselines.requests import BaselineRequest, plain_asked, scenario_request
+from sciprec.regression.baselines.requests import BaselineRequest, plain_asked, scenario_requests
 from sciprec.results.output.files import NETCDF, suffix_of
 from sciprec.scenario.asked_price import AskedPrice
 from sciprec.scenario.loading import Scenario
@@ -31,11 +31,12 @@ from sciprec.workbench.study.subjects import StudySubject, opened, subject
 from sciprec.workbench.study.traced_kind import traced_scenario_of
 
 
-def request_named(
+def requests_named(
     text: str, backends: Sequence[str], changes: Mapping[str, Any], inputs: Sequence[str],
     output: Sequence[str], axes: Mapping[str, Sequence[str]], traced: bool = False,
-) -> BaselineRequest:  # fmt: skip
-    """A scenario, or a kernel of a file with its inputs, or traces of one.
+) -> list[BaselineRequest]:  # fmt: skip
+    """A scenario, each of those that its sweep makes, a kernel of a file with its inputs, or traces
+    of one.
 
     Args:
         text: of a scenario its file or name, of a kernel FILE.py:FUNCTION.
@@ -55,8 +56,8 @@ def request_named(
             what = "a kernel" if kernel else "a scenario"
             raise InputError(f"{option} was given, and '{text}' is {what}: leave it out")
     if kernel:
-        return named_kernel_request(text, inputs, backends, output, axes, traced)
-    return scenario_request(text, backends, changes)
+        return [named_kernel_request(text, inputs, backends, output, axes, traced)]
+    return scenario_requests(text, backends, changes)
 
 
 def asked_again(record: Record) -> BaselineRequest:
@@ -70,9 +71,9 @@ def asked_again(record: Record) -> BaselineRequest:
     if about["kind"] == "scenario":
         file = about["file"]
         if file and (Path(file).is_file() or not Path(file).suffix):
-            return scenario_request(file, about["backends"], about["changes"])
+            return scenario_requests(file, about["backends"], about["changes"])[0]
         stored = parse_scenario(about["scenario"], "the baseline's scenario")
-        return scenario_request(stored, about["backends"])
+        return scenario_requests(stored, about["backends"])[0]
     if about["kind"] == "price":
         return price_asked_again(about)
     if about["kind"] == "bench":

@@ -18,8 +18,8 @@ from sciprec.scenario.loading import Scenario
 from sciprec.workbench.batch.plan import Run
 from sciprec.workbench.batch.resume import asked_of
 from sciprec.workbench.batch.workflow import planned
-from sciprec.workbench.kinds import kind_of, load_scenario, parse_scenario
-from sciprec.workbench.kinds.files import read_scenario
+from sciprec.workbench.kinds import kind_of, load_scenarios, parse_scenarios
+from sciprec.workbench.kinds.files import chosen, read_scenario
 
 
 @dataclass(frozen=True)
@@ -55,11 +55,11 @@ class BaselineRequest:
         return hashlib.sha256(text.encode()).hexdigest()
 
 
-def scenario_request(
+def scenario_requests(
     given: str | Path | Scenario, backends: Sequence[str] = (),
     changes: Mapping[str, Any] | None = None,
-) -> BaselineRequest:  # fmt: skip
-    """A scenario in its arithmetics, the undisturbed members.
+) -> list[BaselineRequest]:  # fmt: skip
+    """A scenario in its arithmetics, the undisturbed members; of a sweep each of its scenarios.
 
     Args:
         given: a file, or a loaded scenario.
@@ -73,9 +73,17 @@ def scenario_request(
     if changes:
         content = given.model_dump(mode="json") if isinstance(given, Scenario) else (
             read_scenario(given))  # fmt: skip
-        scenario = parse_scenario(changed(content, changes), origin)
+        scenarios = parse_scenarios(changed(content, changes), origin)
     else:
-        scenario = given if isinstance(given, Scenario) else load_scenario(given)
+        scenarios = (given,) if isinstance(given, Scenario) else load_scenarios(given)
+    return [_request(given, scenario, backends, changes or {}) for scenario in scenarios]
+
+
+def _request(
+    given: str | Path | Scenario, scenario: Scenario, backends: Sequence[str],
+    changes: Mapping[str, Any],
+) -> BaselineRequest:  # fmt: skip
+    """One scenario that a file has made; it is asked for again with its own values."""
     names = backend_names(list(backends)) if backends else None
     every = planned([scenario], names, suffix_of(NETCDF))
     runs = tuple(run for run in every if run.member == 0)
@@ -84,7 +92,7 @@ def scenario_request(
         "file": "" if isinstance(given, Scenario) else Path(given).as_posix(),
         "plugin": kind_of(scenario).file and Path(kind_of(scenario).file).name,
         "backends": list(names or ()),
-        "changes": dict(changes or {}),
+        "changes": dict(changes) | ({"sweep": chosen(scenario)} if scenario.sweep else {}),
         "scenario": scenario.model_dump(mode="json"),
     }
     return BaselineRequest(

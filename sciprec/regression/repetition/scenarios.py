@@ -15,7 +15,7 @@ from sciprec.regression.repetition.judging import Told, nobody
 from sciprec.regression.repetition.kernels import LEAST_RUNS
 from sciprec.regression.repetition.listings import BACKWARDS
 from sciprec.results.output.files import NETCDF, suffix_of
-from sciprec.workbench.kinds import kind_of, load_scenario
+from sciprec.workbench.kinds import kind_of, load_scenarios
 
 _ALONE = ("--threads", "1")
 
@@ -41,7 +41,7 @@ def repeat_scenario(
     """
     if runs is not None:
         at_least("--runs", runs, LEAST_RUNS)
-    scenario = load_scenario(named)
+    scenario = load_scenarios(named)[0]
     names = backend_names(list(backends)) if backends else list(scenario.backends)
     plugged = [word for file in plugins for word in ("--plugin", file)]
     changed = [word for change in changes for word in ("--set", change)]

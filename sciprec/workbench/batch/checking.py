@@ -8,6 +8,7 @@ from pathlib import Path
 from sciprec.foundation.errors import InputError
 from sciprec.precision.formats.backend import TRUTH
 from sciprec.scenario.loading import Scenario
+from sciprec.scenario.sweep import swept
 from sciprec.scenario.variant import Variant
 from sciprec.tools.monitor.plan import require_known
 from sciprec.workbench.batch.plan import variants_of
@@ -25,11 +26,29 @@ def complaints_of(file: str | Path) -> list[str]:
         file: a TOML file, or the name of a scenario that comes with sciprec.
     """
     try:
-        content = examined(read_scenario(file))
+        content = read_scenario(file)
     except InputError as error:
         return str(error).splitlines()
-    of_model = [] if content.rest is None else _wrong_with(content.rest)
-    return [f"{file}: {complaint}" for complaint in (*content.complaints, *of_model)]
+    try:
+        contents = swept(content)
+    except InputError as error:
+        return [f"{file}: {complaint}" for complaint in str(error).splitlines()]
+    wrong: dict[str, list[str]] = {}
+    for each in contents:
+        result = examined(each)
+        of_model = [] if result.rest is None else _wrong_with(result.rest)
+        for complaint in dict.fromkeys((*result.complaints, *of_model)):
+            wrong.setdefault(complaint, []).append(str(each.get("name")))
+    return [
+        f"{file}: {_of_some(names, len(contents))}{complaint}" for complaint, names in wrong.items()
+    ]
+
+
+def _of_some(names: list[str], every: int) -> str:
+    """The scenarios of a sweep that a complaint is about; empty where it is about all."""
+    if len(names) == every:
+        return ""
+    return f"scenario '{names[0]}'{f' and {len(names) - 1} more' * (len(names) > 1)}: "
 
 
 def check(scenario: Scenario, others: Iterable[Variant] = ()) -> None:

@@ -28,6 +28,7 @@ from sciprec.results.output.folders import alone_in, require_own_page
 from sciprec.scenario.changes import changed, changes_of
 from sciprec.scenario.keys import toml
 from sciprec.scenario.loading import Scenario
+from sciprec.scenario.sweep import family
 from sciprec.workbench.batch.behind import code_behind, state_behind
 from sciprec.workbench.batch.checking import check
 from sciprec.workbench.batch.course import name_of
@@ -45,7 +46,7 @@ from sciprec.workbench.batch.resume import (
     remove_leftovers,
 )
 from sciprec.workbench.batch.states import begin_states, end_states
-from sciprec.workbench.kinds import kind_of, load_scenario, parse_scenario
+from sciprec.workbench.kinds import kind_of, load_scenarios, parse_scenarios
 from sciprec.workbench.kinds.files import read_scenario
 
 _MOST_NAMED = 3
@@ -407,13 +408,17 @@ def _loaded(
         changes = {**changes, "backends": list(backends)}
     if not changes:
         return [
-            source if isinstance(source, Scenario) else load_scenario(source) for source in sources
-        ]
+            scenario for source in sources
+            for scenario in ([source] if isinstance(source, Scenario) else load_scenarios(source))
+        ]  # fmt: skip
     contents = (
         (file.model_dump(mode="json"), f"scenario '{file.name}'") if isinstance(file, Scenario)
         else (read_scenario(file), str(file)) for file in sources
     )  # fmt: skip
-    return [parse_scenario(changed(content, changes), origin) for content, origin in contents]
+    return [
+        scenario for content, origin in contents
+        for scenario in parse_scenarios(changed(content, changes), origin)
+    ]  # fmt: skip
 
 
 def _names(backends: Iterable[str] | None) -> list[str] | None:
@@ -446,8 +451,11 @@ def planned(
 
 
 def default_folder(scenarios: Sequence[Scenario]) -> Path:
-    """`reports/` and the name of the only scenario, or `batch`."""
-    return Path("reports") / (scenarios[0].name if len(scenarios) == 1 else "batch")
+    """`reports/` and the name of the only scenario, or of the only file with a sweep, or
+    `batch`.
+    """
+    names = {family(scenario.name, scenario.sweep) for scenario in scenarios}
+    return Path("reports") / (names.pop() if len(names) == 1 else "batch")
 
 
 def prepare_folder(out: str | Path) -> Path:

@@ -1,7 +1,13 @@
 """Kinds of scenario, one module each, and the scenarios that files hold."""
 
 from sciprec.workbench.kinds import accumulation, asked_price, climate, heston
-from sciprec.workbench.kinds.files import examined, load_scenario, parse_scenario
+from sciprec.workbench.kinds.files import (
+    examined,
+    load_scenario,
+    load_scenarios,
+    parse_scenario,
+    parse_scenarios,
+)
 from sciprec.workbench.kinds.kind import (
     Estimate,
     Kind,
@@ -17,5 +23,5 @@ for _kind in (climate.CLIMATE, heston.HESTON, accumulation.ACCUMULATION, asked_p
 
 __all__ = [
     "Estimate", "Kind", "Member", "Surroundings", "examined", "kind_of", "kinds", "load_scenario",
-    "parse_scenario", "register",
+    "load_scenarios", "parse_scenario", "parse_scenarios", "register",
 ]  # fmt: skip

@@ -15,7 +15,9 @@ from sciprec.foundation.errors import InputError, meant
 from sciprec.foundation.loading import load_files
 from sciprec.foundation.shipped import SCENARIOS, model_of_example, named
 from sciprec.scenario.complaints import complaint, complaints
+from sciprec.scenario.keys import toml
 from sciprec.scenario.loading import EXAMPLE, Scenario
+from sciprec.scenario.sweep import swept
 from sciprec.scenario.toml_file import read_toml
 from sciprec.workbench.kinds.kind import Kind, kinds
 
@@ -51,16 +53,49 @@ def load_scenario(path: str | Path | Mapping[str, Any]) -> Scenario:
 
     Raises:
         InputError: the file cannot be read or something in it cannot be used; one line per
-            complaint, each naming the file and the key.
+            complaint, each naming the file and the key. Or its table [sweep] makes several.
     """
+    return parse_scenario(*_content_of(path))
+
+
+def load_scenarios(path: str | Path | Mapping[str, Any]) -> tuple[Scenario, ...]:
+    """Read and validate every scenario that a file makes: one, or one for each combination of the
+    values in its table [sweep].
+
+    Args:
+        path: as for `load_scenario`.
+
+    Returns:
+        Frozen scenarios, the first swept key changing slowest.
+
+    Raises:
+        InputError: as `load_scenario`, but for several scenarios.
+
+    Example:
+        >>> import sciprec
+        >>> content = sciprec.load_scenario("quickstart_climate").model_dump(mode="json")
+        >>> content["sweep"] = {"climate.days": [1.0, 2.0]}
+        >>> [scenario.name for scenario in sciprec.load_scenarios(content)]
+        ['quickstart_climate-days-1', 'quickstart_climate-days-2']
+    """
+    return parse_scenarios(*_content_of(path))
+
+
+def _content_of(path: str | Path | Mapping[str, Any]) -> tuple[dict[str, Any], str]:
+    """The content of a file or dictionary, and its name in complaints."""
     if isinstance(path, Mapping):
         if "kind" not in path:
             raise InputError(
                 f"a scenario was given as {arguments.shown(dict(path))}, without the key 'kind'; "
                 "accepted: a file, the name of one, or a dictionary of what such a file holds"
             )
-        return parse_scenario(dict(path))
-    return parse_scenario(read_scenario(path), origin=str(path))
+        return dict(path), "scenario"
+    return read_scenario(path), str(path)
+
+
+def chosen(scenario: Scenario) -> dict[str, list[Any]]:
+    """The table [sweep] that makes this scenario alone of the file which made it."""
+    return {key: [value] for key, value in scenario.sweep.items()}
 
 
 def read_scenario(path: str | Path) -> dict[str, Any]:
@@ -97,11 +132,31 @@ def _from(folder: Path, name: Any) -> Any:
 
 
 def parse_scenario(content: dict[str, Any], origin: str = "scenario") -> Scenario:
-    """Validate a scenario that is already a dictionary; `origin` is named in the complaints."""
-    result = examined(content)
-    if result.scenario is None:
-        raise InputError("\n".join(f"{origin}: {text}" for text in result.complaints))
-    return result.scenario
+    """Validate one scenario that is already a dictionary; `origin` is named in the complaints."""
+    scenarios = parse_scenarios(content, origin)
+    if len(scenarios) > 1:
+        first = chosen(scenarios[0])
+        raise InputError(
+            f"{origin}: the table [sweep] makes {len(scenarios)} scenarios, and one is accepted "
+            f"here; choose a value of each key, as in --set 'sweep={toml(first)}'"
+        )
+    return scenarios[0]
+
+
+def parse_scenarios(content: dict[str, Any], origin: str = "scenario") -> tuple[Scenario, ...]:
+    """Validate every scenario that a dictionary makes; `origin` is named in the complaints."""
+    scenarios, wrong = [], {}
+    try:
+        contents = swept(content)
+    except InputError as error:
+        contents, wrong = [], dict.fromkeys(str(error).splitlines())
+    for each in contents:
+        result = examined(each)
+        wrong |= dict.fromkeys(result.complaints)
+        scenarios.append(result.scenario)
+    if wrong:
+        raise InputError("\n".join(f"{origin}: {text}" for text in wrong))
+    return tuple(scenarios)
 
 
 def examined(content: dict[str, Any]) -> Examined:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sciprec.foundation.arguments import word
 from sciprec.scenario.json_schema import json_schema
 from sciprec.scenario.keys import Key, keys
+from sciprec.scenario.sweep import SWEEP
 from sciprec.workbench.kinds.kind import kinds
 
 
@@ -27,7 +28,17 @@ def scenario_schema(names: Sequence[str] = ()) -> dict[str, Any]:
     for kind, table in zip(chosen, tables, strict=True):
         if not kind.ensembles:
             del table["properties"]["ensemble"]
+        if example := _swept_example(kind.name, schema if len(chosen) == 1 else
+                                     table | {"$defs": schema["$defs"]}):  # fmt: skip
+            table["properties"][SWEEP]["examples"] = [example]
     return schema
+
+
+def _swept_example(kind: str, schema: Mapping[str, Any]) -> dict[str, Any]:
+    """A sweep of the first number of the table of a kind; empty where it has none."""
+    of_table = (key for key in keys(schema) if key.path.startswith(f"{kind}."))
+    number = next((key for key in of_table if key.type in ("number", "whole number")), None)
+    return {} if number is None else {number.path: [number.example]}
 
 
 def scenario_keys(name: str) -> list[Key]:
