@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,12 +12,12 @@ from sciprec.facets.compensation import PLAIN
 from sciprec.report.sections.suggestions import suggestions
 from sciprec.report.sections.traced import verdicts_of_traces
 from sciprec.report.stored.batch import StoredBatch, StoredRun, worse_first
-from sciprec.results.comparison.verdicts import Verdict, margin_in_words
-from sciprec.results.comparison.wording import short
+from sciprec.results.comparison.verdicts import SUFFICIENT, Verdict, margin_in_words
+from sciprec.results.comparison.wording import short_names
 
-SUFFICIENT = ("good", "identical")
 MOST_NAMED, MOST_AT_ONCE = 3, 8
-"""Arithmetics, or scenarios, that a title names; scenarios whose sentences are not folded."""
+"""Arithmetics, or scenarios, that a title or sentence names; scenarios whose sentences stand over
+the matrix: those of more stand in its rows."""
 
 
 @dataclass(frozen=True)
@@ -39,12 +41,15 @@ def first_screen(batch: StoredBatch) -> dict[str, Any]:
     """The title, a sentence and a row of the matrix for each scenario, and what helps there.
 
     Returns:
-        `title`; `columns`, names of arithmetics from many bits to few; `rows`, a dictionary for
-        each scenario: scenario, sentence, cells (a list of marks for each column, empty where
-        nothing ran), suggestions, traced (label and verdict of what a trace of the run says);
-        `many`, whether sentences and suggestions are folded so that the matrix is seen.
+        `title`; `columns`, names of arithmetics from many bits to few; `names`, their short names
+        and those of all labels; `rows`, a dictionary for each scenario: scenario, sentence, cells
+        (a list of marks for each column, empty where nothing ran), suggestions, traced (label and
+        verdict of what a trace of the run says); `many`, whether each sentence stands in its row
+        of the matrix and suggestions are folded, so that the matrix is seen; `totals`, a list of
+        (compensation, scenarios where it suffices, where it ran) for each column.
     """
     columns = _columns(batch)
+    names = short_names([*columns, *batch.labels])
     rows = []
     for scenario in batch.scenarios:
         runs = [run for run in batch.of_scenario(scenario) if not run.is_truth]
@@ -53,14 +58,27 @@ def first_screen(batch: StoredBatch) -> dict[str, Any]:
             [_mark(run, verdicts[run.label]) for run in runs if _arithmetic(run) == column]
             for column in columns
         ]
-        rows.append({
+        row = {
             "scenario": scenario, "cells": cells,
-            "sentence": _sentence(runs, verdicts),
+            "sentence": _sentence(runs, verdicts, names),
             "suggestions": suggestions(batch.of_scenario(scenario), str(batch.folder)),
             "traced": verdicts_of_traces([r for r in runs if not verdicts[r.label].acceptable]),
-        })  # fmt: skip
-    many = len(rows) > MOST_AT_ONCE
-    return {"title": _title(batch), "columns": columns, "rows": rows, "many": many}
+        }  # fmt: skip
+        rows.append(row | {"helped": bool(row["suggestions"] or row["traced"])})
+    return {
+        "title": _title(batch, names), "columns": columns, "names": names, "rows": rows,
+        "many": len(rows) > MOST_AT_ONCE,
+        "totals": [_total([row["cells"][place] for row in rows]) for place in range(len(columns))],
+    }  # fmt: skip
+
+
+def _total(cells: Iterable[Sequence[Mark]]) -> list[tuple[str, int, int]]:
+    """Compensation, scenarios where the arithmetic suffices with it, and those where it ran."""
+    ran, good = Counter(), Counter()
+    for mark in itertools.chain.from_iterable(cells):
+        ran[mark.compensation] += 1
+        good[mark.compensation] += mark.status in SUFFICIENT
+    return [(name, good[name], ran[name]) for name in sorted(ran)]
 
 
 def _arithmetic(run: StoredRun) -> str:
@@ -93,22 +111,28 @@ def _mark(run: StoredRun, verdict: Verdict) -> Mark:
     return Mark(compensation, verdict.status, margin_in_words(verdict), verdict.short)
 
 
-def _sentence(runs: Sequence[StoredRun], verdicts: dict[str, Verdict]) -> str:
+def _sentence(
+    runs: Sequence[StoredRun], verdicts: Mapping[str, Verdict], names: Mapping[str, str]
+) -> str:
     """The smallest arithmetic of a scenario that suffices, or why there is none."""
     if not runs:
         return "nothing ran but fp64."
     good = [run for run in runs if verdicts[run.label].status in SUFFICIENT]
-    if good and not any(run.width[0] for run in good):
-        by_place = [short(run.label) for run in sorted(good, key=_size)]
-        verb = "suffices" if len(by_place) == 1 else "suffice"
-        return f"{_listed(by_place)} {verb}, with formats by place."
-    if good:
-        smallest = min(good, key=_size)
-        sentence = f"{_sized(smallest)}, is the smallest that suffices"
-        plain = min((run for run in good if run.compensation == PLAIN), key=_size, default=None)
-        if smallest.compensation != PLAIN and plain is not None:
-            sentence += f"; without {smallest.compensation}, {_sized(plain)}"
-        return f"{sentence}."
+    single = [run for run in good if run.width[0]]
+    mixed = [names[run.label] for run in good if not run.width[0]]
+    too = f"{_named(mixed)} {'suffices' if len(mixed) == 1 else 'suffice'}" if mixed else ""
+    if mixed and not single:
+        return f"{too}, with mixed formats."
+    if single:
+        smallest = min(single, key=lambda run: run.size)
+        kind = "smallest single format" if mixed else "smallest"
+        sentence = f"{names[smallest.label]}, {smallest.width[0]} bits, is the {kind} that suffices"
+        plain = [run for run in single if run.compensation == PLAIN]
+        if smallest.compensation != PLAIN and plain:
+            least = min(plain, key=lambda run: run.size)
+            sentence += f"; without {smallest.compensation}, {names[least.label]}"
+            sentence += f", {least.width[0]} bits"
+        return f"{sentence}; {too}, too, with mixed formats." if mixed else f"{sentence}."
     closest = min(verdicts.values(), key=worse_first, default=None)
     for status, words in (
         ("unjudged", "nothing is judged: the scenario states no tolerance that can be held."),
@@ -120,22 +144,16 @@ def _sentence(runs: Sequence[StoredRun], verdicts: dict[str, Verdict]) -> str:
         return f"no run came to its end: {closest.short}."
     nearest = max(runs, key=lambda run: worse_first(verdicts[run.label]))
     words = margin_in_words(verdicts[nearest.label])
-    return f"none suffices; {short(nearest.label)} comes closest ({words})."
+    return f"none suffices; {names[nearest.label]} comes closest ({words})."
 
 
-def _size(run: StoredRun) -> tuple[int, int, bool]:
-    """Order of runs by the size of their numbers; those by place, without one, come last."""
-    bits, exponents = run.width
-    return bits or 10**6, exponents, run.compensation != PLAIN
+def _named(names: Sequence[str]) -> str:
+    """The names, or the first of many and how many more."""
+    more = len(names) - MOST_NAMED
+    return _listed(names if more <= 1 else [*names[:MOST_NAMED], f"{more} more"])
 
 
-def _sized(run: StoredRun) -> str:
-    """ "mlu370, 21 bits"."""
-    bits = f"{run.width[0]} bits" if run.width[0] else "formats by place"
-    return f"{short(run.label)}, {bits}"
-
-
-def _title(batch: StoredBatch) -> str:
+def _title(batch: StoredBatch, names: Mapping[str, str]) -> str:
     """ "lorenz63: fp32 and mlu370 are good enough", or the scenarios and the question."""
     if len(batch.scenarios) > 1:
         many = len(batch.scenarios) > MOST_NAMED
@@ -145,7 +163,7 @@ def _title(batch: StoredBatch) -> str:
     runs = [run for run in batch.runs if not run.is_truth]
     verdicts = [_with_members(batch, run) for run in runs]
     good = [
-        short(run.label)
+        names[run.label]
         for run, verdict in zip(runs, verdicts, strict=True)
         if verdict.status in SUFFICIENT
     ]

@@ -13,12 +13,11 @@ from hypothesis import strategies as st
 from sciprec.cost.work import CARRY_FLOPS
 from sciprec.facets.compensation.keys import CompensationChoice
 from sciprec.foundation.timing import Sections, Timing, timing_of
-from sciprec.report.first_screen import first_screen
+from sciprec.report.first_screen import MOST_AT_ONCE, first_screen
 from sciprec.report.page import render
 from sciprec.report.sections.savings import savings_rows, time_rows
 from sciprec.report.stored.batch import StoredMember, worse_first
 from sciprec.results.comparison.verdicts import STATUSES, Verdict, margin_in_words
-from sciprec.results.comparison.wording import short
 from sciprec.results.output.stated import STAGE_WORK
 from sciprec.scenario.variant import Variant
 
@@ -123,11 +122,54 @@ def test_no_arithmetic_by_place_is_called_the_smallest(batch):
     data = flow[-1].dataset.assign_attrs(sciprec_backend_properties=mixed)
     places = [replace(flow[-1], variant=Variant(name), verdict=Verdict("good", "well", 0.1),
                       dataset=data) for name in names]  # fmt: skip
-    shown = [short(name) for name in names]
+    shown = ["O0 fp16/fp32", "O1 fp16/fp32"]
     (row,) = first_screen(replace(batch, runs=(*flow, *places[:1])))["rows"]
-    assert row["sentence"] == f"{shown[0]} suffices, with formats by place."
+    assert row["sentence"] == f"{shown[0]} suffices, with mixed formats."
     (row,) = first_screen(replace(batch, runs=(*flow, *places)))["rows"]
-    assert row["sentence"] == f"{shown[0]} and {shown[1]} suffice, with formats by place."
+    assert row["sentence"] == f"{shown[0]} and {shown[1]} suffice, with mixed formats."
+    page = render(replace(batch, runs=(*flow, *places)))
+    head = page.partition('id="matrix"')[2].partition("</thead>")[0]
+    assert f'title="{names[1]}"><code>{shown[1]}</code></th>' in head
+    assert f"<code>{shown[1]}</code> is <code>{names[1]}</code>" in page  # for those who print it
+
+
+@given(st.lists(
+    st.tuples(st.integers(2, 53), st.booleans(), st.booleans(), st.booleans()),
+    min_size=1, max_size=9, unique_by=lambda given: given[:3],
+))  # fmt: skip
+def test_no_other_arithmetic_that_suffices_is_smaller(stored_batch, arithmetics):
+    """Bits, whether it carries, whether its formats are mixed, whether it suffices."""
+    truth, run, _ = stored_batch.of_scenario("little_climate")
+    runs = []
+    for bits, carries, mixed, good in arithmetics:
+        about = {"compute": {"significand_bits": bits, "emin": -126, "emax": 127}}
+        name = f"assignment:of_{bits}@{bits:012x}" if mixed else f"float:p={bits}"
+        about |= {"assignment": {}} if mixed else {}
+        dataset = run.dataset.assign_attrs(sciprec_backend_properties=json.dumps(about))
+        variant = Variant(name, *[CompensationChoice(name="carry")] * carries)
+        verdict = Verdict("good", "well", 0.5) if good else Verdict("beyond", "far", 2.0)
+        runs.append(replace(run, variant=variant, dataset=dataset, verdict=verdict))
+    screen = first_screen(replace(stored_batch, runs=(truth, *runs)))
+    sentence = screen["rows"][0]["sentence"]
+    single = [(bits, carries) for bits, carries, mixed, good in arithmetics if good and not mixed]
+    of_places = [bits for bits, _, mixed, good in arithmetics if good and mixed]
+    if single:
+        bits, carries = min(single)
+        head = f"float:p={bits}{'+carry' * carries}, {bits} bits, is the smallest"
+        assert sentence.startswith(head)
+        assert (" single format" in sentence) == bool(of_places) == ("mixed" in sentence)
+    else:
+        assert "smallest" not in sentence
+        assert ("mixed" in sentence) == bool(of_places)
+    assert "suffice" in sentence
+
+
+def test_the_formats_of_a_run_with_stages_are_mixed(batch):
+    run = batch.of_scenario("little_climate")[1]
+    assert run.width[0] == 24
+    staged = run.dataset.assign_attrs(sciprec_stages=json.dumps({"legendre": "fp16"}))
+    assert replace(run, dataset=staged).width == (0, 0)
+    assert replace(run, variant=replace(run.variant, stored="fp16")).width == (0, 0)
 
 
 def test_a_member_that_failed_fails_the_cell(batch):
@@ -195,9 +237,24 @@ def test_a_folder_of_truths_alone_and_one_of_forty_scenarios_have_a_page(batch, 
     ]  # fmt: skip
     page = render(replace(batch, runs=tuple(many)))
     assert "<h1>40 scenarios: which arithmetic suffices</h1>" in page
-    assert "a sentence for each of 40 scenarios" in page
-    assert page.count('href="#scenario-case_7"') == 2  # in words, and in the matrix
-    assert len(page.partition('id="matrix"')[2].partition("</table>")[0]) < 30_000
+    matrix = page.partition('id="matrix"')[2].partition("</table>")[0]
+    assert matrix.count("<small>no run came to its end: stopped.</small>") == 40
+    assert "0 of 40" in matrix
+    assert 'class="said"' not in page and page.count('href="#scenario-case_7"') == 1
+    assert len(matrix) < 30_000
+
+
+def test_the_first_row_of_many_counts_where_an_arithmetic_suffices(batch, blank_figures):
+    good, bad = Verdict("good", "well", 0.5), Verdict("beyond", "far", 3.0)
+    flow, many = batch.of_scenario("little_climate"), []
+    for n in range(MOST_AT_ONCE + 1):
+        verdicts = {"fp32": good, "fp16": good if n < 2 else bad}
+        many += [replace(run, scenario=f"case_{n}", verdict=verdicts.get(run.label, run.verdict))
+                 for run in flow[: 2 + (n < 5)]]  # fmt: skip
+    screen = first_screen(replace(batch, runs=tuple(many)))
+    assert screen["many"] and screen["totals"] == [[("", 9, 9)], [("", 2, 5)]]
+    few = first_screen(replace(batch, runs=tuple(r for r in many if r.scenario != "case_0")))
+    assert not few["many"]
 
 
 # ---- what an arithmetic would save, and what it took ------------------------------------------

@@ -14,7 +14,9 @@ from hypothesis import strategies as st
 from sciprec.drawing.heat import error_map
 from sciprec.drawing.svg import drawn, legend
 from sciprec.facets.compensation.keys import CompensationChoice
+from sciprec.foundation.errors import InputError
 from sciprec.precision.formats.backend import resolve_backend
+from sciprec.precision.formats.float_format import FORMATS
 from sciprec.precision.formats.rounding_rules import ROUNDINGS
 from sciprec.report import page_section, section
 from sciprec.report.comparison import comparison_page
@@ -32,6 +34,7 @@ from sciprec.report.sections.figures import ALIKE, _error_map, pictures
 from sciprec.report.sections.rounded import rounded_in_words
 from sciprec.report.sections.suggestions import magnitude_correlation, suggestions
 from sciprec.results.comparison import compare
+from sciprec.results.comparison.rows import main_row
 from sciprec.results.comparison.verdicts import Verdict
 from sciprec.results.comparison.wording import LONGEST_LABEL, short
 from sciprec.results.output.dataset import trajectory_dataset
@@ -191,14 +194,18 @@ def test_what_is_rounded_is_said_with_each_scenario(batch):
 
 
 def run_of(label, dataset, truth, status):
-    """A stored run as suggestions see it."""
+    """A stored run as suggestions see it; its tolerance is 5e-5 of relative l2."""
     backend, _, compensation = label.partition("+")
+    bits = 0 if ":" in backend else resolve_backend(backend).compute.format.significand_bits
+    comparison = compare(truth, dataset)
+    margin = main_row(comparison).errors["relative_l2"] / 5e-5
     return SimpleNamespace(
+        width=(bits, 9), size=(bits or 10**6, 9, bool(compensation)),
         label=label, backend=backend, is_truth=backend == "fp64",
         compensation=compensation or "none", scenario="made_up",
         dataset=dataset,
-        file=f"{label}.nc", stages=None, comparison=compare(truth, dataset),
-        verdict=Verdict(status, "why", 0.5 if status == "good" else 3.0),
+        file=f"{label}.nc", stages=None, comparison=comparison,
+        verdict=Verdict(status, "why", margin),
     )  # fmt: skip
 
 
@@ -206,6 +213,7 @@ def dataset_of(values):
     return xr.Dataset({"height": ("x", values)})
 
 
+BY_LINE = "assignment:by_line@5a1803b6e172"
 VALUES = np.exp(np.linspace(-3.0, 7.0, 4000))
 WAVE = np.sin(np.arange(4000.0))
 
@@ -239,11 +247,43 @@ def test_suggestions_come_with_the_run_that_verifies_them(made_up):
     assert carried.gain == pytest.approx(100.0, rel=1e-3)
     assert carried.command == "sciprec compare reports/x/fp64.nc reports/x/fp16+carry.nc"
     assert "follows the magnitude (correlation 1.00)" in carried.sentence
-    assert carried.sentence.endswith(": the error is 100 times smaller, good enough")
+    assert carried.sentence.endswith("; verified by a run: × 14 becomes ÷ 7.1, good enough")
     narrow = found["bf16", "fp16 takes as many bytes"]
-    assert narrow.sentence.endswith(", not good enough (× 3)")
+    assert narrow.sentence.endswith(": × 110 becomes × 14, not good enough")
     for labels in (("fp64", "fp16"), ("fp64", "fp32", "fp16+carry")):  # nothing shows it; all good
         assert suggestions([run for run in made_up if run.label in labels], "x") == []
+
+
+def test_a_gain_names_its_error_where_the_matrix_has_none(made_up):
+    """Without tolerances, and where evidence alone speaks against a run."""
+    unjudged = [replace_verdict(run, Verdict("unjudged", "why")) for run in made_up]
+    one = next(s for s in suggestions(unjudged, "x") if s.label == "fp16" and "keep" in s.change)
+    assert one.gain == pytest.approx(100.0, rel=1e-3)
+    error = "the relative l2 error of height over all stored values is 100 times smaller"
+    assert one.sentence.endswith(f"; verified by a run: {error}, not judged")
+    told = [replace_verdict(run, Verdict("beyond", "distinguishable", 0.1))
+            if run.label == "fp16" else run for run in made_up]  # fmt: skip
+    one = next(s for s in suggestions(told, "x") if s.label == "fp16" and "keep" in s.change)
+    assert one.result == "not good enough becomes ÷ 7.1, good enough"
+
+
+def test_no_mixed_formats_are_called_the_smallest_and_no_single_one_beside_them(made_up):
+    place = run_of(BY_LINE, made_up[4].dataset, made_up[0].dataset, "good")
+    changes = [s.change for s in suggestions([*made_up, place], "x") if s.label == "bf16"]
+    assert changes == [
+        "fp16 takes as many bytes",
+        "mlu370 (21 bits) is the smallest single format without compensation that meets the "
+        "tolerances",
+        "by_line, of mixed formats, meets the tolerances",
+    ]
+    twin = run_of(BY_LINE.replace("5a18", "77aa"), made_up[4].dataset, made_up[0].dataset, "beyond")
+    labels = {s.label: s.change for s in suggestions([*made_up, place, twin], "x")}
+    assert labels[twin.label] == "by_line@5a18, of mixed formats, meets the tolerances"
+
+
+def replace_verdict(run, verdict):
+    """The stand-in of a run with another verdict."""
+    return SimpleNamespace(**(vars(run) | {"verdict": verdict}))
 
 
 def test_errors_of_one_size_do_not_follow_the_magnitude():
@@ -288,6 +328,18 @@ def test_the_short_name_of_an_arithmetic_means_the_same(p, emin, rounding):
         assert resolve_backend(short(name)).name == name and len(short(name)) <= len(name)
 
 
+@given(st.sampled_from(sorted(FORMATS)), st.sampled_from(["", *PLAIN_ROUNDINGS]))
+def test_a_standard_format_has_the_name_that_people_type(standard, rounding):
+    name = standard + f",round={rounding}" * bool(rounding)
+    try:
+        backend = resolve_backend(name)
+    except InputError:  # not every format takes every rounding
+        return
+    assert resolve_backend(short(name)).name == backend.name
+    assert not short(name).startswith(("binary", "bfloat"))
+    assert short(f"{name}+carry") == f"{short(name)}+carry"
+
+
 def test_a_comparison_shows_its_main_variable_first_and_folds_the_others(runs):
     """That of u is far worse; six values have no percentiles."""
     truth, other = (
@@ -314,7 +366,10 @@ def test_maps_of_digits_have_whole_numbers_and_keep_what_is_not_known():
 def test_long_labels_are_cut_in_the_middle_and_stay_apart():
     long = "float:p=53,emin=-1022,emax=1023,round=rn with state in float:p=21"
     assert short("mlu370+carry") == "mlu370+carry"
-    assert short("assignment:by_line@5a1803b6e172+carry") == "by_line+carry"
+    assert short(f"{BY_LINE}+carry") == "by_line+carry"
+    policy = "policy:O1,narrow=binary16,round=sr,wide=fp32"
+    assert short(f"{policy},deny=Fourier+carry") == "O1 fp16,round=sr/fp32,deny=Fourier+carry"
+    assert short("my_binary16 with state in binary16") == "my_binary16 with state in fp16"
     assert len(short(long)) <= LONGEST_LABEL and short(long) != short(f"{long}+carry")
     assert short(long).startswith("float:p=53") and short(long).endswith("float:p=21")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sciprec.report.stored.batch import StoredRun
+from sciprec.results.comparison.wording import short
 from sciprec.results.output.stated import INITIAL_STATE, ROUNDED
 
 
@@ -20,7 +21,7 @@ def rounded_in_words(runs: Sequence[StoredRun]) -> str:
     residuals = ""
     if labels:
         every = len(labels) == sum(not run.is_truth for run in done)
-        who = "all runs" if every else ", ".join(labels)
+        who = "all runs" if every else ", ".join(map(short, labels))
         residuals = (
             f"; what these roundings lose of the state is carried along as a residual in {who}"
         )

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from sciprec.cost.work import stored_bytes
 from sciprec.facets.compensation import PLAIN
-from sciprec.precision.formats.backend import resolve_backend
 from sciprec.report.stored.batch import StoredRun
 from sciprec.report.stored.shown import main_error
 from sciprec.results.comparison.rows import Row, main_row
-from sciprec.results.comparison.verdicts import outcome_in_words
-from sciprec.results.comparison.wording import factor, short
+from sciprec.results.comparison.verdicts import STATUS_WORDS, SUFFICIENT, margin_in_words
+from sciprec.results.comparison.wording import factor, short_names
 
 LEAST_GAIN = 3.0
 """A suggestion has to reduce the error by this factor in the run that verifies it."""
@@ -33,10 +32,11 @@ class Suggestion:
         scenario: in which.
         observed: what its errors show; empty where they show nothing in particular.
         change: what to do.
-        gain: error without over error with it, by the verifying run.
+        gain: error without over error with it, by the verifying run; of the error that the
+            tolerances hold, or else of relative l2 of the main variable.
+        result: what the verifying run shows.
         command: that shows the gain again from the stored files.
         file: of the run that shows it.
-        outcome: the verdict on that run, in words.
     """
 
     label: str
@@ -44,16 +44,15 @@ class Suggestion:
     observed: str
     change: str
     gain: float
+    result: str
     command: str
     file: str
-    outcome: str
 
     @property
     def sentence(self) -> str:
-        """ "...: carry the residual; verified by a run: the error is 41 times smaller, ..."."""
+        """ "...: keep the residual; verified by a run: × 31 becomes ÷ 3.1, good enough"."""
         prefix = f"{self.observed}: " if self.observed else ""
-        gain = f"the error is {factor(self.gain)} times smaller, {self.outcome}"
-        return f"{prefix}{self.change}; verified by a run: {gain}"
+        return f"{prefix}{self.change}; verified by a run: {self.result}"
 
 
 def suggestions(runs: Sequence[StoredRun], folder: str) -> list[Suggestion]:
@@ -68,18 +67,20 @@ def suggestions(runs: Sequence[StoredRun], folder: str) -> list[Suggestion]:
         the batch verifies any.
     """
     compared = [run for run in runs if run.comparison is not None and not run.is_truth]
+    names = short_names(run.label for run in runs)
     result = []
     for run in compared:
-        if run.verdict.status == "good":
+        if run.verdict.status in SUFFICIENT:
             continue
-        for change, helper in _changes(run, compared):
+        for change, helper in _changes(run, compared, names):
             gain = _gain(run, helper)
-            if gain >= LEAST_GAIN:
+            mended = helper.verdict.status in SUFFICIENT and not run.verdict.acceptable
+            if gain >= LEAST_GAIN or mended:
                 truth = next(r for r in runs if r.is_truth)
                 command = f"sciprec compare {folder}/{truth.file} {folder}/{helper.file}"
                 result.append(Suggestion(
-                    run.label, run.scenario, observed(run), change, gain, command, helper.file,
-                    outcome_in_words(helper.verdict),
+                    run.label, run.scenario, observed(run), change, gain,
+                    _result(run, helper, gain), command, helper.file,
                 ))  # fmt: skip
     return result
 
@@ -114,47 +115,80 @@ def magnitude_correlation(row: Row) -> float:
     return float(covariance[0, 1] / spread) if spread > 0 else math.nan
 
 
-def _changes(run: StoredRun, runs: Sequence[StoredRun]) -> list[tuple[str, StoredRun]]:
+def _changes(
+    run: StoredRun, runs: Sequence[StoredRun], names: Mapping[str, str]
+) -> list[tuple[str, StoredRun]]:
     """Changes that other runs of the scenario stand for, with the run that shows the best gain."""
     runs = [o for o in runs if o.stages == run.stages]
     carried = [o for o in runs if o.backend == run.backend and o.compensation != PLAIN]
-    width = stored_bytes(run.backend)
-    same_compensation = [
-        o for o in runs if o.compensation == run.compensation and o.backend != run.backend
-    ]
-    as_wide = [o for o in same_compensation if stored_bytes(o.backend) == width]
-    wider = [o for o in same_compensation if _size(o) > _size(run) and o.verdict.acceptable]
+    others = [o for o in runs if o.compensation == run.compensation and o.backend != run.backend]
+    single = [o for o in others if o.width[0]]
+    as_wide = [] if not run.width[0] else [
+        o for o in single if stored_bytes(o.backend) == stored_bytes(run.backend)
+    ]  # fmt: skip
+    wider = [o for o in single
+             if (o.size > run.size or not run.width[0]) and o.verdict.acceptable]  # fmt: skip
+    mixed = [o for o in others if not o.width[0] and o.verdict.acceptable]
     changes = []
     if run.compensation == PLAIN and carried:
         best = min(carried, key=_error)
         changes.append((f"keep the residual (compensation '{best.compensation}')", best))
-    smallest = min(wider, key=lambda o: (_size(o), _error(o)), default=None)
+    smallest = min(wider, key=lambda o: (o.size, _error(o)), default=None)
     nearest = min(as_wide, key=_error, default=None)
     if nearest is not None and (nearest is not smallest or run.verdict.acceptable):
-        changes.append((f"{short(nearest.backend)} takes as many bytes", nearest))
-    if smallest is not None and not run.verdict.acceptable:
+        changes.append((f"{names[nearest.label]} takes as many bytes", nearest))
+    if run.verdict.acceptable:
+        return changes
+    if smallest is not None:
         suffix = "out compensation" if run.compensation == PLAIN else f" '{run.compensation}'"
-        by_place = smallest.backend.startswith("assignment:")
-        bits = "formats by place" if by_place else f"{_size(smallest)[1]} bits"
-        size = f"{short(smallest.backend)} ({bits})"
-        changes.append((f"{size} is the smallest with{suffix} that meets the tolerances", smallest))
+        size = f"{names[smallest.label]} ({smallest.width[0]} bits)"
+        of_all = f"smallest{' single format' * bool(mixed)} with{suffix}"
+        changes.append((f"{size} is the {of_all} that meets the tolerances", smallest))
+    if mixed:
+        best = max(mixed, key=_error)  # the tightest, which has most narrow places
+        changes.append((f"{names[best.label]}, of mixed formats, meets the tolerances", best))
     return changes
 
 
-def _size(run: StoredRun) -> tuple[int, int]:
-    """Bytes of a number, then bits of its significand: a format of fewer is smaller."""
-    return stored_bytes(run.backend), resolve_backend(run.backend).storage.format.significand_bits
+def _margin(run: StoredRun) -> float:
+    """The error over the tolerance, as a cell of the matrix has it; NaN where it has none."""
+    verdict = run.verdict
+    fixed = {"identical": 0.0, "broken": math.inf, "failed": math.inf}
+    if verdict.status in fixed:
+        return fixed[verdict.status]
+    judged = verdict.status == "good" or (verdict.status == "beyond" and verdict.margin > 1.0)
+    return verdict.margin if judged else math.nan
 
 
-def _error(run: StoredRun) -> float:
+def _relative_l2(run: StoredRun) -> float:
     """The relative l2 error of the main variable; infinite where the run broke."""
     error = main_error(run).errors["relative_l2"]
     return math.inf if run.verdict.status == "broken" or math.isnan(error) else error
 
 
+def _error(run: StoredRun) -> tuple[float, float]:
+    """Order of runs by their errors: over the tolerances where these can be held."""
+    margin = _margin(run)
+    return math.inf if math.isnan(margin) else margin, _relative_l2(run)
+
+
 def _gain(run: StoredRun, helper: StoredRun) -> float:
     """The factor by which the helper's error is smaller; 0 where it is not known."""
-    without, with_it = _error(run), _error(helper)
+    without, with_it = _margin(run), _margin(helper)
+    if math.isnan(without) or math.isnan(with_it):
+        without, with_it = _relative_l2(run), _relative_l2(helper)
     if not math.isfinite(with_it):
         return 0.0
     return math.inf if with_it == 0.0 else without / with_it
+
+
+def _result(run: StoredRun, helper: StoredRun, gain: float) -> str:
+    """The gain in words: by the cells of the matrix, or of an error that is named."""
+    before, after = margin_in_words(run.verdict), margin_in_words(helper.verdict)
+    outcome = STATUS_WORDS[helper.verdict.status]
+    told = {run.verdict.status, helper.verdict.status}.isdisjoint(("unjudged", "doubtful"))
+    if told and before != after:
+        return f"{before} becomes {after}" + (f", {outcome}" if after != outcome else "")
+    smaller = "0" if math.isinf(gain) else f"{factor(gain)} times smaller"
+    error = f"the relative l2 error of {main_error(helper).variable} over all stored values"
+    return f"{error} is {smaller}, {outcome}"

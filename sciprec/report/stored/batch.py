@@ -148,14 +148,21 @@ class StoredRun(OfVariant):
 
     @cached_property
     def width(self) -> tuple[int, int]:
-        """Bits of the significand, and the number of exponents; 0 where they differ by place, or
-        are not known.
+        """Bits of the significand, and the number of exponents; 0 where formats are mixed, or are
+        not known.
         """
         compute = self.arithmetic.get("compute", {})
-        if not compute or "assignment" in self.arithmetic:
+        mixed = (self.stages, self.variant.stored, self.variant.adaptive) != (None, None, None)
+        if not compute or mixed or "assignment" in self.arithmetic:
             return 0, 0
         emin, emax = (compute[key] or 0 for key in ("emin", "emax"))
         return compute["significand_bits"], emax - emin
+
+    @property
+    def size(self) -> tuple[int, int, bool]:
+        """Order by the size of numbers: bits, exponents, compensation; mixed formats come last."""
+        bits, exponents = self.width
+        return bits or 10**6, exponents, self.compensation != PLAIN
 
     @cached_property
     def description(self) -> dict[str, Any]:

@@ -33,6 +33,7 @@ STATUS_WORDS = {
     "failed": "failed",
 }
 STATUSES = tuple(STATUS_WORDS)
+SUFFICIENT = ("good", "identical")
 
 
 @dataclass(frozen=True)
@@ -73,12 +74,6 @@ def margin_in_words(verdict: Verdict) -> str:
     if verdict.status == "beyond" and 1.0 < margin < math.inf:
         return f"× {factor(margin)}"
     return STATUS_WORDS[verdict.status]
-
-
-def outcome_in_words(verdict: Verdict) -> str:
-    """ "good enough", "not good enough (× 2.4)"."""
-    words, margin = STATUS_WORDS[verdict.status], margin_in_words(verdict)
-    return f"{words} ({margin})" if margin != words and verdict.status == "beyond" else words
 
 
 def judge(

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from typing import Any
+
+from sciprec.precision.formats.float_format import ALIASES
 
 
 def number(value: float | None) -> str:
@@ -24,22 +27,43 @@ def number(value: float | None) -> str:
 LONGEST_LABEL = 48
 _USUAL = re.compile(r",(subnormals=keep|overflow=infinity|round=rn)(?![\w.])")
 _EXPONENTS = re.compile(r",emin=(-?\d+),emax=(\d+)")
-_ASSIGNED = re.compile(r"assignment:([^@+]+)@[0-9a-f]+")
+_ASSIGNED = re.compile(r"assignment:([^@+]+)@([0-9a-f]+)")
+_POLICY = re.compile(r"policy:(\w+),narrow=(.+?),wide=")
+_ALIAS = {name: min((a for a in ALIASES if ALIASES[a] == name), key=len)
+          for name in ALIASES.values()}  # fmt: skip
+_STANDARD = re.compile(rf"(?<![\w.])({'|'.join(_ALIAS)})(?![\w.])")
 
 
 def short(label: str) -> str:
     """The short name of an arithmetic: a spec string without what is so anyway, as "float:p=8" of
-    "float:p=8,emin=-126,emax=127,subnormals=keep,overflow=infinity,round=rn"; an assignment's own
-    name, as "by_line" of "assignment:by_line@5a1803b6e172". The middle of a name that is still long
-    is left out.
+    "float:p=8,emin=-126,emax=127,subnormals=keep,overflow=infinity,round=rn"; "fp16,round=sr" of
+    "binary16,round=sr"; an assignment's name, "by_line" of "assignment:by_line@5a1803b6e172";
+    and "O1 fp16/fp32" of "policy:O1,narrow=fp16,wide=fp32". The middle of a name that is still
+    long is left out.
     """
-    label = _ASSIGNED.sub(r"\1", label)
+    label = _POLICY.sub(r"\1 \2/", _ASSIGNED.sub(r"\1", label))
+    label = _STANDARD.sub(lambda name: _ALIAS[name[0]], label)
     if "float:" in label:
         label = _EXPONENTS.sub(_unusual, _USUAL.sub("", label))
     if len(label) <= LONGEST_LABEL:
         return label
     half = LONGEST_LABEL // 2
     return f"{label[: half - 1]}…{label[-half:]}"
+
+
+def short_names(labels: Iterable[str]) -> dict[str, str]:
+    """Short names that stay apart, by label: those of two assignments of one name begin with it and
+    with four digits of their digest.
+    """
+    labels, digests = list(labels), defaultdict(set)
+    for name, digest in _ASSIGNED.findall(" ".join(labels)):
+        digests[name].add(digest)
+
+    def told_apart(match: re.Match) -> str:
+        name, digest = match.groups()
+        return name if len(digests[name]) == 1 else f"{name}@{digest[:4]}"
+
+    return {label: short(_ASSIGNED.sub(told_apart, label)) for label in labels}
 
 
 def _unusual(exponents: re.Match) -> str:
