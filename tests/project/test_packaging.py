@@ -347,6 +347,41 @@ def test_the_version_is_written_once(project):
     assert not re.search(r"\d+\.\d+\.\d+", text)
 
 
+@pytest.mark.parametrize(
+    ("file", "text", "said"),
+    [
+        ("0.2.0.dev3+g1", "- a\n\n## 0.2.0\n", "1 under Unreleased, which go under 0.2.0"),
+        ("0.2.0", "## 0.2.0\n- a\n", "all under 0.2.0"),
+        ("0.2.0", "- a\n## 0.2.0\n", "begins with 1 changes under Unreleased and 0.2.0; move"),
+        ("0.3.0", "## 0.2.0\n- a\n", "under Unreleased and 0.2.0; move them under 0.3.0"),
+    ],
+)
+def test_a_release_has_all_its_changes_under_its_version(
+    file, text, said, release, monkeypatch, tmp_path
+):
+    (tmp_path / "CHANGELOG.md").write_text(CHANGES + text, encoding="utf-8")
+    monkeypatch.setattr(release, "ROOT", tmp_path)
+    try:
+        told = release.changes(Path(f"sciprec-{file}.tar.gz"))
+    except release.Failed as failed:
+        told = str(failed)
+    assert said in told
+
+
+def test_the_public_api_that_changed_is_named_by_name_and_parameter(release, monkeypatch, tmp_path):
+    before = ["a.f(x: 'dict[str, int]', *, y=(1, 2)) -> 'int'", "a.gone", "a.same(x)"]
+    today = ["a.f(x: 'dict[str, int]', *, y=(1, 3), z=[]) -> 'int'", "a.new(x)", "a.same(x)"]
+    monkeypatch.setattr(release, "API", tmp_path / "api.txt")
+    release.API.write_text("\n".join(before), encoding="utf-8")
+    monkeypatch.setattr(release, "run", lambda words, where: "\n".join(today))
+    told = release.changed("python", tmp_path, False).splitlines()
+    assert told[0] == "3 names; 3 differ"
+    assert [line.split(maxsplit=1)[1] for line in told[1:]] == [
+        "a.new", "a.gone", "a.f  - y=(1, 2)  + y=(1, 3)  + z=[]"
+    ]  # fmt: skip
+    assert release.changed("python", tmp_path, True) == "3 names; 0 differ"
+
+
 def test_the_citation_is_complete(project):
     told = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     assert {"cff-version", "message", "title", "authors"} <= set(told)  # what the format asks for
