@@ -19,6 +19,8 @@ import xarray as xr
 from sciprec.cli.commands import app
 from sciprec.foundation import whole
 from sciprec.foundation.errors import InputError
+from sciprec.regression.baselines.records import RECORD, read_record
+from sciprec.results.comparison.inputs import numpy_arrays
 from sciprec.results.output import netcdf
 from sciprec.workbench.batch import states
 from tests.writing.checking import tried
@@ -206,6 +208,19 @@ def test_a_disk_counts_every_call_below_its_folder_in_all_threads(tmp_path):
 
 
 # ---- what it has found, and what it rarely draws ----------------------------------------------
+
+
+@pytest.mark.parametrize("error", [errno.EACCES, errno.EIO])
+def test_what_the_disk_does_not_give_is_told_with_its_reason_alone(error, tmp_path):
+    """A baseline was called damaged, to be removed, where a file system was away for a moment."""
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / RECORD).write_text("{}")
+    np.savez(tmp_path / "mine.npz", x=1.0)
+    reads = read_record, numpy_arrays
+    for read, given in zip(reads, (("mine", tmp_path), (tmp_path / "mine.npz",)), strict=True):
+        with failing(Disk(tmp_path, Fault(1, error))), pytest.raises(InputError) as told:
+            read(*given)
+        assert f"({os.strerror(error)})" in str(told.value) and "anew" not in str(told.value)
 
 
 def test_a_folder_is_the_old_one_where_its_replacement_fails_and_else_the_new_one(tmp_path):

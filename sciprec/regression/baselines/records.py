@@ -226,7 +226,11 @@ def _content(path: Path) -> dict[str, Any]:
         if isinstance(content, dict):
             return content
         why = "it holds no object"
-    except (OSError, ValueError) as error:
+    except OSError as error:
+        raise InputError(
+            f"'{path}' cannot be read ({error.strerror}); check its permissions and the disk"
+        ) from None
+    except ValueError as error:
         why = str(error)
     raise InputError(
         f"'{path}' cannot be read as a baseline ({why:.120}); get it back from version control, or "

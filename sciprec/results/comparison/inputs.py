@@ -122,7 +122,8 @@ def numpy_arrays(path: Path) -> dict[str, np.ndarray]:
         with np.load(path, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
     except Exception as error:  # archives, compression and NumPy's heads have many of their own
-        words = (str(error) or type(error).__name__).splitlines()[0]
+        words = getattr(error, "strerror", "") or str(error) or type(error).__name__
+        words = words.splitlines()[0]
         raise InputError(
             f"'{path}' cannot be read as a NumPy file ({words:.120}); is it complete, and without "
             "Python objects?"
