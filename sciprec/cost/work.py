@@ -10,7 +10,7 @@ from sciprec.foundation.errors import InputError
 from sciprec.precision.fixed.profile import Profile
 from sciprec.precision.formats.backend import Backend, resolve_backend
 from sciprec.precision.formats.fixed_format import FixedFormat
-from sciprec.precision.operations.operation import OPERATIONS
+from sciprec.precision.operations.operation import operation_named
 
 FLOPS_PER_SPECIAL = 20
 SPECIAL_ASSUMPTION = (
@@ -76,8 +76,7 @@ class Work:
         """
         roles = resolve_backend(backend)
         flops = int_ops = special = 0
-        for row in (OPERATIONS[operation] for operation in OPERATIONS.keys() & counts.keys()):
-            count = counts[row.name]
+        for row, count in ((operation_named(name), count) for name, count in counts.items()):
             if row.work is None:
                 special += count
             elif getattr(roles, row.role or "compute").fixed:

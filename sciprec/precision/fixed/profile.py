@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from sciprec.precision.operations.operation import NOTHING, OPERATIONS
+from sciprec.precision.operations.operation import operation_named
 from sciprec.precision.rewriting.copies import copied
 from sciprec.precision.rewriting.layout import Row
 from sciprec.precision.rewriting.syntax import Site
@@ -16,6 +16,7 @@ from sciprec.precision.rounding import recording
 
 _WORDS = recording.ROW_BYTES // 8
 _NEVER = (1 << 63) - 1
+_NO_OPERATIONS = ("returned", "prange", "viewed")
 
 
 @dataclass(frozen=True)
@@ -44,14 +45,33 @@ class Profile:
 
     @property
     def operations(self) -> dict[str, int]:
-        """How often each operation ran: add, mul, ..., `load` and `store` of array elements."""
+        """How often each operation ran: `add`, `mul`, ..., also those of `x += y` and of literal
+        powers; `load` of array elements that a kernel names, and `store`, of whole arrays too.
+        """
         found: Counter = Counter()
-        for row, runs in zip(self.rows, self.runs.tolist(), strict=True):
-            operation = self.sites[row.site].operation
-            if row.part == 0 and operation not in ("returned", "prange"):
-                found[OPERATIONS.get(operation, NOTHING).moves or operation] += runs
+        parts: list[int] = []
+        ends = (*(row.part for row in self.rows[1:]), 0)
+        for row, runs, following in zip(self.rows, self.runs.tolist(), ends, strict=True):
+            parts.append(runs)
+            if following == 0:
+                operation, notes, parts = self.sites[row.site].operation, parts, []
+                if operation not in _NO_OPERATIONS:
+                    for name, times in _executed(operation, notes):
+                        found[name] += times
         return {name: runs for name, runs in sorted(found.items()) if runs}
 
+
+def _executed(named: str, parts: list[int]) -> Iterator[tuple[str, int]]:
+    """What one operation of a source ran, and how often, from how often each row was noted."""
+    operation = operation_named(named)
+    made, *operands = parts
+    if operation.name == "pow" and "(" in named:  # products, and in the last row a quotient
+        turned = operands.pop() if "-" in named else 0
+        yield from (("mul", sum(operands[1:])), ("div", turned), ("store", made))
+        return
+    times = max(operands, default=0) or made  # operands are noted of whole arrays and of products
+    yield operation.moves or operation.name, times
+    yield "accumulate" if operation.role else "store", made - times
 
 
 class Recorder:

@@ -199,10 +199,13 @@ def _applied(ops, op, context, b, own, given):
 
 
 def _putting(ops, target) -> Callable:
-    """put(context, b, key, array, kind, x) -> (value, type): what is stored of a number."""
+    """put(context, b, key, array, kind, x) -> (value, type): what is stored of a number, which
+    whoever observes it sees once.
+    """
 
     def put(context, b, key, array, kind, x):
-        x, kind = _with_key(ops, context, b, ops.enter, key, 0, [kind], [x])
+        if not ops.storage.observes:
+            x, kind = _with_key(ops, context, b, ops.enter, key, 0, [kind], [x])
         return _with_key(ops, context, b, ops.leave, key, 0, [target, kind], [array, x])
 
     return put
