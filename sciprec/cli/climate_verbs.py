@@ -9,7 +9,7 @@ import typer
 
 from sciprec.cli.help_pages import Verbs
 from sciprec.cli.options import Backends, CaseName, Json, Quiet
-from sciprec.cli.run_verb import Fresh, Out, Threads, run_and_show
+from sciprec.cli.run_verb import BatchPage, Fresh, Out, Threads, run_and_show
 from sciprec.cli.settings import command_line
 
 app = typer.Typer(
@@ -88,6 +88,7 @@ def run_case(
     out: Out = None,
     threads: Threads = None,
     fresh: Fresh = False,
+    html: BatchPage = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
@@ -120,7 +121,7 @@ def run_case(
         "--set": settings, "--out": [out],
     }  # fmt: skip
     run_and_show(
-        scenarios, out=out, threads=threads, fresh=fresh, quiet=quiet, json=json,
+        scenarios, out=out, threads=threads, fresh=fresh, quiet=quiet, json=json, html=html,
         command=command_line(["climate", "run", case], options),
     )  # fmt: skip
 

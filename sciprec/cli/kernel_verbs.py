@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -11,7 +10,7 @@ import typer
 from sciprec.cli.exit_codes import NOT_MET
 from sciprec.cli.kernel_or_scenario import Kernel, KernelInputs, Metric, Outputs, kernel_alone
 from sciprec.cli.options import Backend, Json
-from sciprec.cli.written_files import written
+from sciprec.cli.written_files import Html, written
 from sciprec.foundation import targets
 
 
@@ -53,6 +52,7 @@ def bound(
     inputs: KernelInputs = None,
     output: Outputs = None,
     metric: Metric = None,
+    html: Html = None,
     json: Json = False,
 ) -> None:
     """Bound the rounding error of a call of your kernel, proven and not estimated."""
@@ -65,22 +65,26 @@ def bound(
         result = bound_error(
             function, backend, args, output=output or None, metric=metric or "relative_l2"
         )
-    print_result(result, None, json)
+    print_result(result, html, json)
 
 
 def check_memory(
-    kernel: Kernel, backend: Backend = "fp64", inputs: KernelInputs = None, json: Json = False
+    kernel: Kernel,
+    backend: Backend = "fp64",
+    inputs: KernelInputs = None,
+    html: Html = None,
+    json: Json = False,
 ) -> None:
     """Find accesses of your kernel beyond its arrays, reads of unwritten memory, and integers that
     wrap; exit with 1 where there are any.
     """
-    from sciprec.cli.console import print_json
+    from sciprec.cli.console import print_result
     from sciprec.cli.progress import Waiting
     from sciprec.tools.memory.memory import check_memory as check
 
     function, args = kernel_alone(kernel, inputs, "check-memory")
     with Waiting(f"checking the memory of {kernel} in {backend}"):
         report = check(function, backend, args)
-    print_json(asdict(report)) if json else print(report)
+    print_result(report, html, json)
     if not report.clean:
         raise typer.Exit(NOT_MET)

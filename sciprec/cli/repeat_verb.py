@@ -12,6 +12,7 @@ from sciprec.cli.kernel_or_scenario import KernelInputs, is_kernel, kernel_with_
 from sciprec.cli.options import Backends, Json, Quiet
 from sciprec.cli.run_verb import Set
 from sciprec.cli.settings import Settings, interruptible
+from sciprec.cli.written_files import Html
 from sciprec.foundation.errors import InputError
 
 
@@ -55,6 +56,7 @@ def repeat(
         ),
     ] = None,
     changes: Set = None,
+    html: Html = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
@@ -74,6 +76,7 @@ def repeat(
             waiting.show(f"{what}: {words}")
 
         result = _repeated(list(target or ()), options, {"runs": runs, "told": told})
+    page = None if html is None else result.html(html)
     if json:
         print_json(result.as_dict())
     else:
@@ -83,6 +86,8 @@ def repeat(
         say(f"{result.target}: {result.answer}")
         for sentence in result.sentences():
             say(sentence)
+        if page is not None:
+            say(f"page: {page}")
     if not result.identical:
         raise typer.Exit(NOT_MET)
 

@@ -10,7 +10,8 @@ import typer
 from sciprec.cli.coverage_verb import report as show_coverage
 from sciprec.cli.exit_codes import NOT_MET
 from sciprec.cli.options import Json
-from sciprec.cli.run_verb import any_failed
+from sciprec.cli.run_verb import BatchPage, any_failed
+from sciprec.foundation.errors import InputError
 
 
 def report(
@@ -21,18 +22,26 @@ def report(
         bool,
         typer.Option("--verify", help="Check every file of a batch, and write nothing."),
     ] = False,
+    html: BatchPage = None,
     json: Json = False,
 ) -> None:
     """Write the page of a stored batch or coverage run again, from its files only."""
+    if verify and html is not None:
+        raise InputError("--html is given beside --verify, which writes nothing; leave one out")
     if verify:
         return _verify(folder, json)
     from sciprec.report.coverage_page import holds_coverage
 
     if holds_coverage(folder):
+        if html is not None:
+            raise InputError(
+                f"--html is given for '{folder}', a coverage run, whose page is one file already: "
+                "copy it"
+            )
         return show_coverage(folder, json)
     from sciprec.cli.console import print_json, print_runs, say
     from sciprec.cli.progress import Waiting
-    from sciprec.report.page import table, write_page
+    from sciprec.report.page import table, write_alone, write_page
     from sciprec.report.stored.batch import read_batch
     from sciprec.results.output.folders import alone_in
 
@@ -40,11 +49,13 @@ def report(
         batch = read_batch(folder, keep=True)
         with alone_in(folder):
             page, rows = write_page(batch), table(batch, keep=True)
+        pages = [page, *([] if html is None else [write_alone(batch, html)])]
     if json:
         print_json({"folder": folder, "page": page, "runs": rows})
     else:
         print_runs(rows)
-        say(f"page: {page}")
+        for one in pages:
+            say(f"page: {one}")
     if any_failed(rows):
         raise typer.Exit(NOT_MET)
 

@@ -11,7 +11,7 @@ import typer
 from sciprec.cli.exit_codes import NOT_MET
 from sciprec.cli.options import Json, Quiet, ScenarioFiles, known_backends
 from sciprec.cli.settings import FILES_KEPT, Settings, interruptible
-from sciprec.cli.written_files import JUnit
+from sciprec.cli.written_files import JUnit, written
 from sciprec.foundation import targets
 from sciprec.foundation.errors import InputError
 
@@ -30,6 +30,12 @@ Threads = Annotated[
 ]
 Fresh = Annotated[
     bool, typer.Option("--fresh", help="Compute again what is in the folder already.")
+]
+BatchPage = Annotated[
+    Path | None,
+    written(
+        targets.PAGE, "--html", "Write the page to this file, too, which needs none of the others."
+    ),
 ]
 Set = Annotated[
     list[str] | None,
@@ -70,6 +76,7 @@ def run(
     ] = False,
     fresh: Fresh = False,
     settings: Set = None,
+    html: BatchPage = None,
     junit_xml: JUnit = None,
     plan: Annotated[
         bool, typer.Option("--plan", help="Show what would be computed, and compute nothing.")
@@ -87,6 +94,11 @@ def run(
     how = {"out": out, "backends": backend, "format": format, "fresh": fresh,
            "changes": dict(map(change, settings or ()))}  # fmt: skip
     if plan:
+        beside = [name for name, file in (("--html", html), ("--junit-xml", junit_xml)) if file]
+        if beside:
+            raise InputError(
+                f"{beside[0]} is given beside --plan, which computes nothing; leave one of them out"
+            )
         from sciprec.cli.console import print_forecast, print_json
         from sciprec.workbench.batch.workflow import forecast
 
@@ -94,7 +106,8 @@ def run(
         return print_json(rows) if json else print_forecast(rows)
     places = {"scheduler": scheduler, "workers": workers, "threads": threads}
     run_and_show(
-        files, enforce=enforce, quiet=quiet, json=json, junit_xml=junit_xml, **how, **places
+        files, enforce=enforce, quiet=quiet, json=json, html=html, junit_xml=junit_xml, **how,
+        **places,
     )
 
 
@@ -102,11 +115,12 @@ def quickstart(
     out: Annotated[Path, typer.Option(help="Folder for files and page.")] = Path(
         "reports/quickstart"
     ),
+    html: BatchPage = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
     """Run a small scenario of each model, a flow and option prices, to their page."""
-    run_and_show([Path(name) for name in QUICKSTART], out=out, quiet=quiet, json=json)
+    run_and_show([Path(name) for name in QUICKSTART], out=out, html=html, quiet=quiet, json=json)
 
 
 def run_and_show(
@@ -115,6 +129,7 @@ def run_and_show(
     enforce: bool = False,
     quiet: bool,
     json: bool,
+    html: Path | None = None,
     junit_xml: Path | None = None,
     **how: Any,
 ) -> None:
@@ -125,6 +140,7 @@ def run_and_show(
         enforce: whether a tolerance that is missed counts as failed.
         quiet: whether nothing is said on the way.
         json: whether data are printed in place of a table.
+        html: file for the page of all scenarios.
         junit_xml: file for a test case of each run.
         how: further arguments of `sciprec.run`.
     """
@@ -144,6 +160,7 @@ def run_and_show(
             debug=Settings.debug,
             **how,
         )
+        pages = [result.page, *([] if html is None else [result.html(html)])]
     if json:
         content = {"folder": result.folder, "page": result.page, "runs": result.table}
         print_json(content | {"notes": result.notes})
@@ -151,7 +168,8 @@ def run_and_show(
         print_runs(result.table)
         for note in result.notes:
             say(note)
-        say(f"page: {result.page}")
+        for page in pages:
+            say(f"page: {page}")
     if junit_xml is not None:
         write_cases(junit_xml, "run", result.table, ("beyond", "broken") if enforce else ())
     if any_failed(result.table) or (enforce and result.beyond):

@@ -10,7 +10,7 @@ import typer
 
 from sciprec.cli.exit_codes import NOT_MET
 from sciprec.cli.options import Backends, Json, Quiet
-from sciprec.cli.run_verb import write_cases
+from sciprec.cli.run_verb import BatchPage, write_cases
 from sciprec.cli.settings import FILES_KEPT, command_line, interruptible
 from sciprec.cli.written_files import JUnit
 from sciprec.foundation.errors import InputError
@@ -81,6 +81,7 @@ def study(
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Compute again what is in the folder already.")
     ] = False,
+    html: BatchPage = None,
     junit_xml: JUnit = None,
     quiet: Quiet = False,
     json: Json = False,
@@ -105,6 +106,7 @@ def study(
             on_done=progress.done,
             on_tried=lambda trial: progress.show(f"tried {trial}"),
         )  # fmt: skip
+        pages = [result.page, *([] if html is None else [result.html(html)])]
     search_result = result.search
     if junit_xml is not None:
         shown = search_result.compared if search_result else ()
@@ -123,7 +125,8 @@ def study(
         ):
             if line:
                 say(line)
-        say(f"page: {result.page}")
+        for page in pages:
+            say(f"page: {page}")
     if result.failures or _missed(result):
         raise typer.Exit(NOT_MET)
 

@@ -12,6 +12,7 @@ from typing import Any
 from sciprec.drawing.templating import page_script, page_style, template
 from sciprec.facets.compensation.section import drift_rows
 from sciprec.foundation import targets
+from sciprec.foundation.arguments import path as checked_path
 from sciprec.report.drawing_ahead import draw_ahead
 from sciprec.report.first_screen import first_screen
 from sciprec.report.kept import key_of
@@ -46,6 +47,17 @@ def write_page(batch: StoredBatch) -> Path:
                 path.unlink()
     make_room()
     return page
+
+
+def write_alone(batch: StoredBatch, path: str | Path) -> Path:
+    """Write the page of a stored batch to a file of its own, all scenarios in it and without links
+    to the files of the batch.
+
+    Raises:
+        InputError: it cannot be written, or what is there is no page of sciprec.
+    """
+    free = targets.require_free(checked_path("the page", path), targets.PAGE)
+    return targets.write(free, render(batch, links=False, keep=True), targets.PAGE)
 
 
 def render(

@@ -99,11 +99,21 @@ def words_of(models, scenario_files, blank_figures, call, monkeypatch, tmp_path)
         if verb == "baseline check":
             kept = ["--folder", "kept", "--no-commit", "-q"]
             assert call("baseline", "save", *of_kernel, "-b", "bf16", *kept)[0] == GOOD
+        if verb == "report":
+            assert call("run", scenario_files[0], "--out", "batch", "-q")[0] == GOOD
         further = {
             "run": [scenario_files[0], "--out", "out", "-q"],
             "study": [*of_kernel, "-b", "bf16", "--out", "out", "-q"],
             "trace": [*of_kernel, "-b", "bf16"],
             "digits": of_kernel,
+            "bound": [*of_kernel, "-b", "bf16"],
+            "check-memory": of_kernel,
+            "report": ["batch"],
+            "quickstart": ["--out", "out", "-q"],
+            "climate run": ["williamson_2", "-b", "fp16", "--out", "out", "-q"],
+            "price": ["--model", "lewis", "--payoff", "call", "--strike", "100", "--maturity", "1",
+                      "--tolerance", "20%"],
+            "repeat": [*of_kernel, "--runs", "2", "-q"],
             "tune": [*of_kernel, "--tolerance", "1e-2"],
             "monitor": [*of_kernel, "-b", "bf16", "--watch", "out"],
             "compare": ["own/golden.npz", "own/actual.npz"],

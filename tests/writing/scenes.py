@@ -84,7 +84,7 @@ class Scene:
         return tuple(words[: 2 if words[0] in ("baseline", "scenario", "climate", "dev") else 1])
 
 
-_RUN = "run tiny.toml --out out/batch --junit-xml out/run.xml --quiet"
+_RUN = "run tiny.toml --out out/batch --html out/run.html --junit-xml out/run.xml --quiet"
 _KERNEL_WORDS = "kernel.py:kernel --inputs kernel.py:given"
 _OTHERS = "kernel.py:kernel --inputs kernel.py:others"
 _OTHER = "--set accumulation.seed=1"
@@ -95,7 +95,9 @@ _BLESS = "baseline bless tiny --folder out/baselines --no-commit --reason better
 _COVERAGE = "dev coverage --case lewis_K100 --seeds 2 -b fp64 --tolerance 5% --out out/coverage -q"
 _COMPARE = f"compare in/tiny__fp64.nc in/tiny__fp16.nc {_FILES}"
 _MAKING = "mkdir -p out/made; echo 1 >out/made/x"
-_REPEAT = f"repeat --runs 2 --quiet --folder out/made -- sh -c '{_MAKING}'"
+_REPEAT = f"repeat --runs 2 --quiet --html out/repeat.html --folder out/made -- sh -c '{_MAKING}'"
+_PRICE = "price --model lewis --payoff call --maturity 1 --tolerance 20% --seed 1 --strike"
+_STUDY = "-b fp16 --out out/study --html out/study.html --junit-xml out/study.xml --quiet"
 SCENES = {
     "run": Scene(_RUN, older=f"{_RUN} {_OTHER}"),
     "run, Zarr": Scene(f"{_RUN} --format zarr", older=f"{_RUN} --format zarr {_OTHER}"),
@@ -103,15 +105,16 @@ SCENES = {
         "run watched.toml --out out/batch --quiet",
         older=f"run watched.toml --out out/batch --quiet {_OTHER}",
     ),
-    "report": Scene("report out/batch", inputs=(_RUN,)),
+    "report": Scene("report out/batch --html out/again.html", inputs=(_RUN,)),
     "report of coverage": Scene("report out/coverage", inputs=(_COVERAGE,)),
     "compare": Scene(
-        _COMPARE, inputs=("run tiny.toml --out in --quiet",),
+        _COMPARE,
+        inputs=("run tiny.toml --out in --quiet",),
         older=f"compare in/tiny__fp16.nc in/tiny__fp64.nc --rtol 0.5 {_FILES}",
     ),
     "study": Scene(
-        f"study {_KERNEL_WORDS} -b fp16 --out out/study --junit-xml out/study.xml --quiet",
-        older=f"study {_OTHERS} -b fp16 --out out/study --junit-xml out/study.xml --quiet",
+        f"study {_KERNEL_WORDS} {_STUDY}",
+        older=f"study {_OTHERS} {_STUDY}",
     ),
     "trace": Scene(
         f"trace {_KERNEL_WORDS} -b fp16 --samples 1 --html out/trace.html",
@@ -120,6 +123,17 @@ SCENES = {
     "digits": Scene(
         f"digits {_KERNEL_WORDS} --no-condition --html out/digits.html",
         older=f"digits {_OTHERS} --no-condition --html out/digits.html",
+    ),
+    "bound": Scene(
+        f"bound {_KERNEL_WORDS} -b fp16 --html out/bound.html",
+        older=f"bound {_OTHERS} -b fp16 --html out/bound.html",
+    ),
+    "check-memory": Scene(
+        f"check-memory {_KERNEL_WORDS} --html out/memory.html",
+        older=f"check-memory {_OTHERS} --html out/memory.html",
+    ),
+    "price": Scene(
+        f"{_PRICE} 100 --html out/price.html", older=f"{_PRICE} 90 --html out/price.html"
     ),
     "tune": Scene(
         f"tune {_KERNEL_WORDS} --tolerance 1e-3 --save out/tuned.toml --html out/tuned.html",
@@ -130,7 +144,9 @@ SCENES = {
         older=f"monitor {_OTHERS} -b fp16 --watch s --html out/seen.html",
     ),
     "baseline save": Scene(
-        _SAVE, target="out/baselines/tiny", then=_CHECK,
+        _SAVE,
+        target="out/baselines/tiny",
+        then=_CHECK,
         stays="baselines/.saving-",  # runs from which the next one goes on
     ),
     "baseline check": Scene(_CHECK, inputs=(_SAVE,), older=f"{_CHECK} --larger 1e6"),
@@ -139,9 +155,10 @@ SCENES = {
     "scenario new": Scene("scenario new accumulation --out out/new.toml", target="out/new.toml"),
     "repeat": Scene(_REPEAT, stays="made"),  # of the command; the next one is told of it
     "dev gallery": Scene("dev gallery ensemble_jet --scenarios scenarios --out out/gallery"),
-    "quickstart": Scene("quickstart --out out/quickstart --quiet"),
+    "quickstart": Scene("quickstart --out out/quickstart --html out/quickstart.html --quiet"),
     "climate run": Scene(
-        "climate run williamson_5 --truncation 21 --days 3 -b fp16 --out out/climate --quiet"
+        "climate run williamson_5 --truncation 21 --days 3 -b fp16 --out out/climate --quiet "
+        "--html out/climate.html"
     ),
 }
 
@@ -268,7 +285,8 @@ def units(folder: Path) -> dict[str, Path]:
 def raw(folder: Path) -> dict[str, Any]:
     """The bytes of each unit."""
     return {
-        name: path.read_bytes() if path.is_file()
+        name: path.read_bytes()
+        if path.is_file()
         else {one.relative_to(path): one.read_bytes() for one in path.rglob("*") if one.is_file()}
         for name, path in units(folder).items()
     }

@@ -35,8 +35,7 @@ MOST = 3
 """Calls of a scene that fail in the slow tests."""
 READING = {
     "list backends": "list backends", "list policies": "list policies", "list cases": "list cases",
-    "list climate": "list climate", "list examples": "list examples", "doctor": "", "price": "",
-    "bound": "", "check-memory": "",
+    "list climate": "list climate", "list examples": "list examples", "doctor": "",
     "baseline list": "baseline list", "baseline show": "",
     "scenario keys": "scenario keys accumulation", "scenario schema": "scenario schema",
     "scenario check": "scenario check tiny.toml",

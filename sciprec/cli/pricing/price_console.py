@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from sciprec.cli.console import print_listing, say
+from sciprec.drawing.listed import write_listed
 from sciprec.foundation.listing import Listing
 from sciprec.heston.bounds.pricing import price_listing, volatility_listing
 from sciprec.heston.sensitivities.greek_pricing import greek_listing
@@ -19,11 +21,10 @@ def print_prices(content: Mapping[str, Any]) -> None:
     Args:
         content: what sciprec.cli.pricing.price_request.result_as_dict returned.
     """
-    prices, confidence = content["prices"], content["confidence"]
-    model = {name: value for name, value in content["model"].items() if name != "source"}
-    say(f"Heston's model: {content['model']['source']}")
-    say(", ".join(f"{name} {value:g}" for name, value in model.items()))
-    say(f"{prices[0]['payoff']} in {content['backend']}, bounds at {100 * confidence:g} %:\n")
+    prices = content["prices"]
+    for words in _model(content):
+        say(words)
+    say(f"{_what(content)}:\n")
     print_listing(price_listing(prices), _missed(prices))
     say("")
     if (volatilities := volatility_listing(prices)) is not None:
@@ -32,7 +33,7 @@ def print_prices(content: Mapping[str, Any]) -> None:
     for word, value in _course(content):
         say(f"{word:20s} {value}")
     say("")
-    _print_levels(content["levels"])
+    print_listing(_levels_listing(content["levels"]))
     for sentence in content["sentences"]:
         say(f"note: {sentence}")
 
@@ -43,15 +44,33 @@ def print_greeks(content: Mapping[str, Any]) -> None:
     Args:
         content: what sciprec.cli.pricing.price_request.greeks_as_dict returned.
     """
-    rows = [row for row in content["rows"] if row["greek"] != "price"]
+    rows = _greeks(content)
     say("")
     print_listing(greek_listing(rows), _missed(rows))
-    say(
-        f"\ngreeks: {content['n_paths']} paths, {content['n_steps']} steps, "
-        f"{content['seconds']:.3g} seconds; {content['variance_reduction']}"
-    )
+    say(f"\n{_course_of_greeks(content)}")
     for sentence in content["sentences"]:
         say(f"note: {sentence}")
+
+
+def write_price_page(content: Mapping[str, Any], path: Path) -> Path:
+    """Write the page of a priced set of payoffs: all tables and sentences that are printed.
+
+    Args:
+        content: as of `print_prices`, with `greeks` where there are some.
+        path: of the file.
+    """
+    prices, greeks = content["prices"], content.get("greeks")
+    good = content["met"] and (greeks is None or greeks["met"])
+    course = Listing(("what", "value"), (), _course(content))
+    tables = {"Prices": price_listing(prices), "Implied volatilities": volatility_listing(prices)}
+    notes = [*_model(content), *content["sentences"]]
+    if greeks is not None:
+        tables["Greeks"] = greek_listing(_greeks(greeks))
+        notes += [_course_of_greeks(greeks), *greeks["sentences"]]
+    tables |= {"How they were made": course, "Levels": _levels_listing(content["levels"])}
+    met = "All bounds are within the tolerance." if good else "A bound misses its tolerance."
+    filled = {heading: listing for heading, listing in tables.items() if listing is not None}
+    return write_listed(path, f"Prices of {_what(content)}", met, filled, notes)
 
 
 def print_coverage(rows: Sequence[Mapping[str, Any]]) -> None:
@@ -78,6 +97,32 @@ def print_coverage(rows: Sequence[Mapping[str, Any]]) -> None:
     )
     colours = {"holds": "green", "fails": "red"}
     print_listing(listing, lambda number, head, cell: colours[cell] if head == "verdict" else "")
+
+
+def _what(content: Mapping[str, Any]) -> str:
+    """The payoff, the arithmetic and the confidence."""
+    confidence = f"bounds at {100 * content['confidence']:g} %"
+    return f"{content['prices'][0]['payoff']} in {content['backend']}, {confidence}"
+
+
+def _model(content: Mapping[str, Any]) -> list[str]:
+    """The source of the model and its parameters."""
+    model = {name: value for name, value in content["model"].items() if name != "source"}
+    parameters = ", ".join(f"{name} {value:g}" for name, value in model.items())
+    return [f"Heston's model: {content['model']['source']}", parameters]
+
+
+def _greeks(content: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The rows of greeks; the price has a table of its own."""
+    return [row for row in content["rows"] if row["greek"] != "price"]
+
+
+def _course_of_greeks(content: Mapping[str, Any]) -> str:
+    """The method of the greeks, in words."""
+    return (
+        f"greeks: {content['n_paths']} paths, {content['n_steps']} steps, "
+        f"{content['seconds']:.3g} seconds; {content['variance_reduction']}"
+    )
 
 
 def _missed(rows: Sequence[Mapping[str, Any]]) -> Callable[[int, str, str], str]:
@@ -133,8 +178,8 @@ _RULES = {
 }
 
 
-def _print_levels(levels: list[Mapping[str, Any]]) -> None:
-    """The levels' table."""
+def _levels_listing(levels: Sequence[Mapping[str, Any]]) -> Listing:
+    """One line per level of step sizes and arithmetics."""
     lines = [
         (row["level"], row["backend"], str(row["n_steps"]), str(row["n_paths"]),
          f"{row['mean']:.6g}", f"{row['variance']:.3g}", f"{row['cost']:g}",
@@ -143,4 +188,4 @@ def _print_levels(levels: list[Mapping[str, Any]]) -> None:
     ]  # fmt: skip
     heads = ("steps", "paths", "mean", "variance", "modelled cost", "seconds")
     droppable = ("modelled cost", "variance", "mean")
-    print_listing(Listing(("level", "arithmetic"), heads, lines, droppable=droppable))
+    return Listing(("level", "arithmetic"), heads, lines, droppable=droppable)

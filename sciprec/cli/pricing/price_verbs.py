@@ -11,6 +11,7 @@ import typer
 from sciprec.cli.exit_codes import NOT_MET
 from sciprec.cli.options import Backend, Payoff, share_option
 from sciprec.cli.settings import interruptible
+from sciprec.cli.written_files import Html
 from sciprec.foundation.errors import InputError
 
 
@@ -136,6 +137,7 @@ def price(
     dividend_yield: Annotated[
         float | None, share_option("Dividend yield per year, 0.02 or 2% [default: 0].")
     ] = None,
+    html: Html = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
     """Price options under Heston's model by Monte Carlo, with a bound of the whole error.
@@ -144,8 +146,8 @@ def price(
     """
     options = dict(locals())
     from sciprec import heston
-    from sciprec.cli.console import print_json
-    from sciprec.cli.pricing.price_console import print_greeks, print_prices
+    from sciprec.cli.console import print_json, say
+    from sciprec.cli.pricing.price_console import print_greeks, print_prices, write_price_page
     from sciprec.cli.pricing.price_request import (
         asked_price,
         greeks_as_dict,
@@ -174,12 +176,15 @@ def price(
     content["sentences"] = notes_of(options, request) + content["sentences"]
     if derived is not None:
         content["greeks"] = greeks_as_dict(model_given, derived)
+    page = None if html is None else write_price_page(content, html)
     if json:
         print_json(content)
     else:
         print_prices(content)
         if derived is not None:
             print_greeks(content["greeks"])
+        if page is not None:
+            say(f"page: {page}")
     if not (result.met and (derived is None or derived.met)):
         raise typer.Exit(NOT_MET)
 
@@ -195,7 +200,7 @@ def options_of_price(words: list[str]) -> tuple[Any, str]:
     alone = typer.Typer()
     alone.command()(price)
     options = typer.main.get_command(alone).make_context("sciprec price", list(words)).params
-    for name in ("json", "threads", "max_seconds"):
+    for name in ("html", "json", "threads", "max_seconds"):
         if options[name]:
             option = "--" + name.replace("_", "-")
             raise InputError(

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
+from sciprec.drawing.listed import write_listed
 from sciprec.foundation.listing import Listing, Shown, Summary, counted
 from sciprec.regression.repetition.circumstances import ASPECTS, Circumstance
 from sciprec.regression.repetition.leavings import Difference
@@ -117,6 +119,22 @@ class Repetition(Shown):
         """Sentences on the findings, then the notes."""
         ordered = sorted(self.findings, key=lambda finding: ASPECTS.index(finding.aspect))
         return [line for finding in ordered for line in finding.sentences()] + list(self.notes)
+
+    def html(self, path: str | Path) -> Path:
+        """Write a page: every run with its circumstance, and what explains a difference.
+
+        Args:
+            path: of the file.
+
+        Returns:
+            The path.
+
+        Raises:
+            InputError: it cannot be written, or what is there is no page of sciprec.
+        """
+        runs = {"Runs": runs_listing(self.made)}
+        verdict = f"{self.target}: {self.answer}."
+        return write_listed(path, f"Repeated: {self.target}", verdict, runs, self.sentences())
 
     def _summary(self) -> Summary:
         title = f"{self.target}: {self.answer} ({counted(len(self.made), 'run')})"

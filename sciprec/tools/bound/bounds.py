@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from sciprec.arrays.metrics import METRICS, error_by, worst_element
+from sciprec.drawing.listed import write_listed
 from sciprec.foundation.arguments import word
 from sciprec.foundation.listing import Listing, Shown, Summary, counted
 from sciprec.precision.formats.backend import Backend, resolve_backend
@@ -74,6 +76,24 @@ class Bound(Shown):
             "largest": dict(self.largest), "metric": self.metric, "relative": dict(self.relative),
             **places, "verdict": self.verdict,
         }  # fmt: skip
+
+    def html(self, path: str | Path) -> Path:
+        """Write a page: the bound of every result, and the lines that decide about it.
+
+        Args:
+            path: of the file.
+
+        Returns:
+            The path.
+
+        Raises:
+            InputError: it cannot be written, or what is there is no page of sciprec.
+        """
+        title = f"Bound of the error of '{self.kernel}' in {self.backend}"
+        summary = self._summary()
+        return write_listed(
+            path, title, f"{self.verdict}.", {"Bounds": summary.listing}, summary.notes
+        )
 
     def _summary(self) -> Summary:
         rows = [

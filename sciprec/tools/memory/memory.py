@@ -6,10 +6,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from sciprec.drawing.listed import write_listed
 from sciprec.foundation.errors import InputError, printable
 from sciprec.foundation.listing import Listing, Shown, Summary, counted
 from sciprec.instruments.observing import watch
@@ -86,6 +89,27 @@ class MemoryReport(Shown):
     def clean(self) -> bool:
         """Whether nothing was found."""
         return not self.findings
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything as plain data."""
+        return asdict(self)
+
+    def html(self, path: str | Path) -> Path:
+        """Write a page: every finding with its line.
+
+        Args:
+            path: of the file.
+
+        Returns:
+            The path.
+
+        Raises:
+            InputError: it cannot be written, or what is there is no page of sciprec.
+        """
+        title = f"Memory of '{self.kernel}' in {self.backend}"
+        return write_listed(
+            path, title, f"{self._title()}.", {"Findings": self._summary().listing}
+        )
 
     def __repr__(self) -> str:
         told = [f"  {finding}" for finding in self.findings[:_MOST_TOLD]]

@@ -79,6 +79,23 @@ class BatchResult(Shown):
         bad = ("beyond", "broken")
         return tuple(f"{r['scenario']} in {r['label']}" for r in self.table if r["status"] in bad)
 
+    def html(self, path: str | Path) -> Path:
+        """Write the page once more, as one file for all scenarios that needs nothing beside it.
+
+        Args:
+            path: of the file.
+
+        Returns:
+            The path.
+
+        Raises:
+            InputError: it cannot be written, or what is there is no page of sciprec.
+        """
+        from sciprec.report.page import write_alone
+        from sciprec.report.stored.batch import read_batch
+
+        return write_alone(read_batch(self.folder, keep=True), path)
+
     def _summary(self) -> Summary:
         counts = [counted(len(self.table), "run")]
         if self.failures:
