@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import sys
 import textwrap
 from collections.abc import Callable, Sequence
@@ -163,14 +165,15 @@ def print_check(check: Any) -> None:
 
 
 def print_keys(found: Sequence[Any]) -> None:
-    """The table of keys of a scenario; some lines for each key where it is wider than the terminal.
+    """The table of keys of a scenario; some lines for each key where it is wider than the terminal,
+    or than 80 columns where there is none and COLUMNS does not say another width.
 
     Args:
         found: keys, of sciprec.scenario.keys.
     """
     from sciprec.scenario.keys import key_lines, keys_listing
 
-    listing, width = keys_listing(list(found)), _console().width
+    listing, width = keys_listing(list(found)), shutil.get_terminal_size().columns
     if _width(_drawn(listing, (), lambda *_: "")) <= width:
         return print_listing(listing)
     for key in found:
@@ -239,8 +242,9 @@ _UNLIMITED = Console(width=10_000).options
 
 
 def _console() -> Console:
-    """Standard output; as wide as the tables where it is no terminal."""
-    return _Console(width=None if sys.stdout.isatty() else _UNLIMITED.max_width)
+    """Standard output; where it is no terminal as wide as COLUMNS says, or else as the tables."""
+    is_wide = not sys.stdout.isatty() and not os.environ.get("COLUMNS", "").isdigit()
+    return _Console(width=_UNLIMITED.max_width if is_wide else None)
 
 
 def _plain(value: Any) -> Any:

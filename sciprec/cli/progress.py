@@ -42,7 +42,7 @@ class Waiting:
     def __init__(self, what: str, *, quiet: bool = False) -> None:
         self._quiet = quiet or Settings.quiet
         self._what, self._done, self._whole, self._complete = what, 0, 0, ""
-        self._begun = self._stage = self._shown = time.perf_counter()
+        self._begun = self._stage = self._shown = self._told = time.perf_counter()
         self._done_before = 0
         self._said: float | None = None
         self._drawn = False
@@ -74,8 +74,9 @@ class Waiting:
             done, whole: how many are done of how many; 0 where nobody knows.
         """
         with self._lock:
+            self._told = time.perf_counter()
             if what != self._what:
-                self._stage, self._done_before = time.perf_counter(), done
+                self._stage, self._done_before = self._told, done
             self._what, self._done, self._whole, self._complete = what, done, whole, ""
 
     def show(self, words: str) -> None:
@@ -135,14 +136,17 @@ class Waiting:
                 _write(f"{self.words(now)}\n")
 
     def _left(self, now: float) -> str:
-        """How long the rest may take at the pace of this stage; "" where that is not known."""
+        """How long the rest may take at the pace of what is done of this stage; "" where that is not
+        known, or what is done next takes longer than all of the rest at that pace.
+        """
         done = self._done - self._done_before
         if done <= 0 or self._whole <= self._done or " left" in self._what:
             return ""
         from sciprec.results.comparison.wording import duration
 
-        rest = (now - self._stage) * (self._whole - self._done) / done
-        return f"about {duration(max(1.0, round(rest)))} left"
+        rest = (self._told - self._stage) * (self._whole - self._done) / done
+        rest -= now - self._told
+        return f"about {duration(max(1.0, round(rest)))} left" if rest > 0.0 else ""
 
     def _tick(self) -> None:
         with contextlib.suppress(OSError, ValueError):  # nobody reads it any more

@@ -18,6 +18,7 @@ def printed(monkeypatch):
 
     def at(width, print_table, rows):
         stream = io.StringIO()
+        monkeypatch.setenv("COLUMNS", str(width))
         monkeypatch.setattr(
             console, "_console", lambda: Console(file=stream, width=width, color_system=None)
         )
@@ -55,6 +56,24 @@ def test_nothing_is_cut_at_any_width(printed, width):
     for key in heston:  # all that is known of each, in a table or in lines
         parts = (key.path, key.type, key.unit, key.limits, key.words)
         assert all(part in texts[console.print_keys] for part in parts), key
+
+
+@pytest.mark.parametrize("columns", [None, 60, 80, 120])
+def test_pipes_follow_columns_and_keys_80_of_their_own(columns, call, monkeypatch):
+    """Other tables are whole in a pipe, for other programs."""
+    monkeypatch.delenv("COLUMNS", raising=False)
+    if columns:
+        monkeypatch.setenv("COLUMNS", str(columns))
+    widths = {}
+    for words in (("scenario", "keys", "climate"), ("list", "backends")):
+        code, text, _ = call(*words)
+        assert code == 0
+        table = text.partition("\n\n")[0]
+        widths[words[0]] = max(len(line) for line in table.splitlines())
+        told = "not shown for want of width: " in text
+        assert told == (words[0] == "list" and bool(columns)), text
+    assert widths["scenario"] <= (columns or 80)
+    assert widths["list"] <= (columns or 200) and (columns or widths["list"] > 80)
 
 
 def test_wide_terminals_show_all_and_narrow_ones_the_verdict(printed):

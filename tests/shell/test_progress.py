@@ -75,6 +75,16 @@ def test_a_pipe_gets_a_plain_line_after_two_seconds_and_then_every_ten(clock, ca
     ]
 
 
+def test_what_is_left_is_counted_from_when_it_was_told(clock):
+    """And nothing is said of a piece that takes longer than all of the rest at the pace before."""
+    with progress.Waiting("running") as waiting:
+        for seconds, done in ((1.0, 0), (11.0, 1)):
+            clock.value = seconds
+            tell("runs", done, 2)
+        assert waiting.words(17.0) == "runs: 1 of 2 (17 s so far; about 4 s left)"
+        assert waiting.words(30.0) == "runs: 1 of 2 (30 s so far)"
+
+
 def test_a_terminal_has_one_line_which_goes_in_the_end(clock, terminal):
     with progress.Waiting("reading\nboth\u202e files of quite some length") as waiting:
         waiting.look()
@@ -311,10 +321,11 @@ def two_files(tmp_path):
 
 VERBS = {
     ("trace", "KERNEL", "-b", "fp16"): ("tracing KERNEL in fp16", "runs over perturbed inputs"),
-    ("monitor", "KERNEL", "-b", "fp16", "--watch", "s"): ("running KERNEL in fp16",),
-    ("digits", "KERNEL"): ("counting digits of KERNEL in fp64",),
+    ("monitor", "KERNEL", "-b", "fp16", "--watch", "s"): ("running KERNEL in fp16", "steps summed up"),
+    ("digits", "KERNEL"): ("counting digits of KERNEL in fp64", "runs with moved data"),
     ("bound", "KERNEL", "-b", "fp16"): ("bounding the error of KERNEL in fp16",),
-    ("check-memory", "KERNEL"): ("checking the memory of KERNEL in fp64",),
+    ("check-memory", "KERNEL"):
+        ("checking the memory of KERNEL in fp64", "runs with new arrays filled"),
     ("tune", "KERNEL", "--tolerance", "1e-3"):
         ("searching the formats of KERNEL", "formats tried for single groups"),
     ("repeat", "KERNEL", "--runs", "2"): ("repeating KERNEL",),
@@ -333,8 +344,9 @@ def test_every_verb_says_what_it_does_and_nothing_of_it_on_standard_output(
     if words[0] == "compare":
         request.getfixturevalue("two_files")
     Path("sums.py").write_text(
-        "def total(x):\n    s = 0.0\n    for one in x:\n        s += one / 3.0\n    return s * 1.1"
-        "\n\n\ndef inputs():\n    import numpy as np\n\n    return (np.linspace(1.0, 2.0, 9),)\n"
+        "import numpy as np\n\n\ndef total(x):\n    s, t = 0.0, np.empty(1)\n    for one in x:\n"
+        "        s += one / 3.0\n    t[0] = s * 1.1\n    return t[0]"
+        "\n\n\ndef inputs():\n    return (np.linspace(1.0, 2.0, 9),)\n"
     )
     kernel = ("sums.py:total", "--inputs", "sums.py:inputs")
     given = [w for word in words for w in (kernel if word == "KERNEL" else (word,))]

@@ -77,7 +77,8 @@ def paths_in(content):
     return {re.sub(r"\.\d+", "[]", ".".join(map(str, path))) for path in found}
 
 
-def test_keys_of_one_kind_are_a_table(call):
+def test_keys_of_one_kind_are_a_table(call, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "400")
     code, out, _ = call("scenario", "keys", "heston")
     assert code == GOOD
     (line,) = [line for line in out.splitlines() if line.startswith("heston.model.kappa ")]

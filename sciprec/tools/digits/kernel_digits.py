@@ -12,6 +12,7 @@ import numpy as np
 
 from sciprec.foundation import targets
 from sciprec.foundation.arguments import path as checked_path
+from sciprec.foundation.course import tell
 from sciprec.foundation.listing import Listing, Shown, Summary, counted
 from sciprec.precision.formats.backend import Backend, resolve_backend
 from sciprec.precision.lifting.lifted import Lifted
@@ -238,9 +239,13 @@ def _condition(
     unit = stored_in(problem.backend).format.unit_roundoff
     left: dict[str, dict[str, np.ndarray]] = {name: {} for name in names}
     base = truth if not truth.otherwise else healed_truth(problem, {})
-    for data in movable(problem):
-        others = [healed_truth(problem, {data: share}, draw=draw)
-                  for draw in range(_DRAWS) for share in (unit, -unit)]  # fmt: skip
+    known = movable(problem)
+    moves = [(draw, share) for draw in range(_DRAWS) for share in (unit, -unit)]
+    for number, data in enumerate(known):
+        others = []
+        for done, (draw, share) in enumerate(moves, number * len(moves)):
+            tell("runs with moved data", done, len(known) * len(moves))
+            others.append(healed_truth(problem, {data: share}, draw=draw))
         for name in names:
             some = [base.moved(name, other, most) for other in others]
             left[name][data] = np.minimum.reduce(some)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from sciprec.drawing.listed import write_listed
+from sciprec.foundation.course import tell
 from sciprec.foundation.errors import InputError, printable
 from sciprec.foundation.listing import Listing, Shown, Summary, counted
 from sciprec.instruments.observing import watch
@@ -248,6 +249,9 @@ class _Check:
         return None
 
     def _run(self, place: int | None, filling: int, most: tuple[int, int]) -> _Outcome:
+        if self.made:
+            whole = 1 + len(_FILLINGS) * len(self.made)
+            tell("runs with new arrays filled", self.runs, max(whole, self.runs + 1))
         self.runs += 1
         given = (self.args, {}) if isinstance(self.args, tuple) else ((), self.args)
         args = copied(self.lifted.bound(*given))

@@ -12,6 +12,7 @@ import numpy as np
 from sciprec.foundation import targets
 from sciprec.foundation.arguments import flag, names, whole, word
 from sciprec.foundation.arguments import path as checked_path
+from sciprec.foundation.course import tell
 from sciprec.foundation.errors import InputError
 from sciprec.foundation.later import KERNEL_TRUTHS
 from sciprec.foundation.listing import Listing, Shown, Summary
@@ -330,14 +331,18 @@ def _run(
         left = called(lift(function, backend), inputs)
         return Monitored(*made, np.empty(0, np.int64), (), left.results, None, {}, rules)
     places: dict[CarriedSum, int] | None = {} if "lost" in rules else None
-    tested, results, totals = _recorded(function, backend, inputs, wanted, every, places)
     exact, fp64 = None, resolve_backend(TRUTH)
+    runs = 1 + (truth and backend != fp64)  # fp64 beside itself would agree to every digit
+    tell("runs of the kernel", 0, runs)
+    tested, results, totals = _recorded(function, backend, inputs, wanted, every, places)
     exact_totals: Mapping[CarriedSum, Totals] = {}
-    if truth and backend != fp64:  # fp64 beside itself would agree to every digit
+    if runs > 1:
+        tell("runs of the kernel", 1, runs)
         exact, _, exact_totals = _recorded(function, fp64, inputs, wanted, every, places)
     sums = sums_of(totals, exact_totals, backend)
     history = History(watch, Limits.of(backend.storage), level)
-    for step in tested.steps:
+    for number, step in enumerate(tested.steps):
+        tell("steps summed up", number, len(tested.steps))
         values = [tested.values(n, step) for n in range(len(wanted))]
         truths = None if exact is None else [exact.values(n, step) for n in range(len(wanted))]
         history.note(step, values, truths)
