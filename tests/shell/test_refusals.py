@@ -119,7 +119,7 @@ COMMANDS = {
     f"{CALL} --scheme milstein": "unknown scheme 'milstein'; known: ",
     f"{CALL} --confidence 1": "confidence is 1.0; accepted: a probability above 0",
     f"{CALL} --seed -1": "seed",
-    f"{CALL} --max-seconds 0": "max_seconds is 0.0; accepted: a number of seconds > 0",
+    f"{CALL} --max-seconds 0": "--max-seconds is 0.0; accepted: a number of seconds > 0",
     CALL.replace("lewis", str(DATA / "europeans.json")): "holds JSON; a model is a TOML file",
     CALL.replace("lewis", "none.toml"): "model file 'none.toml' does not exist; give the path of",
     CALL.replace("lewis", "lewi"): "comes with sciprec, such as lewis; did you mean 'lewis'?\n",

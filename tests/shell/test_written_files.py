@@ -188,3 +188,30 @@ def test_one_file_for_two_options_is_refused(verb, words_of, call):
     code, _, said = call(*words, options[0], "x", options[1], "own/../x")
     assert code == USAGE and not Path("x").exists()
     assert f"{options[0]} and {options[1]} are given the same file 'own/../x'; give each" in said
+
+
+def test_the_page_of_a_batch_in_one_file_needs_none_of_the_others(
+    models, scenario_files, blank_figures, call, tmp_path
+):
+    """And `report` writes the same bytes from the stored files."""
+    one, again = tmp_path / "one.html", tmp_path / "again.html"
+    code, out, said = call("run", *scenario_files, "--out", tmp_path / "out", "--html", one, "-q")
+    assert code == GOOD and f"page: {one}" in out, said
+    assert call("report", tmp_path / "out", "--html", again)[0] == GOOD
+    page = one.read_text(encoding="utf-8")
+    assert again.read_text(encoding="utf-8") == page
+    assert page.count('<section id="scenario-') == 2
+    assert ".nc" not in page and "scenario_" not in page
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("run", "--plan"), "--html is given beside --plan, which computes nothing"),
+        (("report", "--verify"), "--html is given beside --verify, which writes nothing"),
+    ],
+)
+def test_a_page_beside_what_writes_nothing_is_refused(words, said, call, scenario_files, tmp_path):
+    verb, option = words
+    code, _, err = call(verb, scenario_files[0], option, "--html", tmp_path / "one.html")
+    assert code == USAGE and said in err and not (tmp_path / "one.html").exists()
