@@ -136,8 +136,8 @@ class Waiting:
                 _write(f"{self.words(now)}\n")
 
     def _left(self, now: float) -> str:
-        """How long the rest may take at the pace of what is done of this stage; "" where that is not
-        known, or what is done next takes longer than all of the rest at that pace.
+        """How long the rest may take at the pace of what is done of this stage; "" where that is
+        not known, or what is done next takes longer than all of the rest at that pace.
         """
         done = self._done - self._done_before
         if done <= 0 or self._whole <= self._done or " left" in self._what:

@@ -321,7 +321,8 @@ def two_files(tmp_path):
 
 VERBS = {
     ("trace", "KERNEL", "-b", "fp16"): ("tracing KERNEL in fp16", "runs over perturbed inputs"),
-    ("monitor", "KERNEL", "-b", "fp16", "--watch", "s"): ("running KERNEL in fp16", "steps summed up"),
+    ("monitor", "KERNEL", "-b", "fp16", "--watch", "s"):
+        ("running KERNEL in fp16", "steps summed up"),
     ("digits", "KERNEL"): ("counting digits of KERNEL in fp64", "runs with moved data"),
     ("bound", "KERNEL", "-b", "fp16"): ("bounding the error of KERNEL in fp16",),
     ("check-memory", "KERNEL"):
