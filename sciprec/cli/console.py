@@ -35,15 +35,14 @@ def print_json(content: Any) -> None:
     print(json.dumps(_plain(content), indent=1, allow_nan=False))
 
 
-def print_result(result: Any, html: Path | None, json: bool) -> None:
-    """A result as it shows itself, or as JSON, and its page.
+def print_result(result: Any, page: Path | None, json: bool) -> None:
+    """A result as it shows itself, or as JSON, and where its page is.
 
     Args:
-        result: with `as_dict` and `html`.
-        html: where to write the page; None: nowhere.
+        result: with `as_dict`.
+        page: that was written; None: none.
         json: whether JSON is asked for.
     """
-    page = None if html is None else result.html(html)
     if json:
         print_json(result.as_dict())
     else:

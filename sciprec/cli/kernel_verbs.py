@@ -43,7 +43,7 @@ def digits(
         result = count_digits(
             function, args, backend=backend, output=output or None, condition=condition
         )
-    print_result(result, html, json)
+    print_result(result, None if html is None else result.html(html), json)
 
 
 def bound(
@@ -65,7 +65,7 @@ def bound(
         result = bound_error(
             function, backend, args, output=output or None, metric=metric or "relative_l2"
         )
-    print_result(result, html, json)
+    print_result(result, None if html is None else result.html(html), json)
 
 
 def check_memory(
@@ -80,11 +80,16 @@ def check_memory(
     """
     from sciprec.cli.console import print_result
     from sciprec.cli.progress import Waiting
+    from sciprec.drawing.listed import write_listed
     from sciprec.tools.memory.memory import check_memory as check
 
     function, args = kernel_alone(kernel, inputs, "check-memory")
     with Waiting(f"checking the memory of {kernel} in {backend}"):
         report = check(function, backend, args)
-    print_result(report, html, json)
+    page = None
+    if html is not None:
+        title = f"Memory of '{report.kernel}' in {report.backend}"
+        page = write_listed(html, title, f"{report.title}.", {"Findings": report.listing})
+    print_result(report, page, json)
     if not report.clean:
         raise typer.Exit(NOT_MET)

@@ -110,7 +110,7 @@ def monitor(
             function, backend, args, watch=watch, level=level, every=every, alerts=rules,
             truth=truth if truth == "dd" else True,
         )  # fmt: skip
-    print_result(result, html, json)
+    print_result(result, None if html is None else result.html(html), json)
 
 
 def _rule(text: str) -> tuple[str, object]:

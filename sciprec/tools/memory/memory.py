@@ -7,12 +7,10 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from sciprec.drawing.listed import write_listed
 from sciprec.foundation.course import tell
 from sciprec.foundation.errors import InputError, printable
 from sciprec.foundation.listing import Listing, Shown, Summary, counted
@@ -95,39 +93,29 @@ class MemoryReport(Shown):
         """Everything as plain data."""
         return asdict(self)
 
-    def html(self, path: str | Path) -> Path:
-        """Write a page: every finding with its line.
-
-        Args:
-            path: of the file.
-
-        Returns:
-            The path.
-
-        Raises:
-            InputError: it cannot be written, or what is there is no page of sciprec.
-        """
-        title = f"Memory of '{self.kernel}' in {self.backend}"
-        return write_listed(
-            path, title, f"{self._title()}.", {"Findings": self._summary().listing}
-        )
-
     def __repr__(self) -> str:
         told = [f"  {finding}" for finding in self.findings[:_MOST_TOLD]]
         more = len(self.findings) - len(told)
         rest = [f"  … and {counted(more, 'more finding')}"] if more else []
-        return printable("\n".join([self._title(), *told, *rest]))
+        return printable("\n".join([self.title, *told, *rest]))
 
-    def _summary(self) -> Summary:
+    @property
+    def listing(self) -> Listing:
+        """A line for each finding."""
         rows = [
             (f"{f.function} ({f.file}, line {f.line})", f.text, f.kind, f.message,
              f"line {f.read_line}: {f.read_text}" if f.read_line else "–")
             for f in self.findings
         ]  # fmt: skip
         heads = ("place", "source", "kind", "what was seen", "first read")
-        return Summary(self._title(), Listing(heads, (), rows))
+        return Listing(heads, (), rows)
 
-    def _title(self) -> str:
+    def _summary(self) -> Summary:
+        return Summary(self.title, self.listing)
+
+    @property
+    def title(self) -> str:
+        """How many findings there are, in how many runs."""
         said = "no findings" if self.clean else counted(len(self.findings), "finding")
         return (
             f"memory of kernel '{self.kernel}' in {self.backend}: {said} ({self.runs} runs, "
