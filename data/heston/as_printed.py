@@ -1,6 +1,6 @@
 """Andersen's martingale-corrected scheme as printed, and what its increments gain in few bits.
 
-`python -m data.heston.as_printed` prints the table of docs/explain/heston.md: the rounding error of a
+`python -m data.heston.as_printed` prints the table of docs/lab/heston.md: the rounding error of a
 price with the formulas as they stand in the source, and with those of
 sciprec.heston.schemes.quadratic_exponential, on the same random numbers.
 """

@@ -1,6 +1,6 @@
 """Discretisation bias of every path scheme against the semi-analytic price.
 
-`python -m data.heston.bias` prints the table of docs/explain/heston.md.
+`python -m data.heston.bias` prints the table of docs/lab/heston.md.
 """
 
 import argparse

@@ -169,7 +169,7 @@ def test_other_arguments_are_something_else(session):
 
 
 def test_the_example_of_the_page(session):
-    page = (Path(__file__).parents[2] / "docs/explain/baselines.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs/how_to/baselines.md").read_text(encoding="utf-8")
     tests = page.partition("```python\n")[2].partition("```")[0]
     assert "{" not in tests
     session("--precision-bless", "new", tests=tests).assert_outcomes(passed=1)

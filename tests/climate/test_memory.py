@@ -1,4 +1,4 @@
-"""The memory of a run: formulas of docs/explain/climate.md against arrays that a model holds."""
+"""The memory of a run: formulas of docs/reference/climate.md against arrays that a model holds."""
 
 import tracemalloc
 from dataclasses import replace

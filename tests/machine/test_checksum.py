@@ -1,5 +1,5 @@
 """Checksums of a product (Huang and Abraham 1984): rounding alone never passes the bound of
-docs/explain/machine.md, and what changes an element by more than twice the bound always does.
+docs/reference/machine.md, and what changes an element by more than twice the bound always does.
 """
 
 from functools import cache
@@ -102,7 +102,7 @@ def test_rounding_is_never_found_and_large_flips_always_are(backend):
 
 
 def test_an_example_of_the_article_is_above_what_truncation_can_give():
-    """1.0001 x 2^3 + 1.0000 x 2^0: docs/explain/machine.md."""
+    """1.0001 x 2^3 + 1.0000 x 2^0: docs/reference/machine.md."""
     x = float(sciprec.quantize(1.0001 * 2.0**3, "mlu370"))
     total = float(sciprec.quantize(x + 1.0, "mlu370"))  # an exact sum, rounded once
     assert total == x + 1.0 == 9.00079345703125 < 9.0008 < 9.00176

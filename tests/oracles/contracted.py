@@ -1,6 +1,6 @@
 """Which operations of a kernel belong to a sum of products that a loop forms.
 
-The rule is that of `docs/explain/engine.md`, read from the other end: from where a sum's name
+The rule is that of `docs/reference/engine.md`, read from the other end: from where a sum's name
 stands in the source, upward.
 """
 

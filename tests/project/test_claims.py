@@ -204,7 +204,7 @@ def fitted_days():
 
 def least_and_most_gain_of_energy():
     """From the table's drifts: none over carry, and over carry-sums."""
-    text = (ROOT / "docs/explain/compensation.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs/lab/compensation.md").read_text(encoding="utf-8")
     number = r"(\d\.\de-\d)"
     rows = re.findall(rf"\| {number}, {number}, {number} \|$", text, flags=re.MULTILINE)
     assert len(rows) == 4

@@ -94,7 +94,7 @@ def test_baroclinic_waves_in_few_bits():
 
 
 def test_the_baroclinic_wave_beside_other_models():
-    shown = table("explain/climate_primitive", "| day | here |")
+    shown = table("lab/climate_primitive", "| day | here |")
     for day, lowest in WAVES["fp64"]["lowest"].items():
         assert not wrong([shown.pop(day)[0].split(" at ")[0]], [lowest])
     assert not shown
@@ -115,7 +115,7 @@ GATES = {
 def test_the_usual_climate():
     """Means, and the standard deviation of means over 100 days where one is given."""
     found = stored("held_suarez_t42l20.json")
-    shown = table("explain/climate_primitive", "| quantity |")
+    shown = table("lab/climate_primitive", "| quantity |")
     assert shown.keys() == GATES.keys()
     for row, names in GATES.items():
         values = []
@@ -132,7 +132,7 @@ FILES = {
 
 
 def test_ratios_of_feller():
-    shown = table("explain/heston", "2 kappa theta / sigma²")
+    shown = table("lab/heston", "2 kappa theta / sigma²")
     for case, file in FILES.items():
         path = ROOT / "data" / "heston" / f"{file}.toml"
         model = tomllib.loads(path.read_text(encoding="utf-8"))["model"]
@@ -145,7 +145,7 @@ WAYS = ("none", "carry", (0.1, 0.9), (0.15, 0.85), (0.0, 1.0), (1.0, 0.0, 100))
 
 @pytest.mark.parametrize("backend", ["mlu370", "fp32", "fp16"])
 def test_sums_of_small_increments(backend):
-    cells = table("explain/compensation", "0.1, 0.9 |")[f"`{backend}`"]
+    cells = table("reference/compensation", "0.1, 0.9 |")[f"`{backend}`"]
     given = [way if isinstance(way, str) else Compensation(*way) for way in WAYS]
     found = [[small_increments(way, low, backend) for low in (0, -1)] for way in given]
     assert not wrong(cells, found)
@@ -155,7 +155,7 @@ def test_sums_of_small_increments(backend):
 @pytest.mark.parametrize("backend", ["fp32", "mlu370", "fp16"])
 def test_the_quickstarts_prices(backend):
     found = price_errors(quickstart("fp64"), quickstart(backend))
-    cells = table("explain/verdicts", "bp of implied volatility")[f"`{backend}`"]
+    cells = table("reference/verdicts", "bp of implied volatility")[f"`{backend}`"]
     values = [
         found.in_standard_errors, found.basis_points_of_spot, found.basis_points_of_volatility,
         found.parity_basis_points,

@@ -8,12 +8,9 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 HEAVY = set("""
-explain/accumulation explain/adaptive explain/arithmetics explain/assignments explain/baselines
-explain/batch explain/bounds explain/climate explain/climate_primitive explain/compare
-explain/compensation explain/digits explain/engine explain/fixed_point
-explain/fixed_point_kernels explain/heston explain/machine explain/matrix_unit explain/mend
-explain/monitor explain/repeat explain/scaling explain/trace explain/trace_models explain/tune
-explain/verdicts how_to/extending how_to/runs
+explain/accumulation explain/arithmetics explain/bounds explain/digits explain/fixed_point
+explain/fixed_point_kernels explain/matrix_unit explain/repeat explain/scaling how_to/extending
+how_to/runs
 """.split())
 """Pages that are heavier than the limits; nobody adds one."""
 

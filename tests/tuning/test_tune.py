@@ -87,14 +87,14 @@ EVERY_KERNEL = pytest.mark.skipif(
 )
 def test_bits_of_fpbench_kernels(names, tmp_path):
     """Against one format everywhere, a greedy search with far more runs, and the search that set
-    the aims: docs/explain/tune.md says so, to the last digit.
+    the aims: docs/lab/tune.md says so, to the last digit.
     """
 
     def anew(run, *given, **more):
         shutil.rmtree(tmp_path / "tuning", ignore_errors=True)
         return run(*given, **more)
 
-    page = (Path(__file__).parents[2] / "docs/explain/tune.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs/lab/tune.md").read_text(encoding="utf-8")
     good, unchecked, dearer, over = [], [], [], []
     for name, tolerance in itertools.product(names, (1e-3, 1e-5)):
         if (name, tolerance) == ("logistic", 1e-5):  # 25 bits everywhere are not enough

@@ -104,19 +104,19 @@ def run(
         initial: a dataset or netCDF file whose fields take the place of those of the case: wind, or
             vorticity and divergence; height, or temperature and surface pressure; orography, if
             there is one. "state.nc@2000-01-01T06" is one time of several; see
-            docs/explain/climate.md.
+            docs/reference/climate.md.
         initial_fields: names of variables by field, {"temperature": "T2"}, where they are not found
             by their CF standard name, GRIB short name, or the name of the field itself.
         start_from: a checkpoint NAME.npz, or a netCDF file that a run wrote, FILE@TIME where it has
             several times, from which the run goes on for its number of days; a checkpoint with
             nothing changed gives the bits of the run that was not stopped. What is dropped, and
             what was interpolated, is told in the attribute initial_state; see
-            docs/explain/climate.md.
+            docs/reference/climate.md.
         start_date: from which days count, a date such as "2000-01-01" or "1979-06-01T12:00" (left
             out, the first), or one of Python, NumPy or cftime.
         calendar: of the CF conventions: "standard", "noleap", "360_day" and so on.
         tracers: initial field by name, {"bell": "cosine_bell", "ones": 1.0}, a number or a shape;
-            or names of shapes; see docs/explain/climate.md.
+            or names of shapes; see docs/reference/climate.md.
         time_scheme: name of a registered time scheme; left out, the usual one of the equations.
         stored: format in which the state and its residual are kept between steps, such as "fp16";
             a wider one than the backend's is a master copy, whose update is done in it; formats by
@@ -140,14 +140,14 @@ def run(
             "policy:O2,narrow=fp16,wide=fp32".
         narrow, wide: the formats of a policy.
         monitor: what is watched as it goes, such as {"watch": ["vorticity"], "level": 1, "every":
-            36, "alerts": {"jump": 10.0}, "drift_every": 36}; see docs/explain/monitor.md.
+            36, "alerts": {"jump": 10.0}, "drift_every": 36}; see docs/reference/monitor.md.
         adaptive: in place of a backend: a tolerance of the relative l2 error against fp64 at the
             end, and the ladder of arithmetics that is to keep it, such as {"tolerance": 1e-3,
-            "ladder": ["fp16", "mlu370", "fp32"]}; see docs/explain/adaptive.md.
+            "ladder": ["fp16", "mlu370", "fp32"]}; see docs/reference/adaptive.md.
         scaling: "static" gives every place of the model a scale, a power of two, from a profile of
             the first day; "dynamic" goes on from there, halves scales where numbers leave their
             range, makes the step again, and doubles them after 100 good ones; see
-            docs/explain/scaling.md.
+            docs/reference/scaling.md.
         scales: stage, or variable of the state, -> scale of its places, whatever the profile says.
         count_operations: whether operations, loads and stores of the stages of a step are counted,
             for the roofline on the page; takes seconds, and some 20 s the first time.

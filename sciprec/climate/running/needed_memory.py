@@ -14,7 +14,7 @@ _TIMES_STORED = 3
 
 def bytes_of_run(request: Request) -> int:
     """Bytes that a run takes at most, in a process of its own, by the formulas of
-    docs/explain/climate.md: for the largest of the sets of equations, in binary64, and one
+    docs/reference/climate.md: for the largest of the sets of equations, in binary64, and one
     stored state.
     """
     truncation = request.truncation

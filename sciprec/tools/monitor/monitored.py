@@ -258,7 +258,7 @@ def monitor(
             square so many times larger or smaller than the mean of those of all watched steps
             before, of which there are three at least; "lost": a carried sum, `x = x + d` in the
             kernel or what it calls, that has lost that share of what was added to it over the whole
-            run, whatever is watched (see docs/explain/monitor.md), 0.5 where nothing is said;
+            run, whatever is watched (see docs/reference/monitor.md), 0.5 where nothing is said;
             "digits": fewer decimal digits agree with fp64; and ranges, {"h>0": True,
             "|c|<=1": True}, of what is watched. False: that rule is off. NaN and infinities are
             looked for in all results, too, whatever is watched.

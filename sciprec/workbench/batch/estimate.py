@@ -16,7 +16,7 @@ _STAGED = 3.0
 scenarios transform_stages and transform_stages_wave).
 """
 _SLOW_TO_COMPILE = 3.0
-"""The factor by which compiling takes longer in fixed point (docs/explain/engine.md)."""
+"""The factor by which compiling takes longer in fixed point (docs/lab/engine.md)."""
 
 
 def estimate(run: Run) -> Estimate:

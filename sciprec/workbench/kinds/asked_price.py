@@ -99,7 +99,7 @@ ASKED_PRICE = Kind(
     _run,
     check=_check,
     attributes=stated(primary="price", auxiliary=""),
-    compile_seconds=7.0,  # docs/explain/engine.md
+    compile_seconds=7.0,  # docs/lab/engine.md
     sources=heston_sources,
     moved=moved_model,
     in_files=False,

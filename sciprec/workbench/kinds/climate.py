@@ -39,7 +39,7 @@ from sciprec.workbench.kinds.kind import NUMBER_BYTES, Estimate, Kind, Surroundi
 
 _TENDENCY = 6e-5, 1.3, 2.6
 """Seconds of a climate tendency in fp64 at T42: a V^b (T/42)^c for V prognostic fields, levels
-counted; from docs/lab/climate_transform.md (V = 3) and docs/explain/climate_primitive.md (V = 61).
+counted; from docs/lab/climate_transform.md (V = 3) and docs/lab/climate_primitive.md (V = 61).
 """
 _ELEMENTS_OF_A_THREAD = 50_000
 """Of the state: T42L20 has 120,000, and half of its step takes 4 ms; what threads wait for, 0.5."""
@@ -456,7 +456,7 @@ CLIMATE = Kind(
     variables=_variables,
     estimate=_estimate,
     length=lambda table: (table.days, "day"),
-    compile_seconds=20.0,  # docs/explain/engine.md
+    compile_seconds=20.0,  # docs/lab/engine.md
     kernels=_kernels,
     brief=_brief,
     sources=_sources,

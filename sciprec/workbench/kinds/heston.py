@@ -24,7 +24,7 @@ from sciprec.workbench.kinds.heston_sections import HestonRun
 from sciprec.workbench.kinds.kind import NUMBER_BYTES, Estimate, Kind, Surroundings
 
 _PATH_STEP = 1.2e-8
-"""Seconds of a step of a path in fp64 (docs/explain/heston.md)."""
+"""Seconds of a step of a path in fp64 (docs/lab/heston.md)."""
 _ROUNDED = (
     "Every operation of the paths is rounded in the arithmetic{residuals}. Payments, their "
     "means, errors and bounds are computed from the paths in binary64."
@@ -170,7 +170,7 @@ HESTON = Kind(
     attributes=stated(primary="price", rounded=_ROUNDED, truth_carries=True),
     variables=heston_grid.stored_variables,
     estimate=_estimate,
-    compile_seconds=7.0,  # docs/explain/engine.md
+    compile_seconds=7.0,  # docs/lab/engine.md
     kernels=_kernels,
     brief=_brief,
     sources=heston_sources,

@@ -14,7 +14,7 @@ LEAST_RUNS = 2
 LEAST_COMPONENTS = 3
 MOST_COMPONENTS = 50
 MEMBERS_PER_COMPONENT = 8
-"""Fewer make scores of new runs fall outside too often; measured in docs/explain/verdicts.md."""
+"""Fewer make scores of new runs fall outside too often; measured in docs/lab/verdicts.md."""
 LEAST_MEMBERS = MEMBERS_PER_COMPONENT * LEAST_COMPONENTS
 CONSTANT = 1e-12
 """Relative spread of variables that are constant: rounding of sums in binary64."""
