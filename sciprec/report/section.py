@@ -17,7 +17,7 @@ from sciprec.facets.sections import PageSection
 from sciprec.facets.stages.section import SECTION as STAGES
 from sciprec.foundation.loading import load_plugins
 from sciprec.report.kept import key_of
-from sciprec.report.sections.bounded import level_rows, notes
+from sciprec.report.sections.bounded import level_rows, notes, volatility_rows
 from sciprec.report.sections.distribution import (
     LEAST_OF_PERCENTILES,
     class_rows,
@@ -128,6 +128,7 @@ _FINDINGS = (
     MATRIX_UNIT,
     PageSection("rooflines", lambda of: rooflines_section(of.runs)),
     SCALING,
+    PageSection("volatilities", lambda of: volatility_rows(of.runs)),
     PageSection("levels", lambda of: level_rows(of.runs)),
     ADAPTIVE,
     MONITOR,

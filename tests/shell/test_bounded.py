@@ -45,7 +45,10 @@ def little_result(strikes, shift=0.0, rounding=0.0):
     return SimpleNamespace(
         price=price, bound=np.full(len(strikes), 0.2), rounding_error=np.full(len(strikes), shift),
         tolerance=np.full(len(strikes), 0.25), met=True, n_paths=3, n_steps=4, seconds=0.5,
-        levels=(level,), confidence=0.95, scheme="s", variance_reduction="v", sentences=("dear",),
+        levels=(level,), confidence=0.95, implied_volatility=0.2 + 0.01 * shift + 0 * price,
+        implied_volatility_low=np.full(len(strikes), 0.195),
+        implied_volatility_high=np.full(len(strikes), np.nan), scheme="s",
+        variance_reduction="v", sentences=("dear",),
         **grids,
     )  # fmt: skip
 
@@ -64,8 +67,7 @@ def stand_in(given, backend, compensation=None):
     exact = np.stack([result.price - shift for result in results])
     volatility = 0.2 + 0 * exact
     grid = {
-        "analytic_price": exact, "implied_volatility": volatility + 0.01 * shift,
-        "implied_volatility_bound": 0.005 + 0 * exact, "analytic_implied_volatility": volatility,
+        "analytic_price": exact, "analytic_implied_volatility": volatility,
     }  # fmt: skip
     return surface_dataset(
         strikes, maturities, results, grid, notes=json.dumps(["made up"]), blow_up="",
@@ -102,8 +104,10 @@ def test_a_small_surface_holds_its_bounds_and_its_parts_add_up(backend):
     assert (data["bound"] <= data["tolerance"]).all()
     np.testing.assert_allclose(data["tolerance"], 0.02 * data["price"], rtol=1e-12)
     assert (abs(data["price"] - data["analytic_price"]) <= data["bound"]).all()
-    gap = abs(data["implied_volatility"] - data["analytic_implied_volatility"])
-    assert (gap <= 2 * data["implied_volatility_bound"]).all()
+    low, high = data["implied_volatility_low"], data["implied_volatility_high"]
+    assert (low < data["implied_volatility"]).all() and (data["implied_volatility"] < high).all()
+    exact = data["analytic_implied_volatility"]
+    assert (low <= exact).all() and (exact <= high).all()
     levels = json.loads(data.attrs["levels"])
     names = ["base", "steps"] if backend == "fp64" else ["base", "rounding", "steps"]
     assert [row["level"] for row in levels] == 2 * names
@@ -170,6 +174,7 @@ def test_the_page_shows_bounds_notes_and_levels(monkeypatch, models, tmp_path):
     assert "<li><code>mlu370+correction</code> made up</li>" in text
     assert "Levels: in which arithmetic" in text and '<td class="n">128</td>' in text
     assert "<tspan" not in text.split("<svg")[1]  # a linear axis has no powers of ten
+    assert '<td class="n">0.20050</td><td class="n">0.19500</td><td class="n">–</td>' in text
     for words in ("less the semi-analytic price", "The smile", "What the bound is made of"):
         assert words in text
     runs = read_batch(batch.folder).runs
@@ -178,6 +183,18 @@ def test_the_page_shows_bounds_notes_and_levels(monkeypatch, models, tmp_path):
     row = batch.table[2]
     assert row["variable"] == "rounding of price" and row["errors"]["max_abs"] == 0.001
     assert "errors of price" not in text  # whose differences from fp64 are those of other paths
+
+
+def test_files_of_earlier_versions_have_half_of_the_width(models, tmp_path, blank_figures):
+    def older(given, backend, compensation=None):
+        data = stand_in(given, backend, compensation)
+        data["implied_volatility_bound"] = 0.004 + 0 * data["implied_volatility_low"]
+        return data.drop_vars(["implied_volatility_low", "implied_volatility_high"])
+
+    models["heston"] = older
+    text = workflow.run([scenario()], out=tmp_path / "out").page.read_text(encoding="utf-8")
+    cells = '<td class="n">0.20050</td><td class="n">0.19650</td><td class="n">0.20450</td>'
+    assert cells in text
 
 
 def test_the_tolerance_of_prices_is_one_that_runs_are_judged_by(monkeypatch, models, tmp_path):

@@ -17,6 +17,7 @@ from sciprec.report.stored.batch import StoredRun
 from sciprec.results.comparison.wording import short
 
 MOST_MATURITIES = 3
+MOST_ROWS = 50
 MOST_TOLERANCES = 4.0  # up to which axes are linear and bars whole
 PARTS = ("statistical", "discretisation", "rounding")
 PART_COLOURS = ("#0072B2", "#E69F00", "#D55E00")
@@ -52,6 +53,33 @@ def level_rows(runs: Sequence[StoredRun]) -> list[dict[str, Any]]:
             for level in json.loads(run.dataset.attrs.get("levels", "[]")):
                 rows.append({"label": run.label, **level})
     return rows
+
+
+def volatility_rows(runs: Sequence[StoredRun]) -> dict[str, Any] | None:
+    """The implied volatilities of all runs of a scenario with the intervals that follow from the
+    bounds, the first MOST_ROWS of them; None where its prices have none.
+    """
+    rows = []
+    for run in runs:
+        if run.dataset is None or "analytic_implied_volatility" not in run.dataset:
+            continue
+        data, (low, high) = run.dataset, _volatility_interval(run.dataset)
+        middle, exact = data["implied_volatility"], data["analytic_implied_volatility"]
+        for i, j in np.argwhere(np.isfinite(middle.values)):
+            cells = (float(x.values[i, j]) for x in (middle, low, high, exact))
+            place = {"maturity": float(data["maturity"][i]), "strike": float(data["strike"][j])}
+            rows.append({"label": run.label, **place, "cells": list(cells)})
+    return {"rows": rows[:MOST_ROWS], "left_out": len(rows[MOST_ROWS:])} if rows else None
+
+
+def _volatility_interval(dataset: xr.Dataset) -> tuple[xr.DataArray, xr.DataArray]:
+    """The implied volatilities between which that of the true price is where the bound holds; NaN
+    where an end is open. Files of earlier versions have half of the width.
+    """
+    if "implied_volatility_low" in dataset:
+        return dataset["implied_volatility_low"], dataset["implied_volatility_high"]
+    middle, half = dataset["implied_volatility"], dataset["implied_volatility_bound"]
+    return middle - half, middle + half
 
 
 def notes(runs: Sequence[StoredRun]) -> list[dict[str, str]]:
@@ -157,10 +185,12 @@ def _smile_picture(done: Sequence[StoredRun], order: Sequence[str], name: str) -
                       color=QUIET, linewidth=4, alpha=0.4, label="truth")  # fmt: skip
             for place, run in enumerate(done):  # the first marks are larger: they coincide
                 data = run.dataset.isel(maturity=row)
+                middle, ends = data["implied_volatility"], _volatility_interval(data)
+                reach = np.abs(np.stack([end.values - middle.values for end in ends]))
                 size = 3 + 8 * (len(done) - 1 - place) / len(done)
                 axes.errorbar(
-                    data["strike"].values, 100 * data["implied_volatility"].values,
-                    100 * data["implied_volatility_bound"].values, label=short(run.label),
+                    data["strike"].values, 100 * middle.values,
+                    100 * np.where(np.isnan(reach), 0.0, reach), label=short(run.label),
                     markersize=size,
                     **label_style(run.label, order) | {"linestyle": "none", "elinewidth": 1.2},
                 )  # fmt: skip
@@ -170,7 +200,8 @@ def _smile_picture(done: Sequence[StoredRun], order: Sequence[str], name: str) -
     return Picture(
         svg,
         "The smile: volatilities at which Black's formula gives the prices, their bounds as "
-        "intervals, and the semi-analytic truth. A price outside of Black's range has none.",
+        "intervals, and the semi-analytic truth. A price outside of Black's range has none; an "
+        "interval without one end is drawn on the other side alone.",
     )
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from sciprec.results.output.bounded_prices import PRICED
+from sciprec.results.output.bounded_prices import PRICED, VOLATILITIES
 from sciprec.results.output.variables import describe
 
 GRID = ("maturity", "strike")
@@ -36,7 +36,8 @@ def surface_dataset(
         Dimensions maturity and strike. What all results share and the levels' table (JSON, each
         row with its maturity) are attributes.
     """
-    grids = {name: np.stack([getattr(result, name) for result in results]) for name in PRICED}
+    names = (*PRICED, *VOLATILITIES)
+    grids = {name: np.stack([getattr(result, name) for result in results]) for name in names}
     grids[RELATIVE_ROUNDING] = _share(grids["rounding"], grids["price"], grids["bound"])
     dataset = xr.Dataset(
         {name: (GRID, np.asarray(grid, float)) for name, grid in (grids | dict(values)).items()},

@@ -13,7 +13,7 @@ import xarray as xr
 from sciprec.facets.monitor.attributes import with_monitor
 from sciprec.foundation.errors import InputError
 from sciprec.foundation.timing import Timing
-from sciprec.results.output.bounded_prices import PRICED
+from sciprec.results.output.bounded_prices import PRICED, VOLATILITIES
 from sciprec.results.output.dataset import fixed_point_attributes, prices_dataset, timing_attributes
 from sciprec.results.output.surfaces import RELATIVE_ROUNDING, surface_dataset
 from sciprec.scenario.price_tolerance import price_tolerance
@@ -24,17 +24,14 @@ from sciprec.workbench.kinds.heston_sections import HestonPayoffs, HestonRun, He
 
 _PER_STRIKE = ("price", "standard_error", "analytic_price", "implied_volatility")
 _PER_MATURITY = ("martingale", "martingale_standard_error", "nonfinite_paths")
-_OF_A_SURFACE = (
-    "analytic_price", "implied_volatility", "implied_volatility_bound",
-    "analytic_implied_volatility",
-)  # fmt: skip
+_TRUTHS = ("analytic_price", "analytic_implied_volatility")
 
 
 def stored_variables(given: HestonRun) -> tuple[str, ...]:
     """Names of the variables that a run's file holds."""
     if given.simulation.tolerance is None:
         return (*_PER_STRIKE, *_PER_MATURITY)
-    return (*PRICED, RELATIVE_ROUNDING, *_OF_A_SURFACE)
+    return (*PRICED, *VOLATILITIES, RELATIVE_ROUNDING, *_TRUTHS)
 
 
 def run(
@@ -187,7 +184,7 @@ def _with_a_bound(given: HestonRun, how: dict[str, Any]) -> tuple[xr.Dataset, in
     for maturity in given.payoffs.maturities_years:
         options = grid_options(given.payoffs, maturity)
         results.append(price(model, options, **how))
-        extra.append(_volatilities(model, options, results[-1]))
+        extra.append(_truths(model, options))
     grid = {name: np.stack([row[name] for row in extra]) for name in extra[0]}
     dataset = surface_dataset(
         given.payoffs.strikes, given.payoffs.maturities_years, results, grid,
@@ -225,18 +222,12 @@ def _analytic_prices(model: Any, options: Sequence[Any]) -> np.ndarray:
     return np.array(known)
 
 
-def _volatilities(model: Any, options: Sequence[Any], result: Any) -> dict[str, np.ndarray]:
-    """Semi-analytic prices, and for Europeans the implied volatilities of prices and truths."""
+def _truths(model: Any, options: Sequence[Any]) -> dict[str, np.ndarray]:
+    """Semi-analytic prices, and their implied volatilities for Europeans."""
     from sciprec.heston.semianalytic.black import implied_volatilities
 
     exact = _analytic_prices(model, options)
-    low, middle, high = (
-        implied_volatilities(model, options, result.price + side * result.bound)
-        for side in (-1, 0, 1)
-    )
     return {
         "analytic_price": exact,
-        "implied_volatility": middle,
-        "implied_volatility_bound": 0.5 * (high - low),
         "analytic_implied_volatility": implied_volatilities(model, options, exact),
     }
