@@ -22,6 +22,7 @@ from sciprec.climate.constants import SECONDS_PER_DAY
 from sciprec.climate.running.identity import code_behind, parts_of, state_behind
 from sciprec.climate.running.records import Records
 from sciprec.climate.running.request import Request, Restart
+from sciprec.climate.running.time_statistics import TimeStatistics
 from sciprec.climate.stepping.levels import Level
 from sciprec.foundation import whole
 from sciprec.foundation.arguments import path
@@ -46,6 +47,7 @@ class Saved:
         timed: (n, 2), steps and processor seconds of the sections of these steps.
         seen: what a monitor has seen, as arrays of an `observing.Observer`.
         ladder: of an adaptive run, arrays of its `Control`.
+        statistics: of the interval since the last stored state, of its `TimeStatistics`.
     """
 
     steps: int
@@ -56,6 +58,7 @@ class Saved:
     timed: np.ndarray = field(default_factory=lambda: np.empty((0, 2)))
     seen: dict[str, np.ndarray] = field(default_factory=dict)
     ladder: dict[str, np.ndarray] = field(default_factory=dict)
+    statistics: dict[str, np.ndarray] = field(default_factory=dict)
 
 
 class Checkpoints:
@@ -103,13 +106,14 @@ class Checkpoints:
         self.records = Records(self.path.with_suffix(".states"))
         self.request = request
 
-    def load(self, like: Level) -> Saved | None:
+    def load(self, like: Level, statistics: TimeStatistics) -> Saved | None:
         """What was saved, the records included; None where the run has not begun yet, or begins
         anew: where a file of a Restart that does not last is damaged.
 
         Args:
             like: the level that the run would begin with, whose shapes and types the saved ones
                 have.
+            statistics: of the run, which go on from the saved ones.
 
         Raises:
             InputError: the file cannot be read, is damaged, or is not of this run.
@@ -122,12 +126,14 @@ class Checkpoints:
             self.records.restore(_named(arrays, "record_"))
             _require_fit(saved, like, self.request, self.records)
             self.records.require_whole()
+            statistics.restore(saved.statistics, self.records.shapes)
             return saved
         except (OSError, ValueError) as error:
             why = str(error)
             if isinstance(error, OSError):
                 why = f"{error.strerror}: '{Path(error.filename or self.path).name}'"
         self.records = Records(self.records.path)
+        statistics.begin()
         if self._at_the_end:
             raise InputError(
                 f"the checkpoint '{self.path}' cannot be read ({why}); get both of its files back, "
@@ -277,6 +283,7 @@ def digest(request: Request) -> str:
         request.adaptive and repr((request.adaptive, request.stops)),  # its shares are of the whole
         *([] if request.since == USUAL_START else [repr(request.since)]),
         *([] if not request.tracers else [repr(request.tracers)]),
+        *([] if request.sample_every == 1 else [request.sample_every]),
     )  # fmt: skip
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
@@ -294,7 +301,7 @@ def _require_fit(saved: Saved, like: Level, request: Request, records: Records) 
             if mine is not None and its is not None:
                 whole &= (its.shape, its.dtype) == (mine.shape, mine.dtype)
     whole &= 1 <= len(saved.levels) <= request.scheme.levels
-    whole &= records.variables == set(request.variables)
+    whole &= records.shapes.keys() == set(request.variables)
     whole &= len(records.places) == count
     rows = saved.budgets.values()
     whole &= all(x.shape == (count,) and x.dtype == np.float64 for x in rows)
@@ -322,7 +329,7 @@ def _packed(saved: Saved) -> dict[str, np.ndarray]:
             arrays[f"residual_{i}"] = level.residual
     groups = {
         "budget": saved.budgets, "kernel": saved.kernels, "seen": saved.seen,
-        "ladder": saved.ladder,
+        "ladder": saved.ladder, "statistic": saved.statistics,
     }  # fmt: skip
     for kind, rows in groups.items():
         arrays |= {f"{kind}_{name}": values for name, values in rows.items()}
@@ -341,6 +348,7 @@ def _unpacked(arrays: dict[str, np.ndarray]) -> Saved:
         timed=arrays["timed"],
         seen=_named(arrays, "seen_"),
         ladder=_named(arrays, "ladder_"),
+        statistics=_named(arrays, "statistic_"),
     )
 
 

@@ -11,6 +11,7 @@ from sciprec.climate.equations.tracers import SHAPES, TRACED, Tracer
 from sciprec.foundation.arguments import refused, shown
 from sciprec.foundation.errors import InputError, meant
 from sciprec.foundation.limits import PARAMETER
+from sciprec.foundation.time_methods import prefixes
 
 MOST_TRACERS = 50
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,39}")
@@ -56,7 +57,7 @@ def _tracer(equations: EquationSet, name: Any, start: Any) -> Tracer:
     from sciprec.results.output.variables import VARIABLES  # it brings xarray
 
     taken = {*VARIABLES, *equations.variables, *equations.fields, *equations.budgets}
-    if name in taken or name.startswith("zonal_mean_"):
+    if name in taken or name.startswith(("zonal_mean_", *prefixes())):
         raise InputError(
             f"a tracer is named {name!r}, which is the name of another variable; give it another"
         )

@@ -27,6 +27,7 @@ from sciprec.climate.running.scaled_in_binary32 import ScaledInFormatModel
 from sciprec.climate.running.scaled_model import ScaledModel
 from sciprec.climate.running.start import initial_state, require_possible_winds
 from sciprec.climate.running.team import Steps, Team
+from sciprec.climate.running.time_statistics import Evaluated, TimeStatistics
 from sciprec.climate.stepping.levels import Level
 from sciprec.climate.transform.compiled import Drawing, kernel_states, restore_kernels
 from sciprec.climate.transform.grid import GaussianGrid, Truncation
@@ -76,6 +77,7 @@ class Trajectory:
         adapted: what an adaptive run has done, or None.
         scaling: the scales of places and what changed them, as plain data; None without scales.
         matrix_units: what matrix units of the transforms keep and do, as plain data, or None.
+        sample_seconds: from one state that statistics look at to the next.
     """
 
     time_days: np.ndarray
@@ -97,6 +99,7 @@ class Trajectory:
     adapted: Adapted | None = None
     scaling: dict | None = None
     matrix_units: dict | None = None
+    sample_seconds: float = 0.0
 
 
 def integrate(
@@ -123,6 +126,7 @@ def integrate(
     start_date: Any = None,
     calendar: str | None = None,
     tracers: Mapping[str, float | str] | Sequence[str] | None = None,
+    sample_every: int = 1,
 ) -> Trajectory:
     """Integrate a test case with every operation of the model rounded in the backend's arithmetic.
 
@@ -145,7 +149,8 @@ def integrate(
         stages: arithmetics of the stages of transforms: a name of `formats.stages`, as "mixed-m0",
             a table of the keys of `Stages`, or a Stages; left out: that of the backend.
         variables: names of what to keep, fields and derived variables such as zonal_mean_u and
-            kinetic_energy_spectrum; all fields of the equation set when left out.
+            kinetic_energy_spectrum, and statistics of these between stored states, such as
+            time_mean_u; all fields of the equation set when left out.
         checkpoints: a folder in which the run leaves a checkpoint at output times, and from which
             it goes on, with the same bits, where it was interrupted or has become longer; a
             Restart: its stored fields stay in a file there until they are asked for.
@@ -160,6 +165,7 @@ def integrate(
         start_date: from which days count, such as "2000-01-01"; the trajectory itself has days.
         calendar: of CF, such as "noleap"; left out, "standard".
         tracers: initial field by name, a number or the name of a shape; or names of shapes.
+        sample_every: steps from one state that statistics look at to the next.
 
     Returns:
         The trajectory; where a value became infinite or NaN it ends, with a sentence in `blow_up`.
@@ -240,6 +246,7 @@ def _trajectory(run: Run, grid: GaussianGrid, model: Model) -> Trajectory:
         adapted=None if run.adapting is None else run.adapting.adapted,
         scaling=model.report() if isinstance(model, ScaledModel | ScaledInFormatModel) else None,
         matrix_units=model.matrix_units,
+        sample_seconds=run.request.sample_every * run.request.step_seconds,
     )
 
 
@@ -299,6 +306,9 @@ class Run:
         self.stored: list[int] = []
         self.states: States = InMemory(len({request.first, *request.stops}))
         self.budgets: list[dict[str, np.ndarray]] = []
+        self.statistics = TimeStatistics(
+            request.variables, request.sample_every, request.step_seconds
+        )
         self.store() if checkpoints is None else self.resume(checkpoints)
 
     def warm_up(self) -> None:
@@ -347,7 +357,7 @@ class Run:
         Raises:
             InputError: it lies beyond the end of this run.
         """
-        saved = checkpoints.load(self.levels[0])
+        saved = checkpoints.load(self.levels[0], self.statistics)
         self.states = checkpoints.records
         if saved is None:
             return self.store()
@@ -376,7 +386,8 @@ class Run:
             timed = np.array(self.clock.done).reshape(-1, 2)
             seen = {} if self.observer is None else self.observer.arrays()
             ladder = {} if self.adapting is None else self.adapting.control.arrays()
-            saved = Saved(*done, kernel_states(self.kernels), timed, seen, ladder)
+            statistics = self.statistics.arrays()
+            saved = Saved(*done, kernel_states(self.kernels), timed, seen, ladder, statistics)
             self.checkpoints.save(saved, last)
 
     def advance(self, count: int) -> None:
@@ -400,11 +411,26 @@ class Run:
         return bool(np.isfinite(self.levels[0].values, out=self._finite).all())
 
     def _made(self, count: int) -> float:
-        """Make some steps; the processor seconds that they took."""
+        """Make some steps, after which statistics look at some states; the processor seconds that
+        the steps took.
+        """
+        if not self.statistics.names:
+            return self._advanced(self.steps, count)
+        seconds, done = 0.0, self.steps - self.request.first
+        for more, sampled in self.statistics.pieces(done, count):
+            seconds += self._advanced(self.request.first + done, more)
+            done += more
+            if sampled:
+                with np.errstate(all="ignore"):  # the state may not be finite any more
+                    self.statistics.take(self._evaluated(self.fields(self.levels[0].values)))
+        return seconds
+
+    def _advanced(self, before: int, count: int) -> float:
+        """Make some steps after those before; the processor seconds that they took."""
         if self.observer is None:
-            return self._stepping.advance(self.levels, self.steps, count)
+            return self._stepping.advance(self.levels, before, count)
         both = self._stepping, self._whole
-        return self.observer.advance(*both, self.levels, self.steps, count)
+        return self.observer.advance(*both, self.levels, before, count)
 
     @property
     def days(self) -> float:
@@ -416,18 +442,28 @@ class Run:
         return steps * self.request.step_seconds / SECONDS_PER_DAY
 
     def store(self) -> None:
-        """Keep the fields and budgets of the current state."""
+        """Keep the fields and budgets of the current state, and the statistics of those since the
+        last one. An interval that is cut short by the end of the run goes on in a longer run.
+        """
         self.stored.append(self.steps)
-        how = self.convert.transform, self.request.case.radius_m
         with np.errstate(invalid="ignore", over="ignore"):  # of a start that is not finite
             fields = self.fields(self.levels[0].values)
+            evaluated = self._evaluated(fields)
+            found = self.statistics.values(evaluated)
             self.states.append(
                 {
-                    name: fields[name] if name in fields else derive(name, fields, *how)
+                    name: found[name] if name in found else evaluated(name)
                     for name in self.request.variables
                 }
             )
             self.budgets.append(self.convert.budgets(fields))
+        if (self.steps - self.request.first) % self.request.every == 0:
+            self.statistics.begin()
+
+    def _evaluated(self, fields: Mapping[str, np.ndarray]) -> Evaluated:
+        """A function that gives the variable of a name in the state that has these fields."""
+        how = self.convert.transform, self.request.case.radius_m
+        return lambda name: fields[name] if name in fields else derive(name, fields, *how)
 
     def fields(self, state: np.ndarray) -> dict[str, np.ndarray]:
         """Fields in SI units of a state."""

@@ -75,6 +75,7 @@ def run(
     stored: Any = None,
     stages: Any = None,
     variables: Sequence[str] | None = None,
+    sample_every: int = 1,
     checkpoints: str | Path | Restart | None = None,
     progress: Callable[[float], None] | None = None,
     perturbation: Perturbation | None = None,
@@ -125,7 +126,10 @@ def run(
         stages: arithmetics of the transforms' stages: a name such as "mixed-m0" or a table of
             legendre, sums, fourier, kept, kept_orders and kept_degrees; left out: the backend's.
         variables: names of what to keep, fields and derived variables such as zonal_mean_u and
-            kinetic_energy_spectrum; all fields of the equation set when left out.
+            kinetic_energy_spectrum; all fields of the equation set when left out. time_mean_u,
+            time_maximum_u, time_minimum_u and time_sum_u are of the states since the stored one
+            before, for any variable in the place of u; see docs/reference/climate.md.
+        sample_every: steps from one state that these statistics look at to the next.
         checkpoints: a folder in which the run leaves a checkpoint at output times, and from which
             it goes on, with the same bits, where it was interrupted or has become longer; a
             Restart of sciprec.climate.running.request: what it stores is read from there when
@@ -173,7 +177,7 @@ def run(
         variables=variables, checkpoints=checkpoints, progress=progress, perturbation=perturbation,
         threads=threads, monitor=plan_from(monitor), adaptive=keeping,
         initial=fields_given(initial, initial_fields, case, start_from),
-        start_date=start_date, calendar=calendar, tracers=tracers,
+        start_date=start_date, calendar=calendar, tracers=tracers, sample_every=sample_every,
     )  # fmt: skip
     request = started_from(request, start_from, initial_fields, start_date, calendar)
     return with_dates(run_request(request, counting))

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from sciprec.climate.running.request import Request
 from sciprec.climate.stages.needed_room import StagedRoom
+from sciprec.foundation.time_methods import over_time
 
 PROCESS_BYTES = 320_000_000
 """Of Python, its packages, compiled kernels, and of the pieces in which files are written."""
 _NUMBER_BYTES = 8
+_SUMMED = 2
+"""Arrays of a statistic over time: a sum, and what its additions rounded off."""
 _TIMES_STORED = 3
 """How often the fields of one stored state are there at once: made, derived from, and written."""
 
@@ -28,7 +31,9 @@ def bytes_of_run(request: Request) -> int:
     transforms = 16 * (number + 2) * (nlat + 32) + 64 * nlat + 32 * nlon + 2 * nlon * nlat
     tendency = 4 * columns * coefficients + 2 * columns * nlon * nlat
     implicit = (number + 2) * most**2 + 17 * coefficients
-    stored = _TIMES_STORED * len(request.variables) * most * nlon * nlat
+    statistics = sum(bool(over_time(name)[0]) for name in request.variables)
+    arrays = _TIMES_STORED * len(request.variables) + _SUMMED * statistics
+    stored = arrays * most * nlon * nlat
     numbers = states + tables + transforms + tendency + implicit + stored
     return _NUMBER_BYTES * numbers + PROCESS_BYTES + _bytes_of_stages(request, columns)
 

@@ -152,9 +152,9 @@ class Records:
         self._digests = [self._digests[k] for k in kept]
 
     @property
-    def variables(self) -> set[str]:
-        """Names of the fields of a record."""
-        return set(self._layout)
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """Shapes of the fields of a record, by name."""
+        return dict(self._layout)
 
     @property
     def _bytes(self) -> int:

@@ -31,7 +31,8 @@ from sciprec.foundation.arguments import names, refused, whole, word
 from sciprec.foundation.dates import USUAL_START, StartDate
 from sciprec.foundation.dates import start_date as dated
 from sciprec.foundation.errors import InputError, meant
-from sciprec.foundation.limits import CLIMATE, THREADS, require_few_states
+from sciprec.foundation.limits import CLIMATE, MOST_SAMPLED_STEPS, THREADS, require_few_states
+from sciprec.foundation.time_methods import over_time, prefixes, statistics_of
 from sciprec.instruments.assigning.assigned_backend import AssignedBackend
 from sciprec.instruments.assigning.policies import require_stages as require_stages_of
 from sciprec.instruments.assigning.scaling import DYNAMIC, ScaledBackend
@@ -88,6 +89,7 @@ class Request:
         tracers: that the flow carries; the equations are with them.
         start: of a branch, what it goes on from; or None.
         first: number of the step after which it begins; 0 without one.
+        sample_every: steps from one state that statistics look at to the next.
     """
 
     case: Case
@@ -114,6 +116,7 @@ class Request:
     tracers: tuple[Tracer, ...] = ()
     start: Start | None = None
     first: int = 0
+    sample_every: int = 1
 
     @property
     def update(self) -> Backend:
@@ -145,6 +148,7 @@ def check_request(
     start_date: Any = None,
     calendar: str | None = None,
     tracers: Any = None,
+    sample_every: int = 1,
 ) -> Request:
     """Return the request whose arguments these are, those of `sciprec.climate.integrate`.
 
@@ -202,6 +206,9 @@ def check_request(
         )
     chosen = _checked_stages(stages, arithmetic, row, checked.fourier, sums)
     kept_variables = _checked_variables(equations, variables)
+    sample_every = _checked_sampling(sample_every, kept_variables, every)
+    if adaptive is not None:
+        _require_no_statistics(kept_variables)
     threads = whole("threads", threads, *THREADS)
     if progress is not None and not callable(progress):
         raise refused("progress", progress, "a function of the simulated days, or None")
@@ -228,6 +235,7 @@ def check_request(
         initial=initial,
         since=dated(start_date, calendar),
         tracers=carried,
+        sample_every=sample_every,
     )
 
 
@@ -340,15 +348,45 @@ def _resolve_scheme(name, parameters) -> TimeScheme:
 
 def _checked_variables(equations: EquationSet, given) -> tuple[str, ...]:
     """The fields and derived variables to keep, in the order of the set."""
-    known = equations.fields + derived_names(equations.fields)
+    plain = equations.fields + derived_names(equations.fields)
+    known = plain + tuple(name for each in plain for name in statistics_of(each))
     wanted = equations.fields if given is None else names("variables", given)
     for name in wanted:
         if name not in known:
             raise InputError(
-                f"unknown variable {name!r} of the equations {equations.name!r}; "
-                f"known: {', '.join(known)}{meant(name, known)}"
+                f"unknown variable {name!r} of the equations {equations.name!r}; known: "
+                f"{', '.join(plain)}, and {', '.join(prefixes())} before each of these"
+                f"{meant(name, known)}"
             )
     return tuple(name for name in known if name in wanted)
+
+
+def _checked_sampling(sample_every: object, variables: tuple[str, ...], every: int) -> int:
+    """The steps between the states that statistics look at, which fit those between stored ones."""
+    steps = whole("sample_every", sample_every, 1, MOST_SAMPLED_STEPS)
+    if steps == 1:
+        return steps
+    if not any(over_time(name)[0] for name in variables):
+        raise InputError(
+            "sample_every is given without a variable such as time_mean_u; leave it out, or name "
+            "one in variables"
+        )
+    if every % steps:
+        raise InputError(
+            f"sample_every = {steps} does not divide the {every} steps from one stored state to "
+            f"the next; take a divisor of {every}, or another output_hours"
+        )
+    return steps
+
+
+def _require_no_statistics(variables: tuple[str, ...]) -> None:
+    """Refuse statistics of adaptive runs."""
+    over = [name for name in variables if over_time(name)[0]]
+    if over:
+        raise InputError(
+            f"the variable {over[0]!r} is given beside adaptive, whose blocks of steps are made "
+            "again in other arithmetics; leave it out, or make its mean of the stored states"
+        )
 
 
 def _checked_compensation(known: tuple[str, ...], compensation) -> dict[str, Compensation]:

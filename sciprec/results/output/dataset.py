@@ -10,6 +10,7 @@ import numpy as np
 import xarray as xr
 
 from sciprec.foundation.dates import USUAL_START, StartDate
+from sciprec.foundation.time_methods import over_time
 from sciprec.results.output.pieces import TIME, read_later
 from sciprec.results.output.variables import VARIABLES, ZONAL_MEAN, Variable, describe, of_equations
 
@@ -31,7 +32,7 @@ def trajectory_dataset(trajectory: Any, since: StartDate = USUAL_START) -> xr.Da
             (dictionaries of arrays (nt, nlat, nlon) or (nt, levels, nlat, nlon), and (nt,); fields
             may be what reads them when it is indexed), units (of variables whose unit is not the
             table's), vertical (sigma and sigma_bnds, or nothing), radius_m, step_seconds, steps,
-            blow_up, timing, fixed_point.
+            blow_up, timing, fixed_point; with statistics over time sample_seconds.
         since: the date from which its days count.
 
     Returns:
@@ -61,7 +62,7 @@ def trajectory_dataset(trajectory: Any, since: StartDate = USUAL_START) -> xr.Da
     for axis, edges in bounds.items():
         dataset[f"{axis}_bnds"] = ((axis, "bnds"), edges)
         dataset[axis].attrs["bounds"] = f"{axis}_bnds"
-    dataset = _with_whole_circle(_with_formula_terms(dataset))
+    dataset = _with_intervals(_with_whole_circle(_with_formula_terms(dataset)), trajectory)
     dataset.attrs = {
         "step_seconds": float(trajectory.step_seconds),
         "steps": int(trajectory.steps),
@@ -180,13 +181,29 @@ def _placed(name: str, values: Any) -> tuple[tuple[str, ...], Any]:
         levels = ("sigma",) if np.ndim(values) == 3 else ()
         return ("total_wavenumber", "time", *levels), np.moveaxis(np.asarray(values), -1, 0)
     values = values if isinstance(values, np.ndarray) else read_later(values)
-    own_axes = ("lat",) if name.startswith(ZONAL_MEAN) else ("lat", "lon")
+    own_axes = ("lat",) if over_time(name)[1].startswith(ZONAL_MEAN) else ("lat", "lon")
     return ("time", *(["sigma"] if np.ndim(values) > 1 + len(own_axes) else []), *own_axes), values
+
+
+def _with_intervals(dataset: xr.Dataset, trajectory: Any) -> xr.Dataset:
+    """The dataset with the bounds of time that its statistics are over: from the stored state
+    before; of the first, which has none, of no length.
+    """
+    statistics = [name for name in dataset.data_vars if over_time(str(name))[0]]
+    if not statistics:
+        return dataset
+    for name in statistics:
+        dataset[name].attrs["cell_methods"] += f" (interval: {trajectory.sample_seconds:.12g} s)"
+    days = dataset[TIME].values
+    edges = np.stack([np.concatenate((days[:1], days[:-1])), days], axis=1)
+    dataset[f"{TIME}_bnds"] = ((TIME, "bnds"), edges)
+    dataset[TIME].attrs["bounds"] = f"{TIME}_bnds"
+    return dataset
 
 
 def _with_whole_circle(dataset: xr.Dataset) -> xr.Dataset:
     """The dataset with the scalar longitude that stands for the circle of zonal means."""
-    means = [name for name in dataset.data_vars if str(name).startswith(ZONAL_MEAN)]
+    means = [n for n in dataset.data_vars if over_time(str(n))[1].startswith(ZONAL_MEAN)]
     if not means:
         return dataset
     for name in means:

@@ -21,11 +21,12 @@ _PLAIN = ("standard", "proleptic_gregorian")
 def with_dates(dataset: xr.Dataset) -> xr.Dataset:
     """The dataset with dates in place of days along time, as xarray reads them from its file:
     datetime64[ns] where that holds all of them, else dates of cftime. They are right to the
-    microsecond, and the encoding says the unit with which they are written again.
+    microsecond, and the encoding says the unit with which they are written again. Variables that
+    others name as their coordinates are coordinates, likewise.
     """
     about = dataset[TIME].attrs
     units, calendar = str(about["units"]), str(about["calendar"])
-    result = dataset
+    result = _with_named_coordinates(dataset)
     for name in (TIME, str(about.get("bounds", ""))):
         if name not in dataset:
             continue
@@ -34,6 +35,17 @@ def with_dates(dataset: xr.Dataset) -> xr.Dataset:
         new = xr.Variable(old.dims, _dates(old.values, units, calendar), attrs)
         new.encoding = {"units": units, "calendar": calendar, "dtype": old.dtype}
         result = result.assign_coords({name: new}) if name == TIME else result.assign({name: new})
+    return result
+
+
+def _with_named_coordinates(dataset: xr.Dataset) -> xr.Dataset:
+    """The dataset whose attributes `coordinates` are what they name; xarray writes them again."""
+    named = {name: str(v.attrs.get("coordinates", "")).split() for name, v in dataset.items()}
+    result = dataset.copy()
+    for name, others in named.items():
+        if others and all(other in dataset for other in others):
+            result = result.set_coords(others)
+            del result[name].attrs["coordinates"]
     return result
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from sciprec.foundation.time_methods import over_time
+
 
 @dataclass(frozen=True)
 class Variable:
@@ -194,19 +196,37 @@ def of_equations(
     """
     rows = dict(VARIABLES)
     for names, attributes in ((fields, _POINT), (budgets, _MEAN)):
-        for name in (name.removeprefix(ZONAL_MEAN) for name in names):
+        for name in (over_time(name)[1].removeprefix(ZONAL_MEAN) for name in names):
             description = Variable("1", name.replace("_", " "), attributes=attributes)
             row = rows.get(name, description)
             rows[name] = replace(row, units=units.get(name, row.units))
     return rows
 
 
+def _over_time(method: str, row: Variable) -> Variable:
+    """The row of a statistic over the time from one stored state to the next."""
+    attributes = dict(row.attributes)
+    others = attributes.get("cell_methods", "").removeprefix("time: point")
+    others = others.removeprefix("time: ").strip()  # time: lat: point
+    attributes["cell_methods"] = f"{others} time: {method}".strip()
+    summed = method == "sum"
+    return replace(
+        row, units=f"{row.units} s" if summed else row.units,
+        long_name=f"{method} over time of {row.long_name}",
+        standard_name=None if summed else row.standard_name, attributes=tuple(attributes.items()),
+    )  # fmt: skip
+
+
 def describe(name: str, rows: Mapping[str, Variable] = VARIABLES) -> Variable:
-    """The table's row of a variable; a zonal mean has that of its field.
+    """The table's row of a variable; a zonal mean has that of its field, and a statistic over time
+    that of its variable.
 
     Raises:
         KeyError: the table has no such row; add one.
     """
+    method, variable = over_time(name)
+    if method and name not in rows:
+        return _over_time(method, describe(variable, rows))
     field = name.removeprefix(ZONAL_MEAN)
     if field != name and field in rows:
         row = rows[field]

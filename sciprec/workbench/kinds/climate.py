@@ -26,8 +26,9 @@ from sciprec.facets.tables import Section, as_tuple, key, limited
 from sciprec.facets.values import KnownArithmetic, PlainValue, Registered
 from sciprec.foundation.errors import InputError
 from sciprec.foundation.limits import CLIMATE as LIMITS
-from sciprec.foundation.limits import SCALES, require_few_states
+from sciprec.foundation.limits import MOST_SAMPLED_STEPS, SCALES, require_few_states
 from sciprec.foundation.loading import load_plugins
+from sciprec.foundation.time_methods import over_time
 from sciprec.precision.formats.backend import TRUTH, resolve_backend
 from sciprec.results.output.stated import stated
 from sciprec.results.output.variables import ZONAL_MEAN
@@ -41,6 +42,8 @@ _TENDENCY = 6e-5, 1.3, 2.6
 """Seconds of a climate tendency in fp64 at T42: a V^b (T/42)^c for V prognostic fields, levels
 counted; from docs/lab/climate_transform.md (V = 3) and docs/lab/climate_primitive.md (V = 61).
 """
+_SAMPLE = 1.5
+"""Tendencies in fp64 that the fields of a state for statistics over time take as long as."""
 _ELEMENTS_OF_A_THREAD = 50_000
 """Of the state: T42L20 has 120,000, and half of its step takes 4 ms; what threads wait for, 0.5."""
 _ROUNDED = (
@@ -51,6 +54,7 @@ _ROUNDED = (
 _NO_KERNEL = {
     "days", "output_hours", "step_seconds", "truncation", "checkpoints", "variables",
     "count_operations", "initial", "initial_fields", "start_from", "start_date", "calendar",
+    "sample_every",
 }  # fmt: skip
 """Keys of the table that no kernel depends on."""
 
@@ -127,7 +131,13 @@ class ClimateRun(Section):
     )  # fmt: skip
     variables: _SomeNames | None = Field(
         default=None, examples=['variables = ["height", "vorticity"]'],
-        description="an array of names of fields to store; left out, all of them",
+        description="an array of names of fields to store, and of their statistics between stored "
+        "states, such as time_mean_u; left out, all fields",
+    )  # fmt: skip
+    sample_every: int = Field(
+        default=1, ge=1, le=MOST_SAMPLED_STEPS, examples=["sample_every = 6"],
+        description="a whole number, from 1 to 1000000: steps from one state that statistics "
+        "such as time_mean_u look at to the next", json_schema_extra={"unit": "steps"},
     )  # fmt: skip
     stored: _StoredName | None = Field(
         default=None, examples=['stored = "fp16"'],
@@ -302,7 +312,7 @@ def _wrong_by_itself(table: ClimateRun, compensation: Any, backend: str) -> list
     """Complaints about single parts of a table whatever the others say, a sentence each."""
     plain: dict[str, Any] = {
         "parameters": {}, "variables": None, "stored": None, "time_scheme": None,
-        "days": 1.0, "output_hours": 24.0, "step_seconds": None,
+        "days": 1.0, "output_hours": 24.0, "step_seconds": None, "sample_every": 1,
     }  # fmt: skip
     span = {name: getattr(table, name) for name in ("days", "output_hours", "step_seconds")}
     filtered = {"time_scheme": table.time_scheme}
@@ -338,9 +348,10 @@ def _estimate(table: ClimateRun, variant: Variant, slowness: float) -> Estimate:
     levels = max(levels for _, levels in layout)
     points = sum(_points(name, request.truncation) for name in request.variables)
     numbers = (len(request.stops) + 1) * levels * points
+    samples = steps // table.sample_every if any(over_time(n)[0] for n in request.variables) else 0
     return Estimate(
         f"{steps:,} steps of {scheme.name} at {request.truncation.name}",
-        steps * scheme.tendencies * tendency * slowness,
+        (steps * scheme.tendencies * slowness + samples * _SAMPLE) * tendency,
         numbers * NUMBER_BYTES / 1e6,
         memory_megabytes=bytes_of_run(request) / 1e6,
     )
@@ -348,6 +359,7 @@ def _estimate(table: ClimateRun, variant: Variant, slowness: float) -> Estimate:
 
 def _points(name: str, truncation: Any) -> int:
     """Values of a variable on one level."""
+    _, name = over_time(name)
     if name.endswith("_spectrum"):
         return truncation.number + 1
     return truncation.nlat * (1 if name.startswith(ZONAL_MEAN) else truncation.nlon)
@@ -373,6 +385,7 @@ def _brief(table: ClimateRun) -> ClimateRun:
             "checkpoints": None,
             "start_from": None,
             "count_operations": False,
+            "sample_every": 1,
         }
     )
 
