@@ -121,6 +121,7 @@ def _rows_of(batch: StoredBatch, scenario: str) -> list[dict[str, Any]]:
             "status": run.verdict.status,
             "verdict": STATUS_WORDS[run.verdict.status],
             "reason": run.verdict.short,
+            "margin": run.verdict.margin if math.isfinite(run.verdict.margin) else None,
             "file": run.file if run.dataset is not None else None,
             "seconds": run.processor_time.seconds if run.processor_time else None,
             "variable": None, "units": None, "nonfinite": None, "errors": {},
@@ -146,7 +147,7 @@ def _failed_member(member: StoredMember) -> dict[str, Any]:
     return {
         "scenario": member.scenario, **member.variant.as_dict(), "member": member.member,
         "status": "failed", "verdict": STATUS_WORDS["failed"],
-        "reason": f"member {member.member}: {member.failure}", "file": None,
+        "reason": f"member {member.member}: {member.failure}", "margin": None, "file": None,
         "seconds": None, "variable": None, "units": None, "nonfinite": None, "errors": {},
         "growth": None, "drift": None, "fixed_point": None, "idle_roles": None,
     }  # fmt: skip

@@ -33,7 +33,7 @@ def runs(backend):
     return [
         {
             "scenario": "quickstart_climate", "backend": backend, "label": backend,
-            "status": "beyond", "reason": "too far off",
+            "status": "beyond", "reason": "too far off", "margin": 3.14,
             "variable": "height", "units": "m", "nonfinite": 0,
             "errors": {"max_abs": 15.0, "relative_l2": 8.2e-4, "decimal_digits": 3.1},
             "seconds": 6.05,
@@ -77,8 +77,8 @@ def test_pipes_follow_columns_and_keys_80_of_their_own(columns, call, monkeypatc
 
 
 def test_wide_terminals_show_all_and_narrow_ones_the_verdict(printed):
-    wide, narrow = (printed(w, console.print_runs, runs("fp16")) for w in (120, 60))
-    assert "not finite" in wide and "6.05 s" in wide
+    wide, narrow = (printed(w, console.print_runs, runs("fp16")) for w in (130, 60))
+    assert "not finite" in wide and "6.05 s" in wide and "× 3.1" in wide
     shown, _, left_out = narrow.partition("not shown for want of width: ")
     assert "not finite" not in shown and "not finite" in " ".join(left_out.split())
     assert "want of width" not in wide

@@ -63,8 +63,8 @@ def batch(count, folder):
     """A batch of some runs, one of which failed."""
     row = {
         "scenario": "jet", "label": "fp16", "status": "beyond", "variable": "height", "units": "m",
-        "nonfinite": 0, "errors": {"max_abs": 15.0, "relative_l2": 8.2e-4, "decimal_digits": 3.1},
-        "seconds": 6.05,
+        "margin": 2.0, "nonfinite": 0, "seconds": 6.05,
+        "errors": {"max_abs": 15.0, "relative_l2": 8.2e-4, "decimal_digits": 3.1},
     }  # fmt: skip
     failed = row | {"status": "failed", "variable": None, "errors": {}, "nonfinite": None}
     failure = Outcome("jet", Variant("bf16"), "x.nc", 1.0, f"out of luck {NASTY}")

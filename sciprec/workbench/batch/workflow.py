@@ -21,7 +21,7 @@ from sciprec.foundation.origin import provenance
 from sciprec.foundation.shipped import EXAMPLES, is_example, shipped
 from sciprec.foundation.whole import put_back
 from sciprec.precision.formats.backend import backend_names
-from sciprec.results.comparison.verdicts import STATUS_WORDS
+from sciprec.results.comparison.verdicts import STATUS_WORDS, Verdict, margin_in_words
 from sciprec.results.comparison.wording import digits, duration, number
 from sciprec.results.output.files import NETCDF, suffix_of
 from sciprec.results.output.folders import alone_in, require_own_page
@@ -61,7 +61,7 @@ class BatchResult(Shown):
         folder, page: where everything is.
         files: the netCDF files of the runs that succeeded.
         table: one dictionary per run: scenario, backend, compensation, label, status, reason,
-            errors, seconds, ...
+            margin (the error over its tolerance, None without one), errors, seconds, ...
         failures: the runs that failed, each with its sentence.
         notes: sentences about the folder, and about roles that no operation of a run has.
     """
@@ -125,6 +125,7 @@ def runs_listing(table: Sequence[dict[str, Any]]) -> Listing:
             row["scenario"],
             row["label"],
             STATUS_WORDS[row["status"]],
+            _margin(row),
             row["variable"] or "–",
             largest.strip(),
             number(errors.get("relative_l2")),
@@ -133,11 +134,19 @@ def runs_listing(table: Sequence[dict[str, Any]]) -> Listing:
             duration(row["seconds"]),
         ))  # fmt: skip
     return Listing(
-        ("scenario", "arithmetic", "verdict", "variable"),
+        ("scenario", "arithmetic", "verdict", "tolerance", "variable"),
         ("largest error", "relative l2", "digits", "not finite", "time"),
         rows,
-        droppable=("not finite", "time", "variable", "largest error", "digits"),
+        droppable=("not finite", "time", "variable", "largest error", "digits", "tolerance"),
     )
+
+
+def _margin(row: dict[str, Any]) -> str:
+    """How far the error that is judged is from the tolerance, as the cells of the page say it."""
+    if row["margin"] is None:
+        return "–"
+    words = margin_in_words(Verdict(row["status"], "", row["margin"]))
+    return "–" if words == STATUS_WORDS[row["status"]] else words
 
 
 def run(
