@@ -53,6 +53,8 @@ CLIMATE: dict[str, Range] = {
 PERTURBATION = Range("a number above 0, at most 0.1, such as 1.0e-14", above=0, most=0.1)
 PARAMETER = Range("a finite number")
 MOST_STORED_STATES = 10_000
+OUTPUT_TYPES = ("float64", "float32")
+"""Types of the numbers of stored fields, the usual one first."""
 MOST_SAMPLED_STEPS = 1_000_000
 """Most steps from one state that statistics look at to the next."""
 

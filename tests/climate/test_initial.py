@@ -2,6 +2,7 @@
 the same bits, winds and levels are those of an oracle without shared code, bad files are refused.
 """
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -21,6 +22,7 @@ from sciprec.climate.transform.grid import GaussianGrid
 from sciprec.foundation.errors import InputError
 from sciprec.foundation.timing import Timing
 from sciprec.results.output.dataset import trajectory_dataset
+from sciprec.results.output.given_fields import possible
 from sciprec.workbench.kinds import kind_of, parse_scenario
 from tests.climate.small_models import SMALL
 
@@ -244,6 +246,166 @@ def test_levels_are_interpolated_in_log_p_as_numpy_does():
     )  # fmt: skip
     mine = south_to_north(state.orography)[2:-2, :-1]
     np.testing.assert_allclose(mine, rows / GRAVITY_M_PER_S2, rtol=2e-3, atol=1e-6)
+
+
+def hybrid(draw, sigma_like=False):
+    """The atmosphere of `air` on hybrid levels, in a random spelling; their ap (Pa) and b."""
+    b = np.sort(draw.uniform(0.0, 1.0, 4))
+    ap = np.zeros(4) if sigma_like else np.sort(draw.uniform(500.0, 9000.0, 4)) * (1 - b)
+    ap[0] += 2000.0 * (not sigma_like)
+    b[0] *= sigma_like
+    order = draw.permutation(4)
+    given = air().drop_vars("level").rename(level="lev")
+    given = given.isel(lev=np.arange(4)[order])
+    pressure, unit = (1.0, "Pa") if draw.random() < 0.5 else (100.0, "hPa")
+    terms, how = "ps: sp", draw.integers(3)
+    if how == 0:
+        given["hyam"] = ("lev", ap[order] / 1e5, {"units": "1"})
+        given["P0"] = ((), 1e5 / pressure, {"units": unit})
+        terms = f"a: hyam b: hybm p0: P0 {terms}"
+    else:  # some say a where they mean ap
+        given["hyam"] = ("lev", ap[order] / pressure, {"units": unit})
+        terms = f"{'a' if how == 1 else 'ap'}: hyam b: hybm {terms}"
+    given["hybm"] = ("lev", b[order], {"units": "1"})
+    about = {
+        "formula_terms": terms, "positive": "down", "units": draw.choice(["1", "hPa", "level"]),
+        "standard_name": "atmosphere_hybrid_sigma_pressure_coordinate",
+    }  # fmt: skip
+    return given.assign_coords(lev=("lev", order + 1.0, about)), ap, b
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_hybrid_levels_are_interpolated_in_log_p_of_their_own_column(seed, tmp_path):
+    """As numpy does in each column, whatever the file calls a and b; levels of sigma alone give
+    what sigma levels give.
+    """
+    draw = np.random.default_rng(seed)
+    given, ap, b = hybrid(draw, sigma_like=seed == 0)
+    numbers = 200.0 + 20.0 * np.arange(4.0)
+    given["t"] = given.t * 0 + given.lev.copy(data=numbers[given.lev.values.astype(int) - 1])
+    given.to_netcdf(tmp_path / "hybrid.nc")
+    for source in (given, tmp_path / "hybrid.nc"):
+        state, *_ = start("held_suarez", source, **LEVELS)
+        pressure = south_to_north(state.surface_pressure)
+        found = south_to_north(state.temperature)
+        for _ in range(40):
+            j, i = draw.integers(pressure.shape[0]), draw.integers(pressure.shape[1])
+            known = np.log(ap + b * pressure[j, i])
+            wanted = np.log(state.levels.full * pressure[j, i])
+            exact = np.interp(wanted, known, numbers)
+            np.testing.assert_allclose(found[:, j, i], exact, rtol=1e-12)
+    fields = fields_given(given, None, "held_suarez")
+    assert "linear in ln p from 4 hybrid levels" in fields.in_words(GRID.lat, GRID.lon)
+    if seed == 0:
+        sigma = given.drop_vars(["hyam", "hybm", "P0"], errors="ignore").assign_coords(
+            lev=("lev", given.hybm.values, {"standard_name": "atmosphere_sigma_coordinate"})
+        )
+        other, *_ = start("held_suarez", sigma, **LEVELS)
+        np.testing.assert_allclose(other.temperature, state.temperature, rtol=1e-12)
+
+
+def test_sigma_below_a_top_is_a_hybrid_of_it():
+    """p = ptop + sigma (ps - ptop)."""
+    about = {
+        "standard_name": "atmosphere_sigma_coordinate",
+        "formula_terms": "sigma: level ps: sp ptop: top",
+    }
+    sigma = np.array([0.85, 0.5, 0.98, 0.25])
+    given = air().assign(top=((), 20.0, {"units": "hPa"}))
+    given = given.assign_coords(level=("level", sigma, about))
+    same = given.assign(ap=("level", 2000.0 * (1 - sigma)), b=("level", sigma))
+    same = same.assign_coords(level=("level", sigma, {"formula_terms": "ap: ap b: b ps: sp"}))
+    states = [start("held_suarez", each, **LEVELS)[0] for each in (given, same)]
+    plain, *_ = start("held_suarez", given.assign(top=0.0 * given.top), **LEVELS)
+    np.testing.assert_array_equal(states[0].temperature, states[1].temperature)
+    assert np.abs(states[0].temperature - plain.temperature).max() > 0.1
+
+
+def test_possible_values_are_those_of_the_planet(monkeypatch):
+    """A wind that no planet of this size has is refused on the Earth and elsewhere; what is too
+    fast here may be so on a planet of another radius.
+    """
+    for share in (0.995, 1.005):
+        assert possible("u", share * RADIUS_M) == (-250.0, 250.0)
+        assert possible("vorticity", share * RADIUS_M) == (-0.1, 0.1)
+    for share in (0.001, 0.05, 0.9, 2.0, 12.0):
+        assert possible("v", share * RADIUS_M) == (-1e4, 1e4)
+        assert possible("divergence", share * RADIUS_M)[1] == pytest.approx(4.0 / share)
+        assert possible("height", share * RADIUS_M) == possible("height", RADIUS_M)
+    monkeypatch.setitem(CASES, "small", replace(CASES["williamson_5"], radius_m=RADIUS_M / 20))
+    lat, lon = regular(12, 24, False)
+    fields, *_ = weather(0, lat, lon)
+    fast = dataset(fields | {"u": 40 * fields["u"]}, lat, lon)
+    with pytest.raises(InputError, match="accepted for u: -250 to 250 m s-1"):
+        start("williamson_5", fast)
+    start("small", fast)
+    with pytest.raises(InputError, match="accepted for u: -10000 to 10000 m s-1"):
+        start("small", dataset(fields | {"u": 4e4 * fields["u"]}, lat, lon))
+
+
+def renamed(x, draw):
+    """A variable under another's name, or one that nobody knows."""
+    names = list(x.variables)
+    return x.rename({draw.choice(names): draw.choice(["q", "ps", "lnsp", "lat2", "zz"])})
+
+
+def without(x, draw):
+    """A variable is gone."""
+    return x.drop_vars(draw.choice(list(x.variables)))
+
+
+def with_strange_attribute(x, draw):
+    """An attribute is another text, a number, or gone."""
+    variable = x[draw.choice(list(x.variables))]
+    name = draw.choice(["units", "formula_terms", "standard_name", "positive", "axis"])
+    strange = [
+        "", "b:", "a: b: ps:", "ap: nowhere b: hybm ps: sp", "a: sp b: hybm", "hPa", "furlong", 3,
+        "a: hyam b: hybm p0: lev", "atmosphere_sigma_coordinate", "degrees_north",
+    ]  # fmt: skip
+    variable.attrs[str(name)] = strange[draw.integers(len(strange))]
+    return x.assign_coords({variable.name: variable}) if variable.name in x.coords else x.assign(
+        {variable.name: variable})  # fmt: skip
+
+
+def with_strange_values(x, draw):
+    """Some values of a variable, or all, are no numbers, infinite, zero, negative or huge."""
+    name = draw.choice(list(x.variables))
+    if draw.random() < 0.2:
+        return x.assign({name: x[name].astype(str)})
+    values = np.array(x[name].values, float)
+    at = draw.random(values.shape) < draw.choice([0.1, 1.0])
+    values[at] = draw.choice([np.nan, np.inf, 0.0, -1.0, 1e30, 0.5])
+    return x.assign({name: x[name].copy(data=values)})
+
+
+def with_other_axes(x, draw):
+    """Axes are shorter, backwards, longer, of one value, or other ones."""
+    axis = draw.choice(list(x.dims))
+    ways = [lambda: x.isel({axis: slice(0, 1)}), lambda: x.isel({axis: slice(0, 0)}),
+            lambda: x.isel({axis: slice(None, None, -1)}), lambda: x.expand_dims("member"),
+            lambda: x.expand_dims(time=3), lambda: x.rename({axis: "n"}),
+            lambda: x.isel({axis: [0, 0, 1, 2]}), lambda: x.transpose()]  # fmt: skip
+    return ways[draw.integers(len(ways))]()
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_a_strange_file_gives_a_state_or_a_sentence(seed):
+    """One to three damages: whatever is read is finite, whatever is not gets one line."""
+    draw = np.random.default_rng(1000 + seed)
+    given, *_ = hybrid(draw)
+    ways = (renamed, without, with_strange_attribute, with_strange_values, with_other_axes)
+    for _ in range(draw.integers(1, 4)):
+        try:
+            given = ways[draw.integers(len(ways))](given, draw)
+        except (ValueError, KeyError, TypeError, UserWarning):  # xarray does not let it be made
+            continue
+    try:
+        state, *_ = start("held_suarez", given, **LEVELS)
+    except InputError as error:
+        assert "\n" not in str(error) and len(str(error)) > 30, error
+        return
+    for name in ("u", "v", "temperature", "surface_pressure"):
+        assert np.isfinite(getattr(state, name)).all(), name
 
 
 WIND = ("level", "latitude", "longitude")

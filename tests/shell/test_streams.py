@@ -13,12 +13,14 @@ from sciprec.climate.running.integration import integrate
 from sciprec.climate.running.records import InMemory, Records
 from sciprec.climate.running.request import Restart
 from sciprec.climate.transform.grid import Truncation
+from sciprec.foundation.errors import InputError
 from sciprec.foundation.memory import PEAK_MEMORY, peak_bytes
 from sciprec.results.output import files, pieces
 from sciprec.results.output.dataset import trajectory_dataset
 from sciprec.results.output.dates import with_dates
 from sciprec.results.output.pieces import read_later
 from sciprec.workbench.batch import workflow
+from sciprec.workbench.kinds import load_scenario
 
 SMALL = Truncation(10, 16, 32, 1200.0)
 LAYOUT = {"u": (3, 4, 5), "spectrum": (7,), "p": (4, 5), "nothing": (0, 5), "one": ()}
@@ -138,6 +140,142 @@ def test_memory_does_not_grow_with_the_number_of_stored_states(large, tmp_path, 
     whole.attrs = dict(read.attrs)
     assert with_dates(read).identical(whole) and whole.nbytes > 73 * 20_000
     assert peaks[1] - peaks[0] < 0.1 * whole.nbytes, peaks
+
+
+TIMES = ("processor_seconds", "processor_seconds_range")
+
+
+def asked(draw):
+    """Random arguments of a run, few of which fit the pieces in which files are written."""
+    names = ["u", "height", "zonal_mean_v", "kinetic_energy_spectrum"]
+    names += ["time_mean_u", "time_maximum_height", "time_sum_zonal_mean_v"]
+    every = draw.choice([1, 2, 5])
+    return {
+        "truncation": SMALL, "days": draw.randint(6, 40) / 72, "step_seconds": 1200.0,
+        "output_hours": every / 3, "backend": draw.choice(["fp64", "fp32"]),
+        "variables": draw.sample(names, draw.randint(1, 4)),
+        "output_type": draw.choice(["float64", "float32"]), "threads": draw.choice([1, 2]),
+        "calendar": draw.choice(["standard", "noleap", "360_day"]),
+        "start_date": draw.choice(["2000-01-01", "1583-02-28T23:00", "0042-12-30"]),
+    }  # fmt: skip
+
+
+def without_times(dataset):
+    return dataset.load().assign_attrs(dict.fromkeys(TIMES, 0))
+
+
+class Killed(Exception):
+    """In the middle of a run."""
+
+
+def dying(at):
+    def progress(now):
+        if now >= at:
+            raise Killed
+
+    return progress
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_run_into_a_file_is_the_run_in_memory(seed, tmp_path, monkeypatch):
+    """Values, dates, bounds and attributes, whatever format, pieces, type of numbers and threads;
+    also where it was killed at random moments and goes on from its checkpoints. A run that is
+    killed leaves the earlier file as it was, and nothing else.
+    """
+    pytest.importorskip("zarr")
+    draw = random.Random(seed)
+    monkeypatch.setattr(pieces, "WHOLE_BYTES", draw.choice([0, 2**26]))
+    monkeypatch.setattr(pieces, "PIECE_BYTES", draw.choice([700, 30_000, 2**24]))
+    monkeypatch.setattr("sciprec.climate.running.checkpoint._MOST_SHARE_OF_TIME", np.inf)
+    given, file = asked(draw), tmp_path / draw.choice(["run.nc", "run.zarr"])
+    expected = climate.run("williamson_5", **given)
+    files.write(xr.Dataset({"earlier": 1}), file)
+    checkpoints = draw.choice([None, tmp_path / "kept", Restart(tmp_path / "kept", lasting=True)])
+    for _ in range(2):
+        with pytest.raises(Killed):
+            when = draw.uniform(0, given["days"] - 0.01)
+            climate.run("williamson_5", **given, file=file, checkpoints=checkpoints,
+                        progress=dying(when))  # fmt: skip
+        with xr.open_dataset(file, engine="zarr" if file.suffix == ".zarr" else None) as earlier:
+            assert list(earlier) == ["earlier"]
+    run = climate.run("williamson_5", **given, file=file, checkpoints=checkpoints)
+    assert run[given["variables"][0]].dtype == given["output_type"]
+    xr.testing.assert_identical(without_times(run), without_times(expected))
+    run.close()
+    xr.testing.assert_identical(without_times(with_dates(files.read(file))), without_times(run))
+    assert {path.name for path in tmp_path.iterdir()} <= {file.name, "kept"}
+
+
+def test_numbers_of_binary32_are_rounded_once_and_their_states_take_half(tmp_path):
+    given = {"variables": ["u", "time_mean_height"], "step_seconds": 1200.0, "output_hours": 6.0}
+    runs = {}
+    for kind in ("float64", "float32"):
+        place = Restart(tmp_path / kind, lasting=True)
+        runs[kind] = integrate(
+            "williamson_5", SMALL, 1.0, output_type=kind, checkpoints=place, **given
+        )
+    for name in given["variables"]:
+        wide, narrow = (np.asarray(runs[kind].fields[name]) for kind in runs)
+        np.testing.assert_array_equal(narrow, wide.astype(np.float32))
+    np.testing.assert_array_equal(runs["float64"].budgets["mass"], runs["float32"].budgets["mass"])
+    wide, narrow = (next((tmp_path / kind).glob("*.states")).stat().st_size for kind in runs)
+    assert wide == 2 * narrow == 5 * 2 * 16 * 32 * 8
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("run.grib", "accepted: a name that ends with .nc, for netCDF, or with .zarr"),
+        ("none/run.nc", "cannot be written .its folder does not exist.; give another one"),
+        ("folder.nc", "cannot be written .it is a folder."),
+        ("folder.zarr", "cannot be written .it is there already, and is no Zarr store."),
+        ("link.nc", "cannot be written .it is a link, and links are not followed."),
+        (3, "the file of a run is 3"),
+    ],
+)
+def test_a_file_that_cannot_be_written_is_refused_before_the_run(name, words, tmp_path):
+    pytest.importorskip("zarr")
+    (tmp_path / "folder.nc").mkdir()
+    (tmp_path / "folder.zarr").mkdir()
+    (tmp_path / "link.nc").symlink_to(tmp_path / "folder.nc")
+
+    def never(days):
+        raise AssertionError("the run began")
+
+    file = tmp_path / name if isinstance(name, str) else name
+    with pytest.raises(InputError, match=words):
+        climate.run("williamson_5", SMALL, 1.0, file=file, progress=never)
+    with pytest.raises(InputError, match="unknown output_type 'float16'; known: float64, float32"):
+        climate.run("williamson_5", SMALL, 1.0, output_type="float16")
+
+
+def test_a_full_disk_is_a_sentence_and_leaves_nothing(tmp_path, monkeypatch):
+    def full(self, fields):
+        raise OSError(28, "No space left on device", str(self.path))
+
+    monkeypatch.setattr(Records, "append", full)
+    with pytest.raises(InputError, match=r"run\.nc': could not write .*: No space left on device"):
+        climate.run("williamson_5", SMALL, 1.0, file=tmp_path / "run.nc")
+    assert not list(tmp_path.iterdir())
+
+
+def test_scenarios_take_the_type_of_numbers(undrawn, tmp_path):
+    """Files, digests and comparisons are those of the narrower numbers."""
+    content = {
+        "name": "narrow", "title": "Narrow", "source": "nobody", "kind": "climate",
+        "backends": ["fp32"],
+        "climate": {"case": "williamson_5", "truncation": 10, "days": 0.5, "output_hours": 6.0,
+                    "output_type": "float32", "variables": ["height", "time_mean_height"]},
+        "tolerance": [{"variable": "time_mean_height", "metric": "relative_l2", "at_most": 1e-3,
+                       "reason": "made up"}],
+    }  # fmt: skip
+    result = workflow.run(load_scenario(content), out=tmp_path)
+    for path in result.files:
+        read = files.read(path)
+        assert read["height"].dtype == read["time_mean_height"].dtype == np.float32
+        assert read["mass"].dtype == np.float64 and files.verify(path).proven
+    (row,) = [row for row in result.table if row["status"] != "truth"]
+    assert row["status"] == "good" and 0 < row["errors"]["relative_l2"] < 1e-3
 
 
 def test_plan_file_and_page_say_how_much_memory_a_run_takes(

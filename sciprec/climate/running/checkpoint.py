@@ -29,6 +29,7 @@ from sciprec.foundation.arguments import path
 from sciprec.foundation.dates import USUAL_START, StartDate
 from sciprec.foundation.definitions import code_digest
 from sciprec.foundation.errors import InputError
+from sciprec.foundation.limits import OUTPUT_TYPES
 
 _SEAL_BYTES = hashlib.sha256().digest_size
 _MOST_SHARE_OF_TIME = 0.05
@@ -103,7 +104,7 @@ class Checkpoints:
         self.about = {"identity": self.identity, **description(request)}
         self.path = Path(folder) / f"{request.case.name}-{self.identity[:16]}.npz"
         whole.tidy(self.path.parent, self.path.name)
-        self.records = Records(self.path.with_suffix(".states"))
+        self.records = Records(self.path.with_suffix(".states"), request.output_type)
         self.request = request
 
     def load(self, like: Level, statistics: TimeStatistics) -> Saved | None:
@@ -132,7 +133,7 @@ class Checkpoints:
             why = str(error)
             if isinstance(error, OSError):
                 why = f"{error.strerror}: '{Path(error.filename or self.path).name}'"
-        self.records = Records(self.records.path)
+        self.records = Records(self.records.path, self.request.output_type)
         statistics.begin()
         if self._at_the_end:
             raise InputError(
@@ -284,6 +285,7 @@ def digest(request: Request) -> str:
         *([] if request.since == USUAL_START else [repr(request.since)]),
         *([] if not request.tracers else [repr(request.tracers)]),
         *([] if request.sample_every == 1 else [request.sample_every]),
+        *([] if request.output_type == OUTPUT_TYPES[0] else [request.output_type]),
     )  # fmt: skip
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 

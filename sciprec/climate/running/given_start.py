@@ -28,9 +28,9 @@ _PARTS = {
 """By field of a state: the fields that make it, best first; an empty one leaves the case's own."""
 
 
-def wanted_fields(case: Case) -> tuple[tuple[tuple[tuple[str, ...], ...], ...], bool]:
-    """The fields of which an initial state of a case is made, as `read_fields` takes them, and
-    whether they have levels.
+def wanted_fields(case: Case) -> tuple[tuple[tuple[tuple[str, ...], ...], ...], bool, float]:
+    """The fields of which an initial state of a case is made, as `read_fields` takes them, whether
+    they have levels, and the radius of the planet in m.
 
     Raises:
         InputError: the case's equations take no such fields.
@@ -46,7 +46,7 @@ def wanted_fields(case: Case) -> tuple[tuple[tuple[tuple[str, ...], ...], ...], 
             f"initial is given to case {case.name!r} of the equations {case.equations!r}, whose "
             "states have no fields that files could have; leave it out"
         )
-    return tuple(parts), "levels" in names
+    return tuple(parts), "levels" in names, case.radius_m
 
 
 def given_state(given: GivenFields, made: Any, case: Case, grid: GaussianGrid) -> Any:

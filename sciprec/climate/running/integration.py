@@ -127,6 +127,7 @@ def integrate(
     calendar: str | None = None,
     tracers: Mapping[str, float | str] | Sequence[str] | None = None,
     sample_every: int = 1,
+    output_type: str = "float64",
 ) -> Trajectory:
     """Integrate a test case with every operation of the model rounded in the backend's arithmetic.
 
@@ -166,6 +167,7 @@ def integrate(
         calendar: of CF, such as "noleap"; left out, "standard".
         tracers: initial field by name, a number or the name of a shape; or names of shapes.
         sample_every: steps from one state that statistics look at to the next.
+        output_type: of the numbers of stored fields, "float64" or "float32".
 
     Returns:
         The trajectory; where a value became infinite or NaN it ends, with a sentence in `blow_up`.
@@ -304,7 +306,9 @@ class Run:
         self.steps, self.clock = request.first, Sections()
         self.blow_up: str | None = None
         self.stored: list[int] = []
-        self.states: States = InMemory(len({request.first, *request.stops}))
+        self.states: States = InMemory(
+            len({request.first, *request.stops}), request.output_type
+        )
         self.budgets: list[dict[str, np.ndarray]] = []
         self.statistics = TimeStatistics(
             request.variables, request.sample_every, request.step_seconds

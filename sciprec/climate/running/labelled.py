@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -38,11 +39,14 @@ from sciprec.facets.monitor.attributes import with_monitor
 from sciprec.facets.scaling import SCALED
 from sciprec.foundation.arguments import flag, refused
 from sciprec.foundation.errors import InputError
+from sciprec.foundation.whole import temporary_folder
 from sciprec.instruments.assigning.assigned_backend import every_place_met
 from sciprec.instruments.assigning.policies import in_place_of
 from sciprec.instruments.assigning.scaling import with_scaling
+from sciprec.results.output import files
 from sciprec.results.output.dataset import CONVENTIONS, trajectory_dataset
 from sciprec.results.output.dates import with_dates
+from sciprec.results.output.files import require_writable
 from sciprec.results.output.given_fields import GivenFields, read_fields, split_time
 from sciprec.results.output.stated import INITIAL_STATE, STAGE_WORK, STORED_BITS, STORED_STATE
 from sciprec.results.output.variables import describe
@@ -76,6 +80,8 @@ def run(
     stages: Any = None,
     variables: Sequence[str] | None = None,
     sample_every: int = 1,
+    output_type: str = "float64",
+    file: str | Path | None = None,
     checkpoints: str | Path | Restart | None = None,
     progress: Callable[[float], None] | None = None,
     perturbation: Perturbation | None = None,
@@ -130,6 +136,10 @@ def run(
             time_maximum_u, time_minimum_u and time_sum_u are of the states since the stored one
             before, for any variable in the place of u; see docs/reference/climate.md.
         sample_every: steps from one state that these statistics look at to the next.
+        output_type: of the numbers of stored fields, "float64" or "float32".
+        file: a netCDF file NAME.nc, or a Zarr store NAME.zarr, into which the run goes, so that it
+            takes the memory of one stored state: states are appended to a file beside it as they
+            are made, and what is returned reads its values from NAME when they are asked for.
         checkpoints: a folder in which the run leaves a checkpoint at output times, and from which
             it goes on, with the same bits, where it was interrupted or has become longer; a
             Restart of sciprec.climate.running.request: what it stores is read from there when
@@ -178,9 +188,42 @@ def run(
         threads=threads, monitor=plan_from(monitor), adaptive=keeping,
         initial=fields_given(initial, initial_fields, case, start_from),
         start_date=start_date, calendar=calendar, tracers=tracers, sample_every=sample_every,
+        output_type=output_type,
     )  # fmt: skip
     request = started_from(request, start_from, initial_fields, start_date, calendar)
+    if file is not None:
+        return run_into(request, file, counting)
     return with_dates(run_request(request, counting))
+
+
+def run_into(request: Request, file: str | Path, count_operations: bool = False) -> xr.Dataset:
+    """Run what is asked for into a file or store; see `run`.
+
+    Args:
+        request: what is run; its checkpoints, if there are any, hold the states meanwhile.
+        file: NAME.nc or NAME.zarr; what is there is replaced when the run has ended.
+        count_operations: as `run_request` has it.
+
+    Returns:
+        The dataset with dates, which reads large variables when they are asked for.
+
+    Raises:
+        InputError: the file cannot be written.
+    """
+    path = require_writable(file)
+    lasting = request.checkpoints
+    try:
+        with temporary_folder("states", path.parent) as room:
+            if lasting is None:
+                lasting = Restart(room, after_seconds=math.inf)
+            elif not isinstance(lasting, Restart):
+                lasting = Restart(Path(lasting), lasting=True)
+            dataset = run_request(replace(request, checkpoints=lasting), count_operations)
+            files.write(dataset, path)
+            del dataset
+    except OSError as error:
+        raise InputError(f"the file '{path}': {files.system_reason(error)}") from None
+    return with_dates(files.available(path, look=lambda dataset: None))
 
 
 def fields_given(

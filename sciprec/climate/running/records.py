@@ -1,10 +1,10 @@
 """What a run stores: fields in memory, or records of one size in a file, appended as they are made.
 
-A record holds the fields of one stored state one after another, in binary64. The file grows by a
-record for each state, and nothing that is written in it is written again: what a checkpoint says of
-it is how many records count, and a digest of every variable of each, by which it is checked when it
-is read. Arrays over time are read when they are asked for, so that a run needs the memory of one
-state however many it stores.
+A record holds the fields of one stored state one after another, in binary64 or binary32. The file
+grows by a record for each state, and nothing that is written in it is written again: what a
+checkpoint says of it is how many records count, and a digest of every variable of each, by which it
+is checked when it is read. Arrays over time are read when they are asked for, so that a run needs
+the memory of one state however many it stores.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from typing import Any, Protocol
 
 import numpy as np
 
-_NUMBER = np.dtype(np.float64)
 _DIGITS = 64
 
 
@@ -37,17 +36,18 @@ class InMemory:
 
     Args:
         expected: how many states the run stores if it reaches its end.
+        dtype: of their numbers.
     """
 
-    def __init__(self, expected: int) -> None:
-        self._expected, self._count = expected, 0
+    def __init__(self, expected: int, dtype: str = "float64") -> None:
+        self._expected, self._count, self._dtype = expected, 0, dtype
         self._arrays: dict[str, np.ndarray] = {}
 
     def append(self, fields: Mapping[str, np.ndarray]) -> None:
         """Keep the fields of one more state."""
         for name, values in fields.items():
             if name not in self._arrays:
-                self._arrays[name] = np.empty((self._expected, *values.shape))
+                self._arrays[name] = np.empty((self._expected, *values.shape), self._dtype)
             self._arrays[name][self._count] = values
         self._count += 1
 
@@ -63,13 +63,14 @@ class Records:
 
     Args:
         path: of the file, which is made at the first record.
+        dtype: of its numbers.
 
     Attributes:
         places: of each stored state, the number of its record.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: Path, dtype: str = "float64") -> None:
+        self.path, self.dtype = path, np.dtype(dtype)
         self.places: list[int] = []
         self._layout: dict[str, tuple[int, ...]] = {}
         self._digests: list[list[bytes]] = []
@@ -82,7 +83,7 @@ class Records:
             OSError: the system does not take them; its file name says where.
         """
         self._layout = self._layout or {name: x.shape for name, x in fields.items()}
-        parts = [np.ascontiguousarray(x, _NUMBER).tobytes() for x in fields.values()]
+        parts = [np.ascontiguousarray(x, self.dtype).tobytes() for x in fields.values()]
         if sum(map(len, parts)) != self._bytes or tuple(fields) != tuple(self._layout):
             raise ValueError("a stored state has other fields than those before")
         place = self._written
@@ -103,8 +104,9 @@ class Records:
         for k, (name, shape) in enumerate(self._layout.items()):
             starts = [place * self._bytes + before for place in self.places]
             digests = [known[k] for known in self._digests]
-            found[name] = Recorded(self.path, tuple(zip(starts, digests, strict=True)), shape)
-            before += _NUMBER.itemsize * math.prod(shape)
+            places = tuple(zip(starts, digests, strict=True))
+            found[name] = Recorded(self.path, places, shape, self.dtype)
+            before += self.dtype.itemsize * math.prod(shape)
         return found
 
     def state(self) -> dict[str, np.ndarray]:
@@ -159,7 +161,7 @@ class Records:
     @property
     def _bytes(self) -> int:
         """Of a record."""
-        return _NUMBER.itemsize * sum(math.prod(shape) for shape in self._layout.values())
+        return self.dtype.itemsize * sum(math.prod(shape) for shape in self._layout.values())
 
 
 class Recorded:
@@ -169,14 +171,14 @@ class Recorded:
         path: of the file.
         places: of each state, where the variable begins in the file, and the digest of its bytes.
         shape: of the variable in one state.
+        dtype: of its numbers.
     """
 
-    dtype = _NUMBER
-
     def __init__(
-        self, path: Path, places: tuple[tuple[int, bytes], ...], shape: tuple[int, ...]
-    ) -> None:
-        self._path, self._places = path, places
+        self, path: Path, places: tuple[tuple[int, bytes], ...], shape: tuple[int, ...],
+        dtype: np.dtype,
+    ) -> None:  # fmt: skip
+        self._path, self._places, self.dtype = path, places, dtype
         self.shape = (len(places), *shape)
         self.ndim = len(self.shape)
 
@@ -198,9 +200,9 @@ class Recorded:
         if not isinstance(first, slice):
             return self._read(*self._places[first])[rest]
         places = self._places[first]
-        like = np.empty(self.shape[1:])[rest] if not places else None
+        like = np.empty(self.shape[1:], self.dtype)[rest] if not places else None
         rows = [self._read(*place)[rest] for place in places[:1]]
-        found = np.empty((len(places), *(rows[0] if rows else like).shape))
+        found = np.empty((len(places), *(rows[0] if rows else like).shape), self.dtype)
         for k, place in enumerate(places):
             found[k] = rows[0] if k == 0 else self._read(*place)[rest]
         return found
@@ -210,7 +212,7 @@ class Recorded:
         return self[:].astype(dtype or self.dtype, copy=False)
 
     def _read(self, start: int, digest: bytes) -> np.ndarray:
-        values = np.empty(self.shape[1:])
+        values = np.empty(self.shape[1:], self.dtype)
         with open(self._path, "rb", buffering=0) as stream:
             stream.seek(start)
             if values.nbytes and stream.readinto(values.reshape(-1).view(np.uint8)) < values.nbytes:

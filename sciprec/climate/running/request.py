@@ -31,7 +31,13 @@ from sciprec.foundation.arguments import names, refused, whole, word
 from sciprec.foundation.dates import USUAL_START, StartDate
 from sciprec.foundation.dates import start_date as dated
 from sciprec.foundation.errors import InputError, meant
-from sciprec.foundation.limits import CLIMATE, MOST_SAMPLED_STEPS, THREADS, require_few_states
+from sciprec.foundation.limits import (
+    CLIMATE,
+    MOST_SAMPLED_STEPS,
+    OUTPUT_TYPES,
+    THREADS,
+    require_few_states,
+)
 from sciprec.foundation.time_methods import over_time, prefixes, statistics_of
 from sciprec.instruments.assigning.assigned_backend import AssignedBackend
 from sciprec.instruments.assigning.policies import require_stages as require_stages_of
@@ -90,6 +96,7 @@ class Request:
         start: of a branch, what it goes on from; or None.
         first: number of the step after which it begins; 0 without one.
         sample_every: steps from one state that statistics look at to the next.
+        output_type: of the numbers of stored fields.
     """
 
     case: Case
@@ -117,6 +124,7 @@ class Request:
     start: Start | None = None
     first: int = 0
     sample_every: int = 1
+    output_type: str = OUTPUT_TYPES[0]
 
     @property
     def update(self) -> Backend:
@@ -149,6 +157,7 @@ def check_request(
     calendar: str | None = None,
     tracers: Any = None,
     sample_every: int = 1,
+    output_type: str = OUTPUT_TYPES[0],
 ) -> Request:
     """Return the request whose arguments these are, those of `sciprec.climate.integrate`.
 
@@ -236,6 +245,7 @@ def check_request(
         since=dated(start_date, calendar),
         tracers=carried,
         sample_every=sample_every,
+        output_type=word("output_type", output_type, OUTPUT_TYPES),
     )
 
 

@@ -14,7 +14,9 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from sciprec.foundation import arguments
 from sciprec.foundation.arguments import word
+from sciprec.foundation.errors import InputError
 from sciprec.results.output import digests, netcdf, zarr_store
 from sciprec.results.output.pieces import is_large, read_later, read_through
 from sciprec.results.output.stated import RUN
@@ -23,6 +25,8 @@ _SMALL_BYTES = 2**12
 NETCDF = "netcdf"
 SUFFIXES = {NETCDF: ".nc", "zarr": ".zarr"}
 """Formats and the endings of their files."""
+_OF_STORES = (".zgroup", ".zmetadata", "zarr.json")
+"""Files of which a Zarr store has one."""
 MISSING = "is missing"
 """The damage of a file that is not there."""
 OTHER_RUN = "is of another run than the list of runs says"
@@ -150,6 +154,41 @@ def groups(path: str | Path) -> list[str]:
     """
     library = _library(path)
     return library.groups(path) if library is netcdf else []
+
+
+def require_writable(given: str | Path) -> Path:
+    """Make sure, before anything is computed, that a file or store may be written.
+
+    Args:
+        given: a path that ends with .nc or .zarr; what is there is a file, or a store.
+
+    Raises:
+        InputError: it ends with something else, its folder is missing or may not be written, what
+            is there is something else, or the package zarr is missing.
+    """
+    path = Path(arguments.path("the file of a run", given))
+    if path.suffix not in SUFFIXES.values():
+        raise InputError(
+            f"the file of a run is given as '{path}'; accepted: a name that ends with .nc, for "
+            "netCDF, or with .zarr, for a Zarr store"
+        )
+    store = path.suffix == SUFFIXES["zarr"]
+    if store:
+        zarr_store.require()
+    why = ""
+    if not path.parent.is_dir():
+        why = "its folder does not exist"
+    elif not os.access(path.parent, os.W_OK):
+        why = "its folder is protected from being written"
+    elif path.is_symlink():
+        why = "it is a link, and links are not followed"
+    elif path.is_dir() and not store:
+        why = "it is a folder"
+    elif store and path.exists() and not any((path / name).is_file() for name in _OF_STORES):
+        why = "it is there already, and is no Zarr store"
+    if why:
+        raise InputError(f"the file '{path}' cannot be written ({why}); give another one")
+    return path
 
 
 def write(dataset: xr.Dataset, path: str | Path) -> Path:

@@ -20,6 +20,9 @@ from sciprec.foundation.arguments import refused, word
 from sciprec.foundation.dates import start_date
 from sciprec.foundation.errors import InputError, meant
 from sciprec.results.output import netcdf
+from sciprec.results.output.dataset import EARTH_RADIUS_M
+from sciprec.results.output.given_levels import HYBRID, PRESSURE_AXES, SIGMA, Levels, levels_along
+from sciprec.results.output.given_units import PRESSURES, SI, spelt
 from sciprec.results.output.regridding import Bilinear, on_levels
 
 FASTEST_WIND = 250.0
@@ -49,11 +52,9 @@ class Quantity:
     most: float
 
 
-_SI = (1.0, 0.0)
-_PRESSURE = {"Pa": _SI, "hPa": (100.0, 0.0), "kPa": (1000.0, 0.0)}
-_HEIGHT = {"m": _SI, "km": (1000.0, 0.0), PER_GRAVITY: _SI}
-_WIND = {"m s-1": _SI}, -FASTEST_WIND, FASTEST_WIND
-_TURNING = {"s-1": _SI}, -0.1, 0.1
+_HEIGHT = {"m": SI, "km": (1000.0, 0.0), PER_GRAVITY: SI}
+_WIND = {"m s-1": SI}, -FASTEST_WIND, FASTEST_WIND
+_TURNING = {"s-1": SI}, -0.1, 0.1
 _GEOPOTENTIALS = ("z", "phi", "phis", "geopotential", "surface_geopotential")
 """Names of fields that are geopotentials where they have no units."""
 QUANTITIES = {
@@ -65,10 +66,10 @@ QUANTITIES = {
     ),
     "divergence": Quantity(("d", "div"), ("divergence_of_wind",), *_TURNING),
     "temperature": Quantity(
-        ("t", "ta", "air"), ("air_temperature",), {"K": _SI, "degC": (1.0, 273.15)}, 100.0, 400.0
+        ("t", "ta", "air"), ("air_temperature",), {"K": SI, "degC": (1.0, 273.15)}, 100.0, 400.0
     ),
-    "surface_pressure": Quantity(("sp", "ps"), ("surface_air_pressure",), _PRESSURE, 1e4, 2e5),
-    "log_surface_pressure": Quantity(("lnsp",), (), {"1": _SI}, np.log(1e4), np.log(2e5)),
+    "surface_pressure": Quantity(("sp", "ps"), ("surface_air_pressure",), PRESSURES, 1e4, 2e5),
+    "log_surface_pressure": Quantity(("lnsp",), (), {"1": SI}, np.log(1e4), np.log(2e5)),
     "height": Quantity(
         ("h", "gh", "z", "zg", "geopotential"), ("geopotential_height", "geopotential"), _HEIGHT,
         -1e6, 1e6,
@@ -78,12 +79,13 @@ QUANTITIES = {
         ("surface_altitude", "surface_geopotential"), _HEIGHT, -3e5, 3e5,
     ),
 }  # fmt: skip
-_SPELT = {
-    "meter": "m", "metre": "m", "gpm": "m", "sec": "s", "second": "s", "kelvin": "K", "k": "K",
-    "degk": "K", "pascal": "Pa", "pa": "Pa", "hpa": "hPa", "hectopascal": "hPa", "millibar": "hPa",
-    "mbar": "hPa", "mb": "hPa", "kpa": "kPa", "celsius": "degC", "degc": "degC", "deg_c": "degC",
-    "degree_celsius": "degC", "degrees_celsius": "degC", "°c": "degC", "c": "degC",
+_LIKE_THE_EARTH = 0.01
+"""Share by which the radius of a planet may differ from the Earth's that is taken for it."""
+_ELSEWHERE = {
+    "u": (-1e4, 1e4), "v": (-1e4, 1e4), "temperature": (1.0, 1e4), "surface_pressure": (1.0, 1e9),
+    "log_surface_pressure": (0.0, np.log(1e9)),
 }  # fmt: skip
+"""Least and largest values on planets that are not like the Earth."""
 _AXES = {
     "latitude": (("lat", "latitude"), "degrees_north"),
     "longitude": (("lon", "longitude"), "degrees_east"),
@@ -92,8 +94,6 @@ _A_GRID = (
     "accepted: a regular or Gaussian grid of latitudes and longitudes (others can be interpolated "
     "to one by `cdo remapbil`)"
 )
-_PRESSURES = ("isobaricinhpa", "pressure_level")
-"""Names of axes of pressure that are in hPa without saying so."""
 
 
 @dataclass(frozen=True)
@@ -104,8 +104,7 @@ class GivenFields:
         source: where they come from, in words.
         names: of the variables, by field.
         lat, lon: degrees, ascending (nlat,), (nlon,); longitudes evenly from 0 or a little more.
-        levels: their pressure (Pa) or sigma from the top down (levels,); None without levels.
-        in_sigma: whether they are sigma.
+        levels: from the top down, or None.
         per_gravity: the fields that are geopotentials, m2/s2.
         variables: (levels, nlat, nlon) or (nlat, nlon) in the order and unit of the file.
         order: of levels, rows and columns in the file.
@@ -117,8 +116,7 @@ class GivenFields:
     names: dict[str, str]
     lat: np.ndarray
     lon: np.ndarray
-    levels: np.ndarray | None
-    in_sigma: bool
+    levels: Levels | None
     per_gravity: tuple[str, ...]
     variables: dict[str, xr.Variable] = field(repr=False)
     order: tuple[np.ndarray, ...] = field(repr=False)
@@ -160,10 +158,11 @@ class GivenFields:
             result["surface_pressure"] = np.exp(result.pop("log_surface_pressure"))
         if self.levels is None or sigma is None:
             return result
-        wanted = np.log(sigma)[:, None, None]
-        if not self.in_sigma:
+        wanted, known = np.log(sigma)[:, None, None], np.log(self.levels.values)
+        if self.levels.kind != SIGMA:
             wanted = wanted + np.log(result["surface_pressure"])
-        known = np.log(self.levels)
+        if self.levels.kind == HYBRID:
+            known = np.log(self.levels.pressures(result["surface_pressure"]))
         return {
             name: on_levels(x, known, wanted) if x.ndim == 3 else x for name, x in result.items()
         }
@@ -183,14 +182,14 @@ class GivenFields:
             )
         vertical = ""
         if self.levels is not None:
-            kind = "sigma levels" if self.in_sigma else "levels of pressure"
-            vertical = f"; linear in ln p from {self.levels.size} {kind}, constant beyond them"
+            levels = f"{self.levels.values.size} {self.levels.kind}"
+            vertical = f"; linear in ln p from {levels}, constant beyond them"
         return f"{', '.join(named)} of {self.source}; {how}{vertical}"
 
 
 def read_fields(
     given: xr.Dataset | str | Path, wanted: Sequence[Sequence[Sequence[str]]], has_levels: bool,
-    names: Mapping[str, str] | None = None,
+    radius_m: float, names: Mapping[str, str] | None = None,
 ) -> GivenFields:  # fmt: skip
     """The fields of a state in a dataset or netCDF file.
 
@@ -200,6 +199,7 @@ def read_fields(
         wanted: for each part of the state the fields that make it, best first; an empty one last
             means that it may be missing.
         has_levels: whether fields but those of the ground have levels.
+        radius_m: of the planet, on which depends what is possible there.
         names: of variables, by field, where they cannot be found by their own.
 
     Raises:
@@ -209,13 +209,14 @@ def read_fields(
     chosen = tuple(sorted(_checked_names(names).items()))
     parts = tuple(tuple(map(tuple, part)) for part in wanted)
     if isinstance(given, xr.Dataset):
-        return _of_dataset(given, "a dataset in memory", None, parts, has_levels, dict(chosen))
+        return _of_dataset(given, "a dataset in memory", None, parts, has_levels, radius_m,
+                           dict(chosen))  # fmt: skip
     if not isinstance(given, str | Path) or not str(given):
         raise refused("initial", given, "an xarray Dataset, or the path of a netCDF file")
     path, time = split_time(str(given))
     about = Path(path).stat() if Path(path).is_file() else None
     stamp = about and (about.st_mtime_ns, about.st_size, about.st_ino)
-    return _of_file(path, stamp, time, parts, has_levels, chosen)
+    return _of_file(path, stamp, time, parts, has_levels, radius_m, chosen)
 
 
 def split_time(text: str) -> tuple[str, str | None]:
@@ -225,10 +226,11 @@ def split_time(text: str) -> tuple[str, str | None]:
 
 
 @lru_cache(maxsize=2)
-def _of_file(path, stamp, time, wanted, has_levels, chosen) -> GivenFields:
+def _of_file(path, stamp, time, wanted, has_levels, radius_m, chosen) -> GivenFields:
     """Fields of a file, held until others have been read: a scenario is checked many times."""
     with netcdf.opened_to_load(path) as dataset:
-        fields = _of_dataset(dataset, f"'{path}'", time, wanted, has_levels, dict(chosen))
+        about = wanted, has_levels, radius_m, dict(chosen)
+        fields = _of_dataset(dataset, f"'{path}'", time, *about)
         for variable in fields.variables.values():
             variable.load()
     return fields
@@ -246,7 +248,7 @@ def _checked_names(names: Mapping[str, str] | None) -> dict[str, str]:
 
 def _of_dataset(
     dataset: xr.Dataset, source: str, time: str | None, wanted: tuple, has_levels: bool,
-    chosen: dict[str, str],
+    radius_m: float, chosen: dict[str, str],
 ) -> GivenFields:  # fmt: skip
     lat, lon = (_axis(dataset, what, source) for what in _AXES)
     if dataset[lat].dims == dataset[lon].dims:
@@ -277,8 +279,8 @@ def _of_dataset(
         if level is not None and not has_levels:
             variable = variable.isel({level: 0})
         elif level is not None:
-            mine = _levels(dataset, level, source)
-            if levels is not None and not np.array_equal(mine[0], levels[0]):
+            mine = levels_along(dataset, level, source)
+            if levels is not None and not np.array_equal(mine.values, levels.values):
                 raise InputError(
                     f"{source}: '{name}' is on other levels than '{next(iter(names.values()))}'; "
                     "accepted: one axis of levels for all fields"
@@ -287,16 +289,18 @@ def _of_dataset(
         variables[quantity] = variable.transpose(..., found.row, found.column)
     if time is not None and not when:
         raise InputError(f"{source} has no axis of time to choose '{time}' of; leave the @ out")
-    values, in_sigma, depths = levels or (None, False, np.array([0]))
+    depths = np.array([0]) if levels is None else levels.order
     fields = GivenFields(
         source=source + (when and f" at {when}"), names=names, lat=rows[0], lon=columns[0],
-        levels=values, in_sigma=in_sigma,
+        levels=levels,
         per_gravity=tuple(q for q in names if spelt[q] == PER_GRAVITY),
         variables=variables, order=(depths, rows[1], columns[1]), units=units,
         time=_number_of_time(dataset, place),
     )  # fmt: skip
     for quantity in names:
-        _require_possible(fields, quantity)
+        _require_possible(fields, quantity, radius_m)
+    if levels is not None and levels.kind == HYBRID:
+        _require_order(fields)
     return fields
 
 
@@ -401,8 +405,11 @@ class _Found:
                 continue
             attrs = self.dataset[axis].attrs if axis in self.dataset.variables else {}
             vertical = str(attrs.get("axis", "")).upper() == "Z" or "positive" in attrs
-            known = (*_PRESSURES, "level", "lev", "plev", "pressure", "sigma", "hybrid", "height")
-            pressure = _spelt(str(attrs.get("units", ""))) in _PRESSURE
+            vertical |= str(attrs.get("standard_name", "")).startswith("atmosphere_")
+            known = (
+                *PRESSURE_AXES, "level", "lev", "plev", "pressure", "sigma", "hybrid", "height"
+            )  # fmt: skip
+            pressure = spelt(str(attrs.get("units", ""))) in PRESSURES
             if vertical or pressure or str(axis).lower() in known:
                 return axis
         return None
@@ -478,40 +485,16 @@ def _longitudes(values: xr.DataArray, source: str) -> tuple[np.ndarray, np.ndarr
     return degrees[0] + even * np.arange(degrees.size), order
 
 
-def _levels(
-    dataset: xr.Dataset, axis: Hashable, source: str
-) -> tuple[np.ndarray, bool, np.ndarray]:
-    """Pressures or sigma of levels from the top down, whether they are sigma, and their order."""
-    attrs = dataset[axis].attrs if axis in dataset.variables else {}
-    what = f"{source}: the levels '{axis}'"
-    accepted = (
-        "accepted: an axis of pressure in Pa or hPa, with the attribute units, or of sigma, with "
-        "the standard name atmosphere_sigma_coordinate"
-    )
-    name, unit = str(axis).lower(), _spelt(str(attrs.get("units", "")))
-    if not unit and name in _PRESSURES:
-        unit = "hPa"
-    sigma = attrs.get("standard_name") == "atmosphere_sigma_coordinate" or name == "sigma"
-    if axis not in dataset.variables or not (sigma or unit in _PRESSURE):
-        said = f"'{attrs['units']}'" if "units" in attrs else "none"
-        raise InputError(f"{what} say no pressures (units: {said}); {accepted}")
-    if dataset[axis].dtype.kind not in "fiu":
-        raise InputError(f"{what} are no numbers; {accepted}")
-    values = np.asarray(dataset[axis].values, np.float64) * (1.0 if sigma else _PRESSURE[unit][0])
-    order = np.argsort(values)
-    values = values[order]
-    top = re.search(r"ptop:\s*(\S+)", str(attrs.get("formula_terms", "")))
-    if sigma and top and top[1] in dataset and np.any(dataset[top[1]].values != 0.0):
-        raise InputError(f"{what} begin at a pressure ('{top[1]}') above 0; {accepted}")
-    ends = f" from {values[0]:g} to {values[-1]:g}" if values.size else ""
-    fits = values.size > 1 and values[0] > 0.0 and np.isfinite(values).all()
-    fits = fits and np.diff(values).min() > 0.0
-    if not fits or (sigma and values[-1] > 1.0):
-        raise InputError(
-            f"{what} are {values.size}{ends}; accepted: two or more "
-            f"different {'numbers above 0, 1 at most' if sigma else 'pressures above 0'}"
-        )
-    return values, sigma, order
+def _require_order(fields: GivenFields) -> None:
+    """Refuse hybrid levels without pressures above the grounds of a file."""
+    assert fields.levels is not None
+    name = next((n for n in ("surface_pressure", "log_surface_pressure") if n in fields.names), "")
+    if not name:
+        raise InputError(f"{fields.source} has hybrid levels and no surface pressure; give it, too")
+    rows = list(fields.rows_of(name))
+    ends = min(x.min() for x in rows), max(x.max() for x in rows)
+    for ground in np.exp(ends) if name == "log_surface_pressure" else ends:
+        fields.levels.require_order(float(ground), fields.source)
 
 
 def _place(
@@ -616,31 +599,19 @@ def _times(dataset: xr.Dataset, axis: Hashable) -> tuple[list[str], np.ndarray |
     return [f"{x:g}" if values.dtype.kind in "fiu" else str(x) for x in values], numbers
 
 
-def _spelt(text: str) -> str:
-    """A unit in one spelling: "m s-1" for "m/s", "m s**-1" and "meters second^-1"."""
-    powers: dict[str, int] = {}
-    for k, part in enumerate(re.sub(r"\*\*|\^", "", text.strip()).split("/")):
-        for base, power in re.findall(r"([A-Za-z°_~]+)(-?\d+)?", part):
-            small = base.lower()
-            known = _SPELT.get(small) or _SPELT.get(small.rstrip("s")) or base
-            powers[known] = powers.get(known, 0) + int(power or 1) * (-1 if k else 1)
-    order = sorted(powers.items(), key=lambda one: (-one[1], one[0]))
-    return " ".join(base if power == 1 else f"{base}{power}" for base, power in order)
-
-
 def _unit(
     quantity: str, name: str, attrs: Mapping[str, Any], source: str
 ) -> tuple[tuple[float, float], str]:
     """What 1 and 0 of a variable are in SI, and its unit."""
     units = QUANTITIES[quantity].units
     if quantity == "log_surface_pressure":
-        return _SI, "1"
+        return SI, "1"
     if not str(attrs.get("units", "")).strip():
         short = (name.lower(), str(attrs.get("GRIB_shortName", "")), attrs.get("standard_name"))
         is_phi = PER_GRAVITY in units and any(one in _GEOPOTENTIALS for one in short)
         unit = PER_GRAVITY if is_phi else next(iter(units))
     else:
-        unit = _spelt(str(attrs["units"]))
+        unit = spelt(str(attrs["units"]))
     if unit not in units:
         raise InputError(
             f"{source}: '{name}' is in {attrs['units']!r}; accepted for {quantity}: "
@@ -649,11 +620,27 @@ def _unit(
     return units[unit], unit
 
 
-def _require_possible(fields: GivenFields, quantity: str) -> None:
-    """Refuse values that no atmosphere has, and what is no number."""
+def possible(quantity: str, radius_m: float) -> tuple[float, float]:
+    """The least and the largest value of a field on a planet, in SI.
+
+    On a planet of the Earth's radius those that the Earth's atmosphere may have. On others winds of
+    10 km/s, temperatures of 10,000 K and pressures of 10,000 bar; and, on all, turnings by which
+    the wind changes by its largest over a 2548th of the radius.
+    """
     row = QUANTITIES[quantity]
+    if abs(radius_m / EARTH_RADIUS_M - 1.0) < _LIKE_THE_EARTH:
+        return row.least, row.most
+    if quantity in ("vorticity", "divergence"):
+        most = row.most * (_ELSEWHERE["u"][1] / FASTEST_WIND) * (EARTH_RADIUS_M / radius_m)
+        return -most, most
+    return _ELSEWHERE.get(quantity, (row.least, row.most))
+
+
+def _require_possible(fields: GivenFields, quantity: str, radius_m: float) -> None:
+    """Refuse values that no atmosphere has, and what is no number."""
+    row, (least, most) = QUANTITIES[quantity], possible(quantity, radius_m)
     for k, values in enumerate(fields.rows_of(quantity)):
-        bad = ~((values >= row.least) & (values <= row.most))
+        bad = ~((values >= least) & (values <= most))
         if bad.any():
             j, i = np.argwhere(bad)[0]
             level = f", level {k + 1} from the top" if fields.variables[quantity].ndim == 3 else ""
@@ -661,6 +648,6 @@ def _require_possible(fields: GivenFields, quantity: str) -> None:
             raise InputError(
                 f"{fields.source}: '{fields.names[quantity]}' is {values[j, i]:g} at latitude "
                 f"{fields.lat[j]:g}, longitude {fields.lon[i]:g}{level} ({bad.sum()} of "
-                f"{bad.size} points there); accepted for {quantity}: {row.least:g} to "
-                f"{row.most:g} {unit}"
+                f"{bad.size} points there); accepted for {quantity}: {least:g} to {most:g} "
+                f"{unit}"
             )

@@ -104,11 +104,23 @@ def on_levels(values: np.ndarray, known: np.ndarray, wanted: np.ndarray) -> np.n
 
     Args:
         values: the fields.
-        known: ln p or ln sigma of their levels, ascending (levels,).
+        known: ln p or ln sigma of their levels, ascending (levels,), or at each place
+            (levels, nlat, nlon).
         wanted: that of the other levels, of one shape with the result, or (others, 1, 1).
     """
+    if known.ndim > 1:
+        return np.array([_between_levels(values, known, row) for row in wanted])
     if wanted.shape[1:] == (1, 1) and wanted.size == known.size:
         if np.abs(wanted.ravel() - known).max() < _SAME * np.diff(known).min():
             return values
     above, share = places(known, np.broadcast_to(wanted, (len(wanted), *values.shape[1:])))
     return between(values, above, np.clip(share, 0.0, 1.0))
+
+
+def _between_levels(values: np.ndarray, known: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """Fields on one level (nlat, nlon), between levels that differ from place to place."""
+    count = (known <= wanted).sum(axis=0)
+    above = np.clip(count - 1, 0, len(known) - 2)[None]
+    upper, lower = (np.take_along_axis(known, above + k, axis=0)[0] for k in (0, 1))
+    share = np.clip((wanted - upper) / (lower - upper), 0.0, 1.0)
+    return between(values, above, share)[0]

@@ -36,7 +36,7 @@ from sciprec.scenario.loading import Scenario
 from sciprec.scenario.toml_file import inside, is_inside
 from sciprec.scenario.variant import Variant
 from sciprec.tools.monitor.plan import Plan, with_changes
-from sciprec.workbench.kinds.kind import NUMBER_BYTES, Estimate, Kind, Surroundings
+from sciprec.workbench.kinds.kind import Estimate, Kind, Surroundings
 
 _TENDENCY = 6e-5, 1.3, 2.6
 """Seconds of a climate tendency in fp64 at T42: a V^b (T/42)^c for V prognostic fields, levels
@@ -54,7 +54,7 @@ _ROUNDED = (
 _NO_KERNEL = {
     "days", "output_hours", "step_seconds", "truncation", "checkpoints", "variables",
     "count_operations", "initial", "initial_fields", "start_from", "start_date", "calendar",
-    "sample_every",
+    "sample_every", "output_type",
 }  # fmt: skip
 """Keys of the table that no kernel depends on."""
 
@@ -138,6 +138,11 @@ class ClimateRun(Section):
         default=1, ge=1, le=MOST_SAMPLED_STEPS, examples=["sample_every = 6"],
         description="a whole number, from 1 to 1000000: steps from one state that statistics "
         "such as time_mean_u look at to the next", json_schema_extra={"unit": "steps"},
+    )  # fmt: skip
+    output_type: Literal["float64", "float32"] = Field(
+        default="float64", examples=['output_type = "float32"'],
+        description='"float64", or "float32", in which files of the fields take half the room: '
+        "the type of their numbers",
     )  # fmt: skip
     stored: _StoredName | None = Field(
         default=None, examples=['stored = "fp16"'],
@@ -352,7 +357,7 @@ def _estimate(table: ClimateRun, variant: Variant, slowness: float) -> Estimate:
     return Estimate(
         f"{steps:,} steps of {scheme.name} at {request.truncation.name}",
         (steps * scheme.tendencies * slowness + samples * _SAMPLE) * tendency,
-        numbers * NUMBER_BYTES / 1e6,
+        numbers * np.dtype(request.output_type).itemsize / 1e6,
         memory_megabytes=bytes_of_run(request) / 1e6,
     )
 
