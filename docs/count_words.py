@@ -40,7 +40,7 @@ class Counted:
         """The figures beyond their limits, in words.
 
         Args:
-            shows_code: whether the page is one that has to show code: a tutorial.
+            shows_code: whether the page has to show code, as tutorials and how-to pages have.
         """
         told = {
             f"{self.commas:.2f} commas a sentence": self.commas > MOST_COMMAS,
@@ -83,7 +83,8 @@ def pages() -> dict[str, Counted]:
 
 def heavy() -> dict[str, list[str]]:
     """Pages beyond a limit, with the figures."""
-    found = {n: c.too_heavy(n.startswith("tutorials/")) for n, c in pages().items()}
+    shown = ("tutorials/", "how_to/")
+    found = {n: c.too_heavy(n.startswith(shown)) for n, c in pages().items()}
     return {name: told for name, told in found.items() if told}
 
 

@@ -1,4 +1,4 @@
-"""Modules of docs/how_to/extending.md: each block as the file of a user's own that it is."""
+"""Modules of docs/how_to/add_*.md: each block as the file of a user's own that it is."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from sciprec.report import section
 from sciprec.results.comparison.pointwise import error_metrics
 from sciprec.workbench.kinds import kind
 
-PAGE = Path(__file__).parents[1] / "docs/how_to/extending.md"
-TEXT = PAGE.read_text(encoding="utf-8")
+PAGES = sorted((Path(__file__).parents[1] / "docs/how_to").glob("add_*.md"))
+TEXT = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
 BLOCKS = dict(
     re.findall(r"^## (?:An? )([^\n]*)\n(?:(?!^## ).)*?^```python\n(.*?)^```", TEXT,
                flags=re.DOTALL | re.MULTILINE)

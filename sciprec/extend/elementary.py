@@ -1,4 +1,4 @@
-"""Elementary functions in binary64, for evaluations of others: see docs/how_to/extending.md."""
+"""Elementary functions in binary64, for evaluations of others: see docs/how_to."""
 
 from sciprec.precision.elementary.bits import copysign, fabs, floor, fma, inlined, select, sqrt
 from sciprec.precision.elementary.exponential import cosh, exp, exp2, expm1, sinh, tanh

@@ -1,4 +1,4 @@
-"""The equation set of docs/how_to/extending.md and its case, and time schemes, each a row."""
+"""The equation set of docs/how_to/add_case.md and its case, and time schemes, each a row."""
 
 from fractions import Fraction
 

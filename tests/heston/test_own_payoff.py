@@ -1,4 +1,4 @@
-"""The payoff and the path scheme of docs/how_to/extending.md, from outside the package."""
+"""The payoff and the path scheme of docs/how_to/add_payoff.md, from outside the package."""
 
 import json
 from dataclasses import dataclass

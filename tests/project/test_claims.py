@@ -565,7 +565,7 @@ def test_the_table_of_arithmetics_is_that_of_the_code():
     """The rows of the page: bits, exponents, rounding, subnormals, beyond the largest."""
     words = {"kept": "kept", "flushed": "flushed to zero", "infinity": "infinity"}
     words |= {"nan": "NaN (no infinity)", "largest": "the largest"}
-    text = (ROOT / "docs/explain/arithmetics.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs/reference/arithmetics.md").read_text(encoding="utf-8")
     text = text.replace("\N{MINUS SIGN}", "-")
     shown = re.findall(r"^\| `([\w-]+)` \| (\d+) \| (\S+ … \S+) \| (.*?) \|$", text, re.MULTILINE)
     known = {row["name"]: row for row in table()}

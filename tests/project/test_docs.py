@@ -57,9 +57,9 @@ BLOCKS = {
                   if not kind.startswith("{")])  # a directive
 }  # fmt: skip
 QUICK = {
-    "explain/accumulation", "explain/bounds", "explain/digits", "explain/fixed_point",
-    "explain/matrix_unit", "explain/repeat", "help/trust", "how_to/compare",
-    "lab/climate_transform",
+    "explain/bounds", "explain/digits", "explain/fixed_point", "explain/matrix_unit",
+    "explain/repeat", "help/troubleshooting", "help/trust", "how_to/compare", "lab/accumulation",
+    "lab/climate_transform", "reference/fixed_point",
     "lab/trace_models", "reference/architecture", "reference/climate", "reference/compensation",
     "reference/engine", "reference/heston", "reference/machine",
 }  # fmt: skip
@@ -84,6 +84,9 @@ NOT_RUN = {
     "openssl": "see tests/shell/test_clusters.py",
     'name = "decay"': "see the command behind it", "@sciprec.model(": "see the command behind it",
     "entry-points": "see tests/shell/test_plugins.py",
+    "def mean_error": "see tests/shell/test_plugins.py",
+    "plugin mine.py": "see tests/shell/test_plugins.py",
+    'plugins="mine.py"': "see tests/shell/test_plugins.py",
     "error left  of before": "see tests/diagnosis/test_stages.py",
     "deny=state update\"]": "see tests/diagnosis/test_stages.py",
     "kept in  error left": "see tests/diagnosis/test_stages.py",
@@ -153,6 +156,8 @@ class Page:
                 accepted(tomllib.loads(text))
             elif kind == "python":
                 printed = self.script(text)
+            elif kind == "text":
+                self.session(text)
             else:
                 assert not kind and all(map(is_command, text.splitlines())), text
                 for line in text.splitlines():
@@ -170,6 +175,15 @@ class Page:
         assert err == ""
         self.scripts.append((left, out))
         return out or None
+
+    def session(self, text):
+        """A command behind a `$`, and what it prints, in which `...` are words left out."""
+        line, *said = text.splitlines()
+        code, out, err = self.call(*shlex.split(line.removeprefix("$ sciprec ")))
+        self.printed[line] = SimpleNamespace(code=code, out=out)
+        for sentence in said:
+            parts = map(re.escape, " ".join(sentence.split()).split("..."))
+            assert re.search(".*".join(parts), " ".join((out + err).split())), (line, out, err)
 
     def command(self, line, comment):
         line, _, file = line.partition(" > ")
@@ -272,7 +286,13 @@ def small_curve(page):
     page.monkeypatch.setattr(bit_search, "_CURVE", (11,))
 
 
+def module(page):
+    """The file that the sentences are about."""
+    Path("model.py").write_text(BLOCKS[page.name][0][1], encoding="utf-8")
+
+
 BEFORE = {
+    "help/troubleshooting": module,
     "explain/batch": clusters, "explain/trace_models": one_trace, "explain/study": small_curve,
     "how_to/cores": clusters, "lab/trace_models": one_trace, "reference/verdicts": ensemble,
 }  # fmt: skip
@@ -451,7 +471,15 @@ def verdicts(page):
     assert f"one for every {words[MEMBERS_PER_COMPONENT]} members" in page.text
 
 
+def troubleshooting(page):
+    """Every sentence with an anchor was printed, each by a command that fails."""
+    assert all(ran.code == USAGE for ran in page.printed.values())
+    sections = re.split(r"^\([\w-]+\)=\n", page.text, flags=re.MULTILINE)[1:]
+    assert len(sections) > 15 and all("```text\n$ sciprec " in section for section in sections)
+
+
 AFTER = {
+    "help/troubleshooting": troubleshooting,
     "how_to/kernels": kernels, "how_to/runs": runs, "explain/adaptive": adaptive,
     "reference/batch": flags, "explain/climate": signature, "how_to/compare": compare,
     "reference/machine": machine, "how_to/models": models, "explain/monitor": monitor,
@@ -485,7 +513,7 @@ def folder(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     "name",
     [name if pure(name) in QUICK else pytest.param(name, marks=pytest.mark.slow)
-     for name in BLOCKS if name != "docs/how_to/extending.md"],  # see test_extending_docs.py
+     for name in BLOCKS if not name.startswith("docs/how_to/add_")],  # see test_extending_docs.py
 )  # fmt: skip
 def test_the_blocks_of_a_page_give_what_it_says(
     name, folder, call, capsys, monkeypatch, blank_figures

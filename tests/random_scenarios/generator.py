@@ -23,7 +23,7 @@ HEADINGS = (
     "number format", "rounding", "time scheme", "metric", "climate case", "payoff", "path scheme",
     "kind of scenario", "set of equations",
 )  # fmt: skip
-"""Of docs/how_to/extending.md: whose plugins the scenarios use."""
+"""Of docs/how_to/add_parts.md: whose plugins the scenarios use."""
 FLOATS = (
     "fp32", "fp16", "bf16", "tf32", "mlu370", "mlu370-noguard", "binary24", "binary32,round=rz",
     "float:p=11,round=rz", "float:p=9,emin=-62,emax=63,round=rna", "float:p=40,round=ru",

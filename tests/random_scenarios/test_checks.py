@@ -31,7 +31,7 @@ BEYOND = (
 
 @pytest.fixture(scope="module", autouse=True)
 def schema(tmp_path_factory):
-    """Of all kinds, with what docs/how_to/extending.md adds."""
+    """Of all kinds, with what docs/how_to/add_parts.md adds."""
     with loading(tmp_path_factory.mktemp("plugins")) as load:
         for heading in HEADINGS:
             load(heading)

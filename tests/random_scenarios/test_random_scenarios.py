@@ -17,7 +17,7 @@ SEEDS = [0, *(pytest.param(n, marks=pytest.mark.slow) for n in (4, 5, 6, 9, 267)
 
 @pytest.fixture(scope="module", autouse=True)
 def plugins(tmp_path_factory):
-    """What docs/how_to/extending.md adds is known."""
+    """What docs/how_to/add_parts.md adds is known."""
     with loading(tmp_path_factory.mktemp("plugins")) as load:
         for heading in HEADINGS:
             load(heading)
