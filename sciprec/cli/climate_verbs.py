@@ -76,6 +76,14 @@ def run_case(
             "on for its days [default: begin with the initial state].",
         ),
     ] = None,
+    forcing: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE.py:NAME",
+            help="Forcing, a kernel decorated by sciprec.climate.forcing, whose tendencies are "
+            "added to those of the equations [default: none].",
+        ),
+    ] = None,
     settings: Annotated[
         list[str] | None,
         typer.Option(
@@ -104,7 +112,7 @@ def run_case(
         "truncation": int(truncation) if _NUMBER.fullmatch(truncation) else truncation,
         "days": days, "output_hours": output_hours, "step_seconds": step_seconds,
         "time_scheme": time_scheme, "initial": initial,
-        "start_from": start_from,
+        "start_from": start_from, "forcing": forcing,
     }  # fmt: skip
     content = _heading(case, truncation) | {
         "climate": {name: value for name, value in table.items() if value is not None},
@@ -117,7 +125,7 @@ def run_case(
         "--truncation": [truncation], "--days": [f"{days:g}"], "--backend": backend,
         "--output-hours": [output_hours], "--step-seconds": [step_seconds],
         "--time-scheme": [time_scheme], "--initial": [initial],
-        "--start-from": [start_from], "--compensation": compensation,
+        "--start-from": [start_from], "--forcing": [forcing], "--compensation": compensation,
         "--set": settings, "--out": [out],
     }  # fmt: skip
     run_and_show(

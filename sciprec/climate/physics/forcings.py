@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ast
 import inspect
+import json
 import textwrap
 from collections import namedtuple
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -18,31 +19,16 @@ from sciprec.foundation.arguments import Range, refused
 from sciprec.foundation.errors import InputError, meant
 from sciprec.precision.rewriting.syntax import parse
 
-
-class Fields(NamedTuple):
-    """The fields that a forcing sees.
-
-    Args:
-        u, v, temperature: m/s and K, (level, lat, lon), from the top down and from south to north.
-        surface_pressure: hPa (lat, lon).
-        sigma: of the levels (level,).
-        latitude: rad (lat,).
-    """
-
-    u: np.ndarray
-    v: np.ndarray
-    temperature: np.ndarray
-    surface_pressure: np.ndarray
-    sigma: np.ndarray
-    latitude: np.ndarray
-
-
-class Tendencies(NamedTuple):
-    """The tendencies to which a forcing adds, each a day: m/s, m/s and K, (level, lat, lon)."""
-
-    u: np.ndarray
-    v: np.ndarray
-    temperature: np.ndarray
+UNITS_OF_FIELDS = {
+    "u": "m/s", "v": "m/s", "temperature": "K", "height": "m", "surface_pressure": "hPa",
+    "sigma": "1", "latitude": "rad", "longitude": "rad",
+}  # fmt: skip
+"""Fields that a forcing may see, and their units; a model has some of them. u, v, temperature,
+height and tracers are (level, lat, lon), from the top down and from south to north, also where
+there is one level; surface_pressure is (lat, lon); sigma (level,), latitude (lat,), longitude
+(lon,)."""
+TENDENCIES = ("u", "v", "temperature", "height")
+"""Fields that a forcing may change, besides tracers: tendencies a day."""
 
 
 _BASES = {
@@ -82,10 +68,12 @@ class Forcing:
     Args:
         kernel: the plain function (fields, t, out), or (fields, t, p, out) with parameters.
         parameters: name -> (value, unit).
+        tracers: names of those that it sees or changes.
     """
 
     kernel: Callable
     parameters: Mapping[str, tuple[float, str]] = field(default_factory=dict)
+    tracers: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -112,37 +100,95 @@ class Forcing:
             for name, (value, unit) in self.parameters.items()
         }
 
-    def arguments(
-        self, fields: Fields, time: Time, values: tuple[float, ...], out: Tendencies
-    ) -> tuple:
-        """The arguments of a call of the kernel; `values` are those of the parameters."""
+    def as_json(self, given: Mapping[str, float]) -> str:
+        """The parameters and their units, as text; `given` as in `values`."""
+        table = {n: [given.get(n, value), unit] for n, (value, unit) in self.parameters.items()}
+        return json.dumps(table, sort_keys=True)
+
+    def arguments(self, fields: Any, time: Time, values: tuple[float, ...], out: Any) -> tuple:
+        """The arguments of a call of the kernel.
+
+        Args:
+            fields, out: from `named`.
+            time: when.
+            values: of the parameters.
+        """
         if not self.parameters:
             return fields, time, out
-        return fields, time, _table(tuple(self.parameters))(*values), out
+        return fields, time, named("Parameters", tuple(self.parameters))(*values), out
+
+    def used(self, place: int, known: Sequence[str]) -> tuple[str, ...]:
+        """The names of an argument that the kernel uses; all, where it hands it on as a whole.
+
+        Args:
+            place: of the argument: 0 is `fields`, -1 is `out`.
+            known: names that the argument has.
+        """
+        read = _names_read(self.kernel)
+        argument = tuple(inspect.signature(self.kernel).parameters)[place]
+        if read is None or argument in read.handed_on:
+            return tuple(known)
+        return tuple(name for name in known if (argument, name) in read.names)
+
+    def require_offered(self, fields: Sequence[str], out: Sequence[str], whose: str) -> None:
+        """Make sure that a model has all that the kernel names.
+
+        Args:
+            fields, out: names that the model has.
+            whose: the model in words, such as "the column".
+
+        Raises:
+            InputError: it has not.
+        """
+        lacking = next((name for name in self.tracers if name not in fields), None)
+        if lacking is not None:
+            raise InputError(
+                f"forcing '{self.name}' is of the tracer {lacking!r}, which {whose} does not "
+                f"carry; give tracers={{{lacking!r}: 0.0}} to climate.run{meant(lacking, fields)}"
+            )
+        read = _names_read(self.kernel)
+        arguments = tuple(inspect.signature(self.kernel).parameters)
+        for argument, names in ((arguments[0], fields), (arguments[-1], out)):
+            for (owner, name), line in {} if read is None else read.names.items():
+                if owner == argument and name not in names:
+                    raise InputError(
+                        f"forcing '{self.name}', line {line}: {whose} has no {owner}.{name}; it "
+                        f"has {', '.join(names)}{meant(name, names)}"
+                    )
 
 
-@lru_cache(maxsize=64)
-def _table(names: tuple[str, ...]) -> Any:
-    """The named tuple of parameters, one class for the same names."""
-    return namedtuple("Parameters", names)
+def named(kind: str, names: tuple[str, ...]) -> Any:
+    """The named tuple of these names, one class for the same names.
+
+    Args:
+        kind: of what, such as "Fields".
+        names: of its fields.
+    """
+    own = "_".join((kind, *(f"{len(name)}{name}" for name in names)))
+    if own not in globals():  # compiled code finds a class by its name in this module
+        globals()[own] = namedtuple(own, names, module=__name__)
+    return globals()[own]
 
 
 def forcing(
-    *, parameters: Mapping[str, tuple[float, str]] | None = None
+    *, parameters: Mapping[str, tuple[float, str]] | None = None, tracers: Sequence[str] = ()
 ) -> Callable[[Callable], Forcing]:
-    """Make a forcing of the decorated kernel, which adds tendencies of u, v and temperature.
+    """Make a forcing of the decorated kernel, which adds tendencies to a model.
 
     The kernel is written in plain operators and loops, is (fields, t, out), or (fields, t, p, out)
-    where it has parameters, and is lifted to the arithmetic of a run. `fields` is a `Fields`, `t` a
-    `Time`, `p` has the parameters by name, in the units of the fields and of days, and `out` is a
-    `Tendencies`, zero before the call.
+    where it has parameters, and is lifted to the arithmetic of a run. `fields` has u, v,
+    temperature, height, tracers (level, lat, lon), surface_pressure (lat, lon), sigma (level,),
+    latitude (lat,) and longitude (lon,), as far as the model has them; `t` is a `Time`; `p` has the
+    parameters by name, in the units of the fields and of days; `out` has u, v, temperature, height
+    and tracers, tendencies a day, zero before the call.
 
     Args:
         parameters: name -> (value, unit), such as {"heating": (5.0, "K/day")}.
+        tracers: names of tracers that it sees or changes.
 
     Raises:
-        InputError: the kernel has other arguments or names a field that is not there, or a
-            parameter has no value, unit or possible name.
+        InputError: the kernel has other arguments, names a field that is not there or writes into
+            one that it is given, or a parameter has no value, unit or possible name.
 
     Example:
         >>> import sciprec
@@ -154,6 +200,7 @@ def forcing(
         ...                 out.u[k, j, i] -= p.rate * fields.u[k, j, i]
     """
     table = _checked_table({} if parameters is None else parameters)
+    carried = _checked_tracers(tracers)
 
     def decorate(kernel: Callable) -> Forcing:
         if not inspect.isfunction(kernel):
@@ -165,10 +212,10 @@ def forcing(
                 f"forcing '{kernel.__name__}' has the arguments ({', '.join(given)}); accepted: "
                 f"{wanted}, as it has {'parameters' if table else 'no parameters'}"
             )
-        known = [Fields._fields, Time._fields, *([tuple(table)] if table else ()),
-                 Tendencies._fields]  # fmt: skip
+        known = [(*UNITS_OF_FIELDS, *carried), Time._fields, *([tuple(table)] if table else ()),
+                 (*TENDENCIES, *carried)]  # fmt: skip
         _require_known(kernel, dict(zip(given, known, strict=True)))
-        return Forcing(kernel, table)
+        return Forcing(kernel, table, carried)
 
     return decorate
 
@@ -187,24 +234,75 @@ def _checked_table(parameters: Any) -> dict[str, tuple[float, str]]:
     return dict(parameters)
 
 
+def _checked_tracers(names: Any) -> tuple[str, ...]:
+    """Names of tracers, each of them looked at."""
+    accepted = 'a list of names of tracers, such as ("age",)'
+    if isinstance(names, str) or not isinstance(names, Sequence):
+        raise refused("tracers", names, accepted)
+    for name in names:
+        if not (isinstance(name, str) and name.isidentifier()) or name in UNITS_OF_FIELDS:
+            raise refused("tracers", name, accepted)
+    return tuple(dict.fromkeys(names))
+
+
+@dataclass(frozen=True)
+class _Read:
+    """The names that a kernel reads of its arguments.
+
+    Args:
+        names: (argument, name) -> the line where it stands first.
+        handed_on: arguments that stand alone, which may be handed on.
+        written: (argument, name, line) of each place that is written into.
+    """
+
+    names: dict[tuple[str, str], int]
+    handed_on: frozenset[str]
+    written: tuple[tuple[str, str, int], ...]
+
+
+@lru_cache(maxsize=64)
+def _names_read(kernel: Callable) -> _Read | None:
+    """The names that a kernel reads; None of one without a source."""
+    try:
+        tree = parse(textwrap.dedent(inspect.getsource(kernel)))
+    except (OSError, TypeError, SyntaxError):
+        return None
+    first, names, owners, written = kernel.__code__.co_firstlineno - 1, {}, set(), []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            names.setdefault((node.value.id, node.attr), first + node.lineno)
+            owners.add(node.value)
+            if isinstance(node.ctx, ast.Store):
+                written.append((node.value.id, node.attr, first + node.lineno))
+        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
+            base = node.value
+            while isinstance(base, ast.Subscript):
+                base = base.value
+            if isinstance(base, ast.Attribute) and isinstance(base.value, ast.Name):
+                written.append((base.value.id, base.attr, first + node.lineno))
+    alone = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and n not in owners}
+    return _Read(names, frozenset(alone), tuple(written))
+
+
 def _require_known(kernel: Callable, known: Mapping[str, tuple[str, ...]]) -> None:
-    """Make sure that a kernel names only what its arguments have.
+    """Make sure that a kernel names only what its arguments have, and writes into the last alone.
 
     Args:
         kernel: the function; one without a source is left to `lift`.
         known: the names of each argument.
     """
-    try:
-        tree = parse(textwrap.dedent(inspect.getsource(kernel)))
-    except (OSError, TypeError, SyntaxError):
+    read, (*inputs, out) = _names_read(kernel), known
+    if read is None:
         return
-    for node in ast.walk(tree):
-        if not (isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)):
-            continue
-        whose, name = node.value.id, node.attr
+    for (whose, name), line in read.names.items():
         if whose in known and name not in known[whose]:
-            line = kernel.__code__.co_firstlineno + node.lineno - 1
             raise InputError(
                 f"forcing '{kernel.__name__}', line {line}: '{whose}' has no {name!r}; known: "
                 f"{', '.join(known[whose])}{meant(name, known[whose])}"
+            )
+    for whose, name, line in read.written:
+        if whose in inputs:
+            raise InputError(
+                f"forcing '{kernel.__name__}', line {line}: it writes into '{whose}.{name}', which "
+                f"it is given; accepted: adding to '{out}', as in {out}.u[k, j, i] += ..."
             )

@@ -41,6 +41,7 @@ class AdaptiveSteps:
     """
 
     reason = ""
+    forcing = None
 
     def __init__(self, request: Request, convert: Conversion, model: Model) -> None:
         assert request.adaptive is not None

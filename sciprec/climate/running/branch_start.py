@@ -24,6 +24,7 @@ class Start:
         perturbed: whether the perturbation of the branch is in them already.
         file: the path of a file of fields, empty for checkpoints.
         names: of its variables by field, where it has other ones.
+        forced: tendencies of a forcing that the next step uses, or None.
     """
 
     words: str
@@ -34,6 +35,7 @@ class Start:
     perturbed: bool = False
     file: str = ""
     names: Mapping[str, str] | None = None
+    forced: np.ndarray | None = field(default=None, repr=False)
 
     def levels_as(
         self, stored: Callable[[np.ndarray], np.ndarray], level: Callable, moved: np.ndarray | None

@@ -42,6 +42,7 @@ def branched(request: Request, file: FileOfState) -> Request | None:
             f"case '{request.case.name}' has '{request.equations.name}'; give a file of those"
         )
     mine, its = parts_of(request), about["parts"]
+    its = {"forcing": mine["forcing"]} | its
     if mine["frame"] != its["frame"] or isinstance(request.backend, ScaledBackend):
         return None
     saved = file.saved
@@ -54,6 +55,9 @@ def branched(request: Request, file: FileOfState) -> Request | None:
         dropped.append("the residuals of its compensation")
     if not (same["format"] and same["streams"]) and saved.kernels:
         dropped.append("its streams of random bits and units of fixed point, which begin anew")
+    held = same["forcing"] and same["format"] and len(levels) > 1
+    if saved.forced is not None and not held:
+        dropped.append("the tendencies of its forcing at the older level")
     keeps_bits = all(same.values())
     told = f" ({about['arithmetic']}, here {request.backend.name})" if not same["format"] else ""
     words = f"goes on from {file.source}{told}"
@@ -64,6 +68,7 @@ def branched(request: Request, file: FileOfState) -> Request | None:
     start = Start(
         words, file.digest, tuple(levels), same["format"],
         saved.kernels if same["format"] and same["streams"] else {}, same["perturbation"],
+        forced=saved.forced if held else None,
     )  # fmt: skip
     return going_on(request, start, saved.steps, file.since)
 

@@ -49,6 +49,7 @@ class Saved:
         seen: what a monitor has seen, as arrays of an `observing.Observer`.
         ladder: of an adaptive run, arrays of its `Control`.
         statistics: of the interval since the last stored state, of its `TimeStatistics`.
+        forced: tendencies of a forcing that the next step uses, or None.
     """
 
     steps: int
@@ -60,6 +61,7 @@ class Saved:
     seen: dict[str, np.ndarray] = field(default_factory=dict)
     ladder: dict[str, np.ndarray] = field(default_factory=dict)
     statistics: dict[str, np.ndarray] = field(default_factory=dict)
+    forced: np.ndarray | None = None
 
 
 class Checkpoints:
@@ -329,6 +331,8 @@ def _packed(saved: Saved) -> dict[str, np.ndarray]:
         arrays[f"level_{i}"] = level.values
         if level.residual is not None:
             arrays[f"residual_{i}"] = level.residual
+    if saved.forced is not None:
+        arrays["forced"] = saved.forced
     groups = {
         "budget": saved.budgets, "kernel": saved.kernels, "seen": saved.seen,
         "ladder": saved.ladder, "statistic": saved.statistics,
@@ -351,6 +355,7 @@ def _unpacked(arrays: dict[str, np.ndarray]) -> Saved:
         seen=_named(arrays, "seen_"),
         ladder=_named(arrays, "ladder_"),
         statistics=_named(arrays, "statistic_"),
+        forced=arrays.get("forced"),
     )
 
 

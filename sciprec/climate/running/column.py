@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -15,7 +14,7 @@ from sciprec.arrays.quantization import quantize
 from sciprec.arrays.sums.compensation import CarriedUpdate, Compensation
 from sciprec.climate.equations.vertical import SigmaLevels, resolve_levels
 from sciprec.climate.physics.clock import DAY, Clock, rational
-from sciprec.climate.physics.forcings import Fields, Forcing, Tendencies
+from sciprec.climate.physics.forcings import Forcing, named
 from sciprec.climate.transform.compiled import compiled
 from sciprec.foundation.arguments import Range, refused, word
 from sciprec.foundation.dates import StartDate
@@ -30,8 +29,10 @@ from sciprec.results.output.dates import with_dates
 from sciprec.results.output.variables import describe
 
 SCHEMES = ("leapfrog", "euler")
-_STATE = Tendencies._fields
+_STATE = "u", "v", "temperature"
+_FIELDS = *_STATE, "surface_pressure", "sigma", "latitude", "longitude"
 _LATITUDE = Range("degrees north, from -90 to 90", least=-90, most=90)
+_LONGITUDE = Range("degrees east, from -180 to 360", least=-180, most=360)
 _PRESSURE = Range("hPa, from 1 to 2000", least=1, most=2000)
 
 
@@ -64,6 +65,7 @@ def column(
     v: Any = 0.0,
     surface_pressure: float = 1000.0,
     latitude: float = 0.0,
+    longitude: float = 0.0,
     levels: int | tuple[float, ...] | SigmaLevels = 20,
     time_scheme: str = "leapfrog",
     compensation: str | Compensation | None = None,
@@ -82,7 +84,7 @@ def column(
         step_seconds, output_hours: steps, and times between stored states; fractions are exact.
         temperature, u, v: at the start, K and m/s: one number, or one per level (levels,).
         surface_pressure: hPa; it stays.
-        latitude: degrees north.
+        latitude, longitude: degrees north and east.
         levels: their number, or half levels of sigma.
         time_scheme: "leapfrog", without a filter, or "euler".
         compensation: of the state's updates, such as "carry".
@@ -103,6 +105,7 @@ def column(
     """
     if not isinstance(forcing, Forcing):
         raise refused("forcing", forcing, "a kernel decorated by sciprec.climate.forcing")
+    forcing.require_offered(_FIELDS, _STATE, "the column")
     arithmetic = resolve_backend(backend)
     arithmetic.require_taken_by("the column")
     if arithmetic.fixed:
@@ -126,7 +129,8 @@ def column(
     values = forcing.values(changed)
     pressure = _PRESSURE.number("surface_pressure", surface_pressure)
     north = np.radians(_LATITUDE.number("latitude", latitude))
-    given = (np.array([[pressure]]), sigma.full, np.array([north]))
+    east = np.radians(_LONGITUDE.number("longitude", longitude))
+    given = (np.array([[pressure]]), sigma.full, np.array([north]), np.array([east]))
     clock = Clock(step, dated(start_date, calendar))
     with every_place_met(arithmetic):
         starts = [_rounded(state, arithmetic) for _ in range(1 + (time_scheme == "leapfrog"))]
@@ -139,9 +143,7 @@ def column(
     about = {
         "Conventions": CONVENTIONS, "forcing": forcing.name, "arithmetic": arithmetic.name,
         "compensation": repr(compensation) if compensation else "none", "time_scheme": time_scheme,
-        "parameters": json.dumps(
-            {name: [changed.get(name, value), unit]
-             for name, (value, unit) in forcing.parameters.items()}, sort_keys=True),
+        "parameters": forcing.as_json(changed),
         "step_seconds": float(step),
     }  # fmt: skip
     return _labelled(states, clock, sigma, about | {"blow_up": run.blow_up})
@@ -160,7 +162,7 @@ class _Column:
 
     Args:
         forcing, arithmetic, clock: of the run.
-        given: surface pressure, sigma and latitude, rounded.
+        given: surface pressure, sigma, latitude and longitude, rounded.
         values: of the parameters, rounded.
         levels: oldest first: one, or the two of the leapfrog, alike.
     """
@@ -194,9 +196,9 @@ class _Column:
         count = 1 if first else 2
         self.tendency[:] = 0.0
         shaped = [row.reshape(-1, 1, 1) for row in taken.state]
-        out = Tendencies(*(row.reshape(-1, 1, 1) for row in self.tendency))
+        out = named("Tendencies", _STATE)(*(row.reshape(-1, 1, 1) for row in self.tendency))
         time = self.clock.time(n + 1 - count, self.arithmetic)
-        fields = Fields(*shaped, *self.given)
+        fields = named("Fields", _FIELDS)(*shaped, *self.given)
         self.kernel(*self.forcing.arguments(fields, time, self.values, out))
         if self._lost(n, self.tendency, f"the forcing '{self.forcing.name}' sets the tendency of"):
             return

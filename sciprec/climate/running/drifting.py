@@ -9,6 +9,7 @@ import numpy as np
 
 from sciprec.arrays.aligned import Pool
 from sciprec.climate.equations.registry import Conversion
+from sciprec.climate.running.held_forcing import HeldForcing
 from sciprec.climate.running.lifted_model import Model
 from sciprec.climate.running.request import Request
 from sciprec.climate.stepping.levels import Level
@@ -46,14 +47,19 @@ class ExactSteps:
         self._made: list[Level] = []
         self._pool = Pool()
 
-    def after(self, levels: Sequence[Level], before: int) -> list[Level]:
+    def after(
+        self, levels: Sequence[Level], before: int, forcing: HeldForcing | None = None
+    ) -> list[Level]:
         """The levels that a step in fp64 makes of such, until the next call; these stay as they
         are.
 
         Args:
             levels: of the time scheme, newest first.
             before: how many steps were made.
+            forcing: of the run, or None.
         """
+        if forcing is not None:
+            self._steps.forcing.follow(forcing)
         self._pool.reset()
         while len(self._made) < len(levels):
             self._made.append(Level(np.empty(levels[0].values.shape)))
@@ -140,9 +146,11 @@ class Drifting:
         self._made: list[Level] = []
         self._pool = Pool()
 
-    def begin(self, levels: Sequence[Level], before: int) -> None:
-        """The run is about to make a step."""
-        self._made = self._exact.after(levels, before)
+    def begin(
+        self, levels: Sequence[Level], before: int, forcing: HeldForcing | None = None
+    ) -> None:
+        """The run is about to make a step, under a forcing or none."""
+        self._made = self._exact.after(levels, before, forcing)
 
     def end(self, levels: Sequence[Level], steps: int) -> None:
         """It has made it."""

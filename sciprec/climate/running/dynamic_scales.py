@@ -35,7 +35,10 @@ def scaled_model(
     model = model_in_binary32(noting) or noting
     parts = model.steps.scheme, model.steps.system, model.steps.adjust
     is_dynamic = noting.scales.scaling.mode == DYNAMIC
-    model.steps = DynamicSteps(*parts, noting) if is_dynamic else StaticSteps(*parts)
+    forcing = {"forcing": model.forcing}
+    model.steps = (
+        DynamicSteps(*parts, noting, **forcing) if is_dynamic else StaticSteps(*parts, **forcing)
+    )
     return model
 
 
@@ -94,10 +97,14 @@ class DynamicSteps(Steps):
             else:
                 begun[:] = [level.copy() for level in levels]
             self.system.addition.begin(made)
+            if self.forcing is not None:
+                self.forcing.begin(made - 1, len(levels))
             self.step(levels)
             good = _all_finite(levels, finite)
             while not good and self._halved(begun, made - 1, finite):
                 levels[:] = [level.copy() for level in begun]
+                if self.forcing is not None:
+                    self.forcing.again()
                 self.step(levels)
                 good = _all_finite(levels, finite)
                 if good and begun[0].values.any() and not levels[0].values.any():
@@ -115,6 +122,10 @@ class DynamicSteps(Steps):
     def _halved(self, begun: list[Level], steps: int, finite: np.ndarray) -> bool:
         """Whether scales were halved where a step that begins with these levels needs room."""
         levels = [level.in_dtype(np.float64) for level in begun]
+        if self.forcing is not None and self.model.forcing is not self.forcing:
+            self.model.forcing.follow(self.forcing)
+        elif self.forcing is not None:
+            self.forcing.again()
         notes = self.model.noted_step(levels)
         if not _all_finite(levels, finite):
             return False

@@ -9,8 +9,9 @@ from sciprec.foundation.definitions import digest_of, is_own
 
 
 def code_behind(request: Request) -> str:
-    """A digest of the case, equations and time scheme of a request, code and values."""
-    return digest_of(request.case, request.equations, request.scheme)
+    """A digest of the case, equations, time scheme and forcing of a request, code and values."""
+    behind = request.case, request.equations, request.scheme
+    return digest_of(*behind, *([] if request.forcing is None else [forcing_behind(request)]))
 
 
 def state_behind(request: Request) -> str:
@@ -29,11 +30,20 @@ def _own_state(request: Request) -> str:
     return digest_of(initial_state(request, GaussianGrid(request.truncation)))
 
 
+def forcing_behind(request: Request) -> str:
+    """A digest of the forcing of a request, its code and its parameters; empty without one."""
+    if request.forcing is None:
+        return ""
+    forcing = request.forcing
+    return digest_of(forcing.kernel, forcing.tracers, forcing.values(request.forcing_parameters))
+
+
 def parts_of(request: Request) -> dict[str, str]:
     """Digests of the parts of a request that a branch of its run may change or not.
 
     frame: what coefficients of its state mean; scheme: which levels there are; format: of levels
-    and residuals; streams: what kernels remember; damping: what else changes its numbers.
+    and residuals; streams: what kernels remember; forcing: of a user, with its clock; damping: what
+    else changes its numbers.
     """
     parameters, layout = request.parameters, request.truncation
     parts: dict[str, tuple] = {
@@ -48,6 +58,7 @@ def parts_of(request: Request) -> dict[str, str]:
         ),
         "streams": (repr(request.stages), parameters.fourier, repr(request.perturbation)),
         "perturbation": (repr(request.perturbation),),
+        "forcing": (forcing_behind(request), request.forcing and repr(request.since)),
         "damping": (parameters.diffusion, parameters.filter),
     }  # fmt: skip
     return {name: digest_of(*values) for name, values in parts.items()}

@@ -15,6 +15,7 @@ from sciprec.arrays.sums.compensation import Compensation
 from sciprec.climate.constants import SECONDS_PER_DAY
 from sciprec.climate.diagnostics.derived import derive
 from sciprec.climate.equations.registry import Conversion
+from sciprec.climate.physics.forcings import Forcing
 from sciprec.climate.running.adapting import AdaptiveSteps
 from sciprec.climate.running.checkpoint import Checkpoints, Saved
 from sciprec.climate.running.dynamic_scales import scaled_model
@@ -128,6 +129,8 @@ def integrate(
     tracers: Mapping[str, float | str] | Sequence[str] | None = None,
     sample_every: int = 1,
     output_type: str = "float64",
+    forcing: Forcing | str | None = None,
+    forcing_parameters: Mapping[str, float] | None = None,
 ) -> Trajectory:
     """Integrate a test case with every operation of the model rounded in the backend's arithmetic.
 
@@ -168,6 +171,8 @@ def integrate(
         tracers: initial field by name, a number or the name of a shape; or names of shapes.
         sample_every: steps from one state that statistics look at to the next.
         output_type: of the numbers of stored fields, "float64" or "float32".
+        forcing: from `climate.forcing`, or "FILE.py:NAME" of one, which adds tendencies.
+        forcing_parameters: its parameters, in the units of its table, in place of the usual ones.
 
     Returns:
         The trajectory; where a value became infinite or NaN it ends, with a sentence in `blow_up`.
@@ -199,6 +204,8 @@ def integrate_request(request: Request) -> Trajectory:
             added = (exact - convert.to_state(initial)).ravel()
         levels = request.start.levels_as(model.stored, model.steps.system.addition.level, added)
         state, exact = levels[0].values, levels[0].values.astype(np.float64)
+    if model.forcing is not None and request.start is not None:
+        model.forcing.restore(request.start.forced)
     kept = None if request.checkpoints is None else Checkpoints(request.checkpoints, request)
     observer = observer_of(request, convert, model.columns)
     if observer is not None:
@@ -373,6 +380,8 @@ class Run:
             )
         self.steps, self.levels, self.clock = saved.steps, saved.levels, Sections(saved.timed)
         self._kernel_states = saved.kernels
+        if self._whole.forcing is not None and saved.forced is not None:
+            self._whole.forcing.restore(saved.forced)
         if self.observer is not None and saved.seen:
             self.observer.restore(saved.seen)
         if self.adapting is not None:
@@ -391,7 +400,11 @@ class Run:
             seen = {} if self.observer is None else self.observer.arrays()
             ladder = {} if self.adapting is None else self.adapting.control.arrays()
             statistics = self.statistics.arrays()
-            saved = Saved(*done, kernel_states(self.kernels), timed, seen, ladder, statistics)
+            forced = None
+            if self._whole.forcing is not None and self.request.scheme.levels > 1:
+                forced = self._whole.forcing.state()
+            more = timed, seen, ladder, statistics, forced
+            saved = Saved(*done, kernel_states(self.kernels), *more)
             self.checkpoints.save(saved, last)
 
     def advance(self, count: int) -> None:

@@ -15,6 +15,7 @@ import xarray as xr
 from sciprec.climate.cases.registry import resolve_case
 from sciprec.climate.constants import SECONDS_PER_DAY, SECONDS_PER_HOUR
 from sciprec.climate.diagnostics.reference import Reference
+from sciprec.climate.physics.forcings import Forcing
 from sciprec.climate.running.branching import (
     branched,
     from_fields,
@@ -75,6 +76,8 @@ def run(
     start_date: Any = None,
     calendar: str | None = None,
     tracers: Mapping[str, float | str] | Sequence[str] | None = None,
+    forcing: Forcing | str | None = None,
+    forcing_parameters: Mapping[str, float] | None = None,
     time_scheme: str | None = None,
     stored: Any = None,
     stages: Any = None,
@@ -124,6 +127,9 @@ def run(
         calendar: of the CF conventions: "standard", "noleap", "360_day" and so on.
         tracers: initial field by name, {"bell": "cosine_bell", "ones": 1.0}, a number or a shape;
             or names of shapes; see docs/reference/climate.md.
+        forcing: from `climate.forcing`, or "FILE.py:NAME" of one, which adds tendencies to those
+            of the equations; see docs/reference/climate.md.
+        forcing_parameters: its parameters, in the units of its table, in place of the usual ones.
         time_scheme: name of a registered time scheme; left out, the usual one of the equations.
         stored: format in which the state and its residual are kept between steps, such as "fp16";
             a wider one than the backend's is a master copy, whose update is done in it; formats by
@@ -189,6 +195,7 @@ def run(
         initial=fields_given(initial, initial_fields, case, start_from),
         start_date=start_date, calendar=calendar, tracers=tracers, sample_every=sample_every,
         output_type=output_type,
+        forcing=forcing, forcing_parameters=forcing_parameters,
     )  # fmt: skip
     request = started_from(request, start_from, initial_fields, start_date, calendar)
     if file is not None:
@@ -415,11 +422,18 @@ def _about(request: Request) -> dict[str, str]:
         "compensation": json.dumps(carried) if carried else "none",
         "time_scheme": request.scheme.name,
         "parameters": json.dumps(named, sort_keys=True, default=repr),
-    } | (
-        {"tracers": json.dumps({t.name: t.start for t in request.tracers})}
-        if request.tracers
-        else {}
-    )
+    } | _about_physics(request)
+
+
+def _about_physics(request: Request) -> dict[str, str]:
+    """Attributes of tracers and a forcing, where there are some."""
+    about = {}
+    if request.tracers:
+        about["tracers"] = json.dumps({t.name: t.start for t in request.tracers})
+    if request.forcing is not None:
+        about["forcing"] = request.forcing.name
+        about["forcing_parameters"] = request.forcing.as_json(request.forcing_parameters)
+    return about
 
 
 def reference_dataset(path: str | Path, truncation: str | int) -> xr.Dataset:

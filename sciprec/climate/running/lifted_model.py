@@ -18,6 +18,7 @@ from sciprec.climate.equations.tendency import (
     staged_tendency,
     work_of_share,
 )
+from sciprec.climate.running.held_forcing import HeldForcing
 from sciprec.climate.running.request import Request
 from sciprec.climate.running.team import Member, Shared, Steps, Team
 from sciprec.climate.stages.staged_transform import StagedTransform
@@ -68,10 +69,14 @@ class Model:
         self.constants = self._given(convert.constants)
         self.tables = tables_in(request.truncation, self.backend, _compensates_sums(request))
         self.work = make_tendency_work(request.equations, convert, self.backend.carrier)
+        self.forcing = None
+        if request.forcing is not None:
+            self.forcing = HeldForcing(request, convert, self.backend)
+            self.work = self.forcing.within(self.work)
         self.lifted: list = []
         self._by_scale = self._rounding_by_scale()
         system = self._system(convert)
-        self.steps = Steps(request.scheme, system, self._adjust())
+        self.steps = Steps(request.scheme, system, self._adjust(), forcing=self.forcing)
 
     def team(self, threads: int) -> Team | None:
         """The threads that make steps together; None where one makes them alone."""
@@ -92,6 +97,8 @@ class Model:
         """One thread: the tendency with its own constants and work."""
         equations, tables = self.request.equations, self.tables
         work = work_of_share(self.work, equations, self.convert, share, self.backend.carrier)
+        if self.forcing is not None:
+            work = self.forcing.within(work)
         rest = self._constants_of(share), tables, (*work[:-1], shared.counters)
         own = self.steps.system.work
         return Member(share, shared, lambda x, out: self._slope(x, out, *rest), own)
@@ -117,7 +124,8 @@ class Model:
             solve=solve, work=whole.work[:, member.elements],
         )  # fmt: skip
         adjust = self.steps.adjust and member.changed_by_one(self.steps.adjust)
-        return Steps(self.request.scheme, system, adjust)
+        forcing = self.forcing if member.share.kernels else None
+        return Steps(self.request.scheme, system, adjust, forcing=forcing)
 
     def stored(self, state: np.ndarray) -> np.ndarray:
         """A state (coefficients, columns) as it is kept between steps, flat."""

@@ -11,6 +11,7 @@ import numpy as np
 from sciprec.arrays.aligned import Pool
 from sciprec.climate.equations.registry import Conversion
 from sciprec.climate.running.drifting import Drifting, in_fp64, is_fp64
+from sciprec.climate.running.held_forcing import HeldForcing
 from sciprec.climate.running.lifted_model import Model
 from sciprec.climate.running.request import Request
 from sciprec.climate.running.team import Steps
@@ -31,6 +32,11 @@ NOT_AGAIN = "lost updates: scales are dynamic, and steps may be made again"
 
 class Stepping(Protocol):
     """What makes steps, on one thread or several, in one arithmetic or several."""
+
+    @property
+    def forcing(self) -> HeldForcing | None:
+        """The forcing of a user, or None."""
+        ...
 
     def advance(self, levels: list[Level], before: int, count: int) -> float:
         """So many steps after those before; the processor seconds that they took."""
@@ -126,7 +132,7 @@ class Observer:
             if not alone or more > 1:
                 seconds += stepping.advance(levels, before - more, more - alone)
             if drifting is not None:
-                drifting.begin(levels, before - 1)
+                drifting.begin(levels, before - 1, whole.forcing)
             if alone:
                 steps = stepping if heard is None else heard.steps
                 seconds += steps.advance(levels, before - 1, 1)
@@ -302,7 +308,7 @@ class _Heard:
             whole.system, tendency=self._tendency(whole.system.tendency),
             addition=self._addition(whole.system.addition),
         )  # fmt: skip
-        self.steps = Steps(whole.scheme, system, whole.adjust)
+        self.steps = Steps(whole.scheme, system, whole.adjust, forcing=whole.forcing)
 
     def _tendency(self, tendency):
         def function(values: np.ndarray, out: np.ndarray) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,9 +15,12 @@ from sciprec.climate import catalogue
 from sciprec.climate.cases.registry import Case, resolve_case
 from sciprec.climate.constants import SECONDS_PER_DAY, SECONDS_PER_HOUR
 from sciprec.climate.diagnostics.derived import derived_names
+from sciprec.climate.equations.forced import with_forcing, with_source
 from sciprec.climate.equations.registry import EquationSet
 from sciprec.climate.equations.tracers import Tracer, with_tracers
+from sciprec.climate.physics.forcings import Forcing
 from sciprec.climate.running.branch_start import Start
+from sciprec.climate.running.given_forcing import check_forcing
 from sciprec.climate.running.given_tracers import check_tracers
 from sciprec.climate.running.parameters import Parameters, check_parameters
 from sciprec.climate.running.perturbation import Perturbation
@@ -93,6 +96,8 @@ class Request:
         initial: fields in the place of those of the case's initial state, or None.
         since: the date from which days count.
         tracers: that the flow carries; the equations are with them.
+        forcing: of a user, or None; the equations are with it.
+        forcing_parameters: values in the place of its usual ones.
         start: of a branch, what it goes on from; or None.
         first: number of the step after which it begins; 0 without one.
         sample_every: steps from one state that statistics look at to the next.
@@ -121,6 +126,8 @@ class Request:
     initial: GivenFields | None = None
     since: StartDate = USUAL_START
     tracers: tuple[Tracer, ...] = ()
+    forcing: Forcing | None = None
+    forcing_parameters: Mapping[str, float] = field(default_factory=dict)
     start: Start | None = None
     first: int = 0
     sample_every: int = 1
@@ -158,6 +165,8 @@ def check_request(
     tracers: Any = None,
     sample_every: int = 1,
     output_type: str = OUTPUT_TYPES[0],
+    forcing: Any = None,
+    forcing_parameters: Mapping[str, float] | None = None,
 ) -> Request:
     """Return the request whose arguments these are, those of `sciprec.climate.integrate`.
 
@@ -168,7 +177,9 @@ def check_request(
     row = resolve_truncation(truncation)
     equations = catalogue.EQUATIONS[found.equations]
     carried = check_tracers(equations, tracers)
-    equations = with_tracers(equations, carried)
+    forced, changed = check_forcing(equations, forcing, forcing_parameters, adaptive)
+    equations = with_tracers(with_source(equations, forced), carried)
+    equations = with_forcing(equations, forced, carried)
     scheme = _resolve_scheme(
         equations.time_scheme if time_scheme is None else time_scheme, parameters or {}
     )
@@ -246,6 +257,8 @@ def check_request(
         tracers=carried,
         sample_every=sample_every,
         output_type=word("output_type", output_type, OUTPUT_TYPES),
+        forcing=forced,
+        forcing_parameters=changed,
     )
 
 

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,6 +22,9 @@ from sciprec.climate.stepping.levels import Addition, Level
 from sciprec.climate.stepping.schemes import System, TimeScheme
 from sciprec.foundation.time_steps import step_begins, steps_end
 from sciprec.precision.operations.meeting import abandon, meet_from_python
+
+if TYPE_CHECKING:
+    from sciprec.climate.running.held_forcing import HeldForcing
 
 
 @dataclass(frozen=True)
@@ -162,16 +166,18 @@ class Steps:
         scheme: the time scheme.
         system: what it sees.
         adjust: function (values) that changes each new state in place, or None.
+        forcing: of a user, whose tendencies are held from step to step; or None.
     """
 
     scheme: TimeScheme
     system: System
     adjust: Callable[[np.ndarray], None] | None
+    forcing: HeldForcing | None = field(default=None, kw_only=True)
 
     @property
     def reason(self) -> str:
         """What a run that is not finite any more says besides; usually nothing."""
-        return ""
+        return "" if self.forcing is None else self.forcing.lost()
 
     def step(self, levels: list[Level]) -> None:
         """One step of the levels, newest first."""
@@ -185,6 +191,8 @@ class Steps:
         for made in range(before + 1, before + count + 1):
             step_begins(made)
             self.system.addition.begin(made)
+            if self.forcing is not None:
+                self.forcing.begin(made - 1, len(levels))
             self.step(levels)
             self.system.addition.forget(levels, made)
         steps_end()

@@ -10,6 +10,7 @@ _SHALLOW, _GRID = f"{_EQUATIONS}/shallow_water_kernels.py", f"{_EQUATIONS}/primi
 _SPECTRAL, _COLUMN = f"{_EQUATIONS}/primitive_spectral.py", f"{_EQUATIONS}/vertical.py"
 _VORTICITY, _LEVELS = f"{_EQUATIONS}/barotropic_vorticity.py", f"{_STEPPING}/levels.py"
 _TRACERS = f"{_EQUATIONS}/tracers.py"
+_FORCED = f"{_EQUATIONS}/forced.py"
 _LEGENDRE = ((f"{_TRANSFORM}/legendre_stage.py", ""),)
 _UPDATES = ("apply_increment", "carry_increment", "share_increment")
 
@@ -96,7 +97,8 @@ CLIMATE_STAGES = (
         why="it is part of the step, and cancels what the explicit part has",
     ),
     Stage(
-        "columns", ((_COLUMN, "compression"), (f"{_EQUATIONS}/held_suarez.py", "")),
+        "columns", ((_COLUMN, "compression"), (f"{_EQUATIONS}/held_suarez.py", ""),
+                    (_FORCED, "")),
         why="compression and forcing, column by column",
     ),
 )  # fmt: skip

@@ -54,7 +54,7 @@ _ROUNDED = (
 _NO_KERNEL = {
     "days", "output_hours", "step_seconds", "truncation", "checkpoints", "variables",
     "count_operations", "initial", "initial_fields", "start_from", "start_date", "calendar",
-    "sample_every", "output_type",
+    "sample_every", "output_type", "forcing_parameters",
 }  # fmt: skip
 """Keys of the table that no kernel depends on."""
 
@@ -181,6 +181,15 @@ class ClimateRun(Section):
         default_factory=dict, examples=['tracers = { bell = "cosine_bell", ones = 1.0 }'],
         description="a table of tracers that the flow carries: a number or the name of a shape, "
         "with which it begins, by name",
+    )  # fmt: skip
+    forcing: str | None = Field(
+        default=None, min_length=1, max_length=1000, examples=['forcing = "mine.py:heating"'],
+        description="a kernel decorated by sciprec.climate.forcing, FILE.py:NAME, which adds "
+        "tendencies",
+    )  # fmt: skip
+    forcing_parameters: dict[str, float] = Field(
+        default_factory=dict, examples=["forcing_parameters = { rate = 0.2 }"],
+        description="a table of its parameters, in the units of its own table",
     )  # fmt: skip
     checkpoints: str | None = Field(
         default=None, min_length=1, max_length=200, examples=['checkpoints = "checkpoints"'],
@@ -432,6 +441,8 @@ def _fitting(table: ClimateRun, backend: str, length: float | None, times: int):
         "step_seconds": table.step_seconds, "output_hours": hours,
         "parameters": dict(table.parameters), "time_scheme": table.time_scheme,
         "initial": fields_given(table.initial, table.initial_fields, table.case),
+        "tracers": table.tracers, "forcing": table.forcing,
+        "forcing_parameters": table.forcing_parameters,
     }  # fmt: skip
     equations = EQUATIONS[resolve_case(table.case).equations]
     if "height" not in equations.fields:
