@@ -102,7 +102,7 @@ def run_case(
 ) -> None:
     """Run a case in fp64 and other arithmetics; print what they differ by, store files and a page.
 
-    The same as `sciprec run` of a scenario file that says so.
+    It does what `sciprec run` does with a scenario file that says so.
     """
     from sciprec.scenario.changes import change, changed
     from sciprec.workbench.kinds import parse_scenarios

@@ -16,10 +16,15 @@ from sciprec.foundation.errors import InputError
 def compare(
     golden: Annotated[
         Path | None,
-        typer.Argument(help="Truth: a netCDF, Zarr, .npy or .npz file, or a folder of them."),
+        typer.Argument(
+            metavar="TRUTH", help="Truth: a netCDF, Zarr, .npy or .npz file, or a folder of them."
+        ),
     ] = None,
     actual: Annotated[
-        Path | None, typer.Argument(help="Run that is compared with it: such a file, or a folder.")
+        Path | None,
+        typer.Argument(
+            metavar="RUN", help="Run that is compared with it: such a file, or a folder."
+        ),
     ] = None,
     rtol: Annotated[
         list[str] | None,
@@ -138,9 +143,10 @@ def _compared(
 
         return judge_again(stored, **tolerances), ("truth", str(stored))
     if golden is None or actual is None:
+        alone = "" if golden is None else f", and '{golden}' was given alone"
         raise InputError(
-            "two files are compared, the truth and the run; write `sciprec compare GOLDEN ACTUAL`, "
-            "or give stored metrics with --stored"
+            f"two files are compared, the truth and the run{alone}; write `sciprec compare TRUTH "
+            "RUN`, or give stored metrics with --stored"
         )
     from sciprec.cli.progress import Waiting
     from sciprec.results.comparison import compare as compare_files

@@ -123,7 +123,7 @@ def print_policies(rows: Sequence[dict[str, Any]], mixtures: Sequence[dict[str, 
         "allow=STAGE+STAGE and deny=STAGE+STAGE change the lists."
     )
     columns, rows = tuple(mixtures[0]), [tuple(m.values()) for m in mixtures]
-    print_listing(Listing(columns[:-1], (), rows, columns[-1:]))
+    print_listing(Listing(columns[:-1], (), rows, columns[-1:], droppable=("about", "rest")))
 
 
 def print_findings(findings: Sequence[Any]) -> None:
@@ -185,7 +185,8 @@ def print_listing(
     listing: Listing, style: Callable[[int, str, str], str] = lambda number, head, cell: ""
 ) -> None:
     """Print a table, and of the columns that may be left out those that fit into the terminal; a
-    line names the others.
+    line names the others. Cells of several words go on in the next line where the rest is still too
+    wide.
 
     Args:
         listing: the words.
@@ -198,11 +199,29 @@ def print_listing(
         table = _drawn(listing, dropped, style)
         if _width(table) <= width:
             break
-    else:  # the names alone are too long: let the terminal break the lines
-        console.width = _UNLIMITED.max_width
+    else:
+        texts = _texts(listing, dropped)
+        table = _drawn(listing, dropped, style, texts)
+        rest = _drawn(listing, (*dropped, *texts), style)
+        if _width(rest) + len(texts) * _LEAST_TEXT > width:
+            console.width = _UNLIMITED.max_width  # names are too long: the terminal breaks them
     console.print(table)
     for words in left_out_of(listing.heads, set(listing.heads) - set(dropped)):
         say("\n".join(textwrap.wrap(words, width)))
+
+
+_FEW_WORDS, _LEAST_TEXT = 3, 20
+"""Cells of no more words, such as numbers with a unit, stay on one line; columns of others have so
+much room at least.
+"""
+
+
+def _texts(listing: Listing, dropped: Sequence[str]) -> tuple[str, ...]:
+    """Heads of the columns that hold texts."""
+    return tuple(
+        head for i, head in enumerate(listing.heads)
+        if head not in dropped and any(len(row[i].split()) > _FEW_WORDS for row in listing.rows)
+    )  # fmt: skip
 
 
 def _width(table: Table) -> int:
@@ -211,14 +230,17 @@ def _width(table: Table) -> int:
 
 
 def _drawn(
-    listing: Listing, dropped: Sequence[str], style: Callable[[int, str, str], str]
-) -> Table:
-    """The table as rich prints it, some columns left out."""
+    listing: Listing, dropped: Sequence[str], style: Callable[[int, str, str], str],
+    texts: Sequence[str] = (),
+) -> Table:  # fmt: skip
+    """The table as rich prints it, some columns left out, and cells of texts in several lines where
+    that is needed.
+    """
     columns = [(i, head) for i, head in enumerate(listing.heads) if head not in dropped]
     table = Table(box=None, header_style="bold", pad_edge=False)
     for _, head in columns:
         side = "right" if head in listing.right else "left"
-        table.add_column(head, justify=side, no_wrap=True)
+        table.add_column(head, justify=side, no_wrap=head not in texts, overflow="fold")
     for number, row in enumerate(listing.rows):
         cells = ((row[i], style(number, head, row[i])) for i, head in columns)
         table.add_row(*(Text(printable(cell), style=colour) for cell, colour in cells))

@@ -28,7 +28,11 @@ DRAW = 2026
 def coverage(
     seeds: Annotated[
         int | None,
-        typer.Option(min=2, help=f"Per row [default: {SEEDS}, {SMALL_SEEDS} with --small]."),
+        typer.Option(
+            min=2,
+            help="Number of seeds of each row; more of them tell more and take longer "
+            f"[default: {SEEDS}, {SMALL_SEEDS} with --small].",
+        ),
     ] = None,
     backend: Backends = None,
     case: Annotated[

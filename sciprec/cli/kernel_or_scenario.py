@@ -48,6 +48,16 @@ Outputs = Annotated[
 ]
 
 
+OutputsOfKernel = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--output",
+        help="Result that counts: an argument that the kernel writes, or return (return_0, ...);"
+        " repeat it for several [default: all].",
+    ),
+]
+
+
 def is_kernel(subject: str) -> bool:
     """Whether a kernel is named, and no scenario.
 

@@ -8,7 +8,13 @@ from typing import Annotated
 import typer
 
 from sciprec.cli.exit_codes import NOT_MET
-from sciprec.cli.kernel_or_scenario import Kernel, KernelInputs, Metric, Outputs, kernel_alone
+from sciprec.cli.kernel_or_scenario import (
+    Kernel,
+    KernelInputs,
+    Metric,
+    OutputsOfKernel,
+    kernel_alone,
+)
 from sciprec.cli.options import Backend, Json
 from sciprec.cli.written_files import Html, written
 from sciprec.foundation import targets
@@ -18,7 +24,7 @@ def digits(
     kernel: Kernel,
     inputs: KernelInputs = None,
     backend: Backend = "fp64",
-    output: Outputs = None,
+    output: OutputsOfKernel = None,
     condition: Annotated[
         bool,
         typer.Option(
@@ -50,7 +56,7 @@ def bound(
     kernel: Kernel,
     backend: Backend,
     inputs: KernelInputs = None,
-    output: Outputs = None,
+    output: OutputsOfKernel = None,
     metric: Metric = None,
     html: Html = None,
     json: Json = False,

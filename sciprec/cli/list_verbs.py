@@ -80,7 +80,8 @@ def examples(json: Json = False) -> None:
     rows = example_rows()
     if json:
         return print_json(rows)
-    print_listing(Listing(("name", "sort"), (), [tuple(r.values()) for r in rows], ("title",)))
+    lines = [tuple(row.values()) for row in rows]
+    print_listing(Listing(("name", "sort"), (), lines, ("title",), droppable=("sort",)))
 
 
 def doctor(
@@ -129,7 +130,7 @@ def _print_catalogue(content: dict[str, list[dict[str, Any]]], json: bool) -> No
         return print_json(content)
     for kind, rows in content.items():
         if len(content) > 1:
-            say(f"\n{kind}:")
+            say(f"\n{kind.replace('_', ' ')}:")
         lines = [tuple(_cell(value) for value in row.values()) for row in rows]
         droppable = ("source", "parameters", "fields")
         print_listing(Listing(tuple(rows[0]), (), lines, droppable=droppable))

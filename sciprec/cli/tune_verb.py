@@ -108,7 +108,7 @@ def tune(
     json: Json = False,
 ) -> None:
     """Find the cheapest format for every line of a kernel of yours, or of a scenario's model; exit
-    code 1 where it fails its check.
+    with 1 where it fails its check.
     """
     from sciprec.cli.console import print_json, say
     from sciprec.cli.progress import Waiting

@@ -31,7 +31,7 @@ CALENDARS = (("standard", "proleptic_gregorian"), ("noleap", "365_day"), ("360_d
 FAULTS = {
     "a value": "", "a NaN": "", "a truth value": "", "an integer": "", "a date": "",
     "the grid": "xesmf.Regridder", "the calendar": "whose days are other ones",
-    "an axis": "the values of axis", "points": "points", "a variable": "missing from the second",
+    "an axis": "the values of axis", "points": "points", "a variable": "missing from the run",
     "texts": "holds no numbers", "no times": "points", "an unknown unit": "convert one of them",
 }  # fmt: skip
 """What may be wrong, and words of the refusal; of differences in values none."""

@@ -169,7 +169,7 @@ def test_what_is_compared_is_what_is_cut_and_converted_by_hand(seed, tmp_path):
         assert row.points == truth.size
         assert row.errors["max_abs"] == np.max(np.abs(run - truth))
         assert row.errors["bias"] == pytest.approx(np.mean(run - truth), rel=1e-9)
-        assert any(f"'{name}' of the second is converted from" in note for note in found.notes)
+        assert any(f"'{name}' of the run is converted from" in note for note in found.notes)
     assert found.as_dict()["notes"] == list(found.notes)
 
 
@@ -191,7 +191,7 @@ def test_times_since_other_dates_are_the_same_times():
     actual = since([24.0, 30.0, 60.0, 768.0], "hours since 1999-12-31")
     found = compare(golden, actual)
     assert found.within and found.notes == (
-        "the values of 'time' of the second are converted from 'hours since 1999-12-31' into "
+        "the values of 'time' of the run are converted from 'hours since 1999-12-31' into "
         "'days since 2000-01-01'",
     )
     dated = compare(golden, actual, select={"time": "2000-01-02T12:00"})
@@ -228,8 +228,8 @@ def test_arrays_of_numpy_have_their_axes_after_they_are_renamed():
         ({"select": {"time": [None]}}, "select['time'] is None; accepted: a number"),
         ({"select": "time"}, "--select is given 'time'; it takes a name and what belongs to it"),
         ({"select": 3}, "select is 3; accepted: a mapping by name, or texts NAME=VALUE"),
-        ({"rename": {"v": "t"}}, "rename is given 'v', which the second does not have; it has t"),
-        ({"rename": {"t": "u"}}, "and the second has a 'u' already; leave it out, or rename that"),
+        ({"rename": {"v": "t"}}, "rename is given 'v', which the run does not have; it has t"),
+        ({"rename": {"t": "u"}}, "and the run has a 'u' already; leave it out, or rename that"),
         ({"rename": {"t": "a", "u": "a"}}, "rename gives several variables the name 'a'"),
         ({"ignore": "v"}, "ignore names the variable 'v', which neither has; there are t, u"),
         ({"coords_atol": -1.0}, "coords-atol is -1.0; accepted: a number from 0 up"),
@@ -244,7 +244,7 @@ def test_bad_adjustments_are_a_sentence(given, words):
 def test_other_grids_are_refused_with_advice():
     golden = ramp(lat=np.linspace(-80.0, 80.0, 4))
     for other in (np.linspace(-80.0, 80.0, 5), np.linspace(-79.0, 81.0, 4)):
-        with pytest.raises(InputError, match="cdo remapcon,GOLDEN ACTUAL .* xesmf.Regridder"):
+        with pytest.raises(InputError, match="cdo remapcon,TRUTH RUN .* xesmf.Regridder"):
             compare(golden, ramp(lat=other))
     near = ramp(lat=np.linspace(-80.0, 80.0, 4) + 1e-4)
     assert compare(golden, near, coords_atol=2e-4).within
@@ -282,9 +282,9 @@ def test_two_folders_at_once(call, folders):
     code, out, _ = call("compare", "then", "now", "--rtol", "1", "--junit-xml", "j.xml", "--json")
     found = json.loads(out)
     assert code == NOT_MET and found["missing"] == ["c.nc"]
-    assert found["notes"] == ["'d.nc' is in the second folder only"]
+    assert found["notes"] == ["'d.nc' is in the run's folder only"]
     (failed,) = ElementTree.parse("j.xml").getroot().iter("failure")
-    assert failed.get("message") == "c.nc: the file is in the first folder only"
+    assert failed.get("message") == "c.nc: the file is in the truth's folder only"
     (folders / "m.json").write_text(out)
     assert call("compare", "--stored", "m.json", "--rtol", "1")[0] == NOT_MET
 
@@ -312,5 +312,5 @@ def test_adjusted_from_the_command_line(call, folders):
     there = ("compare", "then/a.nc", "other.nc", *names)
     assert call(*there)[0] == USAGE
     code, out, _ = call(*there, "--select", "time=1..3", "--ignore", "u")
-    assert code == GOOD and "'temperature' of the second is compared as 't'" in out
+    assert code == GOOD and "'temperature' of the run is compared as 't'" in out
     assert "of 'time' only 1..3 is compared" in out and "'u' is not compared" in out

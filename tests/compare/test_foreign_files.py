@@ -106,13 +106,13 @@ def test_other_curvilinear_grids_are_refused():
     radians["lat"] = (("time", "x"), np.deg2rad(golden["lat"].values), {"units": "radians"})
     golden["lat"].attrs["units"] = "degrees"
     found = compare(golden, radians)
-    assert found.within and "the values of 'lat' of the second are converted" in found.notes[0]
+    assert found.within and "the values of 'lat' of the run are converted" in found.notes[0]
     radians["lat"].attrs["units"] = "smoots"
     with pytest.raises(InputError, match="'lat' is in 'degrees' and in 'smoots'"):
         compare(golden, radians)
     high, low = (field(height=h) for h in (2.0, 10.0))
     assert compare(high, low).notes == (
-        "the coordinate 'height' is 2.0 in the first and 10.0 in the second",
+        "the coordinate 'height' is 2.0 in the truth and 10.0 in the run",
     )
 
 
@@ -137,17 +137,17 @@ def test_what_is_not_compared_is_told(tmp_path):
     golden = field(time=times()).assign(name=("x", list("abcd")))
     actual = field(x=np.arange(4.0)).assign(q=("x", np.ones(4))).isel(time=slice(0, 2))
     assert compare(golden, actual).notes == (
-        "only the second has 'q'", "no numbers, and not compared: 'name'",
-        "the axis 'time' has values in the first only",
-        "the axis 'x' has values in the second only",
-        "the second ends early: 2 of 3 times are compared",
+        "only the run has 'q'", "no numbers, and not compared: 'name'",
+        "the axis 'time' has values in the truth only",
+        "the axis 'x' has values in the run only",
+        "the run ends early: 2 of 3 times are compared",
     )  # fmt: skip
     assert not compare(np.ones(3), xr.DataArray(np.ones(3), coords={"x": np.arange(3)})).notes
     golden.to_netcdf(tmp_path / "a.nc")
     with netCDF4.Dataset(tmp_path / "a.nc", "a") as file:
         file.createGroup("more")
     found = compare(tmp_path / "a.nc", golden)
-    assert found.notes[-1] == "what is in the group 'more' of the first is not compared"
+    assert found.notes[-1] == "what is in the group 'more' of the truth is not compared"
 
 
 def test_points_that_are_no_numbers():
@@ -166,10 +166,10 @@ def test_points_that_are_no_numbers():
 def test_advice_is_of_options_that_help():
     golden = field(time=times())
     for other, words in (
-        (golden.rename(t="temp"), "missing from the second: t; --rename THEIRS=OURS pairs"),
-        (golden.rename(time="step"), "and ('step', 'x'); --rename THEIRS=OURS"),
+        (golden.rename(t="temp"), "missing from the run: t; --rename A=B pairs"),
+        (golden.rename(time="step"), "and ('step', 'x'); --rename A=B"),
         (golden.isel(time=slice(0, 0)), "axis 'time' has 3 and 0 points; --select time=... takes"),
-        (golden.assign(t=(("time", "x"), np.full((3, 4), "a"))), "'t' of the second holds no num"),
+        (golden.assign(t=(("time", "x"), np.full((3, 4), "a"))), "'t' of the run holds no num"),
     ):
         with pytest.raises(InputError, match=re.escape(words)) as caught:
             compare(golden, other)

@@ -72,7 +72,7 @@ def test_what_cannot_be_compared_is_refused(tmp_path):
             compare(tmp_path / name, np.ones(3))
     with pytest.raises(InputError, match="axis 'values_axis_0' has 3 and 4 points"):
         compare(np.ones(3), np.ones(4))
-    with pytest.raises(InputError, match="variables missing from the second: a"):
+    with pytest.raises(InputError, match="variables missing from the run: a"):
         compare({"a": np.ones(3)}, {"b": np.ones(3)})
     with pytest.raises(InputError, match="a set cannot be compared; give an xarray Dataset"):
         compare({1.0}, np.ones(3))

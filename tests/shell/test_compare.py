@@ -129,10 +129,10 @@ def test_runs_on_other_points_are_refused_with_all_reasons(truth, half):
         compare(truth, other)
     said = str(caught.value)
     assert "these runs are not comparable" in said
-    assert "variables missing from the second: u" in said
+    assert "variables missing from the run: u" in said
     assert "axis 'lat' has 8 and 7 points" in said
     assert "the values of axis 'lon' differ" in said
-    with pytest.raises(InputError, match="the first holds no numeric variable"):
+    with pytest.raises(InputError, match="the truth holds no numeric variable"):
         compare(xr.Dataset(), half)
     for days, more, words in (
         (4.0, {}, r"scenario key 'climate.days' is 3.0 and 4.0; compare"),

@@ -1,6 +1,7 @@
 """Tables of the command line: whole where there is room, readable where there is little."""
 
 import io
+import re
 
 import pytest
 from rich.console import Console
@@ -84,6 +85,21 @@ def test_wide_terminals_show_all_and_narrow_ones_the_verdict(printed):
     assert "want of width" not in wide
     for word in ("quickstart_climate", "fp16", "not good enough", "8.2e-04"):
         assert word in narrow
+
+
+@pytest.mark.parametrize("width", [80, 100])
+@pytest.mark.parametrize("what", ["examples", "policies", "climate", "cases", "backends"])
+def test_texts_of_lists_go_on_in_the_next_line(what, width, call, monkeypatch):
+    """Every word of a column that is shown stands there; words are broken only beyond a column."""
+    monkeypatch.delenv("COLUMNS", raising=False)
+    whole = call("list", what)[1]
+    monkeypatch.setenv("COLUMNS", str(width))
+    narrow = call("list", what)[1]
+    tables = [line for line in narrow.splitlines() if "  " in line]
+    assert max(map(len, tables)) <= width and "…" not in narrow.replace(" … ", "")
+    if what == "examples":
+        words = re.findall(r"[A-Za-z]{4,}", whole.replace("Python file", "").replace("sort", ""))
+        assert {w for w in words if w not in narrow} <= {"scenario"}
 
 
 def test_long_names_of_formats_stay_whole(printed):

@@ -106,7 +106,8 @@ def price(
         ),
     ] = "correction",
     variance_reduction: Annotated[
-        str, typer.Option(help="Variance reduction: auto, conditional, control or none.")
+        str,
+        typer.Option(help="Variance reduction: auto, conditional, antithetic, control or none."),
     ] = "auto",
     threads: Annotated[
         int | None,

@@ -88,7 +88,7 @@ class Adjustments:
         Raises:
             InputError: a name, or what is selected, is not there.
         """
-        notes = [f"'{a}' of the second is compared as '{b}'" for a, b in self.rename.items()]
+        notes = [f"'{a}' of the run is compared as '{b}'" for a, b in self.rename.items()]
         near = Nearness(self.coords_atol, self.coords_rtol)
         truth, run = (
             selected(data, other, self.select, near) for data, other in ((truth, run), (run, truth))
@@ -102,7 +102,7 @@ class Adjustments:
         for name in compared_names(truth):
             other = converted(truth, run, name)
             if other is not None and other.changes:
-                conversions.append(f"'{name}' of the second is converted {other}")
+                conversions.append(f"'{name}' of the run is converted {other}")
         return truth, run, (*notes, *conversions, *left_out(truth, run))
 
     def renamed(self, run: xr.Dataset) -> xr.Dataset:
@@ -115,12 +115,12 @@ class Adjustments:
         for name, new in self.rename.items():
             if name not in existing:
                 raise InputError(
-                    f"rename is given '{name}', which the second does not have; it has "
+                    f"rename is given '{name}', which the run does not have; it has "
                     f"{', '.join(dict.fromkeys(existing))}{meant(name, existing)}"
                 )
             if new in existing and new not in self.rename:
                 raise InputError(
-                    f"rename calls '{name}' '{new}', and the second has a '{new}' already; leave "
+                    f"rename calls '{name}' '{new}', and the run has a '{new}' already; leave "
                     "it out, or rename that, too"
                 )
         return run.rename(self.rename) if self.rename else run

@@ -76,7 +76,7 @@ def _with_axis_of(
     run = run.isel({axis: places})
     run = run.assign_coords({axis: (axis, truth_values, attributes)})
     if turned:
-        notes.append(f"the values of '{axis}' of the second are taken as those of the first, turns "
+        notes.append(f"the values of '{axis}' of the run are taken as those of the truth, turns "
                      "of 360 degrees away")  # fmt: skip
     if apart > _CONVERTED * _TURN * turned and not rounding:
         notes.append(f"the values of '{axis}' are up to {apart:.2g} apart")
@@ -156,7 +156,7 @@ def _conversion_note(name: str, linear: UnitConversion | None) -> list[str]:
     """A note that a coordinate was converted."""
     if linear is None or not linear.changes:
         return []
-    return [f"the values of '{name}' of the second are converted {linear}"]
+    return [f"the values of '{name}' of the run are converted {linear}"]
 
 
 def _with_coordinate_of(
@@ -191,7 +191,7 @@ def _with_coordinate_of(
         return run.assign_coords({name: coordinate}), _conversion_note(name, linear)
     if not mine.ndim:
         first, second = (np.asarray(x).item() for x in (mine, values))
-        return run, [f"the coordinate '{name}' is {first} in the first and {second} in the second"]
+        return run, [f"the coordinate '{name}' is {first} in the truth and {second} in the run"]
     return run, []
 
 
@@ -202,7 +202,7 @@ def left_out(truth: xr.Dataset, run: xr.Dataset) -> list[str]:
     bounds = {v.attrs.get("bounds") for dataset in (truth, run) for v in dataset.variables.values()}
     added = [name for name in compared_names(run) if name not in truth.variables]
     if added:
-        notes.append(f"only the second has {_listed(added)}")
+        notes.append(f"only the run has {_listed(added)}")
     texts = [
         str(name) for name, variable in truth.data_vars.items()
         if variable.dtype.kind not in NUMBERS and name not in names and name not in bounds
@@ -212,12 +212,12 @@ def left_out(truth: xr.Dataset, run: xr.Dataset) -> list[str]:
         notes.append(f"no numbers, and not compared: {_listed(texts)}")
     if not any(dataset.attrs.get(NAMELESS) for dataset in (truth, run)):
         both = [str(axis) for axis in truth.sizes if axis in run.sizes]
-        for data, other, which in ((truth, run, "first"), (run, truth, "second")):
+        for data, other, which in ((truth, run, "truth"), (run, truth, "run")):
             alone = [a for a in both if a in data.coords and a not in other.coords]
             notes += [f"the axis '{axis}' has values in the {which} only" for axis in alone]
     times = [dataset.sizes.get("time", 0) for dataset in (truth, run)]
     if 0 < times[1] < times[0]:
-        notes.append(f"the second ends early: {times[1]} of {times[0]} times are compared")
+        notes.append(f"the run ends early: {times[1]} of {times[0]} times are compared")
     return notes
 
 

@@ -64,7 +64,7 @@ def junit_xml(comparison: Comparison, *, golden: str, actual: str) -> str:
         for row in comparison.rows
     ]  # fmt: skip
     cases += [
-        JUnitCase(actual, name, "missing", "the file is in the first folder only", True)
+        JUnitCase(actual, name, "missing", "the file is in the truth's folder only", True)
         for name in comparison.missing
     ]
     return junit_text({f"sciprec compare {golden} {actual}": cases})

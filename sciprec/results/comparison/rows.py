@@ -254,7 +254,7 @@ class Comparison(Shown):
             for row in self.rows
             if row.severity in ("still", "changed", "broken", "empty")
         ]
-        missing = [f"'{name}' is in the first folder only" for name in self.missing]
+        missing = [f"'{name}' is in the truth's folder only" for name in self.missing]
         return (*rows, *self.unlike, *missing, *self.notes)
 
     def _summary(self) -> Summary:
@@ -343,7 +343,7 @@ def _compared(
         )
         notes += tuple(
             f"what is in the group '{name}' of the {which} is not compared"
-            for source, which in ((golden, "first"), (actual, "second"))
+            for source, which in ((golden, "truth"), (actual, "run"))
             for name in groups_of(source)
         )
         stated, steps = stated_tolerances(truth.attrs), steps_attribute(run.attrs)
@@ -394,7 +394,7 @@ def _compared_folders(
             f"select, rename or ignore names '{unknown[0]}', which no file has that is in both "
             f"folders; these have {', '.join(dict.fromkeys(row.variable for row in rows))}"
         )
-    messages = [f"'{name}' is in the second folder only" for name in added]
+    messages = [f"'{name}' is in the run's folder only" for name in added]
     return Comparison(tuple(rows), tolerances, notes=(*notes, *messages), missing=tuple(missing))
 
 
@@ -503,7 +503,7 @@ def _packing_notes(one: Pair) -> tuple[str, ...]:
     """
     error, unit = one.statistics.absolute["max"], behind(one.units)
     files: dict[Packing, list[str]] = {}
-    for packing, which in zip(one.packing, ("first", "second"), strict=True):
+    for packing, which in zip(one.packing, ("truth", "run"), strict=True):
         if packing is not None:
             files.setdefault(packing, []).append(which)
     sentences = []

@@ -90,7 +90,11 @@ def formats_of(given: Any) -> Formats:
 
 
 def spec_of_bits(bits: int, emax: int = BEYOND_NEED) -> str:
-    """The spec string of a significand, rounded to nearest, with exponents 1 - emax to emax."""
+    """The spec string of a significand, rounded to nearest, with exponents 1 - emax to emax: by
+    the bits of both, where the exponents are all that so many bits have.
+    """
+    if emax & (emax + 1) == 0:
+        return f"float:e={(emax + 1).bit_length()},m={bits - 1}"
     return f"float:p={bits},emin={1 - emax},emax={emax}"
 
 

@@ -107,8 +107,10 @@ class Search(Shown):
         """Formats for the page: the one found, and one of fewer bits; none where none was found."""
         if not self.found:
             return ()
-        less = self.backend.replace(f"p={self.bits},", f"p={self.bits - 1},", 1)
-        return (self.backend, less) if self.bits > FEWEST else (self.backend,)
+        if self.bits == FEWEST:
+            return (self.backend,)
+        emax = BEYOND_NEED if self.exponent_bits is None else _emax(self.exponent_bits)
+        return self.backend, resolve_backend(spec_of_bits(self.bits - 1, emax)).name
 
     @property
     def sentence(self) -> str:

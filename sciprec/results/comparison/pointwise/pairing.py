@@ -291,14 +291,14 @@ def _differences(golden: xr.Dataset, actual: xr.Dataset, names: list[str]) -> li
     phrases = _scenario_differences(golden, actual)
     missing = [name for name in names if name not in actual]
     if missing:
-        phrases.append(f"variables missing from the second: {', '.join(missing)}")
+        phrases.append(f"variables missing from the run: {', '.join(missing)}")
     if not names:
-        phrases.append("the first holds no numeric variable")
+        phrases.append("the truth holds no numeric variable")
     for name in names:
         if name in actual and set(golden[name].dims) != set(actual[name].dims):
             phrases.append(f"'{name}' has axes {golden[name].dims} and {actual[name].dims}")
         elif name in actual and actual[name].dtype.kind not in NUMBERS:
-            phrases.append(f"'{name}' of the second holds no numbers")
+            phrases.append(f"'{name}' of the run holds no numbers")
         elif name in actual:
             phrases += _units_difference(golden, actual, name)
     axes = len(phrases)

@@ -134,7 +134,7 @@ def advice(golden: xr.Dataset, actual: xr.Dataset, missing: bool) -> str:
     text = ""
     if missing:
         text += (
-            "; --rename THEIRS=OURS pairs what has another name, --ignore NAME leaves a variable "
+            "; --rename A=B pairs the run's A with the truth's B, --ignore NAME leaves a variable "
             "out, --select AXIS=VALUE takes a part"
         )
     axes = [
@@ -145,7 +145,7 @@ def advice(golden: xr.Dataset, actual: xr.Dataset, missing: bool) -> str:
     if {name.lower() for name in (*axes, *unlike)} & _OF_GRIDS:
         text += (
             "; values on other grids are not comparable point by point: put one of them onto the "
-            "other's grid first, for instance with `cdo remapcon,GOLDEN ACTUAL regridded.nc`, or "
+            "other's grid first, for instance with `cdo remapcon,TRUTH RUN regridded.nc`, or "
             "in Python with xesmf.Regridder, or give --coords-atol where the points are meant to "
             "be the same"
         )
