@@ -66,6 +66,29 @@ def test_a_branch_with_nothing_changed_has_the_bits_of_the_run_that_was_not_stop
     assert branch.attrs["steps"] == 3 * (7 - hours)
 
 
+@pytest.mark.parametrize(
+    ("backend", "scales"),
+    [("fp16", {"scaling": "dynamic"}),
+     ("fp16", {"scaling": "static", "scales": {"vorticity": 64.0}}),
+     pytest.param("bf16", {"scaling": "static"}, marks=pytest.mark.slow)],
+)  # fmt: skip
+def test_a_branch_with_scales_has_them_from_its_checkpoint(backend, scales, tmp_path):
+    """Static ones and dynamic ones, which have changed by then, to the last bit; another scaling
+    starts from fields, and says why.
+    """
+    options = {"backend": backend, "time_scheme": "semi_implicit_leapfrog", **scales}
+    hours = 3
+    whole = run("williamson_5", 6 / 24, **options)
+    file, _ = parent_of("williamson_5", hours / 24, tmp_path, **options)
+    branch = run("williamson_5", (6 - hours) / 24, start_from=file, **options)
+    require_part(branch, whole, hours)
+    assert "with the bits of the run that was not stopped" in branch.attrs["initial_state"]
+    assert branch.attrs["sciprec_scaling"] == whole.attrs["sciprec_scaling"]
+    other = options | {"scaling": "static", "scales": {"vorticity": 2.0}}
+    changed = run("williamson_5", 1 / 24, start_from=file, **other)
+    assert "whose scales are others" in changed.attrs["initial_state"]
+
+
 @pytest.mark.parametrize("way", ["residuals", "random bits"])
 def test_a_branch_that_is_killed_goes_on_with_the_same_bits(way, tmp_path, written_each_time):
     case, options = WAYS[way]
@@ -92,7 +115,8 @@ def test_a_branch_that_is_killed_goes_on_with_the_same_bits(way, tmp_path, writt
         ({"compensation": None}, "dropped: the residuals of its compensation$", 1e-3),
         ({"time_scheme": "rk4"}, "dropped: the residuals|at day 0.083", 1e-2),
         ({"step_seconds": 600.0}, "from one level: .*run has step_seconds 1200; on the", 1e-2),
-        ({"tracers": {"hill": "gaussian_hill"}}, "other tracers, .*; tracers begin anew; on", 1e-2),
+        ({"tracers": {"hill": "gaussian_hill"}}, "run has tracers none; hill begin anew; on", 1e-2),
+        ({"formulation": "naive"}, "whose run has formulation careful; on", 1e-2),
         ({"truncation": "T15"}, "whose run has truncation T10; bilinear from 16 latitudes", None),
     ],
 )  # fmt: skip
@@ -107,10 +131,11 @@ def test_what_a_branch_drops_or_interpolates_is_told(changes, words, close, tmp_
         np.testing.assert_allclose(branch["height"][0], start, rtol=close)
 
 
-def test_a_branch_from_an_output_file_measures_what_its_first_step_makes(tmp_path):
+@pytest.mark.parametrize("ending", ["nc", "zarr"])
+def test_a_branch_from_an_output_file_measures_what_its_first_step_makes(ending, tmp_path):
     options = {"time_scheme": "semi_implicit_leapfrog"}
     whole = run("williamson_5", 4 / 24, **options)
-    file = files.write(whole, tmp_path / "whole.nc")
+    file = files.write(whole, tmp_path / f"whole.{ending}")
     branch = run("williamson_5", 2 / 24, start_from=f"{file}@2000-01-01T02", **options)
     assert branch["time"].values.tolist() == whole["time"].values[2:].tolist()
     words = branch.attrs["initial_state"]
@@ -121,6 +146,8 @@ def test_a_branch_from_an_output_file_measures_what_its_first_step_makes(tmp_pat
     apart = np.sqrt((weights * (branch["height"][1].values - its) ** 2).sum()
                     / (weights * its**2).sum())  # fmt: skip
     assert told == pytest.approx(apart, rel=0.06) and 0.0 < told < 1e-4
+    state = run("williamson_5", 1 / 24, initial=f"{file}@2000-01-01T02", **options)
+    np.testing.assert_array_equal(state["height"][0], branch["height"][0])
     last = run("williamson_5", 1 / 24, start_from=f"{file}@last", **options)
     assert "height is" not in last.attrs["initial_state"]
 

@@ -43,10 +43,11 @@ def branched(request: Request, file: FileOfState) -> Request | None:
         )
     mine, its = parts_of(request), about["parts"]
     its = {"forcing": mine["forcing"]} | its
-    if mine["frame"] != its["frame"] or isinstance(request.backend, ScaledBackend):
+    same = {name: mine[name] == its[name] for name in mine}
+    has_own_scales = same["format"] and same["streams"]  # kernels remember them
+    if not same["frame"] or (isinstance(request.backend, ScaledBackend) and not has_own_scales):
         return None
     saved = file.saved
-    same = {name: mine[name] == its[name] for name in mine}
     levels, dropped = list(saved.levels), []
     if not same["scheme"] and len(levels) > 1:
         levels = levels[:1]

@@ -263,6 +263,7 @@ def description(request: Request) -> dict[str, Any]:
         "since": [request.since.date, request.since.calendar],
         "own_start": request.initial is None, "parts": parts_of(request),
         "parameters": {n: x for n, x in parameters.items() if isinstance(x, str | int | float)},
+        "tracers": [tracer.name for tracer in request.tracers],
     }  # fmt: skip
 
 

@@ -43,7 +43,7 @@ from sciprec.foundation.errors import InputError
 from sciprec.foundation.whole import temporary_folder
 from sciprec.instruments.assigning.assigned_backend import every_place_met
 from sciprec.instruments.assigning.policies import in_place_of
-from sciprec.instruments.assigning.scaling import with_scaling
+from sciprec.instruments.assigning.scaling import ScaledBackend, with_scaling
 from sciprec.results.output import files
 from sciprec.results.output.dataset import CONVENTIONS, trajectory_dataset
 from sciprec.results.output.dates import with_dates
@@ -111,16 +111,16 @@ def run(
         step_seconds: time step; left out, the truncation's usual one, shortened to fit the output
             times and refused where it would be less than half.
         output_hours: between stored states; the last state is stored in any case.
-        initial: a dataset or netCDF file whose fields take the place of those of the case: wind, or
-            vorticity and divergence; height, or temperature and surface pressure; orography, if
-            there is one. "state.nc@2000-01-01T06" is one time of several; see
+        initial: a dataset, netCDF file or Zarr store whose fields take the place of those of the
+            case: wind, or vorticity and divergence; height, or temperature and surface pressure;
+            orography, if there is one. "state.nc@2000-01-01T06" is one time of several; see
             docs/reference/climate.md.
         initial_fields: names of variables by field, {"temperature": "T2"}, where they are not found
             by their CF standard name, GRIB short name, or the name of the field itself.
-        start_from: a checkpoint NAME.npz, or a netCDF file that a run wrote, FILE@TIME where it has
-            several times, from which the run goes on for its number of days; a checkpoint with
-            nothing changed gives the bits of the run that was not stopped. What is dropped, and
-            what was interpolated, is told in the attribute initial_state; see
+        start_from: a checkpoint NAME.npz, or a netCDF file or Zarr store that a run wrote,
+            FILE@TIME where it has several times, from which the run goes on for its number of days;
+            a checkpoint with nothing changed gives the bits of the run that was not stopped. What
+            is dropped, and what was interpolated, is told in the attribute initial_state; see
             docs/reference/climate.md.
         start_date: from which days count, a date such as "2000-01-01" or "1979-06-01T12:00" (left
             out, the first), or one of Python, NumPy or cftime.
@@ -263,7 +263,7 @@ def started_from(
 
     Args:
         request: what is run, for its number of days.
-        start_from: a checkpoint, a netCDF file, FILE@TIME of several times, or None.
+        start_from: a checkpoint, a netCDF file or Zarr store, FILE@TIME of several times, or None.
         names: of variables by field, where the file has other ones, or None.
         start_date, calendar: as they were given, which files have of their own.
 
@@ -273,7 +273,8 @@ def started_from(
     if start_from is None:
         return request
     if not isinstance(start_from, str | Path) or not str(start_from):
-        raise refused("start_from", start_from, "the path of a checkpoint or of a netCDF file")
+        what = "the path of a checkpoint, of a netCDF file or of a Zarr store"
+        raise refused("start_from", start_from, what)
     for name, value in {"start_date": start_date, "calendar": calendar}.items():
         if value is not None:
             raise InputError(
@@ -349,8 +350,18 @@ def _why_fields(request: Request, file: FileOfState) -> str:
     its = {"truncation": about["truncation"][0], "step_seconds": f"{about['step_seconds']:g}",
            "case": about["case"]}  # fmt: skip
     changed = [f"{name} {its[name]}" for name in mine if mine[name] != its[name]]
-    anew = "; tracers begin anew" if request.tracers else ""
-    return f"whose run has {', '.join(changed) or 'other tracers, parameters or scales'}{anew}"
+    named = [tracer.name for tracer in request.tracers]
+    if about.get("tracers", named) != named:  # not in checkpoints of earlier versions
+        changed.append(f"tracers {' and '.join(about['tracers']) or 'none'}")
+    given = request.parameters.case | request.parameters.equations
+    for name, value in about["parameters"].items():
+        if name in given and given[name] != value:
+            changed.append(f"{name} {value}")
+    if isinstance(request.backend, ScaledBackend) and about["arithmetic"] != request.backend.name:
+        changed.append(f"arithmetic {about['arithmetic']}, whose scales are others")
+    anew = f"; {' and '.join(named)} begin anew" if named else ""
+    others = "other initial values, parameters or scales"
+    return f"whose run has {', '.join(changed) or others}{anew}"
 
 
 def _apart_in_words(request: Request, dataset: xr.Dataset) -> str:

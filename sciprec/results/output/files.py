@@ -92,6 +92,25 @@ def opened(path: str | Path) -> contextlib.AbstractContextManager[xr.Dataset]:
     return _library(path).opened(path)
 
 
+def opened_to_load(path: str | Path) -> contextlib.AbstractContextManager[xr.Dataset]:
+    """A file or store as `opened`, where also what goes wrong when it is read is a sentence.
+
+    Raises:
+        InputError: as `read`.
+    """
+    return _library(path).opened_to_load(path)
+
+
+def stamp_of(path: str | Path) -> tuple[tuple[int, ...], ...]:
+    """Times, sizes and numbers of the file, or of all files of a store: another stamp where one of
+    them was written since; empty where there is nothing.
+    """
+    place = Path(path)
+    parts = sorted(place.rglob("*")) if place.is_dir() else [place] if place.is_file() else []
+    about = (part.stat() for part in parts)
+    return tuple((one.st_mtime_ns, one.st_size, one.st_ino) for one in about)
+
+
 def require_written(dataset: xr.Dataset, path: str | Path) -> None:
     """Make sure that reading the declared content of a file or store comes to an end.
 

@@ -19,7 +19,7 @@ import xarray as xr
 from sciprec.foundation.arguments import refused, word
 from sciprec.foundation.dates import start_date
 from sciprec.foundation.errors import InputError, meant
-from sciprec.results.output import netcdf
+from sciprec.results.output import files
 from sciprec.results.output.dataset import EARTH_RADIUS_M
 from sciprec.results.output.given_levels import HYBRID, PRESSURE_AXES, SIGMA, Levels, levels_along
 from sciprec.results.output.given_units import PRESSURES, SI, spelt
@@ -191,7 +191,7 @@ def read_fields(
     given: xr.Dataset | str | Path, wanted: Sequence[Sequence[Sequence[str]]], has_levels: bool,
     radius_m: float, names: Mapping[str, str] | None = None,
 ) -> GivenFields:  # fmt: skip
-    """The fields of a state in a dataset or netCDF file.
+    """The fields of a state in a dataset, netCDF file or Zarr store.
 
     Args:
         given: the dataset, the file, or FILE@TIME where it holds several times: a date such as
@@ -212,10 +212,10 @@ def read_fields(
         return _of_dataset(given, "a dataset in memory", None, parts, has_levels, radius_m,
                            dict(chosen))  # fmt: skip
     if not isinstance(given, str | Path) or not str(given):
-        raise refused("initial", given, "an xarray Dataset, or the path of a netCDF file")
+        what = "an xarray Dataset, or the path of a netCDF file or Zarr store"
+        raise refused("initial", given, what)
     path, time = split_time(str(given))
-    about = Path(path).stat() if Path(path).is_file() else None
-    stamp = about and (about.st_mtime_ns, about.st_size, about.st_ino)
+    stamp = files.stamp_of(path)
     return _of_file(path, stamp, time, parts, has_levels, radius_m, chosen)
 
 
@@ -228,7 +228,7 @@ def split_time(text: str) -> tuple[str, str | None]:
 @lru_cache(maxsize=2)
 def _of_file(path, stamp, time, wanted, has_levels, radius_m, chosen) -> GivenFields:
     """Fields of a file, held until others have been read: a scenario is checked many times."""
-    with netcdf.opened_to_load(path) as dataset:
+    with files.opened_to_load(path) as dataset:
         about = wanted, has_levels, radius_m, dict(chosen)
         fields = _of_dataset(dataset, f"'{path}'", time, *about)
         for variable in fields.variables.values():

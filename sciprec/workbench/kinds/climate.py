@@ -156,8 +156,8 @@ class ClimateRun(Section):
     )  # fmt: skip
     initial: str | None = Field(
         default=None, min_length=1, max_length=1000, examples=['initial = "state.nc"'],
-        description="a netCDF file with the fields of the initial state, or FILE@TIME, in place of "
-        "the case's own",
+        description="a netCDF file or Zarr store with the fields of the initial state, or "
+        "FILE@TIME, in place of the case's own",
     )  # fmt: skip
     initial_fields: dict[str, str] = Field(
         default_factory=dict, examples=['initial_fields = { temperature = "T2" }'],
@@ -165,8 +165,8 @@ class ClimateRun(Section):
     )  # fmt: skip
     start_from: str | None = Field(
         default=None, min_length=1, max_length=1000, examples=['start_from = "spin_up.npz"'],
-        description="a checkpoint, or a netCDF file that a run wrote, or FILE@TIME, from which "
-        "runs go on for their days",
+        description="a checkpoint, a netCDF file or Zarr store that a run wrote, or FILE@TIME, "
+        "from which runs go on for their days",
     )  # fmt: skip
     start_date: str | None = Field(
         default=None, examples=['start_date = "1979-01-01"'],
