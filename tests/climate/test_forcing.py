@@ -274,10 +274,9 @@ def test_branches_know_their_forcing(tmp_path):
     other = climate.run(
         "galewsky", "T10", 1 / 8, start_from=file, forcing_parameters={"rate": 2.0}, **options
     )
-    assert (
-        "dropped: the tendencies of its forcing at the older level"
-        in (other.attrs["initial_state"])
-    )
+    words = other.attrs["initial_state"]
+    assert "dropped: the tendencies of its forcing at the older level" in words
+    assert "its forcing is stirred, here stirred, with other code, parameters or dates" in words
     assert (other["dye"][-1] != whole["dye"][-1]).any()
     assert other.attrs["forcing"] == "stirred"
     assert '"rate": [2.0, "1/day"]' in other.attrs["forcing_parameters"]

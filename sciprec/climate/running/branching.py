@@ -62,6 +62,10 @@ def branched(request: Request, file: FileOfState) -> Request | None:
     keeps_bits = all(same.values())
     told = f" ({about['arithmetic']}, here {request.backend.name})" if not same["format"] else ""
     words = f"goes on from {file.source}{told}"
+    if not same["forcing"] and "forcing" in about:  # not in checkpoints of earlier versions
+        forcing = "none" if request.forcing is None else request.forcing.name
+        clock = ", with other code, parameters or dates" * (forcing == about["forcing"])
+        words += f"; its forcing is {about['forcing']}, here {forcing}{clock}"
     if dropped:
         words += f"; dropped: {'; '.join(dropped)}"
     elif keeps_bits:

@@ -264,6 +264,7 @@ def description(request: Request) -> dict[str, Any]:
         "own_start": request.initial is None, "parts": parts_of(request),
         "parameters": {n: x for n, x in parameters.items() if isinstance(x, str | int | float)},
         "tracers": [tracer.name for tracer in request.tracers],
+        "forcing": "none" if request.forcing is None else request.forcing.name,
     }  # fmt: skip
 
 
