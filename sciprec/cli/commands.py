@@ -18,6 +18,7 @@ from sciprec.cli import (
     climate_verbs,
     compare_verb,
     coverage_verb,
+    docs_verb,
     help_pages,
     kernel_verbs,
     list_verbs,
@@ -117,7 +118,7 @@ _VERBS: dict[str, tuple[Any, ...]] = {
     help_pages.KEEP: (("baseline", baseline_verbs.app), repeat_verb.repeat),
     help_pages.REST: (
         ("list", list_verbs.app), ("scenario", scenario_verbs.app), list_verbs.doctor,
-        run_verb.quickstart,
+        run_verb.quickstart, docs_verb.docs,
     ),
 }  # fmt: skip
 """Verbs by group; of verbs that have verbs of their own the name and these."""

@@ -1,4 +1,4 @@
-"""The files that come with sciprec: scenarios, models, reference prices, examples.
+"""The files that come with sciprec: scenarios, models, reference prices, examples, docs.
 
 In a checkout they lie in its root; an installed package has them in a folder of its own, into which
 pyproject.toml puts them.
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from sciprec.foundation.errors import InputError, meant
 
-SCENARIOS, PRICES, EXAMPLES = "scenarios", "data/heston", "examples"
+SCENARIOS, PRICES, EXAMPLES, DOCS = "scenarios", "data/heston", "examples", "docs"
 _EXAMPLE = "examples:"
 """Before the name of an example, in the place of a file's path."""
 _OWN = "shipped"
@@ -23,7 +23,7 @@ def shipped(folder: str) -> Path:
     """The path of a folder of shipped files.
 
     Args:
-        folder: SCENARIOS, PRICES or EXAMPLES, a path in the root of a checkout.
+        folder: SCENARIOS, PRICES, EXAMPLES or DOCS, a path in the root of a checkout.
     """
     package = Path(str(resources.files("sciprec")))
     root = package / _OWN

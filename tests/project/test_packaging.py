@@ -542,8 +542,9 @@ def test_a_wheel_of_the_sdist_is_the_wheel_and_holds_no_experiments(built, unpac
     tops = {name.split("/")[0].rpartition(".")[2] for name in held[0]}
     assert tops == {"sciprec", "dist-info"}
     shipped = {name for name in held[0] if name.startswith("sciprec/shipped/")}
-    assert {Path(name).suffix for name in shipped} == {".toml", ".json", ".py"}
-    assert not [name for name in held[0] if name.endswith(".md")]
+    assert {Path(name).suffix for name in shipped} == {".toml", ".json", ".py", ".md"}
+    pages = {name for name in held[0] if name.endswith(".md")}
+    assert pages and all(name.startswith("sciprec/shipped/docs/") for name in pages)
     if (ROOT / ".git").exists():
         said = [zipfile.Path(one, "sciprec/commit.txt").read_text() for one in (built[0], again)]
         assert said[0] == said[1] and re.fullmatch(r"[0-9a-f]{12}(-dirty)?\n", said[0])

@@ -36,6 +36,7 @@ MOST = 3
 READING = {
     "list backends": "list backends", "list policies": "list policies", "list cases": "list cases",
     "list climate": "list climate", "list examples": "list examples", "doctor": "",
+    "docs": "docs carry",
     "baseline list": "baseline list", "baseline show": "",
     "scenario keys": "scenario keys accumulation", "scenario schema": "scenario schema",
     "scenario check": "scenario check tiny.toml",

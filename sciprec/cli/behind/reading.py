@@ -1,0 +1,163 @@
+"""The documentation as text: its sections, and the one that a word belongs to."""
+
+from __future__ import annotations
+
+import functools
+import re
+import webbrowser
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from sciprec.foundation.errors import InputError, meant
+from sciprec.foundation.shipped import DOCS, shipped
+
+_HEADING = re.compile(r"(#+) (.+)")
+_ROW = re.compile(r"\| ([^|]+) \| ([^|]+) \|")
+_MARKUP = re.compile(r"!?\[([^][]*)\]\([^)]*\)")
+_LAST = ("reference/", "lab/")
+"""Folders whose pages are found behind those that explain."""
+MOST = 5
+"""Places that are named beside the best one."""
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of a page, from its heading to the next one of its level.
+
+    Attributes:
+        page: path below the folder of the documentation.
+        heading: without markup.
+        line: of the heading, from 1.
+        text: the section, in Markdown.
+    """
+
+    page: str
+    heading: str
+    line: int
+    text: str
+
+    @property
+    def place(self) -> str:
+        """The path of the page, the line, and the heading."""
+        return f"{folder() / self.page}:{self.line}  {self.heading}"
+
+    def as_dict(self) -> dict[str, str | int]:
+        """What the section is, as JSON has it."""
+        return asdict(self)
+
+
+def folder() -> Path:
+    """The folder of the documentation, of the checkout or of the installed package."""
+    return shipped(DOCS)
+
+
+def titles() -> list[dict[str, str]]:
+    """Every page with its title."""
+    return [{"page": s.page, "title": s.heading} for s in sections() if s.text.startswith("# ")]
+
+
+@functools.cache
+def sections() -> tuple[Section, ...]:
+    """All sections of all pages, those that explain before those of reference and laboratory."""
+    pages = (path.relative_to(folder()).as_posix() for path in folder().rglob("*.md"))
+    ordered = sorted(pages, key=lambda page: (page.startswith(_LAST), page))
+    return tuple(section for page in ordered for section in _sections_of(page))
+
+
+def _sections_of(page: str) -> Iterator[Section]:
+    lines = (folder() / page).read_text(encoding="utf-8").splitlines()
+    heads, fenced = [], False
+    for number, line in enumerate(lines):
+        fenced ^= line.startswith("```")
+        if not fenced and (found := _HEADING.fullmatch(line)):
+            heads.append((number, len(found[1]), plain(found[2])))
+    for at, (number, level, heading) in enumerate(heads):
+        following = (n for n, deep, _ in heads[at + 1 :] if level == 1 or deep <= level)
+        text = "\n".join(lines[number : next(following, len(lines))]).strip()
+        yield Section(page, heading, number + 1, text)
+
+
+def plain(text: str) -> str:
+    """A text without marks of code and links."""
+    return _MARKUP.sub(r"\1", text).replace("`", "").replace("*", "").strip()
+
+
+@functools.cache
+def _explained() -> dict[str, Section]:
+    """The words of the glossary, each with its row."""
+    page, found = "reference/glossary.md", {}
+    lines = (folder() / page).read_text(encoding="utf-8").splitlines()
+    for number, line in enumerate(lines, start=1):
+        if row := _ROW.match(line):
+            text = f"{plain(row[1])}: {plain(row[2])}"
+            for word in re.split("[,;]", plain(row[1])):
+                found.setdefault(_even(word), Section(page, plain(row[1]), number, text))
+    return found
+
+
+def _even(text: str) -> str:
+    return " ".join(re.findall(r"[\w.:×÷-]+", plain(text).lower().replace("_", " ")))
+
+
+def find(word: str) -> list[Section]:
+    """The sections that a word belongs to, the best first.
+
+    A page of that name comes first, then a heading that is the word, a word of the glossary, a
+    heading that has the word in it, and a text that has it.
+
+    Raises:
+        InputError: no page has the word.
+    """
+    asked = _even(word)
+    whole = re.compile(rf"(?<![\w-]){re.escape(asked)}(?![\w-])")
+    ranks: tuple[list[Section], ...] = ([], [], [], [], [])
+    for section in sections():
+        heading, first = _even(section.heading), section.text.startswith("# ")
+        name = _even(Path(section.page).stem)
+        if first and asked in (name, _even(section.page.removesuffix(".md"))):
+            ranks[0].append(section)
+        elif heading == asked:
+            ranks[1].append(section)
+        elif asked and whole.search(heading):
+            ranks[3].append(section)
+        elif asked and not first and whole.search(_even(section.text)):
+            ranks[4].append(section)
+    ranks[4].sort(key=lambda s: (s.page.startswith(_LAST), -len(whole.findall(_even(s.text)))))
+    if asked in _explained():
+        ranks[2].append(_explained()[asked])
+    found = [section for rank in ranks for section in rank]
+    if not found:
+        names = {Path(s.page).stem for s in sections()} | {s.heading for s in sections()}
+        near = meant(asked, sorted({*_explained(), *map(_even, names)}))
+        raise InputError(
+            f"no page of the documentation has {word!r}; give another word, or none for the list "
+            f"of pages{near}"
+        )
+    return found[: MOST + 1]
+
+
+def address(section: Section) -> str:
+    """The address of a section in the site that was built from the documentation.
+
+    Raises:
+        InputError: no site has been built.
+    """
+    built = folder().parent / "site"
+    page = built / Path(section.page).with_suffix(".html")
+    if not page.is_file():
+        raise InputError(
+            f"--site needs the site, and '{page}' is not there; build it in a checkout by "
+            "`python -m sphinx docs site`, or leave --site out to read here"
+        )
+    anchor = "-".join(re.findall(r"[\w]+", section.heading.lower()))
+    first = section.text.startswith("# ")
+    return page.as_uri() + ("" if first else f"#{anchor}")
+
+
+def open_page(address: str) -> bool:
+    """Open an address in a browser; whether there is one."""
+    try:
+        return webbrowser.open(address)
+    except webbrowser.Error:
+        return False

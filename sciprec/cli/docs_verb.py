@@ -1,0 +1,43 @@
+"""The verb `sciprec docs`: the page of a word; nothing is run."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from sciprec.cli.options import Json
+
+
+def docs(
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(help="Words to look up, such as 'lost updates'; without any, all pages."),
+    ] = None,
+    site: Annotated[
+        bool,
+        typer.Option("--site", help="Open the page in a browser, where the site has been built."),
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Print the section of the documentation that a word belongs to, and where else it stands."""
+    from sciprec.cli.behind import reading
+    from sciprec.cli.console import print_json, say
+
+    if not words:
+        pages = reading.titles()
+        if json:
+            return print_json(pages)
+        return say("\n".join(f"{page['page']:<34} {page['title']}" for page in pages))
+    found = reading.find(" ".join(words))
+    if site:
+        address = reading.address(found[0])
+        opened = reading.open_page(address)
+        return say(address if opened else f"{address} (no browser was found: open it by hand)")
+    best, *others = found
+    if json:
+        return print_json({**best.as_dict(), "others": [one.place for one in others]})
+    say(best.text)
+    say(f"\n{best.place}")
+    for other in others:
+        say(f"see also: {other.place}")
