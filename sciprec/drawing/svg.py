@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 import re
 import warnings
 from collections.abc import Iterator, Sequence
@@ -13,7 +14,15 @@ from matplotlib import rc_context
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 from matplotlib.text import Text
-from matplotlib.ticker import AutoLocator, Formatter, LogFormatterMathtext, NullLocator
+from matplotlib.ticker import (
+    AutoLocator,
+    FixedLocator,
+    Formatter,
+    LogFormatterMathtext,
+    LogFormatterSciNotation,
+    MaxNLocator,
+    NullLocator,
+)
 
 from sciprec.drawing.picture import WIDTH
 from sciprec.foundation.errors import printable
@@ -25,8 +34,12 @@ LEGEND_WIDTH, LEGEND_HANDLE, LEGEND_LETTER, LEGEND_ROW = 6.0, 0.55, 0.066, 0.19
 """Inches: width of a legend, so that a phone shows all of it; of a handle, a letter, a row."""
 MOST_INTERVALS = 5
 """Between the ticks of a linear axis."""
-LEAST_RANGE = 100.0
-"""Ratio of the ends of a logarithmic axis from which on it has no ticks between powers of ten."""
+DECADE_TICKS = ((5.0, (1, 2, 3, 5)), (15.0, (1, 2, 5)), (100.0, (1, 3)))
+"""Ratio of the ends of a logarithmic axis below which its ticks are at these multiples of powers
+of ten, so that labels have room in a third of a page."""
+LEAST_TICKS = 2
+"""Of a logarithmic axis; one with fewer has those of a linear axis."""
+FEW_INTERVALS = 3
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">")
 
 _STYLE = {
@@ -147,20 +160,29 @@ class PlainPowers(Formatter):
 
 def _thin_out(figure: Figure) -> None:
     """Give each axis few ticks, and plain labels: ticks are what takes longest to draw, and a phone
-    has no room for many. Powers of ten have smaller ticks only where the axis shows few of them.
+    has no room for many. Where an axis shows few powers of ten, there are ticks between them.
     """
     for axis in (side for axes in figure.axes for side in (axes.xaxis, axes.yaxis)):
         if type(axis.get_major_locator()) is AutoLocator:
             axis.get_major_locator().set_params(nbins=MOST_INTERVALS)
-        major, minor = axis.get_major_formatter(), axis.get_minor_formatter()
-        if isinstance(major, LogFormatterMathtext):
-            axis.set_major_formatter(PlainPowers(major))
-        if isinstance(minor, LogFormatterMathtext):
-            low, high = sorted(axis.get_view_interval())
-            if 0.0 < low * LEAST_RANGE <= high:
-                axis.set_minor_locator(NullLocator())
-            else:
-                axis.set_minor_formatter(PlainPowers(minor))
+        if isinstance(axis.get_major_formatter(), LogFormatterMathtext):
+            if (places := _between_powers(*sorted(axis.get_view_interval()))) is not None:
+                few = len(places) < LEAST_TICKS
+                axis.set_major_locator(MaxNLocator(FEW_INTERVALS) if few else FixedLocator(places))
+            every = LogFormatterSciNotation(minor_thresholds=(math.inf, math.inf))
+            axis.set_major_formatter(PlainPowers(every))
+            axis.set_minor_locator(NullLocator())
+
+
+def _between_powers(low: float, high: float) -> np.ndarray | None:
+    """Places of ticks on a logarithmic axis with few powers of ten; None where it has enough."""
+    ratio = high / low if low > 0.0 else math.inf
+    multiples = next((subs for most, subs in DECADE_TICKS if ratio < most), None)
+    if multiples is None:
+        return None
+    powers = 10.0 ** np.arange(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    places = np.outer(powers, multiples).ravel()
+    return places[(places >= low) & (places <= high)]
 
 
 def to_svg(figure: Figure, description: str) -> str:

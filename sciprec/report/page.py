@@ -72,7 +72,8 @@ def render(
         pages: scenario -> its page, where the batch has an index: of several scenarios the index
             is made, of one its page.
     """
-    runs, is_index = table(batch, keep=keep), len(batch.scenarios) > 1 and bool(pages)
+    is_index = len(batch.scenarios) > 1 and bool(pages)
+    runs = [] if is_index else table(batch, keep=keep)
     return template("page.html").render(
         style=page_style(),
         script=page_script(),

@@ -1,5 +1,6 @@
 """Sections of the page: distributions, evidence, and suggestions that a run verifies."""
 
+import itertools
 import math
 import re
 from dataclasses import replace
@@ -10,9 +11,10 @@ import pytest
 import xarray as xr
 from hypothesis import given
 from hypothesis import strategies as st
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from sciprec.drawing.heat import error_map
-from sciprec.drawing.svg import drawn, legend
+from sciprec.drawing.svg import drawn, legend, to_svg
 from sciprec.facets.compensation.keys import CompensationChoice
 from sciprec.foundation.errors import InputError
 from sciprec.precision.formats.backend import resolve_backend
@@ -415,3 +417,26 @@ def test_a_map_of_a_run_with_a_long_name_has_room():
         for name, error in (("fp64", 0.0), (label, 1e-7))
     ]
     assert "minus fp64, day 3" in _error_map(*runs, "height", "map").svg
+
+
+@pytest.mark.parametrize("ratio", [1.02, 1.9, 4.9, 14.0, 90.0, 2e4])
+@pytest.mark.parametrize("low", [1.3e-6, 7.7])
+def test_no_label_of_a_logarithmic_axis_lies_on_another(low, ratio):
+    """In a third of a page, the narrowest panel; the extents are those of a raster."""
+    ends = low, low * ratio
+    with drawn("x", 2.4) as figure:
+        for axes in figure.subplots(1, 3):
+            axes.plot(ends, ends)
+            axes.set(xscale="log", yscale="log")
+        to_svg(figure, "lines")
+        FigureCanvasAgg(figure).draw()
+        for axis in (side for axes in figure.axes for side in (axes.xaxis, axes.yaxis)):
+            first, last = sorted(axis.get_view_interval())
+            boxes = [label.get_window_extent() for label in axis.get_ticklabels(which="both")
+                     if label.get_text() and first <= _place(label, axis) <= last]  # fmt: skip
+            assert boxes and not any(a.overlaps(b) for a, b in itertools.combinations(boxes, 2))
+
+
+def _place(label, axis):
+    """Where a label stands on its axis."""
+    return label.get_position()[0 if axis.axis_name == "x" else 1]

@@ -67,12 +67,16 @@ class Verdict:
 
 
 def margin_in_words(verdict: Verdict) -> str:
-    """ "÷ 3.1" within a tolerance, "× 31" beyond it, else what the status is called."""
+    """ "÷ 3.1" within a tolerance, "× 31" beyond it, "just below" and "just above" close to it,
+    else what the status is called.
+    """
     margin = verdict.margin
     if verdict.status == "good" and margin > 0.0:
-        return f"÷ {factor(1.0 / margin)}"
+        below = factor(1.0 / margin)
+        return "just below" if below == "1" else f"÷ {below}"
     if verdict.status == "beyond" and 1.0 < margin < math.inf:
-        return f"× {factor(margin)}"
+        above = factor(margin)
+        return "just above" if above == "1" else f"× {above}"
     return STATUS_WORDS[verdict.status]
 
 
