@@ -179,6 +179,14 @@ def test_errors_in_wide_formats_are_those_of_exact_arithmetic(backend):
     assert found.closure < 1e-6 and not found.unknown
 
 
+def test_what_a_master_copy_loses_when_a_tendency_takes_it_has_a_part():
+    """The rounding is made once and called at each step, by another function."""
+    found = trace_of_a_wave("fp16", stored="fp32")
+    (narrowed,) = [line for line in found.lines if "narrowed" in line.function]
+    assert abs(narrowed.share) > 0.1 and found.closure < 1e-9
+    assert sum(line.share for line in found.lines) == pytest.approx(1.0)
+
+
 def test_what_is_not_seen_is_a_row(monkeypatch):
     row = Operation("halved_sine", 1, evaluate=halved_sine)
     monkeypatch.setitem(OPERATIONS, "halved_sine", row)

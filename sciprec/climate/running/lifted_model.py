@@ -203,12 +203,12 @@ class Model:
         else:
             narrow = rounding_into(self.backend)
 
-        def function(values: np.ndarray, out: np.ndarray) -> None:
+        def state_narrowed(values: np.ndarray, out: np.ndarray) -> None:
             narrow(values, flat)
             kernel(given, made)
             out[:] = of_flat
 
-        return function
+        return state_narrowed
 
     def _tendency(self) -> Callable:
         """The function (state, out, constants, tables, work) of the right-hand side; state and out

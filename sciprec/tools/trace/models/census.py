@@ -160,10 +160,14 @@ class Census:
         return with_backend(noted, backend)
 
     def rounding(self, backend: Backend) -> Callable[[np.ndarray, np.ndarray], None]:
-        """`quantize` as ever, its place noted."""
-        self.roundings.setdefault(place())
+        """`quantize` as ever, the places that call it noted."""
         self.bits = min(self.bits, plain(backend).storage.format.significand_bits)
-        return rounding_of(plain(backend), before=lambda: self.log.met(rounds=True))
+
+        def noted() -> None:
+            self.roundings.setdefault(place())
+            self.log.met(rounds=True)
+
+        return rounding_of(plain(backend), before=noted)
 
     def known(self, kernel, backend: Backend) -> Lifting:
         """The kernel that was called here, of a function that is defined again in every run.

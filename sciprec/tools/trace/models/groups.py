@@ -22,7 +22,7 @@ from sciprec.tools.trace.origins import Group, groups_of
 BETWEEN = "float32 arrays"
 """What the model's own arrays of binary32 numbers round between kernels."""
 STEP, ALL_LINES, ARGUMENTS = "step", "all lines", "arguments of calls of several steps"
-STAGE, GIVEN, NO_STAGE = "stage", "initial state and constants", "all else"
+STAGE, GIVEN, NO_STAGE = "stage", "state and constants as given", "all else"
 _INSIDE = {"arguments": "argument", "roundings": "rounding"}
 
 
