@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from sciprec.regression.baselines import noise, room
 from tests.conftest import without_figures
 from tests.shell.conftest import stand_in
 
 
 def stand_ins(patch: pytest.MonkeyPatch) -> None:
-    """Put little models and blank figures in place."""
+    """Put little models, blank figures and little noise in place."""
     stand_in(patch)
     without_figures(patch)
+    patch.setattr(noise, "SAMPLES", 1)
+    patch.setattr(room, "REPEATS", 1)
