@@ -19,10 +19,12 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+import typer
 import yaml
 from packaging.version import Version
 
 import sciprec
+from sciprec.cli.commands import app
 from sciprec.foundation.shipped import EXAMPLES, PRICES, SCENARIOS, names
 
 ROOT = Path(__file__).parents[2]
@@ -345,6 +347,12 @@ def test_the_version_is_written_once(project):
     assert re.fullmatch(r"\d+\.\d+\.\d+(\.dev\d+)?(\+[\w.]+)?", sciprec.__version__)
     text = (ROOT / "sciprec/__init__.py").read_text(encoding="utf-8")
     assert not re.search(r"\d+\.\d+\.\d+", text)
+
+
+def test_a_release_tries_every_verb(release):
+    verbs = typer.main.get_command(app).commands
+    tried = {words.split()[0] for words in release.SMOKE} | {"quickstart"}
+    assert tried >= {name for name, verb in verbs.items() if not verb.hidden}
 
 
 @pytest.mark.parametrize(
