@@ -33,7 +33,13 @@ from sciprec.cli import (
 )
 from sciprec.cli.exit_codes import GOOD, INTERNAL, INTERRUPTED, UNREAD, USAGE
 from sciprec.cli.old_spellings import old_spellings_named
-from sciprec.cli.options import of_options, prepare_completion, print_completion, refuse_slips
+from sciprec.cli.options import (
+    of_options,
+    prepare_completion,
+    print_completion,
+    refuse_slips,
+    suspicious,
+)
 from sciprec.cli.pricing import price_verbs
 from sciprec.cli.settings import Settings, before_the_verb, quiet_everywhere
 from sciprec.cli.written_files import require_free_files
@@ -168,15 +174,17 @@ def main(arguments: list[str] | None = None) -> NoReturn:
         ):
             _command()(words, prog_name="sciprec")
     except InputError as error:
-        _fail(USAGE, of_options(str(error), words))
+        _fail(USAGE, "\n".join([of_options(str(error), words), *suspicious(words)]))
     except Interrupted as error:
         _leave_at_once(str(error))
     except BrokenPipeError:
         sys.stderr.close()
         raise SystemExit(UNREAD) from None
-    except SystemExit:
+    except SystemExit as end:
         if "PacifyFlushWrapper" in type(sys.stdout).__name__:  # Typer's, for a pipe that is closed
             raise SystemExit(UNREAD) from None
+        if end.code == USAGE and (said := suspicious(words)):
+            _fail(USAGE, "\n".join(said))
         raise
     except Exception as error:
         if Settings.debug:

@@ -7,6 +7,8 @@ from typing import Any
 
 from typer.core import TyperGroup
 
+from sciprec.foundation.errors import InputError
+
 WIDEST = 120
 """Columns of a help page at most; lines beyond are hard to read."""
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": WIDEST}
@@ -18,6 +20,17 @@ KERNEL, MODELS, OPTIONS, KEEP, REST = (
 
 class Verbs(TyperGroup):
     """A command of several verbs; its help names each with its first sentence, by group."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Find a verb; one in capitals is named as what it is."""
+        small = args[0].lower()
+        if args[0] not in self.commands and small in self.commands:
+            raise InputError(f"'{args[0]}' was given; verbs have small letters: {small}")
+        below = [f"{name} {args[0]}" for name, one in self.commands.items()
+                 if args[0] in getattr(one, "commands", {})]  # fmt: skip
+        if args[0] not in self.commands and below:
+            raise InputError(f"'{args[0]}' is a verb below others; write {' or '.join(below)}")
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the sections of the verbs; none is cut."""

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable
 from functools import partial
 from glob import glob
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,6 +19,7 @@ from sciprec.foundation.arguments import share, word
 from sciprec.foundation.errors import InputError
 
 SHELLS = ("bash", "zsh", "fish")
+_TYPOGRAPHIC = "“”„‟«»‘’‚‛"
 _ASKED_BY_SHELL = "_SCIPREC_COMPLETE"
 
 
@@ -164,12 +166,21 @@ def refuse_slips(command: Any) -> None:
         parse = parser.parse_args
 
         def parsed(args: list[str]) -> Any:
-            for given in args[: args.index("--") if "--" in args else None]:
-                if f"-{given.partition('=')[0]}" in long_names:
-                    raise InputError(
-                        f"'{given}' was given; a long option has two hyphens: -{given}"
-                    )
-            values, rest, options = parse(args=args)
+            for each in args[: args.index("--") if "--" in args else None]:
+                name = each.partition("=")[0]
+                if f"-{name}" in long_names:
+                    raise InputError(f"'{each}' was given; a long option has two hyphens: -{each}")
+                if name not in long_names and name.lower() in long_names:
+                    right = each.replace(name, name.lower(), 1)
+                    raise InputError(f"'{each}' was given; options have small letters: {right}")
+            _refuse_before_verb(command, context.command_path, args)
+            _refuse_lost_value(command, args)
+            given = list(args)  # which the parser takes away
+            try:
+                values, rest, options = parse(args=args)
+            except Exception as error:
+                _refuse_hyphen(getattr(error, "option_name", None) or "", given)
+                raise
             for option, count in Counter(options).items():
                 kinds = ("multiple", "is_flag", "count")  # which an argument has none of
                 if count > 1 and not any(getattr(option, kind, False) for kind in kinds):
@@ -186,6 +197,65 @@ def refuse_slips(command: Any) -> None:
         param.process_value = partial(_read, param.process_value)
     for below in getattr(command, "commands", {}).values():
         refuse_slips(below)
+
+
+def _refuse_before_verb(command: Any, path: str, args: list[str]) -> None:
+    """Refuse an option in front of the verb that has it."""
+    known = {name for param in command.params for name in param.opts}
+    first = args[0].partition("=")[0] if args else ""
+    for verb, below in getattr(command, "commands", {}).items():
+        its = {name for param in below.params for name in param.opts}
+        if first[:1] == "-" and first not in known and first in its:
+            raise InputError(
+                f"'{args[0]}' stands in front of the verb; options stand behind it, as in `{path} "
+                f"{verb} {args[0]}`"
+            )
+
+
+def _refuse_lost_value(command: Any, args: list[str]) -> None:
+    """Refuse an option in the place of another one's value."""
+    known = {name for param in command.params for name in param.opts if name[:1] == "-"}
+    flags = {name for param in command.params if getattr(param, "is_flag", False)
+             for name in param.opts}  # fmt: skip
+    for given, value in pairwise(args[: args.index("--") if "--" in args else None]):
+        if given in known - flags and value.partition("=")[0] in known:
+            raise InputError(
+                f"'{value}' stands where the value of {given} is expected; write that value behind "
+                f"{given}"
+            )
+
+
+def _refuse_hyphen(option: str, args: list[str]) -> None:
+    """Refuse a word that a hyphen makes a row of options of one letter, the first an unknown one.
+
+    Args:
+        option: the unknown one; empty for none.
+    """
+    for given in args:
+        if len(option) == 2 and re.match("-[A-Za-z]{2}", given) and option[1] in given:
+            raise InputError(
+                f"'{given}' begins with a hyphen and is no option; write {given[1:]} or --"
+                f"{given[1:]}, or put it behind -- where it is meant so"
+            )
+
+
+def suspicious(words: list[str]) -> list[str]:
+    """Sentences on words of a command line that hold what nobody types on purpose: dashes and
+    quotes of typography, spaces, nothing.
+    """
+    said = []
+    for number, given in enumerate(words):
+        behind = f", behind '{words[number - 1]}'" if number else ""
+        plain = re.sub("^[\u2010-\u2015\u2212]+", "--", given).strip(_TYPOGRAPHIC + " \t\xa0")
+        if not given:
+            said.append(f"a word is empty{behind}, as of a variable of the shell that is not set")
+        elif re.match("[\u2010-\u2015\u2212]", given):
+            said.append(f"'{given}' begins with a dash of typography; hyphens are meant: {plain}")
+        elif given[0] in _TYPOGRAPHIC or given[-1] in _TYPOGRAPHIC:
+            said.append(f"'{given}' has quotes of typography; write {plain}")
+        elif given != plain:
+            said.append(f"'{given}' begins or ends with a space; write {plain}")
+    return said
 
 
 def _read(process: Callable[[Any, Any], Any], context: Any, value: Any) -> Any:

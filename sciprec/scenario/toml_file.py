@@ -37,9 +37,11 @@ def read_toml(given: Path, what: str, folder: str, name: str) -> dict[str, Any]:
     """
     path = named(given, folder)
     if why := why_no_file(path):
+        beside = [str(file) for file in path.parent.glob("*.toml")]
+        near = meant(path, beside) or meant(path.stem, names(folder))
         raise InputError(
             f"{what} file '{path}' {why}; give the path of a TOML file, or the name of a {what} "
-            f"that comes with sciprec, such as {name}{meant(path.stem, names(folder))}"
+            f"that comes with sciprec, such as {name}{near}"
         )
     example = f"{folder}/{name}.toml"
     if path.stat().st_size > LARGEST_FILE_BYTES:

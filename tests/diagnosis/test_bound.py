@@ -426,7 +426,7 @@ def ranged(x):
         (lambda: bound(sums, "bf16", (1j, 1.0)), "complex numbers; bound takes real ones"),
         (lambda: bound(exact, "bf16", (z := np.ones(4), z[1:])), "share memory; bound takes"),
         (lambda: bound("f", "bf16", (1.0,)), "bound takes a Python function"),
-        (lambda: bound(exact, "bf16", (np.ones(1), np.ones(1)), output="y"), "one of out"),
+        (lambda: bound(exact, "bf16", (np.ones(1), np.ones(1)), output="y"), "accepted: out"),
         (lambda: bound(exact, "bf16", (1.0,), metric="max"), "unknown metric 'max'; known: rel"),
         (lambda: bound(by_condition, "bf16", (1.5,)), "compare two numbers, as in"),
         (lambda: bound(in_a_chain, "bf16", (1.5,)), "in a chain, decides by numbers where"),

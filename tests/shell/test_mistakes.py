@@ -2,6 +2,7 @@
 or understood.
 """
 
+import random
 import re
 import shlex
 
@@ -69,7 +70,6 @@ MISTAKES = {
     f"{RUN} -backend fp16": "'-backend' was given; a long option has two hyphens: --backend",
     f"{RUN} --threads 2 --workers 2": "--workers and --threads were given; give one of them",
     "run": "Missing argument", f"{RUN} --out": "requires an argument", TUNE: "'--tolerance'",
-    "compare in.npz": "two files are compared, the truth and the run",
     "compare in.npz in.npz in.npz": "unexpected extra argument",
     "trace k.py:halve -b fp16": "kernel 'halve' is given no arguments; give --inputs",
     "monitor k.py:halve --inputs in.npz -b fp16": "lacks --watch",
@@ -114,6 +114,31 @@ MISTAKES = {
     "compare in.npz nowhere.npz": "'nowhere.npz' does not exist",
     "report nowhere": "'nowhere' holds no batch", "monitor nowhere": "'nowhere' is neither",
     "scenario new heston --out s.toml": "it is there already",
+    # drawn at random from such slips, in all verbs
+    "CHECK-MEMORY k.py:halve": "verbs have small letters: check-memory",
+    f"{RUN} --PLAN": "'--PLAN' was given; options have small letters: --plan",
+    "check s.toml": "'check' is a verb below others; write baseline check or scenario check",
+    "baseline --slower 1.5 check": "options stand behind it, as in `sciprec baseline check --slow",
+    "scenario keys -climate": "'-climate' begins with a hyphen and is no option; write climate",
+    "trace k.py:halve --inputs in.npz -b -b fp16": "'-b' stands where the value of -b is expected",
+    f"{TUNE} --tolerance --metric rms": "'--metric' stands where the value of --tolerance is",
+    f"{RUN} —threads 2": "'—threads' begins with a dash of typography; hyphens are meant: --thr",
+    f"{RUN} “--json”": "'“--json”' has quotes of typography; write --json",
+    "'run\u00a0' s.toml": "begins or ends with a space; write run",
+    f"{RUN} --format ''": "a word is empty, behind '--format', as of a variable of the shell",
+    "run --plan 's. toml'": "did you mean 's.toml'?", "run --plan no_s.toml": "did you mean 's.t",
+    "run --plan s.tml": "did you mean 's.toml'?", f"{TRACE} --output ot": "did you mean 'out'?",
+    "bound k.py:halve --inputs k:start -b fp16": "did you mean 'k.py:start'?",
+    "bound k.py:halve --inputs k.ipynb:start -b fp16": "did you mean 'k.py:start'?",
+    "bound k.py:halve --inputs k.py:staart -b fp16": "did you mean 'start'?",
+    f"{STUDY} --axes otu=time": "--axes are given for 'otu'; outputs: out; did you mean 'out'?",
+    f"{TUNE} --tolerance 1e-3 --margin 1,5": "a decimal point is written in place of a comma",
+    f"{TUNE} --tolerance operations": "--tolerance is given 'operations'; it takes a number",
+    "compare in.npz in.npz --rtol e1-3": "--rtol is given 'e1-3'; it takes a number",
+    "climate run williamson_2 --output-hours -12": "key 'climate.output_hours' was given -12.0",
+    f"{RUN} --plan%": "No such option: --plan%", f"{RUN} --veerify": "No such option: --veerify",
+    "repeat k.py:halve --inputs in.npz --block-size n=2": "'n', which is no argument of kernel",
+    "compare in.npz": "and 'in.npz' was given alone",
 }  # fmt: skip
 UNDERSTOOD = {
     f"{RUN} --set 'climate.days = 3'": "mine", f"{RUN} -b 'float: e=6, m=5'": "float:",
@@ -152,6 +177,43 @@ def test_a_mistake_on_the_command_line_is_named(asked, words):
     code, out, err = asked(words)
     assert (code, out) == (USAGE, "") and MISTAKES[words] in err and "Traceback" not in err
     assert "internal error" not in err
+
+
+VALID = (
+    "run s.toml --plan --backend fp16 --set climate.days=2 --threads 2 --format netcdf",
+    "compare in.npz in.npz --rtol 1e-3 --atol 0.5 --max-ulp 4 --ignore out --coords-atol 0.5",
+    "scenario keys climate", "scenario check s.toml", "scenario schema heston", "list cases",
+    "scenario new heston", "list backends --scenario s.toml", "list policies --json",
+    "run quickstart_heston --plan --backend fp32 --workers 1 --enforce",
+)  # fmt: skip
+"""Command lines whose words are changed at random."""
+CHANGES = {
+    "typo": lambda r, w: w[: (k := r.randrange(len(w)))] + w[k + 1 :],
+    "doubled": lambda r, w: w[: (k := r.randrange(len(w)))] + w[k] + w[k:],
+    "capitals": lambda r, w: w.swapcase(),
+    "unit": lambda r, w: w + r.choice(["s", "%", "u", "days"]),
+    "comma": lambda r, w: w.replace(".", ",") if "." in w else f"{w},5",
+    "space": lambda r, w: r.choice([f" {w}", f"{w} ", f"{w[:2]} {w[2:]}"]),
+    "hard space": lambda r, w: f"{w}\u00a0", "quotes": lambda r, w: f"“{w}”",
+    "dash": lambda r, w: f"–{w.lstrip('-')}", "hyphen": lambda r, w: f"-{w}",
+    "empty": lambda r, w: "", "file": lambda r, w: f"no_{w}",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_word_that_is_changed_at_random_is_named_or_understood(asked, seed):
+    draw = random.Random(seed)
+    for _ in range(30):
+        words = shlex.split(draw.choice(VALID))
+        place, (kind, change) = draw.randrange(len(words)), draw.choice(list(CHANGES.items()))
+        words[place] = changed = change(draw, words[place])
+        code, out, err = asked(shlex.join(words))
+        assert code in (GOOD, 1, USAGE) and "Traceback" not in err, (kind, words, err)
+        if code == USAGE:
+            named = [changed, changed.replace("\u00a0", "\\xa0"), changed.strip(), changed.lower()]
+            named += [changed.partition("=")[2], *changed.partition("=")[0].split(".")]
+            named += ["a word is empty"] * (not changed)
+            assert out == "" and any(name and name in err for name in named), (kind, words, err)
 
 
 @pytest.mark.parametrize("edit", EDITS, ids=" to ".join)

@@ -69,7 +69,7 @@ def _error_of_lifted(name):
         (of_arrays, (INF, np.zeros(1)), {}, "no finite number in fp64 (out)"),
         (of_arrays, (GOOD, np.zeros(1)), {"check": (NAN, np.zeros(1))}, "on the inputs of the"),
         (of_arrays, (GOOD, np.zeros(1)), {"check": (GOOD + 0j, np.zeros(1))}, "takes real ones"),
-        (of_nothing, (NAN[::-1].copy(), np.full(1, math.nan)), {"output": "no"}, "one of out"),
+        (of_nothing, (NAN[::-1].copy(), np.full(1, math.nan)), {"output": "no"}, "accepted: out"),
         (of_both, (NAN, np.zeros(1, int), np.zeros(1)), {}, "no finite number in fp64 (out), so"),
         (of_none, (7,), {}, "returns no number and writes none into an argument"),
     ],

@@ -332,7 +332,7 @@ REFUSED = [
     ({"tolerance": 1e-3, "formats": ("fp32", "bf17")}, "did you mean 'bf16'"),
     ({"tolerance": 1e-3, "by": "lines"}, "did you mean 'line'"),
     ({"tolerance": 1e-3, "metric": "l2"}, "unknown metric"),
-    ({"tolerance": 1e-3, "output": "y"}, "one of out, return"),
+    ({"tolerance": 1e-3, "output": "y"}, "accepted: out, return"),
     ({"tolerance": 1e-3, "metric": lambda a, b: "x"}, "accepted: a number"),
     (
         {"tolerance": 1e-3, "args": {"x": X + 0j, "out": np.zeros(400)}},

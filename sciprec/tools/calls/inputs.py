@@ -16,7 +16,7 @@ from sciprec.foundation.arguments import shown
 from sciprec.foundation.errors import InputError, meant
 from sciprec.results.comparison.inputs import numpy_arrays
 from sciprec.results.output import files
-from sciprec.tools.calls.kernel_file import made_by, names_function
+from sciprec.tools.calls.kernel_file import made_by, names_function, refuse_slip
 
 FLOAT = np.dtype(np.float64)
 _ACCEPTED = "real numbers of at most 8 bytes"
@@ -83,6 +83,7 @@ def _from_path(kernel: Callable[..., Any], given: str | Path) -> Inputs:
             f"the inputs '{text}' are a Python file; name the function that makes them, as in "
             f"{text}:make"
         )
+    refuse_slip(text, "a function that makes inputs is FILE.py:FUNCTION")
     return _from_netcdf(kernel, text)
 
 

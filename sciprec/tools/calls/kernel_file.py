@@ -12,6 +12,8 @@ from sciprec.foundation.loading import beside, loaded_file
 from sciprec.foundation.shipped import example, is_example
 from sciprec.precision.rewriting.syntax import plain_function
 
+_ENDINGS = ("csv", "ipynb", "json", "nc", "npy", "npz", "toml", "txt", "yaml", "zarr")
+"""Behind the last full stop of files that are no kernels."""
 WHAT = "kernel file"
 """What such a file is called in messages."""
 
@@ -36,13 +38,26 @@ def is_kernel(text: str) -> bool:
             f"'{text}' is a Python file without a function; name one of it, as in "
             f"{text}:{next(iter(names), 'function')}; its functions: {', '.join(names) or 'none'}"
         )
-    slip = re.fullmatch(r"(.+?)(\.py)?(?:::?|[./#])(\w+)", text)
-    if slip and not Path(text).exists() and Path(f"{slip[1]}.py").is_file():
-        raise InputError(
-            f"'{text}' names no Python file; a kernel is FILE.py:FUNCTION; did you mean "
-            f"'{slip[1]}.py:{slip[3]}'?"
-        )
+    refuse_slip(text, "a kernel is FILE.py:FUNCTION")
     return False
+
+
+def refuse_slip(text: str, accepted: str) -> None:
+    """Refuse a text that was meant to name a function of a Python file that is there.
+
+    Args:
+        accepted: how such a name is written.
+
+    Raises:
+        InputError: it is one, with what was meant.
+    """
+    slip = re.fullmatch(r"(.+?)(\.\w+)?(?:::?|[./#])(\w+)", text)
+    if not slip or slip[3] in _ENDINGS or Path(text).exists():
+        return
+    if Path(f"{slip[1]}.py").is_file():
+        raise InputError(
+            f"'{text}' names no Python file; {accepted}; did you mean '{slip[1]}.py:{slip[3]}'?"
+        )
 
 
 def kernel_named(text: str) -> Callable[..., Any]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from sciprec.arrays.quantization import quantize
-from sciprec.foundation.arguments import names, refused
+from sciprec.foundation.arguments import choice, names, refused
 from sciprec.foundation.errors import InputError
 from sciprec.instruments.tracing.table import Table
 from sciprec.precision.formats.backend import Backend
@@ -148,7 +148,4 @@ def chosen_names(known: Sequence[str], output: str | Iterable[str] | None) -> tu
     if output is None:
         return tuple(known)
     chosen = [output] if isinstance(output, str) else list(names("output", output))
-    for name in chosen:
-        if name not in known:
-            raise refused("output", name, f"one of {', '.join(known)}")
-    return tuple(chosen)
+    return tuple(choice("output", name, known) for name in chosen)

@@ -9,7 +9,7 @@ from typing import Any
 
 import xarray as xr
 
-from sciprec.foundation.arguments import names, refused
+from sciprec.foundation.arguments import choice, names
 from sciprec.precision.formats.backend import Backend
 from sciprec.results.output.stated import PRIMARY
 from sciprec.scenario.changes import changed, changes_of
@@ -97,8 +97,7 @@ def _results(dataset: xr.Dataset, kind: Kind, output: tuple[str, ...] | None) ->
         output = tuple(_usual(numbers, {**kind.attributes, **dataset.attrs}))
     outputs = list(output)
     for name in outputs:
-        if name not in numbers:
-            raise refused("output", name, f"one of {', '.join(numbers)}")
+        choice("output", name, numbers)
     timed = tuple(n for n in outputs if numbers[n].dims[:1] == (TIME,))
     times = tuple(map(float, dataset[TIME].values)) if timed else ()
     return Results({n: numbers[n].values for n in outputs}, timed, times)
