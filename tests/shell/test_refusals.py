@@ -91,7 +91,7 @@ COMMANDS = {
     "compare in.npz in.npz --rtol higth=1": "'higth', which is not compared; compared: u, alpha,",
     "compare in.npz in.npz --stored m.json": "--stored and files were both given",
     "compare --stored m.json": "metrics file 'm.json' does not exist",
-    "compare": "two files are compared, the truth and the run; write `sciprec compare GOLDEN",
+    "compare": "two files are compared, the truth and the run; write `sciprec compare TRUTH",
     # price
     f"{CALL} --rho 1.5":
     "sciprec: --rho: key 'model.rho' was given 1.5 (a number); accepted: a correlation in [-1, 1]",
