@@ -30,7 +30,7 @@ def seasonal(fields, t, p, out):
         out.u[k, 0, 0] += p.heating * np.sin(p.turn * t.day)
 
 
-@climate.forcing()
+@climate.forcing
 def unbounded(fields, t, out):
     out.v[1, 0, 0] += 1.0 / (fields.temperature[1, 0, 0] - 280.0)
 

@@ -75,7 +75,7 @@ def idle(fields, t, out):
             out.clock[0, j, i] += 0.0 * fields.clock[0, j, i]
 
 
-@climate.forcing()
+@climate.forcing
 def dividing(fields, t, out):
     if t.day > 0.1:
         out.u[0, 3, 5] += 1.0 / (fields.u[0, 3, 5] - fields.u[0, 3, 5])

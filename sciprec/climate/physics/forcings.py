@@ -10,7 +10,7 @@ from collections import namedtuple
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -170,10 +170,18 @@ def named(kind: str, names: tuple[str, ...]) -> Any:
     return globals()[own]
 
 
+@overload
+def forcing(kernel: Callable, /) -> Forcing: ...
+@overload
 def forcing(
-    *, parameters: Mapping[str, tuple[float, str]] | None = None, tracers: Sequence[str] = ()
-) -> Callable[[Callable], Forcing]:
-    """Make a forcing of the decorated kernel, which adds tendencies to a model.
+    *, parameters: Mapping[str, tuple[float, str]] | None = ..., tracers: Sequence[str] = ...
+) -> Callable[[Callable], Forcing]: ...
+def forcing(
+    kernel: Callable | None = None, /, *,
+    parameters: Mapping[str, tuple[float, str]] | None = None, tracers: Sequence[str] = (),
+) -> Forcing | Callable[[Callable], Forcing]:  # fmt: skip
+    """Make a forcing of the decorated kernel, which adds tendencies to a model; with parameters or
+    tracers as `@climate.forcing(...)`, without as `@climate.forcing`.
 
     The kernel is written in plain operators and loops, is (fields, t, out), or (fields, t, p, out)
     where it has parameters, and is lifted to the arithmetic of a run. `fields` has u, v,
@@ -183,6 +191,7 @@ def forcing(
     and tracers, tendencies a day, zero before the call.
 
     Args:
+        kernel: the function, where the decorator stands without arguments.
         parameters: name -> (value, unit), such as {"heating": (5.0, "K/day")}.
         tracers: names of tracers that it sees or changes.
 
@@ -217,7 +226,7 @@ def forcing(
         _require_known(kernel, dict(zip(given, known, strict=True)))
         return Forcing(kernel, table, carried)
 
-    return decorate
+    return decorate if kernel is None else decorate(kernel)
 
 
 def _checked_table(parameters: Any) -> dict[str, tuple[float, str]]:
