@@ -53,7 +53,8 @@ def first_screen(batch: StoredBatch) -> dict[str, Any]:
     names = short_names([*columns, *batch.labels])
     rows = []
     for scenario in batch.scenarios:
-        runs = [run for run in batch.of_scenario(scenario) if not run.is_truth]
+        all_runs = batch.of_scenario(scenario)
+        runs = [run for run in all_runs if not run.is_truth]
         verdicts = {run.label: _with_members(batch, run) for run in runs}
         cells = [
             [_mark(run, verdicts[run.label]) for run in runs if _arithmetic(run) == column]
@@ -61,8 +62,8 @@ def first_screen(batch: StoredBatch) -> dict[str, Any]:
         ]
         row = {
             "scenario": scenario, "cells": cells,
-            "sentence": _sentence(runs, verdicts, names),
-            "suggestions": suggestions(batch.of_scenario(scenario), str(batch.folder)),
+            "sentence": _without_truth(all_runs) or _sentence(runs, verdicts, names),
+            "suggestions": suggestions(all_runs, str(batch.folder)),
             "traced": verdicts_of_traces([r for r in runs if not verdicts[r.label].acceptable]),
         }  # fmt: skip
         rows.append(row | {"helped": bool(row["suggestions"] or row["traced"])})
@@ -114,6 +115,12 @@ def _mark(run: StoredRun, verdict: Verdict) -> Mark:
     return Mark(compensation, verdict.status, margin_in_words(verdict), verdict.short)
 
 
+def _without_truth(runs: Sequence[StoredRun]) -> str:
+    """Why nothing of a scenario can be compared; empty where there is a truth."""
+    lost = [run.verdict.short for run in runs if run.is_truth and run.verdict.status == "failed"]
+    return f"nothing can be compared, because fp64 itself failed: {lost[0]}." if lost else ""
+
+
 def _sentence(
     runs: Sequence[StoredRun], verdicts: Mapping[str, Verdict], names: Mapping[str, str]
 ) -> str:
@@ -129,13 +136,18 @@ def _sentence(
     if single:
         smallest = min(single, key=lambda run: run.size)
         kind = "smallest single format" if mixed else "smallest"
-        sentence = f"{names[smallest.label]}, {smallest.width[0]} bits, is the {kind} that suffices"
+        sized = f"{names[smallest.label]}, {smallest.width[0]} bits"
+        if len(runs) == 1:
+            return f"{sized}, suffices; nothing else ran but fp64."
+        sentence = f"{sized}, is the {kind} that suffices"
         plain = [run for run in single if run.compensation == PLAIN]
         if smallest.compensation != PLAIN and plain:
             least = min(plain, key=lambda run: run.size)
             sentence += f"; without {smallest.compensation}, {names[least.label]}"
             sentence += f", {least.width[0]} bits"
-        return f"{sentence}; {too}, too, with mixed formats." if mixed else f"{sentence}."
+        sentence += f"; {too}, too, with mixed formats" if mixed else ""
+        lost = [names[r.label] for r in runs if r.dataset is None and r.size < smallest.size]
+        return f"{sentence}; nothing is known of {_named(lost)}." if lost else f"{sentence}."
     closest = min(verdicts.values(), key=worse_first, default=None)
     for status, words in (
         ("unjudged", "nothing is judged: the scenario states no tolerance that can be held."),
@@ -144,7 +156,7 @@ def _sentence(
         if any(verdict.status == status for verdict in verdicts.values()):
             return words
     if all(verdict.status == "failed" for verdict in verdicts.values()):
-        return f"no run came to its end: {closest.short}."
+        return f"no arithmetic came to its end: {closest.short}."
     nearest = max(runs, key=lambda run: worse_first(verdicts[run.label]))
     words = margin_in_words(verdicts[nearest.label])
     return f"none suffices; {names[nearest.label]} comes closest ({words})."
@@ -165,6 +177,8 @@ def _title(batch: StoredBatch, names: Mapping[str, str]) -> str:
     (scenario,) = batch.scenarios
     runs = [run for run in batch.runs if not run.is_truth]
     verdicts = [_with_members(batch, run) for run in runs]
+    if _without_truth(batch.runs):
+        return f"{scenario}: nothing can be compared"
     good = [
         names[run.label]
         for run, verdict in zip(runs, verdicts, strict=True)

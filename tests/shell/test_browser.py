@@ -155,3 +155,11 @@ def test_on_paper_controls_are_gone_and_every_map_is_there(opened):
     assert not page.locator("nav").is_visible()
     assert not page.locator("fieldset").is_visible()
     assert all(one.is_visible() for one in page.locator("[data-choice]").all())
+
+
+def test_paper_has_the_bars_of_a_trace_and_is_white(opened, little_batch, tmp_path):
+    page = opened(of_a_trace(tmp_path, little_batch), color_scheme="dark")
+    page.emulate_media(media="print")
+    bar = page.locator("td.bar").first.evaluate("one => getComputedStyle(one).printColorAdjust")
+    paper = page.locator("body").evaluate("one => getComputedStyle(one).backgroundColor")
+    assert (bar, paper) == ("exact", "rgb(255, 255, 255)")

@@ -156,7 +156,8 @@ def test_no_other_arithmetic_that_suffices_is_smaller(stored_batch, arithmetics)
     if single:
         bits, carries = min(single)
         head = f"float:p={bits}{'+carry' * carries}, {bits} bits, is the smallest"
-        assert sentence.startswith(head)
+        alone = len(arithmetics) == 1
+        assert sentence.startswith(head.removesuffix(", is the smallest") if alone else head)
         assert (" single format" in sentence) == bool(of_places) == ("mixed" in sentence)
     else:
         assert "smallest" not in sentence
@@ -230,7 +231,9 @@ def test_a_folder_of_truths_alone_and_one_of_forty_scenarios_have_a_page(batch, 
     gone = Verdict("failed", "stopped")
     none = {"dataset": None, "comparison": None, "evidence": None, "verdict": gone}
     runs = [replace(run, **none) for run in batch.runs]
-    assert "no run came to its end: stopped" in render(replace(batch, runs=tuple(runs)))
+    page = render(replace(batch, runs=tuple(runs)))
+    assert "nothing can be compared, because fp64 itself failed: stopped." in page
+    assert "<small>nothing" not in page and "arithmetic came" not in page
     many = [
         replace(run, scenario=f"case_{n}", **none)
         for n in range(40) for run in batch.of_scenario("little_climate")
@@ -238,10 +241,31 @@ def test_a_folder_of_truths_alone_and_one_of_forty_scenarios_have_a_page(batch, 
     page = render(replace(batch, runs=tuple(many)))
     assert "<h1>40 scenarios: which arithmetic suffices</h1>" in page
     matrix = page.partition('id="matrix"')[2].partition("</table>")[0]
-    assert matrix.count("<small>no run came to its end: stopped.</small>") == 40
+    lost = "<small>nothing can be compared, because fp64 itself failed: stopped.</small>"
+    assert matrix.count(lost) == 40
     assert "0 of 40" in matrix
     assert 'class="said"' not in page and page.count('href="#scenario-case_7"') == 1
     assert len(matrix) < 30_000
+
+
+def test_what_is_lost_is_not_called_worse(batch):
+    """Of a run without a file nothing is known; without its truth nothing is, of any run."""
+    truth, fp32, fp16 = batch.of_scenario("little_climate")
+    gone = Verdict("failed", "lost")
+    none = {"dataset": None, "comparison": None, "evidence": None, "verdict": gone}
+    lost = replace(fp16, **none)
+    assert lost.width == fp16.width
+    (row,) = first_screen(replace(batch, runs=(truth, fp32, lost)))["rows"]
+    said = "fp32, 24 bits, is the smallest that suffices; nothing is known of fp16."
+    assert row["sentence"] == said
+    (row,) = first_screen(replace(batch, runs=(truth, fp32)))["rows"]
+    assert row["sentence"] == "fp32, 24 bits, suffices; nothing else ran but fp64."
+    stopped = [replace(run, verdict=gone) for run in (fp32, fp16)]
+    (row,) = first_screen(replace(batch, runs=(truth, *stopped)))["rows"]
+    assert row["sentence"] == "no arithmetic came to its end: lost."
+    screen = first_screen(replace(batch, runs=(replace(truth, **none), fp32, fp16)))
+    assert screen["title"] == "little_climate: nothing can be compared"
+    assert screen["columns"] == ["fp32", "fp16"]
 
 
 def test_the_first_row_of_many_counts_where_an_arithmetic_suffices(batch, blank_figures):

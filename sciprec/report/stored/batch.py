@@ -38,7 +38,7 @@ from sciprec.foundation.stored_objects import (
     what_is_wrong,
 )
 from sciprec.foundation.timing import Timing
-from sciprec.precision.formats.backend import TRUTH
+from sciprec.precision.formats.backend import TRUTH, resolve_backend
 from sciprec.results.comparison.evidence.gathering import Members, evidence
 from sciprec.results.comparison.evidence.markets import is_surface
 from sciprec.results.comparison.pointwise.error_metrics import metrics
@@ -151,9 +151,11 @@ class StoredRun(OfVariant):
         """Bits of the significand, and the number of exponents; 0 where formats are mixed, or are
         not known.
         """
-        compute = self.arithmetic.get("compute", {})
         mixed = (self.stages, self.variant.stored, self.variant.adaptive) != (None, None, None)
-        if not compute or mixed or "assignment" in self.arithmetic:
+        if mixed or "assignment" in self.arithmetic:
+            return 0, 0
+        compute = self.arithmetic.get("compute", {}) or _properties_called(self.backend)
+        if not compute:
             return 0, 0
         emin, emax = (compute[key] or 0 for key in ("emin", "emax"))
         return compute["significand_bits"], emax - emin
@@ -168,6 +170,19 @@ class StoredRun(OfVariant):
     def description(self) -> dict[str, Any]:
         """The scenario as resolved."""
         return {} if self.dataset is None else json.loads(self.dataset.attrs["sciprec_scenario"])
+
+
+def _properties_called(name: str) -> dict[str, int]:
+    """Bits and exponents of the arithmetic of a run that left no file; none where formats are
+    mixed, or the name is not known here.
+    """
+    if name.startswith(("assignment:", "policy:")):
+        return {}
+    try:
+        used = resolve_backend(name).compute.format
+    except InputError:
+        return {}
+    return {key: getattr(used, key, 0) for key in ("significand_bits", "emin", "emax")}
 
 
 @dataclass(frozen=True)
