@@ -1,4 +1,4 @@
-"""Directives that write the reference from the code itself: names, commands, keys of scenarios."""
+"""Directives that write the reference from the code itself: names, commands, keys, tables."""
 
 from __future__ import annotations
 
@@ -88,6 +88,86 @@ class ScenarioKeys(_Written):
             yield ""
 
 
+class _Table(_Written):
+    """A table of Markdown: a head, and rows of cells."""
+
+    head: tuple[str, ...] = ()
+    rows: Callable[..., Iterator[tuple[object, ...]]]
+
+    def lines(self) -> Iterator[str]:
+        """The head, and a line for each row."""
+        yield "| " + " | ".join(self.head) + " |"
+        yield "|" + "---|" * len(self.head)
+        for cells in self.rows():
+            texts = (str(cell).replace("|", "\\|") for cell in cells)
+            yield "| " + " | ".join(texts) + " |"
+
+
+class Formats(_Table):
+    """Every backend with a name, and the numbers that its format has."""
+
+    head = ("name", "bits", "unit roundoff", "largest", "smallest", "rounding", "below", "beyond")
+
+    def rows(self) -> Iterator[tuple[object, ...]]:
+        """The table of `sciprec list backends`."""
+        from sciprec.precision.formats.backend import table
+
+        for row in table():
+            sizes = (row[key] for key in ("unit_roundoff", "max_finite", "min_positive"))
+            shown = (f"{size:.3g}" if isinstance(size, float) else "–" for size in sizes)
+            yield (
+                f"`{row['name']}`", row["significand_bits"], *shown, row["rounding"],
+                row["subnormals"] or "–", row["overflow"],
+            )  # fmt: skip
+
+
+class Metrics(_Table):
+    """Every registered metric of errors."""
+
+    head = ("name", "column", "unit", "is")
+
+    def rows(self) -> Iterator[tuple[object, ...]]:
+        """Metrics in the order of their registration."""
+        from sciprec.results.comparison.pointwise.error_metrics import metrics
+
+        for metric in metrics().values():
+            about = " ".join((inspect.getdoc(metric.compute) or "").split("\n\n")[0].split())
+            unit = "of the variable" if metric.absolute else "1"
+            yield f"`{metric.name}`", metric.title, unit, about
+
+
+class Variables(_Table):
+    """Every variable that a file of sciprec can hold."""
+
+    head = ("name", "unit", "is", "CF standard name", "compared with the truth")
+
+    def rows(self) -> Iterator[tuple[object, ...]]:
+        """The CF table."""
+        from sciprec.results.output.variables import VARIABLES
+
+        for name, variable in VARIABLES.items():
+            compared = "yes" if variable.compared else "no"
+            standard = f"`{variable.standard_name}`" if variable.standard_name else "–"
+            yield f"`{name}`", f"`{variable.units}`", variable.long_name, standard, compared
+
+
+class Units(_Table):
+    """Units that comparisons convert, with other spellings."""
+
+    head = ("unit", "is", "also written")
+
+    def rows(self) -> Iterator[tuple[object, ...]]:
+        """Units that are defined by others, then base units."""
+        from sciprec.results.comparison.pointwise import units
+
+        spelt = units._SPELLINGS
+        known = units._DEFINED | units._ALONE | dict.fromkeys(sorted(units._BASES), "a base unit")
+        for name, meaning in known.items():
+            others = [word for word in spelt.get(name, "").split() if word != name]
+            meaning = "π / 180 rad" if name == "degree" else meaning
+            yield f"`{name}`", meaning, ", ".join(f"`{word}`" for word in others) or "–"
+
+
 def _links_inside(app: Sphinx, name: str, source: list[str]) -> None:
     """Links to texts and folders beside the documentation become their names: no page has them."""
     folder, root = (Path(app.srcdir) / name).parent, Path(app.srcdir)
@@ -121,6 +201,8 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.add_directive("public-names", PublicNames)
     app.add_directive("commands", Commands)
     app.add_directive("scenario-keys", ScenarioKeys)
+    for table in (Formats, Metrics, Units, Variables):
+        app.add_directive(f"{table.__name__.lower()}-table", table)
     app.connect("autodoc-process-docstring", _bars, priority=1)
     app.connect("source-read", _links_inside)
     app.connect("doctree-read", _laboratory)

@@ -478,7 +478,15 @@ def troubleshooting(page):
     assert len(sections) > 15 and all("```text\n$ sciprec " in section for section in sections)
 
 
+def attributes(page):
+    """What a file states is explained."""
+    stated = page.scripts[0][0]["run"].attrs
+    own = {name for name in stated if name.startswith(("sciprec_", "processor_"))}
+    assert len(own) > 12 and not [name for name in own if f"`{name}`" not in page.text]
+
+
 AFTER = {
+    "reference/files": attributes,
     "help/troubleshooting": troubleshooting,
     "how_to/kernels": kernels, "how_to/runs": runs, "explain/adaptive": adaptive,
     "reference/batch": flags, "explain/climate": signature, "how_to/compare": compare,
