@@ -11,6 +11,7 @@ name until the next run.
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import sys
@@ -46,6 +47,8 @@ def surveyed(name: str, every: int = 1) -> tuple[int, dict[str, list[str]]]:
                         if not disk.failed:
                             break
                         number += every
+                    where = f"{errno.errorcode[error]} {how}, {older=}"
+                    print(f"   {where}: call {number} is not there", flush=True)
     return count, found
 
 
