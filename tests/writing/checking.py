@@ -87,7 +87,7 @@ def left_whole(stage: Stage, before: dict[str, Any], ended: Ended | None) -> lis
         ):
             wrong.append(f"{name} is neither the old one nor the new one")
     aside = {whole.name_of(path) for path in folder.rglob(f".*-old{whole.PART}")}
-    gone = {n for n in before if n in stage.left and n not in now and Path(n).name not in aside}
+    gone = {n for n in before if n in stage.left and n not in now and not aside & {*Path(n).parts}}
     wrong += [f"{name}, which was there, is gone" for name in sorted(gone)]
     if ended is not None and ended.code == 0 and (missing := set(stage.left) - set(now)):
         wrong.append(f"{sorted(missing)} missing although the command ended well")

@@ -113,8 +113,8 @@ def tried(stage: Stage, paths: list[str], log: Path, one: tuple[str, str, str]) 
 
     The process ends where the netCDF library cannot close a file that it reads, or a large one that
     it writes, whose head it writes once more then. The reason of an error that is gone when the
-    file is tried again is lost in that library. The call of a number fails in each thread: a run may
-    fail, which lists and pages tell, and one of these after it.
+    file is tried again is lost in that library. The call of a number fails in each thread: a run
+    may fail, which lists and pages tell, and one of these after it.
     """
     before = stage.set_up()
     options = [*itertools.chain(*(("-P", path) for path in paths)), *failing(*one)]
