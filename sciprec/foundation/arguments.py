@@ -175,9 +175,14 @@ def by_of(by: str, unit: str | None) -> str:
     """
     if unit is None:
         return by
-    message = "'unit' is called 'by' everywhere now; write that"
-    warnings.warn(message, FutureWarning, stacklevel=3)
+    warn_of_older_name("unit", "by", stacklevel=4)
     return unit
+
+
+def warn_of_older_name(old: str, new: str, stacklevel: int = 3) -> None:
+    """Warn whoever calls the caller that a name is another one today."""
+    message = f"'{old}' is called '{new}' everywhere now; write that"
+    warnings.warn(message, FutureWarning, stacklevel=stacklevel)
 
 
 def names(what: str, value: Any) -> Sequence[str]:

@@ -27,7 +27,7 @@ def comparison_page(comparison: Comparison, *, golden: str, actual: str) -> str:
         comparison: of two files, or of stored metrics, which have no figures.
         golden, actual: what the sides are called.
     """
-    differing = [r for r in comparison.rows if r.severity not in SETTLED and r.statistics]
+    differing = [r for r in comparison.rows if r.verdict not in SETTLED and r.statistics]
     main = main_row(comparison) if differing else None
     order = sorted(differing, key=lambda row: (row is main, _badness(row)), reverse=True)
     shown = order[:MOST_PICTURES]
@@ -49,18 +49,18 @@ def comparison_page(comparison: Comparison, *, golden: str, actual: str) -> str:
 def _badness(row: Row) -> tuple[bool, float]:
     """Order of variables from the least error to the largest; broken ones come last."""
     error = row.errors["relative_l2"]
-    return row.severity == "broken", error if error == error else np.inf
+    return row.verdict == "broken", error if error == error else np.inf
 
 
 def _title(comparison: Comparison) -> str:
     """The answer in one line."""
-    beyond = [r.variable for r in comparison.rows if r.severity in ("still", "changed", "broken")]
+    beyond = [r.variable for r in comparison.rows if r.verdict in ("still", "changed", "broken")]
     if comparison.missing and not beyond:
         return f"Files are missing: {', '.join(comparison.missing)}"
     if not beyond:
         if comparison.of_nothing:
             return "Nothing was compared: no value is finite in both"
-        unchanged = all(row.severity in SETTLED for row in comparison.rows)
+        unchanged = all(row.verdict in SETTLED for row in comparison.rows)
         return "All bits are the same" if unchanged else "All variables are within the tolerances"
     more = len(beyond) - MOST_NAMED
     named = ", ".join(beyond[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")

@@ -39,7 +39,7 @@ def key_of(batch: StoredBatch, scenario: str, prefix: str, sections: Sequence[st
         root = None if run.dataset is None else run.dataset.attrs.get(ROOT)
         if run.dataset is not None and root is None:
             return ""
-        errors = [(row.variable, row.severity, row.errors) for row in rows]
+        errors = [(row.variable, row.verdict, row.errors) for row in rows]
         shown += [run.label, run.file, root, run.verdict, run.judged, errors]
     return kept_values.key_of(shown)
 

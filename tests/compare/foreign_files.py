@@ -276,8 +276,8 @@ def wrong(pair: Foreign) -> str:
         if not abs(row.errors["max_abs"] - known) <= slack + 1e-12:
             return f"{row.variable}: {row.errors['max_abs']}, not {known}"
         broken = pair.fault == "a NaN" and row.variable == "v0"
-        if broken != (row.severity == "broken"):
-            return f"{row.variable} is {row.severity}"
+        if broken != (row.verdict == "broken"):
+            return f"{row.variable} is {row.verdict}"
     if pair.place is not None:
         name, at = pair.place
         with netCDF4.Dataset(pair.golden) as file:

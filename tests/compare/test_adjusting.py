@@ -211,7 +211,7 @@ def test_an_axis_of_which_one_place_is_selected_is_none_any_more():
 def test_arrays_of_numpy_have_their_axes_after_they_are_renamed():
     x = np.arange(12.0).reshape(3, 4)
     found = compare({"t": x, "u": x}, {"temp": x + 1.0, "u": x}, rename={"temp": "t"})
-    assert found.row("t").errors["max_abs"] == 1.0 and found.row("u").severity == "identical"
+    assert found.row("t").errors["max_abs"] == 1.0 and found.row("u").verdict == "identical"
     labelled = xr.Dataset({"t": (("a", "b"), x)})
     assert compare(labelled, {"temp": x}, rename={"temp": "t"}, select={"a": "#-1"}).within
 

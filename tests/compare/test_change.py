@@ -91,7 +91,7 @@ def test_a_dash_stands_where_truth_does_not_change(seed):
         run = golden * (1.0 + 1e-7 * rng.normal(size=golden.shape))
         row = row_of(history(golden, steps), history(run, steps), rtol=1e-2)
         assert math.isnan(row.errors["share_of_change"]), kind
-        assert row.severity == "noise"
+        assert row.verdict == "noise"
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -102,7 +102,7 @@ def test_a_run_that_stands_where_truth_moves_is_named(seed):
     for share, still in ((0.0, True), (0.4, True), (0.6, False), (1.0, False)):
         run = history(golden[0] + share * (golden - golden[0]) * (1.0 + 1e-12), steps)
         row = row_of(truth, run, rtol=1.0)
-        assert (row.severity == "still") == still
+        assert (row.verdict == "still") == still
         assert row.errors["share_of_change"] == pytest.approx(1.0 - share, abs=1e-6)
 
 
@@ -110,7 +110,7 @@ def test_a_budget_that_a_flow_keeps_is_no_state_that_stands():
     """fp32 was called still since the mean enstrophy changed by 1.3e-19 in the truth."""
     golden = 7.6e-13 * (1.0 + 1.7e-7 * np.linspace(0.0, 1.0, 11))
     mean = {"units": "m-1 s-2", "cell_methods": "time: point area: mean"}
-    for name, severity in (
+    for name, verdict in (
         ("potential_enstrophy", "noise"), ("heat", "noise"), ("global_mean_heat", "still"),
     ):  # fmt: skip
         truth, run = (
@@ -119,7 +119,7 @@ def test_a_budget_that_a_flow_keeps_is_no_state_that_stands():
             )
             for values in (golden, np.full(11, golden[0]))
         )  # fmt: skip
-        assert compare(truth, run, rtol=1e-4).row(name).severity == severity
+        assert compare(truth, run, rtol=1e-4).row(name).verdict == verdict
 
 
 def test_what_has_no_time_has_no_share():
@@ -208,4 +208,4 @@ def test_the_command_names_what_stands_still(tmp_path, call):
     assert "h still: nothing moves: h changes by 3 m in the truth, and by 0 m here; " in out
     assert "share of change" in out.replace("\n", " ")
     (tmp_path / "m.json").write_text(call("compare", *files, "--json")[1])
-    assert judge_again(tmp_path / "m.json", rtol=0.01).row("h").severity == "still"
+    assert judge_again(tmp_path / "m.json", rtol=0.01).row("h").verdict == "still"

@@ -50,7 +50,7 @@ def test_arrays_and_files_of_numpy_are_compared(tmp_path):
     assert found.rows[0].variable == "values" and numbers(found) == numbers(files)
     packed = compare(tmp_path / "one.npz", str(tmp_path / "two.npz"))
     assert packed.row("height").errors == found.rows[0].errors
-    assert packed.row("level").severity == "identical"
+    assert packed.row("level").verdict == "identical"
     named = compare({"height": golden}, xr.DataArray(actual, name="height", dims=("a", "b", "c")))
     assert named.row("height").errors == found.rows[0].errors
     assert named.row("height").statistics.worst[0]["at"].keys() == {"a", "b", "c"}
@@ -93,7 +93,7 @@ def test_units_are_the_same_or_refused(one, other, same):
     golden, actual = dataset(values), dataset(values)
     golden["height"].attrs["units"], actual["height"].attrs["units"] = one, other
     if same:
-        assert compare(golden, actual).row("height").severity == "identical"
+        assert compare(golden, actual).row("height").verdict == "identical"
     else:
         said = f"'height' is in '{one}' and in '{other}': convert one of them first"
         with pytest.raises(InputError, match=re.escape(said)):
@@ -114,7 +114,7 @@ def test_units_of_axes_count_too():
 def test_of_nothing_there_is_no_error_and_no_agreement(values, tmp_path):
     found = compare({"t": values, "u": np.ones(3)}, {"t": values, "u": np.ones(3)})
     row = found.row("t")
-    assert (row.severity, found.row("u").severity) == ("empty", "identical")
+    assert (row.verdict, found.row("u").verdict) == ("empty", "identical")
     assert found.within and all(np.isnan(error) for error in row.errors.values())
     for kind in ("absolute", "relative", "ulp", "digits"):
         numbers = getattr(row.statistics, kind)
@@ -127,11 +127,11 @@ def test_of_nothing_there_is_no_error_and_no_agreement(values, tmp_path):
     assert "<failure" in junit_xml(alone, golden="a", actual="b")
     stored = tmp_path / "metrics.json"
     stored.write_text(json.dumps(found.as_dict(), allow_nan=False))
-    assert judge_again(stored, rtol="1.0").row("t").severity == "empty"
+    assert judge_again(stored, rtol="1.0").row("t").verdict == "empty"
     other = {"t": np.zeros(values.shape), "u": np.ones(3)}
     if values.size:
         broken = compare({"t": values, "u": np.ones(3)}, other)
-        assert broken.row("t").severity == "broken" and not broken.within
+        assert broken.row("t").verdict == "broken" and not broken.within
         assert all(np.isnan(error) for error in broken.row("t").errors.values())
 
 

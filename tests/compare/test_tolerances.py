@@ -21,19 +21,19 @@ def field(dtype=float):
     return (300.0 + 10.0 * np.random.default_rng(3).normal(size=(40, 50))).astype(dtype)
 
 
-def severity(golden, actual, **tolerances):
-    """The severity of one array against another."""
-    return compare(golden, actual, **tolerances).rows[0].severity
+def verdict(golden, actual, **tolerances):
+    """The verdict of one array against another."""
+    return compare(golden, actual, **tolerances).rows[0].verdict
 
 
 def test_unit_roundoffs_are_those_of_the_runs_format():
     golden = field()
     rounded = golden.astype(np.float32)
-    assert severity(golden, rounded) == "changed"
-    assert severity(golden, rounded, rtol="1u") == "noise"
-    assert severity(golden, rounded, rtol="0.01u") == "changed"
-    assert severity(golden, golden.astype(np.float16), rtol="1u") == "noise"
-    assert severity(golden, golden.astype(np.float16).astype(float), rtol="1u") == "changed"
+    assert verdict(golden, rounded) == "changed"
+    assert verdict(golden, rounded, rtol="1u") == "noise"
+    assert verdict(golden, rounded, rtol="0.01u") == "changed"
+    assert verdict(golden, golden.astype(np.float16), rtol="1u") == "noise"
+    assert verdict(golden, golden.astype(np.float16).astype(float), rtol="1u") == "changed"
     limits = Tolerances.read(rtol=["8u", "t=1e-3"]).limits("x", FP32, 1)
     assert (limits.rtol, limits.atol) == (8 * 2.0**-24, 0.0)
     assert Tolerances.read(rtol=["8u", "t=1e-3"]).limits("t", FP32, 1).rtol == 1e-3
@@ -44,11 +44,11 @@ def test_ulps_are_those_of_the_runs_format():
     actual = golden.copy()
     actual[3, 4] = np.nextafter(actual[3, 4], np.float32(np.inf))
     row = compare(golden, actual).rows[0]
-    assert row.errors["max_ulp"] == 1.0 and row.severity == "changed"
-    assert severity(golden, actual, max_ulp=1) == "noise"
-    assert severity(golden, actual, max_ulp="0.5") == "changed"
-    assert severity(golden, actual, max_ulp=1, rtol=1e-12) == "changed"
-    assert severity(golden, field().astype(np.float16).astype(float), max_ulp={"values": 1}) == (
+    assert row.errors["max_ulp"] == 1.0 and row.verdict == "changed"
+    assert verdict(golden, actual, max_ulp=1) == "noise"
+    assert verdict(golden, actual, max_ulp="0.5") == "changed"
+    assert verdict(golden, actual, max_ulp=1, rtol=1e-12) == "changed"
+    assert verdict(golden, field().astype(np.float16).astype(float), max_ulp={"values": 1}) == (
         "changed"
     )
 
@@ -58,16 +58,16 @@ def test_an_error_as_large_as_the_tolerance_meets_it(name):
     """Relative l2 error 1/2, largest error 2, 2^51 units in the last place of 4."""
     golden, actual = np.array([4.0, 0.0]), np.array([2.0, 0.0])
     limit = {"rtol": 0.5, "atol": 2.0, "max_ulp": 2.0**51}[name]
-    assert severity(golden, actual, **{name: limit}) == "noise"
-    assert severity(golden, actual, **{name: limit * (1 - 2.0**-52)}) == "changed"
+    assert verdict(golden, actual, **{name: limit}) == "noise"
+    assert verdict(golden, actual, **{name: limit * (1 - 2.0**-52)}) == "changed"
 
 
 def test_either_of_rtol_and_atol_is_enough():
     golden = np.zeros((3, 4))
     actual = golden + 1e-9
-    assert severity(golden, actual, rtol=0.5) == "changed"
-    assert severity(golden, actual, atol=1e-9) == "noise"
-    assert severity(golden, actual, rtol=0.5, atol="values=1e-10") == "changed"
+    assert verdict(golden, actual, rtol=0.5) == "changed"
+    assert verdict(golden, actual, atol=1e-9) == "noise"
+    assert verdict(golden, actual, rtol=0.5, atol="values=1e-10") == "changed"
 
 
 @pytest.mark.parametrize("side", [0, 1])
@@ -76,7 +76,7 @@ def test_a_changed_pattern_of_nan_is_beyond_every_tolerance(side):
     pair[side][0, 7] = math.nan
     pair[1][5, 5] += 1.0
     found = compare(*pair, rtol=1e9, atol=1e9, max_ulp=1e300).rows[0]
-    assert found.severity == "broken"
+    assert found.verdict == "broken"
     assert found.errors["max_abs"] == pytest.approx(1.0)
     assert "1 of 2000 values are finite in one and not in the other" in found.reason()
     assert "first at values_axis_0 0, values_axis_1 7" in found.reason()
@@ -93,8 +93,8 @@ def test_automatic_tolerances_follow_the_laws_of_rounding():
     for _ in range(400):
         factor = 1.0 + 1e-3 * rng.normal(size=5000)
         golden, run = golden * factor, (run * factor).astype(np.float32).astype(float)
-    assert severity(golden, run.astype(np.float32), rtol=automatic(FP32, 400)) == "noise"
-    assert severity(golden, run.astype(np.float32), rtol=automatic(FP32, 1) / 4) == "changed"
+    assert verdict(golden, run.astype(np.float32), rtol=automatic(FP32, 400)) == "noise"
+    assert verdict(golden, run.astype(np.float32), rtol=automatic(FP32, 1) / 4) == "changed"
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_stored_metrics_are_judged_as_the_data_would_be(tmp_path):
     zero.write_text(json.dumps(compare(0 * golden, actual).as_dict()))
     for given in ({}, {"rtol": "1u"}, {"rtol": "auto"}, {"atol": 1e-9}, {"max_ulp": 0.5}):
         again, first = judge_again(path, **given), compare(golden, actual, **given)
-        assert [r.severity for r in again.rows] == [r.severity for r in first.rows]
+        assert [r.verdict for r in again.rows] == [r.verdict for r in first.rows]
         assert (again.within, again.rows[0].errors) == (first.within, first.rows[0].errors)
         assert judge_again(zero, **given).within is False
 
@@ -173,3 +173,14 @@ def test_shares_are_written_in_per_cent_too():
     for wrong in ({"atol": "1%"}, {"rtol": "-1%"}, {"rtol": "%"}, {"max_ulp": "1%"}):
         with pytest.raises(InputError, match="it takes a number from 0 up"):
             compare(truth, run, **wrong)
+
+
+def test_the_older_name_of_a_verdict_is_read_for_ever_and_warns_in_python(tmp_path):
+    comparison = compare(field(), 1.001 * field(), rtol=1e-2)
+    stored = tmp_path / "metrics.json"
+    text = json.dumps(comparison.as_dict())
+    assert '"verdict": "noise"' in text and "severity" not in text
+    stored.write_text(text.replace('"verdict"', '"severity"'))
+    assert judge_again(stored, rtol=1e-2).rows[0].verdict == "noise"
+    with pytest.warns(FutureWarning, match="'severity' is called 'verdict' everywhere now"):
+        assert comparison.rows[0].severity == "noise"

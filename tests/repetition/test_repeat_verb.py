@@ -70,7 +70,7 @@ def test_a_kernel_that_is_the_same_and_one_that_is_not(call, here, monkeypatch):
     code, out, err = call("repeat", *options)
     found = json.loads(out)
     assert code == NOT_MET and not err
-    assert found["answer"] == "differs from run to run"
+    assert found["verdict"] == "differs from run to run"
     assert [run["counted"] for run in found["runs"]] == [False, True, False]
     assert [one["aspect"] for one in found["findings"]] == ["from run to run"]
     (place,) = found["findings"][0]["places"]
@@ -122,7 +122,7 @@ def test_fastmath_that_removes_a_test_for_nan(call, here):
     code, out, _ = call("repeat", "fast.py:mean", "--inputs", "fast.py:inputs", "--runs", "3",
                         "--json")  # fmt: skip
     found = json.loads(out)
-    assert code == NOT_MET and found["answer"] == "differs without fastmath"
+    assert code == NOT_MET and found["verdict"] == "differs without fastmath"
     (finding,) = found["findings"]
     difference, (place,) = finding["difference"], finding["places"]
     assert (difference["name"], difference["index"], difference["count"]) == ("out", [1], 1)
@@ -136,7 +136,7 @@ def test_an_index_beyond_an_array_is_told_as_such(call, here):
     code, out, _ = call("repeat", "fast.py:beyond", "--inputs", "fast.py:inputs", "--runs", "2",
                         "--json")  # fmt: skip
     found = json.loads(out)
-    assert code == NOT_MET and found["answer"] == "differs with memory beyond an array"
+    assert code == NOT_MET and found["verdict"] == "differs with memory beyond an array"
     (place,) = next(f for f in found["findings"] if f["ways"] == ["index"])["places"]
     assert "x[i + 1]" in place["text"] and "index 4 of axis 0, which has 4" in place["reason"]
     assert not [f for f in found["findings"] if f["ways"] == ["memory"]]
@@ -263,7 +263,7 @@ def test_a_scenario_is_the_same_each_time(call, here, kind, forgotten_plugins, p
     code, out, err = call("--plugin", "undrawn.py", "repeat", *OF_KIND[kind], "--json")
     assert code == GOOD, out + err
     found = json.loads(out)
-    assert found["answer"] == "identical" and not found["findings"]
+    assert found["verdict"] == "identical" and not found["findings"]
     assert len(found["runs"]) == (9 if kind == "accumulation" else 2)
     assert {SECONDS, PEAK_MEMORY} <= set(found["notes"][0].replace(",", "").split())
 
@@ -302,7 +302,7 @@ def test_a_scenario_of_a_model_that_counts_threads(call, here, forgotten_plugins
     of_model = (*plugins, "repeat", "counts.toml", "--json", "--runs")
     code, out, _ = call(*of_model, "3")
     found = json.loads(out)
-    assert code == NOT_MET and found["answer"] == "differs with threads"
+    assert code == NOT_MET and found["verdict"] == "differs with threads"
     assert [run["difference"] is None for run in found["runs"][:3]] == [
         True, True, False
     ]  # fmt: skip

@@ -88,7 +88,7 @@ def test_nonfinite_points_are_counted_and_hide_nothing(truth, half):
     half["height"][0, 0, :3] = [np.nan, np.inf, -np.inf]
     row = compare(truth, half).row("height")
     assert (row.nonfinite_golden, row.nonfinite_actual, row.changed_nonfinite) == (0, 3, 3)
-    assert row.severity == "broken"
+    assert row.verdict == "broken"
     assert all(math.isfinite(v) for k, v in row.errors.items() if k != "standard_errors")
     assert row.statistics.first_change["index"] == [0, 0, 0]
     truth["height"][0, 0, 0] = np.nan
@@ -98,9 +98,9 @@ def test_nonfinite_points_are_counted_and_hide_nothing(truth, half):
 
 def test_bits_decide_what_is_identical(truth):
     same = truth.copy(deep=True)
-    assert {r.severity for r in compare(truth, same).rows} == {"identical"}
+    assert {r.verdict for r in compare(truth, same).rows} == {"identical"}
     same["u"][0, 0, 0] = -0.0 if math.copysign(1.0, float(same["u"][0, 0, 0])) > 0 else 0.0
-    assert compare(truth, same).row("u").severity != "identical"
+    assert compare(truth, same).row("u").verdict != "identical"
 
 
 def test_weights_are_the_areas_of_cells(truth, half):

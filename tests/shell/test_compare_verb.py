@@ -69,8 +69,8 @@ def test_stored_metrics_are_judged_again(call, files, tmp_path):
         file.unlink()
     code, out, _ = call("compare", "--stored", stored, "--rtol", "0.1", "--json")
     assert code == NOT_MET
-    severities = {v["variable"]: v["severity"] for v in json.loads(out)["variables"]}
-    assert severities == {"height": "noise", "u": "changed", "mass": "noise"}
+    verdicts = {v["variable"]: v["verdict"] for v in json.loads(out)["variables"]}
+    assert verdicts == {"height": "noise", "u": "changed", "mass": "noise"}
     assert call("compare", "--stored", stored, "--rtol", "0.5")[0] == GOOD
     page = tmp_path / "page.html"
     assert call("compare", "--stored", stored, "--html", page)[0] == NOT_MET

@@ -306,4 +306,4 @@ def test_compensated_files_compare_with_the_truth_of_an_uncompensated_scenario(
         workflow.run(given(compensation=[name]), out=tmp_path / name) for name in ("none", "carry")
     )
     for one, other in zip(plain.files, carried.files, strict=True):
-        assert compare(one, other).row("height").severity == "identical"
+        assert compare(one, other).row("height").verdict == "identical"

@@ -105,7 +105,7 @@ class Repetition(Shown):
         """Everything as plain data."""
         return {
             "target": self.target,
-            "answer": self.answer,
+            "verdict": self.answer,
             "runs": [
                 {"run": n, "other": run.circumstance.words, "counted": run.counted,
                  "difference": run.difference and asdict(run.difference)}

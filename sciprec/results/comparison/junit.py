@@ -58,8 +58,8 @@ def junit_xml(comparison: Comparison, *, golden: str, actual: str) -> str:
     """
     cases = [
         JUnitCase(
-            actual, row.variable, row.severity, row.reason(),
-            row.severity in ("still", "changed", "broken") or comparison.of_nothing, row.errors,
+            actual, row.variable, row.verdict, row.reason(),
+            row.verdict in ("still", "changed", "broken") or comparison.of_nothing, row.errors,
         )
         for row in comparison.rows
     ]  # fmt: skip

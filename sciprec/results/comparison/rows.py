@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from sciprec.foundation.arguments import warn_of_older_name
 from sciprec.foundation.errors import InputError
 from sciprec.foundation.listing import Listing, Shown, Summary, counted
 from sciprec.results.comparison.adjusting import Adjustments, Places
@@ -60,7 +61,7 @@ class Row:
         errors: metric name -> value over the finite points; NaN over none.
         nonfinite_golden, nonfinite_actual: NaN and infinities in either.
         changed_nonfinite: points where finite became non-finite, or the other way round.
-        severity: identical | noise (within the tolerance) | still (within it, and nothing moves,
+        verdict: identical | noise (within the tolerance) | still (within it, and nothing moves,
             where truth does) | changed (beyond) | broken | empty (no value is finite in both, and
             nothing was compared).
         limits: the tolerances as numbers.
@@ -76,29 +77,35 @@ class Row:
     nonfinite_golden: int
     nonfinite_actual: int
     changed_nonfinite: int
-    severity: str
+    verdict: str
     limits: Limits = Limits()
     number_format: NumberFormat | None = None
     statistics: Statistics | None = field(default=None, compare=False)
     change: Change | None = None
 
+    @property
+    def severity(self) -> str:
+        """The older name of `verdict`, with a warning."""
+        warn_of_older_name("severity", "verdict")
+        return self.verdict
+
     def reason(self) -> str:
         """The sentence on why it counts as identical, noise, changed or broken, with the numbers
         that decided.
         """
-        if self.severity == "identical":
+        if self.verdict == "identical":
             return "every value has the same bits"
-        if self.severity == "empty":
+        if self.verdict == "empty":
             phrase = "none of them is finite in both" if self.points else "there are none"
             return f"{self.points} values, {phrase}: nothing was compared"
-        if self.severity == "broken":
+        if self.verdict == "broken":
             counted = f"{self.changed_nonfinite} of {self.points} values"
             return f"{counted} are finite in one and not in the other{self._first_change()}"
         calls = self._calls()
-        if self.severity in ("noise", "still"):
+        if self.verdict in ("noise", "still"):
             holding = [phrase for phrase, good in calls if good]
             phrase = " and ".join(holding) if holding else "nothing was asked for"
-            return phrase if self.severity == "noise" else f"{self.standstill()}; {phrase}"
+            return phrase if self.verdict == "noise" else f"{self.standstill()}; {phrase}"
         missed = " and ".join(phrase for phrase, good in calls if not good)
         return f"{missed}{self._largest()}"
 
@@ -191,12 +198,12 @@ class Comparison(Shown):
         """
         if self.of_nothing or self.missing or self.unlike:
             return False
-        return all(row.severity in WITHIN for row in self.rows)
+        return all(row.verdict in WITHIN for row in self.rows)
 
     @property
     def of_nothing(self) -> bool:
         """Whether no value of any variable is finite in both."""
-        return bool(self.rows) and all(row.severity == "empty" for row in self.rows)
+        return bool(self.rows) and all(row.verdict == "empty" for row in self.rows)
 
     def row(self, variable: str) -> Row:
         """The row of a variable.
@@ -233,7 +240,7 @@ class Comparison(Shown):
         shown = shown_metrics(self.rows, SHOWN_METRICS)
         rows = [
             (
-                row.variable, row.severity, *(number(row.errors.get(m.name)) for m in shown),
+                row.variable, row.verdict, *(number(row.errors.get(m.name)) for m in shown),
                 f"{row.nonfinite_golden} / {row.nonfinite_actual}",
             )
             for row in self.rows
@@ -250,18 +257,18 @@ class Comparison(Shown):
         for each file that is missing; and what was done before comparing.
         """
         rows = [
-            f"{row.variable} {row.severity}: {row.reason()}"
+            f"{row.variable} {row.verdict}: {row.reason()}"
             for row in self.rows
-            if row.severity in ("still", "changed", "broken", "empty")
+            if row.verdict in ("still", "changed", "broken", "empty")
         ]
         missing = [f"'{name}' is in the truth's folder only" for name in self.missing]
         return (*rows, *self.unlike, *missing, *self.notes)
 
     def _summary(self) -> Summary:
-        beyond = sum(row.severity not in WITHIN for row in self.rows)
+        beyond = sum(row.verdict not in WITHIN for row in self.rows)
         limited = self.tolerances != Tolerances()
         count = counted(len(self.rows), "variable")
-        empty = sum(row.severity == "empty" for row in self.rows)
+        empty = sum(row.verdict == "empty" for row in self.rows)
         if self.of_nothing:
             text = f"{count}, nothing was compared"
         elif beyond or self.missing or self.unlike:
@@ -357,7 +364,7 @@ def _compared(
         comparison = Comparison(rows, steps=steps, main=shown, notes=notes, unlike=unlike)
         comparison = judged(comparison, tolerances)
         main = main_row(comparison)
-        if main.severity in SETTLED:
+        if main.verdict in SETTLED:
             return comparison
         return replace(comparison, growth=error_growth(truth, run, main.variable))
 
@@ -446,13 +453,13 @@ def error_at_end(golden: xr.Dataset, actual: xr.Dataset, tolerance: Mapping[str,
 def _row(compared: Pair, stated: list[dict[str, Any]]) -> Row:
     """Metrics and counts of one pair."""
     errors = _errors(compared, stated)
-    severity = (
+    verdict = (
         "broken" if compared.changed_nonfinite else "empty" if not compared.tally.finite
         else "identical" if compared.identical else "changed"
     )  # fmt: skip
     return Row(
         compared.name, compared.units, compared.statistics.points, errors, *compared.nonfinite,
-        compared.changed_nonfinite, severity, number_format=compared.number_format,
+        compared.changed_nonfinite, verdict, number_format=compared.number_format,
         statistics=compared.statistics, change=compared.change,
     )  # fmt: skip
 
@@ -471,12 +478,12 @@ def _errors(compared: Pair, stated: Sequence[Mapping[str, Any]]) -> dict[str, fl
 def _judged_row(row: Row, tolerances: Tolerances, steps: int) -> Row:
     """A row under other tolerances."""
     limits = tolerances.limits(row.variable, row.number_format, steps)
-    severity = row.severity
-    if severity not in SETTLED:
-        severity = limits.severity(row.errors, changed_nonfinite=row.changed_nonfinite)
+    verdict = row.verdict
+    if verdict not in SETTLED:
+        verdict = limits.verdict(row.errors, changed_nonfinite=row.changed_nonfinite)
         still = row.change is not None and row.change.is_still
-        severity = "still" if still and severity in WITHIN else severity
-    return replace(row, limits=limits, severity=severity)
+        verdict = "still" if still and verdict in WITHIN else verdict
+    return replace(row, limits=limits, verdict=verdict)
 
 
 def _row_as_dict(row: Row) -> dict[str, Any]:

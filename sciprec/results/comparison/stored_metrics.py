@@ -69,7 +69,7 @@ def _row(stored: dict[str, Any]) -> Row:
     errors = {k: math.nan if v is None else float(v) for k, v in stored["errors"].items()}
     return Row(
         stored["variable"], stored["units"], int(stored["points"]), errors,
-        *(int(stored[name]) for name in counts[1:]), stored["severity"],
+        *(int(stored[name]) for name in counts[1:]), stored.get("verdict") or stored["severity"],
         number_format=NumberFormat(**stored["number_format"]), change=_change(stored),
     )  # fmt: skip
 

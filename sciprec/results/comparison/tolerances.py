@@ -18,7 +18,7 @@ from sciprec.foundation.arguments import refused, share
 from sciprec.foundation.errors import InputError, meant
 from sciprec.results.comparison.pointwise.number_format import DIRECTED, NumberFormat
 
-SEVERITIES = ("identical", "noise", "still", "changed", "broken", "empty")
+COMPARED_VERDICTS = ("identical", "noise", "still", "changed", "broken", "empty")
 WITHIN = ("identical", "noise", "empty")
 """Severities that miss no tolerance; of "empty" variables no value is finite in both. "still" ones
 are within the tolerances, but have not moved where the truth has."""
@@ -38,8 +38,8 @@ class Limits:
     atol: float = 0.0
     max_ulp: float = math.nan
 
-    def severity(self, errors: Mapping[str, float], *, changed_nonfinite: int) -> str:
-        """The severity of other bits: noise (within) | changed (beyond) | broken (other NaN).
+    def verdict(self, errors: Mapping[str, float], *, changed_nonfinite: int) -> str:
+        """The verdict of other bits: noise (within) | changed (beyond) | broken (other NaN).
 
         Args:
             errors: values of the metrics relative_l2, max_abs and max_ulp.

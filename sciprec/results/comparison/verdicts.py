@@ -251,7 +251,7 @@ def _judge_rows(golden: xr.Dataset, actual: xr.Dataset, comparison: Comparison) 
         counted = f"{row.changed_nonfinite} of {row.points} values of {row.variable}"
         return Verdict("broken", f"{counted} are finite in one run and not in the other", math.inf)
     bounds = _call_of_bounds(actual) if {"bound", "tolerance"} <= set(actual.data_vars) else None
-    if all(row.severity in SETTLED for row in comparison.rows) and not comparison.unlike:
+    if all(row.verdict in SETTLED for row in comparison.rows) and not comparison.unlike:
         same_bits = "every stored value has the same bits as fp64"
         if bounds is None or bounds[0] <= 1.0:
             return Verdict("identical", same_bits)
@@ -301,7 +301,7 @@ def _call(
             error = error if metric.of_end else error_at_end(golden, actual, tolerance)
             when = f" at {moment(float(golden['time'][-1]), golden['time'].attrs)}"
     units = f" {row.units}" if metric.absolute and row.units != "1" else ""
-    if row.severity == "empty":
+    if row.verdict == "empty":
         sentence = (
             f"{row.variable}: no value is finite in both runs, so that there is nothing to hold"
         )

@@ -253,7 +253,7 @@ def monitor(
             largest errors; 3 also whole arrays.
         every: of passes each so many is watched.
         alerts: rules, {"nan": True, "overflow": True} where nothing is said: the first NaN; the
-            first infinity or saturation; "drift": a mean that has moved from its first value by
+            first infinity or saturation; "moved": a mean that has moved from its first value by
             more than that share of the variable's first root mean square; "jump": a root mean
             square so many times larger or smaller than the mean of those of all watched steps
             before, of which there are three at least; "lost": a carried sum, `x = x + d` in the
