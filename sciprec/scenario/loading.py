@@ -62,7 +62,7 @@ class Scenario(Section):
     )  # fmt: skip
     monitor: MonitorKey = None
     sweep: dict[str, Any] = Field(
-        default={}, exclude=True, examples=['sweep = { "climate.days" = [5.0, 10.0] }'],
+        default_factory=dict, exclude=True, examples=['sweep = { "climate.days" = [5.0, 10.0] }'],
         description="the table [sweep]: arrays of values by dotted key, each combination of which "
         "makes a scenario",
     )  # fmt: skip

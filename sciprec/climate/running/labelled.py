@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -220,8 +221,9 @@ def run_into(request: Request, file: str | Path, count_operations: bool = False)
     path = require_writable(file)
     lasting = request.checkpoints
     try:
-        with temporary_folder("states", path.parent) as room:
+        with contextlib.ExitStack() as stack:
             if lasting is None:
+                room = stack.enter_context(temporary_folder("states", path.parent))
                 lasting = Restart(room, after_seconds=math.inf)
             elif not isinstance(lasting, Restart):
                 lasting = Restart(Path(lasting), lasting=True)
