@@ -81,7 +81,7 @@ def test_files_for_others(call, saved, planted, blank_figures):
     assert cases["fp64, field"].find("failure") is None
     properties = cases["fp32, field"].iter("property")
     told = {one.get("name"): float(one.get("value")) for one in properties}
-    assert told["largest"] > told["largest_noise"] > 0 and told["error_now"] < told["error_then"]
+    assert told["max_abs"] > told["max_abs_noise"] > 0 and told["error_now"] < told["error_then"]
     again = saved / "again.html"
     call("baseline", "check", "-q", "--html", again)
     assert again.read_text(encoding="utf-8") == page

@@ -177,7 +177,7 @@ def _words(metrics: tuple[MetricVerdict, ...], units: str, where: str, stored: K
     worst = max(metrics, key=beyond)
     unit = "" if units in ("", "1") else f" {units}"
     apart = f"{METRICS[worst.name]} {number(worst.apart)}{unit}"
-    largest = next(metric for metric in metrics if metric.name == "largest")
+    largest = next(metric for metric in metrics if metric.name == "max_abs")
     at = f"; the largest is {number(largest.apart)}{unit} at {where}" if where else ""
     if stored.noise_of.startswith("not known"):
         return f"{apart}, and the noise is {stored.noise_of}{at}"

@@ -20,7 +20,7 @@ from sciprec.results.comparison.pointwise.pairing import compared_names
 MOST_VALUES = 2048
 """Of a variable that are kept."""
 METRICS = {
-    "largest": "largest difference",
+    "max_abs": "largest difference",
     "rms": "RMS difference",
     "mean": "difference of the means",
     "level": "difference of the root mean squares",
@@ -108,7 +108,7 @@ def differences(
     apart = difference(one, other, name)
     rms = math.sqrt(float(np.mean(apart**2))) if apart.size else 0.0
     return {
-        "largest": float(np.max(np.abs(apart), initial=0.0)),
+        "max_abs": float(np.max(np.abs(apart), initial=0.0)),
         "rms": rms,
         "mean": abs(of_one[name].mean - of_other[name].mean),
         "level": abs(of_one[name].rms - of_other[name].rms),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any
 
 _RESULT = re.compile(r"result(?=$|_\d+($|_axis_)|_axis_)")
@@ -27,6 +27,11 @@ def in_todays_names(content: dict[str, Any]) -> dict[str, Any]:
         return content
     of_runs = () if content["subject"].get("traced") else ("runs", "history")
     return content | {part: _renamed(content[part]) for part in ("subject", "asked", *of_runs)}
+
+
+def with_todays_metrics(spread: Mapping[str, float]) -> dict[str, float]:
+    """The noise of a variable with today's names of metrics."""
+    return {{"largest": "max_abs"}.get(metric, metric): size for metric, size in spread.items()}
 
 
 def _has_older_names(content: dict[str, Any]) -> bool:

@@ -23,7 +23,7 @@ from sciprec.foundation import whole
 from sciprec.foundation.errors import InputError, meant
 from sciprec.foundation.sealed import is_sealed, sealed
 from sciprec.regression.baselines.keeping import Fingerprint
-from sciprec.regression.baselines.older import in_todays_names, new_name
+from sciprec.regression.baselines.older import in_todays_names, new_name, with_todays_metrics
 from sciprec.results.output import files
 
 SCHEMA = 1
@@ -242,7 +242,8 @@ def _kept_run(stored: Mapping[str, Any]) -> KeptRun:
     variables = {
         name: Fingerprint.read(stored_print) for name, stored_print in stored["variables"].items()
     }
-    return KeptRun(**{**stored, "variables": variables})
+    noise = {name: with_todays_metrics(spread) for name, spread in stored["noise"].items()}
+    return KeptRun(**{**stored, "variables": variables, "noise": noise})
 
 
 def _file_name(name: str, used: Sequence[str]) -> str:

@@ -37,7 +37,7 @@ def record_listing(record: Record) -> Listing:
     rows = [
         (
             run.name, name, " x ".join(map(str, facts.shape)) or "1",
-            number(facts.mean), number(facts.rms), number(run.noise.get(name, {}).get("largest")),
+            number(facts.mean), number(facts.rms), number(run.noise.get(name, {}).get("max_abs")),
             number(run.noise.get(name, {}).get("rms")), number(run.errors.get(name)),
         )
         for run in record.runs

@@ -143,7 +143,7 @@ def runs_listing(table: Sequence[dict[str, Any]]) -> Listing:
 
 def _margin(row: dict[str, Any]) -> str:
     """How far the error that is judged is from the tolerance, as the cells of the page say it."""
-    if row["margin"] is None:
+    if row.get("margin") is None:
         return "–"
     words = margin_in_words(Verdict(row["status"], "", row["margin"]))
     return "–" if words == STATUS_WORDS[row["status"]] else words
