@@ -42,6 +42,7 @@ class Range:
         words: what is accepted, for messages and for the keys of scenarios.
         least, above, most: None where there is none; infinity and NaN never are accepted.
         unit: that they are counted in; empty where there is none.
+        shares: whether a text in per cent is accepted, too: "5%".
     """
 
     words: str
@@ -49,6 +50,7 @@ class Range:
     above: float | None = None
     most: float | None = None
     unit: str = ""
+    shares: bool = False
 
     def number(self, name: str, value: Any) -> float:
         """The value as a float.
@@ -56,7 +58,7 @@ class Range:
         Raises:
             InputError: it is no finite number of this range.
         """
-        number = _as_float(value)
+        number = _as_float(_share_in(value) if self.shares else value)
         low = self.least is not None and number < self.least
         low |= self.above is not None and number <= self.above
         if not math.isfinite(number) or low or (self.most is not None and number > self.most):
@@ -67,6 +69,14 @@ class Range:
         """The limits as pydantic's keywords for a key of a scenario."""
         limits = {"ge": self.least, "gt": self.above, "le": self.most}
         return {name: limit for name, limit in limits.items() if limit is not None}
+
+
+def _share_in(value: Any) -> Any:
+    """The number of a text in per cent; other values as they are."""
+    try:
+        return share(value) if isinstance(value, str) and value.strip().endswith("%") else value
+    except ValueError:
+        return value
 
 
 def _as_float(value: Any) -> float:

@@ -19,9 +19,11 @@ HESTON_MODEL: dict[str, Range] = {
         "a volatility of variance > 0, at most 100", above=0, most=100, unit="1/year"
     ),
     "rho": Range("a correlation in [-1, 1]", least=-1, most=1),
-    "rate": Range(f"an interest rate {_RATE}", least=-10, most=10, unit="1/year"),
+    "rate": Range(
+        f"an interest rate {_RATE}", least=-10, most=10, unit="1/year", shares=True
+    ),
     "dividend_yield": Range(
-        f"a dividend yield {_RATE}", least=-10, most=10, unit="1/year"
+        f"a dividend yield {_RATE}", least=-10, most=10, unit="1/year", shares=True
     ),
 }
 PAYOFF: dict[str, Range] = {
@@ -29,7 +31,7 @@ PAYOFF: dict[str, Range] = {
     "barrier": _PRICE,
     "maturity": _YEARS,
     "start": _YEARS,
-    "moneyness": Range("a share > 0 of the spot, at most 1e12", above=0, most=1e12),
+    "moneyness": Range("a share > 0 of the spot, at most 1e12", above=0, most=1e12, shares=True),
 }
 FIXINGS = (1, 10**6)
 """Fewest and most dates of Asians, lookbacks and barriers."""
@@ -37,7 +39,8 @@ PATHS = (2**16, 10**11)
 """Fewest and most simulated paths of a price with a bound."""
 THREADS = (1, 4096)
 CONFIDENCE = Range(
-    "a probability above 0 and below 1, such as 0.95", above=0, most=1 - 2**-53
+    "a probability above 0 and below 1, such as 0.95 or '95%'", above=0, most=1 - 2**-53,
+    shares=True,
 )
 CLIMATE: dict[str, Range] = {
     "days": Range("a number of days > 0, from 0.001 to 1000000", least=0.001, most=1_000_000,

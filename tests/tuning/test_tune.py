@@ -324,7 +324,7 @@ def test_nothing_to_compute_costs_what_it_did():
 REFUSED = [
     ({"tolerance": 1e-9, "formats": ("fp32", "bf16")}, "'fp32' everywhere, above the limit"),
     ({"tolerance": -1.0}, "a number above zero"),
-    ({"tolerance": "x"}, "a number above zero"),
+    ({"tolerance": "x"}, "tolerance is given 'x'; it takes a number"),
     ({"tolerance": 1e-3, "margin": 0.5}, "a number from 1"),
     ({"tolerance": 1e-3, "formats": ("fp32",)}, "two or more"),
     ({"tolerance": 1e-3, "formats": ("fp32", "fixed16")}, "no single floating-point arithmetic"),

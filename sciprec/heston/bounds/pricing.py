@@ -277,7 +277,7 @@ def price(
     backend: str | Backend | None = None,
     tolerance: float | str = 0.001,
     relative: bool = True,
-    confidence: float = 0.95,
+    confidence: float | str = 0.95,
     seed: int = 0,
     scheme: str = "quadratic_exponential_martingale",
     max_paths: int = 2**24,
@@ -302,7 +302,7 @@ def price(
             "fp32".
         tolerance: of the total bound: a share of the price, such as 0.001 or "0.1%", or an amount
             where relative is False.
-        confidence: probability, between 0 and 1, with which the bound holds.
+        confidence: probability, between 0 and 1 or as "95%", with which the bound holds.
         seed: integer in [0, 2**64). The same seed gives the same bits on any number of threads,
             unless max_seconds limits the run.
         scheme: name of a path scheme.

@@ -58,7 +58,7 @@ class PricingRequest:
     @classmethod
     def of(
         cls, model: Model, payoffs: Payoff | Sequence[Payoff], *, backend: str | Backend,
-        tolerance: float | str, confidence: float, seed: int, scheme: str, max_paths: int,
+        tolerance: float | str, confidence: float | str, seed: int, scheme: str, max_paths: int,
         max_seconds: float | None, compensation: str, threads: int, relative: bool = True,
         variance_reduction: str = "auto",
     ) -> PricingRequest:  # fmt: skip

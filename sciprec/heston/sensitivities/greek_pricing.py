@@ -131,7 +131,7 @@ def greeks(
     *,
     backend: str | Backend = "fp32",
     tolerance: float | str = 0.01,
-    confidence: float = 0.95,
+    confidence: float | str = 0.95,
     seed: int = 0,
     scheme: str = "quadratic_exponential_martingale",
     max_paths: int = 2**26,

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, TypeVar
 
+from sciprec.arrays.metrics import Metric, metric_of
 from sciprec.cost.peak_rates import relative_seconds
 from sciprec.foundation.arguments import Range, by_of
 from sciprec.foundation.arguments import path as checked_path
@@ -206,10 +207,18 @@ _TOLERANCE = Range("a number above zero", above=0)
 _MARGIN = Range("a number from 1", least=1)
 
 
-def require_tolerance(tolerance: Any, margin: Any) -> None:
-    """Refuse a value that is no tolerance or no margin."""
-    _TOLERANCE.number("tolerance", tolerance)
+def checked_tolerance(tolerance: Any, margin: Any, metric: str | Metric) -> float:
+    """The tolerance as a number, of relative metrics also from per cent.
+
+    Raises:
+        InputError: it is none, or the margin is none.
+    """
     _MARGIN.number("margin", margin)
+    if isinstance(tolerance, str):
+        from sciprec.results.comparison.pointwise.error_metrics import limit_of
+
+        tolerance = limit_of("tolerance", tolerance, metric_of(metric)[0])
+    return _TOLERANCE.number("tolerance", tolerance)
 
 
 def tuned(kind: type[F], problem: TuningProblem, tolerance: float, margin: float, check: Any) -> F:

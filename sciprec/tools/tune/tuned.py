@@ -19,7 +19,7 @@ from sciprec.tools.digits.own_error import TRUTHS, own_errors
 from sciprec.tools.trace.attribution import require_real
 from sciprec.tools.trace.problem import bound_arguments
 from sciprec.tools.tune.formats import formats_of
-from sciprec.tools.tune.found import Found, require_tolerance, tuned
+from sciprec.tools.tune.found import Found, checked_tolerance, tuned
 from sciprec.tools.tune.kernel_problem import KernelProblem
 from sciprec.tools.tune.metrics import error_of
 
@@ -80,7 +80,7 @@ def tune(
     kernel: Callable[..., Any],
     args: Sequence[Any] | Mapping[str, Any],
     *,
-    tolerance: float,
+    tolerance: float | str,
     output: str | Iterable[str] | None = None,
     metric: str | Metric = "relative_l2",
     formats: str | Sequence[str] = ("fp64", "fp32", "bf16"),
@@ -101,7 +101,8 @@ def tune(
     Args:
         kernel: a Python function in Numba's subset, an `@njit` function, or what `lift` gave.
         args: a tuple of its arguments, or a mapping by parameter name. They are not written.
-        tolerance: the largest error of the results, against binary64.
+        tolerance: the largest error of the results, against binary64: a number, or of relative
+            metrics "0.1%".
         output: which results count, as for `trace`; left out, all, integers and truths too.
         metric: "relative_l2", "relative_max" (largest difference over largest size), "max_relative"
             (largest relative difference of a number), "max_abs" (largest difference) or "rms" (root
@@ -142,7 +143,7 @@ def tune(
             f"the kernel is a {type(kernel).__name__}; tune takes a Python function or an @njit "
             "function: define the kernel with `def`"
         )
-    require_tolerance(tolerance, margin)
+    tolerance = checked_tolerance(tolerance, margin, metric)
     by = choice("by", by_of(by, unit), BY)
     choice("rounds", rounds, ROUNDS)
     choice("truth", truth, TRUTHS)

@@ -15,7 +15,7 @@ from sciprec.scenario.changes import changes_of
 from sciprec.scenario.loading import Scenario
 from sciprec.scenario.variant import Variant
 from sciprec.tools.tune.formats import formats_of
-from sciprec.tools.tune.found import Found, require_tolerance, tuned
+from sciprec.tools.tune.found import Found, checked_tolerance, tuned
 from sciprec.tools.tune.model_problem import ModelProblem
 from sciprec.workbench.kinds import kind_of
 from sciprec.workbench.kinds.programs import Given, loaded, program_of
@@ -31,7 +31,7 @@ class TunedModel(Found):
 def tune_scenario(
     scenario: Given,
     *,
-    tolerance: float,
+    tolerance: float | str,
     output: str | Iterable[str] | None = None,
     metric: str | Metric = "relative_l2",
     formats: str | Sequence[str] = ("fp64", "fp32", "bf16"),
@@ -78,7 +78,7 @@ def tune_scenario(
         As `tune`.
     """
     subject = _require_own_format(loaded(scenario, changes))
-    require_tolerance(tolerance, margin)
+    tolerance = checked_tolerance(tolerance, margin, metric)
     by = choice("by", by_of(by, unit), BY_OF_MODELS)
     choice("rounds", rounds, ROUNDS)
     outputs = output if output is None else tuple(names("output", output))
