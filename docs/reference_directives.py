@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import re
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -168,9 +169,21 @@ class Units(_Table):
             yield f"`{name}`", meaning, ", ".join(f"`{word}`" for word in others) or "–"
 
 
+def _stored_pages(app: Sphinx, failure: Exception | None) -> None:
+    """Put the stored pages of the gallery beside the page that names them."""
+    if failure is None and app.builder.format == "html":
+        stored = Path(app.srcdir).parent / "reports/gallery"
+        shutil.copytree(stored, Path(app.outdir) / "gallery", dirs_exist_ok=True)
+
+
 def _links_inside(app: Sphinx, name: str, source: list[str]) -> None:
-    """Links to texts and folders beside the documentation become their names: no page has them."""
+    """Links to stored pages lead to where the site has them; links to other texts and folders
+    beside the documentation become their names: no page has them.
+    """
     folder, root = (Path(app.srcdir) / name).parent, Path(app.srcdir)
+    up = "../" * name.count("/")
+    page = r"\[([^][]+)\]\((?:\.\./)+reports/gallery/(\w+\.html)\)"
+    source[0] = re.sub(page, rf'<a href="{up}gallery/\2">\1</a>', source[0])
 
     def named(found: re.Match) -> str:
         target = (folder / found[2]).resolve()
@@ -205,5 +218,6 @@ def setup(app: Sphinx) -> dict[str, bool]:
         app.add_directive(f"{table.__name__.lower()}-table", table)
     app.connect("autodoc-process-docstring", _bars, priority=1)
     app.connect("source-read", _links_inside)
+    app.connect("build-finished", _stored_pages)
     app.connect("doctree-read", _laboratory)
     return {"parallel_read_safe": True}

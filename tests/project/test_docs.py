@@ -86,6 +86,7 @@ NOT_RUN = {
     "entry-points": "see tests/shell/test_plugins.py",
     "def mean_error": "see tests/shell/test_plugins.py",
     "plugin mine.py": "see tests/shell/test_plugins.py",
+    "| git apply": "see tests/diagnosis/test_mend.py",
     'plugins="mine.py"': "see tests/shell/test_plugins.py",
     "error left  of before": "see tests/diagnosis/test_stages.py",
     "deny=state update\"]": "see tests/diagnosis/test_stages.py",
