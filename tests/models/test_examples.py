@@ -154,3 +154,23 @@ def test_the_second_pass_saves_single_precision_and_wide_sums_save_half(example)
     assert error("fp32", "squares") > 20.0 * error("fp32", "two-pass")
     assert not math.isfinite(error("fp16", "two-pass"))  # the sum of 98,304 numbers overflows
     assert error("fp16", "two-pass", "fp32") < 0.05
+
+
+def test_jet_is_in_balance_and_its_bump_grows(example):
+    """The wind hardly changes in half a day; one of a temperature that is out of balance does."""
+    jet = example("polvani_2004").jet
+    how = {"levels": 10, "output_hours": 6, "variables": ["u", "v"], "step_seconds": 1200.0}
+
+    def changed(state):
+        flow = sciprec.climate.run("jablonowski_williamson", "T21", 0.5, initial=state, **how)
+        low = flow.isel(sigma=slice(3, None))  # the uppermost of ten levels are coarse
+        return float(abs(low["u"] - low["u"].isel(time=0)).max()), float(abs(low["v"]).max())
+
+    still = jet(10, nlat=121, nlon=64, bump=0.0)
+    assert float(still["u"].max()) == pytest.approx(45.0, abs=1.0)
+    wind, across = changed(still)
+    mean = still["temperature"].weighted(np.cos(np.radians(still["lat"]))).mean(("lat", "lon"))
+    level = (mean + 0.0 * still["temperature"]).transpose(*still["u"].dims)
+    tilted = still.assign(temperature=level.assign_attrs(units="K"))
+    assert wind < 0.1 * changed(tilted)[0]
+    assert changed(jet(10, nlat=121, nlon=64))[1] > 1.5 * across
