@@ -70,6 +70,20 @@ def test_what_a_page_points_at_is_there(page):
     assert not missing
 
 
+def test_pages_and_headings_that_the_changes_name_are_there():
+    """Also where pages have moved since."""
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    links = re.findall(r"\]\((?!https?:)([^)#\s]+)(?:#([\w-]+))?\)", text)
+    lost = []
+    for path, anchor in [*links, *((page, "") for page in re.findall(r"docs/[\w/]+\.md", text))]:
+        page = ROOT / path
+        headings = re.findall(r"^#+ (.*)", page.read_text("utf-8"), re.M) if anchor else []
+        known = {re.sub(r"[^\w -]", "", one.lower()).replace(" ", "-") for one in headings}
+        if not page.exists() or anchor and anchor not in known:
+            lost.append(f"{path}#{anchor}")
+    assert not lost
+
+
 def test_every_page_beside_the_code_is_linked_from_the_page_of_rooms():
     linked = {(ROOT / "docs/reference" / link).resolve() for link in LINK.findall(ARCHITECTURE)}
     beside = set(PACKAGE.rglob("README.md"))
