@@ -304,6 +304,22 @@ def test_hybrid_levels_are_interpolated_in_log_p_of_their_own_column(seed, tmp_p
         np.testing.assert_allclose(other.temperature, state.temperature, rtol=1e-12)
 
 
+@pytest.mark.parametrize(
+    ("ap", "b", "words"),
+    [
+        ((100.0, 1e4, 0.0, 5e4), (0.0, 0.3, 0.6, 0.12), "above a ground of 1[01]..[.0-9]* hPa its"),
+        ((0.0, 1e4, 0.0, 0.0), (0.0, 0.3, 0.6, 0.9), "go from 0 to .* accepted: pressures above 0"),
+    ],
+)
+def test_hybrid_levels_that_cross_above_some_ground_are_refused(ap, b, words):
+    """Although they keep their order above 1013.25 hPa; or that begin with no pressure at all."""
+    given = air().drop_vars("level").assign(ap=("level", list(ap)), b=("level", list(b)))
+    given = given.assign_coords(level=("level", range(4), {"formula_terms": "ap: ap b: b ps: sp"}))
+    given["sp"] = given.sp * np.where(given.longitude == 40, 1.1, 1.0)
+    with pytest.raises(InputError, match=words):
+        start("held_suarez", given, **LEVELS)
+
+
 def test_sigma_below_a_top_is_a_hybrid_of_it():
     """p = ptop + sigma (ps - ptop)."""
     about = {
