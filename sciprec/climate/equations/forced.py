@@ -317,17 +317,21 @@ def with_forcing(
         return equations
     fields, out = offered(equations.name, tracers)
     forcing.require_offered(fields, out, f"the case's model, {equations.name},")
-    called = forcing.kernel
-    if not forcing.parameters:
-        called = _with_own(_without_parameters, _forcing_alone, called)
-    evaluated = _with_own(evaluate_forcing, _forcing, called)
-    products = _with_own(forced_products, evaluate_forcing, evaluated)
+    products = _with_own(forced_products, evaluate_forcing, evaluation_of(forcing))
     forced = {"products": _with_own(products, _products, equations.products)}
     more: dict[str, Any] = {}
     if _seen_tracers(forcing, tracers):
         forced["spectra"] = _with_own(traced_spectra, _spectra, equations.spectra)
         more = {"conversion": _Seen(equations), "work": _Seen(equations).work}
     return replace(equations, share=None, **forced, **more)
+
+
+def evaluation_of(forcing: Forcing) -> Callable:
+    """`evaluate_forcing` with the kernel of a forcing."""
+    called = forcing.kernel
+    if not forcing.parameters:
+        called = _with_own(_without_parameters, _forcing_alone, called)
+    return _with_own(evaluate_forcing, _forcing, called)
 
 
 def offered(name: str, tracers: Sequence[Tracer]) -> tuple[tuple[str, ...], tuple[str, ...]]:
