@@ -23,6 +23,7 @@ def docs(
     """Print the section of the documentation that a word belongs to, and where else it stands."""
     from sciprec.cli.behind import reading
     from sciprec.cli.console import print_json, say
+    from sciprec.foundation.errors import printable
 
     if not words:
         pages = reading.titles()
@@ -37,7 +38,7 @@ def docs(
     best, *others = found
     if json:
         return print_json({**best.as_dict(), "others": [one.place for one in others]})
-    say(best.text)
+    print(printable(best.text))  # its tables and its code keep their lines
     say(f"\n{best.place}")
     for other in others:
         say(f"see also: {other.place}")

@@ -166,7 +166,7 @@ def _follow(folder: str, of_kernel: list[str], once: bool, json: bool) -> None:
         lines = [dumps(states)] if json else _lines(states)
         if lines != before:
             for line in lines if json else [line for line in lines if line not in before]:
-                say(line)
+                print(line, flush=True) if json else say(line)
             before = lines
         if once or ended:
             break

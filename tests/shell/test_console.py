@@ -102,5 +102,20 @@ def test_texts_of_lists_go_on_in_the_next_line(what, width, call, monkeypatch):
         assert {w for w in words if w not in narrow} <= {"scenario"}
 
 
+@pytest.mark.parametrize("width", [40, 80])
+def test_sentences_break_between_words_on_a_terminal(width, capsys, monkeypatch):
+    sentence = "  fp16: height is 31 times above the tolerance, at /a/very/long/path/to-a/page.html"
+    console.say(sentence)
+    assert capsys.readouterr().out == f"{sentence}\n"
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.setenv("TERM", "dumb")
+    console.say(sentence)
+    lines = capsys.readouterr().out.splitlines()
+    assert all(len(line) <= width and line.startswith("  f" if line is lines[0] else "  ")
+               for line in lines)  # fmt: skip
+    assert " ".join(" ".join(lines).split()) == sentence.strip() and len(lines) > 1
+
+
 def test_long_names_of_formats_stay_whole(printed):
     assert SPEC in printed(60, console.print_runs, runs(SPEC)).splitlines()[1]

@@ -43,8 +43,9 @@ def price(
     fixings: Annotated[
         int | None,
         typer.Option(
-            help="Number of dates at which Asians, lookbacks and barriers look at the spot "
-            "[default: 5; barriers continuously]."
+            help="Number of dates at which Asians, lookbacks and barriers look at the spot; more "
+            "of them come nearer to all times, and take longer [default: 5; barriers "
+            "continuously]."
         ),
     ] = None,
     barrier: Annotated[
@@ -117,20 +118,34 @@ def price(
         ),
     ] = None,
     spot: Annotated[float | None, typer.Option(help="Price of the asset today.")] = None,
-    v0: Annotated[float | None, typer.Option(help="Variance of the asset today, per year.")] = None,
+    v0: Annotated[
+        float | None,
+        typer.Option(
+            help="Variance of the asset today, per year; a larger one makes options dearer."
+        ),
+    ] = None,
     kappa: Annotated[
         float | None,
         typer.Option(
             help="Rate of the variance's mean reversion, per year; a larger one forgets v0 sooner."
         ),
     ] = None,
-    theta: Annotated[float | None, typer.Option(help="Variance in the long run, per year.")] = None,
+    theta: Annotated[
+        float | None,
+        typer.Option(
+            help="Variance in the long run, per year; a larger one makes long options dearer."
+        ),
+    ] = None,
     sigma: Annotated[
         float | None,
         typer.Option(help="Volatility of the variance; a larger one gives a stronger smile."),
     ] = None,
     rho: Annotated[
-        float | None, typer.Option(help="Correlation of asset and variance, from -1 to 1.")
+        float | None,
+        typer.Option(
+            help="Correlation of asset and variance, from -1 to 1; a smaller one makes low strikes "
+            "dearer beside high ones."
+        ),
     ] = None,
     rate: Annotated[
         float | None, share_option("Interest rate per year, 0.05 or 5% [default: 0].")
