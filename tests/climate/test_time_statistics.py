@@ -133,6 +133,27 @@ def test_statistics_are_those_of_the_states_of_every_step(seed):
             require_right(run.fields[name][k + 1], states[looked_at], method, every * STEP)
 
 
+@pytest.mark.parametrize("options", [
+    {"backend": "fp16", "scaling": "dynamic", "time_scheme": "semi_implicit_leapfrog"},
+    {"backend": "fp16", "monitor": {"watch": ["vorticity", "increment:vorticity"], "level": 1,
+                                    "every": 5, "drift_every": 7}},
+    {"backend": "fp32", "stages": "mixed-m0"},
+    {"backend": "mlu370-noise", "compensation": "carry"},
+])  # fmt: skip
+def test_statistics_change_nothing_else_of_a_run(options):
+    """Neither a bit nor a word, whatever else looks at the state or makes its steps again."""
+    given = options | {"step_seconds": STEP, "output_hours": 4.0}
+    plain = climate.run("williamson_5", SMALL, 0.5, variables=["height"], **given)
+    names = ["height", "time_mean_height", "time_minimum_u"]
+    run = climate.run("williamson_5", SMALL, 0.5, variables=names, **given)
+    for name in set(plain.data_vars) - {"time_bnds"}:
+        np.testing.assert_array_equal(run[name], plain[name], err_msg=name)
+    times = {"processor_seconds", "processor_seconds_range"}
+    assert {n: x for n, x in run.attrs.items() if n not in times} == {
+        n: x for n, x in plain.attrs.items() if n not in times
+    }
+
+
 @pytest.fixture
 def written_each_time(monkeypatch):
     monkeypatch.setattr("sciprec.climate.running.checkpoint._MOST_SHARE_OF_TIME", np.inf)

@@ -14,6 +14,7 @@ from sciprec.foundation.errors import InputError
 from sciprec.report.stored.batch import read_batch
 from sciprec.scenario.sweep import MOST_SCENARIOS
 from sciprec.workbench.batch import workflow
+from sciprec.workbench.kinds.files import read_scenario
 from tests.shell.conftest import CLIMATE
 
 CONTENT = tomllib.loads(CLIMATE)
@@ -138,6 +139,15 @@ def test_a_swept_file_runs_a_row_for_each_value_and_keeps_them_when_one_is_added
                             "--plan", "--json")[1])  # fmt: skip
     assert {row["scenario"] for row in added} == {"little_climate-days-3"}
     assert workflow.default_folder(sciprec.load_scenarios(file)).name == "little_climate"
+
+
+def test_assignments_beside_the_file_are_swept_too(tmp_path):
+    (tmp_path / "mine.toml").write_text("")
+    file = tmp_path / "swept.toml"
+    swept = 'backends = [["fp16"], ["assignment:mine.toml"], "fp32"]'
+    file.write_text(f"{CLIMATE}\n[sweep]\n{swept}\n")
+    choices = read_scenario(file)["sweep"]["backends"]
+    assert choices == [["fp16"], [f"assignment:{tmp_path / 'mine.toml'}"], "fp32"]
 
 
 def test_mistakes_of_some_values_name_their_scenarios(call, tmp_path):

@@ -17,7 +17,7 @@ from sciprec.foundation.shipped import SCENARIOS, model_of_example, named
 from sciprec.scenario.complaints import complaint, complaints
 from sciprec.scenario.keys import toml
 from sciprec.scenario.loading import EXAMPLE, Scenario
-from sciprec.scenario.sweep import swept
+from sciprec.scenario.sweep import SWEEP, swept
 from sciprec.scenario.toml_file import read_toml
 from sciprec.workbench.kinds.kind import Kind, kinds
 
@@ -122,6 +122,13 @@ def _from_its_folder(content: dict[str, Any], folder: Path) -> dict[str, Any]:
         names = table.get("backends")
         if isinstance(names, list):
             table["backends"] = [_from(folder, name) for name in names]
+    table = content.get(SWEEP)
+    choices = table.get("backends") if isinstance(table, dict) else None
+    if isinstance(choices, list):
+        table["backends"] = [
+            [_from(folder, name) for name in names] if isinstance(names, list) else names
+            for names in choices
+        ]
     return content
 
 
