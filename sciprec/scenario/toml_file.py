@@ -12,6 +12,7 @@ from sciprec.foundation.errors import InputError, meant, why_no_file
 from sciprec.foundation.shipped import named, names
 
 _TYPOGRAPHIC = "“”„‟«»‘’‚‛"
+_UNLIKE_QUOTES = re.compile(r"""[^"'#=]*=\s*\[?\s*('[^'"]*"|"[^"']*')""")
 LARGEST_FILE_BYTES = 1_000_000
 
 _SLIPS = {
@@ -19,6 +20,9 @@ _SLIPS = {
     r"\s*[\w.-]+\s*:": "a colon: write = between key and value",
     r"[^\"'#=]*=\s*(True|False)\b": "a capital letter: write true or false",
     "[^\"'#]*\u00a0": "a space that does not break: write an ordinary one",
+    r"[^\"'#=]*=\s*[+-]?[\d.]+(e[+-]?\d+)?\s*[A-Za-z]+\s*(#.*)?$": "a word behind a number: write "
+    "the number alone, in the unit that `sciprec scenario keys` names",
+    r"[^#=]*=\s*[A-Za-z][\w./:-]*\s*(#.*)?$": "a text without quotes: write it in quotes, \"",
 }
 """Beginnings of lines, and what is wrong with them."""
 
@@ -75,12 +79,16 @@ def _no_toml(path: Path, error: Exception) -> str:
 
 def _known_slip(path: Path, error: Exception) -> str:
     """A word on the line of an error where it has a slip that people make."""
-    place = re.search(r"at line (\d+)", str(error))
+    place, lines = re.search(r"at line (\d+)", str(error)), _lines(path)
     if place is None:
-        return ""
+        unlike = [n for n, text in enumerate(lines, 1) if _UNLIKE_QUOTES.match(text)][:1]
+        return "".join(f"; line {n} begins a text with one quote and ends it with another"
+                       for n in unlike)  # fmt: skip
     number = int(place[1])
-    line = path.read_text(encoding="utf-8-sig").splitlines()[number - 1 : number]
-    text = line[0] if line else ""
+    text = lines[number - 1] if number <= len(lines) else ""
+    if "overwrite a value" in str(error):
+        key = text.partition("=")[0].strip()
+        return f"; line {number} gives the key '{key}' once more: leave one of them out"
     if quotes := sorted({mark for mark in text if mark in _TYPOGRAPHIC}):
         return f"; line {number} has the quotes {' '.join(quotes)}: write straight ones, \""
     if comma := re.fullmatch(r"[^\"'#\[]*=\s*([+-]?\d+),(\d+)\s*%?\s*(#.*)?", text):
@@ -90,6 +98,11 @@ def _known_slip(path: Path, error: Exception) -> str:
         if re.match(pattern, text):
             return f"; line {number} has {words}"
     return ""
+
+
+def _lines(path: Path) -> list[str]:
+    """The lines of a file, as TOML counts them."""
+    return path.read_text(encoding="utf-8-sig").splitlines()
 
 
 def is_inside(path: str) -> bool:
