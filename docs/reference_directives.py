@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import click
-import typer
 from docutils import nodes
 from docutils.statemachine import StringList
 from sphinx.application import Sphinx
@@ -55,9 +54,9 @@ class Commands(_Written):
 
     def lines(self) -> Iterator[str]:
         """A heading for each verb, with its help as it is printed."""
-        from sciprec.cli.commands import app
+        from sciprec.cli.commands import _command
 
-        root = typer.main.get_command(app)
+        root = _command()
         yield from self._below(root, "sciprec", click.Context(root, info_name="sciprec"))
 
     def _below(self, group: click.Command, name: str, context: click.Context) -> Iterator[str]:

@@ -207,6 +207,7 @@ def _command() -> Callable[..., Any]:
     quiet_everywhere(command)
     refuse_slips(command)
     require_free_files(command)
+    help_pages.in_plain_words(command)
     return command
 
 

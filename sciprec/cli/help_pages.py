@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import inspect
+import re
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from typer.core import TyperGroup
@@ -16,6 +19,27 @@ KERNEL, MODELS, OPTIONS, KEEP, REST = (
     "My kernel", "Models and batches", "Option prices", "Keep it so", "Beside these",
 )  # fmt: skip
 """Groups of verbs, in the order in which help names them."""
+
+
+_SORTS = {"str": "text", "int": "whole number", "float": "number", "Path": "path"}
+
+
+def in_plain_words(command: Any) -> None:
+    """Let the help of a command and of those below it name the sort of a value as people do: text
+    in place of list[str].
+    """
+    for below in getattr(command, "commands", {}).values():
+        in_plain_words(below)
+    for param in command.params:
+        if hasattr(param, "display_type"):  # of newer versions of Typer
+            param.display_type = partial(_plain, param.display_type)
+
+
+def _plain(display_type: Callable[[Any], str], context: Any) -> str:
+    """The sort of a value in words."""
+    shown = display_type(context).strip("<>").removesuffix(" range")
+    one = re.sub(r"^list\[(.*)\]$", r"\1", shown)
+    return f"<{_SORTS.get(one, one)}>"
 
 
 class Verbs(TyperGroup):

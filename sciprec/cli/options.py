@@ -66,7 +66,7 @@ def share_option(words: str, **limits: float) -> Any:
             raise typer.BadParameter(f"{written} is not in the range {least:g} to {most:g}")
         return value
 
-    return typer.Option(help=words, parser=read, metavar="<float>")
+    return typer.Option(help=words, parser=read, metavar="<number>")
 
 
 def known_backends(incomplete: str) -> list[str]:

@@ -35,6 +35,7 @@ def test_help_is_whole_sentences_at_every_width(call, words, monkeypatch):
         code, out, err = call(*words, "--help")
         assert (code, err) == (GOOD, "")
         assert max(map(len, out.splitlines())) <= width
+        assert not re.search(r"<(list|str|int|float|Path)\b", out), out
         shown = "".join(out.split())
         for said in sentences:
             assert "".join(said.split()) in shown, said
