@@ -239,11 +239,11 @@ def test_suggestions_come_with_the_run_that_verifies_them(made_up):
     found = {(s.label, s.change): s for s in suggestions(made_up, "reports/x")}
     assert set(found) == {
         ("fp16", "keep the residual (compensation 'carry')"),
-        ("fp16", "mlu370 (21 bits) is the smallest without compensation that meets the tolerances"),
+        ("fp16", "mlu370 (21 bits) is the smallest without compensation that is good enough"),
         ("bf16", "fp16 takes as many bytes"),
-        ("bf16", "mlu370 (21 bits) is the smallest without compensation that meets the tolerances"),
+        ("bf16", "mlu370 (21 bits) is the smallest without compensation that is good enough"),
         ("tf32", "fp32 takes as many bytes"),
-        ("tf32", "mlu370 (21 bits) is the smallest without compensation that meets the tolerances"),
+        ("tf32", "mlu370 (21 bits) is the smallest without compensation that is good enough"),
     }
     carried = found["fp16", "keep the residual (compensation 'carry')"]
     assert carried.gain == pytest.approx(100.0, rel=1e-3)
@@ -274,13 +274,12 @@ def test_no_mixed_formats_are_called_the_smallest_and_no_single_one_beside_them(
     changes = [s.change for s in suggestions([*made_up, place], "x") if s.label == "bf16"]
     assert changes == [
         "fp16 takes as many bytes",
-        "mlu370 (21 bits) is the smallest single format without compensation that meets the "
-        "tolerances",
-        "by_line, of mixed formats, meets the tolerances",
+        "mlu370 (21 bits) is the smallest single format without compensation that is good enough",
+        "by_line, of mixed formats, is good enough",
     ]
     twin = run_of(BY_LINE.replace("5a18", "77aa"), made_up[4].dataset, made_up[0].dataset, "beyond")
     labels = {s.label: s.change for s in suggestions([*made_up, place, twin], "x")}
-    assert labels[twin.label] == "by_line@5a18, of mixed formats, meets the tolerances"
+    assert labels[twin.label] == "by_line@5a18, of mixed formats, is good enough"
 
 
 def replace_verdict(run, verdict):

@@ -143,10 +143,10 @@ def _changes(
         suffix = "out compensation" if run.compensation == PLAIN else f" '{run.compensation}'"
         size = f"{names[smallest.label]} ({smallest.width[0]} bits)"
         of_all = f"smallest{' single format' * bool(mixed)} with{suffix}"
-        changes.append((f"{size} is the {of_all} that meets the tolerances", smallest))
+        changes.append((f"{size} is the {of_all} that is good enough", smallest))
     if mixed:
         best = max(mixed, key=_error)  # the tightest, which has most narrow places
-        changes.append((f"{names[best.label]}, of mixed formats, meets the tolerances", best))
+        changes.append((f"{names[best.label]}, of mixed formats, is good enough", best))
     return changes
 
 
