@@ -96,7 +96,9 @@ def _explained() -> dict[str, Section]:
     return found
 
 
+@functools.lru_cache(4096)
 def _even(text: str) -> str:
+    """A text in small letters, without signs between its words."""
     return " ".join(re.findall(r"[\w.:×÷-]+", plain(text).lower().replace("_", " ")))
 
 
@@ -109,7 +111,7 @@ def find(word: str) -> list[Section]:
     Raises:
         InputError: no page has the word.
     """
-    asked = _even(word)
+    asked = _even(word) or word
     whole = re.compile(rf"(?<![\w-]){re.escape(asked)}(?![\w-])")
     ranks: tuple[list[Section], ...] = ([], [], [], [], [])
     for section in sections():
@@ -119,9 +121,9 @@ def find(word: str) -> list[Section]:
             ranks[0].append(section)
         elif heading == asked:
             ranks[1].append(section)
-        elif asked and whole.search(heading):
+        elif asked in heading and whole.search(heading):
             ranks[3].append(section)
-        elif asked and not first and whole.search(_even(section.text)):
+        elif not first and asked in (text := _even(section.text)) and whole.search(text):
             ranks[4].append(section)
     ranks[4].sort(key=lambda s: (s.page.startswith(_LAST), -len(whole.findall(_even(s.text)))))
     if asked in _explained():
