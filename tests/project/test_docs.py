@@ -38,7 +38,12 @@ from sciprec.results.comparison.evidence.error_budget import error_budget
 from sciprec.results.output.dataset import trajectory_dataset
 from sciprec.results.output.health import FLAGS
 from sciprec.workbench.batch import modes, workflow
-from sciprec.workbench.kinds import load_scenario, parse_scenario, scenario_trace
+from sciprec.workbench.kinds import (
+    load_scenario,
+    parse_scenario,
+    parse_scenarios,
+    scenario_trace,
+)  # fmt: skip
 from sciprec.workbench.study import bit_search
 from tests.baselines.conftest import kept, repository  # noqa: F401  fixtures
 from tests.shell.conftest import Models, little_trajectory
@@ -224,7 +229,7 @@ def accepted(table):
         return
     usual = tomllib.loads((ROOT / "scenarios/quickstart_climate.toml").read_text("utf-8"))
     left_out = {"backends"} if "policy" in table else set()
-    parse_scenario({key: usual[key] for key in usual.keys() - left_out} | table)
+    assert parse_scenarios({key: usual[key] for key in usual.keys() - left_out} | table)
 
 
 # ---- what has to be there before a page is run --------------------------------------------------
