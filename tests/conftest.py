@@ -22,6 +22,7 @@ from hypothesis import HealthCheck, settings
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # read when NumPy is imported: not yet
 gc.set_threshold(50_000, 20, 50)
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+os.environ.pop("COLUMNS", None)  # which several processes of tests have, and tables follow
 sys.dont_write_bytecode = False
 # a process that compiles, or looks for garbage at last, stands still for seconds
 settings.register_profile(

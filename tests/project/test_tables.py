@@ -164,13 +164,13 @@ def test_the_quickstarts_prices(backend):
 
 
 def test_bytes_products_and_speeds_of_matrix_units():
-    """The columns of docs/explain/matrix_unit.md that need no run, in the order of the table."""
+    """The columns of docs/reference/matrix_unit.md that need no run, in the order of the table."""
     names = (
         "fp16-fp16 bf16-bf16 e4m3-e4m3 int8-fp16 int8-fp16-sums int8-tensor int8-prune int8-clip "
         "int8-int8 int4-fp16 int4-groups two-of-four two-of-four-m0 slices-2 slices-3 slices-4 "
         "slices-7"
     ).split()
-    rows = table("explain/matrix_unit", "table x field")
+    rows = table("reference/matrix_unit", "table x field")
     assert len(rows) == len(reports_of_units()) == len(names)
     for name, cells in zip(names, rows.values(), strict=True):
         (said,) = reports_of_units()[name]
