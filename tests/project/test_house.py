@@ -5,6 +5,7 @@ import importlib.util
 import inspect
 import re
 import tomllib
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -62,26 +63,39 @@ PAGES = sorted(
 )  # fmt: skip
 
 
+FENCED = re.compile(r"^```.*?^```", re.M | re.S)
+ANCHORED = re.compile(r"\]\((?!https?:)([^)#\s]*)(?:#([\w-]+))?\)")
+
+
+def lost_links(page):
+    """Links of a page to files that are not there, and to headings that theirs do not have."""
+    for path, anchor in ANCHORED.findall(FENCED.sub("", page.read_text(encoding="utf-8"))):
+        target = page.parent / path if path else page
+        if not target.exists() or anchor and anchor not in headings_of(target):
+            yield f"{path}#{anchor}"
+
+
+@cache
+def headings_of(page):
+    """The anchors of a page: its headings, and names that stand before one."""
+    text = FENCED.sub("", page.read_text(encoding="utf-8"))
+    words = (re.sub(r"\]\([^)]*\)", "]", one) for one in re.findall(r"^#+ (.*)", text, re.M))
+    found = {re.sub(r"[^\w -]", "", one.lower()).strip().replace(" ", "-") for one in words}
+    return found | set(re.findall(r"^\(([\w-]+)\)=$", text, re.M))
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_what_a_page_points_at_is_there(page):
     text = page.read_text(encoding="utf-8")
-    missing = [link for link in LINK.findall(text) if not (page.parent / link).exists()]
-    missing += [name for name in NAMED.findall(text) if not (ROOT / name).exists()]
-    assert not missing
+    missing = [name for name in NAMED.findall(text) if not (ROOT / name).exists()]
+    assert not [*lost_links(page), *missing]
 
 
 def test_pages_and_headings_that_the_changes_name_are_there():
     """Also where pages have moved since."""
-    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-    links = re.findall(r"\]\((?!https?:)([^)#\s]+)(?:#([\w-]+))?\)", text)
-    lost = []
-    for path, anchor in [*links, *((page, "") for page in re.findall(r"docs/[\w/]+\.md", text))]:
-        page = ROOT / path
-        headings = re.findall(r"^#+ (.*)", page.read_text("utf-8"), re.M) if anchor else []
-        known = {re.sub(r"[^\w -]", "", one.lower()).replace(" ", "-") for one in headings}
-        if not page.exists() or anchor and anchor not in known:
-            lost.append(f"{path}#{anchor}")
-    assert not lost
+    changes = ROOT / "CHANGELOG.md"
+    named = re.findall(r"docs/[\w/]+\.md", changes.read_text(encoding="utf-8"))
+    assert not [*lost_links(changes), *(name for name in named if not (ROOT / name).exists())]
 
 
 def test_every_page_beside_the_code_is_linked_from_the_page_of_rooms():
