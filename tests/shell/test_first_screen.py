@@ -7,7 +7,7 @@ from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sciprec.cost.work import CARRY_FLOPS
@@ -185,6 +185,7 @@ def test_a_member_that_failed_fails_the_cell(batch):
     st.sampled_from([status for status in STATUSES if status != "truth"]),
     st.one_of(st.floats(0.0, 1e30), st.just(math.nan), st.just(math.inf)),
 )
+@example("good", 2e-313)
 def test_a_factor_is_below_only_where_it_is_good_enough(status, margin):
     """Evidence makes runs within their tolerances not good enough, which a ÷ would hide."""
     words = margin_in_words(Verdict(status, "why", margin))

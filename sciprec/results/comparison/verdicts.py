@@ -72,7 +72,7 @@ def margin_in_words(verdict: Verdict) -> str:
     """
     margin = verdict.margin
     if verdict.status == "good" and margin > 0.0:
-        below = factor(1.0 / margin)
+        below = factor(1.0 / max(margin, 1e-300))
         return "just below" if below == "1" else f"÷ {below}"
     if verdict.status == "beyond" and 1.0 < margin < math.inf:
         above = factor(margin)
