@@ -12,6 +12,7 @@ import pytest
 import xarray as xr
 
 from sciprec.drawing import svg
+from sciprec.foundation.errors import InputError
 from sciprec.report import drawing_ahead, kept, section
 from sciprec.report.page import render, table, write_page
 from sciprec.report.stored.batch import read_batch
@@ -169,6 +170,22 @@ def test_a_file_that_changes_is_judged_as_without_a_cache(cached):
         noticed += "'failed'" in expected
         path.write_bytes(before)
     assert noticed >= 5
+
+
+def test_a_file_that_the_disk_does_not_give_once_is_read_the_next_time(cached, monkeypatch):
+    """The verdict "cannot be read" of a disk that failed for a moment stayed for ever."""
+    expected, usual, failed = shown(cached, keep=False), stored_files.available, []
+
+    def available(path, look):
+        if not failed and path.suffix == ".nc":
+            failed.append(path)
+            raise InputError(f"'{path}' cannot be read (Input/output error)")
+        return usual(path, look)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(stored_files, "available", available)
+        assert "Input/output error" in shown(cached)
+    assert failed and shown(cached) == expected
 
 
 def test_damaged_kept_values_are_computed_again(cached, tmp_path, drawn):

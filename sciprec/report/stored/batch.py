@@ -424,6 +424,9 @@ def _kept_runs(
     whole = _runs_of(batch, entries, keep=True)
     runs = tuple(_values_later(batch.folder, run) for run in whole)
     elsewhere = all(run.later or run.dataset is None for run in runs)
+    failed = {entry["file"] for entry in entries if entry["failure"]}
+    if any(run.verdict.status == "failed" and run.file not in failed for run in runs):
+        return runs, whole  # a file that could not be read may be read the next time
     unchanged = key and key == kept_values.key_of_files(paths, *about)
     if elsewhere and unchanged and all(proven.verify(path).proven for path in paths):
         kept_values.keep("runs", key, runs)
