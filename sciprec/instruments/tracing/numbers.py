@@ -377,10 +377,15 @@ def _viewed(context, b, given: types.Array, wanted: types.Array, value):
     return made._getvalue()
 
 
+def _tuple_like(kind, items):
+    """The type of a tuple of other items, named as it is."""
+    return types.BaseTuple.from_types(items, getattr(kind, "instance_class", None))
+
+
 def _mapped(kind, number, array):
     """A type with its numbers and arrays of numbers replaced, in tuples too."""
     if isinstance(kind, types.BaseTuple):
-        return types.Tuple([_mapped(k, number, array) for k in kind])
+        return _tuple_like(kind, [_mapped(k, number, array) for k in kind])
     if isinstance(kind, (types.Array, _GivenArray)):
         return array(kind)
     return number(kind)
@@ -392,7 +397,7 @@ def _moved(context, b, kind, value, number, array):
         items = zip(kind, cgutils.unpack_tuple(b, value), strict=True)
         moved = [_moved(context, b, k, x, number, array) for k, x in items]
         kinds, values = [k for k, _ in moved], [x for _, x in moved]
-        made = types.Tuple(kinds)
+        made = _tuple_like(kind, kinds)
         return made, context.make_tuple(b, made, values)
     if isinstance(kind, (types.Array, _GivenArray)):
         return array(context, b, kind, value)

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from sciprec.arrays.quantization import quantize
+from sciprec.foundation.alike import tuple_like
 from sciprec.foundation.errors import InputError
 from sciprec.instruments.tracing import rows
 from sciprec.precision.formats.backend import TRUTH, Backend, resolve_backend
@@ -467,7 +468,7 @@ def _mapped(argument: Any, backend: Backend, turn) -> Any:
     leave it stay as they are.
     """
     if isinstance(argument, tuple):
-        return tuple(_mapped(a, backend, turn) for a in argument)
+        return tuple_like(argument, (_mapped(a, backend, turn) for a in argument))
     if isinstance(argument, (float, np.floating)):
         return float(_mapped(np.array([argument], np.float64), backend, turn)[0])
     if not isinstance(argument, np.ndarray) or argument.dtype.kind != "f":

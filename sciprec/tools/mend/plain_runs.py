@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from sciprec.foundation.alike import tuple_like
 from sciprec.precision.formats.backend import Backend
 from sciprec.precision.rewriting.syntax import plain_function
 
@@ -97,7 +98,7 @@ class PlainRuns:
 
     def _taken(self, argument: Any) -> Any:
         if isinstance(argument, tuple):
-            return tuple(map(self._taken, argument))
+            return tuple_like(argument, map(self._taken, argument))
         if isinstance(argument, float | np.floating):
             return self.number(float(argument))
         if isinstance(argument, np.ndarray) and argument.dtype.kind == "f":
@@ -181,7 +182,7 @@ def _of_objects(function: Callable[..., np.ndarray]) -> Callable[..., np.ndarray
 
 def _given(value: Any) -> Any:
     if isinstance(value, tuple):
-        return tuple(map(_given, value))
+        return tuple_like(value, map(_given, value))
     if isinstance(value, np.ndarray):
         return value.astype(float) if value.dtype == object else value
     return float(value) if hasattr(value, "made") else value

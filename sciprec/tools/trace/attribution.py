@@ -12,6 +12,7 @@ import numpy as np
 from numba.core import errors, types
 
 from sciprec.arrays.quantization import quantize
+from sciprec.foundation.alike import tuple_like
 from sciprec.foundation.errors import InputError
 from sciprec.instruments.assigning.assigned_backend import AssignedBackend
 from sciprec.instruments.assigning.scaling import ScaledBackend
@@ -148,7 +149,8 @@ class TracedKernel:
         them. Lanes without error hold -0.0, which a store never leaves.
         """
         if isinstance(argument, tuple):
-            return tuple(self._given(a, known, lane, rounds) for a in argument)
+            items = (self._given(a, known, lane, rounds) for a in argument)
+            return tuple_like(argument, items)
         if not isinstance(argument, np.ndarray) or argument.dtype.kind != "f":
             return argument.copy() if isinstance(argument, np.ndarray) else argument
         if id(argument) not in known:

@@ -15,6 +15,7 @@ import numpy as np
 
 from sciprec.arrays.metrics import OF_ONE, Worst, error_by, of_elements, worst_element
 from sciprec.arrays.quantization import quantize
+from sciprec.foundation.alike import tuple_like
 from sciprec.instruments.tracing import rows
 from sciprec.instruments.tracing.operations import COMPARISONS
 from sciprec.precision.formats.backend import Backend
@@ -418,7 +419,7 @@ def element(name: str, array: np.ndarray, where: np.ndarray) -> str:
 
 def _held(argument: Any, problem: Problem, size: float) -> Any:
     if isinstance(argument, tuple):
-        return tuple(_held(item, problem, size) for item in argument)
+        return tuple_like(argument, (_held(item, problem, size) for item in argument))
     if not floats(argument):
         return argument
     leaves = np.logical_or.reduce(list(kinds_of(argument, problem.backend).values()))

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from sciprec.arrays.quantization import quantize
+from sciprec.foundation.alike import tuple_like
 from sciprec.foundation.arguments import choice, names, refused
 from sciprec.foundation.errors import InputError
 from sciprec.instruments.tracing.table import Table
@@ -76,7 +77,7 @@ class Problem:
 def moved(argument: Any, backend: Backend, rng: np.random.Generator, units: float = 4.0) -> Any:
     """An argument, its floating-point numbers perturbed by `displacement`; of tuples each."""
     if isinstance(argument, tuple):
-        return tuple(moved(a, backend, rng, units) for a in argument)
+        return tuple_like(argument, (moved(a, backend, rng, units) for a in argument))
     if isinstance(argument, (float, np.floating)):
         number = moved(np.array([argument], np.float64), backend, rng, units)[0]
         return type(argument)(number)

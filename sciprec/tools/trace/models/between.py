@@ -21,6 +21,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
+from sciprec.foundation.alike import tuple_like
 from sciprec.foundation.errors import InputError
 from sciprec.instruments.tracing.numbers import CompanionArray, CompanionDtype, CompanionValue
 from sciprec.precision.compiled.disk_cache import kept
@@ -304,7 +305,8 @@ class Crossing:
         self._require(all(type(h) is type(first) and len(h) == len(first) for h in held))
         leaves = list(zip(*map(_leaves, held), strict=True))
         if not all(isinstance(items[0], np.ndarray) for items in leaves):
-            return tuple(self._taken(items, lane) for items in zip(*held, strict=True))
+            taken = (self._taken(items, lane) for items in zip(*held, strict=True))
+            return tuple_like(first, taken)
         floats = [items for items in leaves if items[0].dtype.kind == "f"]
         others = [items for items in leaves if items[0].dtype.kind != "f"]
         for items in leaves:
@@ -438,11 +440,12 @@ def _span(array: np.ndarray) -> tuple[int, int]:
 
 def _with_views(items: tuple, views: dict[tuple, CompanionArray]) -> tuple:
     """A tuple with numbers with companions in the place of its arrays."""
-    return tuple(
+    viewed = (
         _with_views(item, views) if isinstance(item, tuple)
         else views[_where(item)] if item.dtype.kind == "f" else item
         for item in items
     )  # fmt: skip
+    return tuple_like(items, viewed)
 
 
 def _where(array: np.ndarray) -> tuple:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from sciprec.foundation.alike import tuple_like
 from sciprec.instruments.tracing import rows
 from sciprec.instruments.tracing.numbers import CompanionArray
 from sciprec.instruments.tracing.operations import OUTERMOST_PASS, SEEN_BITS
@@ -252,7 +253,7 @@ def in_words(place: Place) -> str:
 def _copied(argument: Any) -> Any:
     """An argument of a traced kernel that it may write, again."""
     if isinstance(argument, tuple):
-        return tuple(map(_copied, argument))
+        return tuple_like(argument, map(_copied, argument))
     if isinstance(argument, CompanionArray):
         return replace(argument, numbers=argument.numbers.copy())
     return argument.copy() if isinstance(argument, np.ndarray) else argument
