@@ -168,7 +168,6 @@ def forced_products(fields, constants, work, products):
     steer, seen, made, held, places, clock = work[-1]
     if steer[EVALUATED] > 0:
         evaluate_forcing(fields, seen, made, held[steer[WRITTEN]], places, clock)
-        steer[EVALUATED] = 0
     _products(fields, constants, work[:-1], products)
     add_held(held[steer[ADDED]], made[5], products)
 

@@ -110,6 +110,10 @@ class HeldForcing:
         self._steer[:] = 1, written, added
         self._newest, self._is_known = written, True
 
+    def evaluated(self) -> None:
+        """The step's forcing is known; its other tendencies use it."""
+        self._steer[EVALUATED] = 0
+
     def again(self) -> None:
         """The step that has begun is made once more."""
         self._steer[EVALUATED] = 1

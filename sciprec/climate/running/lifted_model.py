@@ -101,7 +101,8 @@ class Model:
             work = self.forcing.within(work)
         rest = self._constants_of(share), tables, (*work[:-1], shared.counters)
         own = self.steps.system.work
-        return Member(share, shared, lambda x, out: self._slope(x, out, *rest), own)
+        slope = self._evaluating(self._slope) if share.kernels else self._slope
+        return Member(share, shared, lambda x, out: slope(x, out, *rest), own)
 
     def _constants_of(self, share: Share) -> tuple:
         """The constants, with the share of a thread."""
@@ -165,7 +166,7 @@ class Model:
             self._lift(k, own) for k in (equations.linear, equations.solve)
         )
         self._slope = self._tendency()
-        linear, solve, slope = self._linear, self._solve, self._slope
+        linear, solve, slope = self._linear, self._solve, self._evaluating(self._slope)
         rest = self.constants, self.tables, self.work
         constants = rounded(convert.constants, own) if is_master else self.constants
         degree = convert.transform.degree
@@ -185,6 +186,18 @@ class Model:
             work=aligned_zeros((WORK_ARRAYS, shape[0] * shape[1]), own.carrier),
             tables=rounded(request.scheme.tables, own),
         )
+
+    def _evaluating(self, slope: Callable) -> Callable:
+        """A tendency after which the forcing of the step is known; itself without one."""
+        forcing = self.forcing
+        if forcing is None:
+            return slope
+
+        def function(*args) -> None:
+            slope(*args)
+            forcing.evaluated()
+
+        return function
 
     def _as_they_are(self, kernel: Callable) -> Callable:
         """The function (values, out) of flat arrays that a kernel of states is."""
