@@ -19,7 +19,7 @@ from sciprec.scenario.variant import Variant
 from sciprec.workbench.kinds.kind import NUMBER_BYTES, Estimate, Kind, Surroundings
 
 _UPDATE = 1e-9
-"""Seconds of an update of one sum in fp64 (docs/explain/accumulation.md)."""
+"""Seconds of an update of one sum in fp64 (docs/lab/accumulation.md)."""
 _ROUNDED = (
     "Every update of a sum is rounded in the arithmetic, and each increment when it is "
     "loaded{residuals}. Increments are drawn, and sums compared, in binary64."
