@@ -13,7 +13,7 @@ that differences of binary64 numbers show as much of a part as they do in 25 bit
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, Protocol
@@ -298,9 +298,8 @@ class Crossing:
         """A tuple; of one that was given before the arrays are known."""
         first = held[0]
         refs, taken, arrays, _ = self._tuples.get(id(first), ((), None, [], []))
-        if len(refs) == len(held) and all(map(operator.is_, refs, held)):
-            for array in arrays:
-                self._joined(array, lane)
+        is_known = len(refs) == len(held) and all(map(operator.is_, refs, held))
+        if is_known and all([self._joined(array, lane) is array.taken for array in arrays]):
             return taken
         self._require(all(type(h) is type(first) and len(h) == len(first) for h in held))
         leaves = list(zip(*map(_leaves, held), strict=True))
@@ -313,11 +312,10 @@ class Crossing:
             self._require(all(h.shape == items[0].shape for h in items))
         for items in others:
             self._require(all(np.array_equal(h, items[0]) for h in items[1:]))
-        arrays, views = _together(floats, self.ladder)
+        arrays, views = _together(floats, self.ladder, self._known)
         for array in arrays:
             self._joined(array, lane)
-        taken = _with_views(first, views | {array.where: self._known[array.where].taken
-                                            for array in arrays})  # fmt: skip
+        taken = _with_views(first, views | {array.where: array.taken for array in arrays})
         self._tuples[id(first)] = tuple(held), taken, arrays, others
         return taken
 
@@ -404,9 +402,15 @@ class Crossing:
 
 
 def _together(
-    floats: Sequence[Sequence[np.ndarray]], ladder: Ladder
+    floats: Sequence[Sequence[np.ndarray]], ladder: Ladder, known: Mapping[tuple, _Held]
 ) -> tuple[list[_Held], dict[tuple, CompanionArray]]:
-    """Arrays, those that share memory as one, and views of these as numbers with companions."""
+    """Arrays, those that share memory as one, and views of these as numbers with companions; those
+    that the call has been given before, in another tuple, are the same again.
+    """
+
+    def held(items: Sequence[np.ndarray]) -> _Held:
+        return known.get(_where(items[0])) or _Held(items, ladder)
+
     ordered = sorted(floats, key=lambda items: _span(items[0]))
     arrays: list[_Held] = []
     views: dict[tuple, CompanionArray] = {}
@@ -419,12 +423,12 @@ def _together(
         alike = {_where(items[0]): items for items in some}
         flat = all(h.flags.c_contiguous for items in some for h in items)
         if len(alike) == 1 or not flat:  # what shares memory otherwise is refused if it is written
-            arrays += [_Held(items, ladder) for items in alike.values()]
+            arrays += map(held, alike.values())
             continue
         first, itemsize = some[0], some[0][0].itemsize
         begin = _span(first[0])[0]
         size = (end - begin) // itemsize
-        joined = _Held([as_strided(h, (size,), (h.itemsize,)) for h in first], ladder)
+        joined = held([as_strided(h, (size,), (h.itemsize,)) for h in first])
         arrays.append(joined)
         for where, items in alike.items():
             offset, x = (where[0] - begin) // itemsize, items[0]
