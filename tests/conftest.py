@@ -81,6 +81,8 @@ def pytest_collection_modifyitems(items) -> None:
     gone = [path.name for path in order if not path.is_file()]
     assert not gone, f"{gone} of DEAR in tests/conftest.py are no files any more"
     items.sort(key=lambda item: order.get(item.path, len(DEAR)))
+    unlike = [item.nodeid for item in items if " at 0x" in item.nodeid]
+    assert not unlike, f"names with addresses differ between processes: {unlike[0]}"
 
 
 @contextlib.contextmanager

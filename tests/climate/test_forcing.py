@@ -303,7 +303,7 @@ def test_tendency_that_is_not_finite_is_named():
         ({"forcing": sinking, "adaptive": {"tolerance": 1e-3, "ladder": ["fp16", "fp32"]}},
          "adaptive is given beside forcing"),
     ],
-    ids=str,
+    ids=lambda given: given if isinstance(given, str) else "",
 )  # fmt: skip
 def test_forcings_that_are_refused(options, words):
     with pytest.raises(InputError, match=words):

@@ -2,7 +2,7 @@
 and written.
 
 Compiled code runs when it is read, so that a file counts only where no other user can have written
-it (docs/trust.md). A cache may be lost at any time: whatever is wrong with it, the code is compiled
+it (docs/help/trust.md). A cache may be lost at any time: whatever is wrong with it, the code is compiled
 as if there were none, and one warning says what was found.
 """
 
@@ -246,7 +246,7 @@ def _unless_trusted(reason: str) -> str:
     """Return advice for the case in which only the trust is missing."""
     if not any(words in reason for words in ("a link", "belongs to", "others can")):
         return ""
-    return ", or SCIPREC_CACHE_SHARED=1 if you trust whoever can write there (docs/trust.md)"
+    return ", or SCIPREC_CACHE_SHARED=1 if you trust whoever can write there (docs/help/trust.md)"
 
 
 def _warn(kind: str, text: str) -> None:
