@@ -2,8 +2,8 @@
 and written.
 
 Compiled code runs when it is read, so that a file counts only where no other user can have written
-it (docs/help/trust.md). A cache may be lost at any time: whatever is wrong with it, the code is compiled
-as if there were none, and one warning says what was found.
+it (docs/help/trust.md). A cache may be lost at any time: whatever is wrong with it, the code is
+compiled as if there were none, and one warning says what was found.
 """
 
 from __future__ import annotations
