@@ -34,12 +34,14 @@ def run_case(
         ),
     ] = "42",
     days: Annotated[
-        float, typer.Option(help="Simulated days; more of them let errors grow longer.")
+        float, typer.Option(help="Simulated days; over more days errors grow larger.")
     ] = 5.0,
     backend: Backends = None,
     output_hours: Annotated[
         float | None,
-        typer.Option(help="Hours between stored states; fewer store more of them [default: 24]."),
+        typer.Option(
+            help="Hours between stored states; a smaller number stores more states [default: 24]."
+        ),
     ] = None,
     step_seconds: Annotated[
         float | None,
@@ -57,7 +59,8 @@ def run_case(
     compensation: Annotated[
         list[str] | None,
         typer.Option(
-            help="Compensation of rounded sums, none, carry or others; repeat it for several."
+            help="Compensation of rounded sums: none, carry, carry-sums, published-10-90 or "
+            "published-15-85; repeat it for several."
         ),
     ] = None,
     initial: Annotated[

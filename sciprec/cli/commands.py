@@ -102,7 +102,7 @@ def _global_options(
             metavar="SHELL",
             callback=print_completion,
             is_eager=True,
-            help="Print what bash, zsh or fish reads to complete words: "
+            help="Print the completion script of bash, zsh or fish: "
             'eval "$(sciprec --completion bash)".',
         ),
     ] = None,
@@ -129,7 +129,7 @@ _VERBS: dict[str, tuple[Any, ...]] = {
 }  # fmt: skip
 """Verbs by group; of verbs that have verbs of their own the name and these."""
 _DEV = typer.Typer(
-    help="Check sciprec itself: its bounds of prices, the pages of its gallery.",
+    help="Check sciprec itself: its price bounds, the pages of its gallery.",
     no_args_is_help=True, cls=help_pages.Verbs,
 )  # fmt: skip
 _DEV.command()(coverage_verb.coverage)

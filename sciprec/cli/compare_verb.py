@@ -29,34 +29,34 @@ def compare(
     rtol: Annotated[
         list[str] | None,
         typer.Option(
-            help="Largest relative l2 error (metric relative_l2) that counts as the same: "
-            "1e-3, 0.1%, 8u (unit roundoffs of the run's format), auto, or for one "
-            "variable temperature=1e-3; a larger one lets more pass; repeat it for "
-            "several."
+            help="Largest relative l2 error (metric relative_l2) that counts as the same; a "
+            "larger one lets more pass. Give 1e-3, 0.1%, 8u (unit roundoffs of the run's "
+            "format) or auto. For one variable, write temperature=1e-3; repeat it for several."
         ),
     ] = None,
     atol: Annotated[
         list[str] | None,
         typer.Option(
-            help="Largest error (metric max_abs) that counts as the same, in the variable's "
-            "units: 0.5 or height=0.5; a larger one lets more pass; repeat it for "
-            "several."
+            help="Largest error (metric max_abs), in the variable's units, that counts as the "
+            "same, such as 0.5; a larger one lets more pass. For one variable, write "
+            "height=0.5; repeat it for several."
         ),
     ] = None,
     max_ulp: Annotated[
         list[str] | None,
         typer.Option(
             help="Largest error in units in the last place (metric max_ulp) that counts as the"
-            " same: 4 or u=4; a larger one lets more pass; repeat it for several."
+            " same, such as 4; a larger one lets more pass. For one variable, write u=4; "
+            "repeat it for several."
         ),
     ] = None,
     select: Annotated[
         list[str] | None,
         typer.Option(
             metavar="AXIS=WHAT",
-            help="Places along an axis that are compared: time=2.5, time=1,2, time=1..4 (both "
-            "ends too), time=#-1 for the last place, time=2000-01-31; repeat it for "
-            "several axes.",
+            help="Compare only these places along an axis: time=2.5, time=1,2, time=1..4 (with "
+            "both ends), time=#-1 (the last place) or time=2000-01-31; repeat it for several "
+            "axes.",
         ),
     ] = None,
     rename: Annotated[
@@ -77,15 +77,15 @@ def compare(
     coords_atol: Annotated[
         float,
         typer.Option(
-            help="Largest distance of coordinates that count as the same; a larger one lets "
+            help="Largest difference of coordinates that counts as the same; a larger one lets "
             "more pass."
         ),
     ] = 0.0,
     coords_rtol: Annotated[
         float,
         typer.Option(
-            help="Largest distance of coordinates over the truth's that count as the same; a "
-            "larger one lets more pass."
+            help="Largest difference of coordinates, relative to the truth's, that counts as "
+            "the same; a larger one lets more pass."
         ),
     ] = 0.0,
     stored: Annotated[

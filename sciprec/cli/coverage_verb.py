@@ -30,14 +30,14 @@ def coverage(
         int | None,
         typer.Option(
             min=2,
-            help="Number of seeds of each row; more of them tell more and take longer "
+            help="Number of seeds of each row; more seeds tell more and take longer "
             f"[default: {SEEDS}, {SMALL_SEEDS} with --small].",
         ),
     ] = None,
     backend: Backends = None,
     case: Annotated[
         list[str] | None,
-        typer.Option(help="Name of a case of the references; repeat it for several."),
+        typer.Option(help="Name of a case in the file of reference prices; repeat it for several."),
     ] = None,
     small: Annotated[
         bool, typer.Option("--small", help="Price three cases with few seeds, in seconds.")
@@ -47,7 +47,7 @@ def coverage(
         typer.Option(
             min=2,
             help="Number of prices of each set of random models, in place of the cases; more "
-            "of them tell more and take longer.",
+            "prices tell more and take longer.",
         ),
     ] = None,
     draw: Annotated[
@@ -76,7 +76,7 @@ def coverage(
         int | None,
         typer.Option(
             min=1,
-            help="Number of threads; more of them end sooner and change no result [default: "
+            help="Number of threads; more are usually faster and change no result [default: "
             "all cores].",
         ),
     ] = None,

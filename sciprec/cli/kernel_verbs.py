@@ -29,8 +29,8 @@ def digits(
         bool,
         typer.Option(
             "--condition/--no-condition",
-            help="Count the digits, too, that are left where arguments and literals are wrong by "
-            "half a unit.",
+            help="Also count the digits left if arguments and literals are off by half a unit in "
+            "the last place.",
         ),
     ] = True,
     html: Annotated[

@@ -54,8 +54,8 @@ def monitor(
     every: Annotated[
         int,
         typer.Option(
-            help="Distance of the watched passes of the kernel's outermost loops; a larger one"
-            " watches fewer and is faster."
+            metavar="N",
+            help="Watch every N-th pass of the kernel's outermost loops; a larger N is faster.",
         ),
     ] = 1,
     alert: Annotated[
@@ -69,8 +69,8 @@ def monitor(
     truth: Annotated[
         str,
         typer.Option(
-            help="Truth of the errors: fp64 as it is, or dd to say how many digits fp64 itself"
-            " has in the results, too."
+            help="Truth of the errors, the kernel's run in fp64; with dd, the right digits of "
+            "fp64's own results are counted, too."
         ),
     ] = "fp64",
     html: Annotated[
@@ -78,12 +78,12 @@ def monitor(
         written(targets.PAGE, "--html", "Write a page: alerts, errors over steps, exponents."),
     ] = None,
     once: Annotated[
-        bool, typer.Option("--once", help="Print how the batch in FOLDER goes now, and end.")
+        bool, typer.Option("--once", help="Print the state of the batch in FOLDER once, and end.")
     ] = False,
     json: Annotated[
         bool,
         typer.Option(
-            "--json", help="Print JSON instead of a table, of a batch a line each change."
+            "--json", help="Print JSON instead of a table; for a batch, one line at each change."
         ),
     ] = False,
 ) -> None:

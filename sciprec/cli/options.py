@@ -234,8 +234,8 @@ def _refuse_hyphen(option: str, args: list[str]) -> None:
     for given in args:
         if len(option) == 2 and re.match("-[A-Za-z]{2}", given) and option[1] in given:
             raise InputError(
-                f"'{given}' begins with a hyphen and is no option; write {given[1:]} or --"
-                f"{given[1:]}, or put it behind -- where it is meant so"
+                f"'{given}' begins with a hyphen and is not an option; write {given[1:]} or --"
+                f"{given[1:]}, or write -- before it if it is a value"
             )
 
 

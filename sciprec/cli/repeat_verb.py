@@ -30,17 +30,16 @@ def repeat(
     runs: Annotated[
         int | None,
         typer.Option(
-            help="Number of runs, 2 or more; more of them find rarer differences [default: one"
-            " for each circumstance]."
+            help="Number of runs, 2 or more; more runs find rarer differences [default: one "
+            "for each way in which runs may differ, such as threads, order or memory]."
         ),
     ] = None,
     block_size: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME=N,N",
-            help="Name of what says how many at a time, with other values for it: an integer "
-            "argument of a kernel, a variable of a command's environment; repeat it for "
-            "several.",
+            help="Block size to vary, by name, with its other values: an integer argument of a "
+            "kernel, or a variable of a command's environment; repeat it for several.",
         ),
     ] = None,
     folder: Annotated[

@@ -24,8 +24,8 @@ Threads = Annotated[
     int | None,
     typer.Option(
         min=1,
-        help="Number of threads in this process; more of them end sooner and change no "
-        "result [default: one a processor].",
+        help="Number of threads in this process; more are usually faster and change no "
+        "result [default: one for each processor].",
     ),
 ]
 Fresh = Annotated[
@@ -62,8 +62,8 @@ def run(
         int | None,
         typer.Option(
             min=1,
-            help="Number of processes on this machine; more of them end sooner and change no "
-            "result [default: threads of one].",
+            help="Number of processes on this machine; more are usually faster and change no "
+            "result [default: one process, with threads].",
         ),
     ] = None,
     scheduler: Annotated[

@@ -27,15 +27,16 @@ def study(
         list[str],
         typer.Option(
             help="Arguments of the kernel by name: an .npz or netCDF file, or FILE.py:FUNCTION"
-            " of a function that returns them; repeat it for several members."
+            " of a function that returns them; repeat it for an ensemble, a member each."
         ),
     ],
     backend: Backends = None,
     tolerance: Annotated[
         list[str] | None,
         typer.Option(
-            help="Largest error that is good enough: 1e-3, 0.1%, or for one output path=1e-3; "
-            "exit with 1 when an arithmetic misses it; a larger one lets more pass."
+            help="Largest error that is good enough, such as 1e-3 or 0.1%; a larger one lets more "
+            "pass. For one output, write path=1e-3. If an arithmetic misses it, the exit code is "
+            "1."
         ),
     ] = None,
     metric: Annotated[
@@ -74,8 +75,8 @@ def study(
         int | None,
         typer.Option(
             min=1,
-            help="Number of runs at a time; more of them end sooner and change no result "
-            "[default: one a processor].",
+            help="Number of runs at a time; more are usually faster and change no result "
+            "[default: one for each processor].",
         ),
     ] = None,
     fresh: Annotated[

@@ -30,10 +30,9 @@ def trace(
     by: Annotated[
         str | None,
         typer.Option(
-            help="Parts by which the error is split: line, operation, variable, function, call"
-            " or step (of a model the time step), or stage of a model; of a model, "
-            "functions with more than 5 % of the error are split "
-            "[default: line; with --mend of a long run of a model that has stages: stage]."
+            help="Split the error by line, operation, variable, function, call or step; for a "
+            "model also by stage (a step is then a time step) [default: line; stage for --mend "
+            "of a long run of a model that has stages]."
         ),
     ] = None,
     output: Outputs = None,
@@ -42,15 +41,15 @@ def trace(
         int | None,
         typer.Option(
             help="Number of inputs, the given ones and perturbed ones, over which parts of "
-            "lines are correlated; more of them make shares surer and take longer, 1 "
-            "leaves that out [default: 16, of long runs of a model their beginning]."
+            "lines are correlated; more inputs make shares surer and take longer, and 1 "
+            "leaves that out [default: 16; for long runs of a model, over their beginning]."
         ),
     ] = None,
     mend: Annotated[
         bool,
         typer.Option(
             "--mend",
-            help="Search what to do about the lines of a kernel that are to blame, or about a "
+            help="Search for remedies for the lines of a kernel that are to blame, or for a "
             "model; each proposal is proven by runs, and has a patch.",
         ),
     ] = False,

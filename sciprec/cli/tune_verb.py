@@ -47,8 +47,8 @@ def tune(
         typer.Option(
             "--check-set",
             metavar="KEY=VALUE",
-            help="Value of a key of the scenario for a check, in a run that the search does "
-            "not see; repeat it for several.",
+            help="Set KEY of the scenario in an extra run, not seen by the search, on which the "
+            "result is checked; repeat it for several.",
         ),
     ] = None,
     backend: Annotated[

@@ -192,8 +192,8 @@ def test_damaged_checkpoints_are_refused(tmp_path):
     ("case", "options", "words"),
     [
         ("held_suarez", {}, "of the equations 'shallow_water', and case 'held_suarez' has"),
-        ("williamson_5", {"start_from": "{npz}@1"}, "has no time '1': a checkpoint has the state "
-         "of one, 2000-01-01T02:00:00"),
+        ("williamson_5", {"start_from": "{npz}@1"}, "has no time '1': a checkpoint holds one time "
+         "only, 2000-01-01T02:00:00"),
         ("williamson_5", {"start_from": "{nc}@0.07"}, "no time '0.07'; .*the nearest is "
          "'2000-01-01T02:00:00'"),
         ("williamson_5", {"start_from": "{nc}@2000-01-01T01:10"}, "nearest is '2000-01-01T01:00"),

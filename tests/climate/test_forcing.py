@@ -292,7 +292,7 @@ def test_tendency_that_is_not_finite_is_named():
     ("options", "words"),
     [
         ({"forcing": held_suarez}, "has no fields.sigma; it has u, v, height, latitude, longitude"),
-        ({"forcing": stirred}, "is of the tracer 'dye', which .* does not carry"),
+        ({"forcing": stirred}, "sees or changes tracer 'dye', which .* does not carry"),
         ({"forcing": sinking, "case": "held_suarez"}, "has no fields.height; it has u, v, temp"),
         ({"forcing": sinking, "case": "williamson_1"}, "'advection', which take none; accepted:"),
         ({"forcing": abs}, "accepted: a kernel decorated by sciprec.climate.forcing"),

@@ -94,7 +94,7 @@ def test_stored_formats_that_are_refused(backend, stored):
 
 REFUSED = [
     ({"backend": "bf16", "stored": "fp16"}, "does not all hold"),
-    ({"backend": "mlu370-noise", "stored": "fp32"}, "random bits"),
+    ({"backend": "mlu370-noise", "stored": "fp32"}, "random rounding"),
     ({"backend": "policy:O2,narrow=fp16,wide=fp32", "stored": "fp32"}, "stages have formats of"),
     ({"stored": "scales:0-10 24"}, "wavenumber 11 of 0 to 21 has 0 formats"),
     ({"stored": "scales:0-10 24;5- 11"}, "wavenumber 5 of 0 to 21 has 2 formats"),

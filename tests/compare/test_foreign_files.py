@@ -158,7 +158,7 @@ def test_points_that_are_no_numbers():
     assert compare(names, names, select={"x": "c"}).row("t").points == 3
     with pytest.raises(InputError, match="no numbers, but a, b, c, …; give one of them, or places"):
         compare(names, names, select={"x": "e"})
-    with pytest.raises(InputError, match="'2000-02-30'|time=2000-02-30, which is no date"):
+    with pytest.raises(InputError, match="'2000-02-30'|time=2000-02-30, which is no valid date"):
         compare(field(time=times()), field(time=times()), select={"time": "2000-02-30"})
     assert selected(nan, nan, {"x": ("3",)}, Nearness()).sizes.get("x") is None
 

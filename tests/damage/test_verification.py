@@ -53,7 +53,7 @@ def test_a_damaged_file_is_named_and_no_verdict_is_made_of_it(own_batch, call, b
     before = {row["file"]: row for row in own_batch.table}
     path = edited(own_batch.folder / FP32)
     again = re.escape(json.loads((own_batch.folder / MANIFEST).read_text())["command"])
-    said = rf"'{re.escape(str(path))}' is damaged: it holds other values than were written of "
+    said = rf"'{re.escape(str(path))}' is damaged: it has changed since it was written, in "
     said += rf"'height' \(record 2\); make it again with `{again}`"
     code, out, _ = call("report", own_batch.folder, "--json")
     rows = {row["label"]: row for row in json.loads(out)["runs"] if "climate" in row["scenario"]}

@@ -382,7 +382,8 @@ def test_only_the_arithmetic_keeps_a_kernel_from_writing(output):
     found = bound(writing_if, "fp16", (np.array([np.nan]), np.ones(1)))
     assert found.results["out"].tolist() == [1.0] and not found.bounds["out"].any()
     assert found.verdict == (
-        "No error: 'writing_if' in fp16 stores nothing into out, and exact values decide likewise"
+        "No error: neither in fp16 nor in exact arithmetic does 'writing_if' store anything into "
+        "out"
     )
 
 

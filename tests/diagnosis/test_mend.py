@@ -268,11 +268,11 @@ def f(x, y, out):
 
 
 @pytest.mark.parametrize(("change", "words"), [
-    ({"pattern": "exp(A - "}, "pattern 'exp(A - ' is no expression"),
+    ({"pattern": "exp(A - "}, "pattern 'exp(A - ' is not an expression"),
     ({"replacement": "expm1(B)"}, "'B' of its replacement is not in its pattern"),
     ({"replacement": "exprel(A)"}, "its replacement calls 'exprel'; functions are "),
     ({"pattern": "exp(alpha) - 1"}, "'alpha' of its pattern is no upper-case letter"),
-    ({"condition": "A"}, "its condition 'A' is no difference"),
+    ({"condition": "A"}, "its condition 'A' is not a difference"),
     ({"source": " "}, "names no source"),
 ])  # fmt: skip
 def test_a_row_that_is_no_rule_is_refused(change, words):

@@ -342,7 +342,7 @@ def test_a_line_in_a_wider_format_and_rounding_at_random():
     mend = trace(descent, "bf16", args, samples=1).mend()
     line = mend.proposals[0].line
     wider, random = mend.notes
-    assert wider.startswith(f"line {line} kept in fp32 leaves ")
+    assert wider.startswith(f"keeping line {line} in fp32 leaves an error of ")
     assert wider.endswith(f"Assignment({{{line}: 'fp32'}}, default='bf16', rounds='everything')")
     assert random.startswith("rounding at random, 'bf16,round=sr', leaves 0.0")
 

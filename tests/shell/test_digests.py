@@ -127,7 +127,7 @@ def _one_bit(draw, dataset):
         return
     record = dict(zip(changed[name].dims, at, strict=True)).get("time")
     which = "" if record is None else f" (record {record})"
-    assert digests.damage(changed) == f"holds other values than were written of '{name}'{which}"
+    assert digests.damage(changed) == f"has changed since it was written, in '{name}'{which}"
     again = digests.seal(changed)
     for other, variable in again.variables.items():
         pairs = zip(records(variable.attrs), records(dataset.variables[other].attrs), strict=True)
@@ -153,7 +153,7 @@ def test_every_bit_of_every_value_counts(kind, dims):
             changed[place] ^= np.array(1 << bit, bits.dtype)
             other = dataset.assign(v=(dims, changed.view(kind), dataset["v"].attrs))
             which = f" (record {place[dims.index('time')]})" if "time" in dims else ""
-            assert digests.damage(other) == f"holds other values than were written of 'v'{which}"
+            assert digests.damage(other) == f"has changed since it was written, in 'v'{which}"
 
 
 def test_every_nan_is_alike_and_zeros_of_both_signs_are_not():
@@ -193,7 +193,7 @@ def test_a_lost_piece_of_a_store_is_told_and_no_zero_is_read(tmp_path):
     (path / "u" / "0.0").unlink()
     assert np.isnan(files.read(path)["u"]).all()
     seen = files.verify(path)
-    words = "holds other values than were written of 'u' (record 0 and 2 more of 3)"
+    words = "has changed since it was written, in 'u' (record 0 and 2 more of 3)"
     assert (seen.damage, seen.sealed, seen.proven) == (words, True, False)
     assert str(seen) == f"'{path}' {words}"
 
@@ -226,7 +226,7 @@ def test_a_block_of_zeros_in_a_netcdf_file_is_told(tmp_path):
     content[middle : middle + 4096] = bytes(4096)
     path.write_bytes(content)
     assert files.verify(path).damage == (
-        "holds other values than were written of 'u', which cannot be read (NetCDF: HDF error)"
+        "has changed since it was written, in 'u', which cannot be read (NetCDF: HDF error)"
     )
 
 
@@ -288,5 +288,5 @@ def test_very_many_records_have_one_digest_together(tmp_path):
     assert files.verify(path).proven
     dataset["mass"][[4, count - 1]] = 0.0
     assert files.verify(files.write(dataset, path)).damage == (
-        "holds other values than were written of 'mass' (records 3 to 5 and 1 more of 4095)"
+        "has changed since it was written, in 'mass' (records 3 to 5 and 1 more of 4095)"
     )

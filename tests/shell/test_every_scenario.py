@@ -25,7 +25,7 @@ from tests.shell.conftest import SHIPPED, put_in, unit_roundoff
 
 ALL = bool(os.environ.get("SCIPREC_EVERY_SCENARIO"))
 STEPS = 4
-AT_ONCE = "blow-up between day 0 and day 0.01: vorticity not finite"
+AT_ONCE = "blow-up between day 0 and day 0.01: vorticity is not finite"
 
 
 def keys(content, place=""):

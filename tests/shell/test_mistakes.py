@@ -123,7 +123,7 @@ MISTAKES = {
     f"{RUN} --PLAN": "'--PLAN' was given; options have small letters: --plan",
     "check s.toml": "'check' is a verb below others; write baseline check or scenario check",
     "baseline --slower 1.5 check": "options stand behind it, as in `sciprec baseline check --slow",
-    "scenario keys -climate": "'-climate' begins with a hyphen and is no option; write climate",
+    "scenario keys -climate": "'-climate' begins with a hyphen and is not an option; write climate",
     "trace k.py:halve --inputs in.npz -b -b fp16": "'-b' stands where the value of -b is expected",
     f"{TUNE} --tolerance --metric rms": "'--metric' stands where the value of --tolerance is",
     f"{RUN} —threads 2": "'—threads' begins with a dash of typography; hyphens are meant: --thr",

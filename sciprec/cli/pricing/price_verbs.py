@@ -35,8 +35,8 @@ def price(
     tolerance: Annotated[
         str,
         typer.Option(
-            help="Largest bound that is good enough: 0.1% or 0.001 of the price, 0.01abs an "
-            "amount; a larger one takes fewer paths."
+            help="Largest bound that is good enough: 0.1% or 0.001 of the price, or 0.01abs as "
+            "an amount of money; a larger one takes fewer paths."
         ),
     ] = "0.1%",
     backend: Backend = "fp32",
@@ -44,7 +44,7 @@ def price(
         int | None,
         typer.Option(
             help="Number of dates at which Asians, lookbacks and barriers look at the spot; more "
-            "of them come nearer to all times, and take longer [default: 5; barriers "
+            "dates come nearer to watching it always, and take longer [default: 5; barriers "
             "continuously]."
         ),
     ] = None,
@@ -53,11 +53,13 @@ def price(
         typer.Option(help="Level of a barrier, watched continuously without --fixings."),
     ] = None,
     start: Annotated[
-        float | None, typer.Option(help="Years to the start of a forward start.")
+        float | None, typer.Option(help="Years until a forward-start option starts.")
     ] = None,
     moneyness: Annotated[
         float | None,
-        share_option("Strike of a forward start as a share of the spot at its start [default: 1]."),
+        share_option(
+            "Strike of a forward-start option as a share of the spot at its start [default: 1]."
+        ),
     ] = None,
     parameter: Annotated[
         list[str] | None,
@@ -78,13 +80,13 @@ def price(
     greeks: Annotated[
         bool,
         typer.Option(
-            "--greeks", help="Price the derivatives by the parameters, too, each with its bound."
+            "--greeks", help="Compute the Greeks, too, derivatives of prices, each with its bound."
         ),
     ] = False,
     greeks_tolerance: Annotated[
         str,
         typer.Option(
-            help="Largest bound of the greeks that is good enough, a share such as 1%; a "
+            help="Largest bound of the Greeks that is good enough, a share such as 1%; a "
             "larger one takes fewer paths."
         ),
     ] = "1%",
@@ -92,7 +94,7 @@ def price(
         int | None,
         typer.Option(
             help="Largest number of paths; a larger one reaches smaller bounds and takes "
-            "longer [default: 2^24, of greeks 2^26]."
+            "longer [default: 2^24, for Greeks 2^26]."
         ),
     ] = None,
     max_seconds: Annotated[
@@ -113,7 +115,7 @@ def price(
     threads: Annotated[
         int | None,
         typer.Option(
-            help="Number of threads; more of them end sooner and change no result [default: "
+            help="Number of threads; more are usually faster and change no result [default: "
             "all cores]."
         ),
     ] = None,

@@ -143,7 +143,7 @@ class Forcing:
         lacking = next((name for name in self.tracers if name not in fields), None)
         if lacking is not None:
             raise InputError(
-                f"forcing '{self.name}' is of the tracer {lacking!r}, which {whose} does not "
+                f"forcing '{self.name}' sees or changes tracer {lacking!r}, which {whose} does not "
                 f"carry; give tracers={{{lacking!r}: 0.0}} to climate.run{meant(lacking, fields)}"
             )
         read = _names_read(self.kernel)

@@ -137,8 +137,8 @@ def require_its_time(file: FileOfState, time: str | None) -> None:
         if start_date(time, file.since.calendar).date == date:
             return
     raise InputError(
-        f"start_from: {file.source} has no time '{time}': a checkpoint has the state of one, "
-        f"{date}; leave the @ out, or give a netCDF file that the run wrote"
+        f"start_from: {file.source} has no time '{time}': a checkpoint holds one time "
+        f"only, {date}; leave out @TIME, or give a netCDF file that the run wrote"
     )
 
 

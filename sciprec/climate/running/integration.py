@@ -341,7 +341,7 @@ class Run:
         """
         if not self._is_finite():
             self.blow_up = (
-                f"blow-up at day {self.days:.3g}: {self.lost()} not finite as soon as the initial "
+                f"blow-up at day {self.days:.3g}: {self.lost()} not finite once the initial "
                 f"state is rounded to {self.request.stored.initial.name}; accepted: initial "
                 "values within its range, or an arithmetic with more range"
             )
@@ -490,8 +490,8 @@ class Run:
         """What blew up, when and where, and what usually helps."""
         step, reason = self.request.step_seconds, self._whole.reason
         return (
-            f"blow-up between day {days_before:.3g} and day {self.days:.3g}: {self.lost()} "
-            f"not finite; just before, {self.strongest(before)}; usual remedies: a shorter "
+            f"blow-up between day {days_before:.3g} and day {self.days:.3g}: {self.lost()} not "
+            f"finite; just before, {self.strongest(before)}; usual remedies: a shorter "
             f"step (step_seconds = {step / 2:g} instead of {step:g}), {self.semi_implicit()}more "
             "diffusion (diffusion_m4_per_s), or an arithmetic with more range"
             f"{reason and '; '}{reason}"
@@ -513,7 +513,7 @@ class Run:
             if not whole.all():
                 where = "" if whole.size == 1 else f" at level {int(whole.argmin()) + 1}"
                 words.append(f"{name}{where}")
-        return " and ".join(words)
+        return f"{' and '.join(words)} {'is' if len(words) == 1 else 'are'}"
 
     def strongest(self, state: np.ndarray) -> str:
         """The strongest wind of a state, or else its first field's largest value, and where."""

@@ -293,8 +293,9 @@ def _master(given: object, kept: Arithmetic, backend: Backend) -> Backend:
     """
     if backend.random or kept.rule.random:
         raise InputError(
-            f"stored is {shown(given)} beside '{backend.name}', a master copy with random bits; "
-            "accepted: floats that are rounded alike each time, such as 'fp32' beside 'fp16'"
+            f"stored = {shown(given)} with backend '{backend.name}' makes a master copy with "
+            "random rounding; accepted: floats that are rounded alike each time, such as 'fp32' "
+            "with 'fp16'"
         )
     if not kept.format.holds(backend.compute.format):
         raise InputError(

@@ -123,8 +123,8 @@ def with_stages(kernel: Callable, fourier: str = "fft", compensated_sums: bool =
     """
     if fourier not in FOURIER_STAGES:
         raise InputError(
-            f"unknown Fourier stage {fourier!r}; known: {', '.join(FOURIER_STAGES)}: the fast "
-            "transform, or sums of products in the accumulate role"
+            f"unknown Fourier stage {fourier!r}; known: {', '.join(FOURIER_STAGES)}; fft is the "
+            "fast transform, matrix sums of products, rounded in the accumulate format"
         )
     outer = FOURIER_STAGES["matrix" if compensated_sums else fourier]
     inner = _COMPENSATED if compensated_sums else {}

@@ -151,8 +151,8 @@ def _require_apart(kernel: str, values: Mapping[str, Any]) -> None:
     for (first, a), (second, b) in itertools.combinations(arrays, 2):
         if np.shares_memory(a, b):
             raise InputError(
-                f"the arguments '{first}' and '{second}' of kernel '{kernel}' share memory, which "
-                "they would not in the other processes that runs are made in; give copies"
+                f"the arguments '{first}' and '{second}' of kernel '{kernel}' share memory; "
+                "each run is another process, where they would not; pass copies"
             )
 
 

@@ -135,8 +135,9 @@ def _value(data: xr.Dataset, axis: str, text: str) -> Any:
             return float(cftime.date2num(moment, str(about["units"]), calendar))
         except ValueError as error:
             raise InputError(
-                f"select is given {axis}={text}, which is no date of an axis in '{about['units']}' "
-                f"in the calendar '{calendar}' ({error}); give a value, or a place as in {axis}=#0"
+                f"select is given {axis}={text}, which is no valid date in the calendar "
+                f"'{calendar}' of the axis, in '{about['units']}' ({error}); give a value, or a "
+                f"place as in {axis}=#0"
             ) from None
     try:
         value = float(text)
@@ -145,7 +146,7 @@ def _value(data: xr.Dataset, axis: str, text: str) -> Any:
     if not np.isfinite(value):
         raise InputError(
             f"select is given {axis}={text}; it takes values, as in {axis}=2.5, several, as in "
-            f"{axis}=1,2, a range, as in {axis}=1..4, or places, as in {axis}=#0; of a time "
-            "since a date also dates, as in 2000-01-31T12:30"
+            f"{axis}=1,2, a range, as in {axis}=1..4, or places, as in {axis}=#0; on a time "
+            "axis 'since' a date also dates, as in 2000-01-31T12:30"
         )
     return value

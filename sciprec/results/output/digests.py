@@ -108,9 +108,9 @@ def damage(dataset: xr.Dataset) -> str:
         return "has other names, axes, types or attributes than were written"
     changed = (_changed(name, variable, stored[name]) for name, variable in variables.items())
     phrases = [words for words in changed if words]
-    further = [f"of {len(phrases) - _MOST_NAMED} more"] if len(phrases) > _MOST_NAMED else []
+    further = [f"{len(phrases) - _MOST_NAMED} more"] if len(phrases) > _MOST_NAMED else []
     named = " and ".join([*phrases[:_MOST_NAMED], *further])
-    return f"holds other values than were written of {named}" if phrases else ""
+    return f"has changed since it was written, in {named}" if phrases else ""
 
 
 def _changed(name: Any, variable: xr.Variable, written: str) -> str:

@@ -175,8 +175,8 @@ def bound(
     if undecided:
         verdict = f"No bound of {error}: {_open(undecided)}"
     elif not any(r.written for r in outputs):
-        stores = f"stores nothing into {' or '.join(bounds)}, and exact values decide likewise"
-        verdict = f"No error: '{function.__name__}' in {arithmetic.name} {stores}"
+        does = f"does '{function.__name__}' store anything into {' or '.join(bounds)}"
+        verdict = f"No error: neither in {arithmetic.name} nor in exact arithmetic {does}"
     elif not any(largest.values()):
         verdict = f"'{function.__name__}' makes no error in {arithmetic.name}"
     else:

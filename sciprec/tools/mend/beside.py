@@ -44,8 +44,9 @@ def _wider_line(judge: Judge, lines: Sequence[int]) -> Iterator[str]:
     score = judge.score_in(judge.source, kept)
     if score.helps(judge.given.narrow):
         yield (
-            f"line {lines[0]} kept in {wide} leaves {score.relative:.2g} without a patch: lift to "
-            f"Assignment({{{lines[0]}: '{wide}'}}, default='{name}', rounds='everything')"
+            f"keeping line {lines[0]} in {wide} leaves an error of {score.relative:.2g}, without a "
+            f"patch: lift to Assignment({{{lines[0]}: '{wide}'}}, default='{name}', "
+            "rounds='everything')"
         )
 
 
@@ -55,7 +56,10 @@ def _random(judge: Judge, offered: Sequence[Candidate]) -> Iterator[str]:
         name = f"{judge.backend.name},round=sr"
         score = judge.score_in(judge.source, name)
         if score.helps(judge.given.narrow):
-            yield f"rounding at random, '{name}', leaves {score.relative:.2g} without a patch"
+            yield (
+                f"rounding at random, '{name}', leaves an error of {score.relative:.2g}, without a "
+                "patch"
+            )
 
 
 def _epsilon(judge: Judge) -> Iterator[str]:

@@ -63,8 +63,8 @@ class Rule:
                 )
         if self.condition and not _is_difference(parsed(self.condition)):
             raise InputError(
-                f"rule '{self.name}': its condition '{self.condition}' is no difference; give one "
-                'such as "A - B", or ""'
+                f"rule '{self.name}': its condition '{self.condition}' is not a difference; give "
+                'one such as "A - B", or ""'
             )
         if not self.source.strip():
             raise InputError(
@@ -80,7 +80,7 @@ class Rule:
             tree = parsed(text)
         except (SyntaxError, TypeError, ValueError):
             raise InputError(
-                f"rule '{self.name}': its {part} '{text}' is no expression; give one such as "
+                f"rule '{self.name}': its {part} '{text}' is not an expression; give one such as "
                 "'log(1 + A)'"
             ) from None
         nodes = list(ast.walk(tree))

@@ -34,9 +34,9 @@ def monitor_page(
     if history is not None and history.steps.size:
         errors = history.errors
         if errors is not None:
-            beside = f"Of passes of outermost loops every {every}th was watched."
+            beside = f"Every {every}th pass of the outermost loops was watched."
             if every == 1:
-                beside = "Every pass of outermost loops was watched."
+                beside = "Every pass of the outermost loops was watched."
             heat = error_map(watch, history.steps, errors.T, "step", "errors", beside)
         exponents = exponents_picture(watch, history.exponents, "exponents")
     return template("monitor.html").render(
@@ -78,6 +78,7 @@ def exponents_picture(names: Any, counts: np.ndarray, name: str) -> Picture | No
         svg = to_svg(figure, "Shares of values by exponent")
     return Picture(
         svg,
-        "Values other than zero by exponent, over all watched steps; "
-        f"{LEAST_EXPONENT} and {LEAST_EXPONENT + BINS - 1} stand for all beyond, too.",
+        "Values other than zero by exponent, over all watched steps. The first bin "
+        f"({LEAST_EXPONENT}) and the last ({LEAST_EXPONENT + BINS - 1}) also hold everything "
+        "beyond them.",
     )

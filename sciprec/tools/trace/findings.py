@@ -113,8 +113,8 @@ class Findings:
         outcome = self.outcome
         if outcome.unwritten and not self.largest:
             return (
-                f"No error: '{self.traced}' in {self.backend.name} stores nothing into "
-                f"{outcome.unwritten}, and exact values decide likewise."
+                f"No error: neither in {self.backend.name} nor in exact arithmetic does "
+                f"'{self.traced}' store anything into {outcome.unwritten}."
             )
         if not self.largest:
             rest = f"{outcome.elements - outcome.endless:,} of {outcome.elements:,} numbers"

@@ -223,4 +223,7 @@ def _refuse_misspelt(environ: Mapping[str, str]) -> None:
 
 def _refusal(variable: str, value: str, accepted: str) -> str:
     """The one sentence for a wrong value."""
-    return f"environment variable {variable} is '{value}'; {accepted}; set it so, or unset it"
+    return (
+        f"environment variable {variable} is '{value}'; {accepted}; set it to an accepted value, "
+        "or unset it"
+    )

@@ -377,7 +377,8 @@ class _Search:
         least = mend.proposals[0]
         text = (
             f"Mend {of} by {first.title}: {first.error:.2g} is left of an error of "
-            f"{self.runs.error:.2g} ({in_percent(first.left)}), {_more(first.bits)}"
+            f"{self.runs.error:.2g} ({in_percent(first.left)}), {_more(first.bits)}, "
+            "summed over all operations"
         )
         if first is least:
             return f"{text}."
@@ -397,10 +398,10 @@ class _Search:
 def _more(bits: float) -> str:
     """The cost of a proposal in words."""
     if round(bits, 3) == 1.0:
-        return "for as many bits of operations"
+        return "with as many bits"
     if bits < 1.0:
-        return f"for {1.0 - bits:.1%} fewer bits of operations"
-    return f"for {bits - 1.0:.1%} more bits of operations"
+        return f"with {1.0 - bits:.1%} fewer bits"
+    return f"with {bits - 1.0:.1%} more bits"
 
 
 def patch_of(file: Path, keys: Mapping[str, Any]) -> str:

@@ -221,9 +221,9 @@ def require_alike(kernel: str, backend: Backend, traced: Backend) -> None:
     require_traceable(backend)
     if backend.carrier != traced.carrier:
         raise InputError(
-            f"kernel '{kernel}' of the model computes in '{backend.name}', whose numbers take "
-            f"{backend.carrier} variables, beside others in '{traced.name}', whose take "
-            f"{traced.carrier}; trace takes arithmetics of one kind of variables"
+            f"kernel '{kernel}' of the model computes in '{backend.name}', held in "
+            f"{backend.carrier} variables, other kernels in '{traced.name}', held in "
+            f"{traced.carrier}; trace needs the same kind of variables for all"
         )
 
 
