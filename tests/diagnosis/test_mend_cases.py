@@ -344,7 +344,7 @@ def test_a_line_in_a_wider_format_and_rounding_at_random():
     wider, random = mend.notes
     assert wider.startswith(f"keeping line {line} in fp32 leaves an error of ")
     assert wider.endswith(f"Assignment({{{line}: 'fp32'}}, default='bf16', rounds='everything')")
-    assert random.startswith("rounding at random, 'bf16,round=sr', leaves 0.0")
+    assert random.startswith("rounding at random, 'bf16,round=sr', leaves an error of 0.0")
 
 
 def test_an_epsilon_of_the_format_is_no_cure():

@@ -520,6 +520,15 @@ def test_wrong_words(told, sentence, call, monkeypatch):
     assert re.search(sentence, said), said
 
 
+def test_a_kernel_in_other_variables_is_refused():
+    with pytest.raises(InputError) as caught:
+        model_census.require_alike("flux", resolve_backend("fp64"), resolve_backend("fp32"))
+    assert str(caught.value) == (
+        "kernel 'flux' of the model computes in 'fp64', held in float64 variables, other kernels "
+        "in 'fp32', held in float32; trace needs the same kind of variables for all"
+    )
+
+
 @pytest.mark.slow
 def test_prices(backend="bf16"):
     """By the quadratic-exponential scheme, with its elementary functions and branches."""
