@@ -133,7 +133,7 @@ class Summary:
 
 
 class Shown:
-    """A result that is shown by its summary. What goes wrong there never reaches the reader."""
+    """A result that is shown by its summary. If the summary fails, the plain repr is shown."""
 
     def _summary(self) -> Summary:
         """The display of the result; made of what is known already."""

@@ -19,7 +19,7 @@ import numpy as np
 
 
 class Observation:
-    """The protocol of observations, also of a payoff of one's own; see above."""
+    """The protocol of observations, also of a payoff of one's own; see the module's docstring."""
 
     every_step = False
 
@@ -166,7 +166,7 @@ class Survival(Observation):
         return (self.maturity,)
 
     def start(self, n_paths: int) -> np.ndarray:
-        """Return rows of certain survival."""
+        """Return survival probabilities at the start: all ones."""
         return np.ones((2, n_paths))
 
     def observe(self, rows: np.ndarray, k: int, now: Any, before: Any) -> None:

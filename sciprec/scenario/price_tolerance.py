@@ -22,7 +22,7 @@ class PriceTolerance:
 
     Args:
         value: above zero.
-        relative: whether it is a share of the price; an amount in units of currency otherwise.
+        relative: whether `value` is a share of the price; otherwise it is an amount of currency.
     """
 
     value: float

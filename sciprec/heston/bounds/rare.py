@@ -125,7 +125,10 @@ class Rare:
         return self.beyond(most, price, self.silent(price, variance), accepted)
 
     def needed(self, size):
-        """Return the paths after which unseen payments add `size` at most, ceilings aside."""
+        """Return how many paths are needed so that unseen payments add at most `size`.
+
+        Ceilings are ignored.
+        """
         return -np.log(self.risk) * self.scale / np.maximum(size, LEAST_SIZE)
 
     def known(self, price):

@@ -50,7 +50,7 @@ class VerifiedBatch(Shown):
         return not any(row["state"] in (DAMAGED, MISSING) for row in self.table)
 
     def counts(self) -> dict[str, int]:
-        """The number of files in each state, states of no file left out."""
+        """The number of files in each state; states without files are omitted."""
         states = [row["state"] for row in self.table]
         return {state: states.count(state) for state in STATES if state in states}
 

@@ -133,7 +133,7 @@ class History:
 
     @property
     def histograms(self) -> np.ndarray | None:
-        """(n, variables, BINS), exponents of each step; or None."""
+        """(n, variables, BINS), counts of values by exponent, for each step; or None."""
         return np.array(self._kept["histograms"]) if "histograms" in self._kept else None
 
     def whole(self, name: str) -> list[np.ndarray]:

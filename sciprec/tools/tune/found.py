@@ -186,7 +186,7 @@ class Found(Shown):
 
     @property
     def rounds_said(self) -> str:
-        """The things besides operations that have formats, in words."""
+        """The treatment of loads, stores, arguments and comparisons, in words."""
         return _SAID[self.rounds]
 
     @property
