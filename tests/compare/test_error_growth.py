@@ -9,6 +9,7 @@ import xarray as xr
 from sciprec import compare, quantize
 from sciprec.foundation.errors import InputError
 from sciprec.precision import lift
+from sciprec.report.sections.growth import formula
 from sciprec.results.comparison.evidence.drift import drifts, gain
 from sciprec.results.comparison.evidence.error_growth import (
     error_growth,
@@ -55,6 +56,18 @@ def test_each_growth_gets_its_name_through_scatter(name):
     found = error_growth(run(), run(GROWTHS[name](STEPS) * scatter), "height")
     assert law_of(found) == name, str(found)
     assert found.points == 20 and found.span == 19 * 36
+
+
+@pytest.mark.parametrize("formats, law", [(("fp16",), "2 √n u"), (("fp16", "fp32"), "0.02 √n")])
+def test_laws_of_several_formats_are_without_a_unit_roundoff(formats, law):
+    about = {
+        "storage": {"significand_bits": 53},
+        "assignment": {"default": formats[0], "format": [{"format": f} for f in formats]},
+    }
+    properties = {"step_seconds": 600.0, "sciprec_backend_properties": json.dumps(about)}
+    error = np.sqrt(STEPS) * (2.0 * 2.0**-11 if len(formats) == 1 else 0.02)
+    found = error_growth(run(), run(error, attributes=properties), "height")
+    assert formula(found.best) == law
 
 
 def test_an_error_that_hardly_grows_is_not_called_exponential():

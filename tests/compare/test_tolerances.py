@@ -5,8 +5,10 @@ import math
 
 import numpy as np
 import pytest
+import xarray as xr
 
 from sciprec.foundation.errors import InputError
+from sciprec.precision.formats.backend import resolve_backend
 from sciprec.results.comparison import compare
 from sciprec.results.comparison.pointwise.number_format import NumberFormat, number_format
 from sciprec.results.comparison.stored_metrics import judge_again
@@ -51,6 +53,35 @@ def test_ulps_are_those_of_the_runs_format():
     assert verdict(golden, field().astype(np.float16).astype(float), max_ulp={"values": 1}) == (
         "changed"
     )
+
+
+def assigned(*formats, **attributes):
+    """The attributes of a run by an assignment, whose numbers are handed on in binary64."""
+    about = {
+        "storage": {"format": "binary64", "significand_bits": 53, "emin": -1022, "emax": 1023},
+        "assignment": {"default": formats[0], "format": [{"format": f} for f in formats[1:]]},
+    }
+    return {"sciprec_backend_properties": json.dumps(about), **attributes}
+
+
+@pytest.mark.parametrize("name", ["fp32", "fp16", "bf16", "float:p=12"])
+def test_ulps_of_an_assignment_in_one_format_are_those_of_this_format(name):
+    bits = resolve_backend(name).storage.format.significand_bits
+    for formats in ((name,), (name, name)):
+        assert number_format(assigned(*formats)).unit_roundoff == 2.0**-bits
+        (row,) = compare([1.0], xr.Dataset({"values": ("x", [1.5])}, attrs=assigned(*formats))).rows
+        assert row.errors["max_ulp"] == 2.0 ** (bits - 2)
+
+
+@pytest.mark.parametrize("attributes", [
+    assigned("fp32", "fp16"), assigned("of a plugin that is not here"), {
+        "sciprec_backend_properties": json.dumps({"storage": {"significand_bits": 11}}),
+        "stored_state": "state and its update in binary32, a master copy",
+    },
+])  # fmt: skip
+def test_a_run_of_several_formats_has_no_ulps(attributes):
+    (row,) = compare([1.0], xr.Dataset({"values": ("x", [1.5])}, attrs=attributes)).rows
+    assert math.isnan(row.errors["max_ulp"]) and row.statistics.ulp == {}
 
 
 @pytest.mark.parametrize("name", ["rtol", "atol", "max_ulp"])

@@ -319,7 +319,23 @@ def test_formats_by_place_have_a_range(batch):
     about = {"assignment": {"default": "fp16", "format": [{"format": "fp32", "function": "f"}]}}
     dataset = run.dataset.assign_attrs(sciprec_backend_properties=json.dumps(about))
     (row,) = savings_rows([truth, replace(run, dataset=dataset)])
-    assert row["operations"] == "0.25 to 0.5, by place"
+    assert (row["operations"], row["machines"]) == ("0.25 to 0.5, by place", "A100")
+
+
+@pytest.mark.parametrize("name", ["fp32", "fp16"])
+def test_a_policy_all_in_one_format_is_that_format(batch, name):
+    """Whatever its file says of the binary64 in which its numbers are handed on."""
+    truth, *others = batch.of_scenario("little_climate")
+    run = next(run for run in others if run.label == name)
+    about = {"assignment": {"default": name, "format": []}, "compute": {}, "storage": {}}
+    dataset = run.dataset.assign_attrs(
+        sciprec_backend_properties=json.dumps(about), stored_bits=float(run.width[0])
+    )
+    variant = Variant("policy:O3,narrow=fp16,wide=fp32")
+    policy = replace(run, variant=variant, dataset=dataset)
+    assert policy.width == run.width
+    rows = savings_rows([truth, run, policy])
+    assert {**rows[1], "label": name, "about": ""} == {**rows[0], "about": ""}
 
 
 def timed(batch, **seconds):

@@ -105,7 +105,8 @@ def quantile_rows(runs: Sequence[StoredRun]) -> list[dict[str, Any]]:
 
     Returns:
         label, variable, values (how many), units, p50 ... max of the error, and ulp_p99 and ulp_max
-        in units in the last place of the run's own format (None in fixed point).
+        in units in the last place of the run's own format (None in fixed point and where it has
+        several).
     """
     return [
         {

@@ -57,8 +57,9 @@ def growth_section(runs: Sequence[StoredRun]) -> GrowthSection | None:
 
 
 def formula(law: Law) -> str:
-    """A fitted law with its coefficients in place: "0.12 √n u"."""
+    """A fitted law with its coefficients in place: "0.12 √n u"; without u where that is not one."""
     values = {name: number(value) for name, value in law.coefficients.items()}
     if law.name == "exponential":
         return f"{values['delta_0']} e^({values['eps']} n)"
-    return f"{values['c']} {'√n' if law.name == 'square root' else 'n'} u"
+    steps = "√n" if law.name == "square root" else "n"
+    return f"{values['c']} {steps}{' u' * law.formula.endswith(' u')}"

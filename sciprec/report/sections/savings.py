@@ -16,6 +16,7 @@ from sciprec.foundation.timing import Timing
 from sciprec.precision.formats.backend import TRUTH, resolve_backend
 from sciprec.precision.formats.fixed_format import FixedFormat
 from sciprec.report.stored.batch import StoredRun
+from sciprec.results.comparison.pointwise.number_format import formats_of
 from sciprec.results.comparison.wording import factor, number
 from sciprec.results.output.stated import ADAPTIVE, STAGE_WORK, STORED_STATE
 from sciprec.tools.tune.formats import stored_bits
@@ -89,7 +90,7 @@ def _counted(runs: Sequence[StoredRun]) -> list[dict[str, Any]]:
 
 def _operations(run: StoredRun, counted: Sequence[dict[str, Any]]) -> str:
     """Bits of executed operations over fp64's, in words: one number, or a range by place."""
-    bits = _bits(run)
+    bits = _bits(_arithmetics(run))
     if bits is None:
         return "–"
     low, high = min(bits) / BITS_OF_TRUTH, max(bits) / BITS_OF_TRUTH
@@ -109,16 +110,17 @@ def _carried(counted: Sequence[dict[str, Any]]) -> float | None:
     return 1.0 + CARRY_FLOPS * updated / sum(works)
 
 
-def _bits(run: StoredRun) -> list[int] | None:
-    """Bits of the formats in which a run computes; None where one of them is not known here."""
-    stages, by_place = run.stages or {}, run.arithmetic.get("assignment")
+def _arithmetics(run: StoredRun) -> list[str]:
+    """Names of the arithmetics in which a run computes."""
+    stages = run.stages or {}
     named = [stages[key] for key in ("legendre", "sums", "fourier", "kept") if stages.get(key)]
     if ADAPTIVE in run.dataset.attrs:
         named += json.loads(run.dataset.attrs[ADAPTIVE])["ladder"]
-    if by_place:
-        named += [by_place["default"], *(place["format"] for place in by_place["format"])]
-    else:
-        named.append(run.backend)
+    return [*named, *(formats_of(run.arithmetic) or (run.backend,))]
+
+
+def _bits(named: Sequence[str]) -> list[int] | None:
+    """Bits of the formats of arithmetics; None where one of them is not known here."""
     try:
         backends = [resolve_backend(name) for name in named]
     except InputError:
@@ -132,9 +134,10 @@ def _bits(run: StoredRun) -> list[int] | None:
 
 
 def _has(machine: str, run: StoredRun) -> bool:
-    """Whether a machine has a rate for the operations of an arithmetic."""
+    """Whether a machine has a rate for the operations of each arithmetic of a run."""
     try:
-        roofline(Work(flops=1), machine, run.backend)
+        for name in _arithmetics(run):
+            roofline(Work(flops=1), machine, name)
     except InputError:
         return False
     return True

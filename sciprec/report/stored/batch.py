@@ -42,6 +42,7 @@ from sciprec.precision.formats.backend import TRUTH, resolve_backend
 from sciprec.results.comparison.evidence.gathering import Members, evidence
 from sciprec.results.comparison.evidence.markets import is_surface
 from sciprec.results.comparison.pointwise.error_metrics import metrics
+from sciprec.results.comparison.pointwise.number_format import formats_of, only_arithmetic
 from sciprec.results.comparison.rows import Comparison, compare
 from sciprec.results.comparison.verdicts import Verdict, judge, stopped_early, with_evidence
 from sciprec.results.output import files, kept_values, proven
@@ -119,6 +120,8 @@ class StoredRun(OfVariant):
     def _stored_in(self) -> str:
         """The format of the state between steps; by scale, one of as many bits."""
         bits = None if self.dataset is None else self.dataset.attrs.get(STORED_BITS)
+        if only_arithmetic(self.arithmetic) is not None:
+            return formats_of(self.arithmetic)[0]
         if bits is not None:
             return f"float:p={math.ceil(bits)}"
         stored = self.variant.stored
@@ -152,8 +155,11 @@ class StoredRun(OfVariant):
         not known.
         """
         mixed = (self.stages, self.variant.stored, self.variant.adaptive) != (None, None, None)
-        if mixed or "assignment" in self.arithmetic:
+        only = only_arithmetic(self.arithmetic)
+        if mixed or ("assignment" in self.arithmetic and only is None):
             return 0, 0
+        if only is not None:
+            return only.format.significand_bits, only.format.emax - only.format.emin
         compute = self.arithmetic.get("compute", {}) or _properties_called(self.backend)
         if not compute:
             return 0, 0

@@ -12,6 +12,7 @@ import xarray as xr
 
 from sciprec.results.comparison.evidence.growth_laws import Growth, growth_laws
 from sciprec.results.comparison.pointwise.error_metrics import ratio
+from sciprec.results.comparison.pointwise.number_format import SEVERAL, number_format
 from sciprec.results.comparison.pointwise.pairing import Pair, pair
 
 SECONDS_PER_DAY = 86_400.0
@@ -79,13 +80,16 @@ def steps_of(dataset: xr.Dataset, variable: str) -> np.ndarray | None:
 
 
 def unit_roundoff_of(dataset: xr.Dataset) -> float | None:
-    """2^-p of the storage format of the run's arithmetic; None where the file does not say it.
+    """2^-p of the storage format of the run's arithmetic; None where the file does not say it, and
+    1 where the run has several: its errors are stated as they are.
 
     In fixed point p are the bits of the largest numbers, without the sign.
     """
     properties = json.loads(dataset.attrs.get("sciprec_backend_properties", "{}"))
-    bits = properties.get("storage", {}).get("significand_bits")
-    return None if bits is None else 2.0**-bits
+    if properties.get("storage", {}).get("significand_bits") is None:
+        return None
+    used = number_format(dataset.attrs)
+    return 1.0 if used == SEVERAL else used.unit_roundoff
 
 
 def growth_as_dict(growth: Growth | None) -> dict[str, Any] | None:

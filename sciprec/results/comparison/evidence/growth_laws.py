@@ -84,7 +84,8 @@ def growth_laws(steps, errors, unit_roundoff: float) -> Growth | None:
     Args:
         steps: (n,), numbers of steps; those above zero are used.
         errors: (n,), relative errors against binary64; zeros, NaN and infinities are left out.
-        unit_roundoff: u of the arithmetic, in which the coefficients of sqrt(n) and n are stated.
+        unit_roundoff: u of the arithmetic, in which the coefficients of sqrt(n) and n are stated;
+            1 for one that has none, whose formulas are without u.
 
     Returns:
         A Growth, or None where fewer than four usable points are left.
@@ -141,7 +142,7 @@ def _power(n, log_error, power: float, u: float) -> tuple[str, dict[str, float],
     """c of c n^p u."""
     log_c = float(np.mean(log_error - power * np.log(n)))
     residual = float(np.sum((log_error - power * np.log(n) - log_c) ** 2))
-    formula = "c sqrt(n) u" if power == 0.5 else "c n u"
+    formula = ("c sqrt(n)" if power == 0.5 else "c n") + " u" * (u < 1.0)
     return formula, {"c": math.exp(log_c) / u}, residual, 1
 
 

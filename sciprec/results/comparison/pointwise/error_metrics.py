@@ -152,7 +152,8 @@ def fewest_digits(pair: Pair) -> float:
 def max_ulp(pair: Pair) -> float:
     """max |actual - golden| / ulp(golden), in the run's own number format.
 
-    ulp(x) = 2^(max(exponent of x, emin) - p + 1); NaN in fixed point, which has no one unit.
+    ulp(x) = 2^(max(exponent of x, emin) - p + 1); NaN in fixed point and for a run of several
+    formats, which have no one unit.
     """
     return pair.statistics.ulp.get("max", math.nan)
 

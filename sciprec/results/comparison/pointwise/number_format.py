@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from sciprec.foundation.errors import InputError
+from sciprec.precision.formats.backend import Arithmetic, resolve_backend
 from sciprec.precision.formats.float_format import FORMATS
 from sciprec.results.comparison.pointwise.attributes import json_attribute
 from sciprec.results.comparison.pointwise.pass_state import ClassLimits
+from sciprec.results.output.stated import ADAPTIVE, STORED_STATE
 
 DIRECTED = ("rz", "ru", "rd")
 _OF_DTYPES = {"float16": "binary16", "float32": "binary32"}
@@ -23,7 +27,8 @@ class NumberFormat:
     Args:
         name: of the format.
         significand_bits: p, the implicit bit counted.
-        emin: least exponent of normal numbers; None in fixed point, whose units differ by place.
+        emin: least exponent of normal numbers; None in fixed point, whose units differ by place,
+            and where a run has several formats.
         largest: the largest finite number.
         rounding: rn | rz | ru | rd | ro | sr.
     """
@@ -49,14 +54,51 @@ class NumberFormat:
         return ClassLimits(int(normal), int(saturated), bits, self.emin if floating else -1022)
 
 
+SEVERAL = NumberFormat("", 53, None, FORMATS["binary64"].max_finite)
+"""Of values of several formats, or of one that is not known: there is no last place to count in."""
+
+
+def formats_of(properties: Mapping[str, Any]) -> tuple[str, ...]:
+    """Names of the formats of an assignment or a policy, the default first; none of a run in one
+    arithmetic.
+
+    Args:
+        properties: of the run's arithmetic, as its file has them.
+    """
+    if (by_place := properties.get("assignment")) is None:
+        return ()
+    named = [by_place.get("default"), *(place["format"] for place in by_place.get("format", ()))]
+    return tuple(dict.fromkeys(map(str, named)))
+
+
+def only_arithmetic(properties: Mapping[str, Any]) -> Arithmetic | None:
+    """The arithmetic of an assignment or a policy that is all in one format; None of others, and
+    where its name is not known here.
+    """
+    names = formats_of(properties)
+    try:
+        return resolve_backend(names[0]).storage if len(names) == 1 else None
+    except InputError:
+        return None
+
+
 def number_format(attributes: dict[str, Any], dtype: np.dtype | str = "float64") -> NumberFormat:
-    """The storage format that a file names, else that of the values' dtype.
+    """The storage format that a file names, else that of the values' dtype; `SEVERAL` where the
+    run has several formats.
 
     Args:
         attributes: of the run's dataset; `sciprec_backend_properties` names the arithmetic.
         dtype: of the values; integers count as binary64, in which they are compared.
     """
-    storage = json_attribute(attributes, "sciprec_backend_properties").get("storage")
+    properties = json_attribute(attributes, "sciprec_backend_properties")
+    only, storage = only_arithmetic(properties), properties.get("storage")
+    if {ADAPTIVE, STORED_STATE} & set(attributes) or (formats_of(properties) and only is None):
+        return SEVERAL
+    if only is not None:
+        used = only.format
+        return NumberFormat(
+            used.name, used.significand_bits, used.emin, used.max_finite, only.rounding
+        )
     if storage is None:
         dtype_format = FORMATS[_OF_DTYPES.get(np.dtype(dtype).name, "binary64")]
         return NumberFormat(

@@ -184,7 +184,7 @@ def _relative(tally: Tally) -> dict[str, float]:
 
 
 def _ulp(tally: Tally) -> dict[str, float]:
-    """Statistics of the error in units in the last place; nothing in fixed point."""
+    """Statistics of the error in units in the last place; nothing where there is no one unit."""
     if not tally.number_format.limits.significand_bits:
         return {}
     infinite = int(tally.histograms[2, -(1 << 6)])
