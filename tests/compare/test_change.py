@@ -106,6 +106,22 @@ def test_a_run_that_stands_where_truth_moves_is_named(seed):
         assert row.errors["share_of_change"] == pytest.approx(1.0 - share, abs=1e-6)
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_a_chaotic_run_that_ends_where_it_began_has_not_stood(seed):
+    """lorenz96 with a carry was called still: its mean had come back at the last time."""
+    rng = np.random.default_rng(seed)
+    golden, run = (300.0 + rng.uniform(-0.5, 0.5, (40, 5)) for _ in range(2))
+    run[0] = golden[0]
+    golden[-1], run[-1] = golden[0] + 0.19, golden[0] + 0.057
+    row = row_of(history(golden), history(run), rtol=1.0)
+    assert row.change.counts and row.verdict == "noise"
+    run[1:-1] = golden[0] + 0.057 * rng.uniform(-1.0, 1.0, (38, 5))
+    row = row_of(history(golden), history(run), rtol=1.0)
+    assert row.verdict == "still"
+    words = "h moves 30 % as far as in the truth: by 0.057 m, and there by 0.19 m"
+    assert row.standstill() == words
+
+
 def test_a_budget_that_a_flow_keeps_is_no_state_that_stands():
     """fp32 was called still since the mean enstrophy changed by 1.3e-19 in the truth."""
     golden = 7.6e-13 * (1.0 + 1.7e-7 * np.linspace(0.0, 1.0, 11))

@@ -184,7 +184,10 @@ def _gain(run: StoredRun, helper: StoredRun) -> float:
 
 def _result(run: StoredRun, helper: StoredRun, gain: float) -> str:
     """The gain in words: by the cells of the matrix, or of an error that is named."""
-    before, after = margin_in_words(run.verdict), margin_in_words(helper.verdict)
+    before, after = (
+        "still (moves too little)" if verdict.status == "still" else margin_in_words(verdict)
+        for verdict in (run.verdict, helper.verdict)
+    )
     outcome = STATUS_WORDS[helper.verdict.status]
     told = {run.verdict.status, helper.verdict.status}.isdisjoint(("unjudged", "doubtful"))
     if told and before != after:

@@ -38,7 +38,7 @@ from sciprec.results.comparison.pointwise.packing import Packing
 from sciprec.results.comparison.pointwise.pairing import Pair, other_shapes, pair, shape_phrases
 from sciprec.results.comparison.pointwise.statistics import Statistics
 from sciprec.results.comparison.tolerances import OF_FILE, WITHIN, Given, Limits, Tolerances
-from sciprec.results.comparison.wording import behind, number, place
+from sciprec.results.comparison.wording import behind, factor, number, place
 from sciprec.results.output.stated import primary_name
 
 SETTLED = ("identical", "empty")
@@ -61,9 +61,9 @@ class Row:
         errors: metric name -> value over the finite points; NaN over none.
         nonfinite_golden, nonfinite_actual: NaN and infinities in either.
         changed_nonfinite: points where finite became non-finite, or the other way round.
-        verdict: identical | noise (within the tolerance) | still (within it, and nothing moves,
-            where truth does) | changed (beyond) | broken | empty (no value is finite in both, and
-            nothing was compared).
+        verdict: identical | noise (within the tolerance) | still (within it, and moves less
+            than half as far as truth) | changed (beyond) | broken | empty (no value is finite in
+            both, and nothing was compared).
         limits: the tolerances as numbers.
         number_format: of the run.
         statistics: all numbers of the errors; None where only stored metrics are known.
@@ -110,11 +110,15 @@ class Row:
         return f"{missed}{self._largest()}"
 
     def standstill(self) -> str:
-        """The sentence on a variable that stands still where truth moves."""
+        """The sentence on a variable that moves less than half as far as truth does, or not."""
         if self.change is None:
             return ""
         units = behind(self.units)
         moved, own = number(self.change.truth), number(self.change.run)
+        if self.change.run > 0.0:
+            share = f"{factor(100.0 * self.change.run / self.change.truth)} % as far"
+            ends = f"by {own}{units}, and there by {moved}{units}"
+            return f"{self.variable} moves {share} as in the truth: {ends}"
         there = f"{self.variable} changes by {moved}{units} in the truth"
         return f"nothing moves: {there}, and by {own}{units} here"
 

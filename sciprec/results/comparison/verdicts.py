@@ -43,8 +43,9 @@ class Verdict:
     Args:
         status: truth | identical | good (within every tolerance) | unjudged (the scenario states
             none) | doubtful (fp64 itself is not known so well) | still (within every tolerance, and
-            a variable has not moved where truth has) | beyond (some tolerance is missed) | broken
-            (NaN or infinities in other places) | failed (nothing to compare, or stopped early).
+            a variable has moved less than half as far as in truth) | beyond (some tolerance is
+            missed) | broken (NaN or infinities in other places) | failed (nothing to compare, or
+            stopped early).
         sentence: the reason, with the numbers and everything else that was found.
         margin: error / tolerance of the closest call; NaN without one.
         decisive: the part of the sentence that the status rests on; empty where that is all of it.

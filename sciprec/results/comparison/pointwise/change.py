@@ -15,9 +15,10 @@ TIMES = ("time", "update")
 """Names of axes along which a variable changes."""
 BEYOND_NOISE, BACK, STILL = 10.0, 10.0, 0.5
 """A change counts from ten times truth's own error on, at the end where truth has not been more
-than ten times as far away before; a run with less than half of truth's change stands still."""
+than ten times as far away before; a run with less than half of truth's change
+stands still, if it has not been further away before, as a chaotic one has."""
 _LOOKS = 16
-"""Times between the first and the last one at which truth's change is measured, at most."""
+"""Times between the first and the last one at which changes are measured, at most."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,7 @@ class Change:
         error: of run - truth at the last time.
         most: the largest change of the truth at up to 16 times between, and at the end.
         noise: truth's own error, u |x| sqrt(n), of values x with unit roundoff u after n steps.
+        most_of_run: the largest change of the run at these times; 0 in files of earlier versions.
     """
 
     truth: float
@@ -37,6 +39,7 @@ class Change:
     error: float
     most: float
     noise: float
+    most_of_run: float = 0.0
 
     @property
     def counts(self) -> bool:
@@ -51,8 +54,8 @@ class Change:
 
     @property
     def is_still(self) -> bool:
-        """Whether truth changes and the run does not: by less than half as much."""
-        return self.counts and self.run < STILL * self.truth
+        """Whether truth changes and the run does not: by less than half as much, at no time."""
+        return self.counts and max(self.run, self.most_of_run) < STILL * self.truth
 
 
 def change_of(
@@ -74,7 +77,7 @@ def change_of(
         return None
     first, last, between, weights = ends
     norms = [_Norm() for _ in range(4)]
-    looks = [_Norm() for _ in between]
+    looks = [[_Norm() for _ in between] for _ in range(2)]
     for cut in cut_up(np.shape(first[0]), BLOCK):
         begun, begun_run, truth, run = (_block(x, cut) for x in (*first, *last))
         weight = _block(np.broadcast_to(weights, np.shape(first[0])), cut)
@@ -83,18 +86,23 @@ def change_of(
             usable = np.logical_and.reduce([np.isfinite(v) for v in values])
             for norm, value in zip(norms, values, strict=True):
                 norm.add(value[usable], weight[usable])
-            for norm, at in zip(looks, between, strict=True):
-                moved = _block(at(), cut) - begun
-                known = np.isfinite(moved)
-                norm.add(moved[known], weight[known])
+            for one, start_of, mine in zip((0, 1), (begun, begun_run), looks, strict=True):
+                for norm, at in zip(mine, between, strict=True):
+                    moved = _block(at(one), cut) - start_of
+                    known = np.isfinite(moved)
+                    norm.add(moved[known], weight[known])
     moved, own, error, size = (norm.root for norm in norms)
-    return Change(moved, own, error, max((moved, *(n.root for n in looks))), noise * size)
+    most, most_of_run = (
+        max((end, *(norm.root for norm in mine)))
+        for end, mine in zip((moved, own), looks, strict=True)
+    )
+    return Change(moved, own, error, most, noise * size, most_of_run)
 
 
 def _along_time(
     both: tuple[Any, Any], weights: np.ndarray, dims: Sequence[str]
-) -> tuple[Any, Any, tuple[Callable[[], Any], ...], Any] | None:
-    """First and last values of truth and run, truth's at some times between, and weights."""
+) -> tuple[Any, Any, tuple[Callable[[int], Any], ...], Any] | None:
+    """First and last values of truth and run, theirs (0, 1) at some times between, and weights."""
     axis = next((dims.index(name) for name in TIMES if name in dims), None)
     if axis is None or (count := np.shape(both[0])[axis]) < 2:
         return None
@@ -106,7 +114,7 @@ def _along_time(
     between = np.unique(np.linspace(0, count - 1, _LOOKS + 2).astype(int))[1:-1].tolist()
     if weights.ndim:
         weights = at(weights, -1)
-    looks = tuple(lambda place=place: at(both[0], place) for place in between)
+    looks = tuple(lambda one, place=place: at(both[one], place) for place in between)
     return [at(x, 0) for x in both], [at(x, count - 1) for x in both], looks, weights
 
 
