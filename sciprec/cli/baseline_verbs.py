@@ -72,7 +72,7 @@ def save(
         bool,
         typer.Option(
             "--trace",
-            help="Keep which line of a kernel makes how much of its error, and not its results.",
+            help="Keep the share of each line in a kernel's error, and not the kernel's results.",
         ),
     ] = False,
     name: Annotated[
@@ -133,15 +133,15 @@ def check(
     slower: Annotated[
         float | None,
         typer.Option(
-            help="Exit with 1 where a run takes more than this factor longer, such as 1.5; a "
-            "larger factor lets slower runs pass."
+            help="Exit with 1 where a run takes more than this many times as long, such as 1.5; "
+            "a larger factor lets slower runs pass."
         ),
     ] = None,
     larger: Annotated[
         float | None,
         typer.Option(
-            help="Exit with 1 where a run takes more than this factor of memory more, such as "
-            "1.5; a larger factor lets larger runs pass."
+            help="Exit with 1 where a run takes more than this many times as much memory, such "
+            "as 1.5; a larger factor lets larger runs pass."
         ),
     ] = None,
     html: Html = None,
@@ -267,7 +267,7 @@ def _commanded(verb: str, words: list[str], has_options: bool) -> Any:
         )
     if has_options:
         raise InputError(
-            f"options of scenarios, kernels or batches were given beside {verb}; leave them out "
+            f"options of scenarios, kernels or batches were given with {verb}; leave them out "
             "(an arithmetic of prices is given behind --: `-- price --backend fp32 ...`)"
         )
     if verb == "bench":

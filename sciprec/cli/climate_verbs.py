@@ -53,7 +53,7 @@ def run_case(
     time_scheme: Annotated[
         str | None,
         typer.Option(
-            help="Time scheme, which `sciprec list climate` names [default: the equations' own]."
+            help="Time scheme; `sciprec list climate` prints them [default: the equations' own]."
         ),
     ] = None,
     compensation: Annotated[

@@ -23,7 +23,7 @@ def compare(
     actual: Annotated[
         Path | None,
         typer.Argument(
-            metavar="RUN", help="Run that is compared with it: such a file, or a folder."
+            metavar="RUN", help="Run to compare with the truth: such a file, or a folder."
         ),
     ] = None,
     rtol: Annotated[
@@ -70,8 +70,8 @@ def compare(
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help="Name of a variable, a coordinate, or a file of folders, that is not "
-            "compared; repeat it for several.",
+            help="Name of a variable, of a coordinate or, in folders, of a file to leave out; "
+            "repeat it for several.",
         ),
     ] = None,
     coords_atol: Annotated[
@@ -91,7 +91,7 @@ def compare(
     stored: Annotated[
         Path | None,
         typer.Option(
-            help="File of what --json printed, which is judged again without the files of numbers."
+            help="File that --json printed, to judge again without the files of numbers."
         ),
     ] = None,
     html: Html = None,
@@ -136,7 +136,7 @@ def _compared(
         for name, value in adjustments.items():
             if value:
                 raise InputError(
-                    f"--{name.replace('_', '-')} was given beside --stored, whose numbers are made "
+                    f"--{name.replace('_', '-')} was given with --stored, whose numbers are made "
                     "already; compare the files again"
                 )
         from sciprec.results.comparison.stored_metrics import judge_again

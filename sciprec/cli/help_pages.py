@@ -16,7 +16,7 @@ WIDEST = 120
 """Columns of a help page at most; lines beyond are hard to read."""
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": WIDEST}
 KERNEL, MODELS, OPTIONS, KEEP, REST = (
-    "My kernel", "Models and batches", "Option prices", "Keep it so", "Beside these",
+    "My kernel", "Models and batches", "Option prices", "Keep it so", "Other verbs",
 )  # fmt: skip
 """Groups of verbs, in the order in which help names them."""
 

@@ -25,7 +25,7 @@ Metric = Annotated[
     str | None,
     typer.Option(
         "--metric",
-        help="Metric of the error of a kernel: relative_l2, relative_max, max_relative, max_abs or "
+        help="Metric of a kernel's error: relative_l2, relative_max, max_relative, max_abs or "
         "rms [default: relative_l2].",
     ),
 ]
@@ -42,7 +42,7 @@ Outputs = Annotated[
     typer.Option(
         "--output",
         help="Result that counts: an argument that the kernel writes, or return (return_0,"
-        " ...); of a scenario a variable of its files; repeat it for several "
+        " ...); for a scenario, a variable of its files; repeat it for several "
         "[default: all; fields, or prices].",
     ),
 ]
@@ -99,7 +99,7 @@ def kernel_with_inputs(
 
     if changes:
         raise InputError(
-            f"'{changes[0]}' is to be changed beside a kernel; --set and the like change keys of a "
+            f"'{changes[0]}' is to be changed with a kernel; --set and the like change keys of a "
             "scenario"
         )
     function = kernel_named(named)
@@ -127,7 +127,7 @@ def refuse_inputs(inputs: str | None, options: str = "--inputs") -> None:
     """
     if inputs is not None:
         raise InputError(
-            f"{options} is given beside a scenario, which says itself what its model is given; "
+            f"{options} is given with a scenario, which says itself what its model is given; "
             "change its keys by --set, or name a kernel: FILE.py:FUNCTION"
         )
 
@@ -140,6 +140,6 @@ def refuse_truth(truth: str | None) -> None:
     """
     if truth is not None:
         raise InputError(
-            f"--truth {truth} is given beside a scenario; the digits of fp64 itself are counted of "
+            f"--truth {truth} is given with a scenario; the digits of fp64 itself are counted of "
             "kernels alone: name one, FILE.py:FUNCTION, or see what `sciprec monitor` says of drift"
         )

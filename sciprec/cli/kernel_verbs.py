@@ -39,7 +39,7 @@ def digits(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Count the decimal digits of a kernel's results that are right, and which data decide."""
+    """Count the right decimal digits of a kernel's results, and those that its data allow."""
     from sciprec.cli.console import print_result
     from sciprec.cli.progress import Waiting
     from sciprec.tools.digits.kernel_digits import digits as count_digits

@@ -87,8 +87,8 @@ def monitor(
         ),
     ] = False,
 ) -> None:
-    """Say what variables and lines of your kernel hold as it runs, or how a batch goes that runs
-    elsewhere; exit with 1 where one of its runs has failed.
+    """Watch variables and lines of your kernel as it runs, or a batch that runs elsewhere; exit
+    with 1 where a run of the batch has failed.
     """
     from sciprec.cli.console import print_result
     from sciprec.cli.progress import Waiting

@@ -59,7 +59,7 @@ def share_option(words: str, **limits: float) -> Any:
             value = share(written)
         except ValueError:
             raise typer.BadParameter(
-                f"{written!r} is no number; accepted: a number or a percentage, 0.05 or 5%"
+                f"{written!r} is not a number; accepted: a number or a percentage, 0.05 or 5%"
             ) from None
         least, most = limits.get("least", -math.inf), limits.get("most", math.inf)
         if limits and not least <= value <= most:
@@ -142,7 +142,7 @@ AnyKind = Annotated[
 ]
 CaseName = Annotated[
     str,
-    typer.Argument(autocompletion=_cases, help="Name of a case, which `sciprec list cases` has."),
+    typer.Argument(autocompletion=_cases, help="Name of a case; `sciprec list cases` prints them."),
 ]
 Payoff = Annotated[
     str,

@@ -50,8 +50,8 @@ def repeat(
         list[str] | None,
         typer.Option(
             metavar="PATTERN",
-            help="Pattern of files, or of what is in them, that do not count: '*.log', "
-            "'elapsed'; repeat it for several.",
+            help="Pattern of names of files, or of variables and attributes in them, to leave "
+            "out: '*.log', 'elapsed'; repeat it for several.",
         ),
     ] = None,
     changes: Set = None,
@@ -59,7 +59,7 @@ def repeat(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Run something again and again under other circumstances, and compare the bits."""
+    """Run something repeatedly with other threads, orders and memory, and compare the bits."""
     from sciprec.cli.console import print_json, print_listing, say
     from sciprec.cli.progress import Waiting
 

@@ -27,7 +27,7 @@ def report(
 ) -> None:
     """Write the page of a stored batch or coverage run again, from its files only."""
     if verify and html is not None:
-        raise InputError("--html is given beside --verify, which writes nothing; leave one out")
+        raise InputError("--html is given with --verify, which writes nothing; leave one out")
     if verify:
         return _verify(folder, json)
     from sciprec.report.coverage_page import holds_coverage

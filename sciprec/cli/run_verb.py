@@ -34,7 +34,7 @@ Fresh = Annotated[
 BatchPage = Annotated[
     Path | None,
     written(
-        targets.PAGE, "--html", "Write the page to this file, too, which needs none of the others."
+        targets.PAGE, "--html", "Also write the page to this file, which needs no other file."
     ),
 ]
 Set = Annotated[
@@ -97,7 +97,7 @@ def run(
         beside = [name for name, file in (("--html", html), ("--junit-xml", junit_xml)) if file]
         if beside:
             raise InputError(
-                f"{beside[0]} is given beside --plan, which computes nothing; leave one of them out"
+                f"{beside[0]} is given with --plan, which computes nothing; leave one of them out"
             )
         from sciprec.cli.console import print_forecast, print_json
         from sciprec.workbench.batch.workflow import forecast

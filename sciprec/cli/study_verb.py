@@ -66,8 +66,8 @@ def study(
     truth: Annotated[
         str,
         typer.Option(
-            help="Trust in fp64: auto counts its right digits where that is cheap, dd always "
-            "and on every member, fp64 takes it as it is."
+            help="Trust in fp64: auto counts fp64's right digits where that is cheap; dd always "
+            "counts them, on every member; fp64 never does."
         ),
     ] = "auto",
     out: Annotated[Path, typer.Option(help="Folder for files and page.")] = Path("reports/mine"),

@@ -30,8 +30,8 @@ def trace(
     by: Annotated[
         str | None,
         typer.Option(
-            help="Split the error by line, operation, variable, function, call or step; for a "
-            "model also by stage (a step is then a time step) [default: line; stage for --mend "
+            help="Split the error by line, operation, variable, function, call or step (for a "
+            "model, a time step); for a model also by stage [default: line; stage for --mend "
             "of a long run of a model that has stages]."
         ),
     ] = None,
@@ -80,7 +80,7 @@ def trace(
         refuse_inputs(inputs)
         if metric is not None:
             raise InputError(
-                f"--metric {metric} is given beside a scenario, whose traces are of relative_l2; "
+                f"--metric {metric} is given with a scenario, whose traces are of relative_l2; "
                 "leave it out, or name a kernel: FILE.py:FUNCTION"
             )
         with Waiting(f"tracing {traced} in {backend}") as waiting:

@@ -64,8 +64,8 @@ def tune(
     by: Annotated[
         str,
         typer.Option(
-            help="Parts that get a format each: line, operation, variable, function or call, "
-            "or stage of a scenario's model."
+            help="Parts that each get a format: line, operation, variable, function or call; "
+            "for a scenario's model also stage."
         ),
     ] = "line",
     metric: Metric = None,
@@ -87,9 +87,8 @@ def tune(
     truth: Annotated[
         str | None,
         typer.Option(
-            help="Trust in fp64, of a kernel: auto looks whether its own error is within the "
-            "tolerance where that is cheap, dd always, fp64 takes it as it is [default: "
-            "auto]."
+            help="Trust in fp64, for a kernel: auto checks, where that is cheap, that fp64's own "
+            "error is within the tolerance; dd always checks; fp64 never does [default: auto]."
         ),
     ] = None,
     output: Outputs = None,

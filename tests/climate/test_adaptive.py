@@ -311,10 +311,10 @@ def test_what_is_wrong_in_a_scenario_is_said(said, tmp_path, call):
 def test_what_does_not_go_together_is_said():
     keeping = {"tolerance": 1e-3, "ladder": ["fp16", "fp32"]}
     for more, said in (
-        ({"backend": "bf16"}, "backend 'bf16' is given beside adaptive"),
-        ({"compensation": "carry"}, "compensation is given beside adaptive"),
-        ({"stored": "fp32"}, "stored is given beside adaptive"),
-        ({"monitor": {"watch": ["vorticity"]}}, "monitor is given beside adaptive"),
+        ({"backend": "bf16"}, "backend 'bf16' is given with adaptive"),
+        ({"compensation": "carry"}, "compensation is given with adaptive"),
+        ({"stored": "fp32"}, "stored is given with adaptive"),
+        ({"monitor": {"watch": ["vorticity"]}}, "monitor is given with adaptive"),
         ({"adaptive": {"tolerance": 1e-3}}, "adaptive has no key 'ladder'"),
         ({"adaptive": keeping | {"evry": 3}}, "unknown key 'evry'.*did you mean 'every'"),
         ({"adaptive": keeping | {"tolerance": 1.0}}, "tolerance is 1.0; accepted"),

@@ -200,11 +200,11 @@ def test_damaged_checkpoints_are_refused(tmp_path):
         ("williamson_5", {"start_from": "{nc}"}, "holds 3 times"),
         ("williamson_5", {"start_from": "no.npz"}, "'no.npz' cannot be read .No such file"),
         ("williamson_5", {"start_from": 3}, "start_from is 3; accepted: the path"),
-        ("williamson_5", {"start_date": "2000-01-01"}, "start_date is given beside start_from"),
+        ("williamson_5", {"start_date": "2000-01-01"}, "start_date is given with start_from"),
         ("williamson_5", {"start_from": "{nc}@last", "step_seconds": 960.0, "output_hours": 0.8,
                           "days": 1 / 30}, "is 7200 s after .* no whole number of steps of 960 s"),
         ("williamson_5", {"start_from": "{nc}@last", "initial": "{nc}@last"}, "initial is given "
-         "beside start_from"),
+         "with start_from"),
         ("held_suarez", {"start_from": "{nc}@last"}, "whole.nc' has no"),
     ],
 )  # fmt: skip

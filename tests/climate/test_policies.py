@@ -204,7 +204,7 @@ def test_keys_that_are_refused(scenario, given, said):
 
 
 def test_stages_of_transforms_stand_beside_no_policy():
-    with pytest.raises(InputError, match="stages are given beside 'policy:O2"):
+    with pytest.raises(InputError, match="stages are given with 'policy:O2"):
         sciprec.climate.run("williamson_5", "T21", 0.1, policy="O2", stages="mixed", **TWO)
 
 

@@ -262,7 +262,7 @@ def test_names_bounds_and_methods_are_those_of_cf(tmp_path):
          "sample_every = 7 does not divide the 72 steps"),
         ({"variables": ["time_sum_u"], "sample_every": 0}, "sample_every"),
         ({"variables": ["time_sum_u"], "adaptive": {"tolerance": 1e-3, "ladder": ["fp16", "fp32"]}},
-         "'time_sum_u' is given beside adaptive"),
+         "'time_sum_u' is given with adaptive"),
         ({"tracers": {"time_mean_x": 1.0}}, "a tracer is named 'time_mean_x'"),
     ],
 )  # fmt: skip

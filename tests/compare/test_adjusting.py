@@ -295,7 +295,7 @@ def test_two_folders_at_once(call, folders):
         (("then", "then/a.nc"), "'then' is a folder, and 'then/a.nc' is none; give two files, or"),
         (("then/more", "now"), "'then/more' and 'now' have no file of the same name (b.npz; a.nc"),
         (("then/a.nc", "now/a.nc", "--select", "time"), "--select is given 'time'; it takes a"),
-        (("--stored", "m.json", "--ignore", "t"), "--ignore was given beside --stored, whose"),
+        (("--stored", "m.json", "--ignore", "t"), "--ignore was given with --stored, whose"),
         (("then", "now", "--ignore", "w"), "select, rename or ignore names 'w', which no file has"),
         (("then", "now", "--rtol", "w=1"), "names the variable 'w', which is not compared"),
     ],

@@ -492,7 +492,7 @@ def test_a_scenario_from_the_shell(call, monkeypatch, tmp_path):
                           "--samples", "1")  # fmt: skip
     assert status == 0 and "later states are left out" in out
     status, _, said = call(*told, "--inputs", "x.npz")
-    assert status == 2 and "--inputs is given beside a scenario" in said
+    assert status == 2 and "--inputs is given with a scenario" in said
     status, _, said = call(*told, "--output", "waves")
     assert status == 2 and "accepted: wave, mean, energy" in said
 
@@ -505,7 +505,7 @@ KERNEL = ("examples/lorenz63.py:lorenz63", "--inputs", "examples/lorenz63.py:sta
     [
         (("nowhere.toml", "-b", "fp16"), "nowhere.toml"),
         (("quickstart_climate", "-b", "fp16", "--html", "/nowhere/t.html"), "folder does not"),
-        (("quickstart_climate", "-b", "fp16", "--metric", "rms"), "--metric rms is given beside a"),
+        (("quickstart_climate", "-b", "fp16", "--metric", "rms"), "--metric rms is given with a"),
         (("quickstart_climate", "-b", "mlu370-noise"), "random bits; trace takes"),
         (("examples/lorenz63.py:lorenz63", "-b", "fp16"), "is given no arguments; give --inputs"),
         (("examples/lorenz63.py:lorenz63", "-b", "fp16", "--set", "a.b=1"), "keys of a scenario"),

@@ -46,7 +46,7 @@ def test_verbs_are_in_groups(call):
     for group, verbs in {
         "My kernel": "study trace tune monitor bound digits check-memory",
         "Models and batches": "run compare report climate", "Option prices": "price",
-        "Keep it so": "repeat baseline", "Beside these": "doctor quickstart docs list scenario",
+        "Keep it so": "repeat baseline", "Other verbs": "doctor quickstart docs list scenario",
     }.items():  # fmt: skip
         section = out.partition(f"\n{group}:\n")[2].partition("\n\n")[0]
         assert re.findall(r"^  ([a-z-]+)", section, re.M) == verbs.split()

@@ -207,8 +207,8 @@ def test_the_page_of_a_batch_in_one_file_needs_none_of_the_others(
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("run", "--plan"), "--html is given beside --plan, which computes nothing"),
-        (("report", "--verify"), "--html is given beside --verify, which writes nothing"),
+        (("run", "--plan"), "--html is given with --plan, which computes nothing"),
+        (("report", "--verify"), "--html is given with --verify, which writes nothing"),
     ],
 )
 def test_a_page_beside_what_writes_nothing_is_refused(words, said, call, scenario_files, tmp_path):

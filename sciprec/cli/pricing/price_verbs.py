@@ -146,7 +146,7 @@ def price(
         float | None,
         typer.Option(
             help="Correlation of asset and variance, from -1 to 1; a smaller one makes low strikes "
-            "dearer beside high ones."
+            "dearer relative to high ones."
         ),
     ] = None,
     rate: Annotated[

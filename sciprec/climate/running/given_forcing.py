@@ -44,7 +44,7 @@ def check_forcing(
         )
     if adaptive is not None:
         raise InputError(
-            "adaptive is given beside forcing, whose tendencies are held from step to step; leave "
+            "adaptive is given with forcing, whose tendencies are held from step to step; leave "
             "one of them out"
         )
     changed = {} if parameters is None else parameters

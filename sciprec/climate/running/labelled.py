@@ -270,7 +270,7 @@ def started_from(
         start_date, calendar: as they were given, which files have of their own.
 
     Raises:
-        InputError: the file is none to go on from, or is given beside what contradicts it.
+        InputError: the file is none to go on from, or is given with what contradicts it.
     """
     if start_from is None:
         return request
@@ -280,11 +280,11 @@ def started_from(
     for name, value in {"start_date": start_date, "calendar": calendar}.items():
         if value is not None:
             raise InputError(
-                f"{name} is given beside start_from, whose file has its own; leave {name} out"
+                f"{name} is given with start_from, whose file has its own; leave {name} out"
             )
     if request.adaptive is not None:
         raise InputError(
-            "adaptive is given beside start_from, and its ladder shares out a whole run; leave one "
+            "adaptive is given with start_from, and its ladder shares out a whole run; leave one "
             "of them out"
         )
     path, time = split_time(str(start_from))
@@ -301,7 +301,7 @@ def started_from(
         return from_fields(request, fields, seconds, since, file.digest, file.source)
     if request.initial is not None:
         raise InputError(
-            "initial is given beside start_from, whose file has a state of its own; leave one of "
+            "initial is given with start_from, whose file has a state of its own; leave one of "
             "them out"
         )
     fields = read_fields(start_from, *wanted, names)

@@ -275,7 +275,7 @@ def _checked_stages(
         return None
     if isinstance(arithmetic, AssignedBackend) and not chosen.on_unit_alone:
         raise InputError(
-            f"stages are given beside '{arithmetic.name}', which gives formats to places of the "
+            f"stages are given with '{arithmetic.name}', which gives formats to places of the "
             "model; leave them out, and give 'Legendre products' and others formats there (a "
             "matrix unit for 'legendre' alone is accepted)"
         )
@@ -292,19 +292,19 @@ def _fits_adaptive(
     """The format of the state of an adaptive run.
 
     Raises:
-        InputError: what is given beside it does not go with it, or the variable is unknown.
+        InputError: what is given with it does not go with it, or the variable is unknown.
     """
     require_variable(adaptive, equations.variables)
     named = adaptive.widest if backend is None else resolve_backend(backend).name
     if named != adaptive.widest:
         raise InputError(
-            f"the backend '{named}' is given beside adaptive, whose ladder names the "
+            f"the backend '{named}' is given with adaptive, whose ladder names the "
             "arithmetics; leave the backend out"
         )
     for name, given in others.items():
         if given is not None and given != {} and given != "none":
             raise InputError(
-                f"{name} is given beside adaptive, whose state is in fp64 and whose file has a "
+                f"{name} is given with adaptive, whose state is in fp64 and whose file has a "
                 f"history of its own; leave {name} out"
             )
     return "fp64"
@@ -316,7 +316,7 @@ def _require_scalable(backend: ScaledBackend, equations: EquationSet, others: li
     Args:
         backend: with the scaling.
         equations: of the model.
-        others: names of what is given besides and has no scales.
+        others: names of what is given withs and has no scales.
 
     Raises:
         InputError: it cannot.
@@ -407,7 +407,7 @@ def _require_no_statistics(variables: tuple[str, ...]) -> None:
     over = [name for name in variables if over_time(name)[0]]
     if over:
         raise InputError(
-            f"the variable {over[0]!r} is given beside adaptive, whose blocks of steps are made "
+            f"the variable {over[0]!r} is given with adaptive, whose blocks of steps are made "
             "again in other arithmetics; leave it out, or make its mean of the stored states"
         )
 
