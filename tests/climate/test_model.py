@@ -77,8 +77,8 @@ def test_blow_up_says_when_what_where_and_the_remedy():
     run = integrate("williamson_6", SMALL, 20.0, step_seconds=21600.0)
     assert run.blow_up is not None
     words = (
-        r"blow-up between day .* and day .*: .*divergence.* not finite; just before, the strongest "
-        r"wind was .* m/s at latitude .*, longitude .*; usual remedies: a shorter step "
+        r"blow-up between day .* and day .*: .*divergence.* are not finite; just before, the "
+        r"strongest wind was .* m/s at latitude .*, longitude .*; usual remedies: a shorter step "
         r"\(step_seconds = 10800 instead of 21600\), time_scheme = 'semi_implicit_leapfrog', more "
         "diffusion"
     )
@@ -93,11 +93,12 @@ def test_what_was_lost_is_named_with_its_first_level():
     run.columns = np.repeat(["vorticity", "temperature", "surface_pressure"], [6, 6, 2])
     state = np.zeros((5, 14))
     state[2, 3] = np.nan  # imaginary part of vorticity at the second level
-    state[4, [9, 11]] = np.inf
     run.levels = [Level(state.ravel())]
-    assert run.lost() == "vorticity at level 2 and temperature at level 2"
+    assert run.lost() == "vorticity at level 2 is"
+    state[4, [9, 11]] = np.inf
+    assert run.lost() == "vorticity at level 2 and temperature at level 2 are"
     state[0, 13] = np.nan
-    assert run.lost().endswith("and surface_pressure")
+    assert run.lost().endswith("and surface_pressure are")
 
 
 REFUSED = [

@@ -504,7 +504,7 @@ class Run:
         return "time_scheme = 'semi_implicit_leapfrog', " if explicit and waves else ""
 
     def lost(self) -> str:
-        """Names, and levels from the top where there are several, of what is not finite."""
+        """Names of what is not finite, with levels where there are several, and a verb."""
         values = self.levels[0].values.reshape(-1, self.columns.size)
         finite = np.isfinite(values).all(axis=0)
         words = []
