@@ -99,6 +99,7 @@ def test_the_band_of_internal_variability_is_drawn_where_there_are_members(batch
 
 def test_each_row_of_a_budget_names_its_own_place():
     """The budget of an arithmetic is of the option where its rounding weighs most."""
+
     def drawn_of(*measures):
         shown = [
             SimpleNamespace(label=label, dataset={}, evidence={"budget": {
@@ -215,6 +216,7 @@ def dataset_of(values):
     return xr.Dataset({"height": ("x", values)})
 
 
+SMALLEST = "take mlu370 (21 bits) instead, the smallest without compensation that is good enough"
 BY_LINE = "assignment:by_line@5a1803b6e172"
 VALUES = np.exp(np.linspace(-3.0, 7.0, 4000))
 WAVE = np.sin(np.arange(4000.0))
@@ -239,21 +241,45 @@ def test_suggestions_come_with_the_run_that_verifies_them(made_up):
     found = {(s.label, s.change): s for s in suggestions(made_up, "reports/x")}
     assert set(found) == {
         ("fp16", "keep the residual (compensation 'carry')"),
-        ("fp16", "mlu370 (21 bits) is the smallest without compensation that is good enough"),
-        ("bf16", "fp16 takes as many bytes"),
-        ("bf16", "mlu370 (21 bits) is the smallest without compensation that is good enough"),
-        ("tf32", "fp32 takes as many bytes"),
-        ("tf32", "mlu370 (21 bits) is the smallest without compensation that is good enough"),
+        ("fp16", SMALLEST),
+        ("bf16", "take fp16 instead, of as many bytes"),
+        ("bf16", SMALLEST),
+        ("tf32", "take fp32 instead, of as many bytes"),
+        ("tf32", SMALLEST),
     }
     carried = found["fp16", "keep the residual (compensation 'carry')"]
     assert carried.gain == pytest.approx(100.0, rel=1e-3)
     assert carried.command == "sciprec compare reports/x/fp64.nc reports/x/fp16+carry.nc"
     assert "follows the magnitude (correlation 1.00)" in carried.sentence
     assert carried.sentence.endswith("; verified by a run: × 14 becomes ÷ 7.1, good enough")
-    narrow = found["bf16", "fp16 takes as many bytes"]
-    assert narrow.sentence.endswith(": × 110 becomes × 14, not good enough")
+    narrow = found["bf16", "take fp16 instead, of as many bytes"]
+    assert narrow.sentence.endswith(": × 110 becomes × 14, which helps, and not enough")
     for labels in (("fp64", "fp16"), ("fp64", "fp32", "fp16+carry")):  # nothing shows it; all good
         assert suggestions([run for run in made_up if run.label in labels], "x") == []
+
+
+def test_a_run_that_stopped_or_stood_still_is_helped_by_what_is_good_enough_alone(made_up):
+    stopped = Verdict("failed", "stopped early: not finite")
+    runs = [
+        SimpleNamespace(**(vars(run) | {"comparison": None, "verdict": stopped}))
+        if run.label == "bf16" else run for run in made_up
+    ]  # fmt: skip
+    (one,) = [s for s in suggestions(runs, "x") if s.label == "bf16"]
+    assert one.sentence == (
+        "take mlu370 (21 bits) instead, the smallest without compensation that is good enough; "
+        "verified by a run: failed becomes ÷ 35, good enough"
+    )
+    runs = [replace_verdict(run, Verdict("still", "why", 0.5)) if run.label == "bf16" else run
+            for run in made_up]  # fmt: skip
+    one = next(s for s in suggestions(runs, "x") if s.label == "bf16")
+    assert one.result == "still (moves too little) becomes ÷ 35, good enough"
+
+
+def test_what_helps_and_not_enough_stands_last(made_up):
+    labels = [s.label for s in suggestions(made_up, "x")]
+    assert labels == sorted(labels, key=labels.index)
+    one, two = (s.result for s in suggestions(made_up, "x") if s.label == "bf16")
+    assert one.endswith("good enough") and two.endswith("which helps, and not enough")
 
 
 def test_a_gain_names_its_error_where_the_matrix_has_none(made_up):
@@ -273,13 +299,13 @@ def test_no_mixed_formats_are_called_the_smallest_and_no_single_one_beside_them(
     place = run_of(BY_LINE, made_up[4].dataset, made_up[0].dataset, "good")
     changes = [s.change for s in suggestions([*made_up, place], "x") if s.label == "bf16"]
     assert changes == [
-        "fp16 takes as many bytes",
-        "mlu370 (21 bits) is the smallest single format without compensation that is good enough",
-        "by_line, of mixed formats, is good enough",
+        SMALLEST.replace("smallest", "smallest single format"),
+        "take by_line instead, of mixed formats",
+        "take fp16 instead, of as many bytes",
     ]
     twin = run_of(BY_LINE.replace("5a18", "77aa"), made_up[4].dataset, made_up[0].dataset, "beyond")
     labels = {s.label: s.change for s in suggestions([*made_up, place, twin], "x")}
-    assert labels[twin.label] == "by_line@5a18, of mixed formats, is good enough"
+    assert labels[twin.label] == "take by_line@5a18 instead, of mixed formats"
 
 
 def replace_verdict(run, verdict):

@@ -56,7 +56,8 @@ class Suggestion:
 
 
 def suggestions(runs: Sequence[StoredRun], folder: str) -> list[Suggestion]:
-    """Suggestions for each arithmetic of a scenario, the largest gain for each kind of change.
+    """Suggestions for each arithmetic of a scenario, the largest gain for each kind of change. Of
+    an arithmetic those that are not good enough come last.
 
     Args:
         runs: of one scenario.
@@ -67,15 +68,17 @@ def suggestions(runs: Sequence[StoredRun], folder: str) -> list[Suggestion]:
         the batch verifies any.
     """
     compared = [run for run in runs if run.comparison is not None and not run.is_truth]
+    stopped = [run for run in runs if run.verdict.status == "failed" and run.dataset is not None]
     names = short_names(run.label for run in runs)
     result = []
-    for run in compared:
-        if run.verdict.status in SUFFICIENT:
+    for run in [run for run in runs if run in compared or (compared and run in stopped)]:
+        if run.verdict.status in SUFFICIENT or run.is_truth:
             continue
-        for change, helper in _changes(run, compared, names):
+        changes = _changes(run, compared, names)
+        for change, helper in sorted(changes, key=lambda c: c[1].verdict.status not in SUFFICIENT):
             gain = _gain(run, helper)
             mended = helper.verdict.status in SUFFICIENT and not run.verdict.acceptable
-            if gain >= LEAST_GAIN or mended:
+            if mended or (gain >= LEAST_GAIN and run not in stopped):
                 truth = next(r for r in runs if r.is_truth)
                 command = f"sciprec compare {folder}/{truth.file} {folder}/{helper.file}"
                 result.append(Suggestion(
@@ -91,6 +94,8 @@ def observed(run: StoredRun) -> str:
     The error follows the magnitude where the logarithms of the typical error and of the size of the
     values, by powers of two and weighted by their numbers, correlate by 0.9 or more.
     """
+    if run.comparison is None:
+        return ""
     row = main_row(run.comparison)
     correlation = magnitude_correlation(row)
     if correlation >= RELATIVE:
@@ -136,17 +141,17 @@ def _changes(
     smallest = min(wider, key=lambda o: (o.size, _error(o)), default=None)
     nearest = min(as_wide, key=_error, default=None)
     if nearest is not None and (nearest is not smallest or run.verdict.acceptable):
-        changes.append((f"{names[nearest.label]} takes as many bytes", nearest))
+        changes.append((f"take {names[nearest.label]} instead, of as many bytes", nearest))
     if run.verdict.acceptable:
         return changes
     if smallest is not None:
         suffix = "out compensation" if run.compensation == PLAIN else f" '{run.compensation}'"
         size = f"{names[smallest.label]} ({smallest.width[0]} bits)"
         of_all = f"smallest{' single format' * bool(mixed)} with{suffix}"
-        changes.append((f"{size} is the {of_all} that is good enough", smallest))
+        changes.append((f"take {size} instead, the {of_all} that is good enough", smallest))
     if mixed:
         best = max(mixed, key=_error)  # the tightest, which has most narrow places
-        changes.append((f"{names[best.label]}, of mixed formats, is good enough", best))
+        changes.append((f"take {names[best.label]} instead, of mixed formats", best))
     return changes
 
 
@@ -161,7 +166,9 @@ def _margin(run: StoredRun) -> float:
 
 
 def _relative_l2(run: StoredRun) -> float:
-    """The relative l2 error of the main variable; infinite where the run broke."""
+    """The relative l2 error of the main variable; infinite where the run broke or stopped."""
+    if run.comparison is None:
+        return math.inf
     error = main_error(run).errors["relative_l2"]
     return math.inf if run.verdict.status == "broken" or math.isnan(error) else error
 
@@ -189,6 +196,8 @@ def _result(run: StoredRun, helper: StoredRun, gain: float) -> str:
         for verdict in (run.verdict, helper.verdict)
     )
     outcome = STATUS_WORDS[helper.verdict.status]
+    if helper.verdict.status in ("beyond", "still"):
+        outcome = "which helps, and not enough"
     told = {run.verdict.status, helper.verdict.status}.isdisjoint(("unjudged", "doubtful"))
     if told and before != after:
         return f"{before} becomes {after}" + (f", {outcome}" if after != outcome else "")
