@@ -1,6 +1,7 @@
 """Growth of errors, its laws and drift of budgets, from data made with known ones."""
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ import xarray as xr
 from sciprec import compare, quantize
 from sciprec.foundation.errors import InputError
 from sciprec.precision import lift
-from sciprec.report.sections.growth import formula
+from sciprec.report.sections.growth import formula, growth_section
 from sciprec.results.comparison.evidence.drift import drifts, gain
 from sciprec.results.comparison.evidence.error_growth import (
     error_growth,
@@ -68,6 +69,16 @@ def test_laws_of_several_formats_are_without_a_unit_roundoff(formats, law):
     error = np.sqrt(STEPS) * (2.0 * 2.0**-11 if len(formats) == 1 else 0.02)
     found = error_growth(run(), run(error, attributes=properties), "height")
     assert formula(found.best) == law
+
+
+@pytest.mark.parametrize("name", GROWTHS)
+def test_the_best_of_three_laws_is_said_to_be_followed_where_the_sentence_names_it(name):
+    """Not "faster than n" above a table that has "linear"."""
+    made = growth_laws(STEPS, GROWTHS[name](STEPS), U)
+    section = growth_section([SimpleNamespace(label="x", comparison=SimpleNamespace(growth=made))])
+    followed = name in ("exponential", "linear", "square root")
+    assert section.rows[0]["law"].endswith(", not followed") != followed
+    assert section.followed == followed
 
 
 def test_an_error_that_hardly_grows_is_not_called_exponential():

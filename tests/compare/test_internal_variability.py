@@ -77,6 +77,22 @@ def test_an_error_that_is_larger_at_once_has_lost_everything():
     assert "is 1e6 % of" in found.sentence and "lost 240 hours earlier" in found.sentence
 
 
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("most, told", [(math.inf, True), (2.0, True), (3e-2, False)])
+def test_no_hours_are_told_where_the_spread_has_stopped_growing(most, told, seed):
+    """lorenz96 had "< 0.1" for an error of 110 % of the spread, and 220 for one of 93 %: the spread
+    had been as large as it gets for days, and was crossed by chance.
+    """
+    rng = np.random.default_rng(seed)
+    spread, error = (
+        np.minimum(growing(1e-3), most * rng.uniform(0.8, 1.2, DAYS.size)) for _ in range(2)
+    )
+    found = variability_growth(flow(), flow(error), "height", spread=[flow(spread)])
+    assert found.applies and math.isnan(found.lost_hours) != told
+    words = "the variability has stopped growing by then, so that no hours of predictability lost "
+    assert (words in found.sentence) != told
+
+
 def test_one_ulp_is_a_yardstick_of_its_own():
     found = variability_growth(flow(), flow(growing(5e-5)), "height", ulp=[flow(growing(1e-7))])
     assert found.ulps == pytest.approx(500, rel=1e-3) and math.isnan(found.share)

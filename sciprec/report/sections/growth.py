@@ -42,7 +42,7 @@ def growth_section(runs: Sequence[StoredRun]) -> GrowthSection | None:
     rows = [
         {
             "label": label,
-            "law": growth.best.name,
+            "law": growth.best.name + ", not followed" * (law_of(growth) != growth.best.name),
             "formula": formula(growth.best),
             "weight": f"{growth.best.weight:.0%}",
             "increase": factor(growth.increase),

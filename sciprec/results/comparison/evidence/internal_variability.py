@@ -17,6 +17,8 @@ from sciprec.results.comparison.wording import factor
 LEAST_INCREASE = 10.0
 """The factor by which a small difference must grow for a flow to count as chaotic."""
 HOURS_PER_DAY = 24.0
+SATURATED = 2.0
+"""Doubling times; a spread that reached half of its last value longer ago has stopped growing."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +35,8 @@ class VariabilityGrowth:
         ulp: the same for a perturbation of one ulp of fp64 (nt,); NaN without any.
         members: number of perturbed members in `spread` and `ulp`.
         share: error / spread at the last time; NaN without spread.
-        lost_hours: how much earlier the error of a forecast reaches the spread's last value.
+        lost_hours: how much earlier the error of a forecast reaches the spread's last value; NaN
+            where the spread has stopped growing, and crosses that value by chance.
         increase: growth of the perturbation from its smallest value to the last.
         doubling_hours: of the perturbation, on average over that time.
         ulps: error / ulp at the last time.
@@ -109,7 +112,7 @@ def variability_growth(
         "variable": variable, "units": str(golden[variable].attrs.get("units", "")),
         "days": days, "error": e, "spread": s, "ulp": u, "members": len(spread) + len(ulp),
         "share": share, "increase": increase, "doubling_hours": doubling,
-        "lost_hours": _lost_hours(days, s, total) if spread else math.nan,
+        "lost_hours": _lost_hours(days, s, total, doubling) if spread else math.nan,
         "ulps": float(e[-1] / u[-1]) if ulp and u[-1] > 0.0 else math.nan,
     }  # fmt: skip
     applies = increase >= LEAST_INCREASE
@@ -161,12 +164,22 @@ def _increase(days: np.ndarray, size: np.ndarray) -> tuple[float, float]:
     return increase, HOURS_PER_DAY * float(days[-1] - days[start]) / math.log2(increase)
 
 
-def _lost_hours(days: np.ndarray, spread: np.ndarray, total: np.ndarray) -> float:
-    """Hours between the last time and when `total` first stays above the last spread.
+def _lost_hours(
+    days: np.ndarray, spread: np.ndarray, total: np.ndarray, doubling: float
+) -> float:
+    """Hours between the last time and when `total` first stays above the last spread; NaN where
+    the spread has stopped growing.
 
     Between stored times the logarithm of the error is taken as linear.
     """
     goal = spread[-1]
+    if _hours_above(days, spread, goal / 2.0) > SATURATED * doubling:
+        return math.nan
+    return _hours_above(days, total, goal)
+
+
+def _hours_above(days: np.ndarray, total: np.ndarray, goal: float) -> float:
+    """Hours between the last time and when `total` first stays above a goal."""
     below = np.flatnonzero(total < goal)
     if goal <= 0.0 or below.size == 0:
         return HOURS_PER_DAY * float(days[-1] - days[0])
@@ -185,11 +198,18 @@ def _applied(values: dict) -> str:
     phrases = []
     if math.isfinite(values["share"]):
         hours = values["lost_hours"]
-        lost = f"{factor(hours)} hours earlier" if hours >= 0.05 else "less than 0.1 hours earlier"
         phrases.append(
             f"the rounding error of {variable} is {_percent(values['share'])} of the internal "
-            f"variability at day {day:g}; predictability is lost {lost}"
+            f"variability at day {day:g}"
         )
+        if math.isnan(hours):
+            phrases.append(
+                "the variability has stopped growing by then, so that no hours of predictability "
+                "lost can be told"
+            )
+        else:
+            lost = f"{factor(hours)} hours" if hours >= 0.05 else "less than 0.1 hours"
+            phrases.append(f"predictability is lost {lost} earlier")
     if math.isfinite(values["ulps"]):
         phrases.append(
             f"the rounding error of {variable} at day {day:g} is {factor(values['ulps'])} times "
