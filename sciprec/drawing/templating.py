@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from importlib import resources
 from typing import Any
 
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined, Template
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from sciprec.foundation.errors import printable
 from sciprec.foundation.origin import version_in_words
@@ -36,7 +37,8 @@ def _environment() -> Environment:
     """An environment in which unknown names are errors and text is escaped, for HTML and for the
     eye: unseen characters are written out.
 
-    Templates may apply to values: number, seconds, digits, gain, place, short.
+    Templates may apply to values: number, seconds, digits, gain, place, short, unbroken,
+    with_options.
     """
     environment = Environment(
         loader=ChoiceLoader([PackageLoader("sciprec.drawing"), PackageLoader("sciprec", "")]),
@@ -48,7 +50,7 @@ def _environment() -> Environment:
     )
     environment.filters.update(
         number=number, seconds=duration, digits=digits, gain=gain_in_words, place=place,
-        short=short,
+        short=short, unbroken=_unbroken, with_options=_with_options,
     )
     environment.globals["made_by_version"] = version_in_words
     return environment
@@ -57,6 +59,17 @@ def _environment() -> Environment:
 def _made_printable(value: Any) -> Any:
     """A value of a template; of text, not of markup, all characters are seen."""
     return printable(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def _unbroken(text: str) -> Markup:
+    """A text whose factors, such as ÷ 410, stay in one line."""
+    return Markup(re.sub(r"([÷×]) (?=\d)", "\\1\u00a0", str(escape(printable(text)))))
+
+
+def _with_options(command: str) -> Markup:
+    """A command whose options, such as --plugin, stay in one line; it is copied as it is."""
+    words = str(escape(printable(command)))
+    return Markup(re.sub(r"(?<!\S)(--?[\w-]+)", r'<span class="option">\1</span>', words))
 
 
 def page_style() -> str:

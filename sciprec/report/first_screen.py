@@ -124,12 +124,18 @@ def _without_truth(runs: Sequence[StoredRun]) -> str:
 def _sentence(
     runs: Sequence[StoredRun], verdicts: Mapping[str, Verdict], names: Mapping[str, str]
 ) -> str:
-    """The smallest arithmetic of a scenario that suffices, or why there is none."""
+    """The smallest arithmetic of a scenario that suffices, or why there is none; of mixed formats,
+    which have no size, those closest to the tolerance first: they have most narrow places.
+    """
     if not runs:
         return "nothing ran but fp64."
     good = [run for run in runs if verdicts[run.label].status in SUFFICIENT]
     single = [run for run in good if run.width[0]]
-    mixed = [names[run.label] for run in good if not run.width[0]]
+    narrow_first = sorted(
+        (run for run in good if not run.width[0]),
+        key=lambda run: (run.compensation != PLAIN, worse_first(verdicts[run.label])),
+    )
+    mixed = [names[run.label] for run in narrow_first]
     too = f"{_named(mixed)} {'suffices' if len(mixed) == 1 else 'suffice'}" if mixed else ""
     if mixed and not single:
         return f"{too}, with mixed formats."

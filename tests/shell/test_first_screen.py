@@ -11,6 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sciprec.cost.work import CARRY_FLOPS
+from sciprec.drawing.templating import template_of
 from sciprec.facets.compensation.keys import CompensationChoice
 from sciprec.foundation.timing import Sections, Timing, timing_of
 from sciprec.report.first_screen import MOST_AT_ONCE, first_screen
@@ -131,6 +132,31 @@ def test_no_arithmetic_by_place_is_called_the_smallest(batch):
     head = page.partition('id="matrix"')[2].partition("</thead>")[0]
     assert f'title="{names[1]}"><code>{shown[1]}</code></th>' in head
     assert f"<code>{shown[1]}</code> is <code>{names[1]}</code>" in page  # for those who print it
+
+
+def test_of_many_mixed_formats_those_closest_to_the_tolerance_are_named(batch):
+    truth, run, _ = batch.of_scenario("little_climate")
+    data = run.dataset.assign_attrs(sciprec_backend_properties=json.dumps({"assignment": {}}))
+    carry = CompensationChoice(name="carry")
+    runs = [
+        replace(run, variant=variant, dataset=data, verdict=Verdict("good", "well", margin))
+        for n, margin in enumerate([0.1, 0.5, 0.2, 0.9, 0.3])
+        for variant in (Variant(f"assignment:a{n}@{n:012x}", *given) for given in ([], [carry]))
+    ]  # fmt: skip
+    (row,) = first_screen(replace(batch, runs=(truth, *runs)))["rows"]
+    assert row["sentence"] == "a3, a1, a4 and 7 more suffice, with mixed formats."
+
+
+@given(st.text("ab<&÷×-= \n", max_size=30), st.integers(0, 99))
+def test_factors_and_options_stay_in_one_line_and_everything_escaped(text, factor):
+    said = template_of("{{ it|unbroken }}").render(it=f"{text}÷ {factor}")
+    assert said.endswith(f"÷\u00a0{factor}")
+    plain = template_of("{{ it }}").render(it=f"{text}÷ {factor}")
+    assert said.replace("\u00a0", " ") == plain
+    command = template_of("{{ it|with_options }}").render(it=f"run {text} --plugin {factor}")
+    assert '<span class="option">--plugin</span>' in command
+    removed = command.replace('<span class="option">', "").replace("</span>", "")
+    assert removed == template_of("{{ it }}").render(it=f"run {text} --plugin {factor}")
 
 
 @given(st.lists(
