@@ -275,6 +275,35 @@ def test_a_run_that_stopped_or_stood_still_is_helped_by_what_is_good_enough_alon
     assert one.result == "still (moves too little) becomes ÷ 35, good enough"
 
 
+@pytest.mark.parametrize("other, told", [
+    ({"carried": True, "depth": 3.0}, True), ({"carried": True, "depth": 4.0}, False),
+    ({"carried": False, "depth": 4.0}, False), ({"carried": False, "depth": 3.0}, False),
+])  # fmt: skip
+def test_a_scenario_that_differs_by_a_switch_alone_shows_what_it_does(made_up, other, told):
+    def of(name, values, status):
+        about = {"name": name, "title": name, "kind": "soil", "soil": values}
+        return [
+            SimpleNamespace(**(vars(run) | {
+                "scenario": name, "description": about, "file": f"{name}.{run.label}.nc",
+                "verdict": run.verdict if run.is_truth else Verdict(status, "why", margin),
+            }))
+            for run, margin in ((made_up[0], 0.0), (made_up[1], 0.5 if status == "good" else 8.0))
+        ]  # fmt: skip
+
+    plain, carried = (
+        of("plain", {"carried": False, "depth": 3.0}, "beyond"), of("other", other, "good"),
+    )  # fmt: skip
+    result = suggestions(plain, "x", carried)
+    assert [one.label for one in result] == ["fp16"] * told
+    if told:
+        assert result[0].sentence.endswith(
+            "carried = true, by which alone other differs; verified by a run: × 8 becomes ÷ 2, "
+            "good enough"
+        )
+        assert result[0].command == "sciprec compare x/other.fp64.nc x/other.fp16.nc"
+    assert suggestions(carried, "x", plain) == []
+
+
 def test_what_helps_and_not_enough_stands_last(made_up):
     labels = [s.label for s in suggestions(made_up, "x")]
     assert labels == sorted(labels, key=labels.index)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -21,6 +22,8 @@ LEAST_GAIN = 3.0
 RELATIVE = 0.9
 """The correlation of logarithms from which on an error is said to follow the magnitude."""
 LEAST_SIZES = 4
+_NOT_OF_RESULTS = ("name", "title", "backends", "compensation", "monitor", "trace")
+"""Keys of scenarios that tell nothing of what a run in one arithmetic comes to."""
 
 
 @dataclass(frozen=True)
@@ -55,13 +58,17 @@ class Suggestion:
         return f"{prefix}{self.change}; verified by a run: {self.result}"
 
 
-def suggestions(runs: Sequence[StoredRun], folder: str) -> list[Suggestion]:
+def suggestions(
+    runs: Sequence[StoredRun], folder: str, others: Sequence[StoredRun] = ()
+) -> list[Suggestion]:
     """Suggestions for each arithmetic of a scenario, the largest gain for each kind of change. Of
     an arithmetic those that are not good enough come last.
 
     Args:
         runs: of one scenario.
         folder: of their files, for the commands.
+        others: of the batch's other scenarios; one that differs by a switch of its model alone,
+            such as `carried`, shows what that does.
 
     Returns:
         Suggestions for runs that miss a tolerance or have none to meet; nothing where no run of
@@ -70,22 +77,59 @@ def suggestions(runs: Sequence[StoredRun], folder: str) -> list[Suggestion]:
     compared = [run for run in runs if run.comparison is not None and not run.is_truth]
     stopped = [run for run in runs if run.verdict.status == "failed" and run.dataset is not None]
     names = short_names(run.label for run in runs)
+    switched = _switched(runs, others) if others else []
     result = []
     for run in [run for run in runs if run in compared or (compared and run in stopped)]:
         if run.verdict.status in SUFFICIENT or run.is_truth:
             continue
         changes = _changes(run, compared, names)
+        changes += [
+            (change, o) for change, o in switched
+            if o.label == run.label and o.verdict.status in SUFFICIENT
+        ]  # fmt: skip
         for change, helper in sorted(changes, key=lambda c: c[1].verdict.status not in SUFFICIENT):
             gain = _gain(run, helper)
             mended = helper.verdict.status in SUFFICIENT and not run.verdict.acceptable
             if mended or (gain >= LEAST_GAIN and run not in stopped):
-                truth = next(r for r in runs if r.is_truth)
+                truth = next(
+                    r for r in (*runs, *others) if r.is_truth and r.scenario == helper.scenario
+                )
                 command = f"sciprec compare {folder}/{truth.file} {folder}/{helper.file}"
                 result.append(Suggestion(
                     run.label, run.scenario, observed(run), change, gain,
                     _result(run, helper, gain), command, helper.file,
                 ))  # fmt: skip
     return result
+
+
+def _switched(
+    runs: Sequence[StoredRun], others: Sequence[StoredRun]
+) -> list[tuple[str, StoredRun]]:
+    """Runs of scenarios that differ from one by a switch alone, with the switch in words."""
+    stated = {run.scenario: _stated(run.description) for run in (*others, *runs) if run.is_truth}
+    mine = stated.get(runs[0].scenario, {}) if runs else {}
+    result = []
+    for run in others:
+        its = stated.get(run.scenario, {})
+        keys = [k for k in mine.keys() | its.keys() if mine.get(k) != its.get(k)]
+        if len(keys) == 1 and {type(mine.get(keys[0])), type(its.get(keys[0]))} == {bool}:
+            switch = f"{keys[0][-1]} = {str(its[keys[0]]).lower()}"
+            result.append((f"{switch}, by which alone {run.scenario} differs", run))
+    return result
+
+
+def _stated(description: Mapping[str, Any]) -> dict[tuple[str, ...], Any]:
+    """The values by which a scenario's results can differ, each under the keys that lead to it."""
+    if not description:
+        return {}
+    values, left = {}, [((), {k: v for k, v in description.items() if k not in _NOT_OF_RESULTS})]
+    while left:
+        keys, value = left.pop()
+        if isinstance(value, Mapping):
+            left += [((*keys, k), v) for k, v in value.items()]
+        else:
+            values[keys] = value
+    return values
 
 
 def observed(run: StoredRun) -> str:
