@@ -119,7 +119,7 @@ def test_from_the_first_blessing_to_a_regression(session):
     assert before == {path: path.read_bytes() for path in session.folder.rglob("*.json")}
     session("--junit-xml", "out.xml").assert_outcomes(passed=6)
     told = {one.get("name") for one in ElementTree.parse("out.xml").iter("property")}
-    assert {"test_it.test_array.values", "test_it.test_array.values.largest"} <= told
+    assert {"test_it.test_array.values", "test_it.test_array.values.max_abs"} <= told
     session(change=1.0 + 1e-8).assert_outcomes(passed=4, failed=2)  # within the noise, if any
     done = session(change=1.5)
     done.assert_outcomes(failed=6)

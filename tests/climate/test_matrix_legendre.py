@@ -194,7 +194,7 @@ def mountain(stages, days=5.0):
 @pytest.mark.slow
 def test_errors_of_a_forecast_are_those_of_the_trial():
     """Within 1.5 times, and three slices within 2e-7; docs show them to the last digit but one."""
-    truth, told = mountain(None), table_of("matrix_unit", "table x field")
+    truth, told = mountain(None), table_of("reference/matrix_unit", "table x field")
     errors = {row: height_error(mountain(Stages(text)), truth) for row, (text, _) in TRIAL.items()}
     assert all(errors[row] <= 1.5 * trial for row, (_, trial) in TRIAL.items()), errors
     assert errors["int8 in 3 slices"] <= 2e-7

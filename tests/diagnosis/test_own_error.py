@@ -127,7 +127,7 @@ def test_what_costs_too_much_or_cannot_be_followed_is_said(tmp_path, monkeypatch
 
 @pytest.mark.parametrize("verb", ["study", "tune"])
 def test_no_such_truth(verb, tmp_path):
-    with pytest.raises(InputError, match="known: auto, dd, fp64"):
+    with pytest.raises(InputError, match="accepted: auto, dd, fp64"):
         if verb == "study":
             study(muller, (3,), backends=["fp32"], truth="exact", out=tmp_path)
         else:

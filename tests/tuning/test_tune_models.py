@@ -203,9 +203,9 @@ def test_what_is_found_runs_in_the_scenario(tmp_path, call, monkeypatch):
 REFUSED = [
     (("--tolerance", "1e-12", "-b", "fp16,bf16"), "model 'lorenz96' has an error of"),
     (("--tolerance", "1e-3", "--by", "stages"), "did you mean 'stage'"),
-    (("--tolerance", "1e-3", "--rounds", "loads"), "known: operations, everything"),
+    (("--tolerance", "1e-3", "--rounds", "loads"), "accepted: operations, everything"),
     (("--tolerance", "1e-3", "--inputs", "x.npz"), "which says itself what its model is given"),
-    (("--tolerance", "1e-3", "--output", "height"), "accepted: one of"),
+    (("--tolerance", "1e-3", "--output", "height"), "--output 'height' is unknown; accepted: wave"),
     (("--tolerance", "1e-3", "--set", "lorenz96.dais=2"), "did you mean"),
 ]
 

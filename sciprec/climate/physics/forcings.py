@@ -276,7 +276,8 @@ def _names_read(kernel: Callable) -> _Read | None:
         tree = parse(textwrap.dedent(inspect.getsource(kernel)))
     except (OSError, TypeError, SyntaxError):
         return None
-    first, names, owners, written = kernel.__code__.co_firstlineno - 1, {}, set(), []
+    first, owners, written = kernel.__code__.co_firstlineno - 1, set(), []
+    names: dict[tuple[str, str], int] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
             names.setdefault((node.value.id, node.attr), first + node.lineno)

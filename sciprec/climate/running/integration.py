@@ -403,8 +403,9 @@ class Run:
             forced = None
             if self._whole.forcing is not None and self.request.scheme.levels > 1:
                 forced = self._whole.forcing.state()
-            more = timed, seen, ladder, statistics, forced
-            saved = Saved(*done, kernel_states(self.kernels), *more)
+            saved = Saved(
+                *done, kernel_states(self.kernels), timed, seen, ladder, statistics, forced
+            )
             self.checkpoints.save(saved, last)
 
     def advance(self, count: int) -> None:
@@ -446,8 +447,7 @@ class Run:
         """Make some steps after those before; the processor seconds that they took."""
         if self.observer is None:
             return self._stepping.advance(self.levels, before, count)
-        both = self._stepping, self._whole
-        return self.observer.advance(*both, self.levels, before, count)
+        return self.observer.advance(self._stepping, self._whole, self.levels, before, count)
 
     @property
     def days(self) -> float:

@@ -33,13 +33,17 @@ NOT_AGAIN = "lost updates: scales are dynamic, and steps may be made again"
 class Stepping(Protocol):
     """What makes steps, on one thread or several, in one arithmetic or several."""
 
+    def advance(self, levels: list[Level], before: int, count: int) -> float:
+        """So many steps after those before; the processor seconds that they took."""
+        ...
+
+
+class SteppingAlone(Stepping, Protocol):
+    """What makes steps on one thread, perhaps under a forcing."""
+
     @property
     def forcing(self) -> HeldForcing | None:
         """The forcing of a user, or None."""
-        ...
-
-    def advance(self, levels: list[Level], before: int, count: int) -> float:
-        """So many steps after those before; the processor seconds that they took."""
         ...
 
 
@@ -113,7 +117,7 @@ class Observer:
             self.drifting.drift.initial = state.astype(np.float64) - exact
 
     def advance(
-        self, stepping: Stepping, whole: Stepping, levels: list[Level], before: int, count: int
+        self, stepping: Stepping, whole: SteppingAlone, levels: list[Level], before: int, count: int
     ) -> float:
         """So many steps after those before, looking at some; the processor seconds of the steps.
 

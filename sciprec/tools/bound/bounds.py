@@ -91,6 +91,7 @@ class Bound(Shown):
         """
         title = f"Bound of the error of '{self.kernel}' in {self.backend}"
         summary = self._summary()
+        assert summary.listing is not None
         return write_listed(
             path, title, f"{self.verdict}.", {"Bounds": summary.listing}, summary.notes
         )

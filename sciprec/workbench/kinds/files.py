@@ -122,10 +122,10 @@ def _from_its_folder(content: dict[str, Any], folder: Path) -> dict[str, Any]:
         names = table.get("backends")
         if isinstance(names, list):
             table["backends"] = [_from(folder, name) for name in names]
-    table = content.get(SWEEP)
-    choices = table.get("backends") if isinstance(table, dict) else None
-    if isinstance(choices, list):
-        table["backends"] = [
+    swept_keys = content.get(SWEEP)
+    choices = swept_keys.get("backends") if isinstance(swept_keys, dict) else None
+    if isinstance(swept_keys, dict) and isinstance(choices, list):
+        swept_keys["backends"] = [
             [_from(folder, name) for name in names] if isinstance(names, list) else names
             for names in choices
         ]
@@ -160,7 +160,7 @@ def parse_scenarios(content: dict[str, Any], origin: str = "scenario") -> tuple[
     for each in contents:
         result = examined(each)
         wrong |= dict.fromkeys(result.complaints)
-        scenarios.append(result.scenario)
+        scenarios += [result.scenario] if result.scenario is not None else []
     if wrong:
         raise InputError("\n".join(f"{origin}: {text}" for text in wrong))
     return tuple(scenarios)
