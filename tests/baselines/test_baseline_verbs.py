@@ -357,7 +357,7 @@ OPTION = "-- price --payoff call --strike 9 --maturity 1"
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("-b fp32 -- bench precision", "options of scenarios, kernels or batches were given besi"),
+        ("-b fp32 -- bench precision", "options of scenarios, kernels or batches were given with"),
         ("-- bench", "a benchmark is named by one word: `-- bench precision`"),
         ("-- bench precisio", "unknown benchmark 'precisio'; known: precision, "),
         ("-- run x", "'x' was given behind 'run'; one scenario or kernel at a time, or"),
