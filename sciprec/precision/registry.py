@@ -11,7 +11,7 @@ from sciprec.foundation.loading import load_plugins
 
 
 class Named(Protocol):
-    """What has a name."""
+    """An object with a name."""
 
     @property
     def name(self) -> str: ...

@@ -328,9 +328,9 @@ def steady_lag(
 
 
 _SMALL_LOSS, _MEAN_SMALL = {True: 0.5, False: 0.62}, 1.0 / 6.0
-"""What truncated updates by increments below a third of a unit lose on average, with a carry and
-with other coefficients (docs/reference/compensation.md), and the mean increment, in units in the
-last place.
+"""The mean loss of truncated updates by increments below a third of a unit, with a carry and with
+other coefficients (docs/reference/compensation.md), and the mean increment, in units in the last
+place.
 """
 
 

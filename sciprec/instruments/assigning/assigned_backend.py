@@ -23,7 +23,7 @@ class AssignedBackend(HandedBackend):
 
     @property
     def assignment(self) -> Assignment:
-        """What makes its kernels."""
+        """The assignment that makes its kernels."""
         return cast("Assignment", self.maker)
 
     def __eq__(self, other: object) -> bool:

@@ -365,7 +365,7 @@ def _named(given: Any) -> str:
 
 
 def _said(place: Place) -> dict[str, Any]:
-    """What a place has, as plain data."""
+    """The settings of a place, as plain data."""
     nothing = asdict(Place(place.by))
     said = {k: v for k, v in asdict(place).items() if v != nothing[k]}
     if place.calls:

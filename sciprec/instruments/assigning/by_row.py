@@ -227,7 +227,7 @@ class ByAnyRow(ByRow):
 
 
 def _limit(b, size, limit, row):
-    """What a result beyond the range becomes; an infinite one what the format makes of that."""
+    """The limit for a result beyond the range; the format decides on an infinite one."""
     infinite = b.fcmp_ordered("==", size, V64.constant(float("inf")))
     return b.select(infinite, constant_at(b, row, rows.INFINITE), limit)
 
@@ -237,7 +237,7 @@ def _bit(b, word, number: int):
 
 
 def _number(row) -> tuple | int:
-    """What a row is known by in the function that is compiled."""
+    """The identity of a row in the function that is compiled."""
     number = getattr(row, "number", None)
     return id(row) if number is None else (number,)
 

@@ -22,7 +22,7 @@ from sciprec.precision.compiled import cache_files
 SCHEMA = 1
 _KEYS = ("schema", "name", "by", "default", "rounds", "format")
 ROUNDS = ("operations", "everything")
-"""What of a kernel has formats: its operations alone, or loads, arguments and comparisons too."""
+"""Parts of a kernel with formats: operations alone, or loads, arguments and comparisons too."""
 _OF_PLACE = ("function", "file", "line", "column", "text", "variable", "source", "names",
              "twin", "twins")  # fmt: skip
 _WHOLE = ("line", "column", "twin", "twins")
@@ -67,7 +67,7 @@ def _toml(value: Any) -> str:
 
 @dataclass(frozen=True)
 class Read:
-    """What a file says.
+    """The content of an assignment's file.
 
     Attributes:
         by, default, name: see `Assignment`.
@@ -85,7 +85,7 @@ class Read:
 
 
 def read(path: str | Path) -> Read:
-    """What the file of an assignment says.
+    """Read the file of an assignment.
 
     Raises:
         InputError: it cannot be read, with what is wrong in it.
@@ -109,7 +109,7 @@ def read(path: str | Path) -> Read:
 
 
 def parsed(content: dict[str, Any], name: str) -> Read:
-    """What the content of a file says.
+    """Check the content of an assignment's file.
 
     Args:
         name: where it says none.
@@ -233,7 +233,7 @@ def keep(digest: str, content: dict[str, Any]) -> None:
 
 
 def kept(digest: str) -> Read | None:
-    """What the assignment of this digest says; None where it was not kept, or what was is damaged
+    """The kept content of the assignment of this digest; None where it was not kept, or is damaged
     by now.
     """
     if digest not in _kept:

@@ -1,4 +1,4 @@
-"""What an assignment means for a kernel: the arithmetic of every row of its program."""
+"""The meaning of an assignment for a kernel: the arithmetic of every row of its program."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ class Matching:
         return replace(place, file=found.pop()) if len(found) == 1 else place
 
     def _of_function(self, place: Place | Call) -> list[Origin]:
-        """What stands in a place's function, calls where it is one."""
+        """The origins in a place's function: those of calls where the place is a call."""
         known = self._calls if isinstance(place, Call) else self._origins
         return [o for o in known if o.function == place.function and is_in(o.file, place.file)]
 

@@ -61,7 +61,7 @@ def met_places(digest: str) -> set[Place]:
 
 
 def kernels_of(digest: str) -> list[Matching]:
-    """What an assignment means for the kernels of this run; none outside of one."""
+    """Matchings of an assignment with kernels of the current run; none outside of a run."""
     own = _own.get()
     return [] if own is None else own.kernels.get(digest, [])
 

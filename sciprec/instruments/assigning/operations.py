@@ -65,7 +65,7 @@ class AssignedOperations(Operations):
 
     @property
     def careful(self) -> AssignedOperations:
-        """What operations on arrays use: themselves."""
+        """The operations for arrays: these themselves."""
         return self
 
     def draw(self, b, role: Native, key, salt: int = 0) -> dict:
@@ -218,7 +218,7 @@ class OperationsByRow(AssignedOperations):
         return role.from_binary64(b, self._by_class(b, key, evaluated), row=key)
 
     def _by_class(self, b, row, evaluated: Callable[[int], ir.Value]):
-        """What `evaluated` gives in the way that the row's format wants."""
+        """The result of `evaluated`, in the way that the row's format wants."""
         ways = (rows.WIDE, rows.NARROW, rows.DIRECTED)
         ways = ways if self.compute.layout == rows.ANY else ways[:2]
         after, found = b.append_basic_block("evaluated"), []

@@ -28,8 +28,8 @@ def chain_of(program: Program, row: Row) -> list[Origin]:
 
 
 def key_of(program: Program, row: Row, origin: Origin, by: str) -> tuple:
-    """What rows of one line, operation, variable, function or call have in common; the last item
-    is what it is called: what is done in the engine's own kernels by the call of them.
+    """The key that rows of one line, operation, variable, function or call share; its last item
+    is its name. Rows in the engine's own kernels have the key of the call of them.
     """
     if by == "line":
         return origin.file, origin.line, origin.function, f"line {origin.line}"

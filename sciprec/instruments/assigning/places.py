@@ -77,7 +77,7 @@ class Place:
     calls: tuple[Call, ...] = ()
 
     def key(self, file: str = "") -> Hashable:
-        """What the place is called in an assignment for a kernel of this file; "" for several."""
+        """The name of the place in an assignment for a kernel of this file; "" for several."""
         here = not self.file or bool(file) and is_in(file, self.file)
         elsewhere = "" if here else f"{self.file}:"
         if self.by == "line":

@@ -122,7 +122,7 @@ class InRows(Numbers):
         return _Rows(partial(self._place, program))
 
     def _place(self, program: Program, site: int) -> Hashable:
-        """What sites of one row have in common, in one function: all of it in the engine's."""
+        """The key that sites of one row share in a function: one for all of the engine's own."""
         origin = program.origins[site]
         if origin.of_engine or self.by in ("function", "call"):
             return ""

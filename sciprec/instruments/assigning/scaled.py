@@ -214,7 +214,7 @@ class ScalableInFormat:
         self.entry(table.ctypes.data, *args)
 
     def room_for(self, *args: Any) -> np.ndarray:
-        """What `run_columns` takes to copy the columns of such arguments into."""
+        """The memory that `run_columns` takes to copy the columns of such arguments into."""
         most = max(a.size for a in args if isinstance(a, np.ndarray))
         return np.empty((len(args), most), np.float32)
 
@@ -263,7 +263,7 @@ class Scalable:
     def table(
         self, arithmetic: Arithmetic, exponents: Sequence[int], small: str = CLIPPED
     ) -> np.ndarray:
-        """What `run` takes: the rows of an arithmetic at scales 2^k, one k for each place."""
+        """The table for `run`: the rows of an arithmetic at scales 2^k, one k for each place."""
         known = {
             k: rows.row_of(shifted(arithmetic, k, small), rows.NEAREST) for k in set(exponents)
         }

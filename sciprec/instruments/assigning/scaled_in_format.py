@@ -151,7 +151,7 @@ class _Operations(AssignedOperations):
 
 
 def variant(arithmetic: Arithmetic) -> Variant:
-    """What operations of an arithmetic do with rows."""
+    """The use that operations of an arithmetic make of rows."""
     return Variant(f"scaled, {arithmetic.format.name}", _ROW_BYTES)
 
 

@@ -1,4 +1,4 @@
-"""What a scaling is: scales of a model's places, powers of two, and the arithmetic that they move.
+"""Scalings: scales of a model's places, powers of two, and the arithmetic that they move.
 
 A scale 2^k of a place shifts the least and the greatest exponent of its format by -k and changes
 nothing else: the bits are those of multiplying what is made there by 2^k, keeping it in the format,

@@ -36,7 +36,7 @@ class Stage:
 
     @property
     def as_places(self) -> list[Place]:
-        """What an assignment gives a format to."""
+        """The places of an assignment that give this stage its format."""
         text = " ".join(self.operations)
         return [
             Place("stage", function, file, text=text, variable=self.name, names=" ".join(names))

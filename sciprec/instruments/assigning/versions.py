@@ -107,7 +107,7 @@ class Versions:
 
 
 class _Integers:
-    """What of a function looks as if it were made of integers alone.
+    """Parts of a function that look as if they were made of integers alone.
 
     Args:
         tree: as it is generated.

@@ -1,4 +1,4 @@
-"""What a kernel calls at its carried sums: what each was to add, and what its additions lost.
+"""Functions that a kernel calls at its carried sums: each addend, and what its addition lost.
 
 r = (x + d) - stored, of what is carried x and what is to be added d, by TwoSum in binary64. Of an
 array up to `ELEMENTS` elements are followed, evenly apart; each has its own sums of r and d. A sum
@@ -170,7 +170,7 @@ def _asked_number(x, sign, place):
 
 
 def stored(x, array, index, place):
-    """What a sum has stored: a number, in a variable or an array, or an array."""
+    """The stored value of a sum: a number, in a variable or an array, or an array."""
     raise NotImplementedError
 
 

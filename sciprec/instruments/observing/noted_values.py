@@ -1,4 +1,4 @@
-"""What a kernel with notes calls: values of its variables and lines, kept pass by pass.
+"""Functions that a kernel with notes calls: its variables' and lines' values, pass by pass.
 
 One recording of the process is under way at a time. Values are copied, and nothing else is done
 with them here: a lifted kernel may run in another rounding mode of the processor.
@@ -36,7 +36,7 @@ _table, _values = reached(_TABLE), reached(_VALUES)
 
 @dataclass
 class Recording:
-    """What was noted in a run.
+    """The values noted in a run.
 
     Attributes:
         steps: numbers of the steps that were noted: passes of the kernel's outermost loops from 1
@@ -54,7 +54,7 @@ class Recording:
     count: int = 0
 
     def values(self, place: int, step: int) -> np.ndarray:
-        """Those of a place in a step; empty where it gave none."""
+        """The values of a place in a step; empty where it gave none."""
         found = self.chunks.get((place, step), [])
         return np.concatenate(found) if found else np.empty(0)
 
@@ -91,7 +91,7 @@ _BEGUN, _FULL, _ENDED = range(3)
 
 @ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64)
 def _told(event, place):
-    """What a kernel tells the recording."""
+    """Take an event that a kernel tells the recording."""
     if _under_way:
         recording = _under_way[-1]
         if event == _BEGUN:
@@ -217,7 +217,7 @@ def _number(x, place):
 
 
 def content(x, place):
-    """What a variable holds when a step ends, if it is an array."""
+    """The content of a variable when a step ends, if it is an array."""
     raise NotImplementedError
 
 

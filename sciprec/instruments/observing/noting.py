@@ -39,7 +39,7 @@ LINE = "line:"
 
 @dataclass(frozen=True)
 class Watched:
-    """What is watched of a kernel: a variable, or a line.
+    """A variable or a line of a kernel that is watched.
 
     Args:
         text: as it was asked for.
@@ -53,7 +53,7 @@ class Watched:
 
     @classmethod
     def read(cls, text: str) -> Watched:
-        """What "h" or "line:38" names.
+        """Read the name of a variable, as "h", or of a line, as "line:38".
 
         Raises:
             InputError: the number of a line is none.
@@ -250,7 +250,7 @@ class _Continues(_Exits):
     """The statements that leave a pass of a loop."""
 
     def visit_For(self, node):
-        """Those of an inner loop leave that."""
+        """Leave an inner loop as it is: its `break` and `continue` stay inside."""
         return node
 
     visit_While = visit_For

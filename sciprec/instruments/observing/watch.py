@@ -1,5 +1,5 @@
-"""What an instrumented kernel calls: new arrays filled, indices and integers checked, steps
-counted.
+"""Functions that an instrumented kernel calls: new arrays filled, indices and integers checked,
+steps counted.
 
 One table of the process holds what is asked for and what was found. Places are numbers; see
 `watching`. Its address is a constant of the compiled code, which is not kept on disk.
@@ -22,7 +22,7 @@ from numba.extending import intrinsic, overload
 from sciprec.precision.elementary.bits import bits
 
 ALONE, ZERO, NAN, LARGEST, SMALLEST = range(5)
-"""What the chosen place's arrays are filled with; all others are filled with ones."""
+"""Fillings of the chosen place's arrays; all other arrays are filled with ones."""
 PLACES = 1 << 16
 """How many places a check can have."""
 _PLACE, _FILLING, _STEPS, _OVERRUN, _OVERFLOWN, _READ, _MOST, _LONGEST = range(8)
@@ -68,7 +68,7 @@ class Overflow:
 
 @dataclass(frozen=True)
 class Seen:
-    """What was seen in a run.
+    """The findings of one run.
 
     Attributes:
         reached: places where arrays were made.

@@ -118,7 +118,7 @@ class PairLifted(Lifted):
         return tuple(_taken(name, argument, known, low) for name, argument, low in every)
 
     def entered(self, taken: tuple) -> Any:
-        """What the compiled kernel gives for these."""
+        """Call the compiled kernel with arguments that were taken before."""
         table = np.zeros((len(self._program.layout.rows) + 1, _ROW_WORDS), np.int64)
         result, _ = self._enter(self.dispatcher, (table.ctypes.data, *taken))
         return result

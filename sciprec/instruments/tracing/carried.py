@@ -34,7 +34,7 @@ def carrying(tree: ast.FunctionDef) -> set[int]:
 
 
 def _state(loop: ast.For | ast.While, statements: list[ast.stmt]) -> set[str]:
-    """What a loop reads before it writes it."""
+    """Names that a loop reads before it writes them."""
     read = _read(loop.test) if isinstance(loop, ast.While) else set()
     settled: set[str] = set()
     state: set[str] = set()

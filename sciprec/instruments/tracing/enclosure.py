@@ -86,7 +86,7 @@ class Enclosure(Companion):
         return self.number(b, rounded, *interval)
 
     def compared(self, b, sign: str, x, y, tested, row):
-        """What a comparison of tested values decides; note one that the intervals do not confirm.
+        """Decide a comparison of tested values; note one that the intervals do not confirm.
 
         x* - y* = near + rest + (mx - my) +- (rx + ry), where near + rest = x - y.
         """

@@ -72,7 +72,7 @@ class TracedOperations(Operations):
 
     @property
     def careful(self) -> TracedOperations:
-        """What operations on arrays use: themselves."""
+        """The operations for arrays: these themselves."""
         return self
 
     def dtype_of(self, narrow: bool) -> types.Type:

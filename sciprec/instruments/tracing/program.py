@@ -169,7 +169,7 @@ class _Dtypes(ast.NodeTransformer):
     """Puts the dtypes of numbers with companions where arrays of floats are made."""
 
     def visit_Call(self, node):
-        """What makes an array, asks for a type, or computes an index."""
+        """Rewrite a call that makes an array, asks for a type, or computes an index."""
         self.generic_visit(node)
         called = getattr(node.func, "id", "")
         if called in PLACES.values():  # follows the tested run
@@ -233,7 +233,7 @@ class Companions(Numbers):
 
     @property
     def variant(self) -> Variant:
-        """What operations do with rows."""
+        """The use that operations make of rows."""
         return Variant(self.technique, row_bytes(TECHNIQUES[self.technique], self.lanes))
 
     def imports(self, backend: Backend) -> str:

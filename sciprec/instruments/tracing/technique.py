@@ -42,7 +42,7 @@ class Companion:
         return b.extract_value(x, 0)
 
     def beside(self, b, x):
-        """What is beside it."""
+        """The value beside the tested one."""
         return b.extract_value(x, 1)
 
     def with_value(self, b, x, value):
@@ -160,11 +160,11 @@ class Companion:
     # ---- notes, of those that make some --------------------------------------------------------
 
     def compared(self, b, sign: str, x, y, tested, row):
-        """What a comparison decides: as that of tested values does."""
+        """Decide a comparison: as the tested values do."""
         return tested
 
     def stepped(self, b, function, x, tested, row):
-        """What a function is that is constant between steps: that of the tested value."""
+        """The value of a function that is constant between steps: that of the tested value."""
         return tested
 
     def signed(self, b, x, row, of_zero: bool = False):

@@ -171,7 +171,7 @@ class Twin(Companion):
         return b.select(_is(b, treatment, rows.HELD), held, treated)
 
     def compared(self, b, sign: str, x, y, tested, row):
-        """What a comparison of numbers decides; note whether the exact ones compare otherwise,
+        """Decide a comparison of numbers; note whether the exact ones compare otherwise,
         which a row may ask to decide, until the run has come to its stop.
         """
         (u, u_low), (v, v_low) = self.pair(b, x), self.pair(b, y)
@@ -212,8 +212,8 @@ class Twin(Companion):
         return b.and_(near, b.fcmp_ordered(">", slack, zero))
 
     def stepped(self, b, function, x, tested, row):
-        """What a function is that is constant between steps; note whether the exact value is on
-        another one.
+        """The value of a function that is constant between steps; note whether the exact value is
+        on another one.
         """
         high, low = self.pair(b, x)
         exact = function(high)
@@ -542,7 +542,7 @@ def _times(b, x, y):
 
 
 def _underflown(b, size, nothing):
-    """What a result may miss whose low number underflows; nothing where an operand is zero."""
+    """The error of a result whose low number underflows; nothing where an operand is zero."""
     small = b.fcmp_ordered("<", call(b, "fabs", size), V64.constant(SMALL))
     small = b.and_(small, b.not_(nothing))
     return b.select(small, V64.constant(UNDERFLOWN), V64.constant(0.0))

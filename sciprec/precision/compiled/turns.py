@@ -15,7 +15,7 @@ from sciprec.precision.compiled.cache_files import make_folder
 LONGEST_WAIT = 120.0
 """Seconds after which a process makes for itself what another one has not finished."""
 TAKEN = (errno.EACCES, errno.EAGAIN, errno.EDEADLK)
-"""What a system says of a lock that somebody else holds."""
+"""Error numbers that a system gives for a lock that somebody else holds."""
 _LOOK_SECONDS = 0.02
 _FAR = 1 << 30  # on Windows locked bytes cannot be read
 

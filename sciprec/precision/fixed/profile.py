@@ -21,7 +21,7 @@ _NO_OPERATIONS = ("returned", "prange", "viewed")
 
 @dataclass(frozen=True)
 class Profile:
-    """What a run of a kernel did, one row per operation and chain of calls (see `layout.Row`).
+    """The counts of a kernel's run, one row per operation and chain of calls (see `layout.Row`).
 
     Attributes:
         sites: the operations of the source.
@@ -62,7 +62,7 @@ class Profile:
 
 
 def _executed(named: str, parts: list[int]) -> Iterator[tuple[str, int]]:
-    """What one operation of a source ran, and how often, from how often each row was noted."""
+    """Yield the machine operations that one operation of a source ran, with the number of each."""
     operation = operation_named(named)
     made, *operands = parts
     if operation.name == "pow" and "(" in named:  # products, and in the last row a quotient

@@ -27,7 +27,7 @@ _NOISE = 44  # numbers this many powers of two below the largest are binary64's 
 
 @dataclass(frozen=True)
 class Place:
-    """What fixed point did at one operation of the source, over all chains of calls.
+    """Saturations and short results at one operation of the source, over all chains of calls.
 
     Attributes:
         function, line, column, operation, text: where and what.
@@ -55,7 +55,7 @@ class Place:
 
 
 class _Facts:
-    """What is known of the rows of a program whatever numbers they meet.
+    """Facts about the rows of a program that hold for all numbers.
 
     Attributes:
         bits, headroom: (rows,), of each row's format.

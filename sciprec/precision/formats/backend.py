@@ -83,7 +83,7 @@ class Arithmetic:
             raise InputError(f"'{fmt.name}': {wrong}")
 
     def __repr__(self) -> str:
-        """What makes it, in generated modules; the virtual precision where there is one."""
+        """The call that makes it, for generated modules; the virtual precision where it has one."""
         values = [(f.name, getattr(self, f.name)) for f in fields(self)]
         given = [(name, value) for name, value in values if name != "virtual_bits" or value]
         return f"Arithmetic({', '.join(f'{name}={value!r}' for name, value in given)})"

@@ -35,7 +35,7 @@ _STATE = (
 
 @dataclass(frozen=True)
 class FixedPointReport:
-    """What fixed point did in the calls so far.
+    """Saturations and short results of fixed point in the calls so far.
 
     Attributes:
         places: one for each operation.
@@ -84,8 +84,8 @@ class FixedPointReport:
 
 
 def fixed_point_summary(kernels, worst: int = 10) -> dict | None:
-    """What fixed point did in all calls of some lifted kernels, as plain data; None where none of
-    them is in fixed point.
+    """Sum up what fixed point did in all calls of some lifted kernels, as plain data; None where
+    none of them is in fixed point.
 
     Args:
         kernels: lifted kernels, in a list.
@@ -235,14 +235,14 @@ class FixedLifted(Lifted):
         return other
 
     def report(self) -> FixedPointReport:
-        """What happened so far: saturations, and where bits are short."""
+        """Report saturations so far, and where bits are short."""
         with self._state:
             places = () if self.units is None else self.units.places(self._saturated, self._invalid)
             counts = self._calls, self._adaptations, self._careful_calls
             return FixedPointReport(places, *counts, idle_roles([self]))
 
     def state(self) -> dict[str, np.ndarray]:
-        """What the next call and the report depend on; nothing before the first call.
+        """The arrays that decide the next call and the report; none before the first call.
 
         Returns:
             largest (rows,), the sizes that units are made for; met (2, n), places in the table of
@@ -438,7 +438,7 @@ class FixedLifted(Lifted):
 
 @dataclass
 class _Room:
-    """What one call at a time takes for itself: the units' table, and what it saves."""
+    """The memory of one call: the table of its units, and the numbers that it saves."""
 
     table: np.ndarray = field(default_factory=lambda: np.empty(0))
     saved: list = field(default_factory=list)

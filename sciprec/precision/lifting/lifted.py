@@ -127,7 +127,7 @@ class Lifted(Shown):
         return _restored, (self._lift_again, carried, self._kept_state())
 
     def _kept_state(self) -> dict:
-        """What the next call depends on, by attribute."""
+        """The attributes that decide the next call, by name."""
         return {"_calls": self._calls}
 
     def _run(self, args):
@@ -138,7 +138,7 @@ class Lifted(Shown):
         return self._enter(self.dispatcher, args)
 
     def _made_proof(self, program: Program) -> Proof | None:
-        """What finds out whether loads have to round, where these take time."""
+        """A test for whether loads have to round, where rounding them takes time."""
         backend = self.backend
         if not program.proves or backend.random or backend.fixed or backend.storage.native:
             return None
@@ -198,7 +198,7 @@ class Lifted(Shown):
             return recorder.run(taken, self._enter)
 
     def _made_recorder(self) -> Recorder:
-        """What profiles this kernel, made once."""
+        """The recorder that profiles this kernel, made once."""
         with self._lock:
             if self._recorder is None:
                 truth, build = resolve_backend("fp64"), self._program.build
@@ -507,7 +507,7 @@ def idle_roles(kernels: Sequence[Any]) -> str:
 
 
 def lifted_summary(lifted: Lifted, kinds: Iterable[tuple], met: tuple[str, ...]) -> Summary:
-    """What is shown of a lifted kernel at a prompt and in a notebook; nothing is compiled for it.
+    """Sum up a lifted kernel for a prompt or a notebook; nothing is compiled for it.
 
     Args:
         lifted: the kernel.

@@ -1,5 +1,4 @@
-"""Operations on whole arrays: the scalar operation on each element, with NumPy's broadcasting.
-"""
+"""Operations on whole arrays: the scalar operation on each element, with NumPy's broadcasting."""
 
 from __future__ import annotations
 
@@ -71,7 +70,7 @@ def mapped(ops, kind, key):
 
 
 def stored(ops, target, kind, key):
-    """What is stored when an array is assigned to (part of) the array `target`."""
+    """Decide how an array is stored when it is assigned to (part of) the array `target`."""
     held = complex_numbers.carrier_of(ops) if is_complex(kind.dtype) else ops.carrier
     placed = isinstance(target, types.Array)
     result = (Rounded if placed else types.Array)(held, kind.ndim, "C")

@@ -122,8 +122,8 @@ def _define(ops: Operations, context, module, name: str, kinds) -> None:
 
 
 def _placed(ops: Operations, context, b, what: str, operands):
-    """What code with rows asks for (see `shared_rows`): after numbers it gives a row's address and
-    the variable of its marks.
+    """Emit the answer to a question of code with rows (see `shared_rows`): its operands end with a
+    row's address and the variable of its marks.
     """
     first, _, name = what.partition(" ")
     if first == "literal":
@@ -142,7 +142,7 @@ def _placed(ops: Operations, context, b, what: str, operands):
 
 
 def _value(ops: Operations, context, b, what: str, of: str, operands):
-    """What is asked for, in an arithmetic."""
+    """Emit the answer to a question about values, in an arithmetic."""
     role = ops.compute
     if what in _FROM_ROLE:
         return getattr(role, what)(b, *operands)

@@ -332,7 +332,7 @@ def kept(ops: Operations):
 
 
 def filling(ops: Operations):
-    """What np.full fills with, in NumPy's type: binary64 (exactly) for floats."""
+    """The number that np.full fills with, in NumPy's type: binary64 (exactly) for floats."""
 
     def resolve(typingctx, key, x):
         kind = types.unliteral(x)

@@ -1,5 +1,5 @@
-"""What the engine's own kernels choose by the type of numbers, real or complex: in lifted kernels,
-in plain Numba and in Python.
+"""Functions that choose by the type of numbers, real or complex, for the engine's own kernels: in
+lifted kernels, in plain Numba and in Python.
 """
 
 from __future__ import annotations

@@ -132,7 +132,7 @@ class Steps:
         return Number(self, self.ops.rounded_number(self.b, value, self.role))
 
     def bound(self, name: str) -> Number:
-        """What numbers are compared with, or scaled by, in the format: see `BOUNDS`."""
+        """A limit to compare numbers with, or to scale them by, in the format: see `BOUNDS`."""
         return Number(self, self.ops.bound(self.b, name, self.role))
 
     def choose(self, condition: Truth, first: Number, second: Number) -> Number:

@@ -78,7 +78,7 @@ class Evaluation:
         return keys.intrinsic_of(arity, self.key_type, resolve, self.variant.row_bytes)
 
     def draw(self, b, role: Native, key, salt: int = 0) -> dict:
-        """What a rounder takes besides operands: the random bits of a stochastic rounding, or
+        """A rounder's arguments besides operands: the random bits of a stochastic rounding, or
         the address of a row (`salt` numbers further draws and rows; 1 to 3 are the operands').
         """
         if role.placed:
@@ -231,7 +231,7 @@ class Evaluation:
         return view.with_sign(b, view.to_float(b, size), b.and_(view.to_word(b, y), sign))
 
     def in_unit(self, b, value, key):
-        """What is stored as it is, in the unit of its array."""
+        """Note a value that is stored as it is, in the unit of its array."""
         return self.storage.noted(b, value, **self.draw(b, self.storage, key))
 
     def emit_product(self) -> Callable:

@@ -81,7 +81,7 @@ class _Fusing(Rewrite):
                 waiting = {}
 
     def _expression(self, instruction, waiting: dict) -> _Expression:
-        """What ends in an operation: it and those of its operands that become parts of it."""
+        """The expression that ends in an operation, with operands that become parts of it."""
         call, intrinsic = instruction.value, self._called(instruction.value)
         kinds, ops = self.calltypes[call].args, intrinsic.of_elements.careful
         operation = intrinsic.of(ops)

@@ -106,7 +106,7 @@ class Operations(Evaluation):
 
     @property
     def careful(self) -> Operations:
-        """What operations on arrays use: ends of a range are enforced where they are met."""
+        """The operations for arrays: they enforce the ends of a range where these are met."""
         wanted = of_arrays(self.variant)
         same = wanted == self.variant
         return self if same else operations(self.backend, self.word, wanted.name)
@@ -123,7 +123,7 @@ class Operations(Evaluation):
         return made
 
     def _of_row(self, name: str):
-        """What a row of the table says of an operation on numbers."""
+        """The intrinsic that a row of the table gives for an operation on numbers."""
         row = OPERATIONS.get(name)
         if row is None:
             row = OPERATIONS.get(name.removeprefix("i"), NOTHING)

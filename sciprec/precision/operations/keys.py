@@ -196,7 +196,7 @@ def intrinsic_of(arity: int, kind: types.Type | None, resolve: Callable, row_byt
 
 
 def _at_row(resolved, row_bytes: int):
-    """What was resolved for a row's address, for an address and the number of a row."""
+    """Turn a function resolved for a row's address into one for an address and a row's number."""
     signature, emit = resolved
 
     def codegen(context, b, given, args):

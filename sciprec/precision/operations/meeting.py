@@ -27,7 +27,7 @@ _NOTHING, _WORD = ir.VoidType(), ir.IntType(32)
 
 
 def new_counters() -> np.ndarray:
-    """What threads count by: arrivals, and whether one of them will not come any more."""
+    """New counters of a meeting of threads: arrivals, and whether a thread has given up."""
     return np.zeros(2, np.int64)
 
 
@@ -101,7 +101,7 @@ _give_way = _calling("sched_yield" if hasattr(os, "sched_yield") else "", _WORD)
 
 @helper(forceinline=True)
 def compiled_meet(counters, parties):
-    """What `meet` becomes in a compiled kernel."""
+    """The form of `meet` in a compiled kernel."""
     if parties > 1:
         last = (_arrive(counters, ARRIVED) // parties + 1) * parties
         looks = 0

@@ -161,8 +161,8 @@ class Operation:
 
     @property
     def functions(self) -> tuple:
-        """What a kernel calls the operation by, as far as this Python and NumPy have it; of SciPy,
-        as soon as somebody has imported it.
+        """The functions that a kernel may call the operation by, as far as this Python and NumPy
+        have them; those of SciPy as soon as somebody has imported it.
         """
         modules = _MODULES | {"special": sys.modules.get("scipy.special")}
         named = [name.rpartition(".") for name in self.called.split()]
@@ -352,7 +352,7 @@ def operation_called(function) -> Operation | None:
 
 @lru_cache(4)
 def _called(special: ModuleType | None, operations: tuple[int, ...]) -> dict[int, tuple]:
-    """What kernels call the operations by, each function with its operation, by the function's id;
+    """Map the id of each function that kernels may call to the function and its operation;
     made again where SciPy's functions or further operations have come.
     """
     found: dict[int, tuple] = {}

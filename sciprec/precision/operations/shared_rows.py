@@ -116,7 +116,7 @@ class RowOperations(Operations):
         return emit
 
     def in_unit(self, b, value, key):
-        """What is stored as it is, but where it is noted."""
+        """Ask for the number that is stored: the given one, which may be noted."""
         return self.ask(b, "stored", [value], key)
 
     def of_bits(self, context, b, row: Operation, value, role, key):

@@ -1,4 +1,4 @@
-"""What a kernel stores into arrays: rounded to the storage format, with its noise."""
+"""Stores of a kernel into arrays: rounded to the storage format, with its noise."""
 
 from __future__ import annotations
 
@@ -109,8 +109,8 @@ def put(ops: Operations):
 
 
 def narrowing(ops: Operations, dtype):
-    """What rounds numbers of a wide carrier for an array of float32 in the storage's direction;
-    None where the processor does it by converting them.
+    """A function that rounds numbers of a wide carrier for an array of float32 in the storage's
+    direction; None where the processor's conversion does that.
     """
     storage = ops.backend.storage
     usual = storage.fixed or storage.rule.usual

@@ -1,4 +1,4 @@
-"""What the types of operands decide in calls of functions that work on numbers and on arrays."""
+"""Choice of a call's meaning by its operands' types, for functions of numbers and of arrays."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def on_integers(arity: int):
 
 
 def code_digest(code: CodeType) -> str:
-    """What tells a method from others of its name, in every process."""
+    """A digest of a method's code, alike in every process, to tell it from others of its name."""
     facts = f"{code.co_code!r} {code.co_consts!r} {code.co_names}"
     return hashlib.sha256(facts.encode()).hexdigest()[:16]
 

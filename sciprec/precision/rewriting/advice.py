@@ -1,4 +1,4 @@
-"""What to write in place of what cannot be lifted."""
+"""Advice on how to rewrite code that cannot be lifted."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ _SPECIAL = {
 
 
 def instead_of(text: str, function) -> str:
-    """What to write in place of a call.
+    """Say what to write in place of a call.
 
     Args:
         text: the function as the kernel names it.
@@ -78,7 +78,7 @@ def instead_of(text: str, function) -> str:
 
 
 def instead_of_method(name: str) -> str:
-    """What to write in place of a method."""
+    """Say what to write in place of a method."""
     if hasattr(np.random.Generator, name):
         return _MODULES["random"]
     return (

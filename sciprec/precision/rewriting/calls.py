@@ -36,7 +36,7 @@ _NOT_KERNELS = ("numpy", "math", "cmath", "numba")
 
 
 def call(rewriter: Rewriter, node):
-    """What a call becomes: of a type, of a method, of a local function, or of something known
+    """Rewrite a call: of a type, of a method, of a local function, or of something known
     beforehand.
     """
     function = static_value(node.func, rewriter.namespace, rewriter.local)
@@ -55,7 +55,7 @@ def call(rewriter: Rewriter, node):
 
 
 def known_call(rewriter: Rewriter, node, function):
-    """What a call of a known function becomes: an operation, a reduction, a new array, a plain
+    """Rewrite a call of a known function: as an operation, a reduction, a new array, a plain
     call, or a call of another kernel; anything else is refused.
     """
     if isinstance(function, (numba.types.Number, numba.types.Boolean)):  # as a cast
@@ -70,7 +70,7 @@ def known_call(rewriter: Rewriter, node, function):
 
 
 def _rewrite_of(function) -> Callable:
-    """What rewrites the calls of a function."""
+    """The function that rewrites calls of a function."""
     if operation_called(function) is not None:
         return operation_call
     try:
@@ -516,4 +516,4 @@ _WITH_STARS = {
     plain, is_instance, library_call, counted, norm, kernel, classes.named_tuple,
     vectorized.called, vectorized.type_of_elements, complex_calls.made, complex_calls.called,
 }  # fmt: skip
-"""Those that take `*x` among the arguments, or refuse it in words of their own."""
+"""Rewriters that take `*x` among the arguments, or refuse it in words of their own."""

@@ -212,7 +212,7 @@ def _indices(element: ast.expr) -> set[str]:
 
 @dataclass
 class _Kernel:
-    """What the rules ask of a kernel's source."""
+    """A kernel's source, prepared for the questions of the rules."""
 
     tree: ast.FunctionDef
     updates: dict[ast.stmt, Contraction]
@@ -359,8 +359,8 @@ class _Kernel:
         return found
 
     def _starts(self, scope: ast.AST, update: Contraction) -> tuple[list, bool]:
-        """What a sum may be where its loop begins: the values that are assigned to it, None for
-        anything else; and whether one of them always is.
+        """The values that a sum may have where its loop begins: those that are assigned to it, None
+        for anything else; and whether one of them always is.
         """
         level = next(n for n, (_, _, owner) in enumerate(update.within) if owner is scope)
         begins, found = self._begins(update), list[ast.expr | None]()
@@ -375,7 +375,7 @@ class _Kernel:
         return found, False
 
     def _values(self, statement: ast.stmt, update, begins) -> Iterable[ast.expr | None]:
-        """What a statement may give to a sum."""
+        """Yield the values that a statement may give to a sum."""
         for node in nodes(statement):
             if isinstance(node, ast.Assign):
                 for target in node.targets:
@@ -391,8 +391,8 @@ class _Kernel:
 
 
 def _assigned(target: ast.expr, value, update: Contraction, begins) -> Iterable[ast.expr | None]:
-    """What an assignment gives to a sum: an element that is not named by the loops' indices says
-    nothing of the others.
+    """Yield the values that an assignment may give to a sum: an element that is not named by the
+    loops' indices says nothing of the others.
     """
     if isinstance(target, (ast.Tuple, ast.List)):
         items = value.elts if isinstance(value, ast.Tuple) else []

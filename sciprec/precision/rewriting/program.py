@@ -175,7 +175,7 @@ class Program:
 
     @property
     def watching(self) -> tuple[str, ...]:
-        """What the names begin with of functions that observers call."""
+        """The prefixes in the names of functions that observers call."""
         return tuple(observer.prefix for observer in self.build.observers)
 
     def hooks(self, rewriter: Rewriter) -> tuple[Hooks, ...]:
@@ -274,7 +274,7 @@ class Program:
         return OPERATIONS.get(self.operations.get(generated, ""), NOTHING)
 
     def named_functions(self) -> list[FunctionType]:
-        """What the generated module depends on and names by a row of a table only."""
+        """Functions that the generated module depends on and names by a row of a table only."""
         named = [o.rpartition(".")[2] for o in self.operations.values()]
         used = [OPERATIONS[o] for o in named if o in OPERATIONS]
         rules = [a.rule.up for a in (*self.backend.roles, *self.formats)]
@@ -511,7 +511,7 @@ class Program:
         return "\n".join([*parts, "", *self._decorated(bindings), self.entry_text])
 
     def _bindings(self) -> dict[str, str]:
-        """What names of the generated module stand for, definitions left out, as expressions."""
+        """The names of the generated module as expressions, without its definitions."""
         found: dict[str, str] = {"sp_own": self._own_arithmetic()} if self.shares else {}
         if self.rows:
             self.lay_out()

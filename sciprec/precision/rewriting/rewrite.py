@@ -395,7 +395,7 @@ class Rewriter(ast.NodeTransformer):
         return not all(f.startswith(self.program.watching) for f in called)
 
     def taken(self, node, container: ast.expr, item: ast.expr) -> ast.Call:
-        """What comes out of a container, be that an array or a tuple of the kernel's own numbers:
+        """Take an item out of a container, be that an array or a tuple of the kernel's own numbers:
         these are rounded where roles have one format, too, since it changes nothing.
         """
         if self.program.backend.mixed:
@@ -480,14 +480,14 @@ class Rewriter(ast.NodeTransformer):
         return ast.Return(self.closed(value))
 
     def closed(self, value: ast.expr | None) -> ast.expr | None:
-        """What a function gives back: in a backend with a table, its marks too."""
+        """The value that a function returns: in a backend with a table, its marks too."""
         if not self.program.rows:
             return value
         value = ast.Constant(None) if value is None else value
         return ast.Call(name(self.program.operation("closed")), [value], [])
 
     def opened(self, call: ast.expr) -> ast.expr:
-        """What a call gave, its marks taken over."""
+        """The result of a call, with its marks taken over."""
         if not self.program.rows:
             return call
         return ast.Call(name(self.program.operation("opened")), [call], [])

@@ -129,7 +129,7 @@ def _same_value(one: Any, other: Any) -> bool:
 
 
 def _steps(code: CodeType) -> Iterator[tuple[str, Any]]:
-    """What Python does, instruction by instruction: its name and what it is done with."""
+    """Yield Python's instructions for some code: the name of each, and its operand."""
     for step in dis.get_instructions(code):
         if not step.opname.startswith(_GLUE):
             jumps = step.opcode in dis.hasjrel or step.opcode in dis.hasjabs

@@ -42,7 +42,7 @@ def assignment(rewriter: Rewriter, node):
 
 
 def _value(rewriter: Rewriter, node) -> ast.expr:
-    """What an assignment stores, rewritten."""
+    """Rewrite the value that an assignment stores."""
     contraction = rewriter.contractions.get(node)
     if contraction is None:
         return rewriter.visit(node.value)
@@ -139,8 +139,8 @@ def _named(rewriter: Rewriter, value: ast.expr, before: list[ast.stmt]) -> ast.e
 def _stored(
     rewriter: Rewriter, target: ast.Subscript, container: ast.expr, value: ast.expr
 ) -> ast.Call:
-    """What is stored into an element: rounded to the storage format. In fixed point the result
-    of an operation is formed in the array's unit.
+    """Rewrite a value stored into an element: rounded to the storage format. In fixed point the
+    result of an operation is formed in the array's unit.
     """
     array = ast.unparse(target.value)
     first = _row_of_result(rewriter, value)
@@ -343,7 +343,7 @@ def comprehension(rewriter: Rewriter, node):
 
 
 def _iterated_again(rewriter: Rewriter, given: ast.comprehension, seen: ast.expr) -> ast.expr:
-    """What a comprehension runs over, for its type: it cannot be given a name there."""
+    """Write once more what a comprehension runs over, for its type: no name can stand there."""
     if not rewriter.program.backend.mixed:
         return seen
     visited = seen.args[-1] if isinstance(seen, ast.Call) else seen

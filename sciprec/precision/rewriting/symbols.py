@@ -1,4 +1,4 @@
-"""What a name in a kernel means to the engine, besides the operations (`operation`)."""
+"""The meaning of a kernel's names to the engine, besides the operations (`operation`)."""
 
 from __future__ import annotations
 

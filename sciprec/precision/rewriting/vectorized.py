@@ -39,7 +39,7 @@ def {name}({operands}):
 
 
 def element_type(function, *operands):
-    """What a function gives of elements of these; in a kernel's source, where it becomes a type."""
+    """The type of a function's result for elements of these arrays; in a kernel's source alone."""
 
 
 def is_ufunc(value) -> bool:
@@ -143,7 +143,7 @@ def broadcast(rewriter: Rewriter, node, function: FunctionType, operands: list[a
 
 
 def type_of_elements(rewriter: Rewriter, node: ast.Call, _) -> ast.expr:
-    """What a call of `element_type` becomes."""
+    """Rewrite a call of `element_type`."""
     function, *operands = (rewriter.visit(a) for a in node.args)
     prefix = [name(rewriter.key)] if rewriter.program.keyed else []
     made = name(rewriter.program.operation(f"result_type({len(operands)})"))

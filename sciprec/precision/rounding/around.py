@@ -91,7 +91,7 @@ for _own, _name in _OPERATIONS.items():
 
 @dataclass(frozen=True)
 class Variant:
-    """What the operations of a program do with rows of a table.
+    """The way in which the operations of a program use rows of a table.
 
     Args:
         name: in generated modules.

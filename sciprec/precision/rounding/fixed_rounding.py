@@ -72,7 +72,7 @@ def is_integer(value) -> bool:
 
 
 def place_of(row):
-    """What tells the rows of a function apart as it is compiled: the variable with the address of
+    """Tell the rows of a function apart as it is compiled: by the variable with the address of
     its first row, and the distance from there; None where it cannot be told.
     """
     if getattr(row, "opname", "") != "add" or not isinstance(row.operands[1], ir.Constant):
@@ -221,7 +221,7 @@ class Fixed(Native):
         add_marks(b, b.and_(b.xor(V64.to_word(b, shifted), pattern), above))
 
     def _step(self, b, row, rounded, error):
-        """What a directed rounding moves a number that was rounded to nearest; None to nearest."""
+        """The step of a directed rounding from the number rounded to nearest; None to nearest."""
         rounding = self.arithmetic.rounding
         if rounding == "rn":
             return None

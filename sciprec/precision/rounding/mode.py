@@ -121,7 +121,7 @@ def call_in_mode(word: int, arity: int):
 
 
 def _compiled(function, resolved):
-    """What was compiled for a call of a jitted function."""
+    """The compiled function for a call of a jitted function."""
     return function.dispatcher.overloads[tuple(resolved.args)]
 
 

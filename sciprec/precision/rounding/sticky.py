@@ -82,7 +82,7 @@ class Sticky(Native):
 
     @staticmethod
     def _lost(b, kept, rest, inexact, sign):
-        """What is lost of the number kept + rest and, where inexact, more."""
+        """The part lost of the number kept + rest and, where inexact, more."""
         half, halved = V64.constant(0.5), b.fmul(kept, V64.constant(0.5))
         inexact = _Condition(b, inexact)
         middle = _Condition(b, b.fcmp_ordered("==", rest, half))
@@ -204,7 +204,7 @@ class Wide(Sticky):
 
 
 def _in_last_place(b, lost, last, below, tie):
-    """What is lost where `last` holds: of a number between neighbours in binary64, that lies in the
+    """The loss where `last` holds: of a number between neighbours in binary64, that lies in the
     upper half where its nearest one in binary64 is above it, and in the middle where `tie` holds.
     """
     last, below, tie = (_Condition(b, value) for value in (last, below, tie))
