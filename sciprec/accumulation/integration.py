@@ -233,8 +233,8 @@ class Summing:
         self._looked += (d.sum(), d[same].sum(), squares, same.sum(), bits.sum(), d.size)
 
     def lost(self) -> tuple[Lost, ...]:
-        """What the updates lost: residues telescope, and the sum of all increments is exact; what
-        changes nothing is counted in the first addition of each block. Nothing where nobody looks.
+        """The loss of the updates: residues telescope, and the sum of all increments is exact;
+        updates that change nothing are counted in each block's first addition. Empty if unwatched.
         """
         if not self.looks:
             return ()

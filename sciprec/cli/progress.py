@@ -28,7 +28,7 @@ _COMPILER = "numba.core.event"
 
 
 class Waiting:
-    """What a verb does, how far it is and how long the rest may take, for a `with` statement.
+    """Show a verb's work, its progress and the time left, for a `with` statement.
 
     Whatever calls `sciprec.foundation.course.tell` on this thread meanwhile is heard. After two
     seconds a terminal has one line, cut to its width, which goes in the end; a file or a pipe gets
@@ -98,7 +98,7 @@ class Waiting:
             yield
 
     def words(self, now: float, width: int | None = None) -> str:
-        """What is shown at a time of `time.perf_counter`, cut to a width: of two parts the first
+        """The line to show at a time of `time.perf_counter`, cut to a width: of two parts the first
         one, where the rest has room.
         """
         what, far = (printable(" ".join(part.split())) for part in self._parts(now))

@@ -99,4 +99,4 @@ BACKEND_MAKERS = Later()
 NAMED_BACKENDS = Later()
 """Name of a backend whose kernels an upper room makes -> function that gives it."""
 REMEDIES = Later()
-"""What a trace is of -> function that searches what to do about its lines."""
+"""Kind of a traced model -> function that searches remedies for its lines."""

@@ -43,7 +43,7 @@ class Section:
         return f"{folder() / self.page}:{self.line}  {self.heading}"
 
     def as_dict(self) -> dict[str, str | int]:
-        """What the section is, as JSON has it."""
+        """The section as JSON has it."""
         return asdict(self)
 
 

@@ -249,7 +249,7 @@ class SourcedConversion:
 
     @property
     def constants(self) -> tuple:
-        """Those of shallow water, and 1 up to the truncation, 0 above (coefficients,)."""
+        """The constants of shallow water, and 1 up to the truncation, 0 above (coefficients,)."""
         return *self.flow.constants, primitive_factors(self.transform.truncation)[9]
 
 

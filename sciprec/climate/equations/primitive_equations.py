@@ -35,7 +35,7 @@ AIR_SET = {
     "adjust": restore_mass,
     "time_scheme": "semi_implicit_leapfrog",
 }
-"""What every set has whose state is that of the air: see `EquationSet`."""
+"""Settings shared by every set whose state is that of the air: see `EquationSet`."""
 
 
 equation_set(

@@ -60,7 +60,7 @@ class AdaptiveSteps:
 
     @property
     def system(self) -> System:
-        """What a time scheme sees on the widest rung."""
+        """The system of the widest rung, for the time scheme."""
         return self._rungs[-1].system
 
     def step(self, levels: list[Level]) -> None:
@@ -95,7 +95,7 @@ class AdaptiveSteps:
         return copy
 
     def advanced(self, state: list[Level], rung: int, before: int, count: int) -> None:
-        """So many steps on a rung."""
+        """Advance by `count` steps on a rung."""
         self._rungs[rung].advance(state, before, count)
 
     def exact(self, state: list[Level], before: int) -> list[Level]:
@@ -117,7 +117,7 @@ class AdaptiveSteps:
 
     @property
     def adapted(self) -> Adapted:
-        """What was done so far."""
+        """The rungs used so far, and when each was changed."""
         return Adapted(self.plan, self.variable, self.control.arrays()["history"])
 
 

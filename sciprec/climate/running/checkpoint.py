@@ -110,8 +110,8 @@ class Checkpoints:
         self.request = request
 
     def load(self, like: Level, statistics: TimeStatistics) -> Saved | None:
-        """What was saved, the records included; None where the run has not begun yet, or begins
-        anew: where a file of a Restart that does not last is damaged.
+        """The saved run, records included; None where the run has not begun yet, or begins anew
+        because the file of a Restart that does not last is damaged.
 
         Args:
             like: the level that the run would begin with, whose shapes and types the saved ones

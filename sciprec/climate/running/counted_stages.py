@@ -1,4 +1,4 @@
-"""What the stages of a step do, counted: operations, loads and stores of each, by the engine.
+"""Counts of the work of each stage of a step: operations, loads and stores, by the engine.
 
 The kernels run once in binary64, in instrumented copies, from the initial state; what they do
 depends on no arithmetic. Compiling the copies takes as long as compiling a model.

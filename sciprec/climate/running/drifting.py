@@ -1,4 +1,4 @@
-"""What rounding adds in one step of a run: the step again in fp64, from the run's own state."""
+"""The error that rounding adds in one step of a run: the step again in fp64, from its own state."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from sciprec.tools.monitor.summaries import Room
 
 
 def true_values(level: Level, room: Room = np.empty) -> np.ndarray:
-    """What a level stands for, in binary64: its values, and what their roundings owe them."""
+    """The numbers that a level stands for, in binary64: its values plus its carries."""
     return _true_into(level, room(level.values.shape), room)
 
 
@@ -73,8 +73,8 @@ class ExactSteps:
 def difference(
     levels: Sequence[Level], exact: Sequence[Level], room: Room = np.empty
 ) -> np.ndarray:
-    """What a step has added to the states, flat: the mean over the levels of the scheme, since a
-    leapfrog's levels move on by turns.
+    """The error that a step has added to the states, flat: the mean over the levels of the scheme,
+    since a leapfrog's levels move on by turns.
 
     Args:
         levels: after the step of the run.
@@ -91,7 +91,7 @@ def difference(
 
 
 def in_fp64(request: Request) -> Request:
-    """The same request in fp64, uncompensated and unwatched."""
+    """Copy a request for fp64, uncompensated and unwatched."""
     plain = resolve_backend("fp64")
     return replace(
         request, backend=plain, stored=StoredState(plain), compensation={}, stages=None,

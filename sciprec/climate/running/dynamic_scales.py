@@ -77,8 +77,7 @@ class DynamicSteps(Steps):
         )
 
     def advance(self, levels: list[Level], before: int, count: int) -> float:
-        """So many steps after those before; the processor seconds that they took, the steps that
-        were made again included.
+        """Advance by `count` steps; the processor seconds that they took, repeated steps included.
 
         A step that is not finite is made again, after the scales of places whose numbers have no
         room were halved. It is left as it is where it is not finite without ranges, too, and where

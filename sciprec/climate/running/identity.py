@@ -1,4 +1,4 @@
-"""What is behind a request: the code that it names, and the initial state."""
+"""The identity of a request: the code that it names, and the initial state."""
 
 from __future__ import annotations
 

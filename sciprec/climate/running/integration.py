@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Trajectory:
-    """What an integration made.
+    """The result of an integration.
 
     Args:
         time_days: (nt,).
@@ -455,7 +455,7 @@ class Run:
         return self.days_of(self.steps)
 
     def days_of(self, steps: int) -> float:
-        """So many steps in days."""
+        """Convert a number of steps to days."""
         return steps * self.request.step_seconds / SECONDS_PER_DAY
 
     def store(self) -> None:
@@ -487,7 +487,7 @@ class Run:
         return self.convert.to_fields(state.reshape(-1, self.columns.size).astype(np.float64))
 
     def sentence(self, before: np.ndarray, days_before: float) -> str:
-        """What blew up, when and where, and what usually helps."""
+        """Say what blew up, when and where, and what usually helps."""
         step, reason = self.request.step_seconds, self._whole.reason
         return (
             f"blow-up between day {days_before:.3g} and day {self.days:.3g}: {self.lost()} not "

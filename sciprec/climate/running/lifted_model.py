@@ -112,7 +112,7 @@ class Model:
         return *self.constants[:place], share.array, *self.constants[place + 1 :]
 
     def _steps_of(self, member: Member) -> Steps:
-        """What makes the steps of a thread."""
+        """The steps of one thread."""
         whole, constants = self.steps.system, self._constants_of(member.share)
         by_share = self.request.equations.share is not None
         split = member.of_own_rows if by_share else member.by_one
@@ -204,7 +204,7 @@ class Model:
         return lambda x, out: kernel(x.reshape(self.shape), out.reshape(self.shape))
 
     def _narrowed(self, kernel: Callable) -> Callable:
-        """The same, of values in a master's format that the kernel takes in its own."""
+        """A function of values in a master's format, by a kernel that takes them in its own."""
         given, made = (aligned_zeros(self.shape, self.backend.carrier) for _ in range(2))
         flat, of_flat = given.reshape(-1), made.reshape(-1)
         if self.backend.random:  # bits of its own in every call
@@ -253,7 +253,7 @@ class Model:
         return adjusted
 
     def _adjust_of_master(self) -> Callable:
-        """What changes each new state, in the arithmetic of the master copy."""
+        """The function that adjusts each new state, in the arithmetic of the master copy."""
         request, update = self.request, self.request.update
         adjust = self._lift(request.equations.adjust, update)
         rest = (

@@ -39,7 +39,7 @@ def bytes_of_run(request: Request) -> int:
 
 
 def _bytes_of_stages(request: Request, fields: int) -> int:
-    """What transforms take besides whose stages have arithmetics of their own."""
+    """Bytes that transforms take in addition, where their stages have arithmetics of their own."""
     if request.stages is None:
         return 0
     room = StagedRoom(request.truncation, request.stages, request.backend)

@@ -1,4 +1,4 @@
-"""What a monitor sees of a run: its spectral state, increments and tendencies, now and then."""
+"""A monitor's view of a run: its spectral state, increments and tendencies, now and then."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ NOT_AGAIN = "lost updates: scales are dynamic, and steps may be made again"
 
 
 class Stepping(Protocol):
-    """What makes steps, on one thread or several, in one arithmetic or several."""
+    """An object that makes steps, on one thread or several, in one arithmetic or several."""
 
     def advance(self, levels: list[Level], before: int, count: int) -> float:
-        """So many steps after those before; the processor seconds that they took."""
+        """Advance by `count` steps after `before` steps; the processor seconds that they took."""
         ...
 
 
 class SteppingAlone(Stepping, Protocol):
-    """What makes steps on one thread, perhaps under a forcing."""
+    """An object that makes steps on one thread, perhaps under a forcing."""
 
     @property
     def forcing(self) -> HeldForcing | None:
@@ -119,7 +119,7 @@ class Observer:
     def advance(
         self, stepping: Stepping, whole: SteppingAlone, levels: list[Level], before: int, count: int
     ) -> float:
-        """So many steps after those before, looking at some; the processor seconds of the steps.
+        """Advance by `count` steps, looking at some; the processor seconds of the steps.
 
         Args:
             stepping: makes steps, perhaps on several threads.
@@ -288,7 +288,7 @@ def _not_looked_at(request: Request) -> str:
 
 
 def observer_of(request: Request, convert: Conversion, columns: np.ndarray) -> Observer | None:
-    """What looks at a run; None where nothing is to be watched."""
+    """The observer of a run; None where nothing is to be watched."""
     if request.monitor is None or request.monitor.level == OFF:
         return None
     return Observer(request, convert, columns)

@@ -1,4 +1,4 @@
-"""What a run stores: fields in memory, or records of one size in a file, appended as they are made.
+"""Stored states of a run: fields in memory, or records of one size that are appended to a file.
 
 A record holds the fields of one stored state one after another, in binary64 or binary32. The file
 grows by a record for each state, and nothing that is written in it is written again: what a
@@ -110,7 +110,7 @@ class Records:
         return found
 
     def state(self) -> dict[str, np.ndarray]:
-        """What a checkpoint has to say of the file, once all that was written is on the disk."""
+        """The facts about the file for a checkpoint, once all that was written is on the disk."""
         if self.path.exists():
             with open(self.path, "r+b") as stream:
                 os.fsync(stream.fileno())

@@ -42,7 +42,7 @@ def initial_state(request: Request, grid: GaussianGrid) -> Any:
 
 
 def _in_models_order(made: Any, order: np.ndarray) -> Any:
-    """The same with the last axis of every array over latitudes in another order."""
+    """Reorder the last axis of every array over latitudes; other values stay."""
     if isinstance(made, np.ndarray):
         across = made.ndim > 1 and made.shape[-1] == order.size
         return np.take(made, order, axis=-1) if across else made

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Shared:
-    """What the threads of a run share.
+    """Memory and counters that the threads of a run share.
 
     Args:
         state, out: (coefficients, columns), of a whole state and of what is made of it.
@@ -82,7 +82,7 @@ class Member:
         return lambda x, out: kernel(x.reshape(self.shape), out.reshape(self.shape))
 
     def by_one(self, kernel: Callable) -> Callable:
-        """The same by a kernel (state, out) of whole states, which one thread runs."""
+        """A function (values, out) by a kernel (state, out) of whole states, run by one thread."""
 
         def function(values: np.ndarray, out: np.ndarray) -> None:
             made = self._room(out)
@@ -153,14 +153,14 @@ class Member:
 
     @property
     def elements(self) -> slice:
-        """Those of a flat state that are the share's."""
+        """The elements of a flat state that belong to the share."""
         rows, columns = self.share.rows, self.shared.state.shape[1]
         return slice(columns * rows.start, columns * rows.stop)
 
 
 @dataclass(frozen=True)
 class Steps:
-    """What makes steps: of a whole model, or of one thread's share of it.
+    """The steps of a whole model, or of one thread's share of it.
 
     Args:
         scheme: the time scheme.
@@ -176,7 +176,7 @@ class Steps:
 
     @property
     def reason(self) -> str:
-        """What a run that is not finite any more says besides; usually nothing."""
+        """A forcing's reason why the run is not finite any more; usually empty."""
         return "" if self.forcing is None else self.forcing.lost()
 
     def step(self, levels: list[Level]) -> None:
@@ -186,7 +186,7 @@ class Steps:
             self.adjust(levels[0].values)
 
     def advance(self, levels: list[Level], before: int, count: int) -> float:
-        """So many steps after those before; the processor seconds that they took."""
+        """Advance by `count` steps after `before` steps; the processor seconds that they took."""
         start = time.thread_time()
         for made in range(before + 1, before + count + 1):
             step_begins(made)
@@ -212,7 +212,7 @@ class Team:
         self._pool = ThreadPoolExecutor(len(members), "sciprec-team")
 
     def advance(self, levels: list[Level], before: int, count: int) -> float:
-        """So many steps after those before; the processor seconds that they took in all threads."""
+        """Advance by `count` steps; the processor seconds that they took, summed over threads."""
         parts = [member.part_of(levels) for member in self._members]
         wholes = [x for each in levels for x in (each.values, each.residual) if x is not None]
         running = []

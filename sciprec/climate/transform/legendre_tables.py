@@ -19,9 +19,9 @@ LEAST_LEFT_OUT = 64
 """The truncation from which on blocks are left out. Below it that saves less than 3 % of the time,
 at T42 nothing of a synthesis, and results stay what they have always been."""
 LEAST_IN_BINARY32 = 2.0**-63
-"""What is smaller is zero in arrays of binary32: products of two numbers of this size are the least
-normal ones. Subnormal results leave the fast path of some processors; with them a step in fp32 at
-T42 took 1.6 times as long."""
+"""Smaller numbers are zero in arrays of binary32: products of two such numbers are the least normal
+ones. Subnormal results leave the fast path of some processors; with them a step in fp32 at T42
+took 1.6 times as long."""
 
 Functions = tuple[np.ndarray, np.ndarray, np.ndarray]
 """The numbers, flat; (stairs, 3), for each the first tile of columns that there is, its first row

@@ -64,7 +64,7 @@ def _row(run: Run, truth: xr.Dataset | None, name: str) -> dict[str, Any]:
 
 
 def _fewer_digits(plan: dict[str, Any], steps: np.ndarray, errors) -> list[str]:
-    """What the rule `digits` finds, which needs the run in fp64, in words."""
+    """Say in words what the rule `digits` finds, which needs the run in fp64."""
     value = plan["rules"].get("digits")
     if errors is None or value is None:
         return []

@@ -72,7 +72,7 @@ class Case:
 
 @dataclass(frozen=True)
 class CoverageRow:
-    """What the seeds of one case in one arithmetic have shown.
+    """The results of the seeds of one case in one arithmetic.
 
     Attributes:
         case, backend: what was priced, and in which arithmetic.

@@ -1,4 +1,4 @@
-"""What a pricing may use: simulated paths and, where time is limited, an amount of modelled work.
+"""The budget of a pricing: simulated paths and, where time is limited, an amount of modelled work.
 
 Work is counted in steps of binary64. How much of it the time allows is found once, before the
 pilot, from the pace of a few paths; from then on no decision reads a clock, so that a seed gives

@@ -1,4 +1,4 @@
-"""What the length of the steps does to a price: measured with three step lengths on the same paths.
+"""The error from the steps' length in a price: measured with three step lengths on the same paths.
 
 With Y_n the estimate by n steps, d_1 = E[Y_n - Y_(n/2)] and d_2 = E[Y_(n/2) - Y_(n/4)] are means
 over paths that share their random numbers. Two rules, of which the numbers choose one:

@@ -27,7 +27,7 @@ ACCEPTED = 0.35  # share of the tolerance that the differences of the steps may 
 
 @dataclass(frozen=True)
 class Pilot:
-    """What the pilot found.
+    """The choices of the pilot run.
 
     Attributes:
         estimator: sampler and coefficients.

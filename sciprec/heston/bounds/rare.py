@@ -1,4 +1,4 @@
-"""What payments that no path has made may add to a price.
+"""A bound for payments that no path has made, and that may add to a price.
 
 An event that n independent paths have not shown has a probability of at most L / n, L = -log(risk),
 but with probability `risk` ("the rule of three" at 95 %). Each payment adds G at most, the scale of

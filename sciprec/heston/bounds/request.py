@@ -1,4 +1,4 @@
-"""What a pricing is asked for: each argument in its domain, or a sentence."""
+"""The arguments of a pricing: each in its domain, or refused in a sentence."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ class Pricing:
 
 @dataclass
 class PricingState:
-    """What is known of a pricing so far.
+    """The state of a pricing: its pilot, its paths and its sums so far.
 
     Args:
         pricing: a Pricing.

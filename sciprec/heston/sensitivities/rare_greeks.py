@@ -1,4 +1,4 @@
-"""What payments that no path has made may add to greeks.
+"""A bound for payments that no path has made, and that may add to greeks.
 
 A payment of the size G (bounds.rare) that ends in the money by chance changes by about itself when
 the logarithm of the spot moves by its deviation s (or by 1), so that its derivatives are of sizes

@@ -1,4 +1,4 @@
-"""What fixed point did in several blocks or maturities, added up."""
+"""The counts of fixed point in several blocks or maturities, added up."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Look:
-    """What an observation sees at one date; what is looked at is computed once, in binary64.
+    """The paths at one date, as an observation sees them; all is computed once, in binary64.
 
     Args:
         time: years.
@@ -83,7 +83,7 @@ class Look:
 
 @dataclass(frozen=True)
 class Watched:
-    """What was seen.
+    """The observations of a run.
 
     Attributes:
         rows: for every model {observation: rows}.

@@ -1,4 +1,4 @@
-"""What a monitor sees of paths: the first ones of a run, made once more, step by step.
+"""A monitor's view of paths: the first ones of a run, made once more, step by step.
 
 Paths know nothing of each other, so that a few tell what all of them do, and the run itself stays
 as it is. A step is to add what fp64 makes of it from the path's own state, with what a carry owes

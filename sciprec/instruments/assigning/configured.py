@@ -99,8 +99,8 @@ class Configured:
                 self._called_for(time.perf_counter() - began)
 
     def counted(self, table: np.ndarray, *args: Any) -> tuple[Any, np.ndarray]:
-        """The same, and (rows,), how often the operations of each row were executed; a whole power
-        counts every product that it takes.
+        """Run like a call; also count how often each row's operations were executed, (rows,): a
+        whole power counts every product that it takes.
         """
         own = table.copy()
         counts = own.view(np.int64)[:-1, rows.COUNT]

@@ -65,7 +65,7 @@ class _Scaled(ByRow):
 
 
 class _Noted(_Scaled):
-    """The same without a range, and rows note how large results are."""
+    """Operations on operands of any range, themselves without one; rows note results' sizes."""
 
     scale_word = _FIRST_BIN + recording.BINS
 
@@ -136,7 +136,7 @@ class Scaled(InRows):
 
 @dataclass(frozen=True)
 class ScaledInFormat(InRows):
-    """The same in a short format, on binary32 variables; see `scaled_in_format`.
+    """Scaled places in a short format, on binary32 variables; see `scaled_in_format`.
 
     The module has besides `sp_columns`, which runs the kernel for groups of columns of its flat
     arrays, each with rows of its own.

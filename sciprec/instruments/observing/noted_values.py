@@ -205,7 +205,7 @@ def _given(x, place):
 
 
 def number(x, place):
-    """The same of a variable that is a number; an array is noted when the step ends."""
+    """Note a variable that is a number; an array is noted when the step ends."""
     raise NotImplementedError
 
 

@@ -408,7 +408,7 @@ class _Function:
         return self.called(slopes.secant(self.evaluate, self.derivatives[0]), x, error, near)
 
     def slope_along(self, first: bool, x, error, other):
-        """The same along the first operand or the second, the other one fixed."""
+        """The slope along the first operand or the second, the other one fixed."""
         derivative = self.derivatives[0 if first else 1]
         secant = slopes.secant_along(self.evaluate, derivative, first)
         return self.called(secant, x, error, other)

@@ -258,7 +258,7 @@ class Parts(Companion):
 
 
 class PartsByStep(Parts):
-    """The same, split by the pass of an outermost loop: the mask is that of the present pass, and
+    """Parts split by the pass of an outermost loop: the mask is that of the present pass, and
     counts where the row has the factor 1.0, which may have changed between runs.
     """
 
@@ -283,7 +283,7 @@ class PartsByStep(Parts):
 
 
 class PartsOfWider(Parts):
-    """The same, where rows with the factor 1.0 leave their rounding out: their results stay in
+    """Parts where rows with the factor 1.0 leave their rounding out: their results stay in
     binary64 until another operation rounds.
     """
 

@@ -489,7 +489,7 @@ def _least_of_sum(b, added):
 
 
 def _least_of_product(b, operands):
-    """The same of another operation: any, if all operands are known."""
+    """The least drift by which a product or quotient is lost: any, if all operands are known."""
     least = V64.constant(0.0)
     for exact, drift in operands:
         least = b.select(_is_clean(b, exact, drift), least, _infinity())

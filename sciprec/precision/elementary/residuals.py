@@ -341,7 +341,7 @@ BITS = {
 }  # fmt: skip
 """Evaluation -> (bits, floor): y and its residual miss f by at most 2^-bits max(|f|, floor)."""
 MOST_BITS = 98
-"""The same of all others: at most 2^-98 |f|. Of all, |f| is between 2^-900 and 2^1000, and angles
-are below 2^30."""
+"""The bits of all other evaluations: they miss f by at most 2^-98 |f|. For all evaluations |f| is
+between 2^-900 and 2^1000, and angles are below 2^30."""
 LEAST_SEEN, MOST_SEEN = 2.0**-900, 2.0**1000
 """The sizes of values between which residuals are known."""

@@ -252,7 +252,7 @@ class Node:
         return 1 + sum(o.size for o in self.operands if isinstance(o, Node))
 
     def renumbered(self, numbers: list[int]) -> Node:
-        """The same with other numbers of the leaves."""
+        """The node with other numbers of the leaves."""
         operands = [
             o.renumbered(numbers) if isinstance(o, Node) else numbers[o] for o in self.operands
         ]

@@ -264,7 +264,7 @@ def viewed(ops: Operations):
 
 
 def ordered(ops: Operations):
-    """The same of operands of <, <=, > and >=, which complex numbers do not have."""
+    """Operands of <, <=, > and >=: as `operands`, but complex ones, without order, are refused."""
 
     def resolve(typingctx, key, x):
         complex_numbers.refuse(ops, "an order", [x])
@@ -382,7 +382,7 @@ def constant(ops: Operations, text: str):
 
 
 def literal(ops: Operations, text: str):
-    """The same of a number that is rounded to the format first."""
+    """An intrinsic without operands: a number that is rounded to the format, given by its text."""
     value = float.fromhex(text)
     return _without_operands(ops, lambda b: ops.rounded_number(b, value, ops.compute))
 

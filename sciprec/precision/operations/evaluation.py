@@ -110,15 +110,15 @@ class Evaluation:
         return role.taken(b, x, **self.draw(b, role, key)) if role.takes else x
 
     def rounding_what_is_exact(self, emit: Callable, role: Native) -> Callable:
-        """The same for an operation that gives an operand, or has an exact result within one
-        format: rounded where operands may be of another.
+        """Round the result of an operation that gives an operand, or an exact result within one
+        format, where its operands may be of another format.
         """
         if not role.wide:
             return emit
         return lambda c, b, v, key: self._reround(b, role, emit(c, b, v, key), key)
 
     def _emitted(self, name: str, role: Native) -> Callable:
-        """The same by the method of the operation itself, or else of what evaluates it."""
+        """Emit an operation by a method of its own, or else by the evaluation of its row."""
         row = OPERATIONS[name]
         by = getattr(self, f"by_{name}", None) or getattr(self, f"by_{row.by}", None)
         if by is None:

@@ -301,7 +301,7 @@ class Operations(Evaluation):
         return quiet(boundaries.constant(self, text))
 
     def literal(self, text: str):
-        """The same of a number that is rounded first."""
+        """An intrinsic without operands: a number that is rounded first, given by its text."""
         return quiet(boundaries.literal(self, text))
 
     def call(self, arity: int):
@@ -315,7 +315,7 @@ class Operations(Evaluation):
         put_caller_in_mode(module, kind, name, caller, self.word)
 
     def call_normally(self, arity: int):
-        """The same in the processor's normal mode, for what starts threads."""
+        """Call in the processor's normal mode, for functions that start threads."""
         return call_in_mode(NORMAL if self.word else 0, arity)
 
     def contracting(self, name: str):
@@ -342,12 +342,12 @@ class Operations(Evaluation):
         return self.emit_in_role(name)
 
     def emit_in_role(self, name: str) -> Callable:
-        """The same where a sum has no place of its own."""
+        """Emit an operation of a sum that has no place of its own."""
         row = OPERATIONS[name]
         return self.emit(row.like, self._role(row))
 
     def icontracting(self, name: str):
-        """The same on an array in its place."""
+        """An operation of a sum of products on an array, in its place."""
         return self._in_place(self.contracting(name))
 
     def _less(self, context, b, values, key):
@@ -373,7 +373,7 @@ class Operations(Evaluation):
         return made
 
     def power_of(self, exponent: int):
-        """The same of two operands, the second of them this exponent, for x **= n."""
+        """`power` with two operands, the second of them this exponent, for x **= n."""
         return self.power(exponent, 2)
 
     def times(self, factor: float | int):

@@ -196,7 +196,7 @@ class Operation:
 
     @cached_property
     def directed(self) -> Callable:
-        """The same for results that are rounded toward one side, or to odd."""
+        """`evaluate` for results that are rounded toward one side, or to odd."""
         if self.side:
             return on_side(self.evaluate, self.side, self.bounded, self.infinite)
         return self.directed_by or self.narrow

@@ -510,7 +510,7 @@ KINDS: tuple[tuple[Callable, Callable], ...] = (
     (lambda f: isinstance(f, _Intrinsic), native_call),
     (lambda f: plain_function(f) is None, refused),
 )
-"""The same of other functions and classes, by a question that one answers."""
+"""Test for a function or class -> the rewriter of its calls, for those that `REWRITES` lacks."""
 
 _WITH_STARS = {
     plain, is_instance, library_call, counted, norm, kernel, classes.named_tuple,

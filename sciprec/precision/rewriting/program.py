@@ -248,7 +248,7 @@ class Program:
             self.sentences.add_raise(text, function)
 
     def callee_before(self, function) -> str:
-        """The same, of a kernel whose definition the current one's has to follow."""
+        """Like `callee`, but emit the callee's definition before the current one."""
         called = self.callee(function)
         if function in self._queue:
             self._queue.remove(function)
@@ -262,7 +262,7 @@ class Program:
         return generated
 
     def _at_entry(self, operation: str) -> str:
-        """The same where the kernel is entered, in the arithmetic itself."""
+        """The generated name of an operation at the kernel's entry, in the arithmetic itself."""
         if not self.shares:
             return self.operation(operation)
         generated = f"sp_own_{_stem(operation)}"

@@ -155,8 +155,8 @@ class Fixed(Native):
         return self._aligned_sum(b, total, term, row)
 
     def accumulate_aligned(self, b, total, term, row):
-        """The same of terms that were made at this place: they are multiples of its unit, and so is
-        their sum, exactly.
+        """Add terms that were made at this place: they are multiples of its unit, and so is their
+        sum, exactly.
         """
         if self.variant.enforces:
             return self._aligned_sum(b, total, term, row)

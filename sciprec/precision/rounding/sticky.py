@@ -166,7 +166,7 @@ class Sticky(Native):
 
 
 class Wide(Sticky):
-    """The same where operands may be any numbers of the carrier: those of a role with another
+    """Rounding of operands that may be any numbers of the carrier: those of a role with another
     format. In a binary64 carrier, those with the range of binary64 are rounded to nearest only.
     """
 

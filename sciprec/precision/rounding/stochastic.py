@@ -82,7 +82,7 @@ class Stochastic(Sticky):
         return self._ended(b, r, b.fadd(kept, b.uitofp(goes, F64)), spacing, sign)
 
     def _ended(self, b, r, kept, spacing, sign):
-        """So many last places, in the format's range."""
+        """Turn a number of last places into a result in the format's range."""
         rounded = V64.with_sign(b, b.fmul(kept, spacing), sign)
         if not self.format.subnormals:
             rounded = self._flush(b, rounded, sign)

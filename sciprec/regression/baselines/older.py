@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 _RESULT = re.compile(r"result(?=$|_\d+($|_axis_)|_axis_)")
-"""What a kernel returns, or an axis of it; an argument never has such a name beside it."""
+"""The name of a kernel's result, or of its axis; no argument has such a name beside it."""
 
 
 def todays_name(name: str) -> str:

@@ -117,7 +117,7 @@ class OwnErrors:
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> OwnErrors:
-        """The same of what `as_dict` gave."""
+        """Read errors from what `as_dict` gave."""
         results = {
             name: OwnError(
                 o["numbers"], o["unknown"], math.nan if o["fewest"] is None else o["fewest"],

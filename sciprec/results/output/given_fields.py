@@ -602,7 +602,7 @@ def _times(dataset: xr.Dataset, axis: Hashable) -> tuple[list[str], np.ndarray |
 def _unit(
     quantity: str, name: str, attrs: Mapping[str, Any], source: str
 ) -> tuple[tuple[float, float], str]:
-    """What 1 and 0 of a variable are in SI, and its unit."""
+    """The values of 1 and of 0 of a variable in SI, and its unit."""
     units = QUANTITIES[quantity].units
     if quantity == "log_surface_pressure":
         return SI, "1"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 SI = (1.0, 0.0)
-"""What one of a unit is in SI, and what 0 of it is."""
+"""The size of a unit in SI, and the value of its zero there."""
 PRESSURES = {"Pa": SI, "hPa": (100.0, 0.0), "kPa": (1000.0, 0.0)}
 _SPELT = {
     "meter": "m", "metre": "m", "gpm": "m", "sec": "s", "second": "s", "kelvin": "K", "k": "K",

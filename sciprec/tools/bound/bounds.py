@@ -28,7 +28,7 @@ from sciprec.tools.trace.problem import Problem, bound_arguments
 
 LANES = 2
 SLACK = 1.0 + 2.0**-50
-"""What adding a midpoint to a radius may round."""
+"""A factor for the rounding when a midpoint is added to a radius."""
 BITS_OF_FP64 = 53
 """An arithmetic of so many bits errs as fp64 does, and cannot be judged by it."""
 

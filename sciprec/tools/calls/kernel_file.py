@@ -15,7 +15,7 @@ from sciprec.precision.rewriting.syntax import plain_function
 _ENDINGS = ("csv", "ipynb", "json", "nc", "npy", "npz", "toml", "txt", "yaml", "zarr")
 """Behind the last full stop of files that are no kernels."""
 WHAT = "kernel file"
-"""What such a file is called in messages."""
+"""The name of such a file in messages."""
 
 
 def names_function(text: str) -> bool:

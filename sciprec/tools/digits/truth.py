@@ -19,7 +19,7 @@ from sciprec.tools.trace.following import doubt_of
 from sciprec.tools.trace.problem import Problem, stored_in
 
 LITERALS = "literals"
-"""What the numbers of a source are called beside its arguments."""
+"""The name, beside the arguments, for the numbers written in a source."""
 _SURE = 1.0
 """How many digits apart the fewest and the most may be where digits are known."""
 

@@ -67,7 +67,7 @@ class MemoryFinding:
 
 @dataclass(frozen=True, repr=False)
 class MemoryReport(Shown):
-    """What `check_memory` found.
+    """The findings of `check_memory`.
 
     Attributes:
         kernel, backend: names of what was checked.
@@ -174,7 +174,7 @@ def check_memory(
 
 @dataclass(frozen=True)
 class _Outcome:
-    """What a run gave: numbers by what they belong to, and what was seen."""
+    """The outcome of a run: its numbers by name, how it ended, and what was seen."""
 
     values: dict[str, list[np.ndarray]]
     ended: str
@@ -259,7 +259,7 @@ class _Check:
 
 
 def _difference(truth: _Outcome, other: _Outcome) -> str:
-    """What of an outcome differs from the true one, in words; "" where nothing does."""
+    """Say how an outcome differs from the true one; "" where it does not."""
     if truth.ended != other.ended:
         stopped = STOPPED in other.ended
         return "it does not end" if stopped else f"it ends with {other.ended or 'no exception'}"

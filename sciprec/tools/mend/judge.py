@@ -130,7 +130,7 @@ class InputSet:
 
 @dataclass(frozen=True)
 class Judged:
-    """What became of a candidate.
+    """The verdict on a candidate.
 
     Attributes:
         candidate: it.
@@ -302,7 +302,7 @@ class Judge:
         return self._judged(candidate, runs)
 
     def _judged(self, candidate: Candidate, runs: Sequence[_Run]) -> Judged:
-        """What becomes of a candidate by its runs on all sets."""
+        """Judge a candidate by its runs on all sets."""
         scores = [self._score(tested, s.truth, self.format)
                   for (tested, _), s in zip(runs, self.sets, strict=True)]  # fmt: skip
         here, kept = scores[0], [self.tests[t] for t in decisions_of(candidate.text.whole)

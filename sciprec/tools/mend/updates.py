@@ -25,7 +25,7 @@ from sciprec.tools.mend.sources import Edit, KernelSource
 
 @dataclass(frozen=True)
 class Rewritten:
-    """What a rule of statements makes of a function.
+    """The function that a rule of statements makes of another.
 
     Attributes:
         name, source: of the rule.

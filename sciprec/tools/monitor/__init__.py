@@ -1,4 +1,4 @@
-"""What is seen of a run as it goes: summaries of watched variables, their errors, and alerts."""
+"""Observations of a run as it goes: summaries of watched variables, their errors, and alerts."""
 
 from __future__ import annotations
 

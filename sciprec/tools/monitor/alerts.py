@@ -286,7 +286,7 @@ def alerts_of(
     variable: str, steps: np.ndarray, rows: np.ndarray, rules: Mapping[str, float],
     place: Callable[[int], str], errors: np.ndarray | None = None,
 ) -> list[Alert]:  # fmt: skip
-    """What the rules find in the rows of a variable.
+    """Apply the rules to the rows of a variable.
 
     Args:
         variable: its name.

@@ -24,7 +24,7 @@ from sciprec.tools.monitor.summaries import Room
 
 @dataclass(frozen=True)
 class Part:
-    """What of a flat state is one variable.
+    """The part of a flat state that is one variable.
 
     Args:
         places: of its elements.

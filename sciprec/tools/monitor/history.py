@@ -1,4 +1,4 @@
-"""What was seen of the watched variables, step by step."""
+"""The history of the watched variables, step by step."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ WORST = 3
 
 
 class History:
-    """What was seen of some variables.
+    """The summaries, and perhaps the values, of some variables in each watched step.
 
     Args:
         names: of the variables.
@@ -137,13 +137,13 @@ class History:
         return np.array(self._kept["histograms"]) if "histograms" in self._kept else None
 
     def whole(self, name: str) -> list[np.ndarray]:
-        """What a variable held in each watched step; empty below level 3."""
+        """The values of a variable in each watched step; empty below level 3."""
         return self._kept.get(f"whole_{self.names.index(name)}", [])
 
     def alerts(
         self, rules: Mapping[str, float], place: Callable[[str, int], str]
     ) -> tuple[Alert, ...]:
-        """What rules find, by step.
+        """Apply the rules; the alerts, by step.
 
         Args:
             rules: from `alerts.checked_rules`.

@@ -24,7 +24,7 @@ def lost_sums(
     function: Callable[..., Any], backend: Backend, args: tuple,
     is_wanted: Callable[[CarriedSum], bool] = lambda one: True,
 ) -> tuple[Lost, ...]:  # fmt: skip
-    """What the carried sums of a kernel lose, in the order of the source; nothing, and no run,
+    """The losses of a kernel's carried sums, in the order of the source; none, and no run,
     where none of them is wanted, or formats are given by place.
 
     Args:
@@ -51,7 +51,7 @@ def lost_sums(
 def sums_of(
     totals: Mapping[CarriedSum, Totals], exact: Mapping[CarriedSum, Totals], backend: Backend
 ) -> tuple[Lost, ...]:
-    """What carried sums have lost; where fp64 is to add less, that is the size of the sum.
+    """The losses of carried sums, from their totals; where fp64 adds less, its size counts.
 
     Args:
         totals: in the arithmetic.

@@ -36,7 +36,7 @@ its elements one of each so many for the bits between it and what is added."""
 
 @dataclass(frozen=True)
 class Lost:
-    """What a carried sum lost over a run.
+    """The loss of a carried sum over a run.
 
     Args:
         name: of what is carried.
@@ -109,7 +109,7 @@ class Lost:
 
     @property
     def sentence(self) -> str:
-        """What was lost, with numbers and a remedy."""
+        """Say what was lost, with numbers and a remedy."""
         totals = self.totals
         increments = f"increments of {self.name}"
         bits = f"2^-{totals.bits:.1f} of it"
@@ -199,7 +199,7 @@ class Updates:
         self._sums[key].note(state, increment, owed)
 
     def lost(self, names: Mapping[Hashable, str]) -> tuple[Lost, ...]:
-        """What the states lost so far.
+        """The losses of the states so far.
 
         Args:
             names: of states by their keys.

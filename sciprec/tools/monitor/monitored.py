@@ -43,7 +43,7 @@ _AT_ENDS = {"nan": np.isnan, "overflow": np.isinf}
 
 @dataclass(frozen=True, repr=False)
 class Monitored(Shown):
-    """What variables and lines of a kernel held as it went.
+    """The values of a kernel's variables and lines as it went.
 
     Attributes:
         kernel, backend, level, every: what was asked for.
@@ -96,7 +96,7 @@ class Monitored(Shown):
         return np.array([digits(e) for e in errors[:, number].tolist()])
 
     def arrays(self, variable: str) -> list[np.ndarray]:
-        """What a variable held in each watched step, at level 3: arrays in their shape."""
+        """The values of a variable in each watched step, at level 3: arrays in their shape."""
         history = self._required()
         found = history.whole(word("variable", variable, history.names))
         shape = self.shapes.get(variable)
@@ -122,8 +122,8 @@ class Monitored(Shown):
         return found
 
     def silent(self) -> tuple[str, ...]:
-        """Those of `watch` that gave no value: they hold no floating-point numbers, are given none
-        in a watched step, or are not reached.
+        """The names in `watch` that gave no value: they hold no floating-point numbers, are given
+        none in a watched step, or are not reached.
         """
         if self.history is None:
             return ()
@@ -314,7 +314,7 @@ def monitor(
 
 
 def _wanted(watch: Any) -> tuple[Watched, ...]:
-    """What is to be watched, each once."""
+    """The variables and lines to watch, each once."""
     wanted = tuple(Watched.read(text) for text in dict.fromkeys(names("watch", watch)))
     if len(wanted) > MOST_PLACES:
         raise InputError(f"watch names {len(wanted)} things; accepted: at most {MOST_PLACES}")
@@ -382,7 +382,7 @@ def _recorded(
     function, backend: Backend, inputs: Inputs, wanted: tuple[Watched, ...], every: int,
     places: dict[CarriedSum, int] | None,
 ) -> tuple[Recording, Mapping[str, np.ndarray], Mapping[CarriedSum, Totals]]:  # fmt: skip
-    """What a run notes, its results, and the totals of its carried sums; None asks for none."""
+    """Run with notes: the notes, the results, and totals of carried sums, if `places` has any."""
     further = () if places is None else (losing(function, places),)
     kernel = lift_noting(function, backend, wanted, further)
     with RUNNING, noted_values.recording(every) as made, looking(places or {}) as totals:

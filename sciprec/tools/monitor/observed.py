@@ -1,4 +1,4 @@
-"""What a monitor has seen of a run, ready for its file."""
+"""The observations of a run, ready for its file."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Elements = Mapping[str, tuple[np.ndarray, str]]
 
 @dataclass(frozen=True)
 class Observed:
-    """What a monitor has seen of a run.
+    """The observations of a run by a monitor.
 
     Args:
         plan: what was asked for.

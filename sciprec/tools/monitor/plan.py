@@ -1,4 +1,4 @@
-"""What is to be watched of a run, and how often."""
+"""The plan of a monitor: which variables of a run it watches, and how often."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ INCREMENT, TENDENCY = "increment:", "tendency:"
 
 
 def with_changes(variables: Sequence[str]) -> tuple[str, ...]:
-    """What can be watched of prognostic variables: themselves, what a step adds to them, and their
+    """The watchable names of prognostic variables: themselves, what a step adds to them, and their
     tendency at its beginning.
     """
     return (
@@ -29,7 +29,7 @@ def with_changes(variables: Sequence[str]) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Plan:
-    """What is to be watched.
+    """The variables to watch, how much of them to keep, and how often.
 
     Args:
         watch: names of variables.
@@ -49,7 +49,7 @@ class Plan:
     told: Callable[[Any], None] | None = None
 
     def identity(self) -> tuple[Any, ...]:
-        """What of it decides what is kept."""
+        """The settings that decide what is kept."""
         return self.watch, self.level, self.every, self.drift_every, "lost" in dict(self.rules)
 
     def watches(self, step: int) -> bool:
@@ -75,7 +75,7 @@ class Plan:
         return replace(self, every=min(self.every, steps))
 
     def pieces(self, before: int, count: int) -> Iterator[int]:
-        """So many steps after those before in pieces that end where something is to be done."""
+        """Cut the next `count` steps into pieces that end where something is to be done."""
         end = before + count
         paces = [each for each in (self.every, self.drift_every) if each]
         while before < end:

@@ -31,7 +31,7 @@ _SAFE = 2.0**-400, 2.0**400
 
 @dataclass(frozen=True)
 class Limits:
-    """What of a format's ends matters to what is watched.
+    """The ends of a format that summaries count: subnormal and largest numbers.
 
     Args:
         least_normal: smaller numbers are subnormal; 0 where the format has none.
@@ -43,7 +43,7 @@ class Limits:
 
     @classmethod
     def of(cls, arithmetic: Arithmetic) -> Limits:
-        """Those of an arithmetic; fixed point counts its saturations itself."""
+        """The limits of an arithmetic; fixed point counts its saturations itself."""
         fmt = arithmetic.format
         if not isinstance(fmt, Format):
             return cls()

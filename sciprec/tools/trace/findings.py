@@ -20,7 +20,7 @@ loses bits, makes more than half of the error itself, and takes it away when it 
 FEWEST_ROUNDINGS = 2.0
 """Below that not even such a line."""
 CANCELLED_ROUNDINGS = 2.0**-10
-"""What is left of parts that cancel is none up to so much; more has not arisen from them."""
+"""An error of so few roundings is the rest of parts that cancel; a larger one has other causes."""
 MOST_CANCELLED = 10.0
 """Sum of the sizes of shares beyond which a split says nothing."""
 _NAMED, _MOST = 0.1, 0.5

@@ -37,7 +37,7 @@ _MOST_EVENTS, _MOST_LINES = 5, 10
 _LEVELS = (0.01, 0.05, 0.2, 0.5)
 """Sizes of shares from which a line is warmer."""
 _PARTS = {"line": "Lines", "stage": "Stages"}
-"""What groups are of."""
+"""The heading for each kind of group."""
 _OF_KERNELS = (
     "Error left: relative l2 on the inputs given. Bits: log2(1 + error in units of the last "
     "place). Each proposal was run in {} and in fp64, on the inputs given and in other regimes, "

@@ -1,4 +1,4 @@
-"""What `mend` gives: proposals that runs have proven, and what was tried besides."""
+"""The result of `mend`: proposals that runs have proven, and the others that were tried."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ class HestonScenario(WithPolicies, Scenario):
         return self
 
     def choices(self) -> tuple[CorrectionChoice, ...]:
-        """What its runs take: residuals where nothing is said."""
+        """The corrections of its runs: the carry where none is given."""
         return self.compensation or (CorrectionChoice(name=CARRY),)
 
 

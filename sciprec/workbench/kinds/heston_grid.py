@@ -60,7 +60,7 @@ def run(
 def _observed(
     given: HestonRun, how: dict[str, Any], monitor: Plan | None, n_steps: int
 ) -> Observed | None:
-    """What a monitor sees of the first paths to the longest maturity; None without one. The
+    """A monitor's view of the first paths to the longest maturity; None without a monitor. The
     integral of the variance is read by prices with a bound alone.
     """
     if monitor is None:
@@ -207,7 +207,7 @@ def _how(simulation: HestonSimulation, backend: str) -> dict[str, Any]:
 
 
 def _notes(given: HestonRun, results: Sequence[Any]) -> str:
-    """What the pricings say about themselves, as JSON: a list of sentences."""
+    """The pricings' own remarks, as JSON: a list of sentences."""
     said = []
     for maturity, result in zip(given.payoffs.maturities_years, results, strict=True):
         said += [f"maturity {maturity:g}: {sentence}" for sentence in result.sentences]

@@ -24,7 +24,7 @@ from sciprec.tools.trace.models.steps import StepLog
 from sciprec.tools.trace.needed_memory import Arrays
 
 Program = Callable[[Backend], Any]
-"""What is traced: it computes with the kernels of a backend, and gives results."""
+"""A program to trace: it computes with the kernels of a backend, and gives results."""
 
 
 Place = tuple[str, str, int]

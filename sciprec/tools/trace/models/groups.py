@@ -20,7 +20,7 @@ from sciprec.tools.trace.models.steps import NO_STEP, Steps
 from sciprec.tools.trace.origins import Group, groups_of
 
 BETWEEN = "float32 arrays"
-"""What the model's own arrays of binary32 numbers round between kernels."""
+"""The roundings of the model's own arrays of binary32 numbers, between kernels."""
 STEP, ALL_LINES, ARGUMENTS = "step", "all lines", "arguments of calls of several steps"
 STAGE, GIVEN, NO_STAGE = "stage", "state and constants as given", "all else"
 _INSIDE = {"arguments": "argument", "roundings": "rounding"}

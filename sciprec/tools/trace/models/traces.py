@@ -263,8 +263,7 @@ class ModelTrace(Shown):
         return tuple(notes)
 
     def _said_of(self, kind: str) -> str:
-        """What is to be said of the events of a kind; of those that do no harm how many they are.
-        """
+        """Say what the events of a kind mean; of those that do no harm, how many they are."""
         some = [event for event in self.events if event.kind == kind]
         harmful = [event for event in some if not self.is_harmless(event)]
         if harmful:
