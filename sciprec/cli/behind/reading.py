@@ -25,6 +25,9 @@ MOST = 5
 class Section:
     """A part of a page, from its heading to the next one of its level.
 
+    A page's own part ends where its first section begins; with no words before that, it is the
+    whole page.
+
     Attributes:
         page: path below the folder of the documentation.
         heading: without markup.
@@ -74,7 +77,9 @@ def _sections_of(page: str) -> Iterator[Section]:
             heads.append((number, len(found[1]), plain(found[2])))
     for at, (number, level, heading) in enumerate(heads):
         following = (n for n, deep, _ in heads[at + 1 :] if level == 1 or deep <= level)
-        text = "\n".join(lines[number : next(following, len(lines))]).strip()
+        text = "\n".join(lines[number : next(following, None)]).strip()
+        if text == lines[number] and level == 1:  # nothing before its first section
+            text = "\n".join(lines[number:]).strip()
         yield Section(page, heading, number + 1, text)
 
 
