@@ -16,8 +16,8 @@ import numpy as np
 from benchmarks.precision import machine
 from sciprec import heston
 from sciprec.climate.running.drifting import Drifting
-from sciprec.climate.running.lifted_model import Model, conversion_of
-from sciprec.climate.running.observing import Observer
+from sciprec.climate.running.lifted_model import LiftedModel, conversion_of
+from sciprec.climate.running.observing import RunObserver
 from sciprec.climate.running.request import check_request
 from sciprec.climate.running.start import initial_state
 from sciprec.climate.transform.grid import GaussianGrid
@@ -123,7 +123,7 @@ def _climate(case: str, truncation: int, backend: str) -> tuple:
     request = check_request(case, truncation, 1.0, backend=backend, monitor=plan)
     initial = initial_state(request, GaussianGrid(request.truncation))
     convert = conversion_of(request, initial)
-    model = Model(request, convert)
+    model = LiftedModel(request, convert)
     levels = [model.steps.system.addition.level(model.stored(convert.to_state(initial)))]
     return request, convert, model, levels
 
@@ -131,7 +131,7 @@ def _climate(case: str, truncation: int, backend: str) -> tuple:
 def _row(case: str, truncation: int, backend: str, rounds: int) -> dict[str, Any]:
     """Milliseconds of a step and of a look at the whole state, and the share at the usual pace."""
     request, convert, model, levels = _climate(case, truncation, backend)
-    observer = Observer(request, convert, model.columns)
+    observer = RunObserver(request, convert, model.columns)
     drifting = Drifting(request, convert, model.columns)
 
     def twice() -> None:
@@ -160,7 +160,7 @@ def _climate_row(case: str, truncation: int, backend: str, rounds: int) -> dict[
     request, convert, model, levels = _climate(case, truncation, backend)
     steps = model.steps
     steps.advance(levels, 0, 2)  # compiles
-    addition = Observer(request, convert, model.columns).attach(steps).system.addition
+    addition = RunObserver(request, convert, model.columns).attach(steps).system.addition
     alone = replace(addition, kernels=dict.fromkeys(addition.kernels, lambda *args: None))
 
     def looks() -> None:

@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from sciprec.climate.cases.registry import resolve_case
-from sciprec.climate.constants import Units
+from sciprec.climate.constants import ModelUnits
 from sciprec.climate.equations.registry import EQUATIONS
 from sciprec.climate.equations.shallow_water import ShallowWaterConversion
 from sciprec.climate.running.integration import integrate
@@ -87,7 +87,7 @@ def _state(
     )
     names = "height", "vorticity", "divergence"
     fields = {name: grid.to_model(made.fields[name][-1]) for name in names}
-    units = Units(made.step_seconds, found.radius_m)
+    units = ModelUnits(made.step_seconds, found.radius_m)
     given = initial, reference_transform(row), units, 0.0
     convert = ShallowWaterConversion.of(*given, formulation)
     return convert, convert.to_state(replace(initial, **fields))

@@ -30,8 +30,8 @@ from sciprec.precision.lifting.lifting import lift
 from sciprec.tools.monitor.history import History
 from sciprec.tools.monitor.lost import Lost, alerts_of_sums, bits_of, size_of
 from sciprec.tools.monitor.observed import Observed
-from sciprec.tools.monitor.plan import Plan, require_known
-from sciprec.tools.monitor.summaries import Limits
+from sciprec.tools.monitor.plan import WatchPlan, require_known
+from sciprec.tools.monitor.summaries import FormatEnds
 
 VARIABLE = "parameter"
 NOT_IN_FIXED_POINT = "lost updates: units of fixed point are those of known ranges, and may change"
@@ -106,7 +106,7 @@ def accumulate(
     seed: int = 0,
     backend: str | Backend = "fp64",
     compensation: str | Compensation | None = None,
-    monitor: Plan | None = None,
+    monitor: WatchPlan | None = None,
 ) -> Accumulation:
     """Sum random increments one by one in some arithmetic, and exactly beside it.
 
@@ -145,7 +145,7 @@ def accumulate(
     summing = Summing(backend, one_compensation(compensation), stream, members, looks)
     history = None
     if monitor is not None and monitor.level > 0:
-        limits = Limits.of(backend.storage)
+        limits = FormatEnds.of(backend.storage)
         history = History(monitor.watch, limits, monitor.level, sketches=True)
     values, exact = (np.empty((times.size, members)) for _ in range(2))
     for row, update in enumerate(times):
@@ -163,7 +163,7 @@ def accumulate(
     return Accumulation(times, values, exact, u, storage.fixed, summing.clock.timing, done, watched)
 
 
-def observed_of(plan: Plan, history: History, sums: tuple[Lost, ...] = ()) -> Observed:
+def observed_of(plan: WatchPlan, history: History, sums: tuple[Lost, ...] = ()) -> Observed:
     """The observations so far, with what updates lost."""
     rules = dict(plan.rules)
     alerts = history.alerts(rules, lambda name, at: f"member {at}")
@@ -194,7 +194,7 @@ class Summing:
         self.add = lift(kernel, backend, seed=stream.seed, ranges=self._ranges)
         self._run(self._block[:0])  # compiles
 
-    def advance_watched(self, update: int, plan: Plan, history: History) -> None:
+    def advance_watched(self, update: int, plan: WatchPlan, history: History) -> None:
         """Advance to an update; look at the sums where a block ends after a multiple of `every`."""
         while self.done < update:
             before = self.done

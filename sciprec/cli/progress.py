@@ -47,7 +47,7 @@ class Waiting:
         self._said: float | None = None
         self._drawn = False
         self._lock, self._end = threading.RLock(), threading.Event()
-        self._compiler = _Compiler()
+        self._compiler = _CompileListener()
         self._ticker = threading.Thread(target=self._tick, daemon=True)
         self._hearing = listening(self.tell)
 
@@ -168,11 +168,11 @@ class Progress(Waiting):
     """
 
     def __init__(self, *, quiet: bool = False, json: bool = False) -> None:
-        from sciprec.workbench.batch.course import Course
+        from sciprec.workbench.batch.course import BatchProgress
 
         super().__init__("preparing the runs", quiet=quiet)
         self._json = json
-        self._course, self._runs, self._kept = Course(), 0, 0
+        self._course, self._runs, self._kept = BatchProgress(), 0, 0
 
     def __exit__(self, *error: Any) -> None:
         super().__exit__(*error)
@@ -213,7 +213,7 @@ class Progress(Waiting):
             self.note(words)
 
 
-class _Compiler:
+class _CompileListener:
     """Hears of Numba's compilations, once Numba is there; code from the disk is none."""
 
     def __init__(self) -> None:

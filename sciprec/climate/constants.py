@@ -23,7 +23,7 @@ _TARGET_TIME_UNIT_SECONDS = 1.0e5
 
 
 @dataclass(frozen=True)
-class Units:
+class ModelUnits:
     """Model units for a given step: lengths in radii, time in 2**k steps; or SI units.
 
     Args:
@@ -39,7 +39,7 @@ class Units:
     scaled: bool = True
 
     @property
-    def unscaled(self) -> Units:
+    def unscaled(self) -> ModelUnits:
         """SI units of the same planet and step."""
         return replace(self, scaled=False)
 

@@ -12,7 +12,7 @@ from sciprec.drawing.templating import template, template_of
 from sciprec.results.comparison.rows import Comparison
 
 
-class Run(Protocol):
+class SectionRun(Protocol):
     """A stored run as sections see it.
 
     Args:

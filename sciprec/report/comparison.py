@@ -10,7 +10,13 @@ from sciprec.drawing.picture import Picture
 from sciprec.drawing.svg import COLOURS, drawn, to_svg
 from sciprec.drawing.templating import page_style, template
 from sciprec.report.sections.distribution import LEAST_OF_PERCENTILES, share_by_error
-from sciprec.results.comparison.rows import SETTLED, Comparison, Row, main_row, shown_metrics
+from sciprec.results.comparison.rows import (
+    SETTLED,
+    Comparison,
+    ComparisonRow,
+    main_row,
+    shown_metrics,
+)
 
 SHOWN_METRICS = ("max_abs", "rms", "bias", "relative_l2", "share_of_change", "max_relative",
                  "max_ulp", "decimal_digits", "correlation")  # fmt: skip
@@ -46,7 +52,7 @@ def comparison_page(comparison: Comparison, *, golden: str, actual: str) -> str:
     )
 
 
-def _badness(row: Row) -> tuple[bool, float]:
+def _badness(row: ComparisonRow) -> tuple[bool, float]:
     """Order of variables from the least error to the largest; broken ones come last."""
     error = row.errors["relative_l2"]
     return row.verdict == "broken", error if error == error else np.inf
@@ -76,7 +82,7 @@ def _tolerances(comparison: Comparison) -> list[str]:
     ]
 
 
-def _section(row: Row, prefix: str) -> dict[str, Any]:
+def _section(row: ComparisonRow, prefix: str) -> dict[str, Any]:
     """The section of one variable: its row, its picture and its tables."""
     statistics = row.statistics
     used = [k for k, name in enumerate(statistics.classes)
@@ -94,7 +100,7 @@ def _section(row: Row, prefix: str) -> dict[str, Any]:
     }
 
 
-def _picture(row: Row, name: str) -> Picture:
+def _picture(row: ComparisonRow, name: str) -> Picture:
     """The distribution of errors, their profile along an axis, and their map."""
     statistics = row.statistics
     profile = next(iter(statistics.profiles.items()), None)

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from sciprec.climate.cases.registry import CASES
-from sciprec.climate.constants import Units
+from sciprec.climate.constants import ModelUnits
 from sciprec.climate.diagnostics.reference import Reference, reference_norms
 from sciprec.climate.equations.shallow_water import ShallowWaterConversion
 from sciprec.climate.running.integration import integrate
@@ -21,7 +21,7 @@ def norms(case, run, truncation, day):
     grid = GaussianGrid(row)
     initial = CASES[case].initial(grid.lon_radians[:, None], grid.lat_radians[None, :])
     transform = reference_transform(row)
-    ground = ShallowWaterConversion.of(initial, transform, Units(600.0), 0.0).orography
+    ground = ShallowWaterConversion.of(initial, transform, ModelUnits(600.0), 0.0).orography
     reference = Reference.load(DATA / f"{case}_day{day}.npz")
     index = int(np.argmin(np.abs(run.time_days - day)))
     fields = {name: values[index] for name, values in run.fields.items()}

@@ -8,7 +8,7 @@ import numpy as np
 
 from sciprec.climate.running.dynamic_scales import scaled_model
 from sciprec.climate.running.integration import Trajectory
-from sciprec.climate.running.lifted_model import Model, conversion_of
+from sciprec.climate.running.lifted_model import LiftedModel, conversion_of
 from sciprec.climate.running.request import Request
 from sciprec.climate.transform.grid import GaussianGrid, Truncation
 from sciprec.instruments.assigning.scaling import ScaledBackend
@@ -25,13 +25,13 @@ def started(request: Request) -> tuple[Any, np.ndarray]:
     return convert, convert.to_state(initial)
 
 
-def model_of(request: Request) -> tuple[Model, Any, np.ndarray]:
+def model_of(request: Request) -> tuple[LiftedModel, Any, np.ndarray]:
     """The model of a request, with its scales where it has some, its conversion, and its initial
     state as it is stored.
     """
     convert, exact = started(request)
     is_scaled = isinstance(request.backend, ScaledBackend)
-    model = scaled_model(request, convert, exact) if is_scaled else Model(request, convert)
+    model = scaled_model(request, convert, exact) if is_scaled else LiftedModel(request, convert)
     return model, convert, model.stored(exact)
 
 

@@ -8,7 +8,7 @@ import xarray as xr
 
 from sciprec import climate
 from sciprec.climate.running.labelled import fields_given
-from sciprec.climate.running.lifted_model import Model
+from sciprec.climate.running.lifted_model import LiftedModel
 from sciprec.climate.running.request import check_request
 from sciprec.foundation.loading import loaded_file
 from tests.climate.small_models import SMALL
@@ -46,7 +46,7 @@ def model_of(backend, step, start, **options):
 
     initial = initial_state(request, GaussianGrid(request.truncation))
     convert = conversion_of(request, initial)
-    model = Model(request, convert)
+    model = LiftedModel(request, convert)
     return model, model.steps.system.addition.level(model.stored(convert.to_state(initial)))
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sciprec.climate.cases.baroclinic import PLANET, jablonowski_williamson
-from sciprec.climate.constants import Units
+from sciprec.climate.constants import ModelUnits
 from sciprec.climate.equations.air import AirConversion
 from sciprec.climate.equations.vertical import SigmaLevels
 from sciprec.climate.running.integration import integrate
@@ -99,7 +99,7 @@ def test_diffusion_by_its_e_folding_time():
 
 def test_state_is_of_order_one():
     grid, state = initial()
-    units = Units(600.0, PLANET.radius_m)
+    units = ModelUnits(600.0, PLANET.radius_m)
     convert = AirConversion.of(state, reference_transform(grid.truncation), units, units.step)
     fields = convert.transform.to_grid(convert.to_state(state))
     for variable in (fields[:24], fields[48:72], convert.transform.to_grid(convert.ground)):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sciprec.climate.catalogue import CASES, EQUATIONS
-from sciprec.climate.constants import Units
+from sciprec.climate.constants import ModelUnits
 from sciprec.climate.equations.shallow_water import ShallowWaterConversion
 from sciprec.climate.transform.grid import GaussianGrid
 from sciprec.climate.transform.spectral import reference_transform
@@ -17,7 +17,7 @@ SHALLOW = [name for name, case in CASES.items() if case.equations == "shallow_wa
 def setup(name="williamson_5"):
     grid = GaussianGrid(SMALL)
     initial = CASES[name].initial(grid.lon_radians[:, None], grid.lat_radians[None, :])
-    units, transform = Units(SMALL.step_seconds), reference_transform(SMALL)
+    units, transform = ModelUnits(SMALL.step_seconds), reference_transform(SMALL)
     convert = ShallowWaterConversion.of(initial, transform, units, units.step)
     return convert, convert.to_state(initial)
 
@@ -86,7 +86,7 @@ def test_state_is_of_order_one():
 @pytest.mark.parametrize("name", EQUATIONS)
 def test_budgets_are_those_that_the_set_declares(name):
     case = next(case for case in CASES.values() if case.equations == name)
-    grid, units = GaussianGrid(SMALL), Units(SMALL.step_seconds, case.radius_m)
+    grid, units = GaussianGrid(SMALL), ModelUnits(SMALL.step_seconds, case.radius_m)
     initial = case.initial(grid.lon_radians[:, None], grid.lat_radians[None, :])
     given = initial, reference_transform(SMALL), units, 0.0
     convert = EQUATIONS[name].conversion.of(*given)

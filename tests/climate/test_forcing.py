@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from sciprec import climate
 from sciprec.cli.commands import app
 from sciprec.climate.catalogue import CASES
-from sciprec.climate.running.lifted_model import Model
+from sciprec.climate.running.lifted_model import LiftedModel
 from sciprec.climate.running.request import check_request
 from sciprec.foundation.errors import InputError
 from tests.climate.small_models import SMALL, require_same_bits, started
@@ -85,7 +85,7 @@ def slope(case, state=None, levels=1, **options):
     """The state and its tendency, flat, and the model."""
     request = check_request(case, SMALL, 1, **options)
     convert, exact = started(request)
-    model = Model(request, convert)
+    model = LiftedModel(request, convert)
     state = model.stored(exact) if state is None else state.astype(model.backend.carrier)
     out = np.zeros_like(state)
     if model.forcing is not None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sciprec.climate.cases.held_suarez_start import held_suarez
-from sciprec.climate.constants import Units
+from sciprec.climate.constants import ModelUnits
 from sciprec.climate.diagnostics.derived import eddy_product, folded, gates, time_means
 from sciprec.climate.equations import held_suarez as hs
 from sciprec.climate.transform.grid import GaussianGrid, Truncation
@@ -26,7 +26,7 @@ def model():
     pressure = 1e5 * (1 + 0.03 * np.sin(lat))
     varied = {**vars(state), "u": 100 * state.u, "temperature": warm, "surface_pressure": pressure}
     state = hs.AirState(**varied)
-    units = Units(SMALL.step_seconds, hs.PLANET.radius_m)
+    units = ModelUnits(SMALL.step_seconds, hs.PLANET.radius_m)
     convert = hs.ForcedConversion.of(state, reference_transform(SMALL), units, units.step)
     return convert, convert.to_state(state)
 

@@ -5,7 +5,7 @@ import pytest
 
 from sciprec.climate.cases.galewsky import balanced_height, jet, unstable_jet
 from sciprec.climate.cases.registry import CASES
-from sciprec.climate.constants import RADIUS_M, Units
+from sciprec.climate.constants import RADIUS_M, ModelUnits
 from sciprec.climate.diagnostics.reference import Reference, reference_norms
 from sciprec.climate.equations.spherical import few_bits
 from sciprec.climate.running.integration import integrate
@@ -23,7 +23,7 @@ def flow_of(case, model):
 def oracle(case, truncation, diffusion):
     model = ShallowWater(truncation.number, truncation.nlat, truncation.nlon)
     flow, *places = flow_of(case, model)
-    units = Units(truncation.step_seconds)
+    units = ModelUnits(truncation.step_seconds)
     mean = few_bits(np.mean(flow.height @ np.tile(model.weights, 2)) / units.height) * units.height
     return Integration(model, flow, *places, mean, truncation.step_seconds, diffusion)
 

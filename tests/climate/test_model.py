@@ -7,7 +7,7 @@ import pytest
 
 from sciprec.climate.cases.registry import CASES
 from sciprec.climate.diagnostics.budgets import scalar_errors, wind_errors
-from sciprec.climate.running.integration import Run, integrate
+from sciprec.climate.running.integration import Integration, integrate
 from sciprec.climate.stepping.levels import Level
 from sciprec.climate.transform.grid import GaussianGrid, resolve_truncation
 from sciprec.foundation.errors import InputError
@@ -89,7 +89,7 @@ def test_blow_up_says_when_what_where_and_the_remedy():
 
 
 def test_what_was_lost_is_named_with_its_first_level():
-    run = object.__new__(Run)
+    run = object.__new__(Integration)
     run.columns = np.repeat(["vorticity", "temperature", "surface_pressure"], [6, 6, 2])
     state = np.zeros((5, 14))
     state[2, 3] = np.nan  # imaginary part of vorticity at the second level

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sciprec.climate.catalogue import EQUATIONS
-from sciprec.climate.constants import Units
+from sciprec.climate.constants import ModelUnits
 from sciprec.climate.equations.air import REFERENCE_PRESSURE_PA, AirConversion, AirState, Planet
 from sciprec.climate.equations.mass import restore_mass
 from sciprec.climate.equations.primitive_implicit import primitive_linear, primitive_solve
@@ -20,7 +20,7 @@ SMALL = Truncation(5, 10, 16, 1800.0)
 LEVELS = SigmaLevels((0.0, 0.1, 0.35, 0.8, 1.0))
 PLANET = Planet(6.4e6, 7.0e-5, 9.8, 290.0, 0.28)
 COUNT = LEVELS.count
-UNITS = Units(SMALL.step_seconds, PLANET.radius_m, PLANET.gravity_m_per_s2)
+UNITS = ModelUnits(SMALL.step_seconds, PLANET.radius_m, PLANET.gravity_m_per_s2)
 EPS = 2.0**-53
 
 

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from sciprec import InputError, climate
-from sciprec.climate.running.integration import Run
+from sciprec.climate.running.integration import Integration
 from sciprec.climate.running.request import check_request
 from sciprec.climate.running.scaled_in_binary32 import ScaledInFormatModel
 from sciprec.climate.running.scaled_model import ScaledModel
-from sciprec.climate.stages.scales import HEADROOM, SCALED_STAGES, STATE, Notes, Scales
+from sciprec.climate.stages.scales import HEADROOM, SCALED_STAGES, STATE, Scales, SizeNotes
 from sciprec.climate.stepping.schemes import stage_state
 from sciprec.climate.transform.grid import Truncation
 from sciprec.instruments.assigning.scaled import scalable
@@ -32,7 +32,8 @@ def run_of(backend, **more):
     request = check_request(CASE, SMALL, backend=backend, **RUN | more)
     model, convert, flat = model_of(request)
     levels = [model.steps.system.addition.level(flat)]
-    return Run(request, model.steps, convert, model.columns, levels, model.lifted, None), model
+    run = Integration(request, model.steps, convert, model.columns, levels, model.lifted, None)
+    return run, model
 
 
 @pytest.mark.slow
@@ -63,7 +64,7 @@ def test_scales_by_themselves():
     scales = Scales(resolve_backend("fp16").compute, Scaling("dynamic"))
     scales.register(("f", ""), ["advection", "rest"], ["a", "b"])
     scales.register(("copy", ""), [], [])
-    notes = Notes()
+    notes = SizeNotes()
     notes.note(("f", ""), np.array([3.0, 0.0]))
     notes.note(("copy", ""), np.array([]))
     scales.fit(notes)
@@ -89,7 +90,7 @@ def test_scales_are_given_for_stages_and_for_variables():
     scales = Scales(resolve_backend("fp16").compute, Scaling("static", (("rest", 3), ("v", -5))))
     for variable in ("u", "v"):
         scales.register(("copy", variable), ["rest", "advection"], ["a", "b"])
-    notes = Notes()
+    notes = SizeNotes()
     for place in scales.stages:
         notes.note(place, np.array([1.0, 1.0]))
     scales.fit(notes)
@@ -103,7 +104,7 @@ def test_scales_are_given_for_stages_and_for_variables():
 def test_numbers_that_are_clipped_are_counted():
     scales = Scales(resolve_backend("fp16").compute, Scaling("static"))
     scales.register(("f", ""), ["rest"], ["a"])
-    notes = Notes(counting=True)
+    notes = SizeNotes(counting=True)
     notes.note(("f", ""), np.array([2.0**11]))
     sizes = 2.0 ** np.array([11.0, -14, -15, -24, -25, -26])
     notes.count(("f", ""), [np.concatenate([sizes, -sizes, [0.0]])])

@@ -129,11 +129,11 @@ def test_a_thread_that_fails_ends_the_run(monkeypatch, where):
             raise MemoryError("planted")
         return slope(self, *args, **kwargs)
 
-    slope = team.Member.slope
+    slope = team.TeamThread.slope
     if where == "tendency":
-        monkeypatch.setattr(team.Member, "slope", failing)
+        monkeypatch.setattr(team.TeamThread, "slope", failing)
     else:
-        monkeypatch.setattr(team.Member, "_alone", failing)
+        monkeypatch.setattr(team.TeamThread, "_alone", failing)
         slope = lambda self, *args: self.shared.meet()  # noqa: E731
     with pytest.raises(MemoryError, match="planted"):
         integrate("held_suarez", SMALL, 0.25, threads=2, **FORCED)

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from sciprec.climate.constants import RADIUS_M, Units
+from sciprec.climate.constants import RADIUS_M, ModelUnits
 from sciprec.climate.running.integration import integrate
 from sciprec.climate.stepping import imex
 from sciprec.climate.stepping.diffusion import ORDERS, damping, diffusion_rate
@@ -98,7 +98,7 @@ def test_diffusion_of_a_small_wave_at_rest(scheme):
 
 @pytest.mark.parametrize("step_seconds", [60.0, 450.0, 600.0, 3600.0])
 def test_units_make_the_step_a_power_of_two(step_seconds):
-    units = Units(step_seconds)
+    units = ModelUnits(step_seconds)
     assert np.frexp(units.step)[0] == 0.5
     assert units.seconds * units.step == step_seconds
     assert 7.0e4 < units.seconds < 1.5e5

@@ -89,7 +89,7 @@ def test_what_is_told_of_the_first_runs(monkeypatch):
     said, clock = [], [0.0]
     monkeypatch.setattr(course, "perf_counter", lambda: clock[0])
     monkeypatch.setattr(course, "runs_of", lambda split, samples: 5)
-    told = course.Course("m", 100, None, None, lambda *words: said.append(words))
+    told = course.TraceProgress("m", 100, None, None, lambda *words: said.append(words))
     told.split = None
 
     def run(seconds):

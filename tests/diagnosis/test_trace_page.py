@@ -13,10 +13,10 @@ from sciprec import InputError, trace
 from sciprec.precision.rewriting.syntax import Source
 from sciprec.tools.trace.examination import MOST_STEPS, Step
 from sciprec.tools.trace.growth import MOST_LINES as MOST_BANDS
-from sciprec.tools.trace.growth import Growth
+from sciprec.tools.trace.growth import ShareGrowth
 from sciprec.tools.trace.lines import LineGroup
 from sciprec.tools.trace.page import trace_page
-from sciprec.tools.trace.verification import Check, Verification
+from sciprec.tools.trace.verification import Verification, WiderLines
 from tests.diagnosis.faulty_kernels import advected, flow
 from tests.diagnosis.short_kernels import line_of
 from tests.diagnosis.test_findings import vanishing
@@ -126,8 +126,10 @@ def test_four_hundred_lines_that_round_are_under_200_kb():
     steps = [Step(n, n + 1, None) for n in range(MOST_STEPS)]
     bands = {f"line {n}": rng.uniform(0.0, 0.1, MOST_STEPS) for n in range(MOST_BANDS)}
     long = replace(found, lines=lines, groups=groups)
-    checks = tuple(Check(g.number, tuple(n.name for n in g.lines), 0.9, 0.9) for g in groups[:3])
+    checks = tuple(
+        WiderLines(g.number, tuple(n.name for n in g.lines), 0.9, 0.9) for g in groups[:3]
+    )
     done = Verification(found.kernel, found.backend, checks, 16)
-    page = trace_page(long, [source], Growth(tuple(steps), bands), done)
+    page = trace_page(long, [source], ShareGrowth(tuple(steps), bands), done)
     assert page.count("velocity[i, j] - step") == 400 == len(re.findall('<tr class="heat', page))
     assert 100_000 < len(page.encode()) < 200_000

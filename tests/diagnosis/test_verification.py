@@ -10,7 +10,7 @@ import pytest
 
 from sciprec import InputError, LiftError, lift, trace
 from sciprec.tools.trace.models.traces import Results, trace_program
-from sciprec.tools.trace.verification import AGREE, PREDICTS, Check
+from sciprec.tools.trace.verification import AGREE, PREDICTS, WiderLines
 from tests.diagnosis import faulty_kernels
 from tests.diagnosis.faulty_kernels import advected, flow
 from tests.diagnosis.short_kernels import line_of
@@ -22,7 +22,7 @@ SEEDS = range(503, 505)
 _SIZES = r"from ([\d.]+)% to ([\d.]+)% of the error"
 
 
-def require_true(found, check: Check) -> str:
+def require_true(found, check: WiderLines) -> str:
     """Make sure that a row has one sentence, and that runs show what it says; which one."""
     if not check.group:  # of numbers that are lost because an argument does not fit
         of = f"instead of {found.outcome.lost} of {found.elements} numbers are not finite then"

@@ -9,7 +9,7 @@ import pytest
 
 from sciprec import heston
 from sciprec.foundation.errors import InputError
-from sciprec.heston.bounds.bound_coverage import Case, least_covered
+from sciprec.heston.bounds.bound_coverage import PricedPayoff, least_covered
 from sciprec.heston.bounds.conditional import ConditionalSampler
 from sciprec.heston.bounds.discretisation import MEMORY
 from sciprec.heston.bounds.pilot import coarsest_steps
@@ -49,7 +49,7 @@ def test_bounds_cover_where_the_variance_stays_at_zero():
 def test_a_wrong_truth_is_noticed():
     """The same prices cover no truth that is 3 % away."""
     (case,) = heston.reference_cases(REFERENCES, ["lewis_K100"])
-    wrong = Case(case.name, case.model, case.payoff, 1.03 * case.truth)
+    wrong = PricedPayoff(case.name, case.model, case.payoff, 1.03 * case.truth)
     (row,) = heston.coverage([wrong], backends=["fp32"], n_seeds=8)
     assert row.covered == 0 and not row.passed and row.share == 0
 

@@ -19,7 +19,7 @@ from sciprec.heston.sensitivities.bumps import (
 )
 from sciprec.heston.sensitivities.greek_estimates import ROWS
 from sciprec.heston.sensitivities.greek_sampler import GreekSampler, is_smooth
-from sciprec.heston.simulation.monitoring import Group, observed_payments, watch
+from sciprec.heston.simulation.monitoring import MonitoredPayoffs, observed_payments, watch
 from sciprec.heston.simulation.paths import Block
 from tests.heston import examples
 from tests.heston.examples import Path, made
@@ -125,15 +125,15 @@ def test_watching_is_observing():
     """Views see what observed_payments pays, bit for bit; and dates can be shifted."""
     payoffs = (made("asian-geometric"), made("barrier-down-out", fixings=None))
     options = {"backend": "fp64", "scheme": SCHEME, "seed": 3, "draws_per_step": 1}
-    group = Group(payoffs, 1.0, False)
+    group = MonitoredPayoffs(payoffs, 1.0, False)
     seen = watch(group, LEWIS, [LEWIS], BLOCK, n_steps=8, longest=1.0, **options)
     paid = observed_payments(LEWIS, payoffs, BLOCK, n_steps=8, **options)
     got = [payoff.payment(seen.rows[0][payoff.observation]) for payoff in payoffs]
     np.testing.assert_allclose(got, paid, rtol=1e-13)
     call, earlier = made("call"), made("call", maturity=0.9)
     seen = watch(
-        Group((call,), 1.0, False), LEWIS, [LEWIS], BLOCK, n_steps=8, longest=1.0, nearer=0.1,
-        **options,
+        MonitoredPayoffs((call,), 1.0, False), LEWIS, [LEWIS], BLOCK, n_steps=8, longest=1.0,
+        nearer=0.1, **options,
     )  # fmt: skip
     paid = observed_payments(LEWIS, [earlier], BLOCK, n_steps=8, **options)
     np.testing.assert_allclose(call.payment(seen.rows[0][call.observation]), paid[0], rtol=1e-12)
@@ -144,7 +144,7 @@ def test_the_level_left_out_is_normal(scheme):
     """Drawing the level again gives the payments' mean: the smooth estimate is unbiased."""
     asian, block = made("asian-arithmetic"), Block(0, 2**14)
     options = {"backend": "fp64", "scheme": scheme, "seed": 3, "draws_per_step": 1}
-    group = Group((asian,), 0.25, True)
+    group = MonitoredPayoffs((asian,), 0.25, True)
     seen = watch(group, LEWIS, [LEWIS], block, n_steps=8, longest=1.0, **options)
     piece = asian.level_piece(seen.rows[0][asian.observation])
     smooth = mean_payments(piece, seen.mean, seen.spread)[0]

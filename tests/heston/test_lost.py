@@ -8,7 +8,7 @@ import pytest
 from sciprec import load_scenario
 from sciprec.heston import Model
 from sciprec.heston.simulation.block import Simulation
-from sciprec.heston.simulation.observing import FOLLOWED, STATES, Losses, observed_paths
+from sciprec.heston.simulation.observing import FOLLOWED, STATES, PathLosses, observed_paths
 from sciprec.heston.simulation.paths import Block
 from sciprec.results.output.stated import MONITOR
 from sciprec.tools.monitor.plan import checked_plan
@@ -28,7 +28,7 @@ class Followed:
             MODEL, Block(0, 70), step_years=0.01, backend=backend, scheme=scheme, seed=3,
             carried=carried, watched=self.note if watched else None,
         )  # fmt: skip
-        self.losses = Losses(self.run)
+        self.losses = PathLosses(self.run)
         self.start = self.states()
         self.run.advance(77)
 

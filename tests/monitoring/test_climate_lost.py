@@ -10,8 +10,8 @@ import xarray as xr
 
 from sciprec.accumulation.integration import NOT_IN_FIXED_POINT, VARIABLE, accumulate
 from sciprec.climate.running.integration import integrate_request
-from sciprec.climate.running.lifted_model import Model, conversion_of
-from sciprec.climate.running.observing import NOT_AGAIN, Observer
+from sciprec.climate.running.lifted_model import LiftedModel, conversion_of
+from sciprec.climate.running.observing import NOT_AGAIN, RunObserver
 from sciprec.climate.running.request import check_request
 from sciprec.climate.running.start import initial_state
 from sciprec.climate.transform.grid import GaussianGrid
@@ -46,13 +46,13 @@ class Watched:
         )  # fmt: skip
         initial = initial_state(request, GaussianGrid(request.truncation))
         convert = conversion_of(request, initial)
-        model, exact = Model(request, convert), convert.to_state(initial)
+        model, exact = LiftedModel(request, convert), convert.to_state(initial)
         if waves is not None:
             rng = np.random.default_rng(waves)
             exact = exact * (1.0 + 0.1 * rng.normal(size=exact.shape))
             exact[1:] += 1e-2 * exact.std(axis=0) * rng.normal(size=exact[1:].shape)
         self.start, self.columns, self.steps = model.stored(exact), model.columns, steps
-        self.observer = Observer(request, convert, model.columns)
+        self.observer = RunObserver(request, convert, model.columns)
         self.observer.start(self.start, exact.ravel())
         model.steps = self.observer.attach(model.steps)
         self.levels = [model.steps.system.addition.level(self.start.copy())]
@@ -214,7 +214,7 @@ def test_what_is_not_looked_at_is_said():
     assert row["not_looked_at"] == NOT_AGAIN
     plain = Watched("williamson_5", "fp16", 9, 600.0).observer
     dynamic = replace(plain.request, backend=with_scaling("fp16", "dynamic", None))
-    observer = Observer(dynamic, plain._convert, plain._columns)
+    observer = RunObserver(dynamic, plain._convert, plain._columns)
     assert observer.observed().not_looked_at == NOT_AGAIN and observer.losses is None
 
 

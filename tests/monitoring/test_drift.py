@@ -9,13 +9,13 @@ import sciprec
 from sciprec.climate.running.drifting import ExactSteps, difference
 from sciprec.climate.running.lifted_model import conversion_of
 from sciprec.climate.running.request import check_request
-from sciprec.climate.running.team import Steps
+from sciprec.climate.running.team import StepMaker
 from sciprec.climate.stepping.levels import Addition, Level
 from sciprec.climate.stepping.schemes import STEP_KERNELS, TIME_SCHEMES, System
 from sciprec.climate.transform.grid import GaussianGrid, Truncation
 from sciprec.facets.monitor.attributes import drift_field, estimates_of
 from sciprec.results.output import files
-from sciprec.tools.monitor.drift import Drift, Part, estimated
+from sciprec.tools.monitor.drift import Drift, StatePart, estimated
 
 SMALL = Truncation(10, 16, 32, 1200.0)
 STEP = 1200.0
@@ -24,7 +24,7 @@ STEP = 1200.0
 def drift_of(differences, every):
     """The estimate of differences (n, size) of a state of ones."""
     size = differences.shape[1]
-    drift = Drift({"x": Part(np.arange(size), np.ones(size))}, every)
+    drift = Drift({"x": StatePart(np.arange(size), np.ones(size))}, every)
     for n, one in enumerate(differences):
         drift.note((n + 1) * every, one, np.ones(size))
     return drift
@@ -133,7 +133,7 @@ def test_a_steady_error_of_the_tendency_adds_up_in_every_scheme(scheme):
             tendency=lambda x, out: out.fill(slope), linear=lambda x, out: out.fill(0.0),
             solve=lambda x, out: np.copyto(out, x), work=np.zeros((10, 1)), tables=(),
         )  # fmt: skip
-        return Steps(TIME_SCHEMES[scheme], system, None)
+        return StepMaker(TIME_SCHEMES[scheme], system, None)
 
     run, exact, levels, total = steps(0.25), steps(0.0), [Level(np.zeros(1))], 0.0
     for n in range(40):

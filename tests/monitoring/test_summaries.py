@@ -15,7 +15,7 @@ from sciprec.tools.monitor.summaries import (
     BINS,
     COLUMNS,
     LEAST_EXPONENT,
-    Limits,
+    FormatEnds,
     digits,
     exponents,
     largest_errors,
@@ -51,7 +51,7 @@ def is_near(found: float, exact: Fraction, size: Fraction, count: int) -> bool:
 @pytest.mark.parametrize("name", BACKENDS)
 def test_rows_are_those_of_exact_fractions(name):
     backend = resolve_backend(name)
-    fmt, limits = backend.storage.format, Limits.of(backend.storage)
+    fmt, limits = backend.storage.format, FormatEnds.of(backend.storage)
     most = Fraction(fmt.max_finite) if fmt.overflow == "saturate" else None
     met = set()
     for seed in range(120):
@@ -138,7 +138,7 @@ def test_sketches_tell_the_distance_of_runs():
 
 def alerts(series, rules) -> list:
     """What rules find in a variable whose arrays are given step by step, from 1 on."""
-    history = History(("x",), Limits(2.0**-14, 448.0))
+    history = History(("x",), FormatEnds(2.0**-14, 448.0))
     for step, values in enumerate(series, start=1):
         history.note(step, [np.array(values, float)])
     return list(history.alerts(checked_rules(rules), lambda name, at: f"[{at}]"))
@@ -184,7 +184,7 @@ def test_rules_are_off_where_that_is_said():
 def test_an_interrupted_history_goes_on():
     rng = np.random.default_rng(2)
     series = [rng.normal(size=(2, 20)) for _ in range(9)]
-    whole, first, second = (History(("a", "b"), Limits(), 3, sketches=True) for _ in range(3))
+    whole, first, second = (History(("a", "b"), FormatEnds(), 3, sketches=True) for _ in range(3))
     for step, pair in enumerate(series):
         whole.note(step, list(pair))
         if step < 4:

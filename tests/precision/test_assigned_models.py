@@ -7,7 +7,7 @@ import pytest
 
 import sciprec
 from sciprec import Assignment, InputError, climate, heston, lift
-from sciprec.climate.running.integration import Run
+from sciprec.climate.running.integration import Integration
 from sciprec.climate.transform.compiled import compiled
 from sciprec.heston.simulation.block import lifted
 from sciprec.instruments.assigning.assigned_backend import every_place_met
@@ -110,6 +110,6 @@ def test_a_climate_is_refused_before_it_is_compiled(monkeypatch):
     def compiles(run):
         raise AssertionError("a step is tried")
 
-    monkeypatch.setattr(Run, "warm_up", compiles)
+    monkeypatch.setattr(Integration, "warm_up", compiles)
     with pytest.raises(InputError, match="which no kernel of the model has"):
         DOORS["climate"](foreign())

@@ -10,7 +10,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sciprec.arrays.integers.scale_groups import Layout
+from sciprec.arrays.integers.scale_groups import ScaleTiles
 from sciprec.foundation.arguments import reals, refused, whole, word
 from sciprec.foundation.errors import InputError
 from sciprec.precision.compiled.disk_cache import kept
@@ -112,7 +112,7 @@ def adaptive_quantize(
     word("rounding", round, ROUNDINGS)
     if not isinstance(nonfinite, str) or nonfinite not in ("refuse", "saturate"):
         raise refused("nonfinite", nonfinite, "'refuse' or 'saturate'")
-    layout = Layout.of(values.shape, axis, block)
+    layout = ScaleTiles.of(values.shape, axis, block)
     groups = layout.grouped(values)
     ends = np.empty((2, groups.shape[0]))
     bad = ends_of_rows(groups, ends)

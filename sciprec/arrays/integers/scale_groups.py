@@ -12,7 +12,7 @@ from sciprec.foundation.errors import InputError
 
 
 @dataclass(frozen=True)
-class Layout:
+class ScaleTiles:
     """The division of an array into tiles of one scale each; those at the ends may be shorter.
 
     Attributes:
@@ -26,7 +26,7 @@ class Layout:
     scales: tuple[int, ...] | None = None
 
     @classmethod
-    def of(cls, shape: tuple[int, ...], axis: int | None, block) -> Layout:
+    def of(cls, shape: tuple[int, ...], axis: int | None, block) -> ScaleTiles:
         """The layout of an array's shape.
 
         Raises:

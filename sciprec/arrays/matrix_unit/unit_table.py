@@ -9,7 +9,7 @@ from decimal import ROUND_CEILING, Context
 import numpy as np
 
 from sciprec.arrays.integers.fixed_point import round_rows
-from sciprec.arrays.integers.scale_groups import Layout
+from sciprec.arrays.integers.scale_groups import ScaleTiles
 from sciprec.arrays.matrix_unit.slicing import Room, sliced
 from sciprec.arrays.quantization import rounding_into
 from sciprec.foundation.errors import InputError
@@ -113,7 +113,7 @@ class UnitTable:
         blocks = total.reshape(self.shape) * np.expand_dims(self.scales, axis)
         count, groups, rows, columns = self.shape
         divided = (rows, columns * groups) if self.along == "rows" else (rows * groups, columns)
-        layout = Layout((count, *divided), (1, rows, columns))
+        layout = ScaleTiles((count, *divided), (1, rows, columns))
         return layout.restored(blocks.reshape(count * groups, -1))
 
 
@@ -234,7 +234,7 @@ def _in_blocks(matrices: np.ndarray, unit: MatrixUnit, along: str) -> np.ndarray
             f"zeros to {short}, or take a group that divides them"
         )
     tile = (rows, group) if along == "rows" else (group, columns)
-    layout = Layout(matrices.shape, (1, *tile))
+    layout = ScaleTiles(matrices.shape, (1, *tile))
     return layout.grouped(matrices).reshape(count, divided // group, *tile)
 
 

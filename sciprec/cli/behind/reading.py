@@ -22,7 +22,7 @@ MOST = 5
 
 
 @dataclass(frozen=True)
-class Section:
+class DocsSection:
     """A part of a page, from its heading to the next one of its level.
 
     A page's own part ends where its first section begins; with no words before that, it is the
@@ -61,14 +61,14 @@ def titles() -> list[dict[str, str]]:
 
 
 @functools.cache
-def sections() -> tuple[Section, ...]:
+def sections() -> tuple[DocsSection, ...]:
     """All sections of all pages, those that explain before those of reference and laboratory."""
     pages = (path.relative_to(folder()).as_posix() for path in folder().rglob("*.md"))
     ordered = sorted(pages, key=lambda page: (page.startswith(_LAST), page))
     return tuple(section for page in ordered for section in _sections_of(page))
 
 
-def _sections_of(page: str) -> Iterator[Section]:
+def _sections_of(page: str) -> Iterator[DocsSection]:
     lines = (folder() / page).read_text(encoding="utf-8").splitlines()
     heads, fenced = [], False
     for number, line in enumerate(lines):
@@ -89,7 +89,7 @@ def plain(text: str) -> str:
 
 
 @functools.cache
-def _explained() -> dict[str, Section]:
+def _explained() -> dict[str, DocsSection]:
     """The words of the glossary, each with its row."""
     page, found = "reference/glossary.md", {}
     lines = (folder() / page).read_text(encoding="utf-8").splitlines()
@@ -97,7 +97,7 @@ def _explained() -> dict[str, Section]:
         if row := _ROW.match(line):
             text = f"{plain(row[1])}: {plain(row[2])}"
             for word in re.split("[,;]", plain(row[1])):
-                found.setdefault(_even(word), Section(page, plain(row[1]), number, text))
+                found.setdefault(_even(word), DocsSection(page, plain(row[1]), number, text))
     return found
 
 
@@ -107,7 +107,7 @@ def _even(text: str) -> str:
     return " ".join(re.findall(r"[\w.:×÷-]+", plain(text).lower().replace("_", " ")))
 
 
-def find(word: str) -> list[Section]:
+def find(word: str) -> list[DocsSection]:
     """The sections that a word belongs to, the best first.
 
     A page of that name comes first, then a heading that is the word, a word of the glossary, a
@@ -118,7 +118,7 @@ def find(word: str) -> list[Section]:
     """
     asked = _even(word) or word
     whole = re.compile(rf"(?<![\w-]){re.escape(asked)}(?![\w-])")
-    ranks: tuple[list[Section], ...] = ([], [], [], [], [])
+    ranks: tuple[list[DocsSection], ...] = ([], [], [], [], [])
     for section in sections():
         heading, first = _even(section.heading), section.text.startswith("# ")
         name = _even(Path(section.page).stem)
@@ -144,7 +144,7 @@ def find(word: str) -> list[Section]:
     return found[: MOST + 1]
 
 
-def address(section: Section) -> str:
+def address(section: DocsSection) -> str:
     """The address of a section in the site that was built from the documentation.
 
     Raises:

@@ -13,7 +13,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from sciprec.climate.constants import Units
+from sciprec.climate.constants import ModelUnits
 from sciprec.climate.equations.barotropic_vorticity import flux_convergence
 from sciprec.climate.equations.registry import equation_set, unchanged
 from sciprec.climate.equations.spherical import spectral_constants
@@ -47,7 +47,7 @@ class TracerConversion:
     """
 
     transform: SpectralTransform
-    units: Units
+    units: ModelUnits
     wind: np.ndarray
     unit: float
     transformed: ClassVar = (1, 2)
@@ -55,7 +55,7 @@ class TracerConversion:
 
     @classmethod
     def of(
-        cls, initial: InitialTracer, transform: SpectralTransform, units: Units,
+        cls, initial: InitialTracer, transform: SpectralTransform, units: ModelUnits,
         implicit_time: float,
     ) -> TracerConversion:  # fmt: skip
         """The conversion for an initial state; nothing is implicit here."""

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from sciprec.climate.constants import Units
+from sciprec.climate.constants import ModelUnits
 from sciprec.climate.equations.mass import mass_constants
 from sciprec.climate.equations.primitive_implicit import implicit_constants
 from sciprec.climate.equations.primitive_spectral import (
@@ -109,7 +109,7 @@ class AirConversion:
     """
 
     transform: SpectralTransform
-    units: Units
+    units: ModelUnits
     planet: Planet
     levels: SigmaLevels
     friction: np.ndarray
@@ -122,7 +122,7 @@ class AirConversion:
         cls,
         initial: AirState,
         transform: SpectralTransform,
-        units: Units,
+        units: ModelUnits,
         implicit_time: float,
         levels: int = 0,
     ) -> AirConversion:

@@ -14,7 +14,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from sciprec.climate.constants import ROTATION_PER_SECOND, Units
+from sciprec.climate.constants import ROTATION_PER_SECOND, ModelUnits
 from sciprec.climate.equations.registry import equation_set
 from sciprec.climate.equations.spherical import (
     inverse_cosine_squared,
@@ -51,14 +51,14 @@ class VorticityConversion:
     """
 
     transform: SpectralTransform
-    units: Units
+    units: ModelUnits
     twice_rotation: float
     transformed: ClassVar = (3, 2)
     vertical: ClassVar[dict] = {}
 
     @classmethod
     def of(
-        cls, initial: InitialVorticity, transform: SpectralTransform, units: Units,
+        cls, initial: InitialVorticity, transform: SpectralTransform, units: ModelUnits,
         implicit_time: float,
     ) -> VorticityConversion:  # fmt: skip
         """The conversion for an initial state; nothing is implicit here."""

@@ -350,7 +350,7 @@ def _seen_tracers(forcing: Forcing, tracers: Sequence[Tracer]) -> bool:
 
 
 @dataclass(frozen=True)
-class Row:
+class ForcedField:
     """A field on levels that a forcing sees or changes.
 
     Args:
@@ -368,7 +368,7 @@ class Row:
 
 def rows_of(
     name: str, convert: Any, tracers: Sequence[Tracer]
-) -> tuple[list[Row], list[Row], int | None]:
+) -> tuple[list[ForcedField], list[ForcedField], int | None]:
     """The fields on levels that forcings see, the products that they add to, and the field of the
     logarithm of pressure; in the order of `offered`.
 
@@ -387,30 +387,30 @@ def rows_of(
         flow = flow.flow
     if name in LEVELLED:
         seen = [
-            Row("u", 3 * levels, 0.0, wind), Row("v", 4 * levels, 0.0, wind),
-            Row("temperature", 2 * levels, flow.reference, flow.kelvin * even),
+            ForcedField("u", 3 * levels, 0.0, wind), ForcedField("v", 4 * levels, 0.0, wind),
+            ForcedField("temperature", 2 * levels, flow.reference, flow.kelvin * even),
         ]  # fmt: skip
         made = [
-            Row("u", 0, 0.0, push), Row("v", levels, 0.0, push),
-            Row("temperature", 4 * levels, 0.0, rate / flow.kelvin * even),
+            ForcedField("u", 0, 0.0, push), ForcedField("v", levels, 0.0, push),
+            ForcedField("temperature", 4 * levels, 0.0, rate / flow.kelvin * even),
         ]  # fmt: skip
         pressure = 5 * levels + 2
     else:
         first, (east, north) = FIRST_WIND[name], _WINDS[name]
-        seen = [Row("u", first, 0.0, wind), Row("v", first + 1, 0.0, wind)]
-        made = [Row("u", east, 0.0, push), Row("v", north, 0.0, -push)]
+        seen = [ForcedField("u", first, 0.0, wind), ForcedField("v", first + 1, 0.0, wind)]
+        made = [ForcedField("u", east, 0.0, push), ForcedField("v", north, 0.0, -push)]
         if name == "shallow_water":
-            seen.append(Row("height", _GEOPOTENTIAL, flow.reference, units.height * even))
-            made.append(Row("height", _PRODUCTS, 0.0, rate / units.height * even))
+            seen.append(ForcedField("height", _GEOPOTENTIAL, flow.reference, units.height * even))
+            made.append(ForcedField("height", _PRODUCTS, 0.0, rate / units.height * even))
     if tracers:
         traced = convert if isinstance(convert, TracedConversion) else convert.flow
         sizes = traced.tables[5]
         first = sizes[FIELD] + len(tracers) * (3 * levels - 1)
         for t, tracer in enumerate(tracers):
             unit = tracer.unit * even
-            seen.append(Row(tracer.name, int(first) + t * levels, 0.0, unit))
+            seen.append(ForcedField(tracer.name, int(first) + t * levels, 0.0, unit))
             row = int(sizes[PRODUCT]) + t * levels
-            made.append(Row(tracer.name, row, 0.0, rate / tracer.unit * even))
+            made.append(ForcedField(tracer.name, row, 0.0, rate / tracer.unit * even))
     return seen, made, pressure
 
 

@@ -8,7 +8,7 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
-from sciprec.climate.constants import Units
+from sciprec.climate.constants import ModelUnits
 from sciprec.climate.transform.spectral import SpectralTransform
 from sciprec.precision.registry import NamedRows, kernel
 
@@ -26,14 +26,14 @@ class Conversion(Protocol):
     """
 
     transform: SpectralTransform
-    units: Units
+    units: ModelUnits
     constants: tuple
     transformed: tuple[int, int]
     vertical: dict[str, np.ndarray]
 
     @classmethod
     def of(
-        cls, initial: Any, transform: SpectralTransform, units: Units, implicit_time: float,
+        cls, initial: Any, transform: SpectralTransform, units: ModelUnits, implicit_time: float,
         **parameters: Any,
     ) -> Conversion:  # fmt: skip
         """The conversion for an initial state.

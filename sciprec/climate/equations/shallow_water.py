@@ -19,7 +19,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from sciprec.climate.constants import Units
+from sciprec.climate.constants import ModelUnits
 from sciprec.climate.diagnostics.budgets import budgets
 from sciprec.climate.equations.registry import equation_set
 from sciprec.climate.equations.shallow_water_kernels import (
@@ -89,7 +89,7 @@ class ShallowWaterConversion:
     """
 
     transform: SpectralTransform
-    units: Units
+    units: ModelUnits
     mean: float
     reference: float
     ground: np.ndarray
@@ -104,7 +104,7 @@ class ShallowWaterConversion:
         cls,
         initial: InitialState,
         transform: SpectralTransform,
-        units: Units,
+        units: ModelUnits,
         implicit_time: float,
         formulation: str = CAREFUL,
     ) -> ShallowWaterConversion:

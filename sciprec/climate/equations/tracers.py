@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from sciprec.climate.constants import Units
+from sciprec.climate.constants import ModelUnits
 from sciprec.climate.equations.primitive_grid import gather_rows, mass_flux
 from sciprec.climate.equations.primitive_spectral import primitive_factors
 from sciprec.climate.equations.registry import Conversion, EquationSet
@@ -334,7 +334,7 @@ class TracedConversion:
         return self.flow.transform
 
     @property
-    def units(self) -> Units:
+    def units(self) -> ModelUnits:
         """The units of the flow."""
         return self.flow.units
 
@@ -408,7 +408,7 @@ class Traced:
     tracers: tuple[Tracer, ...]
 
     def of(
-        self, initial: Any, transform: SpectralTransform, units: Units, implicit_time: float,
+        self, initial: Any, transform: SpectralTransform, units: ModelUnits, implicit_time: float,
         **parameters: Any,
     ) -> Conversion:  # fmt: skip
         """The conversion for an initial state; see `Conversion.of`."""

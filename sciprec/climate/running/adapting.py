@@ -14,9 +14,9 @@ import numpy as np
 from sciprec.arrays.aligned import Pool
 from sciprec.climate.equations.registry import Conversion
 from sciprec.climate.running.drifting import ExactSteps, difference, parts_of
-from sciprec.climate.running.lifted_model import Model
+from sciprec.climate.running.lifted_model import LiftedModel
 from sciprec.climate.running.request import Request
-from sciprec.climate.running.team import Steps
+from sciprec.climate.running.team import StepMaker
 from sciprec.climate.stepping.levels import Level
 from sciprec.climate.stepping.schemes import System
 from sciprec.climate.stepping.stored import resolve_stored
@@ -27,7 +27,7 @@ from sciprec.tools.adapt.plan import require_variable
 
 
 class AdaptiveSteps:
-    """Makes the steps of an adaptive run, in the place of `team.Steps`.
+    """Makes the steps of an adaptive run, in the place of `team.StepMaker`.
 
     Args:
         request: of the run; its `adaptive` is a plan.
@@ -37,17 +37,17 @@ class AdaptiveSteps:
     Attributes:
         control: chooses the rungs.
         lifted: all lifted kernels.
-        reason: as that of `team.Steps`.
+        reason: as that of `team.StepMaker`.
     """
 
     reason = ""
     forcing = None
 
-    def __init__(self, request: Request, convert: Conversion, model: Model) -> None:
+    def __init__(self, request: Request, convert: Conversion, model: LiftedModel) -> None:
         assert request.adaptive is not None
         self.plan = request.adaptive
-        models = [Model(on_rung(request, name), convert) for name in self.plan.ladder[:-1]]
-        self._rungs: list[Steps] = [one.steps for one in (*models, model)]
+        models = [LiftedModel(on_rung(request, name), convert) for name in self.plan.ladder[:-1]]
+        self._rungs: list[StepMaker] = [one.steps for one in (*models, model)]
         self.lifted = [kernel for one in (*models, model) for kernel in one.lifted]
         self._exact = ExactSteps(request, convert)
         self._spare: list[list[Level]] = []

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from sciprec.climate.running.lifted_model import Model, conversion_of
+from sciprec.climate.running.lifted_model import LiftedModel, conversion_of
 from sciprec.climate.running.request import Request
 from sciprec.climate.running.start import initial_state
 from sciprec.climate.stepping.levels import apply_increment
@@ -58,7 +58,7 @@ def calls_of_stages(request: Request) -> Iterator[Call]:
     grid = GaussianGrid(request.truncation)
     initial = initial_state(request, grid)
     convert = conversion_of(request, initial)
-    model = Model(request, convert)
+    model = LiftedModel(request, convert)
     spectra, fields, products, coefficients, transforms, own, *_ = model.work
     (functions, waves), (weighted, back) = model.tables
     fourier, weights, sums, work = transforms

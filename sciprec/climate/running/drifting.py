@@ -10,13 +10,13 @@ import numpy as np
 from sciprec.arrays.aligned import Pool
 from sciprec.climate.equations.registry import Conversion
 from sciprec.climate.running.held_forcing import HeldForcing
-from sciprec.climate.running.lifted_model import Model
+from sciprec.climate.running.lifted_model import LiftedModel
 from sciprec.climate.running.request import Request
 from sciprec.climate.stepping.levels import Level
 from sciprec.climate.stepping.stored import StoredState
 from sciprec.climate.transform.legendre import coefficient_orders
 from sciprec.precision import resolve_backend
-from sciprec.tools.monitor.drift import Drift, Part
+from sciprec.tools.monitor.drift import Drift, StatePart
 from sciprec.tools.monitor.summaries import Room
 
 
@@ -43,7 +43,7 @@ class ExactSteps:
     """
 
     def __init__(self, request: Request, convert: Conversion) -> None:
-        self._steps = Model(in_fp64(request), convert).steps
+        self._steps = LiftedModel(in_fp64(request), convert).steps
         self._made: list[Level] = []
         self._pool = Pool()
 
@@ -106,7 +106,7 @@ def is_fp64(request: Request) -> bool:
     return mine == (exact.backend, exact.stored, exact.compensation, exact.stages)
 
 
-def parts_of(request: Request, columns: np.ndarray) -> dict[str, Part]:
+def parts_of(request: Request, columns: np.ndarray) -> dict[str, StatePart]:
     """The variables of a state with the weights of their l2 norm on the sphere.
 
     Args:
@@ -120,7 +120,7 @@ def parts_of(request: Request, columns: np.ndarray) -> dict[str, Part]:
     found = {}
     for name in dict.fromkeys(columns.tolist()):
         places = np.flatnonzero((held & (columns == name)).ravel())
-        found[name] = Part(places, twice[places])
+        found[name] = StatePart(places, twice[places])
     return found
 
 

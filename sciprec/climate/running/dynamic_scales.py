@@ -17,7 +17,7 @@ from sciprec.climate.equations.registry import Conversion
 from sciprec.climate.running.request import Request
 from sciprec.climate.running.scaled_in_binary32 import ScaledInFormatModel, model_in_binary32
 from sciprec.climate.running.scaled_model import ScaledModel
-from sciprec.climate.running.team import Steps
+from sciprec.climate.running.team import StepMaker
 from sciprec.climate.stepping.levels import Level
 from sciprec.instruments.assigning.scaling import DYNAMIC, reach
 
@@ -42,7 +42,7 @@ def scaled_model(
     return model
 
 
-class StaticSteps(Steps):
+class StaticSteps(StepMaker):
     """Makes steps of a whole model at scales that stay."""
 
     @property
@@ -55,7 +55,7 @@ class StaticSteps(Steps):
 
 
 @dataclass(frozen=True)
-class DynamicSteps(Steps):
+class DynamicSteps(StepMaker):
     """Makes steps of a whole model; `step` is one at the scales in force.
 
     Args:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sciprec.arrays.aligned import aligned_zeros
-from sciprec.climate.equations.forced import EVALUATED, REFERENCE_HPA, Row, offered, rows_of
+from sciprec.climate.equations.forced import EVALUATED, REFERENCE_HPA, ForcedField, offered, rows_of
 from sciprec.climate.equations.registry import Conversion
 from sciprec.climate.physics.clock import Clock, rational
 from sciprec.climate.physics.forcings import named
@@ -53,7 +53,8 @@ class HeldForcing:
             "longitude": rounded(grid.lon_radians, backend),
             "sigma": rounded(convert.vertical.get("sigma", np.ones(1)), backend),
         }
-        is_seen = pressure is not None and self._used(0, [Row("surface_pressure", 0, 0.0, shape)])
+        surface = [ForcedField("surface_pressure", 0, 0.0, shape)]
+        is_seen = pressure is not None and self._used(0, surface)
         values = [*self._forcing.values(request.forcing_parameters).values()]
         p = [kind.type(x) for x in rounded(np.array([*values, 0.0]), backend)]
         table = named("Parameters", tuple(self._forcing.parameters) or ("none",))
@@ -87,7 +88,7 @@ class HeldForcing:
             self._now,
         )  # fmt: skip
 
-    def _used(self, place: int, rows: list[Row]) -> list[Row]:
+    def _used(self, place: int, rows: list[ForcedField]) -> list[ForcedField]:
         """The rows that the forcing's kernel names in an argument."""
         used = self._forcing.used(place, [row.name for row in rows])
         return [row for row in rows if row.name in used]

@@ -19,15 +19,15 @@ from sciprec.climate.physics.forcings import Forcing
 from sciprec.climate.running.adapting import AdaptiveSteps
 from sciprec.climate.running.checkpoint import Checkpoints, Saved
 from sciprec.climate.running.dynamic_scales import scaled_model
-from sciprec.climate.running.lifted_model import Model, conversion_of
-from sciprec.climate.running.observing import Observer, observer_of
+from sciprec.climate.running.lifted_model import LiftedModel, conversion_of
+from sciprec.climate.running.observing import RunObserver, observer_of
 from sciprec.climate.running.perturbation import Perturbation
 from sciprec.climate.running.records import InMemory, Recorded, States
 from sciprec.climate.running.request import Request, Restart, check_request
 from sciprec.climate.running.scaled_in_binary32 import ScaledInFormatModel
 from sciprec.climate.running.scaled_model import ScaledModel
 from sciprec.climate.running.start import initial_state, require_possible_winds
-from sciprec.climate.running.team import Steps, Team
+from sciprec.climate.running.team import StepMaker, Team
 from sciprec.climate.running.time_statistics import Evaluated, TimeStatistics
 from sciprec.climate.stepping.levels import Level
 from sciprec.climate.transform.compiled import Drawing, kernel_states, restore_kernels
@@ -41,9 +41,9 @@ from sciprec.precision.formats.backend import HandedBackend
 from sciprec.precision.formats.stages import Stages
 from sciprec.precision.lifting.fixed_lifting import fixed_point_summary
 from sciprec.tools.adapt.blocks import Adapted
-from sciprec.tools.adapt.plan import Plan as Adaptive
+from sciprec.tools.adapt.plan import AdaptivePlan
 from sciprec.tools.monitor.observed import Observed
-from sciprec.tools.monitor.plan import Plan
+from sciprec.tools.monitor.plan import WatchPlan
 
 if TYPE_CHECKING:
     from sciprec.results.output.given_fields import GivenFields
@@ -121,8 +121,8 @@ def integrate(
     progress: Callable[[float], None] | None = None,
     perturbation: Perturbation | None = None,
     threads: int = 1,
-    monitor: Plan | None = None,
-    adaptive: Adaptive | None = None,
+    monitor: WatchPlan | None = None,
+    adaptive: AdaptivePlan | None = None,
     initial: GivenFields | None = None,
     start_date: Any = None,
     calendar: str | None = None,
@@ -195,7 +195,7 @@ def integrate_request(request: Request) -> Trajectory:
     exact = convert.to_state(moved)
     require_possible_winds(request, initial, convert, exact)
     is_scaled = isinstance(request.backend, ScaledBackend)
-    model = scaled_model(request, convert, exact) if is_scaled else Model(request, convert)
+    model = scaled_model(request, convert, exact) if is_scaled else LiftedModel(request, convert)
     state = model.stored(exact)
     levels = [model.steps.system.addition.level(state)]
     if request.start is not None and request.start.levels:
@@ -215,7 +215,7 @@ def integrate_request(request: Request) -> Trajectory:
     adapting = None if request.adaptive is None else AdaptiveSteps(request, convert, model)
     lifted = model.lifted if adapting is None else adapting.lifted
     stepping = adapting or model.steps, convert, model.columns, levels, lifted
-    run = Run(request, *stepping, request.progress, kept, team, observer)
+    run = Integration(request, *stepping, request.progress, kept, team, observer)
     try:
         if isinstance(request.backend, AssignedBackend):
             request.backend.require_all_met()  # all kernels are lifted, and none compiled yet
@@ -228,7 +228,7 @@ def integrate_request(request: Request) -> Trajectory:
     return _trajectory(run, grid, model)
 
 
-def _trajectory(run: Run, grid: GaussianGrid, model: Model) -> Trajectory:
+def _trajectory(run: Integration, grid: GaussianGrid, model: LiftedModel) -> Trajectory:
     """Everything gathered."""
     kept, degree = run.request.stored, run.convert.transform.degree
     fields = run.states.arrays()
@@ -262,7 +262,7 @@ def _trajectory(run: Run, grid: GaussianGrid, model: Model) -> Trajectory:
 _STEPS_BETWEEN_CHECKS = 16
 
 
-class Run:
+class Integration:
     """The loop over steps and output times.
 
     Args:
@@ -288,7 +288,7 @@ class Run:
     def __init__(
         self,
         request: Request,
-        steps: Steps | AdaptiveSteps,
+        steps: StepMaker | AdaptiveSteps,
         convert: Conversion,
         columns: np.ndarray,
         levels: list[Level],
@@ -296,7 +296,7 @@ class Run:
         progress: Callable[[float], None] | None,
         checkpoints: Checkpoints | None = None,
         team: Team | None = None,
-        observer: Observer | None = None,
+        observer: RunObserver | None = None,
     ) -> None:
         self.request, self.convert = request, convert
         self.columns, self.progress = columns, progress

@@ -52,9 +52,9 @@ from sciprec.results.output.files import require_writable
 from sciprec.results.output.given_fields import GivenFields, read_fields, split_time
 from sciprec.results.output.stated import INITIAL_STATE, STAGE_WORK, STORED_BITS, STORED_STATE
 from sciprec.results.output.variables import describe
-from sciprec.tools.adapt.plan import Plan as Adaptive
+from sciprec.tools.adapt.plan import AdaptivePlan
 from sciprec.tools.adapt.plan import plan_from as adaptive_from
-from sciprec.tools.monitor.plan import Plan, plan_from
+from sciprec.tools.monitor.plan import WatchPlan, plan_from
 
 _ROUNDED_BY_BLOCK = (
     "Every operation of a tendency is rounded in the arithmetic of its block; the state, its "
@@ -93,8 +93,8 @@ def run(
     policy: str | None = None,
     narrow: str | None = None,
     wide: str | None = None,
-    monitor: Plan | Mapping[str, Any] | None = None,
-    adaptive: Adaptive | Mapping[str, Any] | None = None,
+    monitor: WatchPlan | Mapping[str, Any] | None = None,
+    adaptive: AdaptivePlan | Mapping[str, Any] | None = None,
     scaling: str = "none",
     scales: Mapping[str, float] | None = None,
     count_operations: bool = False,

@@ -9,7 +9,7 @@ import numpy as np
 
 from sciprec.arrays.aligned import Pool, aligned_zeros
 from sciprec.arrays.quantization import rounding_into
-from sciprec.climate.constants import Units
+from sciprec.climate.constants import ModelUnits
 from sciprec.climate.equations.registry import Conversion, columns_of
 from sciprec.climate.equations.share import Share
 from sciprec.climate.equations.tendency import (
@@ -20,7 +20,7 @@ from sciprec.climate.equations.tendency import (
 )
 from sciprec.climate.running.held_forcing import HeldForcing
 from sciprec.climate.running.request import Request
-from sciprec.climate.running.team import Member, Shared, Steps, Team
+from sciprec.climate.running.team import Shared, StepMaker, Team, TeamThread
 from sciprec.climate.stages.staged_transform import StagedTransform
 from sciprec.climate.stepping.diffusion import damping, diffusion_rate
 from sciprec.climate.stepping.levels import LEVEL_KERNELS, addition
@@ -39,7 +39,7 @@ from sciprec.precision.operations.meeting import new_counters
 
 def conversion_of(request: Request, initial) -> Conversion:
     """The way between SI fields and the state, for the case's planet and the scheme's step."""
-    units = Units(request.step_seconds, request.case.radius_m)
+    units = ModelUnits(request.step_seconds, request.case.radius_m)
     return request.equations.conversion.of(
         initial,
         reference_transform(request.truncation),
@@ -49,7 +49,7 @@ def conversion_of(request: Request, initial) -> Conversion:
     )
 
 
-class Model:
+class LiftedModel:
     """The lifted kernels of a request with their constants, tables and work arrays.
 
     Attributes:
@@ -76,7 +76,7 @@ class Model:
         self.lifted: list = []
         self._by_scale = self._rounding_by_scale()
         system = self._system(convert)
-        self.steps = Steps(request.scheme, system, self._adjust(), forcing=self.forcing)
+        self.steps = StepMaker(request.scheme, system, self._adjust(), forcing=self.forcing)
 
     def team(self, threads: int) -> Team | None:
         """The threads that make steps together; None where one makes them alone."""
@@ -93,7 +93,7 @@ class Model:
         members = [self._member(share, shared) for share in shares]
         return Team(members, [self._steps_of(member) for member in members])
 
-    def _member(self, share: Share, shared: Shared) -> Member:
+    def _member(self, share: Share, shared: Shared) -> TeamThread:
         """One thread: the tendency with its own constants and work."""
         equations, tables = self.request.equations, self.tables
         work = work_of_share(self.work, equations, self.convert, share, self.backend.carrier)
@@ -102,7 +102,7 @@ class Model:
         rest = self._constants_of(share), tables, (*work[:-1], shared.counters)
         own = self.steps.system.work
         slope = self._evaluating(self._slope) if share.kernels else self._slope
-        return Member(share, shared, lambda x, out: slope(x, out, *rest), own)
+        return TeamThread(share, shared, lambda x, out: slope(x, out, *rest), own)
 
     def _constants_of(self, share: Share) -> tuple:
         """The constants, with the share of a thread."""
@@ -126,7 +126,7 @@ class Model:
         )  # fmt: skip
         adjust = self.steps.adjust and member.changed_by_one(self.steps.adjust)
         forcing = self.forcing if member.share.kernels else None
-        return Steps(self.request.scheme, system, adjust, forcing=forcing)
+        return StepMaker(self.request.scheme, system, adjust, forcing=forcing)
 
     def stored(self, state: np.ndarray) -> np.ndarray:
         """A state (coefficients, columns) as it is kept between steps, flat."""

@@ -12,18 +12,18 @@ from sciprec.arrays.aligned import Pool
 from sciprec.climate.equations.registry import Conversion
 from sciprec.climate.running.drifting import Drifting, in_fp64, is_fp64
 from sciprec.climate.running.held_forcing import HeldForcing
-from sciprec.climate.running.lifted_model import Model
+from sciprec.climate.running.lifted_model import LiftedModel
 from sciprec.climate.running.request import Request
-from sciprec.climate.running.team import Steps
+from sciprec.climate.running.team import StepMaker
 from sciprec.climate.stepping.levels import Addition, Level
-from sciprec.climate.stepping.losses import EARLY_STEPS, Losses
+from sciprec.climate.stepping.losses import EARLY_STEPS, UpdateLosses
 from sciprec.climate.transform.legendre import coefficient_orders
 from sciprec.instruments.assigning.scaling import DYNAMIC, ScaledBackend
 from sciprec.tools.monitor.history import OFF, WHOLE, History
 from sciprec.tools.monitor.lost import Lost, alerts_of_sums, bits_of, size_of
 from sciprec.tools.monitor.observed import Elements, Observed
-from sciprec.tools.monitor.plan import INCREMENT, Plan
-from sciprec.tools.monitor.summaries import Limits
+from sciprec.tools.monitor.plan import INCREMENT, WatchPlan
+from sciprec.tools.monitor.summaries import FormatEnds
 
 _DRIFT, _LOST = "drift_", "lost_"
 """Begin the names of arrays of a checkpoint."""
@@ -47,7 +47,7 @@ class SteppingAlone(Stepping, Protocol):
         ...
 
 
-class Observer:
+class RunObserver:
     """Looks at a run. The structural zeros of a spectral state are left out: the coefficients above
     the truncation, and the imaginary parts of order zero.
 
@@ -64,7 +64,7 @@ class Observer:
     """
 
     def __init__(self, request: Request, convert: Conversion, columns: np.ndarray) -> None:
-        self.plan: Plan = request.monitor
+        self.plan: WatchPlan = request.monitor
         number = request.truncation.number
         self.degree, self.order = coefficient_orders(number)
         self._columns = columns
@@ -74,7 +74,7 @@ class Observer:
             name: np.flatnonzero((held & (columns == name)).ravel())
             for name in dict.fromkeys(columns.tolist())
         }
-        limits = Limits.of(request.stored.initial.storage)
+        limits = FormatEnds.of(request.stored.initial.storage)
         bands = [self.degree[self._of(one) // columns.size] for one in self.plan.watch]
         self.history = History(self.plan.watch, limits, self.plan.level, True, bands)
         self._inside = any(":" in name for name in self.plan.watch)
@@ -88,12 +88,12 @@ class Observer:
         if is_wanted and not self.not_looked_at:
             owners = [list(self._places).index(name) for name in columns]
             self._followed = slice(0, self.degree.size), np.array(owners)
-            self.losses = Losses(*self._followed)
+            self.losses = UpdateLosses(*self._followed)
         self._done, self._true = 0, (0, np.zeros(0, bool))
         self._heard: _Heard | None = None
         self._pool = Pool()
 
-    def attach(self, steps: Steps) -> Steps:
+    def attach(self, steps: StepMaker) -> StepMaker:
         """The steps whose updates are looked at."""
         if self.losses is None:
             return steps
@@ -160,7 +160,7 @@ class Observer:
 
     def _hear(self, whole: Stepping) -> _Heard:
         """Steps that are listened to from now on, in the arrays of those before."""
-        assert isinstance(whole, Steps)  # adaptive runs are not listened to
+        assert isinstance(whole, StepMaker)  # adaptive runs are not listened to
         if self._heard is None or self._heard.whole is not whole:
             self._heard = _Heard(whole)
         self._heard.begun = False
@@ -248,8 +248,8 @@ class Observer:
         if early == self._true[0]:
             return self._true[1]
         request = in_fp64(self.request)
-        exact = Model(request, self._convert)
-        losses = Losses(*self._followed)
+        exact = LiftedModel(request, self._convert)
+        losses = UpdateLosses(*self._followed)
         addition = replace(exact.steps.system.addition, losses=losses)
         system = replace(exact.steps.system, addition=addition)
         levels = [addition.level(self._start.copy())]
@@ -291,7 +291,7 @@ def observer_of(request: Request, convert: Conversion, columns: np.ndarray) -> O
     """The observer of a run; None where nothing is to be watched."""
     if request.monitor is None or request.monitor.level == OFF:
         return None
-    return Observer(request, convert, columns)
+    return RunObserver(request, convert, columns)
 
 
 class _Heard:
@@ -305,14 +305,14 @@ class _Heard:
         increment: the last one of a step, before it is rounded into the state.
     """
 
-    def __init__(self, whole: Steps) -> None:
+    def __init__(self, whole: StepMaker) -> None:
         self.whole, self.begun = whole, False
         self.tendency = self.increment = np.empty(0)
         system = replace(
             whole.system, tendency=self._tendency(whole.system.tendency),
             addition=self._addition(whole.system.addition),
         )  # fmt: skip
-        self.steps = Steps(whole.scheme, system, whole.adjust, forcing=whole.forcing)
+        self.steps = StepMaker(whole.scheme, system, whole.adjust, forcing=whole.forcing)
 
     def _tendency(self, tendency):
         def function(values: np.ndarray, out: np.ndarray) -> None:

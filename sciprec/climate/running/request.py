@@ -47,9 +47,8 @@ from sciprec.instruments.assigning.policies import require_stages as require_sta
 from sciprec.instruments.assigning.scaling import DYNAMIC, ScaledBackend
 from sciprec.precision import Backend, resolve_backend
 from sciprec.precision.formats.stages import Stages, require_stages, resolve_stages
-from sciprec.tools.adapt.plan import Plan as Adaptive
-from sciprec.tools.adapt.plan import require_variable
-from sciprec.tools.monitor.plan import Plan, require_known, with_changes
+from sciprec.tools.adapt.plan import AdaptivePlan, require_variable
+from sciprec.tools.monitor.plan import WatchPlan, require_known, with_changes
 
 if TYPE_CHECKING:
     from sciprec.results.output.given_fields import GivenFields
@@ -118,8 +117,8 @@ class Request:
     variables: tuple[str, ...]
     perturbation: Perturbation | None = None
     stages: Stages | None = None
-    monitor: Plan | None = None
-    adaptive: Adaptive | None = None
+    monitor: WatchPlan | None = None
+    adaptive: AdaptivePlan | None = None
     checkpoints: str | Path | Restart | None = None
     progress: Callable[[float], None] | None = None
     threads: int = 1
@@ -157,8 +156,8 @@ def check_request(
     progress: Callable[[float], None] | None = None,
     perturbation: Perturbation | None = None,
     threads: int = 1,
-    monitor: Plan | None = None,
-    adaptive: Adaptive | None = None,
+    monitor: WatchPlan | None = None,
+    adaptive: AdaptivePlan | None = None,
     initial: GivenFields | None = None,
     start_date: Any = None,
     calendar: str | None = None,
@@ -287,7 +286,7 @@ def _checked_stages(
 
 
 def _fits_adaptive(
-    adaptive: Adaptive, backend: object, others: Mapping[str, object], equations: EquationSet
+    adaptive: AdaptivePlan, backend: object, others: Mapping[str, object], equations: EquationSet
 ) -> str:
     """The format of the state of an adaptive run.
 
@@ -334,7 +333,7 @@ def _require_scalable(backend: ScaledBackend, equations: EquationSet, others: li
         )
 
 
-def watchable(monitor: Plan, backend: Backend, steps: int) -> Plan:
+def watchable(monitor: WatchPlan, backend: Backend, steps: int) -> WatchPlan:
     """The plan of a monitor for a run that shows what is inside its steps.
 
     Args:

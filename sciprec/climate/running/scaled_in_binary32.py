@@ -14,10 +14,10 @@ import numpy as np
 
 from sciprec.arrays.aligned import aligned_copy
 from sciprec.arrays.quantization import quantize
-from sciprec.climate.running.lifted_model import Model
+from sciprec.climate.running.lifted_model import LiftedModel
 from sciprec.climate.running.scaled_model import ScaledModel
 from sciprec.climate.stages.scaled_tendency import MOST_FIELDS, ScaledTendency
-from sciprec.climate.stages.scales import Notes, Place, Scales
+from sciprec.climate.stages.scales import Place, Scales, SizeNotes
 from sciprec.climate.stepping.schemes import STEP_KERNELS
 from sciprec.climate.stepping.stored import StoredState
 from sciprec.instruments.assigning import scaled_in_format as in_format
@@ -46,7 +46,7 @@ def model_in_binary32(noting: ScaledModel) -> ScaledInFormatModel | None:
     return made if all(np.array_equal(one, other) for one, other in pairs) else None
 
 
-class ScaledInFormatModel(Model):
+class ScaledInFormatModel(LiftedModel):
     """The kernels of a request whose arithmetic is a `ScaledBackend`, on binary32 variables.
 
     Args:
@@ -64,7 +64,7 @@ class ScaledInFormatModel(Model):
         self.lifted = [self.scales]
 
     @property
-    def profile(self) -> Notes:
+    def profile(self) -> SizeNotes:
         """How large numbers were in the profile."""
         return self._noting.profile
 
@@ -85,7 +85,7 @@ class ScaledInFormatModel(Model):
     def _lift(self, kernel: Callable, backend: Backend | None = None) -> Callable:
         if kernel in STEP_KERNELS.values():
             return _OfVariables(self._narrow(kernel), kernel.__name__, self)
-        return _Placed(self._narrow(kernel), (kernel.__name__, ""), self.scales)
+        return _Binary32Kernel(self._narrow(kernel), (kernel.__name__, ""), self.scales)
 
     def _narrow(self, kernel: Callable) -> ScalableInFormat:
         found = scalable(kernel).in_format(self.scales.arithmetic)
@@ -95,7 +95,7 @@ class ScaledInFormatModel(Model):
     def _tendency(self) -> Callable:
         kernels = self.request.equations.kernels
         narrow = [self._narrow(kernel) for kernel in kernels]
-        rows = [Rows((kernel.__name__, ""), self.scales) for kernel in kernels]
+        rows = [PlaceRows((kernel.__name__, ""), self.scales) for kernel in kernels]
         tendency = ScaledTendency(
             narrow, [each.table for each in rows], self.constants, self.work,
             self.request.truncation, self.scales,
@@ -114,7 +114,7 @@ class ScaledInFormatModel(Model):
         return current
 
 
-class Rows:
+class PlaceRows:
     """The rows of a place, in memory that stays.
 
     Args:
@@ -131,12 +131,12 @@ class Rows:
         self.table[...] = in_format.table(self._scales.of(self._place).tolist())
 
 
-class _Placed:
+class _Binary32Kernel:
     """A kernel in its place."""
 
     def __init__(self, kernel: ScalableInFormat, place: Place, scales: Scales) -> None:
         self._kernel, self._scales = kernel, scales
-        self._rows, self._version = Rows(place, scales), -1
+        self._rows, self._version = PlaceRows(place, scales), -1
 
     def __call__(self, *args) -> None:
         """Run the kernel."""
@@ -152,7 +152,7 @@ class _OfVariables:
     def __init__(self, kernel: ScalableInFormat, name: str, model: ScaledInFormatModel) -> None:
         groups = model.groups()
         self._kernel, self._scales = kernel, model.scales
-        self._rows = [Rows((name, variable), model.scales) for variable in groups]
+        self._rows = [PlaceRows((name, variable), model.scales) for variable in groups]
         self._tables = np.array([rows.table.ctypes.data for rows in self._rows])
         starts = [columns.start for columns in groups.values()]
         self._firsts, self._size = np.array([*starts, model.shape[1]]), int(np.prod(model.shape))

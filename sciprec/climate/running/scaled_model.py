@@ -17,11 +17,19 @@ from sciprec.arrays.aligned import Pool
 from sciprec.arrays.quantization import quantize
 from sciprec.climate.constants import SECONDS_PER_DAY
 from sciprec.climate.equations.registry import Conversion
-from sciprec.climate.running.lifted_model import Model
+from sciprec.climate.running.lifted_model import LiftedModel
 from sciprec.climate.running.request import Request
 from sciprec.climate.stages.policies import CLIMATE_STAGES
 from sciprec.climate.stages.scaled_transform import ScaledTransform
-from sciprec.climate.stages.scales import HEADROOM, REST, SCALED_STAGES, STATE, Notes, Place, Scales
+from sciprec.climate.stages.scales import (
+    HEADROOM,
+    REST,
+    SCALED_STAGES,
+    STATE,
+    Place,
+    Scales,
+    SizeNotes,
+)
 from sciprec.climate.stepping.schemes import STEP_KERNELS
 from sciprec.climate.stepping.stored import StoredState
 from sciprec.instruments.assigning.origins import own_place
@@ -44,7 +52,7 @@ _NONE = 0, 0, 0
 """Numbers of a profile that has broken down before they were counted."""
 
 
-class ScaledModel(Model):
+class ScaledModel(LiftedModel):
     """The kernels of a request whose arithmetic is a `ScaledBackend`, its places with scales.
 
     Attributes:
@@ -58,7 +66,7 @@ class ScaledModel(Model):
         backend = request.backend
         assert isinstance(backend, ScaledBackend)
         self.scales = Scales(backend.compute, backend.scaling)
-        self.profile, self.unscaled = Notes(), backend.unscaled
+        self.profile, self.unscaled = SizeNotes(), backend.unscaled
         self.profile_days = PROFILE_DAYS
         wide = without_range(backend.compute)
         super().__init__(replace(request, backend=wide, stored=StoredState(wide)), convert)
@@ -74,7 +82,7 @@ class ScaledModel(Model):
         in binary64. One that breaks down, or whose numbers grow so much that nothing is left of
         that state at their scales, counts for its first step alone.
         """
-        notes = self.scales.notes = first = Notes()
+        notes = self.scales.notes = first = SizeNotes()
         steps = max(1, round(PROFILE_DAYS * SECONDS_PER_DAY / self.request.step_seconds))
         finite = True
         levels = [self.steps.system.addition.level(super().stored(state))]
@@ -83,7 +91,7 @@ class ScaledModel(Model):
             notes.counting = made == steps - 1
             self.steps.advance(levels, made, 1)
             self._note_state(levels[0].values)
-            first = first if made else Notes(largest=dict(notes.largest))
+            first = first if made else SizeNotes(largest=dict(notes.largest))
             finite = bool(np.isfinite(levels[0].values).all())
             if not finite:
                 break
@@ -94,9 +102,9 @@ class ScaledModel(Model):
             self.profile_days = self.request.step_seconds / SECONDS_PER_DAY
             self.scales.fit(first)
 
-    def noted_step(self, levels: list) -> Notes:
+    def noted_step(self, levels: list) -> SizeNotes:
         """How large numbers are in a step of levels, which change, without any range."""
-        notes = self.scales.notes = Notes()
+        notes = self.scales.notes = SizeNotes()
         self._note_state(levels[0].values)
         self.steps.step(levels)
         self._note_state(levels[0].values)
@@ -177,12 +185,12 @@ class ScaledModel(Model):
             return self._of_variables(scalable(kernel))
         return self._placed(scalable(kernel), "")
 
-    def _placed(self, kernel: Scalable, variable: str) -> _Placed:
+    def _placed(self, kernel: Scalable, variable: str) -> _ScaledKernel:
         place = kernel.kernel.__name__, variable
         origins = [own_place(kernel.program, row) for row in kernel.rows]
         stages = [_stage(kernel, n) for n in range(len(origins))]
         self.scales.register(place, stages, [origin.source for origin in origins])
-        return _Placed(kernel, place, self.scales)
+        return _ScaledKernel(kernel, place, self.scales)
 
     def _of_variables(self, kernel: Scalable) -> Callable:
         """A kernel of flat states, called for the columns of each variable in turn."""
@@ -228,7 +236,7 @@ class ScaledModel(Model):
         return tendency
 
 
-class _Placed:
+class _ScaledKernel:
     """A kernel in its place: with the scales in force, or noting sizes.
 
     Args:

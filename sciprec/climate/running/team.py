@@ -48,7 +48,7 @@ class Shared:
 
 
 @dataclass(frozen=True)
-class Member:
+class TeamThread:
     """One thread of a run.
 
     Args:
@@ -200,14 +200,14 @@ class Steps:
 
 
 class Team:
-    """The threads of one run; `advance` as that of `Steps`.
+    """The threads of one run; `advance` as that of `StepMaker`.
 
     Args:
         members: the threads, by part.
         steps: what makes the steps of each.
     """
 
-    def __init__(self, members: Sequence[Member], steps: Sequence[Steps]) -> None:
+    def __init__(self, members: Sequence[TeamThread], steps: Sequence[StepMaker]) -> None:
         self._members, self._steps = members, steps
         self._pool = ThreadPoolExecutor(len(members), "sciprec-team")
 
@@ -245,7 +245,7 @@ class Team:
         """End the threads."""
         self._pool.shutdown()
 
-    def _advance(self, steps: Steps, levels: list[Level], before: int, count: int) -> float:
+    def _advance(self, steps: StepMaker, levels: list[Level], before: int, count: int) -> float:
         try:
             return steps.advance(levels, before, count)
         except BaseException:

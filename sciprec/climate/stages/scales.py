@@ -31,7 +31,7 @@ Place = tuple[str, str]
 
 
 @dataclass
-class Notes:
+class SizeNotes:
     """The sizes of the numbers that places make without a range.
 
     Args:
@@ -88,7 +88,7 @@ class Scales:
         self.exponents: dict[Place, np.ndarray] = {}
         self.stages: dict[Place, tuple[str, ...]] = {}
         self.texts: dict[Place, tuple[str, ...]] = {}
-        self.notes: Notes | None = None
+        self.notes: SizeNotes | None = None
         self.version = self.good = 0
         self.history: list[tuple[int, int, int]] = []
 
@@ -103,7 +103,7 @@ class Scales:
 
     # ---- static --------------------------------------------------------------------------------
 
-    def fit(self, notes: Notes) -> None:
+    def fit(self, notes: SizeNotes) -> None:
         """Scales that bring the largest number of each site to `HEADROOM` powers of two below the
         end of its range; of sites without numbers, that of the largest of their place. What is
         given of a variable goes before what is given of a stage.
@@ -121,7 +121,7 @@ class Scales:
             self.exponents[place] = within_reach(np.array(by_hand, np.int64), self.arithmetic)
         self.version += 1
 
-    def clipped(self, notes: Notes) -> dict[str, tuple[int, int, int]]:
+    def clipped(self, notes: SizeNotes) -> dict[str, tuple[int, int, int]]:
         """Stage -> how many numbers that were noted are not zero, would be subnormal, and would be
         zero.
         """
@@ -140,7 +140,7 @@ class Scales:
 
     # ---- dynamic -------------------------------------------------------------------------------
 
-    def beyond(self, notes: Notes) -> dict[Place, np.ndarray]:
+    def beyond(self, notes: SizeNotes) -> dict[Place, np.ndarray]:
         """Place -> which of its sites make numbers that have no room at their scales."""
         largest = self.arithmetic.format.max_finite
         return {

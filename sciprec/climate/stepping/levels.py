@@ -21,7 +21,7 @@ from sciprec.arrays.sums.compensation import (
     add_with_shares,
     due,
 )
-from sciprec.climate.stepping.losses import Losses
+from sciprec.climate.stepping.losses import UpdateLosses
 from sciprec.precision import Backend
 from sciprec.precision.registry import kernel
 
@@ -191,7 +191,7 @@ class Addition:
     shares: np.ndarray | None = None
     is_carry: bool = False
     resets: tuple[tuple[Compensation, np.ndarray], ...] = ()
-    losses: Losses | None = None
+    losses: UpdateLosses | None = None
 
     def level(self, values: np.ndarray) -> Level:
         """A level of these values, nothing lost yet."""

@@ -21,7 +21,7 @@ EARLY_STEPS = 16
 """Steps at the beginning of a run whose changes fp64 confirms."""
 
 
-class Losses:
+class UpdateLosses:
     """Sums over the updates of a state (coefficients, columns), flat.
 
     Args:
@@ -30,14 +30,14 @@ class Losses:
         whole: the losses of all coefficients, where these are some of them.
     """
 
-    def __init__(self, rows: slice, owners: np.ndarray, whole: Losses | None = None) -> None:
+    def __init__(self, rows: slice, owners: np.ndarray, whole: UpdateLosses | None = None) -> None:
         self._owners, width, variables = owners, owners.size, 1 + int(owners.max())
         self._stride = 1 + (rows.stop * width - 1) // FOLLOWED if whole is None else whole._stride
         begin, end = (-(-edge // self._stride) for edge in (rows.start, rows.stop))
         self._shape = begin * self._stride - rows.start, self._stride, width
         size, self._variables = (end - begin) * width, variables
         self._held, self._asked, self._new = (np.zeros((2, size)) for _ in range(3))
-        self._parts: list[Losses] = []
+        self._parts: list[UpdateLosses] = []
         self._step, self._paused = 0, False
         if whole is None:
             groups = variables * np.arange(end)[:, None] + owners
@@ -47,9 +47,9 @@ class Losses:
         self._sums = whole._sums.part(mine, slice(begin * variables, end * variables))
         self._early = whole._early[mine]
 
-    def part(self, rows: slice) -> Losses:
+    def part(self, rows: slice) -> UpdateLosses:
         """The losses of neighbouring coefficients, which one thread updates."""
-        self._parts.append(Losses(rows, self._owners, self))
+        self._parts.append(UpdateLosses(rows, self._owners, self))
         return self._parts[-1]
 
     def begin(self, step: int) -> None:

@@ -38,7 +38,7 @@ _ACCEPTED = (
 
 
 @dataclass(frozen=True)
-class Scales:
+class WavenumberFormats:
     """Formats by total wavenumber.
 
     Args:
@@ -84,7 +84,7 @@ class StoredState:
 
     update: Backend
     is_master: bool = False
-    scales: Scales | None = None
+    scales: WavenumberFormats | None = None
 
     def in_words(self, degree: np.ndarray) -> str:
         """Return a file's words on a state whose format is not that of the arithmetic.
@@ -235,7 +235,7 @@ def resolve_stored(stored: object, backend: Backend, highest: int) -> StoredStat
     )
 
 
-def read_scales(text: str) -> Scales:
+def read_scales(text: str) -> WavenumberFormats:
     """The formats that a text gives to scales.
 
     Raises:
@@ -244,7 +244,7 @@ def read_scales(text: str) -> Scales:
     spec = text.removeprefix(SCALES).strip()
     law = _LAW.fullmatch(spec)
     if law is not None:
-        return Scales(text, law=(float(law["bits"]), float(law["slope"])))
+        return WavenumberFormats(text, law=(float(law["bits"]), float(law["slope"])))
     ranges: list[tuple[int, int | None, str]] = []
     for part in spec.split(";"):
         match = _RANGE.fullmatch(part.strip())
@@ -259,10 +259,10 @@ def read_scales(text: str) -> Scales:
             raise InputError(f"stored is '{text}', and '{word}' is no single float; {_ACCEPTED}")
         last = match["last"] if match["to"] else match["first"]
         ranges.append((int(match["first"]), int(last) if last else None, name))
-    return Scales(text, tuple(ranges))
+    return WavenumberFormats(text, tuple(ranges))
 
 
-def _by_scale(scales: Scales, backend: Backend, highest: int) -> StoredState:
+def _by_scale(scales: WavenumberFormats, backend: Backend, highest: int) -> StoredState:
     """Scales beside an arithmetic; updates are in the widest format of both."""
     if backend.fixed or backend.random:
         raise InputError(

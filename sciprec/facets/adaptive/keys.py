@@ -11,7 +11,7 @@ from pydantic import Field, field_validator, model_validator
 
 from sciprec.facets.tables import AddedKeys, Section, key, limited
 from sciprec.facets.values import ArithmeticNames
-from sciprec.tools.adapt.plan import EVERY, TOLERANCE, Plan, checked_ladder, checked_plan
+from sciprec.tools.adapt.plan import EVERY, TOLERANCE, AdaptivePlan, checked_ladder, checked_plan
 
 
 class AdaptiveRequest(Section):
@@ -43,7 +43,7 @@ class AdaptiveRequest(Section):
         self.plan()
         return self
 
-    def plan(self) -> Plan:
+    def plan(self) -> AdaptivePlan:
         """The plan of the adaptive run, checked."""
         return checked_plan(self.tolerance, self.ladder, self.every, self.variable)
 

@@ -11,7 +11,7 @@ import xarray as xr
 from sciprec.drawing.courses import ErrorCourse, courses_picture
 from sciprec.drawing.rungs import rungs_picture
 from sciprec.facets.adaptive.attributes import history_of
-from sciprec.facets.sections import PageSection, Run
+from sciprec.facets.sections import PageSection, SectionRun
 from sciprec.results.comparison.wording import number
 from sciprec.results.output.stated import ADAPTIVE
 
@@ -19,7 +19,7 @@ _FIELDS = {"geopotential": "height"}
 """Fields of files that hold a variable of the state under another name."""
 
 
-def adaptive_rows(runs: Sequence[Run], prefix: str) -> list[dict[str, Any]]:
+def adaptive_rows(runs: Sequence[SectionRun], prefix: str) -> list[dict[str, Any]]:
     """A row for each adaptive run; empty where no run is adaptive.
 
     Args:
@@ -31,7 +31,7 @@ def adaptive_rows(runs: Sequence[Run], prefix: str) -> list[dict[str, Any]]:
     return [_row(run, truth, f"{prefix}-adaptive{place}") for place, run in enumerate(done)]
 
 
-def _row(run: Run, truth: xr.Dataset | None, name: str) -> dict[str, Any]:
+def _row(run: SectionRun, truth: xr.Dataset | None, name: str) -> dict[str, Any]:
     dataset = run.dataset
     plan, history = history_of(dataset)
     accepted = history["kept"] == 1

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from sciprec.facets.compensation import PLAIN
-from sciprec.facets.sections import PageSection, Run
+from sciprec.facets.sections import PageSection, SectionRun
 from sciprec.results.comparison.evidence.drift import BudgetDrift, drifts, gain
 from sciprec.results.comparison.rows import growth
 from sciprec.results.comparison.verdicts import main_row
@@ -15,7 +15,7 @@ from sciprec.results.comparison.wording import moment, time_unit
 from sciprec.results.output.stated import BUDGETS
 
 
-def drift_rows(runs: Sequence[Run]) -> list[dict[str, Any]]:
+def drift_rows(runs: Sequence[SectionRun]) -> list[dict[str, Any]]:
     """One row for each run of a scenario whose files hold budgets over time, as plain data.
 
     Args:
@@ -48,14 +48,14 @@ def drift_rows(runs: Sequence[Run]) -> list[dict[str, Any]]:
     return rows
 
 
-def _error_at_end(truth: Run, run: Run) -> float:
+def _error_at_end(truth: SectionRun, run: SectionRun) -> float:
     """Relative l2 error of the main variable at the run's last time."""
     variable = main_row(run.comparison).variable
     ends = (one.dataset.isel(time=[-1]) for one in (truth, run))
     return float(growth(*ends, variable)[1][-1])
 
 
-def _row(run: Run, compared, drift_of, ends, names: Sequence[str]) -> dict[str, Any]:
+def _row(run: SectionRun, compared, drift_of, ends, names: Sequence[str]) -> dict[str, Any]:
     """A run's own numbers, and how many times smaller than those of its uncompensated twin."""
     alike = (o for o in compared if (o.backend, o.stages) == (run.backend, run.stages))
     twin = next((o for o in alike if o.compensation == PLAIN), None)

@@ -22,14 +22,14 @@ from sciprec.cost.matrix_rates import (
 )
 from sciprec.facets.compensation.section import drift_rows
 from sciprec.facets.matrix_unit import MATRIX_UNITS
-from sciprec.facets.sections import PageSection, Run
+from sciprec.facets.sections import PageSection, SectionRun
 from sciprec.precision.formats.matrix_unit import MatrixUnit, resolve_matrix_unit
 from sciprec.results.comparison.rows import main_row
 
 _WIND = ("u", "v")
 
 
-def matrix_units_section(runs: Sequence[Run]) -> dict[str, Any] | None:
+def matrix_units_section(runs: Sequence[SectionRun]) -> dict[str, Any] | None:
     """A row for each run with a matrix unit, as plain data.
 
     Args:
@@ -61,15 +61,15 @@ def matrix_units_section(runs: Sequence[Run]) -> dict[str, Any] | None:
     }
 
 
-def _stored_units(run: Run) -> dict[str, Any] | None:
+def _stored_units(run: SectionRun) -> dict[str, Any] | None:
     text = None if run.dataset is None else run.dataset.attrs.get(MATRIX_UNITS)
     return None if text is None else json.loads(text)
 
 
 def _row(
-    run: Run,
+    run: SectionRun,
     content: dict[str, Any],
-    truth: Run | None,
+    truth: SectionRun | None,
     drift: dict[str, dict[str, Any]],
 ) -> dict[str, Any]:
     """The row of a run: what its unit keeps and does, and its modelled cost."""
@@ -117,7 +117,7 @@ def in_words(unit: MatrixUnit) -> str:
     return ", ".join(parts)
 
 
-def works_of(run: Run) -> list[tuple[MatrixUnit, LegendreWork]]:
+def works_of(run: SectionRun) -> list[tuple[MatrixUnit, LegendreWork]]:
     """The matrix units of a run, and the work of a tendency on each; empty without units."""
     content = _stored_units(run)
     if content is None:

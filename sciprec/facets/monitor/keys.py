@@ -10,7 +10,7 @@ from pydantic import BeforeValidator, Field, ValidationInfo, WithJsonSchema, fie
 from sciprec.facets.tables import Section, as_tuple, key
 from sciprec.tools.monitor.alerts import RULES, checked_rules
 from sciprec.tools.monitor.history import OFF, SUMMARIES
-from sciprec.tools.monitor.plan import EVERY, Plan, checked_plan
+from sciprec.tools.monitor.plan import EVERY, WatchPlan, checked_plan
 
 _Rules = Annotated[dict[str, Any], WithJsonSchema(
     {"type": "object", "additionalProperties": {"type": ["boolean", "number", "string"]}}
@@ -52,7 +52,7 @@ class MonitorRequest(Section):
         checked_rules(rules, info.data.get("watch"))
         return rules
 
-    def plan(self, told: Callable[[Any], None] | None = None) -> Plan | None:
+    def plan(self, told: Callable[[Any], None] | None = None) -> WatchPlan | None:
         """The plan of a run's monitor; None where it watches nothing.
 
         Args:

@@ -12,7 +12,7 @@ import xarray as xr
 from sciprec.drawing.courses import ErrorCourse, courses_picture
 from sciprec.drawing.heat import error_map
 from sciprec.facets.monitor.attributes import estimates_of
-from sciprec.facets.sections import PageSection, Run
+from sciprec.facets.sections import PageSection, SectionRun
 from sciprec.results.comparison.wording import number
 from sciprec.results.output.stated import MONITOR, MONITORED
 from sciprec.tools.monitor.sketches import WITHIN, sketched_error
@@ -23,7 +23,7 @@ _Errors = tuple[np.ndarray, Sequence[str], np.ndarray | None]
 _SHARES = ("zeros", "subnormals", "nans", "overflows", "saturated")
 
 
-def monitored_rows(runs: Sequence[Run], prefix: str) -> list[dict[str, Any]]:
+def monitored_rows(runs: Sequence[SectionRun], prefix: str) -> list[dict[str, Any]]:
     """A row for each monitored run; empty where none was monitored.
 
     Args:
@@ -38,7 +38,7 @@ def monitored_rows(runs: Sequence[Run], prefix: str) -> list[dict[str, Any]]:
     ]
 
 
-def _row(run: Run, truth: xr.Dataset | None, name: str) -> dict[str, Any]:
+def _row(run: SectionRun, truth: xr.Dataset | None, name: str) -> dict[str, Any]:
     dataset = run.dataset
     plan = json.loads(dataset.attrs[MONITOR])
     names = plan["watch"]

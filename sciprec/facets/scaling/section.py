@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from sciprec.facets.scaling import SCALED
-from sciprec.facets.sections import PageSection, Run
+from sciprec.facets.sections import PageSection, SectionRun
 from sciprec.results.comparison.rows import growth
 from sciprec.results.comparison.verdicts import main_row
 
@@ -17,7 +17,7 @@ _SAME = 1.25
 """Errors that are closer than by this factor are called the same."""
 
 
-def scaled_section(runs: Sequence[Run]) -> dict[str, Any] | None:
+def scaled_section(runs: Sequence[SectionRun]) -> dict[str, Any] | None:
     """Scales of runs, their gain, and counts of the places that depend on them, as plain data.
 
     Args:
@@ -45,12 +45,14 @@ def scaled_section(runs: Sequence[Run]) -> dict[str, Any] | None:
     }
 
 
-def _scaling(run: Run) -> dict[str, Any] | None:
+def _scaling(run: SectionRun) -> dict[str, Any] | None:
     text = None if run.dataset is None else run.dataset.attrs.get(SCALED)
     return None if text is None else json.loads(text)
 
 
-def _row(run: Run, scaling: dict[str, Any] | None, truth: Run | None) -> dict[str, Any]:
+def _row(
+    run: SectionRun, scaling: dict[str, Any] | None, truth: SectionRun | None
+) -> dict[str, Any]:
     """A run's scales and its error."""
     error, variable = None, ""
     if run.comparison is not None and truth is not None and truth.dataset is not None:

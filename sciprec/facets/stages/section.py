@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sciprec.facets.sections import PageSection, Run
+from sciprec.facets.sections import PageSection, SectionRun
 
 
-def stage_rows(runs: Sequence[Run]) -> list[dict[str, Any]]:
+def stage_rows(runs: Sequence[SectionRun]) -> list[dict[str, Any]]:
     """A row for each run whose transforms have arithmetics of their own, as plain data.
 
     Args:
@@ -30,7 +30,7 @@ def stage_rows(runs: Sequence[Run]) -> list[dict[str, Any]]:
     ]
 
 
-def stage_words(run: Run) -> str:
+def stage_words(run: SectionRun) -> str:
     """The arithmetics of a run's transforms in words; empty where they are those of the run."""
     if run.stages is None:
         return ""

@@ -54,7 +54,7 @@ _PARAMETERS = ("spot", "v0", "kappa", "theta", "sigma", "rho", "rate", "dividend
 
 
 @dataclass(frozen=True)
-class Case:
+class PricedPayoff:
     """A payoff in a model, and its true price.
 
     Args:
@@ -118,7 +118,7 @@ class CoverageRow:
 
 
 def coverage(
-    cases: Sequence[Case | tuple[str, Model, Payoff]],
+    cases: Sequence[PricedPayoff | tuple[str, Model, Payoff]],
     *,
     backends: Sequence[str] = BACKENDS,
     n_seeds: int = 400,
@@ -277,7 +277,7 @@ def least_covered(n_seeds, confidence):
     return max(0, math.ceil(confidence * n_seeds - DEVIATIONS * spread))
 
 
-def reference_cases(path: str | Path, names: Sequence[str] = CASES) -> list[Case]:
+def reference_cases(path: str | Path, names: Sequence[str] = CASES) -> list[PricedPayoff]:
     """Return Cases of calls from a file of reference prices such as data/heston/europeans.json.
 
     Args:
@@ -294,7 +294,7 @@ def reference_cases(path: str | Path, names: Sequence[str] = CASES) -> list[Case
             f"{path} has no case {', '.join(missing)}; accepted: {', '.join(sorted(known))}"
         )
     return [
-        Case(
+        PricedPayoff(
             name,
             Model(**{key: known[name][key] for key in _PARAMETERS}),
             Call(strike=known[name]["strike"], maturity=known[name]["maturity_years"]),
@@ -306,8 +306,8 @@ def reference_cases(path: str | Path, names: Sequence[str] = CASES) -> list[Case
 
 def _case(given):
     """Return a Case; its truth is the semi-analytic price where none is given."""
-    if isinstance(given, Case):
+    if isinstance(given, PricedPayoff):
         return given
     name, model, payoff = given
     (payoff,) = payoff_tuple(payoff)
-    return Case(name, model, payoff, analytic.price(model, payoff))
+    return PricedPayoff(name, model, payoff, analytic.price(model, payoff))

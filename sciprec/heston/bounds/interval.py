@@ -43,7 +43,7 @@ BINARY64 = 2.0**-50  # relative error of a step in binary64, eight roundings
 
 
 @dataclass(frozen=True)
-class Bound:
+class BoundedPrices:
     """A price, its bound and the bound's parts, arrays of shape (n_payoffs,).
 
     Attributes:
@@ -88,7 +88,7 @@ def bound_of(base, rounding, steps, risk, correction, rare=None, useless=None):
     else:
         unseen = rare.added(base, steps, price, parts[0], useless)
     noise = np.maximum(parts[0], unseen)
-    return Bound(price, noise + stepped + left, noise, stepped, left, rounded, bias)
+    return BoundedPrices(price, noise + stepped + left, noise, stepped, left, rounded, bias)
 
 
 def price_of(base, rounding, steps, correction):

@@ -81,7 +81,7 @@ class Estimator:
 
 
 @dataclass
-class Level:
+class MultilevelTerm:
     """One term of the sum, and what its paths have shown so far.
 
     Args:
@@ -152,7 +152,9 @@ def base_level(estimator, backend, n_steps, seed, cost):
         return estimator(block, backend=backend, n_steps=n_steps, seed=seed)[:, None]
 
     moments = GroupMoments(len(estimator.sampler.payoffs), 1)
-    return Level("base", _label(backend), n_steps, cost, sample, moments, estimator.sampler.width)
+    return MultilevelTerm(
+        "base", _label(backend), n_steps, cost, sample, moments, estimator.sampler.width
+    )
 
 
 def rounding_level(estimator, backend, n_steps, seed, cost):
@@ -166,7 +168,7 @@ def rounding_level(estimator, backend, n_steps, seed, cost):
         return exact[:, None]
 
     moments = GroupMoments(len(estimator.sampler.payoffs), 1)
-    return Level(
+    return MultilevelTerm(
         "rounding",
         f"fp64 - {_label(backend)}",
         n_steps,
@@ -185,7 +187,9 @@ def steps_level(estimator, n_steps, seed, cost):
         return step_differences(estimator, block, n_steps, seed)[0]
 
     moments = GroupMoments(len(estimator.sampler.payoffs), 2)
-    return Level("steps", "fp64", n_steps, cost, sample, moments, 3 * estimator.sampler.width)
+    return MultilevelTerm(
+        "steps", "fp64", n_steps, cost, sample, moments, 3 * estimator.sampler.width
+    )
 
 
 def step_differences(estimator, block, n_steps, seed):

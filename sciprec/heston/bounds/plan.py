@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from sciprec.heston.bounds import levels as level
-from sciprec.heston.bounds.interval import Bound, bias_of, interval_weights, step_weights
+from sciprec.heston.bounds.interval import BoundedPrices, bias_of, interval_weights, step_weights
 from sciprec.heston.bounds.mixed import (
     LOST_COUPLING,
     coupled_cost,
@@ -47,7 +47,7 @@ RARE_SHARE = 0.8  # of the room for noise that unseen payments may take
 CLEARLY_LARGER = 1.5  # times the variance of "steps" that was planned with: there is another plan
 
 
-def run(pricing: Pricing) -> tuple[PricingState, Bound]:
+def run(pricing: Pricing) -> tuple[PricingState, BoundedPrices]:
     """Do everything; return what is known in the end, and the Bound."""
     state = start(pricing)
     return state, run_levels(state)
@@ -64,7 +64,7 @@ def start(pricing: Pricing) -> PricingState:
     return PricingState(pricing, pilot, request.backend, pilot.looks)
 
 
-def run_levels(state: PricingState) -> Bound:
+def run_levels(state: PricingState) -> BoundedPrices:
     """Do what follows the pilot; return the Bound."""
     state.backend = _arithmetic(state)
     _measure_steps(state, state.pilot.n_steps)

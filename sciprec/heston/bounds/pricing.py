@@ -13,8 +13,8 @@ import numpy as np
 from sciprec.foundation.listing import Listing, Shown, Summary, counted
 from sciprec.foundation.timing import timing_of
 from sciprec.heston.bounds.conditional import integrable
-from sciprec.heston.bounds.interval import Bound
-from sciprec.heston.bounds.levels import Level
+from sciprec.heston.bounds.interval import BoundedPrices
+from sciprec.heston.bounds.levels import MultilevelTerm
 from sciprec.heston.bounds.pilot import budget_of
 from sciprec.heston.bounds.plan import run
 from sciprec.heston.bounds.rare import LEAST_SIZE, Rare
@@ -458,7 +458,7 @@ def how_made(
     }
 
 
-def level_rows(levels: Sequence[Level]) -> tuple[LevelRow, ...]:
+def level_rows(levels: Sequence[MultilevelTerm]) -> tuple[LevelRow, ...]:
     """Return the levels' table."""
     return tuple(
         LevelRow(
@@ -469,7 +469,7 @@ def level_rows(levels: Sequence[Level]) -> tuple[LevelRow, ...]:
     )  # fmt: skip
 
 
-def _missed(bound: Bound, accepted: np.ndarray, state: PricingState) -> str:
+def _missed(bound: BoundedPrices, accepted: np.ndarray, state: PricingState) -> str:
     """Say that, and by how much, the tolerance was missed."""
     ratio = bound.total / np.maximum(accepted, LEAST_SIZE)
     worst = int(np.argmax(np.where(np.isfinite(bound.total), ratio, np.inf)))

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from sciprec.heston.bounds.budget import Budget
-from sciprec.heston.bounds.interval import Bound, bound_of, price_of
-from sciprec.heston.bounds.levels import LEAST_PATHS, Level, Sampler
+from sciprec.heston.bounds.interval import BoundedPrices, bound_of, price_of
+from sciprec.heston.bounds.levels import LEAST_PATHS, MultilevelTerm, Sampler
 from sciprec.heston.bounds.pilot import Pilot
 from sciprec.heston.bounds.rare import Rare
 from sciprec.heston.bounds.request import Accepted, PricingRequest
@@ -58,10 +58,10 @@ class PricingState:
     looks: int = 0
     notes: list[str] = field(default_factory=list)
     rounding_variance: np.ndarray | None = None
-    base: Level | None = None
-    rounding: Level | None = None
-    steps: Level | None = None
-    bumps: Level | None = None
+    base: MultilevelTerm | None = None
+    rounding: MultilevelTerm | None = None
+    steps: MultilevelTerm | None = None
+    bumps: MultilevelTerm | None = None
     given_up: np.ndarray | float = 0.0
 
     @property
@@ -108,7 +108,7 @@ def extend(state, one, paths, share):
     one.extend(max(LEAST_PATHS, paths), threads, budget.deadline_of(one.name))
 
 
-def bound_so_far(state) -> Bound:
+def bound_so_far(state) -> BoundedPrices:
     """Return the Bound of the levels as they stand."""
     pricing, levels = state.pricing, (state.base, state.rounding, state.steps)
     given = pricing.risk, pricing.request.correction, pricing.rare

@@ -17,7 +17,7 @@ import numpy as np
 
 from sciprec.foundation.listing import Listing, Summary
 from sciprec.heston.bounds import levels as level
-from sciprec.heston.bounds.interval import BINARY64, Bound
+from sciprec.heston.bounds.interval import BINARY64, BoundedPrices
 from sciprec.heston.bounds.mixed import path_cost
 from sciprec.heston.bounds.pilot import budget_of
 from sciprec.heston.bounds.plan import run_levels, start
@@ -291,7 +291,7 @@ BUDGET_SHARE = 0.15  # of the paths
 LEAST_ROOM = 0.3  # of the tolerance that is left to everything else
 
 
-def run_greeks(pricing: Pricing) -> tuple[PricingState, Bound, np.ndarray, np.ndarray]:
+def run_greeks(pricing: Pricing) -> tuple[PricingState, BoundedPrices, np.ndarray, np.ndarray]:
     """Choose the bumps, and leave to the levels what the differences leave of the tolerance.
 
     Args:
@@ -373,4 +373,4 @@ def _bumps_level(state):
         return (wide - narrow)[:, None]
 
     moments, cost = GroupMoments(len(sampler.payoffs), 1), 2 * path_cost("fp64", n_steps)
-    return level.Level("bumps", "fp64", n_steps, cost, sample, moments, 2 * sampler.width)
+    return level.MultilevelTerm("bumps", "fp64", n_steps, cost, sample, moments, 2 * sampler.width)

@@ -16,7 +16,7 @@ from sciprec.heston.sensitivities.greek_estimates import (
     estimates,
     level_means,
 )
-from sciprec.heston.simulation.monitoring import Group, watch
+from sciprec.heston.simulation.monitoring import MonitoredPayoffs, watch
 
 LEVEL_CONTROLS = {"vega_v0": (0, 1, 2, 3), "theta": (0, 1, 4, 5)}  # of level rows; else 0 and 1
 
@@ -125,7 +125,8 @@ class GreekSampler:
         extras = dict.fromkeys(e for p in targets for e in _extras(self.model, p, smooth))
         simulated = [_simulated(self.model, payoff, smooth)[0] for payoff in targets]
         known = {extra: _known_rows(self.model, extra) for extra in extras}
-        return Group(tuple(dict.fromkeys([*simulated, *extras])), first_years, smooth), known
+        payoffs = tuple(dict.fromkeys([*simulated, *extras]))
+        return MonitoredPayoffs(payoffs, first_years, smooth), known
 
     def _rows(self, payoff, key, name):
         """Return the rows of the controls of one greek of a payoff."""

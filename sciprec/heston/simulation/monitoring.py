@@ -31,7 +31,7 @@ ON_GRID = 1e-9  # by which share of a step a date may miss the grid
 
 
 @dataclass(frozen=True)
-class Group:
+class MonitoredPayoffs:
     """Payoffs that are watched along the same paths.
 
     Args:
@@ -139,7 +139,7 @@ def observed_payments(
         model, block, step_years=longest / n_steps, backend=backend, scheme=scheme, seed=seed,
         **options,
     )  # fmt: skip
-    group = Group(payoffs, longest, False)
+    group = MonitoredPayoffs(payoffs, longest, False)
 
     def time_at(step: int) -> float:
         return step * longest / n_steps
@@ -150,7 +150,7 @@ def observed_payments(
 
 
 def watch(
-    group: Group,
+    group: MonitoredPayoffs,
     model: Model,
     views: Sequence[Model],
     block: Any,
@@ -159,7 +159,7 @@ def watch(
     longest: float,
     nearer: float = 0.0,
     **options: Any,
-) -> Watched:
+) -> MonitoredPaths:
     """Simulate one block of paths and show it to the observations of a group.
 
     Args:
@@ -235,12 +235,12 @@ def payoff_tuple(payoffs: Payoff | Sequence[Payoff]) -> tuple[Payoff, ...]:
 
 def _walk(
     simulation: Simulation,
-    group: Group,
+    group: MonitoredPayoffs,
     views: Sequence[Model],
     n_steps: int,
     longest: float,
     time_at: Callable[[int], float],
-) -> Watched:
+) -> MonitoredPaths:
     """Run the paths over all stops, each shown to those who watch it."""
     stops = _schedule(group, n_steps, longest)
     first, last = round(group.first_years / longest * n_steps), max(stops)
@@ -268,11 +268,11 @@ def _walk(
         before = now
         if step == first < last:
             simulation.begin_stretch(longest / n_steps)
-    return Watched(rows, level, spread) if group.smooth else Watched(rows)
+    return MonitoredPaths(rows, level, spread) if group.smooth else MonitoredPaths(rows)
 
 
 def _schedule(
-    group: Group, n_steps: int, longest: float
+    group: MonitoredPayoffs, n_steps: int, longest: float
 ) -> dict[int, list[tuple[Observation, int]]]:
     """Return {step: [(observation, number of its date or step)]}."""
     stops: dict[int, list[tuple[Observation, int]]] = {}
@@ -286,7 +286,7 @@ def _schedule(
     return stops
 
 
-def _step_of(date: float, group: Group, n_steps: int, longest: float) -> int:
+def _step_of(date: float, group: MonitoredPayoffs, n_steps: int, longest: float) -> int:
     """Return the step at a date, or say that there is none."""
     step = round(date / longest * n_steps)
     if step < 1 or abs(date / longest * n_steps - step) > ON_GRID * n_steps:

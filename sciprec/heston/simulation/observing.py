@@ -25,8 +25,8 @@ from sciprec.tools.monitor.lost import (
     weight_of,
 )
 from sciprec.tools.monitor.observed import Observed
-from sciprec.tools.monitor.plan import Plan
-from sciprec.tools.monitor.summaries import Limits
+from sciprec.tools.monitor.plan import WatchPlan
+from sciprec.tools.monitor.summaries import FormatEnds
 
 STATES = "log_spot", "variance", "integrated_variance"
 """The states of a path, in the units of its scheme."""
@@ -38,7 +38,7 @@ _STEPS = 32
 
 
 def observed_paths(
-    model: Model, maturity: float, plan: Plan, *,
+    model: Model, maturity: float, plan: WatchPlan, *,
     backend: str | Backend, scheme: str, n_paths: int | None, n_steps: int, seed: int,
     carried: bool = True, judged: Sequence[str] = STATES,
 ) -> Observed:  # fmt: skip
@@ -57,7 +57,7 @@ def observed_paths(
         What was seen.
     """
     judged = [name for name in STATES if name in judged or name in plan.watch]
-    seen = Observer(plan.within(n_steps), resolve_backend(backend), judged)
+    seen = PathObserver(plan.within(n_steps), resolve_backend(backend), judged)
     simulation = Simulation(
         model, Block(0, min(n_paths or FOLLOWED, FOLLOWED)), step_years=maturity / n_steps,
         backend=backend, scheme=scheme, seed=seed, carried=carried, watched=seen.note,
@@ -67,7 +67,7 @@ def observed_paths(
     return seen.observed()
 
 
-class Losses:
+class PathLosses:
     """Sums over the steps of some paths.
 
     Args:
@@ -125,7 +125,7 @@ class Losses:
         return found._replace(net_squares=max(found.net_squares, net))
 
 
-class Observer:
+class PathObserver:
     """Looks at paths after each of their steps.
 
     Args:
@@ -134,10 +134,11 @@ class Observer:
         judged: states whose lost updates are looked at.
     """
 
-    def __init__(self, plan: Plan, backend: Backend, judged: Sequence[str]) -> None:
+    def __init__(self, plan: WatchPlan, backend: Backend, judged: Sequence[str]) -> None:
         self.plan, self._backend, self._judged = plan, backend, judged
-        self.history = History(plan.watch, Limits.of(backend.storage), plan.level, sketches=True)
-        self._losses: Losses | None = None
+        ends = FormatEnds.of(backend.storage)
+        self.history = History(plan.watch, ends, plan.level, sketches=True)
+        self._losses: PathLosses | None = None
         self._not_looked_at, self._step, self._carries = "", 0, False
 
     def begin(self, simulation: Simulation) -> None:
@@ -146,7 +147,7 @@ class Observer:
         if "lost" not in dict(self.plan.rules):
             return
         if simulation.lifts:
-            self._losses = Losses(simulation)
+            self._losses = PathLosses(simulation)
         else:
             self._not_looked_at = DRAWN
 

@@ -54,7 +54,7 @@ class BlockSums:
 
 
 @dataclass(frozen=True)
-class Estimate:
+class PriceEstimates:
     """Monte Carlo prices with their standard errors.
 
     Attributes:
@@ -91,7 +91,7 @@ def estimate(
     block_paths: int = 4096,
     compensation: str = "carry",
     threads: int = 1,
-) -> Estimate:
+) -> PriceEstimates:
     """Price payoffs of one maturity by Monte Carlo.
 
     price = D mean(payment), standard_error = D std(payment) / sqrt(n_paths)
@@ -230,7 +230,7 @@ def simulate_log_ratio(
 def combine(
     model: Model, payoffs: European | Sequence[European], results: Sequence[BlockSums], *,
     n_steps: int,
-) -> Estimate:  # fmt: skip
+) -> PriceEstimates:  # fmt: skip
     """Add the sums of all blocks, exactly and so in any order, into an Estimate.
 
     Args:
@@ -246,7 +246,7 @@ def combine(
         variance = np.maximum(squares - sums * mean, 0.0) / (n_paths - 1)
     error = np.sqrt(variance / n_paths)
     discount = model.discount(payoffs[0].maturity)
-    return Estimate(
+    return PriceEstimates(
         price=discount * mean[:-1],
         standard_error=discount * error[:-1],
         martingale=float(mean[-1]),

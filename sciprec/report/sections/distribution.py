@@ -13,7 +13,7 @@ from sciprec.report.stored.batch import StoredRun
 from sciprec.report.stored.shown import is_bounded
 from sciprec.results.comparison.pointwise.histograms import PERCENTILES
 from sciprec.results.comparison.pointwise.statistics import Statistics
-from sciprec.results.comparison.rows import Row, main_row
+from sciprec.results.comparison.rows import ComparisonRow, main_row
 from sciprec.results.comparison.wording import short
 
 PROFILES = ("lat", "sigma", "strike", "maturity", "update", "time")
@@ -86,7 +86,7 @@ def share_by_error(statistics: Statistics) -> tuple[np.ndarray, np.ndarray]:
     return np.clip(edges, 1e-300, 1e300), below / max(statistics.finite, 1)
 
 
-def differing(runs: Sequence[StoredRun]) -> list[tuple[StoredRun, Row]]:
+def differing(runs: Sequence[StoredRun]) -> list[tuple[StoredRun, ComparisonRow]]:
     """Runs with the row of their main variable, where some of its bits differ from the truth's.
 
     Prices with bounds are left out: their differences are those of other paths.
@@ -164,12 +164,12 @@ def _place(coordinates: dict[str, Any]) -> str:
     )
 
 
-def _draw_share(axes: Any, row: Row, label: str, look: dict[str, Any]) -> None:
+def _draw_share(axes: Any, row: ComparisonRow, label: str, look: dict[str, Any]) -> None:
     """The distribution function of |e|."""
     axes.step(*share_by_error(row.statistics), where="post", label=label, **look)
 
 
-def _draw_magnitudes(axes: Any, row: Row, look: dict[str, Any]) -> None:
+def _draw_magnitudes(axes: Any, row: ComparisonRow, look: dict[str, Any]) -> None:
     """Typical error against the size of the truth."""
     known_sizes = [
         m for m in row.statistics.magnitudes if m["exponent"] is not None and m["typical"] > 0

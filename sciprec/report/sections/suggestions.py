@@ -13,7 +13,7 @@ from sciprec.cost.work import stored_bytes
 from sciprec.facets.compensation import PLAIN
 from sciprec.report.stored.batch import StoredRun
 from sciprec.report.stored.shown import main_error
-from sciprec.results.comparison.rows import Row, main_row
+from sciprec.results.comparison.rows import ComparisonRow, main_row
 from sciprec.results.comparison.verdicts import STATUS_WORDS, SUFFICIENT, margin_in_words
 from sciprec.results.comparison.wording import factor, short_names
 
@@ -147,7 +147,7 @@ def observed(run: StoredRun) -> str:
     return ""
 
 
-def magnitude_correlation(row: Row) -> float:
+def magnitude_correlation(row: ComparisonRow) -> float:
     """Correlation of log2(typical error) with log2(size), weighted by values; NaN below 4 sizes."""
     if row.statistics is None:
         return math.nan

@@ -20,7 +20,7 @@ from sciprec.results.comparison.evidence.error_growth import (
     errors_along,
     growth_as_dict,
 )
-from sciprec.results.comparison.evidence.growth_laws import Growth
+from sciprec.results.comparison.evidence.growth_laws import ErrorGrowth
 from sciprec.results.comparison.inputs import (
     Source,
     files_of_both,
@@ -35,9 +35,20 @@ from sciprec.results.comparison.pointwise.change import BEYOND_NOISE, Change
 from sciprec.results.comparison.pointwise.error_metrics import Metric, metrics, refined
 from sciprec.results.comparison.pointwise.number_format import NumberFormat
 from sciprec.results.comparison.pointwise.packing import Packing
-from sciprec.results.comparison.pointwise.pairing import Pair, other_shapes, pair, shape_phrases
+from sciprec.results.comparison.pointwise.pairing import (
+    Pair,
+    other_shapes,
+    pair,
+    shape_phrases,
+)
 from sciprec.results.comparison.pointwise.statistics import Statistics
-from sciprec.results.comparison.tolerances import OF_FILE, WITHIN, Given, Limits, Tolerances
+from sciprec.results.comparison.tolerances import (
+    OF_FILE,
+    WITHIN,
+    Given,
+    ToleranceLimits,
+    Tolerances,
+)
 from sciprec.results.comparison.wording import behind, factor, number, place
 from sciprec.results.output.stated import primary_name
 
@@ -52,7 +63,7 @@ DROPPED_METRICS = ("p99_relative", "bias", "rms", "max_ulp", "max_abs", "decimal
 
 
 @dataclass(frozen=True)
-class Row:
+class ComparisonRow:
     """The comparison of one variable.
 
     Args:
@@ -78,7 +89,7 @@ class Row:
     nonfinite_actual: int
     changed_nonfinite: int
     verdict: str
-    limits: Limits = Limits()
+    limits: ToleranceLimits = ToleranceLimits()
     number_format: NumberFormat | None = None
     statistics: Statistics | None = field(default=None, compare=False)
     change: Change | None = None
@@ -186,9 +197,9 @@ class Comparison(Shown):
         unlike: a phrase for each variable that has another shape in the truth, and is not compared.
     """
 
-    rows: tuple[Row, ...]
+    rows: tuple[ComparisonRow, ...]
     tolerances: Tolerances = field(default_factory=Tolerances)
-    growth: Growth | None = None
+    growth: ErrorGrowth | None = None
     steps: int = 1
     main: str = ""
     notes: tuple[str, ...] = ()
@@ -209,7 +220,7 @@ class Comparison(Shown):
         """Whether no value of any variable is finite in both."""
         return bool(self.rows) and all(row.verdict == "empty" for row in self.rows)
 
-    def row(self, variable: str) -> Row:
+    def row(self, variable: str) -> ComparisonRow:
         """The row of a variable.
 
         Raises:
@@ -358,7 +369,7 @@ def _compared(
             for name in groups_of(source)
         )
         stated, steps = stated_tolerances(truth.attrs), steps_attribute(run.attrs)
-        rows: tuple[Row, ...] = ()
+        rows: tuple[ComparisonRow, ...] = ()
         for paired in pair(truth, run):
             rows += (_row(paired, stated),)
             notes += _packing_notes(paired)
@@ -389,7 +400,7 @@ def _compared_folders(
             f"ignore names all files that are in both folders, {', '.join(sorted(used))}; leave "
             "one of them"
         )
-    rows: list[Row] = []
+    rows: list[ComparisonRow] = []
     notes = {f"'{name}' is not compared": None for name in sorted(used)}
     for name in both:
         try:
@@ -420,13 +431,13 @@ def judged(comparison: Comparison, tolerances: Tolerances) -> Comparison:
     return replace(comparison, rows=rows, tolerances=tolerances)
 
 
-def main_row(comparison: Comparison) -> Row:
+def main_row(comparison: Comparison) -> ComparisonRow:
     """The row that summaries show first."""
     names = [row.variable for row in comparison.rows]
     return comparison.row(comparison.main or primary_name(names, {}))
 
 
-def shown_metrics(rows: Iterable[Row], names: Sequence[str]) -> list[Metric]:
+def shown_metrics(rows: Iterable[ComparisonRow], names: Sequence[str]) -> list[Metric]:
     """The metrics that a table of rows shows: the share of change where something changes."""
     changing = any(not math.isnan(row.errors.get("share_of_change", math.nan)) for row in rows)
     return [metrics()[name] for name in names if changing or name != "share_of_change"]
@@ -454,14 +465,14 @@ def error_at_end(golden: xr.Dataset, actual: xr.Dataset, tolerance: Mapping[str,
     return _errors(at_end, [tolerance])[tolerance["metric"]]
 
 
-def _row(compared: Pair, stated: list[dict[str, Any]]) -> Row:
+def _row(compared: Pair, stated: list[dict[str, Any]]) -> ComparisonRow:
     """Metrics and counts of one pair."""
     errors = _errors(compared, stated)
     verdict = (
         "broken" if compared.changed_nonfinite else "empty" if not compared.tally.finite
         else "identical" if compared.identical else "changed"
     )  # fmt: skip
-    return Row(
+    return ComparisonRow(
         compared.name, compared.units, compared.statistics.points, errors, *compared.nonfinite,
         compared.changed_nonfinite, verdict, number_format=compared.number_format,
         statistics=compared.statistics, change=compared.change,
@@ -479,7 +490,7 @@ def _errors(compared: Pair, stated: Sequence[Mapping[str, Any]]) -> dict[str, fl
     return errors
 
 
-def _judged_row(row: Row, tolerances: Tolerances, steps: int) -> Row:
+def _judged_row(row: ComparisonRow, tolerances: Tolerances, steps: int) -> ComparisonRow:
     """A row under other tolerances."""
     limits = tolerances.limits(row.variable, row.number_format, steps)
     verdict = row.verdict
@@ -490,7 +501,7 @@ def _judged_row(row: Row, tolerances: Tolerances, steps: int) -> Row:
     return replace(row, limits=limits, verdict=verdict)
 
 
-def _row_as_dict(row: Row) -> dict[str, Any]:
+def _row_as_dict(row: ComparisonRow) -> dict[str, Any]:
     """A row as plain data."""
     nested = {name: vars(getattr(row, name)) if getattr(row, name) is not None else None
               for name in ("limits", "number_format", "statistics", "change")}  # fmt: skip

@@ -10,7 +10,7 @@ from typing import Any
 from sciprec.foundation.errors import InputError, why_no_file
 from sciprec.results.comparison.pointwise.change import Change
 from sciprec.results.comparison.pointwise.number_format import NumberFormat
-from sciprec.results.comparison.rows import METRICS_VERSION, Comparison, Row, judged
+from sciprec.results.comparison.rows import METRICS_VERSION, Comparison, ComparisonRow, judged
 from sciprec.results.comparison.tolerances import Given, Tolerances
 
 
@@ -63,11 +63,11 @@ def _read(path: Path) -> dict[str, Any]:
     )
 
 
-def _row(stored: dict[str, Any]) -> Row:
+def _row(stored: dict[str, Any]) -> ComparisonRow:
     """One stored variable."""
     counts = ("points", "nonfinite_golden", "nonfinite_actual", "changed_nonfinite")
     errors = {k: math.nan if v is None else float(v) for k, v in stored["errors"].items()}
-    return Row(
+    return ComparisonRow(
         stored["variable"], stored["units"], int(stored["points"]), errors,
         *(int(stored[name]) for name in counts[1:]), stored.get("verdict") or stored["severity"],
         number_format=NumberFormat(**stored["number_format"]), change=_change(stored),

@@ -31,7 +31,7 @@ Given = float | str | Mapping[str, float | str] | Iterable[str]
 
 
 @dataclass(frozen=True)
-class Limits:
+class ToleranceLimits:
     """The tolerances of one variable as numbers; NaN where one is not asked for."""
 
     rtol: float = 0.0
@@ -96,7 +96,9 @@ class Tolerances:
                     f"{', '.join(known_names)}{meant(name, known_names)}"
                 )
 
-    def limits(self, variable: str, number_format: NumberFormat | None, steps: int) -> Limits:
+    def limits(
+        self, variable: str, number_format: NumberFormat | None, steps: int
+    ) -> ToleranceLimits:
         """The tolerances of one variable as numbers.
 
         Args:
@@ -110,7 +112,7 @@ class Tolerances:
         )
         only_ulp = ulp is not None and rtol is None and atol is None
         usual = "nan" if only_ulp else "0"
-        return Limits(
+        return ToleranceLimits(
             _number(usual if rtol is None else rtol, number_format, steps),
             float(usual if atol is None else atol),
             math.nan if ulp is None else float(ulp),

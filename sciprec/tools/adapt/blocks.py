@@ -9,7 +9,7 @@ from typing import Protocol, TypeVar
 import numpy as np
 
 from sciprec.tools.adapt.control import Control
-from sciprec.tools.adapt.plan import Plan
+from sciprec.tools.adapt.plan import AdaptivePlan
 
 S = TypeVar("S")
 
@@ -44,13 +44,13 @@ class Adapted:
         ended: empty, or a sentence: the widest rung has left the tolerance.
     """
 
-    plan: Plan
+    plan: AdaptivePlan
     variable: str
     history: np.ndarray
     ended: str = ""
 
 
-def block_size(plan: Plan, before: int, stop: int) -> int:
+def block_size(plan: AdaptivePlan, before: int, stop: int) -> int:
     """Return the steps of the block after so many steps: it ends at multiples of those of a block,
     and where the model stops for something else.
     """

@@ -26,7 +26,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sciprec.tools.adapt.plan import Plan
+from sciprec.tools.adapt.plan import AdaptivePlan
 
 SHARE = 0.35
 """Of the tolerance that the estimate may use."""
@@ -44,7 +44,7 @@ _MOST = 1e120
 
 
 @dataclass(frozen=True)
-class Rate:
+class StepError:
     """The error that one step of a rung adds: |m| and V of each variable."""
 
     systematic: np.ndarray
@@ -67,7 +67,7 @@ class Control:
         ended: empty, or a sentence: the widest rung has left the tolerance.
     """
 
-    def __init__(self, plan: Plan, steps: int, weights: Sequence[np.ndarray]) -> None:
+    def __init__(self, plan: AdaptivePlan, steps: int, weights: Sequence[np.ndarray]) -> None:
         self.plan, self.steps = plan, steps
         self.sizes = tuple(each.size for each in weights)
         self._weights = np.concatenate([np.asarray(each, float) for each in weights])
@@ -90,20 +90,20 @@ class Control:
         parts = (products[e - n : e] for e, n in zip(ends, self.sizes, strict=True))
         return np.array([math.fsum(memoryview(each)) for each in parts])
 
-    def _rate(self, rung: int, given: np.ndarray) -> Rate:
+    def _rate(self, rung: int, given: np.ndarray) -> StepError:
         """Return the rate of a rung, from its difference and the one before; one alone is taken for
         systematic.
         """
         before = self._last[rung]
         if not _usable(given):
-            return Rate(*np.full((2, len(self.sizes)), np.inf))
+            return StepError(*np.full((2, len(self.sizes)), np.inf))
         squares = self._dot(given, given)
         if not before.size:
-            return Rate(np.sqrt(squares), np.zeros_like(squares))
+            return StepError(np.sqrt(squares), np.zeros_like(squares))
         apart = np.subtract(given, before, out=self._apart)
         least = (0.0 if rung == self.rung else UNTRIED) * squares
         common = np.maximum(self._dot(given, before), least)
-        return Rate(np.sqrt(common), 0.5 * self._dot(apart, apart))
+        return StepError(np.sqrt(common), 0.5 * self._dot(apart, apart))
 
     def begin(self, differences: Mapping[int, np.ndarray], state: np.ndarray) -> None:
         """Choose the first rung.
@@ -148,7 +148,7 @@ class Control:
         """E over the norm of a variable, the largest."""
         return _over(np.sqrt(self._systematic**2 + self._random), size)
 
-    def _forecast(self, rate: Rate, done: int, size: np.ndarray) -> float:
+    def _forecast(self, rate: StepError, done: int, size: np.ndarray) -> float:
         """The error at the end if all that is left is made at a rate, over the norm."""
         left = self.steps - done
         systematic = self._systematic + left * rate.systematic if left else self._systematic
@@ -199,7 +199,7 @@ class Control:
         return True
 
     def _choose(
-        self, rates: Mapping[int, Rate], forecast: float, done: int, size: np.ndarray
+        self, rates: Mapping[int, StepError], forecast: float, done: int, size: np.ndarray
     ) -> None:
         """The rung of the next block."""
         if not forecast <= self._limit:

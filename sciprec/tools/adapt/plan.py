@@ -21,7 +21,7 @@ _KEYS = ("tolerance", "ladder", "every", "variable")
 
 
 @dataclass(frozen=True)
-class Plan:
+class AdaptivePlan:
     """The tolerance that an adaptive run is to keep, and its ladder.
 
     Args:
@@ -44,7 +44,7 @@ class Plan:
 
 def checked_plan(
     tolerance: Any, ladder: Sequence[str], every: Any = EVERY, variable: str | None = None
-) -> Plan:
+) -> AdaptivePlan:
     """A plan, as far as it can be checked without a model.
 
     Raises:
@@ -56,7 +56,7 @@ def checked_plan(
     steps = whole("every", every, 1, 2**31, "a whole number of steps from 1")
     if variable is not None and not isinstance(variable, str):
         raise refused("variable", variable, 'the name of a variable of the state, "vorticity"')
-    return Plan(most, checked_ladder(ladder), steps, variable or "")
+    return AdaptivePlan(most, checked_ladder(ladder), steps, variable or "")
 
 
 def checked_ladder(given: Sequence[str]) -> tuple[str, ...]:
@@ -98,13 +98,13 @@ def _is_wider(backend: Backend, other: Backend) -> bool:
     return ends[:2] != ends[2:] and ends[0] >= ends[2] and ends[1] >= ends[3]
 
 
-def plan_from(given: Plan | Mapping[str, Any] | None) -> Plan | None:
+def plan_from(given: AdaptivePlan | Mapping[str, Any] | None) -> AdaptivePlan | None:
     """A plan from what a user gives; None where the arithmetic stays as it is.
 
     Raises:
         InputError: as `checked_plan`, or it is neither, or a table with other keys.
     """
-    if given is None or isinstance(given, Plan):
+    if given is None or isinstance(given, AdaptivePlan):
         return given
     example = '{"tolerance": 1e-3, "ladder": ["fp16", "mlu370", "fp32"]}'
     if not isinstance(given, Mapping):
@@ -121,7 +121,7 @@ def plan_from(given: Plan | Mapping[str, Any] | None) -> Plan | None:
     return checked_plan(**given)
 
 
-def require_variable(plan: Plan, known: Sequence[str]) -> str:
+def require_variable(plan: AdaptivePlan, known: Sequence[str]) -> str:
     """The variable that is judged; the first one where none is named.
 
     Raises:

@@ -16,7 +16,7 @@ from sciprec.foundation.listing import Listing, Shown, Summary, counted
 from sciprec.precision.formats.backend import Backend, resolve_backend
 from sciprec.precision.lifting.lifted import Lifted
 from sciprec.precision.rewriting.syntax import LiftError, plain_function
-from sciprec.tools.bound.enclosing import Place, lost_places, undecided_places
+from sciprec.tools.bound.enclosing import BoundedLine, lost_places, undecided_places
 from sciprec.tools.trace.attribution import (
     Result,
     arithmetics_of,
@@ -60,8 +60,8 @@ class Bound(Shown):
     largest: Mapping[str, float]
     metric: str
     relative: Mapping[str, float]
-    undecided: tuple[Place, ...]
-    lost: tuple[Place, ...]
+    undecided: tuple[BoundedLine, ...]
+    lost: tuple[BoundedLine, ...]
     verdict: str
 
     def as_dict(self) -> dict[str, Any]:
@@ -215,7 +215,7 @@ def _by(metric: str, bounds: np.ndarray, tested: np.ndarray) -> float:
         return float(ratio * (np.float64(most) / scale))
 
 
-def _open(undecided: tuple[Place, ...]) -> str:
+def _open(undecided: tuple[BoundedLine, ...]) -> str:
     """Name the open decisions, in words."""
     more = len(undecided) - 1
     also = f" (and in {counted(more, 'more line')})" if more else ""

@@ -13,7 +13,7 @@ from sciprec.precision.rewriting.program import Program
 
 
 @dataclass(frozen=True)
-class Place:
+class BoundedLine:
     """A line of the kernel where something happened.
 
     Attributes:
@@ -34,17 +34,17 @@ class Place:
         return f"line {self.line}{called}: {self.source}"
 
 
-def undecided_places(program: Program, table: Table) -> tuple[Place, ...]:
+def undecided_places(program: Program, table: Table) -> tuple[BoundedLine, ...]:
     """Return the places where the run decided and the interval did not confirm it, by time."""
     return _places(program, table, rows.OTHERWISE)
 
 
-def lost_places(program: Program, table: Table) -> tuple[Place, ...]:
+def lost_places(program: Program, table: Table) -> tuple[BoundedLine, ...]:
     """Return the places where operands had a bound and the result has none, by time."""
     return _places(program, table, rows.NO_NUMBER)
 
 
-def _places(program: Program, table: Table, word: int) -> tuple[Place, ...]:
+def _places(program: Program, table: Table, word: int) -> tuple[BoundedLine, ...]:
     counts, clocks = table.words[:, word], table.words[:, word + 1]
     rows_of: dict[tuple, list[int]] = {}
     for number in sorted(np.flatnonzero(counts).tolist(), key=lambda n: clocks[n]):
@@ -55,9 +55,9 @@ def _places(program: Program, table: Table, word: int) -> tuple[Place, ...]:
     )
 
 
-def _place(program: Program, number: int, count: int) -> Place:
+def _place(program: Program, number: int, count: int) -> BoundedLine:
     row = program.layout.rows[number]
     at = own_place(program, row)
     calls = [program.origins[c] for c in row.calls if c in program.origins]
     lines = tuple(c.line for c in calls if not c.of_engine and c.line != at.line)
-    return Place(at.function, at.file, at.line, at.source, lines, count)
+    return BoundedLine(at.function, at.file, at.line, at.source, lines, count)

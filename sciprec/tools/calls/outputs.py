@@ -23,7 +23,7 @@ _REPEATED_SECONDS, _MOST_REPEATED = 0.5, 7
 
 
 @dataclass(frozen=True)
-class Call:
+class CallOutputs:
     """The results of a call.
 
     Args:
@@ -41,7 +41,7 @@ class Call:
         return before.tobytes() != self.results[name].tobytes()
 
 
-def called(kernel: Callable[..., Any], inputs: Inputs) -> Call:
+def called(kernel: Callable[..., Any], inputs: Inputs) -> CallOutputs:
     """Call a kernel on copies of its arguments.
 
     Raises:
@@ -56,7 +56,7 @@ def called(kernel: Callable[..., Any], inputs: Inputs) -> Call:
         raise InputError(
             f"it ends with {type(error).__name__}: {error}; give inputs that it takes"
         ) from None
-    return Call(*left_by_call(values, returned))
+    return CallOutputs(*left_by_call(values, returned))
 
 
 def timing(kernel: Callable[..., Any], inputs: Inputs) -> Timing:
@@ -77,7 +77,7 @@ def timing(kernel: Callable[..., Any], inputs: Inputs) -> Timing:
 
 
 def dataset_of(
-    call: Call, inputs: Inputs, outputs: Sequence[str], axes: Mapping[str, tuple[str, ...]],
+    call: CallOutputs, inputs: Inputs, outputs: Sequence[str], axes: Mapping[str, tuple[str, ...]],
     backend: Backend | None = None,
 ) -> xr.Dataset:  # fmt: skip
     """Results as a dataset. Axes without a name are called after their result; those with one have

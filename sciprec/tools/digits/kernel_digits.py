@@ -20,7 +20,7 @@ from sciprec.precision.rewriting.syntax import LiftError, plain_function
 from sciprec.results.comparison.own_error import NO_DIGIT
 from sciprec.tools.digits.truth import (
     LITERALS,
-    Truth,
+    ExactResults,
     healed_truth,
     most_digits,
     movable,
@@ -231,7 +231,7 @@ def digits(
 
 
 def _condition(
-    problem: Problem, truth: Truth, names: Sequence[str], most: float
+    problem: Problem, truth: ExactResults, names: Sequence[str], most: float
 ) -> dict[str, dict[str, np.ndarray]]:
     """Digits that data leave which are wrong by half a unit: the fewest of some draws of signs, and
     of these turned round.
@@ -270,7 +270,7 @@ def _deciding(by: Mapping[str, np.ndarray], most: float) -> tuple[str, float]:
 
 def _verdict(
     kernel: str, backend: str, right: Mapping[str, np.ndarray],
-    left: Mapping[str, Mapping[str, np.ndarray]], most: float, truth: Truth,
+    left: Mapping[str, Mapping[str, np.ndarray]], most: float, truth: ExactResults,
 ) -> str:  # fmt: skip
     """Say how many digits the worst number has, and what data leave."""
     count = sum(array.size for array in right.values())

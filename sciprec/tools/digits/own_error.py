@@ -19,7 +19,7 @@ from sciprec.precision.rewriting.syntax import LiftError
 from sciprec.results.comparison.own_error import OWN, OwnError, OwnErrors
 from sciprec.tools.digits.kernel_digits import LANES
 from sciprec.tools.digits.shortened import shortened
-from sciprec.tools.digits.truth import Truth, most_digits, truth_of
+from sciprec.tools.digits.truth import ExactResults, most_digits, truth_of
 from sciprec.tools.trace.attribution import Result, require_apart
 from sciprec.tools.trace.needed_memory import require_memory_of_kernel
 from sciprec.tools.trace.problem import Problem
@@ -106,7 +106,9 @@ def _seconds(function: Callable[..., Any], args: tuple) -> float:
     return TIMES * (time.perf_counter() - before)
 
 
-def _own(result: Result, truth: Truth, problem: Problem, metric: OwnMetric | None) -> OwnError:
+def _own(
+    result: Result, truth: ExactResults, problem: Problem, metric: OwnMetric | None
+) -> OwnError:
     """Of numbers that are finite in fp64: others are compared as they are."""
     finite, name = np.isfinite(result.tested), result.name
     if not finite.any():

@@ -25,7 +25,7 @@ _SURE = 1.0
 
 
 @dataclass(frozen=True)
-class Truth:
+class ExactResults:
     """Results of a run in exact arithmetic, as far as they are known.
 
     Attributes:
@@ -63,7 +63,7 @@ class Truth:
         known = np.isfinite(high) & np.isfinite(doubt) & (smallest - largest <= _SURE)
         return np.where(known, largest, math.nan)
 
-    def moved(self, name: str, other: Truth, most: float) -> np.ndarray:
+    def moved(self, name: str, other: ExactResults, most: float) -> np.ndarray:
         """The digits of exact values that another run leaves, whose data were moved."""
         doubt = self.doubt[name] + other.doubt[name]
         high, low, size = self.high[name], self.low[name], abs(self.high[name])
@@ -87,7 +87,7 @@ def most_digits(problem: Problem) -> float:
     return stored_in(problem.backend).format.significand_bits * math.log10(2.0)
 
 
-def truth_of(problem: Problem) -> tuple[list[Result], Truth]:
+def truth_of(problem: Problem) -> tuple[list[Result], ExactResults]:
     """A run's results, and the exact ones along their own path.
 
     Where exact values decide otherwise than the tested run, in a comparison, a sign, or when they
@@ -114,7 +114,7 @@ def _unseen(problem: Problem) -> tuple[str, ...]:
 
 def healed_truth(
     problem: Problem, moved: Mapping[str, float], otherwise: int = 0, draw: int = 0
-) -> Truth:
+) -> ExactResults:
     """The exact results where exact values decide.
 
     Args:
@@ -137,13 +137,13 @@ def _noted(table: Table, word: int) -> int:
 
 def _truth(
     results: list[Result], otherwise: int = 0, unsure: int = 0, unseen: tuple[str, ...] = ()
-) -> Truth:
+) -> ExactResults:
     known = not unsure and not unseen
     high = {r.name: r.beside[..., 0] for r in results}
     low = {r.name: r.beside[..., 1] for r in results}
     doubt = {r.name: doubt_of(r) if known else np.full(r.tested.shape, np.inf)
              for r in results}  # fmt: skip
-    return Truth(high, low, doubt, otherwise, unsure, unseen)
+    return ExactResults(high, low, doubt, otherwise, unsure, unseen)
 
 
 # ---- data that are moved by half a unit ----------------------------------------------------------

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from sciprec.tools.mend.catalogue import RULES, Rule
-from sciprec.tools.mend.definitions import Place, base_of, places_of
+from sciprec.tools.mend.definitions import StatementPlace, base_of, places_of
 from sciprec.tools.mend.expressions import (
     FIRST,
     FUNCTIONS,
@@ -103,7 +103,7 @@ def _of_statement(before: Candidate, rewriting: Rewritten) -> Iterator[Candidate
         yield before.then(new, rewriting.name, rewriting.source, line, caution=rewriting.caution)
 
 
-def _of_place(before: Candidate, place: Place, rule: Rule) -> Iterator[Candidate]:
+def _of_place(before: Candidate, place: StatementPlace, rule: Rule) -> Iterator[Candidate]:
     """Every way to apply a rule to a statement's value."""
     source = before.text
     line = source.first - 1 + place.statement.value.lineno
@@ -133,7 +133,7 @@ def _edited(
 
 
 def _rewritten_place(
-    source: KernelSource, place: Place, rule: Rule
+    source: KernelSource, place: StatementPlace, rule: Rule
 ) -> Iterator[tuple[list[Edit], set[str]]]:
     """The edits of every way to apply a rule to a statement's value, and the modules that they
     need.
@@ -156,7 +156,7 @@ class _Writing(ast.NodeTransformer):
     its modules, sums without a name are made in a loop before the statement.
     """
 
-    def __init__(self, source: KernelSource, place: Place):
+    def __init__(self, source: KernelSource, place: StatementPlace):
         self.source, self.place = source, place
         self.names = _named(place)
         self.before: list[str] = []
@@ -237,7 +237,7 @@ class _Writing(ast.NodeTransformer):
         return ast.Name(name, ast.Load())
 
 
-def _named(place: Place) -> dict[str, str]:
+def _named(place: StatementPlace) -> dict[str, str]:
     """Normal form of an expression -> the name, or the element of an array, that stands for it."""
     arrays = {base_of(n) for n in place.known if "[" in n}
     elements = {k: text for k, text in place.elements.items() if base_of(text) in arrays}

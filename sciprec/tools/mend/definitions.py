@@ -28,7 +28,7 @@ _LONGEST = 400
 
 
 @dataclass(frozen=True)
-class Place:
+class StatementPlace:
     """A statement that computes, with what names stand for before it.
 
     Attributes:
@@ -44,7 +44,7 @@ class Place:
     elements: Mapping[str, str]
 
 
-def places_of(function: ast.FunctionDef) -> list[Place]:
+def places_of(function: ast.FunctionDef) -> list[StatementPlace]:
     """All statements of a function that compute, in the order of the source."""
     return list(Numbering().places(function.body, {}))
 
@@ -58,7 +58,7 @@ class Numbering:
 
     def places(
         self, body: list[ast.stmt], known: Known, after: Mapping[int, Known] | None = None
-    ) -> Iterator[Place]:
+    ) -> Iterator[StatementPlace]:
         """Statements of a block that compute.
 
         Args:
@@ -71,8 +71,8 @@ class Numbering:
             computes = isinstance(statement, (ast.Assign, ast.AugAssign, ast.Return))
             if computes and statement.value is not None:
                 value = self.inlined(statement.value, known)
-                yield Place(statement, dict(known), value, self.elements)
-            inside: list[Place] = []
+                yield StatementPlace(statement, dict(known), value, self.elements)
+            inside: list[StatementPlace] = []
             if isinstance(statement, (ast.For, ast.While, ast.If, ast.With)):
                 inside = self.inside(statement, known)
                 yield from inside
@@ -85,7 +85,7 @@ class Numbering:
                 known |= _sums(statement, before, inside) | _elements(statement, inside)
             known |= (after or {}).get(id(statement), {})
 
-    def inside(self, statement: ast.stmt, known: Known) -> list[Place]:
+    def inside(self, statement: ast.stmt, known: Known) -> list[StatementPlace]:
         """The places of a compound statement's blocks."""
         inner, found = _surviving(known, written(statement)), []
         if isinstance(statement, ast.For) and all(statement is not loop for _, loop in self.before):
@@ -195,7 +195,7 @@ def _is_numeric(call: ast.Call) -> bool:
     return isinstance(owner, ast.Name) and owner.id in ("np", "numpy", "math")
 
 
-def _sums(loop: ast.For, before: Known, inside: list[Place]) -> Known:
+def _sums(loop: ast.For, before: Known, inside: list[StatementPlace]) -> Known:
     """Variables that start at zero and to which a loop adds one term in each pass."""
     if not isinstance(loop.target, ast.Name) or loop.orelse:
         return {}
@@ -219,7 +219,7 @@ def _sums(loop: ast.For, before: Known, inside: list[Place]) -> Known:
     return {n: parse(ast.unparse(e), mode="eval").body for n, e in found.items()}
 
 
-def _elements(loop: ast.For, inside: list[Place]) -> Known:
+def _elements(loop: ast.For, inside: list[StatementPlace]) -> Known:
     """Arrays all of whose elements a loop gives the value of one expression: `array[k]` -> it."""
     if not isinstance(loop.target, ast.Name) or loop.orelse:
         return {}
@@ -242,7 +242,7 @@ def _elements(loop: ast.For, inside: list[Place]) -> Known:
     return found
 
 
-def _windows(loop: ast.For, before: Known, inside: list[Place]) -> dict[int, Known]:
+def _windows(loop: ast.For, before: Known, inside: list[StatementPlace]) -> dict[int, Known]:
     """Sums over a window that moves with a loop: `s += x[i]; if i >= w: s -= x[i - w]`.
 
     Returns:
@@ -259,7 +259,7 @@ def _windows(loop: ast.For, before: Known, inside: list[Place]) -> dict[int, Kno
 
 
 def moving_sums(
-    loop: ast.For, before: Known, inside: list[Place]
+    loop: ast.For, before: Known, inside: list[StatementPlace]
 ) -> Iterator[tuple[str, ast.expr, ast.expr, ast.stmt]]:
     """Name, term, width of each sum over a window that moves with a loop, and the statement after
     which it is whole.

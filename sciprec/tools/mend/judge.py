@@ -25,7 +25,7 @@ from sciprec.precision.formats.float_format import Format
 from sciprec.precision.lifting.lifting import lift
 from sciprec.precision.operations.operation import NOTHING, OPERATIONS
 from sciprec.precision.rewriting.copies import copied
-from sciprec.tools.digits.truth import Truth, truth_of
+from sciprec.tools.digits.truth import ExactResults, truth_of
 from sciprec.tools.mend.candidates import Candidate
 from sciprec.tools.mend.plain_runs import PlainRuns, rounding_of
 from sciprec.tools.mend.sources import KernelSource
@@ -122,7 +122,7 @@ class InputSet:
 
     name: str
     args: tuple
-    truth: Truth
+    truth: ExactResults
     narrow: Score
     wide: Score
     outcomes: np.ndarray
@@ -254,7 +254,7 @@ class Judge:
         values = dict(zip(names, taken, strict=True)) | {"return": returned}
         return {n: _value(n, values) for n in self.results}
 
-    def _score(self, tested: Mapping[str, np.ndarray], truth: Truth, to: Format) -> Score:
+    def _score(self, tested: Mapping[str, np.ndarray], truth: ExactResults, to: Format) -> Score:
         """The error of results in units of a format, over numbers that are known well enough."""
         bits, relative = [], 0.0
         for name in self.results or tested:
@@ -395,7 +395,7 @@ class Judge:
             return Judged(candidate, "is another function", judged.score)
         return judged
 
-    def _apart(self, new: Truth, old: Truth) -> np.ndarray | None:
+    def _apart(self, new: ExactResults, old: ExactResults) -> np.ndarray | None:
         """By how much of themselves exact results differ, where both are known; None where they
         are those of different functions.
         """
@@ -439,7 +439,7 @@ def _calls_functions(problem: Problem) -> bool:
     return any(OPERATIONS.get(name, NOTHING).evaluate is not None for name in called)
 
 
-def doubted(truth: Truth, tested: Mapping[str, np.ndarray]) -> Truth:
+def doubted(truth: ExactResults, tested: Mapping[str, np.ndarray]) -> ExactResults:
     """Exact results with more doubt where fp64 has lost digits: pairs have lost as many there, and
     functions that err alike in both of two numbers that cancel do not show it.
 

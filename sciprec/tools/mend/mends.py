@@ -16,7 +16,7 @@ from sciprec.tools.mend.judge import LEAST, Judge, Judged, Score
 from sciprec.tools.mend.sources import KernelSource
 from sciprec.tools.trace.lines import Line
 from sciprec.tools.trace.problem import Problem
-from sciprec.tools.trace.proposals import Mend, Proposal, Tried
+from sciprec.tools.trace.proposals import Mend, Proposal, RefusedCandidate
 
 _DEPTH, _WIDTH = 3, 3
 """Rules one after another, and candidates that a further rule is applied to."""
@@ -115,7 +115,7 @@ class _Search:
     def __init__(self, judge: Judge, blamed: Sequence[int], most: int, underflows: bool):
         self.judge, self.blamed, self.most = judge, blamed, most
         self.leaves_range = underflows or judge.given.narrow.relative == float("inf")
-        self.tried: list[Tried] = []
+        self.tried: list[RefusedCandidate] = []
         self.ran = 0
         self.late = False
         self._seen: set[str] = set()
@@ -184,13 +184,13 @@ def _is_done(score: Score | None) -> bool:
     return score is not None and (score.mean < _DONE or score.worst < _WELL)
 
 
-def _tried(judged: Judged) -> Tried:
-    return Tried(judged.candidate.title, judged.candidate.line, judged.why)
+def _tried(judged: Judged) -> RefusedCandidate:
+    return RefusedCandidate(judged.candidate.title, judged.candidate.line, judged.why)
 
 
 def _proposals(
-    judge: Judge, offered: Sequence[Judged], tried: Sequence[Tried]
-) -> tuple[list[Proposal], list[Tried]]:
+    judge: Judge, offered: Sequence[Judged], tried: Sequence[RefusedCandidate]
+) -> tuple[list[Proposal], list[RefusedCandidate]]:
     """Proposals, the one that leaves least first; none of which another leaves no more with no
     more operations.
     """

@@ -207,7 +207,7 @@ _COMPARISONS = ("lt", "le", "gt", "ge", "eq", "ne")
 def _numbers(owner: PlainRuns, rounding: Callable[[float], float]) -> Any:
     """The class of numbers whose operations are rounded, and counted."""
 
-    class Number:
+    class PlainNumber:
         __slots__ = ("value",)
         __array_ufunc__ = None
 
@@ -215,7 +215,7 @@ def _numbers(owner: PlainRuns, rounding: Callable[[float], float]) -> Any:
             self.value = value
 
         @classmethod
-        def made(cls, value: float) -> Number:
+        def made(cls, value: float) -> PlainNumber:
             return cls(rounding(value))
 
         def __float__(self) -> float:
@@ -227,28 +227,28 @@ def _numbers(owner: PlainRuns, rounding: Callable[[float], float]) -> Any:
         def __bool__(self) -> bool:
             return self.value != 0.0
 
-        def __neg__(self) -> Number:
-            return Number(-self.value)
+        def __neg__(self) -> PlainNumber:
+            return PlainNumber(-self.value)
 
-        def __pos__(self) -> Number:
+        def __pos__(self) -> PlainNumber:
             return self
 
-        def __abs__(self) -> Number:
-            return Number(abs(self.value))
+        def __abs__(self) -> PlainNumber:
+            return PlainNumber(abs(self.value))
 
     def value_of(other: Any) -> float:
-        return other.value if type(other) is Number else rounding(float(other))
+        return other.value if type(other) is PlainNumber else rounding(float(other))
 
     def binary(function: Callable[[float, float], float]) -> tuple[Callable, Callable]:
         def forward(self, other: Any) -> Any:
             if isinstance(other, np.ndarray):
                 return NotImplemented
             owner.count()
-            return Number(rounding(function(self.value, value_of(other))))
+            return PlainNumber(rounding(function(self.value, value_of(other))))
 
         def backward(self, other: Any) -> Any:
             owner.count()
-            return Number(rounding(function(value_of(other), self.value)))
+            return PlainNumber(rounding(function(value_of(other), self.value)))
 
         return forward, backward
 
@@ -257,8 +257,8 @@ def _numbers(owner: PlainRuns, rounding: Callable[[float], float]) -> Any:
 
     for name, function in _OPERATIONS.items():
         forward, backward = binary(function)
-        setattr(Number, f"__{name}__", forward)
-        setattr(Number, f"__r{name}__", backward)
+        setattr(PlainNumber, f"__{name}__", forward)
+        setattr(PlainNumber, f"__r{name}__", backward)
     for name in _COMPARISONS:
-        setattr(Number, f"__{name}__", compared(getattr(operator, name)))
-    return Number
+        setattr(PlainNumber, f"__{name}__", compared(getattr(operator, name)))
+    return PlainNumber

@@ -55,7 +55,7 @@ class Alert:
 
 
 @dataclass(frozen=True)
-class Rule:
+class AlertRule:
     """A rule of alerts.
 
     Args:
@@ -214,15 +214,16 @@ def _above(least: float, most: float = math.inf) -> Callable[[Any], float]:
 RULES = {
     rule.name: rule
     for rule in (
-        Rule("nan", 1.0, "true or false", "nan = true", _flag, _nan, "first_nan"),
-        Rule("overflow", 1.0, "true or false", "overflow = true", _flag, _overflow,
+        AlertRule("nan", 1.0, "true or false", "nan = true", _flag, _nan, "first_nan"),
+        AlertRule("overflow", 1.0, "true or false", "overflow = true", _flag, _overflow,
              "first_overflow"),
-        Rule("lost", 0.5, "a share > 0 and at most 1, such as 50%, or false", "lost = 0.5",
+        AlertRule("lost", 0.5, "a share > 0 and at most 1, such as 50%, or false", "lost = 0.5",
              _above(0.0, 1.0)),
-        Rule("moved", None, "a share > 0 of the variable's first size, or false",
+        AlertRule("moved", None, "a share > 0 of the variable's first size, or false",
              "moved = 1e-3", _above(0.0), _moved),
-        Rule("jump", None, "a factor > 1, or false", "jump = 10.0", _above(1.0), _jump, "largest"),
-        Rule("digits", None, "a number of decimal digits > 0, or false", "digits = 3",
+        AlertRule("jump", None, "a factor > 1, or false", "jump = 10.0",
+             _above(1.0), _jump, "largest"),
+        AlertRule("digits", None, "a number of decimal digits > 0, or false", "digits = 3",
              _above(0.0), _digits),
     )
 }  # fmt: skip
@@ -270,7 +271,7 @@ def checked_rules(
     return {name: value for name, value in found.items() if value is not None}
 
 
-def _value(rule: Rule, value: Any) -> float | None:
+def _value(rule: AlertRule, value: Any) -> float | None:
     if value is False:
         return None
     if value is True and rule.usual is not None:

@@ -56,7 +56,7 @@ class Drift:
         initial: what rounding has changed in the initial state, flat; or empty.
     """
 
-    def __init__(self, parts: Mapping[str, Part], every: int) -> None:
+    def __init__(self, parts: Mapping[str, StatePart], every: int) -> None:
         self.parts, self.every = dict(parts), every
         self.count, self._total, self.initial = 0, np.zeros(0), np.zeros(0)
         self._squares = np.zeros(len(self.parts))

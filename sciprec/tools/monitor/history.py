@@ -13,7 +13,7 @@ from sciprec.tools.monitor.sketches import SIZE, sketch, sketch_by_band
 from sciprec.tools.monitor.summaries import (
     BINS,
     COLUMNS,
-    Limits,
+    FormatEnds,
     Room,
     exponents,
     largest_errors,
@@ -46,8 +46,8 @@ class History:
     """
 
     def __init__(
-        self, names: Sequence[str], limits: Limits, level: int = SUMMARIES, sketches: bool = False,
-        bands: Sequence[np.ndarray] | None = None,
+        self, names: Sequence[str], limits: FormatEnds, level: int = SUMMARIES,
+        sketches: bool = False, bands: Sequence[np.ndarray] | None = None,
     ) -> None:  # fmt: skip
         self.names, self.limits, self.level = tuple(names), limits, level
         self.sketches, self.bands = sketches, bands

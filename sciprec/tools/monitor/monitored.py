@@ -33,7 +33,7 @@ from sciprec.tools.monitor.alerts import AT_END, Alert, checked_rules
 from sciprec.tools.monitor.history import OFF, History, checked_level, place_in
 from sciprec.tools.monitor.kernel_sums import RUNNING, sums_of
 from sciprec.tools.monitor.lost import Lost, alerts_of_sums
-from sciprec.tools.monitor.summaries import COLUMNS, Limits, digits
+from sciprec.tools.monitor.summaries import COLUMNS, FormatEnds, digits
 
 DD = "dd"
 _SHARES = ("zeros", "subnormals", "nans", "overflows", "saturated")
@@ -340,7 +340,7 @@ def _run(
         tell("runs of the kernel", 1, runs)
         exact, _, exact_totals = _recorded(function, fp64, inputs, wanted, every, places)
     sums = sums_of(totals, exact_totals, backend)
-    history = History(watch, Limits.of(backend.storage), level)
+    history = History(watch, FormatEnds.of(backend.storage), level)
     for number, step in enumerate(tested.steps):
         tell("steps summed up", number, len(tested.steps))
         values = [tested.values(n, step) for n in range(len(wanted))]
@@ -362,7 +362,7 @@ def _alerts_of_results(
     these where they are.
     """
     floats = {name: a for name, a in results.items() if np.issubdtype(a.dtype, np.floating)}
-    left, given = History(tuple(floats), Limits()), given_arrays(inputs.values)
+    left, given = History(tuple(floats), FormatEnds()), given_arrays(inputs.values)
     left.note(AT_END, list(floats.values()))
 
     def place(name: str, at: int) -> str:

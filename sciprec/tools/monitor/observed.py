@@ -11,7 +11,7 @@ from sciprec.tools.monitor.alerts import Alert
 from sciprec.tools.monitor.drift import Drift
 from sciprec.tools.monitor.history import History
 from sciprec.tools.monitor.lost import Lost
-from sciprec.tools.monitor.plan import Plan
+from sciprec.tools.monitor.plan import WatchPlan
 
 Elements = Mapping[str, tuple[np.ndarray, str]]
 
@@ -33,7 +33,7 @@ class Observed:
         not_looked_at: what nobody has looked at, and why, in words; or empty.
     """
 
-    plan: Plan
+    plan: WatchPlan
     history: History
     alerts: tuple[Alert, ...]
     step_seconds: float | None = None

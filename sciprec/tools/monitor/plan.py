@@ -60,7 +60,7 @@ class Plan:
         """Whether a step is made in fp64, too."""
         return self.drift_every > 0 and step % self.drift_every == 0
 
-    def within(self, steps: int) -> Plan:
+    def within(self, steps: int) -> WatchPlan:
         """The plan of a run of so many steps: where they are fewer than `every`, the last one is
         watched.
 
@@ -88,7 +88,7 @@ def checked_plan(
     watch: str | Sequence[str], level: Any = SUMMARIES, every: Any = EVERY,
     alerts: Mapping[str, Any] | None = None, told: Callable[[Any], None] | None = None,
     drift_every: Any = None,
-) -> Plan:  # fmt: skip
+) -> WatchPlan:  # fmt: skip
     """A plan, as far as it can be checked without a model.
 
     Raises:
@@ -100,10 +100,10 @@ def checked_plan(
     drift = 0
     if drift_every is not None:
         drift = whole("drift_every", drift_every, 1, 2**31, "a whole number of steps from 1")
-    return Plan(found, checked_level(level), each, rules, drift, told)
+    return WatchPlan(found, checked_level(level), each, rules, drift, told)
 
 
-def plan_from(given: Plan | Mapping[str, Any] | None) -> Plan | None:
+def plan_from(given: WatchPlan | Mapping[str, Any] | None) -> WatchPlan | None:
     """A plan from what a user gives; None where nothing is to be watched.
 
     Raises:
@@ -122,12 +122,12 @@ def plan_from(given: Plan | Mapping[str, Any] | None) -> Plan | None:
                 'monitor has no key \'watch\'; give names, such as {"watch": ["vorticity"]}'
             )
         given = checked_plan(**given)
-    if given is not None and not isinstance(given, Plan):
+    if given is not None and not isinstance(given, WatchPlan):
         raise refused("monitor", given, 'a table such as {"watch": ["vorticity"], "every": 36}')
     return given if given is not None and given.level != OFF else None
 
 
-def require_known(plan: Plan, known: Sequence[str], whose: str) -> None:
+def require_known(plan: WatchPlan, known: Sequence[str], whose: str) -> None:
     """Make sure that a model has what is to be watched.
 
     Raises:

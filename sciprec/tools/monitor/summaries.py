@@ -51,7 +51,7 @@ class Limits:
         return cls(fmt.min_normal, largest)
 
 
-def row_of(values: np.ndarray, limits: Limits, room: Room = np.empty) -> np.ndarray:
+def row_of(values: np.ndarray, limits: FormatEnds, room: Room = np.empty) -> np.ndarray:
     """The numbers of `COLUMNS` of some values.
 
     Args:

@@ -16,7 +16,7 @@ from sciprec.precision.rewriting.layout import Row
 from sciprec.precision.rewriting.program import Program
 from sciprec.precision.rewriting.syntax import Origin
 from sciprec.tools.trace.attribution import Result, arithmetics_of
-from sciprec.tools.trace.origins import Group, own_place
+from sciprec.tools.trace.origins import OriginGroup, own_place
 from sciprec.tools.trace.problem import Problem
 from sciprec.tools.trace.splitting import Errors, errors_of
 
@@ -141,17 +141,17 @@ class Examination:
 
     # ---- by group ------------------------------------------------------------------------------
 
-    def ran(self, group: Group) -> bool:
+    def ran(self, group: OriginGroup) -> bool:
         """Whether an operation of a group was ever executed, or an argument is converted."""
         return bool(group.argument) or bool(self.column(rows.RUNS)[list(group.rows)].any())
 
-    def rounds(self, group: Group) -> bool:
+    def rounds(self, group: OriginGroup) -> bool:
         """Whether an operation of a group ever rounded; in wide formats, whether it ran."""
         if group.argument or self.most_bits > SEEN_BITS:
             return self.ran(group)
         return bool(self.column(rows.ROUNDED)[list(group.rows)].any())
 
-    def runs(self, group: Group) -> int:
+    def runs(self, group: OriginGroup) -> int:
         """Return the number of executions of a group: those of its most frequent operation, for
         each chain of calls.
         """
@@ -170,7 +170,7 @@ class Examination:
         origin = self.program.origins.get(site)
         return origin is not None and origin.of_engine
 
-    def bits_lost(self, group: Group) -> float:
+    def bits_lost(self, group: OriginGroup) -> float:
         """log2 of the largest factor by which a relative error grew in an operation; operands
         without error count as rounded once. At most the bits of the format.
         """
@@ -179,7 +179,7 @@ class Examination:
         grown = float(self.table.numbers[list(group.rows), rows.LOST].max())
         return in_bits(grown, self.bits)
 
-    def first(self, group: Group) -> int:
+    def first(self, group: OriginGroup) -> int:
         """Return the time of a group's first execution, in operations of the run."""
         clocks = self.column(rows.FIRST)[list(group.rows)]
         return int(clocks[clocks > 0].min()) if (clocks > 0).any() else _NOTHING

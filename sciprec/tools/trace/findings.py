@@ -11,8 +11,8 @@ from sciprec.tools.trace.attribution import arithmetics_of
 from sciprec.tools.trace.examination import Event
 from sciprec.tools.trace.healing import Healed
 from sciprec.tools.trace.lines import Line, LineGroup
-from sciprec.tools.trace.losses import Outcome, Turn
-from sciprec.tools.trace.origins import Group
+from sciprec.tools.trace.losses import NumberFate, Turn
+from sciprec.tools.trace.origins import OriginGroup
 
 FEW_ROUNDINGS = 8.0
 """In units of the format's roundoff: no line is at fault in an error below that, but for one that
@@ -28,7 +28,7 @@ _MUCH = 3.0
 _MOST_NAMED = 3
 
 
-def called(line: Line | Group) -> str:
+def called(line: Line | OriginGroup) -> str:
     """A line of a kernel by its number; a conversion by the argument."""
     return line.source if line.source.startswith("argument ") else line.name
 
@@ -53,14 +53,14 @@ class Findings:
     traced: str
     backend: Backend
     by: str
-    outcome: Outcome
+    outcome: NumberFate
     lines: tuple[Line, ...]
     groups: tuple[LineGroup, ...]
     events: tuple[Event, ...] = ()
     lost_by: Event | None = None
     turn: Turn | None = None
     healed: Healed | None = None
-    called: Callable[[Line | Group], str] = called
+    called: Callable[[Line | OriginGroup], str] = called
     few: float = FEW_ROUNDINGS
     cancels: bool = False
 
@@ -159,7 +159,7 @@ class Findings:
         """The formats of the roundings, in words."""
         return "narrowest format" if len(arithmetics_of(self.backend)) > 1 else "format"
 
-    def _share_of(self, at: Event | Group) -> float:
+    def _share_of(self, at: Event | OriginGroup) -> float:
         """The share of the line of an event or a group."""
         lines = [n for n in self.lines if (n.file, n.line) == (at.file, at.line)]
         named = f"argument {at.argument}" if at.argument else ""
@@ -330,7 +330,7 @@ class TraceData(Shown):
     outputs: Mapping[str, float]
     elements: int
     left_out: int
-    outcome: Outcome
+    outcome: NumberFate
     closure: float
     inputs: int
     passes: int

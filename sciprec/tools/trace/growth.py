@@ -9,7 +9,7 @@ import numpy as np
 
 from sciprec.tools.trace.examination import Examination, Step
 from sciprec.tools.trace.families import LEAST_PART
-from sciprec.tools.trace.origins import Group
+from sciprec.tools.trace.origins import OriginGroup
 from sciprec.tools.trace.problem import Problem
 from sciprec.tools.trace.splitting import Split, share
 
@@ -18,7 +18,7 @@ MOST_LINES = 5
 
 
 @dataclass(frozen=True)
-class Growth:
+class ShareGrowth:
     """Shares of the final error by the step in which they arose.
 
     Attributes:
@@ -34,23 +34,23 @@ class Growth:
     unit: str = "pass of the outermost loops"
 
 
-def group_of_step(step: Step, steps: Sequence[Step], function) -> Group:
+def group_of_step(step: Step, steps: Sequence[Step], function) -> OriginGroup:
     """A step as a group of roundings."""
     code, span = function.__code__, (step.first, step.last)
     if step.origin is None:
         before = [s.origin for s in steps[: steps.index(step)] if s.origin]
         name = f"after the loop of line {before[-1].line}" if before else "before the loops"
         line = before[-1].line if before else code.co_firstlineno
-        return Group(function.__name__, code.co_filename, line, name, name, (), steps=span)
+        return OriginGroup(function.__name__, code.co_filename, line, name, name, (), steps=span)
     at, (first, last) = step.origin, step.passes
     which = f"pass {first}" if first == last else f"passes {first} to {last}"
     name = f"{which} of line {at.line}"
-    return Group(at.function, at.file, at.line, at.source, name, (), steps=span)
+    return OriginGroup(at.function, at.file, at.line, at.source, name, (), steps=span)
 
 
 def growth(
-    problem: Problem, groups: Sequence[Group], parts: Sequence[float], seen: Examination
-) -> Growth | None:
+    problem: Problem, groups: Sequence[OriginGroup], parts: Sequence[float], seen: Examination
+) -> ShareGrowth | None:
     """Return the growth of the largest lines' parts by steps; None without such a line, or without
     loops of the kernel's own.
 
@@ -76,4 +76,4 @@ def growth(
         split = Split(problem, by_step, steps=seen.count_of_steps(), only=rows)
         error = split.whole.vector
         shares[name] = np.array([share(split.part(n), error) for n in range(len(by_step))])
-    return Growth(tuple(steps), shares)
+    return ShareGrowth(tuple(steps), shares)

@@ -12,7 +12,7 @@ from sciprec.instruments.tracing.table import Table
 from sciprec.tools.trace.attribution import floats
 from sciprec.tools.trace.examination import Event, Examination
 from sciprec.tools.trace.losses import held_arguments
-from sciprec.tools.trace.origins import Group
+from sciprec.tools.trace.origins import OriginGroup
 from sciprec.tools.trace.problem import Problem
 from sciprec.tools.trace.splitting import Errors, norm, twin_errors
 
@@ -36,12 +36,14 @@ class Healed:
         bits_lost: there.
     """
 
-    group: Group
+    group: OriginGroup
     left: float
     bits_lost: float
 
 
-def becomes_large(problem: Problem, groups: Sequence[Group], seen: Examination) -> Healed | None:
+def becomes_large(
+    problem: Problem, groups: Sequence[OriginGroup], seen: Examination
+) -> Healed | None:
     """Find the line where the error becomes large, if there is one: the line whose healing removes
     most. A later one has to remove `CLEARLY` more than an earlier one, since lines behind that only
     pass the error on remove it, too. A line whose value comes back to it from pass to pass is not
@@ -62,7 +64,7 @@ def becomes_large(problem: Problem, groups: Sequence[Group], seen: Examination) 
 
 
 def with_causes(
-    problem: Problem, groups: Sequence[Group], seen: Examination, events: Sequence[Event],
+    problem: Problem, groups: Sequence[OriginGroup], seen: Examination, events: Sequence[Event],
     named: Event | None = None,
 ) -> list[Event]:  # fmt: skip
     """Events, the first of every kind and the one that is named with the line that caused it: of
@@ -96,7 +98,7 @@ class _Inquiry:
         self.row, self.word = seen.rows_of(event)[0], rows.EVENTS[event.kind]
         self.clock = int(seen.column(self.word + 1)[self.row])
 
-    def cause(self, groups: Sequence[Group]) -> str:
+    def cause(self, groups: Sequence[OriginGroup]) -> str:
         """The line, by number and text."""
         if self.seen.is_alike(self.event.kind, self.row):
             return ""
@@ -136,13 +138,13 @@ class _Inquiry:
                     return f"rounding of argument {name}"
         return ""
 
-    def _bits_lost(self, group: Group) -> float:
+    def _bits_lost(self, group: OriginGroup) -> float:
         """The most bits that an operation of a group loses whose healing alone is enough."""
         alone = [replace(group, rows=(n,)) for n in group.rows if n != self.row]
         losing = [g for g in alone if self.seen.bits_lost(g) >= LEAST_LOSS]
         return max((self.seen.bits_lost(g) for g in losing if self._is_cause(g)), default=0.0)
 
-    def _is_cause(self, group: Group) -> bool:
+    def _is_cause(self, group: OriginGroup) -> bool:
         """Whether the event does not happen if a group is healed; of what depends on a state that
         is carried in the step of the event, or the one before.
         """
@@ -150,7 +152,7 @@ class _Inquiry:
         steps = (self.event.step, self.event.step - 1) if group.carried else (-1,)
         return any(self._removes(group, step) for step in steps)
 
-    def _removes(self, group: Group, step: int) -> bool:
+    def _removes(self, group: OriginGroup, step: int) -> bool:
         """Whether it does not happen where and when it did if a group is healed."""
         table = self.problem.table("twin")
         _heal(table, group, step)
@@ -163,7 +165,7 @@ class _Inquiry:
         return not count or first > self.clock
 
 
-def healed_errors(problem: Problem, group: Group, step: int = -1) -> Errors:
+def healed_errors(problem: Problem, group: OriginGroup, step: int = -1) -> Errors:
     """The errors of a run in which a group's values are healed.
 
     Args:
@@ -176,7 +178,7 @@ def healed_errors(problem: Problem, group: Group, step: int = -1) -> Errors:
     return twin_errors(problem, table)
 
 
-def _heal(table, group: Group, step: int) -> None:
+def _heal(table, group: OriginGroup, step: int) -> None:
     table.words[list(group.rows), rows.TREATMENT] = (
         rows.HEALED if step < 0 else rows.HEALED_IN_ONE_STEP
     )

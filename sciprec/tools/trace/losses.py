@@ -22,7 +22,7 @@ from sciprec.precision.formats.backend import Backend
 from sciprec.tools.trace.attribution import Result, arithmetics_of, floats, stored_in
 from sciprec.tools.trace.examination import Event, Examination
 from sciprec.tools.trace.following import Followed, doubt_of, followed
-from sciprec.tools.trace.origins import Group
+from sciprec.tools.trace.origins import OriginGroup
 from sciprec.tools.trace.problem import Problem
 from sciprec.tools.trace.splitting import Errors, Split
 
@@ -39,7 +39,7 @@ MOST_ASKED = 12
 
 
 @dataclass(frozen=True)
-class Outcome:
+class NumberFate:
     """The fate of the numbers of the results.
 
     Attributes:
@@ -92,7 +92,7 @@ class Outcome:
         return [f"{n:,} of {self.elements:,} numbers {why}" for why, n in counts.items() if n]
 
 
-class Losses:
+class ResultLosses:
     """The results of a run with exact values beside those of a split.
 
     Args:
@@ -109,7 +109,7 @@ class Losses:
         """Whether exact values are finite."""
         return [np.isfinite(r.beside[..., 0]) for r in self.seen.results]
 
-    def left_with(self, group: Group) -> float:
+    def left_with(self, group: OriginGroup) -> float:
         """Return the share of the lost numbers that is still lost where a group is computed in
         binary64.
         """
@@ -135,7 +135,7 @@ class Losses:
         return [exact & ~is_known & (error > wide) for exact, is_known, error in triples]
 
     @cached_property
-    def outcome(self) -> Outcome:
+    def outcome(self) -> NumberFate:
         """The outcome of all numbers."""
         tested = [np.isfinite(r.tested) for r in self.seen.results]
         triples = list(zip(tested, self._exact, self.split.known, strict=True))
@@ -151,7 +151,7 @@ class Losses:
         if self.problem.metric in OF_ONE:
             relative = "relative_max" if self.problem.metric == "max_abs" else self.problem.metric
             size = max(self._by_metric(every, relative).values(), default=0.0)
-        return Outcome(
+        return NumberFate(
             every.elements,
             lost=sum(int((e & ~t).sum()) for t, e, _ in triples),
             nans=sum(int((e & np.isnan(r.tested)).sum()) for e, r in zip(
@@ -253,7 +253,7 @@ class Turn:
 
 
 def turned(
-    problem: Problem, seen: Examination, outcome: Outcome, branches: Sequence[Event]
+    problem: Problem, seen: Examination, outcome: NumberFate, branches: Sequence[Event]
 ) -> Turn | None:
     """The line whose decisions take results furthest, if they matter more than rounding does: runs
     in which comparisons decide as exact values do.

@@ -14,7 +14,7 @@ NEVER_ROUND = (*DECISIONS, *LOOPS, "prange", "call")
 
 
 @dataclass(frozen=True)
-class Group:
+class OriginGroup:
     """Rows whose roundings are one part of the error.
 
     Args:
@@ -39,7 +39,7 @@ class Group:
     steps: tuple[int, int] | None = None
 
 
-def groups_of(program: Program, by: str) -> list[Group]:
+def groups_of(program: Program, by: str) -> list[OriginGroup]:
     """The arguments of a kernel, then its places in the order of the source; where roles differ in
     format also what is returned, which is rounded to the storage.
     """
@@ -68,7 +68,7 @@ def groups_of(program: Program, by: str) -> list[Group]:
     kernel = program.kernel
     file, line = kernel.__code__.co_filename, kernel.__code__.co_firstlineno
     groups = [
-        Group(
+        OriginGroup(
             kernel.__name__, file, line, f"argument {name}", f"argument {name}", tuple(rows), name
         )
         for name, rows in arguments.items()
@@ -77,16 +77,16 @@ def groups_of(program: Program, by: str) -> list[Group]:
     for key in ordered:
         at = first[key]
         groups.append(
-            Group(at.function, at.file, at.line, at.source, str(key[-1]), tuple(rows_of[key]),
+            OriginGroup(at.function, at.file, at.line, at.source, str(key[-1]), tuple(rows_of[key]),
                   carried=key in carried)
         )  # fmt: skip
     if returned:
         rows = tuple(returned)
-        groups.append(Group(kernel.__name__, file, line, "results returned", "results", rows))
+        groups.append(OriginGroup(kernel.__name__, file, line, "results returned", "results", rows))
     return groups
 
 
-def is_unseen(program: Program, group: Group, bits: int) -> bool:
+def is_unseen(program: Program, group: OriginGroup, bits: int) -> bool:
     """Whether a group has functions whose own rounding to a format of so many bits is not seen."""
     for number in group.rows:
         operation = program.sites[program.layout.rows[number].site].operation

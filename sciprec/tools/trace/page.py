@@ -21,7 +21,7 @@ from sciprec.foundation.arguments import whole
 from sciprec.foundation.listing import counted
 from sciprec.precision.rewriting.syntax import Source, parse
 from sciprec.tools.trace.findings import TraceData, called
-from sciprec.tools.trace.growth import Growth
+from sciprec.tools.trace.growth import ShareGrowth
 from sciprec.tools.trace.lines import UNKNOWN
 from sciprec.tools.trace.proposals import HEADS, MODEL_HEADS
 
@@ -50,7 +50,7 @@ _OF_MODELS = (
 
 
 def trace_page(
-    trace: TraceData, sources: Sequence[Source], grown: Growth | None,
+    trace: TraceData, sources: Sequence[Source], grown: ShareGrowth | None,
     verified: Verification | None, mend: Mend | None = None,
 ) -> str:  # fmt: skip
     """The page as text; the same trace gives the same bytes.
@@ -94,7 +94,7 @@ def trace_page(
 
 
 def model_trace_page(
-    trace: ModelTrace, verified: Verification | None, grown: Growth | None = None,
+    trace: ModelTrace, verified: Verification | None, grown: ShareGrowth | None = None,
     mend: ModelMend | None = None,
 ) -> str:  # fmt: skip
     """The page of a model's trace: its functions, and the source of those that are hot.
@@ -307,7 +307,7 @@ def _row(line: Line, name: str, widest: float) -> dict[str, Any]:
     }
 
 
-def _picture(grown: Growth) -> Picture:
+def _picture(grown: ShareGrowth) -> Picture:
     """Shares by the step in which they arose, added up along the run, a band for each line."""
     with drawn("growth", 2.9) as figure:
         axes = figure.subplots()

@@ -9,7 +9,7 @@ import numpy as np
 from sciprec.foundation.course import tell
 from sciprec.tools.trace.families import products
 from sciprec.tools.trace.lines import LineGroup
-from sciprec.tools.trace.origins import Group
+from sciprec.tools.trace.origins import OriginGroup
 from sciprec.tools.trace.problem import Problem
 from sciprec.tools.trace.splitting import Errors, Split
 from sciprec.tools.trace.verification import Changes, changes_of, pooled
@@ -27,7 +27,7 @@ class PerturbedInputs:
         used: (arguments, their errors) of the inputs that were pooled over.
     """
 
-    def __init__(self, problem: Problem, groups: Sequence[Group], whole: Errors) -> None:
+    def __init__(self, problem: Problem, groups: Sequence[OriginGroup], whole: Errors) -> None:
         self.problem, self.groups = problem, list(groups)
         self._whole = whole
         self.used: list[tuple[tuple, Errors]] = []

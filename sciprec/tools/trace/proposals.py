@@ -57,7 +57,7 @@ class Proposal(Shown):
 
 
 @dataclass(frozen=True)
-class Tried:
+class RefusedCandidate:
     """A candidate that is not offered.
 
     Attributes:
@@ -93,7 +93,7 @@ class Mend(Shown):
     bits: float
     worst: float
     proposals: tuple[Proposal, ...]
-    tried: tuple[Tried, ...]
+    tried: tuple[RefusedCandidate, ...]
     verdict: str
     notes: tuple[str, ...] = ()
 
@@ -187,7 +187,7 @@ class ModelMend(Shown):
     backend: str
     error: float
     proposals: tuple[ModelProposal, ...]
-    tried: tuple[Tried, ...]
+    tried: tuple[RefusedCandidate, ...]
     verdict: str
     notes: tuple[str, ...] = ()
 

@@ -12,7 +12,7 @@ from sciprec.arrays.metrics import deciding
 from sciprec.instruments.tracing import rows
 from sciprec.instruments.tracing.table import Table
 from sciprec.tools.trace.attribution import Result, arithmetics_of
-from sciprec.tools.trace.origins import Group
+from sciprec.tools.trace.origins import OriginGroup
 from sciprec.tools.trace.problem import Problem
 from sciprec.tools.trace.verification import WiderRun
 
@@ -122,8 +122,8 @@ class Split:
     """
 
     def __init__(
-        self, problem: Problem, groups: Sequence[Group], args: tuple | None = None,
-        steps: int = 0, only: Sequence[int] | None = None, wide: Sequence[Group] = (),
+        self, problem: Problem, groups: Sequence[OriginGroup], args: tuple | None = None,
+        steps: int = 0, only: Sequence[int] | None = None, wide: Sequence[OriginGroup] = (),
     ):  # fmt: skip
         self.parts: list[list[np.ndarray]] = []
         self.results: list[Result] = []

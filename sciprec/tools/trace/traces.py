@@ -27,19 +27,19 @@ from sciprec.tools.trace.attribution import require_apart, require_traceable
 from sciprec.tools.trace.examination import Event, Examination, told
 from sciprec.tools.trace.families import grouped, large_parts
 from sciprec.tools.trace.findings import Findings, TraceData, called
-from sciprec.tools.trace.growth import Growth, group_of_step, growth
+from sciprec.tools.trace.growth import ShareGrowth, group_of_step, growth
 from sciprec.tools.trace.healing import Healed, becomes_large, with_causes
 from sciprec.tools.trace.lines import LANES, UNKNOWN, Line
-from sciprec.tools.trace.losses import Losses, loaded, turned
+from sciprec.tools.trace.losses import ResultLosses, loaded, turned
 from sciprec.tools.trace.needed_memory import require_memory_of_kernel
-from sciprec.tools.trace.origins import BY, Group, groups_of, is_unseen
+from sciprec.tools.trace.origins import BY, OriginGroup, groups_of, is_unseen
 from sciprec.tools.trace.perturbed_inputs import PerturbedInputs
 from sciprec.tools.trace.problem import Problem, bound_arguments
 from sciprec.tools.trace.proposals import Mend
 from sciprec.tools.trace.splitting import Split, norm, share
 from sciprec.tools.trace.verification import (
-    Check,
     Verification,
+    WiderLines,
     can_be_wider,
     require_narrower,
     verified,
@@ -62,7 +62,7 @@ class Trace(TraceData):
     Attributes: those of `sciprec.tools.trace.findings.TraceData`.
     """
 
-    _work: _Work = field(repr=False, compare=False)
+    _work: _KernelTrace = field(repr=False, compare=False)
 
     def every_line(self) -> list[Line]:
         """All lines that can round, the arguments before them, in the order of the source: those
@@ -256,10 +256,10 @@ def trace(
     require_memory_of_kernel(function.__name__, bound, lanes)
     require_apart(function.__name__, bound)
     problem = Problem(function, arithmetic, bound, output, lanes, metric)
-    return _Work(problem, by, samples).trace()
+    return _KernelTrace(problem, by, samples).trace()
 
 
-class _Work:
+class _KernelTrace:
     """The runs of one trace, and the trace made of them.
 
     Args:
@@ -282,7 +282,7 @@ class _Work:
         self.split = Split(problem, rounding, steps=steps)
         places = [self.groups.index(g) for g in rounding]
         self.parts = {place: self.split.part(n) for n, place in enumerate(places)}
-        self.losses = Losses(problem, self.seen, self.split)
+        self.losses = ResultLosses(problem, self.seen, self.split)
         self.splits = not (self.split.cancels or self.losses.outcome.followed.lost)
         errors, ungrouped = self.split.whole, self._lines()
         self.inputs = PerturbedInputs(problem, self.groups + idle, errors)
@@ -296,7 +296,7 @@ class _Work:
         self.lines, self.line_groups = grouped(ungrouped, chosen, gram, correlated)
         self.blamed: list[Line] = []
 
-    def _steps(self) -> list[Group]:
+    def _steps(self) -> list[OriginGroup]:
         """Arguments, then steps of the run."""
         program = self.problem.kernel("by step").program
         by_name = dict(zip(program.signature.parameters, self.problem.args, strict=True))
@@ -427,7 +427,7 @@ class _Work:
         """A line for each group, of those that were not executed one of zeros."""
         ran = {(n.file, n.line, n.name): n for n in self.lines}
 
-        def unexecuted(g: Group) -> Line:
+        def unexecuted(g: OriginGroup) -> Line:
             nothing = dict.fromkeys(self.split.whole.names, 0.0)
             return Line(g.function, g.file, g.line, g.source, g.name, 0.0, 0.0, nothing)
 
@@ -441,7 +441,7 @@ class _Work:
         """Whether binary64 is wider than the arithmetic."""
         return can_be_wider(self.problem.backend)
 
-    def growth(self) -> Growth | None:
+    def growth(self) -> ShareGrowth | None:
         """Return the growth of the error by step, by line."""
         if self.by == "step" or not self.splits:
             return None
@@ -465,7 +465,7 @@ class _Work:
         checks = self._of_lost() + verified(self.inputs, self.line_groups[:top], called)
         return Verification(name, backend.name, checks, max(len(self.inputs.used), 1))
 
-    def _of_lost(self) -> tuple[Check, ...]:
+    def _of_lost(self) -> tuple[WiderLines, ...]:
         """Return the fate of lost numbers where the argument of the event is not rounded."""
         event, lost = self.lost_by, self.losses.outcome.lost
         if event is None or not event.of or not lost:
@@ -475,7 +475,7 @@ class _Work:
         left = self.losses.left_with(group)
         numbers = counted(self.losses.outcome.elements, "number")
         why = f"{lost * left:,.0f} instead of {lost:,} of {numbers} are not finite then"
-        return (Check(0, (called(group),), math.nan, left, why=why),)
+        return (WiderLines(0, (called(group),), math.nan, left, why=why),)
 
     def _unknown(self) -> tuple[str, ...]:
         """Name the lines of functions whose own rounding is not seen."""
@@ -483,6 +483,8 @@ class _Work:
         return tuple(group.name for group in self.groups if is_unseen(program, group, bits))
 
 
-def arguments_without_rows(groups: Sequence[Group]) -> list[Group]:
+def arguments_without_rows(groups: Sequence[OriginGroup]) -> list[OriginGroup]:
     """Array arguments alone: numbers become arguments in the run, before its first step."""
-    return [Group(g.function, g.file, g.line, g.source, g.name, (), g.argument) for g in groups]
+    return [
+        OriginGroup(g.function, g.file, g.line, g.source, g.name, (), g.argument) for g in groups
+    ]

@@ -14,7 +14,7 @@ from sciprec.foundation.listing import Listing, Shown, Summary, counted
 from sciprec.precision.formats.backend import Backend
 from sciprec.tools.trace.attribution import arithmetics_of
 from sciprec.tools.trace.lines import Line, LineGroup
-from sciprec.tools.trace.origins import Group
+from sciprec.tools.trace.origins import OriginGroup
 
 PREDICTS = 10.0
 """Of the error: larger parts that a run does not confirm have predicted nothing."""
@@ -27,7 +27,7 @@ _MOSTLY = 0.5
 
 
 @dataclass(frozen=True)
-class Change:
+class LineChange:
     """The change of another line when some are computed wider.
 
     Attributes:
@@ -37,7 +37,7 @@ class Change:
             square of the error before. All lines together have the whole difference.
     """
 
-    group: Group
+    group: OriginGroup
     before: float
     after: float
     adds: float
@@ -54,7 +54,7 @@ class Changes:
         by_turning: what the lines add in these.
     """
 
-    lines: tuple[Change, ...]
+    lines: tuple[LineChange, ...]
     inputs: int
     turned: int = 0
     by_turning: float = 0.0
@@ -66,7 +66,7 @@ class Changes:
 
 
 @dataclass(frozen=True)
-class Check:
+class WiderLines:
     """A group of lines computed in binary64, its results unrounded.
 
     Attributes:
@@ -119,7 +119,7 @@ class Verification(Shown):
 
     kernel: str
     backend: str
-    checks: tuple[Check, ...]
+    checks: tuple[WiderLines, ...]
     inputs: int
 
     def __iter__(self):
@@ -182,8 +182,8 @@ class WiderRuns(Protocol):
 
 
 def verified(
-    runs: WiderRuns, groups: Sequence[LineGroup], called: Callable[[Line | Group], str]
-) -> tuple[Check, ...]:
+    runs: WiderRuns, groups: Sequence[LineGroup], called: Callable[[Line | OriginGroup], str]
+) -> tuple[WiderLines, ...]:
     """Groups computed in binary64, each by itself.
 
     Args:
@@ -194,7 +194,7 @@ def verified(
     checks = []
     for group in groups:
         names = tuple(map(called, group.lines))
-        check = Check(group.number, names, runs.predicted(group), runs.left(group.members))
+        check = WiderLines(group.number, names, runs.predicted(group), runs.left(group.members))
         if not check.agrees and check.predicted > PREDICTS:
             sizes = f"its part is {check.predicted:.2g} times the error"
             why = f"no prediction: {sizes}, and a function is far from linear there"
@@ -205,8 +205,11 @@ def verified(
 
 
 def _explained(
-    check: Check, runs: WiderRuns, group: LineGroup, called: Callable[[Line | Group], str]
-) -> Check:
+    check: WiderLines,
+    runs: WiderRuns,
+    group: LineGroup,
+    called: Callable[[Line | OriginGroup], str],
+) -> WiderLines:
     """A check that does not agree, with the line that makes most of the difference."""
     upward = check.measured > check.predicted
     changes = runs.changes(group.members, upward)
@@ -231,7 +234,7 @@ def _explained(
 
 
 def changes_of(
-    lines: Sequence[Group], runs: Sequence[tuple[WiderRun, WiderRun]]
+    lines: Sequence[OriginGroup], runs: Sequence[tuple[WiderRun, WiderRun]]
 ) -> Changes:
     """Return the changes of lines when others are computed wider.
 
@@ -257,7 +260,7 @@ def changes_of(
             turned, by_turning = turned + 1, by_turning + float(added.sum())
     total = total or 1.0
     rows = zip(lines, np.sqrt(before / total), np.sqrt(after / total), adds / total, strict=True)
-    changes = tuple(Change(group, *map(float, numbers)) for group, *numbers in rows)
+    changes = tuple(LineChange(group, *map(float, numbers)) for group, *numbers in rows)
     return Changes(changes, len(runs), turned, by_turning / total)
 
 

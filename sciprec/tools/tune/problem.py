@@ -52,7 +52,7 @@ class Raised(Exception):
 
 
 @dataclass(frozen=True)
-class Group:
+class OperationGroup:
     """Operations that have one format.
 
     Args:
@@ -178,12 +178,12 @@ class TuningProblem(ABC):
         return totals
 
     @cached_property
-    def groups(self) -> tuple[Group, ...]:
+    def groups(self) -> tuple[OperationGroup, ...]:
         """Places with operations that are executed, in the order of the source."""
         runs = self.counts()
         places = dict.fromkeys(p for k in self.kernels for p in self.places_of(k))
         return tuple(sorted(
-            (Group(p, runs[p], self.all_of(p)) for p in places if p and runs[p]),
+            (OperationGroup(p, runs[p], self.all_of(p)) for p in places if p and runs[p]),
             key=lambda g: (g.place.file, g.place.line, g.place.column, str(g.place)),
         ))  # fmt: skip
 

@@ -14,7 +14,7 @@ _LEAST_WORK = 0.1
 """Seconds that every run takes in the forecast, whatever its model."""
 
 
-class Course:
+class BatchProgress:
     """Progress of a batch: what is done, how fast it goes, and how long the rest may take."""
 
     def __init__(self) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from sciprec.foundation.listing import counted
 from sciprec.foundation.notebook import NotebookLine
-from sciprec.workbench.batch.course import Course
+from sciprec.workbench.batch.course import BatchProgress
 
 _SECONDS_BETWEEN_DAYS = 0.5
 
@@ -22,7 +22,7 @@ class _Told:
     """A batch in one line: the last event, and how much is left."""
 
     def __init__(self) -> None:
-        self._course, self._line = Course(), NotebookLine()
+        self._course, self._line = BatchProgress(), NotebookLine()
         self._runs = self._done = self._failed = 0
         self._said = 0.0
 

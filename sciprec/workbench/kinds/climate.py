@@ -35,7 +35,7 @@ from sciprec.results.output.variables import ZONAL_MEAN
 from sciprec.scenario.loading import Scenario
 from sciprec.scenario.toml_file import inside, is_inside
 from sciprec.scenario.variant import Variant
-from sciprec.tools.monitor.plan import Plan, with_changes
+from sciprec.tools.monitor.plan import WatchPlan, with_changes
 from sciprec.workbench.kinds.kind import Estimate, Kind, Surroundings
 
 _TENDENCY = 6e-5, 1.3, 2.6
@@ -314,7 +314,7 @@ def _check(table: ClimateRun, variant: Variant) -> None:
         raise InputError("\n".join(alone or [str(error)])) from None
 
 
-def _watchable(table: ClimateRun, variant: Variant, plan: Plan) -> None:
+def _watchable(table: ClimateRun, variant: Variant, plan: WatchPlan) -> None:
     """Steps that the run has, and does not make again."""
     from sciprec.climate.running.request import watchable
 

@@ -19,7 +19,7 @@ from sciprec.results.output.surfaces import RELATIVE_ROUNDING, surface_dataset
 from sciprec.scenario.price_tolerance import price_tolerance
 from sciprec.scenario.variant import Variant
 from sciprec.tools.monitor.observed import Observed
-from sciprec.tools.monitor.plan import Plan
+from sciprec.tools.monitor.plan import WatchPlan
 from sciprec.workbench.kinds.heston_sections import HestonPayoffs, HestonRun, HestonSimulation
 
 _PER_STRIKE = ("price", "standard_error", "analytic_price", "implied_volatility")
@@ -35,7 +35,11 @@ def stored_variables(given: HestonRun) -> tuple[str, ...]:
 
 
 def run(
-    given: HestonRun, backend: str, compensation: str, threads: int = 1, monitor: Plan | None = None
+    given: HestonRun,
+    backend: str,
+    compensation: str,
+    threads: int = 1,
+    monitor: WatchPlan | None = None,
 ) -> xr.Dataset:
     """Price a grid of options, one simulation per maturity.
 
@@ -58,7 +62,7 @@ def run(
 
 
 def _observed(
-    given: HestonRun, how: dict[str, Any], monitor: Plan | None, n_steps: int
+    given: HestonRun, how: dict[str, Any], monitor: WatchPlan | None, n_steps: int
 ) -> Observed | None:
     """A monitor's view of the first paths to the longest maturity; None without a monitor. The
     integral of the variance is read by prices with a bound alone.

@@ -28,7 +28,7 @@ from sciprec.foundation.errors import InputError
 from sciprec.foundation.loading import load_plugins
 from sciprec.scenario.loading import Scenario
 from sciprec.scenario.variant import Variant
-from sciprec.tools.monitor.plan import Plan
+from sciprec.tools.monitor.plan import WatchPlan
 
 NUMBER_BYTES = 8
 """Bytes of a number in a file, before compression."""
@@ -71,7 +71,7 @@ class Surroundings:
     member: Member | None = None
     threads: int = 1
     timed: bool = True
-    monitor: Plan | None = None
+    monitor: WatchPlan | None = None
     told: Callable[[str], None] = lambda words: None
 
 
@@ -163,7 +163,7 @@ class Kind:
     residuals: Callable[[Any], list[tuple[str, int, int]]] | None = None
     fitting: Callable[..., tuple[tuple[str, ...], Callable]] | None = None
     watched: Callable[[Any], tuple[str, ...]] | None = None
-    watchable: Callable[[Any, Variant, Plan], None] = lambda table, variant, plan: None
+    watchable: Callable[[Any, Variant, WatchPlan], None] = lambda table, variant, plan: None
     drifts: bool = False
     same_axes: bool = False
     in_files: bool = True

@@ -35,7 +35,7 @@ from sciprec.tools.trace.models.stages import (
     wider_than,
 )
 from sciprec.tools.trace.models.traces import ModelTrace
-from sciprec.tools.trace.proposals import ModelMend, ModelProposal, Tried
+from sciprec.tools.trace.proposals import ModelMend, ModelProposal, RefusedCandidate
 from sciprec.tools.tune.formats import stored_bits
 from sciprec.workbench.kinds.programs import Given, first_variant, loaded, program_of
 
@@ -120,7 +120,7 @@ class ScenarioToMend:
                 "is to blame, since its error against fp64 is none, or cancels; trace it in a "
                 "narrower format"
             )
-        return _Search(self, trace).run()
+        return _ScenarioSearch(self, trace).run()
 
     @cached_property
     def file(self) -> Path | None:
@@ -145,7 +145,7 @@ class ScenarioToMend:
         return keys
 
 
-class _Search:
+class _ScenarioSearch:
     """The runs of one search.
 
     Args:
@@ -325,7 +325,9 @@ class _Search:
         offered.sort(key=lambda j: j.left)
         proposals = tuple(map(self._proposal, offered))
         others = tuple(
-            Tried(j.candidate.title, 0, j.why or f"leaves {in_percent(j.left)} of the error")
+            RefusedCandidate(
+                j.candidate.title, 0, j.why or f"leaves {in_percent(j.left)} of the error"
+            )
             for j in tried
         )
         mend = ModelMend(

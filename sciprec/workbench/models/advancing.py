@@ -11,7 +11,7 @@ from sciprec.foundation.arguments import shown
 from sciprec.foundation.errors import InputError, ModelError
 from sciprec.tools.adapt.blocks import Adapted, block, block_size
 from sciprec.tools.adapt.control import Control
-from sciprec.tools.adapt.plan import Plan, require_variable
+from sciprec.tools.adapt.plan import AdaptivePlan, require_variable
 
 State = dict[str, np.ndarray]
 Step = Callable[..., None]
@@ -30,7 +30,7 @@ class Advancing:
     """
 
     def __init__(
-        self, plan: Plan, lifts: Sequence[Callable[..., Any]], exact: Callable[..., Any]
+        self, plan: AdaptivePlan, lifts: Sequence[Callable[..., Any]], exact: Callable[..., Any]
     ) -> None:
         self.plan, self.steps = plan, 0
         self._lifts, self._exact = lifts, exact

@@ -27,9 +27,9 @@ from sciprec.precision.lifting.lifted import Lifted
 from sciprec.precision.lifting.lifting import lift
 from sciprec.precision.streams import symmetric_uniform
 from sciprec.tools.adapt.blocks import Adapted
-from sciprec.tools.adapt.plan import Plan as Adaptive
+from sciprec.tools.adapt.plan import AdaptivePlan
 from sciprec.tools.adapt.plan import plan_from as adaptive_from
-from sciprec.tools.monitor.plan import Plan, plan_from
+from sciprec.tools.monitor.plan import WatchPlan, plan_from
 from sciprec.workbench.models.advancing import Advancing, Step, checked_state
 from sciprec.workbench.models.observing import ModelObserver
 
@@ -67,8 +67,8 @@ class ModelArithmetic:
         self, backend: str | Backend = "fp64",
         compensation: str | Compensation | dict[str, Any] | None = None, *,
         member: int = 0, amplitude: float = 2.0**-52, seed: int = 0, threads: int = 1,
-        monitor: Plan | Mapping[str, Any] | None = None,
-        adaptive: Adaptive | Mapping[str, Any] | None = None,
+        monitor: WatchPlan | Mapping[str, Any] | None = None,
+        adaptive: AdaptivePlan | Mapping[str, Any] | None = None,
     ) -> None:  # fmt: skip
         self._resolved = resolve_backend(backend)
         self._resolved.require_taken_by("a model")
@@ -207,7 +207,7 @@ class ModelArithmetic:
         """The history of steps whose arithmetic follows a tolerance; None where there are none."""
         return None if self._advancing is None else self._advancing.adapted
 
-    def _on_ladder(self, plan: Adaptive) -> Advancing:
+    def _on_ladder(self, plan: AdaptivePlan) -> Advancing:
         """Arithmetics of the narrower rungs and of fp64, beside this one."""
         self._others = tuple(
             ModelArithmetic(name, seed=self.seed) for name in (*plan.ladder[:-1], "fp64")

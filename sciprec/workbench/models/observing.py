@@ -12,8 +12,8 @@ from sciprec.precision.formats.backend import Backend
 from sciprec.tools.monitor.history import WHOLE, History, place_in
 from sciprec.tools.monitor.lost import Updates, alerts_of_sums
 from sciprec.tools.monitor.observed import Elements, Observed
-from sciprec.tools.monitor.plan import Plan
-from sciprec.tools.monitor.summaries import Limits
+from sciprec.tools.monitor.plan import WatchPlan
+from sciprec.tools.monitor.summaries import FormatEnds
 
 
 class ModelObserver:
@@ -28,9 +28,9 @@ class ModelObserver:
         updates: what updates of the model's states lose; None where the rule `lost` is off.
     """
 
-    def __init__(self, plan: Plan, backend: Backend) -> None:
+    def __init__(self, plan: WatchPlan, backend: Backend) -> None:
         self.plan, self.steps = plan, 0
-        limits = Limits.of(backend.storage)
+        limits = FormatEnds.of(backend.storage)
         self.history = History(plan.watch, limits, plan.level, sketches=True)
         self._shapes: dict[str, tuple[int, ...]] = {}
         self._last: list[np.ndarray] = []

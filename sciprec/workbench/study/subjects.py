@@ -21,7 +21,7 @@ from sciprec.precision.lifting.written import stored_arrays, written_arrays
 from sciprec.precision.rewriting.syntax import LiftError, plain_function
 from sciprec.tools.calls.call_results import todays_name
 from sciprec.tools.calls.inputs import Inputs, inputs_of
-from sciprec.tools.calls.outputs import Call, called
+from sciprec.tools.calls.outputs import CallOutputs, called
 
 RESERVED = ("health", "quantization_info")
 """Names of variables that every file of a run has."""
@@ -111,7 +111,7 @@ def subject(
     return StudySubject(function, members, chosen, named)
 
 
-def _truth(kernel: Callable[..., Any], inputs: Inputs) -> Call:
+def _truth(kernel: Callable[..., Any], inputs: Inputs) -> CallOutputs:
     """A call in binary64."""
     try:
         return called(lift(kernel, TRUTH), inputs)
@@ -122,7 +122,10 @@ def _truth(kernel: Callable[..., Any], inputs: Inputs) -> Call:
 
 
 def _chosen(
-    kernel: Callable[..., Any], inputs: Inputs, call: Call, output: str | Sequence[str] | None
+    kernel: Callable[..., Any],
+    inputs: Inputs,
+    call: CallOutputs,
+    output: str | Sequence[str] | None,
 ) -> tuple[str, ...]:
     """Names of the results that count."""
     written = _results(kernel, inputs, call)
@@ -154,7 +157,7 @@ def _chosen(
     return chosen
 
 
-def _results(kernel: Callable[..., Any], inputs: Inputs, call: Call) -> tuple[str, ...]:
+def _results(kernel: Callable[..., Any], inputs: Inputs, call: CallOutputs) -> tuple[str, ...]:
     """Names of the arrays that a kernel writes, and of its returned results."""
     written = written_arrays(kernel)(tuple(inputs.values.values()))
     may = {name for name, is_written in zip(inputs.values, written, strict=True) if is_written}
@@ -168,7 +171,7 @@ def _results(kernel: Callable[..., Any], inputs: Inputs, call: Call) -> tuple[st
 
 
 def _axes(
-    axes: Mapping[str, Any] | None, inputs: Inputs, call: Call, outputs: Sequence[str]
+    axes: Mapping[str, Any] | None, inputs: Inputs, call: CallOutputs, outputs: Sequence[str]
 ) -> dict[str, tuple[str, ...]]:
     """Names of the axes of results: given ones, then those of a file of inputs."""
     if not isinstance(axes, (Mapping, type(None))):

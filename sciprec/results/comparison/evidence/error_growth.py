@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from sciprec.results.comparison.evidence.growth_laws import Growth, growth_laws
+from sciprec.results.comparison.evidence.growth_laws import ErrorGrowth, growth_laws
 from sciprec.results.comparison.pointwise.error_metrics import ratio
 from sciprec.results.comparison.pointwise.number_format import SEVERAL, number_format
 from sciprec.results.comparison.pointwise.pairing import Pair, pair
@@ -46,7 +46,7 @@ def _rms(values: np.ndarray, weight: np.ndarray) -> float:
     return largest * math.sqrt(float(np.sum(weight * (values / largest) ** 2)) / total)
 
 
-def error_growth(golden: xr.Dataset, actual: xr.Dataset, variable: str) -> Growth | None:
+def error_growth(golden: xr.Dataset, actual: xr.Dataset, variable: str) -> ErrorGrowth | None:
     """The laws of growth, fitted to the relative l2 error of a variable at all stored times.
 
     Args:
@@ -92,7 +92,7 @@ def unit_roundoff_of(dataset: xr.Dataset) -> float | None:
     return 1.0 if used == SEVERAL else used.unit_roundoff
 
 
-def growth_as_dict(growth: Growth | None) -> dict[str, Any] | None:
+def growth_as_dict(growth: ErrorGrowth | None) -> dict[str, Any] | None:
     """A Growth as plain data."""
     if growth is None:
         return None
@@ -100,7 +100,7 @@ def growth_as_dict(growth: Growth | None) -> dict[str, Any] | None:
     return plain | {"increase": growth.increase, "described_by": law_of(growth)}
 
 
-def law_sentences(growths: Sequence[tuple[str, Growth]]) -> list[str]:
+def law_sentences(growths: Sequence[tuple[str, ErrorGrowth]]) -> list[str]:
     """Sentences that say which law describes which run, one for each law.
 
     Args:
@@ -116,7 +116,7 @@ def law_sentences(growths: Sequence[tuple[str, Growth]]) -> list[str]:
     return sentences
 
 
-def law_of(growth: Growth) -> str:
+def law_of(growth: ErrorGrowth) -> str:
     """A key of `_MEANINGS`: which law an error follows, with its power of n as a second witness.
 
     sqrt(n) and n count where the power of n that fits best agrees, within 0.1 or three standard

@@ -36,7 +36,7 @@ class Law:
 
 
 @dataclass(frozen=True)
-class Growth:
+class ErrorGrowth:
     """The growth of one run's error.
 
     Attributes:
@@ -74,7 +74,7 @@ class Growth:
         )
 
 
-def growth_laws(steps, errors, unit_roundoff: float) -> Growth | None:
+def growth_laws(steps, errors, unit_roundoff: float) -> ErrorGrowth | None:
     """Fit the laws of error growth to errors after some numbers of steps.
 
     log(error) is fitted by least squares; the laws are weighed by Akaike's criterion with the
@@ -120,7 +120,7 @@ def growth_laws(steps, errors, unit_roundoff: float) -> Growth | None:
         )
     ]
     power, power_error = _slope(np.log(n), log_error)
-    return Growth(
+    return ErrorGrowth(
         laws=tuple(sorted(laws, key=lambda law: -law.weight)),
         power=power,
         power_error=power_error,

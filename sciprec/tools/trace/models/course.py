@@ -16,7 +16,7 @@ _COMPILED, _OFTEN = 0.02, 0.2
 """Share of a run's calls after which its kernels are compiled; seconds between two reports."""
 
 
-class Course:
+class TraceProgress:
     """Tells how far the runs of a trace are.
 
     Args:

@@ -8,9 +8,9 @@ from sciprec.instruments.tracing import rows
 from sciprec.tools.trace.examination import Event, calls_to
 from sciprec.tools.trace.healing import CARRIED, LEAST_LOSS
 from sciprec.tools.trace.models.census import Census, Lifting, Place, Program
-from sciprec.tools.trace.models.notes import First, Notes, in_words
+from sciprec.tools.trace.models.notes import First, TwinNotes, in_words
 from sciprec.tools.trace.models.runs import ErrorRun
-from sciprec.tools.trace.models.steps import Steps
+from sciprec.tools.trace.models.steps import RunSteps
 from sciprec.tools.trace.origins import groups_of, own_place
 
 MOST_HEALED = 8
@@ -28,7 +28,7 @@ class ModelEvents:
         steps: its steps.
     """
 
-    def __init__(self, program: Program, census: Census, notes: Notes, steps: Steps) -> None:
+    def __init__(self, program: Program, census: Census, notes: TwinNotes, steps: RunSteps) -> None:
         self._program, self._census, self._notes, self._steps = program, census, notes, steps
 
     def found(self) -> tuple[Event, ...]:
@@ -112,7 +112,7 @@ class Stopped(BaseException):
     """A run has come to where nothing more is asked."""
 
 
-class _Healed(Notes):
+class _Healed(TwinNotes):
     """Notes of a run in which some rows are healed in one time step, until the end of a call.
 
     Args:
@@ -123,7 +123,7 @@ class _Healed(Notes):
         last: number of that call.
     """
 
-    def __init__(self, census: Census, steps: Steps, healed: Rows, step: int, last: int) -> None:
+    def __init__(self, census: Census, steps: RunSteps, healed: Rows, step: int, last: int) -> None:
         super().__init__(census)
         self._steps, self._healed, self._step, self._last = steps, healed, step, last
 

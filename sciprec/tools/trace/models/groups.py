@@ -15,9 +15,9 @@ from sciprec.instruments.assigning.stages import Stage
 from sciprec.precision.rewriting.program import Program
 from sciprec.precision.rewriting.syntax import parse
 from sciprec.tools.trace.models.census import Census, Lifting, Place
-from sciprec.tools.trace.models.notes import Notes
-from sciprec.tools.trace.models.steps import NO_STEP, Steps
-from sciprec.tools.trace.origins import Group, groups_of
+from sciprec.tools.trace.models.notes import TwinNotes
+from sciprec.tools.trace.models.steps import NO_STEP, RunSteps
+from sciprec.tools.trace.origins import OriginGroup, groups_of
 
 BETWEEN = "float32 arrays"
 """The roundings of the model's own arrays of binary32 numbers, between kernels."""
@@ -39,7 +39,7 @@ class Joint:
             operations; None where that does not matter.
     """
 
-    group: Group
+    group: OriginGroup
     rows: dict[Any, list[int]] = field(default_factory=dict)
     arguments: list[tuple] = field(default_factory=list)
     places: list[Place] = field(default_factory=list)
@@ -57,7 +57,7 @@ class Joint:
         return self.steps is not None or self.group.name == ARGUMENTS
 
 
-def _of_callers(group: Group, callers: Sequence[Place], kernel: Lifting) -> Group:
+def _of_callers(group: OriginGroup, callers: Sequence[Place], kernel: Lifting) -> OriginGroup:
     """A group of a kernel of the engine as one of the first user's line that calls it."""
     (file, function, line), more = callers[0], len(callers) - 1
     text = linecache.getline(file, line).strip()
@@ -94,7 +94,7 @@ class ModelGroups:
         lanes: how many numbers are beside a value.
     """
 
-    def __init__(self, census: Census, notes: Notes, lanes: int) -> None:
+    def __init__(self, census: Census, notes: TwinNotes, lanes: int) -> None:
         self._census, self._notes, self._lanes = census, notes, lanes
         self._known: dict[str, dict[tuple, Joint]] = {}
 
@@ -130,7 +130,7 @@ class ModelGroups:
         for place in self._census.roundings:
             file, function, line = place
             source = linecache.getline(file, line).strip()
-            rounding = Group(function, file, line, source, f"line {line}", ())
+            rounding = OriginGroup(function, file, line, source, f"line {line}", ())
             key = "rounding", file, function, line
             if by == "function":
                 rounding = replace(
@@ -146,7 +146,7 @@ class ModelGroups:
         them what is rounded when kernels are given it, or between them, behind them the rest.
         """
         names = [GIVEN, *(stage.name for stage in stages), NO_STAGE]
-        joints = {name: Joint(Group("", "", 0, name, name, ())) for name in names}
+        joints = {name: Joint(OriginGroup("", "", 0, name, name, ())) for name in names}
         joints[GIVEN].places.extend(self._census.roundings)
         for kernel in self._census.kernels:
             program = kernel.traced("parts", self._lanes).program
@@ -196,14 +196,14 @@ def _stage_of(program: Program, number: int, stages: Sequence[Stage]) -> str:
     )
 
 
-def of_steps(known: Steps, count: int) -> dict[tuple, Joint]:
+def of_steps(known: RunSteps, count: int) -> dict[tuple, Joint]:
     """Return at most so many rows of time steps; before them what belongs to none, and what
     arguments of calls of several steps lose.
     """
     outside = _joint_of_steps("what belongs to no step", NO_STEP, NO_STEP + 1)
     joints: dict[tuple, Joint] = {("no step",): outside}
     if known.inside.any():
-        joints["arguments",] = Joint(Group("", "", 0, ARGUMENTS, ARGUMENTS, ()))
+        joints["arguments",] = Joint(OriginGroup("", "", 0, ARGUMENTS, ARGUMENTS, ()))
     steps = _steps_from(1, known.count + 1)
     return joints | (pieces_of_steps(steps, count) or {("step", 1, known.count + 1): steps})
 
@@ -225,7 +225,7 @@ def _steps_from(first: int, end: int) -> Joint:
 
 
 def _joint_of_steps(name: str, first: int, end: int) -> Joint:
-    return Joint(Group("", "", first, name, name, ()), steps=(first, end))
+    return Joint(OriginGroup("", "", first, name, name, ()), steps=(first, end))
 
 
 def pieces(inside: Sequence[tuple[tuple, Joint]], count: int) -> dict[tuple, tuple[list, Joint]]:
@@ -246,7 +246,7 @@ def pieces(inside: Sequence[tuple[tuple, Joint]], count: int) -> dict[tuple, tup
     return parts
 
 
-def joined(some: Sequence[Joint], group: Group) -> Joint:
+def joined(some: Sequence[Joint], group: OriginGroup) -> Joint:
     """Several groups as one."""
     joint = Joint(group)
     for part in some:
@@ -257,6 +257,6 @@ def joined(some: Sequence[Joint], group: Group) -> Joint:
     return joint
 
 
-def _place(group: Group) -> tuple:
+def _place(group: OriginGroup) -> tuple:
     """Return the place of a group; the lines of a function stand together."""
     return group.file, group.function, group.line, group.name

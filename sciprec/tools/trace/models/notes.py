@@ -48,7 +48,7 @@ class First:
     index: str
 
 
-class Notes:
+class TwinNotes:
     """The tables of all kernels, for a run of the technique "twin"; see `runs.Orders`.
 
     Args:

@@ -12,10 +12,10 @@ from sciprec.tools.trace.models.between import Ladder, stretch
 from sciprec.tools.trace.models.census import Census, Lifting, Place
 from sciprec.tools.trace.models.groups import Joint
 from sciprec.tools.trace.models.runs import Wider
-from sciprec.tools.trace.models.steps import Steps
+from sciprec.tools.trace.models.steps import RunSteps
 
 
-class Followed:
+class FollowedGroups:
     """Groups of operations whose parts are followed, in the lanes that they are given.
 
     Args:
@@ -76,7 +76,7 @@ class Followed:
         """Do nothing: there are no notes."""
 
 
-class FollowedSteps(Followed):
+class FollowedSteps(FollowedGroups):
     """Time steps whose parts are followed, in the lanes that they are given.
 
     Args:
@@ -87,7 +87,7 @@ class FollowedSteps(Followed):
     """
 
     def __init__(
-        self, census: Census, steps: Steps, lanes: int, only: Joint | None = None
+        self, census: Census, steps: RunSteps, lanes: int, only: Joint | None = None
     ) -> None:
         pairs = zip(census.kernels, steps.has_inside, strict=True)
         self._inside = {kernel for kernel, has_inside in pairs if has_inside}

@@ -25,10 +25,10 @@ from sciprec.tools.trace.models.groups import (
     pieces,
     pieces_of_steps,
 )
-from sciprec.tools.trace.models.notes import Notes
-from sciprec.tools.trace.models.orders import Followed, FollowedSteps
+from sciprec.tools.trace.models.notes import TwinNotes
+from sciprec.tools.trace.models.orders import FollowedGroups, FollowedSteps
 from sciprec.tools.trace.models.runs import ErrorRun
-from sciprec.tools.trace.origins import Group
+from sciprec.tools.trace.origins import OriginGroup
 from sciprec.tools.trace.splitting import counts_as_none, norm, share, size_of_exact
 
 HOT = 0.05
@@ -112,7 +112,7 @@ class Splitting:
         self.outputs, self.results = tuple(outputs), census.results
         self.parts: dict[tuple, dict[str, np.ndarray]] = {}
         self.groups: dict[tuple, Joint] = {}
-        self.passes, self.notes = 0, Notes(census)
+        self.passes, self.notes = 0, TwinNotes(census)
         self.known = self._twin()
         self.steps = census.log.steps(self.notes.calls, self.notes.loops(), self.notes.repeats())
         self._all = ModelGroups(census, self.notes, lanes)
@@ -188,7 +188,7 @@ class Splitting:
 
     def all_groups(self) -> list[tuple[tuple, Joint]]:
         """Return all groups that have parts, those of roundings between kernels first."""
-        between = Joint(Group("", "", 0, BETWEEN, BETWEEN, ()))
+        between = Joint(OriginGroup("", "", 0, BETWEEN, BETWEEN, ()))
         return [((BETWEEN,), between), *self.groups.items()]
 
     @cached_property
@@ -249,11 +249,11 @@ class Splitting:
         self, lanes: Sequence[Sequence[tuple[tuple, Joint]]], sample: int, wide: Collection[tuple],
         only: Joint | None, beginning: tuple[int, int] | None,
     ) -> PartsOfRun:  # fmt: skip
-        orders: Followed
+        orders: FollowedGroups
         if any(joint.is_of_steps for some in lanes for _, joint in some):
             orders = FollowedSteps(self.census, self.steps, self.lanes, only)
         else:
-            orders = Followed(self.census, "wider" if wide else "parts", self.lanes)
+            orders = FollowedGroups(self.census, "wider" if wide else "parts", self.lanes)
         for lane, some in enumerate(lanes, 1):
             for _, joint in some:
                 orders.follow(joint, lane)

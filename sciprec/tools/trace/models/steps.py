@@ -35,7 +35,7 @@ IN_WORDS = {
 
 
 @dataclass(frozen=True)
-class Steps:
+class RunSteps:
     """The steps of a run, by call.
 
     Attributes:
@@ -142,7 +142,7 @@ class StepLog:
         self._first.append(self._step)
         self._insides.append(self._inside)
 
-    def steps(self, calls: Calls, loops: Sequence[int], repeats: Sequence[bool]) -> Steps:
+    def steps(self, calls: Calls, loops: Sequence[int], repeats: Sequence[bool]) -> RunSteps:
         """The steps of the run.
 
         Args:
@@ -155,10 +155,10 @@ class StepLog:
         has_loop = is_call & (np.array([*loops, 0]) == 1)[kernels]
         passes = np.where(has_loop, ticks - 1, 0)
 
-        def made(kind: str, first: np.ndarray, inside: np.ndarray) -> Steps:
+        def made(kind: str, first: np.ndarray, inside: np.ndarray) -> RunSteps:
             last = np.where(inside, first + passes - 1, first)
             has = np.array([bool(inside[kernels == k].any()) for k in range(len(loops))], bool)
-            return Steps(kind, first, inside, ticks, has, int(last.max(initial=0)))
+            return RunSteps(kind, first, inside, ticks, has, int(last.max(initial=0)))
 
         nothing = np.zeros(kernels.size, bool)
         if self._said:

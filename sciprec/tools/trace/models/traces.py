@@ -26,15 +26,15 @@ from sciprec.tools.trace.attribution import require_traceable
 from sciprec.tools.trace.examination import Event, Step
 from sciprec.tools.trace.families import grouped, large_parts
 from sciprec.tools.trace.findings import Findings
-from sciprec.tools.trace.growth import Growth
+from sciprec.tools.trace.growth import ShareGrowth
 from sciprec.tools.trace.lines import LANES, UNKNOWN, Line, LineGroup
-from sciprec.tools.trace.losses import LOSING, Outcome
+from sciprec.tools.trace.losses import LOSING, NumberFate
 from sciprec.tools.trace.models.census import Census, is_of_package
-from sciprec.tools.trace.models.course import Course
+from sciprec.tools.trace.models.course import TraceProgress
 from sciprec.tools.trace.models.events import ModelEvents
 from sciprec.tools.trace.models.groups import BETWEEN, STAGE, STEP, joined
 from sciprec.tools.trace.models.inputs import MANY, ModelInputs
-from sciprec.tools.trace.models.notes import Notes
+from sciprec.tools.trace.models.notes import TwinNotes
 from sciprec.tools.trace.models.runs import ErrorRun
 from sciprec.tools.trace.models.splitting import APART, Splitting
 from sciprec.tools.trace.models.stages import (
@@ -47,7 +47,7 @@ from sciprec.tools.trace.models.stages import (
 )
 from sciprec.tools.trace.models.steps import IN_WORDS
 from sciprec.tools.trace.needed_memory import require_memory
-from sciprec.tools.trace.origins import BY, Group
+from sciprec.tools.trace.origins import BY, OriginGroup
 from sciprec.tools.trace.problem import chosen_names
 from sciprec.tools.trace.proposals import ModelMend
 from sciprec.tools.trace.splitting import norm, share
@@ -128,7 +128,7 @@ class ModelTrace(Shown):
     inputs_until: int
     stages: tuple[StagePart, ...]
     verdict: str
-    _work: _Work = field(repr=False, compare=False)
+    _work: _ModelTrace = field(repr=False, compare=False)
 
     @property
     def ranked(self) -> list[Line]:
@@ -141,7 +141,7 @@ class ModelTrace(Shown):
         listed = ("lines", "groups", "events", "stages")
         return result | {name: [asdict(item) for item in result[name]] for name in listed}
 
-    def by_step(self) -> Growth | None:
+    def by_step(self) -> ShareGrowth | None:
         """Split the largest lines and all others by time: shares of the error by time step, or of
         several where they are many. Runs the model some ten times more. None where the error is
         split by step anyway, or counts as none.
@@ -309,7 +309,7 @@ def _said(kind: str, some: Sequence[Event]) -> str:
     return f"{text}; the cause is {first.cause}" if first.cause else text
 
 
-def called(line: Line | Group) -> str:
+def called(line: Line | OriginGroup) -> str:
     """A line, or another part of a model's error, with its function."""
     if not line.function:
         return line.name
@@ -394,14 +394,14 @@ def trace_program(
     require_memory(model, census.arrays.most, lanes, census.arrays.numbers)
     outputs = chosen_names(tuple(census.results.values), output)
 
-    course = Course(model, census.calls, samples, on_estimate, tell)
+    course = TraceProgress(model, census.calls, samples, on_estimate, tell)
     split = Splitting(program, arithmetic, outputs, lanes, census, course, stages)
     course.split = split
     split.split(by)
-    return _Work(split, model, by, samples, tell, remedy).trace()
+    return _ModelTrace(split, model, by, samples, tell, remedy).trace()
 
 
-class _Work:
+class _ModelTrace:
     """The runs of one trace, and the trace made of them.
 
     Args:
@@ -517,7 +517,7 @@ class _Work:
             growth[f"{line.function}: {line.name}"] = tuple(map(_rms, over_time))
         return growth
 
-    def by_step(self) -> Growth | None:
+    def by_step(self) -> ShareGrowth | None:
         """Return the growth of the error, by line; None where it is split by step anyway."""
         split, error = self.split, self.error
         if self.by == STEP or self.cancels or split.steps.count < 2 or not norm(error):
@@ -538,7 +538,7 @@ class _Work:
             before[name] = sum(by[key] for key in by if key[0] != STEP)
             spans = (j.steps for key, (j, _) in by_step.items() if key[0] == STEP and j.steps)
             steps = tuple(Step(first, end - 1, None) for first, end in spans)
-        return Growth(steps, shares, before, "time step")
+        return ShareGrowth(steps, shares, before, "time step")
 
     def _until(self) -> int:
         """The last time step of the runs of perturbed inputs; 0 where all steps are made."""
@@ -567,7 +567,7 @@ class _Work:
             lines += (Line(self.model, "", 0, source, UNKNOWN, 0.0, 0.0, nothing),)
         ranges = tuple(e for e in self.events if e.kind != "branch")
         findings = Findings(
-            self.model, backend, self.by, Outcome(elements, lost=left_out, relative=relative),
+            self.model, backend, self.by, NumberFate(elements, lost=left_out, relative=relative),
             lines, groups, ranges, next((e for e in ranges if e.kind in LOSING), None),
             called=called, few=0.0, cancels=self.cancels,
         )  # fmt: skip
@@ -601,7 +601,7 @@ class _Work:
 
 def _operations(program: Callable[[Backend], Results], census: Census, calls: int | None) -> int:
     """The operations of a run, or of its first calls of kernels."""
-    notes: Any = Notes(census)
+    notes: Any = TwinNotes(census)
     beginning = None if calls is None else (calls - 1, calls)
     ErrorRun(program, census, notes, beginning=beginning)
     return notes.operations()
