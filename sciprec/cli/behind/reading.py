@@ -80,7 +80,7 @@ def _sections_of(page: str) -> Iterator[DocsSection]:
         text = "\n".join(lines[number : next(following, None)]).strip()
         if text == lines[number] and level == 1:  # nothing before its first section
             text = "\n".join(lines[number:]).strip()
-        yield Section(page, heading, number + 1, text)
+        yield DocsSection(page, heading, number + 1, text)
 
 
 def plain(text: str) -> str:

@@ -111,7 +111,7 @@ class LiftedModel:
             return self.constants
         return *self.constants[:place], share.array, *self.constants[place + 1 :]
 
-    def _steps_of(self, member: Member) -> Steps:
+    def _steps_of(self, member: TeamThread) -> StepMaker:
         """The steps of one thread."""
         whole, constants = self.steps.system, self._constants_of(member.share)
         by_share = self.request.equations.share is not None

@@ -287,7 +287,7 @@ def _not_looked_at(request: Request) -> str:
     return ""
 
 
-def observer_of(request: Request, convert: Conversion, columns: np.ndarray) -> Observer | None:
+def observer_of(request: Request, convert: Conversion, columns: np.ndarray) -> RunObserver | None:
     """The observer of a run; None where nothing is to be watched."""
     if request.monitor is None or request.monitor.level == OFF:
         return None

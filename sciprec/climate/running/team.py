@@ -159,7 +159,7 @@ class TeamThread:
 
 
 @dataclass(frozen=True)
-class Steps:
+class StepMaker:
     """The steps of a whole model, or of one thread's share of it.
 
     Args:

@@ -82,7 +82,7 @@ class Look:
 
 
 @dataclass(frozen=True)
-class Watched:
+class MonitoredPaths:
     """The observations of a run.
 
     Attributes:

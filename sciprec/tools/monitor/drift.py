@@ -23,7 +23,7 @@ from sciprec.tools.monitor.summaries import Room
 
 
 @dataclass(frozen=True)
-class Part:
+class StatePart:
     """The part of a flat state that is one variable.
 
     Args:

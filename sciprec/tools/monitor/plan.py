@@ -28,7 +28,7 @@ def with_changes(variables: Sequence[str]) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class Plan:
+class WatchPlan:
     """The variables to watch, how much of them to keep, and how often.
 
     Args:

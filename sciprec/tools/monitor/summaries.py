@@ -30,7 +30,7 @@ _SAFE = 2.0**-400, 2.0**400
 
 
 @dataclass(frozen=True)
-class Limits:
+class FormatEnds:
     """The ends of a format that summaries count: subnormal and largest numbers.
 
     Args:
@@ -42,7 +42,7 @@ class Limits:
     largest: float = math.inf
 
     @classmethod
-    def of(cls, arithmetic: Arithmetic) -> Limits:
+    def of(cls, arithmetic: Arithmetic) -> FormatEnds:
         """The limits of an arithmetic; fixed point counts its saturations itself."""
         fmt = arithmetic.format
         if not isinstance(fmt, Format):
