@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 
 from sciprec import InputError, lift, quantize, trace
 from sciprec.cli.commands import app
-from sciprec.extend import RULES, RewriteRule
+from sciprec.extend import RULES, Rule
 from sciprec.precision.formats.backend import resolve_backend
 from sciprec.tools.mend.definitions import places_of
 from sciprec.tools.mend.matching import rewritten
@@ -278,7 +278,7 @@ def f(x, y, out):
 def test_a_row_that_is_no_rule_is_refused(change, words):
     row = {"name": "mine", "pattern": "exp(A) - 1", "replacement": "expm1(A)", "source": "I (2026)"}
     with pytest.raises(InputError, match=re.escape(words)):
-        RewriteRule(**row | change)
+        Rule(**row | change)
 
 
 # ---- the judge -----------------------------------------------------------------------------------
@@ -320,7 +320,7 @@ WRONG = {
 @pytest.mark.parametrize("name", WRONG)
 def test_the_judge_catches_a_wrong_row(name, only_rule):
     pattern, replacement, kernel, why = WRONG[name]
-    only_rule(RewriteRule(name, pattern, replacement, "nobody (2026)"))
+    only_rule(Rule(name, pattern, replacement, "nobody (2026)"))
     x = {roots: np.linspace(300.0, 500.0, 16)}.get(kernel, SMALL)
     if name == "decides":
         x = SMALL * 1e-4  # all of them vanish in fp32, so that the test says no

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from sciprec import lift, quantize, trace
-from sciprec.extend import RewriteRule
+from sciprec.extend import Rule
 from sciprec.tools.mend import updates
 
 FOUR_UNITS = math.log2(1 + 4.5)
@@ -374,7 +374,7 @@ WRONG = {
 @pytest.mark.parametrize("name", WRONG)
 def test_the_judge_refuses_a_wrong_row(name, only_rule):
     kernel, pattern, replacement = WRONG[name]
-    only_rule(RewriteRule(name, pattern, replacement, "nobody (2026)"))
+    only_rule(Rule(name, pattern, replacement, "nobody (2026)"))
     backend, args, _ = CASES[kernel]
     mend = trace(kernel, backend, args, samples=1).mend()
     assert all(name not in p.title for p in mend.proposals)

@@ -102,9 +102,9 @@ def test_what_is_offered_does_not_depend_on_them(monkeypatch):
 
 def test_what_python_lets_through_is_run_compiled(monkeypatch, only_rule):
     """A run by Python that finds nothing wrong offers no wrong row."""
-    from sciprec.extend import RewriteRule
+    from sciprec.extend import Rule
 
-    only_rule(RewriteRule("half", "exp(A) - 1", "expm1(A)/2", "nobody (2026)"))
+    only_rule(Rule("half", "exp(A) - 1", "expm1(A)/2", "nobody (2026)"))
     monkeypatch.setattr(Judge, "_run_plainly", lambda self, source, which: ([
         ({n: s.truth.high[n] for n in self.results}, s.outcomes) for s in self.sets], 10))
     monkeypatch.setattr(Judge, "_plain_runs", lambda self, which: object())
