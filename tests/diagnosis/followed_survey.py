@@ -29,7 +29,6 @@ from tests.oracles.reals import BITS, real_kernel
 from tests.random_kernels.trials import kernel_in
 
 ARITHMETICS = ("fp64", "fp32", "fp64", "bf16", "fp64", "float:p=40,round=rz")
-ARRAYS = "x[i] y[i]".split()
 STATES = "a b c".split()
 STEPS = (
     "{} = {l} * {} + {m} * {}", "{} = {} - {l} * {} * {}", "{} = {l} * {} * (1.0 - {})",

@@ -13,11 +13,8 @@ import pytest
 
 from sciprec import InputError, trace
 from sciprec.foundation.memory import bytes_of_memory
-from sciprec.instruments.tracing import rows
 from sciprec.precision.formats.backend import resolve_backend
 from sciprec.precision.formats.literal import round_literal
-from sciprec.tools.trace.origins import groups_of
-from sciprec.tools.trace.problem import Problem
 from tests.diagnosis import guilty_survey
 from tests.diagnosis.faulty_kernels import advected, flow
 from tests.diagnosis.faulty_pipelines import pipeline
@@ -122,47 +119,6 @@ def test_the_guilty_line_of_random_windows_and_recurrences(tmp_path):
     """Some of `guilty_survey`."""
     found = guilty_survey.survey(tmp_path, 0, 10)
     assert found["others"] == [] and found["named"] >= 9
-
-
-def test_what_is_computed_wider_is_binary64():
-    """Its operands and results keep their digits; the next operation that is not rounds."""
-    x, y = 1.2345, 1.5
-    problem = Problem(lossy, resolve_backend("fp16"), (x, y), None, 8)
-    table = problem.table("wider")
-    table.numbers[:, rows.FACTOR] = 1.0
-    result = problem.run("wider", table)[0]
-    assert float(result.tested) == x * x - y and abs(result.beside[0]) < 1e-15
-    groups = groups_of(problem.kernel("wider").program, "line")
-    last = next(g for g in groups if g.source == "return product - y")
-    table.numbers[list(last.rows), rows.FACTOR] = 0.0
-    rounded_last = round_literal(x * x - y, problem.backend.compute)
-    result = problem.run("wider", table)[0]
-    assert float(result.tested) == rounded_last
-    assert float(result.beside[0]) == pytest.approx(rounded_last - (x * x - y), abs=1e-15)
-
-
-def floored(x, y):
-    return math.floor(x * y) + 0.5
-
-
-def test_a_whole_number_that_is_missed_by_less_than_a_unit_of_binary64():
-    """1 - 2^-80 is below the step that tested values are on."""
-    found = trace(floored, "fp16", (1.0 - 2.0**-40, 1.0 + 2.0**-40))
-    assert [(b.kind, b.count) for b in found.branches] == [("branch", 1)]
-    assert not trace(floored, "fp16", (1.0 + 2.0**-40, 1.0 + 2.0**-40)).branches
-
-
-def test_a_healed_line_gives_exact_values_rounded_to_the_format():
-    problem = Problem(lossy, resolve_backend("fp16"), (1.2345, 1.5), None, 8)
-    groups = groups_of(problem.kernel("twin").program, "line")
-    product = next(g for g in groups if g.source == "product = x * x")
-    table = problem.table("twin")
-    table.words[list(product.rows), rows.TREATMENT] = rows.HEALED
-    result = problem.run("twin", table)[0]
-    backend = problem.backend
-    healed = rounded(Fraction(1.2345) ** 2, backend)
-    assert healed != rounded(rounded(Fraction(1.2345), backend) ** 2, backend)
-    assert float(result.tested) == float(rounded(healed - Fraction(1.5), backend))
 
 
 def steps(x, n):

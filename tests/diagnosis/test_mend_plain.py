@@ -9,11 +9,10 @@ import pytest
 
 from sciprec import quantize, trace
 from sciprec.precision.formats.backend import backends, resolve_backend
-from sciprec.tools.mend import judge, plain_runs
 from sciprec.tools.mend.judge import Judge
-from sciprec.tools.mend.plain_runs import PlainRuns, TooLong, rounding_of
-from tests.diagnosis.test_mend import SMALL, growth, roots
-from tests.diagnosis.test_mend_cases import CASES, attraction, rolling
+from sciprec.tools.mend.plain_runs import PlainRuns, rounding_of
+from tests.diagnosis.test_mend import SMALL, growth
+from tests.diagnosis.test_mend_cases import CASES, attraction
 from tests.oracles.uncompiled import Uncompiled
 
 MORE = ("float:p=5,emin=-6,emax=7", "float:p=25,emin=-20,emax=30")
@@ -71,33 +70,7 @@ def test_python_gives_what_the_engine_gives(kernel):
         assert runs.operations > 0
 
 
-def test_a_run_that_takes_too_long_is_given_up():
-    runs = PlainRuns(float)
-    runs.most = 50
-    with pytest.raises(TooLong):
-        runs.run(rolling, (), CASES[rolling][1])
-
-
 # ---- beside compiled code ------------------------------------------------------------------------
-
-
-def offered(kernel, backend, args):
-    mend = trace(kernel, backend, args, samples=1).mend()
-    return [(p.title, p.error, p.operations) for p in mend.proposals]
-
-
-def test_what_is_offered_does_not_depend_on_them(monkeypatch):
-    given = roots, "fp32", (np.linspace(300.0, 500.0, 16), np.zeros(16))
-    before = offered(*given)
-    seen = []
-    monkeypatch.setattr(Judge, "_compiled", lambda self, c, of=Judge._compiled:
-                        seen.append(c.title) or of(self, c))  # fmt: skip
-    assert offered(*given) == before and seen
-    few = len(seen)
-    monkeypatch.setattr(judge, "rounding_of", lambda backend: lambda x: x)  # rounds nothing
-    assert offered(*given) == before and len(seen) > few + 1
-    monkeypatch.setattr(plain_runs.PlainRuns, "run", None)
-    assert offered(*given) == before
 
 
 def test_what_python_lets_through_is_run_compiled(monkeypatch, only_rule):

@@ -7,7 +7,7 @@ import inspect
 import numpy as np
 import pytest
 
-from sciprec import lift, quantize, trace
+from sciprec import lift
 from sciprec.tools.trace.healing import CARRIED
 from sciprec.tools.trace.models.traces import Results, trace_program
 from sciprec.tools.trace.page import model_trace_page
@@ -142,54 +142,3 @@ def test_an_event_that_errors_of_earlier_steps_cause():
 
     event = of("infinity", trace_program(program, "fp16", model="m", samples=1))
     assert (event.step, event.cause, event.count) == (9, CARRIED, 4)
-
-
-def vanishing(x, out):
-    for i in range(x.size):
-        near = (x[i] + 1.0) - 1.0
-        out[i] = near * 2.5e-5
-
-
-def test_what_causes_an_underflow():
-    """A factor that has lost its digits; with all of them the product is in the range."""
-    x = np.array([1.0, 0.125, 1.45 * 2.0**-10])
-    kernel = trace(vanishing, "fp16", (x, np.zeros(3)))
-
-    def program(backend):
-        out = np.zeros(3)
-        lift(vanishing, backend)(x, out)
-        return Results({"out": out})
-
-    model = trace_program(program, "fp16", model="m", samples=1)
-    line, text = line_of(vanishing, "near ="), "near = (x[i] + 1.0) - 1.0"
-    for found, cause in ((kernel, f"line {line}: {text}"),
-                         (model, f"line {line} of 'vanishing': {text}")):  # fmt: skip
-        event = of("underflow to zero", found)
-        assert event.index == "i = 2" and event.cause == cause, event
-
-
-def differences(p, out):
-    for i in range(1, p.size - 1):
-        out[i] = (p[i + 1] - p[i - 1]) * 0.5
-
-
-@pytest.mark.parametrize(
-    ("rounds", "said"),
-    [
-        (False, "argument p[0] = 101,325, 18 of 18 elements: the format ends at 65,504."),
-        (True, "p = quantize(p, backend) if rounds else p"),
-    ],
-)
-def test_arrays_that_overflow_when_they_are_rounded_are_an_event(rounds, said):
-    """On their way into a kernel, and where the model rounds them."""
-
-    def program(backend):
-        p, out = 101_325.0 + np.arange(18.0) * 30.0, np.zeros(18)
-        p = quantize(p, backend) if rounds else p
-        lift(differences, backend)(p, out)
-        return Results({"out": out})
-
-    found = trace_program(program, "fp16", model="m", samples=1)
-    assert "gives an infinity first in" in found.verdict and said in found.verdict
-    assert [(e.kind, e.count) for e in found.events] == [("infinity", 18)]
-    assert not trace_program(program, "bf16", model="m", samples=1).events

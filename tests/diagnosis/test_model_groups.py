@@ -5,19 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sciprec import InputError, lift, quantize, trace
-from sciprec.precision.formats.backend import resolve_backend
+from sciprec import lift, quantize, trace
 from sciprec.tools.trace.models import inputs
-from sciprec.tools.trace.models.census import Census
-from sciprec.tools.trace.models.inputs import MANY
-from sciprec.tools.trace.models.splitting import Splitting
 from sciprec.tools.trace.models.traces import Results, trace_program
 from sciprec.tools.trace.page import model_trace_page
 from tests.diagnosis.faulty_kernels import advected, flow
 from tests.diagnosis.faulty_pipelines import pipeline
 from tests.diagnosis.short_kernels import line_of
-from tests.diagnosis.test_model_steps import START, STEPS, by_update
-from tests.diagnosis.test_model_steps import added as added_once
 
 
 def third(x, y):
@@ -56,23 +50,6 @@ def test_what_is_computed_wider_stays_so_between_kernels(between):
     assert check.lines == (f"line {line_of(third, '3.0')} in 'third'",)
 
 
-def test_a_rounding_between_kernels_computed_wider():
-    x = np.random.default_rng(2).uniform(0.5, 2.0, 300)
-
-    def program(backend):
-        y, out = quantize(x, backend), np.zeros(300)
-        lift(added, backend)(y, y, out)
-        return Results({"out": out})
-
-    found = trace_program(program, "fp16", model="doubled", samples=1)
-    assert found.verdict.startswith("100% of the error")  # a sum of equal numbers is exact
-    check = next(iter(found.verify()))
-    assert (check.predicted, check.moved_to) == (0.0, "all lines in 'added'")
-    wider = np.float64(np.float16(2.0 * x)) - 2.0 * x
-    usual = 2.0 * np.float64(np.float16(x)) - 2.0 * x
-    assert check.measured == pytest.approx(np.linalg.norm(wider) / np.linalg.norm(usual))
-
-
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_a_model_of_one_kernel_is_checked_as_the_kernel(seed, tmp_path):
     """Random pipelines: predictions and measurements, line by line."""
@@ -106,23 +83,6 @@ def flows(u):
     return program
 
 
-@pytest.mark.parametrize("size", [60, pytest.param(MANY, marks=pytest.mark.slow)])
-def test_parts_that_cancel_are_one_group(size):
-    """Of few numbers over perturbed inputs; with one input and few numbers nothing is grouped."""
-    u = flow(size)
-    found = trace_program(flows(u), "bf16", model="flow")
-    assert found.inputs == 16 and "groups over 16 inputs" in repr(found)
-    pair = [n for n in found.lines if "_cell = " in n.source]
-    group = next(g for g in found.groups if pair[0] in g.lines)
-    assert pair[1] in group.lines and group.correlation < -0.5
-    if size < MANY:
-        alone = trace_program(flows(u), "bf16", model="flow", samples=1)
-        assert all(len(g.lines) == 1 for g in alone.groups) and alone.passes < found.passes - 10
-        assert [n.share for n in alone.lines] == [n.share for n in found.lines]
-        with pytest.raises(InputError, match="samples"):
-            trace_program(flows(u), "bf16", model="flow", samples=0)
-
-
 def test_of_long_runs_the_beginning_is_repeated(monkeypatch):
     """With perturbed inputs; shares are of the whole run, as without."""
     u = flow()
@@ -147,70 +107,6 @@ def test_of_long_runs_the_beginning_is_repeated(monkeypatch):
     first, one = next(iter(usual.verify(1))), next(iter(some))
     assert (one.lines, one.words) == (first.lines, first.words)
     assert (one.predicted, one.measured) == pytest.approx((first.predicted, first.measured))
-
-
-@pytest.mark.parametrize("steps", [1, 4])
-def test_what_the_beginning_of_a_run_leaves(steps):
-    """Its state after a step, as it is there in an ordinary run, and no work arrays."""
-    census = Census(by_update, resolve_backend("fp16"))
-    split = Splitting(by_update, resolve_backend("fp16"), ("x",), 8, census)
-    split.split("function")
-    beginning = split.steps.beginning(steps / STEPS)
-    assert split.steps.at(beginning[1] - 1, 0) == steps
-    run = split.run(list(split.groups), list(split.groups), beginning=beginning)
-    x = START
-    for _ in range(steps):
-        x = np.float64(added_once(x))
-    [state] = [v for v in run.tested.values() if v.size == x.size]
-    assert np.array_equal(state, x) and all("plain_update" in name for name in run.tested)
-    for name, error in run.errors.items():
-        total = sum(part[name] for part in run.parts.values())
-        assert np.allclose(total, error, rtol=0.0, atol=1e-15) and np.any(error)
-
-
-def alike(x, out):
-    for i in range(x.size):
-        more = x[i] / 3.0
-        less = x[i] / 3.0
-        out[i] = 4.0 * more - 2.0 * less
-
-
-def test_the_verdict_names_lines_that_go_together():
-    def program(backend):
-        out = np.zeros(40)
-        lift(alike, backend)(quantize(np.linspace(0.1, 1.0, 40), backend), out)
-        return Results({"out": out})
-
-    found = trace_program(program, "fp16", model="pair")
-    first, second = line_of(alike, "more ="), line_of(alike, "less =")
-    assert "go together, none to be changed alone: " in found.verdict
-    assert all(f"line {n} in 'alike'" in found.verdict for n in (first, second))
-    assert all(c.agrees or c.moved_to for c in found.verify())
-
-
-def scaled(c, x, out):
-    for i in range(x.size):
-        out[i] = c[i] * x[i]
-
-
-def test_errors_that_cancel_are_none():
-    """0.07 times 25 is 1.75 in fp16, but for what binary64 rounds; the other result has shares."""
-    c, x = np.array([0.07, 0.14]), np.array([25.0, 25.0])
-
-    def program(backend):
-        made = {"cancels": np.zeros(2), "other": np.zeros(2)}
-        lift(scaled, backend)(c, x, made["cancels"])
-        lift(scaled, backend)(c, quantize(c + 1.0, backend), made["other"])
-        return Results(made)
-
-    alone = trace_program(program, "fp16", model="m", output="cancels")
-    assert "fp16 cancel: " in alone.verdict and "counts as none" in alone.verdict
-    assert 0.0 < alone.outputs["cancels"] < 1e-15
-    assert not any(n.share for n in alone.lines) and any(n.rms > 1e-5 for n in alone.lines)
-    assert not alone.groups and not list(alone.verify()) and alone.closure == 0.0
-    both = trace_program(program, "fp16", model="m")
-    assert not any(n.shares["cancels"] for n in both.lines)
-    assert sum(n.shares["other"] for n in both.lines) == pytest.approx(1.0)
 
 
 def test_inputs_are_perturbed_in_the_format_and_alike_in_every_run():

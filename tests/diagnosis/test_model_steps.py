@@ -20,7 +20,7 @@ from sciprec.foundation.time_steps import listening, step_begins, steps_end
 from sciprec.precision.formats.backend import resolve_backend
 from sciprec.report.sections.traced import traced_rows
 from sciprec.tools.trace.models.census import Census
-from sciprec.tools.trace.models.steps import IN_WORDS, Calls, StepLog, repeats
+from sciprec.tools.trace.models.steps import IN_WORDS, Calls, StepLog
 from sciprec.tools.trace.models.traces import Results, trace_program
 from sciprec.tools.trace.origins import BY
 from sciprec.workbench import trace_scenario
@@ -222,11 +222,6 @@ def drawn_program(rng: random.Random) -> tuple[str, list[int]]:
     return "\n".join([*text, f"program = {'outer' if deep else 'model'}"]), expected
 
 
-def repeat(met, times):
-    for _ in range(times):
-        met()
-
-
 @pytest.mark.parametrize("seed", range(40))
 def test_passes_of_a_models_own_loop(seed):
     """Of random functions that call each other: loops are seen by the places of calls alone."""
@@ -273,14 +268,6 @@ def test_nothing_of_an_ordinary_run_lives_on(program):
 
     census = Census(noted, resolve_backend("fp16"))
     assert made[0]() is None and census.calls > 5
-
-
-def test_loops_that_do_the_same_again():
-    once = "def f(x):\n    for i in range(3):\n        x[i] = 1.0\n"
-    same = once.replace("x[i]", "x[0]")
-    assert not repeats(once) and repeats(same)
-    assert repeats("def f(x):\n    if x[0]:\n        while x[1] > 2.0:\n            x[1] -= 1.0\n")
-    assert not repeats(same + "    for _ in range(3):\n        x[0] = 2.0\n")
 
 
 HESTON = {"heston.simulation.n_paths": 256, "heston.payoffs.maturities_years": [0.25]}

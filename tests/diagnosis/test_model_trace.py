@@ -7,27 +7,21 @@ import json
 import math
 import re
 import tracemalloc
-from dataclasses import replace
 
 import mpmath
 import numpy as np
 import pytest
 
 import sciprec
-from sciprec import InputError, LiftError, lift, quantize, trace
+from sciprec import InputError, lift, quantize, trace
 from sciprec.arrays.sums.compensation import plain_update
-from sciprec.precision.formats.backend import Backend, resolve_backend
+from sciprec.precision.formats.backend import resolve_backend
 from sciprec.precision.operations.operation import OPERATIONS, Operation
 from sciprec.tools.trace import needed_memory
 from sciprec.tools.trace.models import census as model_census
 from sciprec.tools.trace.models import course
-from sciprec.tools.trace.models import runs as model_runs
-from sciprec.tools.trace.models.between import Crossings, Ladder
-from sciprec.tools.trace.models.copies import Copies
 from sciprec.tools.trace.models.traces import Results, trace_program
 from sciprec.tools.trace.page import model_trace_page
-from sciprec.workbench import trace_scenario
-from sciprec.workbench.models import arithmetic
 from tests.diagnosis.model_programs import (
     ROOT,
     advance,
@@ -77,43 +71,6 @@ def _near(backend) -> float:
 
 def _size(found) -> float:
     return sum(n.rms for n in found.lines)
-
-
-def kept_narrow(state, tendency, step, out):
-    for i in range(state.size):
-        out[i] = state[i] + step * tendency[i]
-
-
-def in_two_arithmetics(backend):
-    """A state that is stored in binary16, increments that are not, inputs trusted to be so."""
-    narrow = replace(backend, name="narrow", storage=resolve_backend("fp16").storage)
-    state, slope = quantize(start()[0], narrow), np.zeros(20, backend.carrier)
-    step, tendency = lift(kept_narrow, narrow, trust_inputs=True), lift(advance, backend)
-    for _ in range(3):
-        tendency(state, -1.1, slope)
-        step(state, slope, 0.013, state)
-    return Results({"state": state})
-
-
-@pytest.mark.slow
-def test_a_state_that_is_stored_in_another_format():
-    """Tested values are those of `lift`; what stores it is what rounds most."""
-    found = trace_program(in_two_arithmetics, "fp32", model="stored")
-    assert found.closure < 1e-9 and sum(n.share for n in found.lines) == pytest.approx(1.0)
-    assert {found.ranked[0].source, found.ranked[1].source} == {
-        "out[i] = state[i] + step * tendency[i]",
-        "state, slope = quantize(start()[0], narrow), np.zeros(20, backend.carrier)",
-    }
-    assert found.outputs["state"] > 1e-5 and all(c.agrees or c.moved_to for c in found.verify())
-    roles = resolve_backend("fp16").storage, *resolve_backend("fp32").roles[1:]
-    narrow = Backend("narrow", *roles)
-    expected = quantize(start()[0], narrow).astype(np.float32)
-    slope, once = np.zeros(20, np.float32), lift(kept_narrow, narrow, trust_inputs=True)
-    for _ in range(3):
-        lift(advance, "fp32")(expected, -1.1, slope)
-        once(expected, slope, 0.013, expected)
-    values = found._work.split.results.values["state"]
-    assert np.array_equal(values, expected)
 
 
 def between(backend):
@@ -284,85 +241,9 @@ def test_without_a_loop_steps_are_calls():
         assert sum(n.shares[name] for n in found.lines) == pytest.approx(1.0, abs=1e-9)
 
 
-def with_offset(x, y):
-    for i in range(x.size):
-        y[i] = (x[i] + 100.0) - 100.0
-
-
-def without_offset(x, y):
-    for i in range(x.size):
-        y[i] = x[i]
-
-
-@pytest.mark.parametrize(
-    ("moved", "named"), [(with_offset, True), (without_offset, False)], ids=["offset", "repaired"]
-)
-def test_an_offset_added_and_taken_away_is_named_first(moved, named):
-    def program(backend):
-        x, share, _ = start()
-        x, y = quantize(x, backend), np.zeros(20)
-        step, move = lift(advance, backend), lift(moved, backend)
-        for _ in range(4):
-            step(x, share, y)
-            move(y, x)
-        return Results({"x": x})
-
-    found = trace_program(program, "fp16", model="offset")
-    by_place = {(n.function, n.source): n for n in found.lines}
-    assert by_place["advance", "y[i] = x[i] + share * ((x[(i + 1) % n] - x[i]) - (x[i] - x[i - 1]))"
-                    ].runs == 80  # fmt: skip
-    assert found.operations == (400 + 160 if named else 400)
-    assert f"passes of {found.operations} operations in 8 calls" in repr(found)
-    assert (found.ranked[0].function == moved.__name__) is named
-    assert named is ("y[i] = (x[i] + 100.0) - 100.0" in found.verdict)
-
-
-def test_tested_values_are_those_of_an_ordinary_run(monkeypatch):
-    """Of every call of a kernel, elements that a kernel only reads and does not round included."""
-    seen = {"plain": [], "traced": []}
-    census = model_census.Census
-
-    class Noting(census):
-        def lifted(self, kernel, backend, trust_inputs):
-            ordinary = super().lifted(kernel, backend, trust_inputs)
-
-            def noted(*args, **kwargs):
-                result = ordinary(*args, **kwargs)
-                seen["plain"].append([np.copy(a) for a in (*args, result) if _is_number(a)])
-                return result
-
-            return noted
-
-    called = model_runs.ErrorRun._called
-
-    def noting(run, first, args):
-        results = called(run, first, args)
-        seen["traced"].append([np.copy(a) for a in (*args[0], results[0]) if _is_number(a)])
-        return results
-
-    def program(backend):
-        x, share, _ = start()
-        step, keep, y = lift(advance, backend), lift(partly, backend), np.full(20, 0.7)
-        step(x, share, y)
-        keep(y, x)
-        step(x, keep(x, y), y)
-        return Results({"y": y})
-
-    monkeypatch.setattr(model_runs.ErrorRun, "_called", noting)
-    monkeypatch.setattr("sciprec.tools.trace.models.traces.Census", Noting)
-    found = trace_program(program, "fp16", model="m", by="function", samples=1)
-    assert found.calls == 4 and len(seen["traced"]) == 4 * (found.passes + 1)
-    for plain, traced in zip(seen["plain"] * (found.passes + 1), seen["traced"], strict=True):
-        assert all(map(np.array_equal, plain, traced))
-
-
 def partly(x, y):
     y[3] = x[2] / 3.0
     return x[1]
-
-
-def _is_number(value) -> bool:
-    return isinstance(value, (float, np.ndarray))
 
 
 def decided(backend):
@@ -435,43 +316,6 @@ def test_refusals(program, backend, error, sentence):
         trace_program(program, backend, model="m")
 
 
-def test_a_copy_that_fails_ends_all():
-    def program(copy):
-        copies.meet(copy, copy)
-        if copy == 2:
-            raise KeyError("third")
-        return copies.meet(copy, copy)
-
-    copies = Copies(4, lambda asked: list(asked)[::-1])
-    with pytest.raises(KeyError, match="third"):
-        copies.run(program)
-    copies = Copies(3, lambda asked: asked)
-    assert copies.run(lambda k: copies.meet(k, 10 * k)) == [0, 10, 20]
-
-
-def test_numbers_go_to_copies_and_back(lanes=8):
-    """Random ones, infinities and NaN among them; where tested values are not finite all copies
-    hold these.
-    """
-    rng = np.random.default_rng(2)
-    ladder = Ladder("parts", lanes)
-    numbers = rng.normal(size=(300, 1 + lanes)) * 2.0 ** rng.integers(-20, 3, (300, 1 + lanes))
-    numbers[:, 0] += 100.0
-    numbers[::17, 0] = [np.inf, -np.inf, np.nan] * 6
-    held = [np.empty(300) for _ in range(ladder.copies)]
-    ladder.take_apart(numbers, held)
-    back = np.empty_like(numbers)
-    with np.errstate(invalid="ignore"):
-        ladder.join(held, back)
-    finite = np.isfinite(numbers[:, 0])
-    assert np.abs(back[finite] - numbers[finite]).max() < 1e-12
-    assert all(np.array_equal(h[~finite], held[0][~finite], equal_nan=True) for h in held)
-    assert np.array_equal(held[0], numbers[:, 0], equal_nan=True)
-    crossing = Crossings(ladder).of("k", None)
-    given = crossing.taken([h.reshape(20, 15)[::2] for h in held], None)
-    assert given.numbers.shape == (10, 15, 1 + lanes)
-
-
 @pytest.mark.slow
 def test_a_scenario_from_the_shell(call, monkeypatch, tmp_path):
     monkeypatch.chdir(ROOT)
@@ -530,20 +374,6 @@ def test_a_kernel_in_other_variables_is_refused():
 
 
 @pytest.mark.slow
-def test_prices(backend="bf16"):
-    """By the quadratic-exponential scheme, with its elementary functions and branches."""
-    scheme, years = "quadratic_exponential", [0.25]
-    changes = {
-        "heston.simulation.n_paths": 300, "heston.simulation.scheme": scheme,
-        "heston.payoffs.maturities_years": years,
-    }  # fmt: skip
-    found = trace_scenario("quickstart_heston", backend, changes=changes, samples=2)
-    assert found.steps == 8 and found.steps_are == "time steps"
-    assert list(found.outputs) == ["price"] and found.closure < 1e-6
-    assert sum(n.share for n in found.lines) == pytest.approx(1.0, abs=1e-6)
-
-
-@pytest.mark.slow
 def test_a_fault_in_a_climate_kernel_is_named_first(monkeypatch):
     """Of all lines of the model; without it another one is named."""
     found = trace_of_a_wave("fp16")
@@ -552,14 +382,6 @@ def test_a_fault_in_a_climate_kernel_is_named_first(monkeypatch):
     assert all(event.step == 1 and event.called_at and event.index for event in found.events[:1])
     assert faulty.closure < 1e-6 and faulty.outputs["vorticity"] > 1.5 * found.outputs["vorticity"]
     assert "+ 4.0) - 4.0" in faulty.verdict, faulty
-
-
-def test_errors_of_kernels_are_told():
-    def program(backend):
-        return Results({"x": lift(complex_one, backend)(np.ones(2))})
-
-    with pytest.raises((LiftError, InputError), match="complex"):
-        trace_program(program, "fp16", model="m")
 
 
 def copied(x, y):
@@ -597,15 +419,3 @@ def test_memory_that_a_model_takes(monkeypatch):
     monkeypatch.setattr(needed_memory, "bytes_of_memory", lambda: 10**6)
     with pytest.raises(InputError, match="memory: give smaller arrays"):
         trace_program(in_large_arrays, "fp16", model="large")
-
-
-def test_the_place_of_a_rounding_is_the_models_own_line():
-    """What hands arrays on for a model says so, whatever its functions are called."""
-    handing = {model_census.HANDS_ON: True, "place": model_census.place}
-    exec("def update():\n    return place()", handing)
-    assert handing["update"]()[1] == "test_the_place_of_a_rounding_is_the_models_own_line"
-    assert hasattr(arithmetic, model_census.HANDS_ON)
-
-
-def complex_one(x):
-    return abs((x[0] + 1j) * x[1])

@@ -14,13 +14,11 @@ import pytest
 from sciprec import InputError
 from sciprec.cli import progress
 from sciprec.precision.formats.backend import backends, resolve_backend
-from sciprec.tools.trace.models import course
 from sciprec.tools.trace.models.stages import StagePart, shares_alone, wider_than
 from sciprec.tools.trace.models.traces import trace_program
 from sciprec.tools.trace.page import model_trace_page
 from sciprec.workbench import trace_scenario
 from sciprec.workbench.kinds import load_scenario
-from sciprec.workbench.kinds.programs import first_variant, program_of
 from sciprec.workbench.kinds.scenario_mend import patch_of
 from tests.diagnosis.model_programs import ROOT
 from tests.diagnosis.staged_program import KERNELS, STAGES, with_fault
@@ -83,46 +81,6 @@ def test_what_is_wider_of_every_arithmetic():
         assert not wide or resolve_backend(wide).compute.format.significand_bits > own, name
 
 
-def test_what_is_told_of_the_first_runs(monkeypatch):
-    """From 2 % of the calls on, when kernels are compiled: how long this run, then all, will take.
-    """
-    said, clock = [], [0.0]
-    monkeypatch.setattr(course, "perf_counter", lambda: clock[0])
-    monkeypatch.setattr(course, "runs_of", lambda split, samples: 5)
-    told = course.TraceProgress("m", 100, None, None, lambda *words: said.append(words))
-    told.split = None
-
-    def run(seconds):
-        for calls in range(100):
-            clock[0] += 60.0 if calls == 1 else seconds / 100
-            told.within(calls)
-
-    run(10.0)
-    assert said[0] == ("about 10 seconds left for exact values; calls of kernels", 4, 100)
-    told.comes_to(1, 0.0)
-    assert said[-1] == ("runs with the error in parts", 0, 5)
-    run(20.0)
-    assert said[-1] == ("about 80 seconds left for runs with the error in parts", 0, 5)
-    told.comes_to(3, 20.0)
-    assert said[-1] == ("about 60 seconds left for runs with the error in parts", 2, 5)
-    told.begins("runs that show more", 5, 3)
-    told.comes_to(7, 20.0)
-    assert said[-1] == ("about 40 seconds left for runs that show more", 1, 3)
-
-
-def test_what_a_page_adds_is_counted_to_its_own_end():
-    """Also the runs that a page makes after the trace, to verify it and to follow its growth."""
-    said = []
-    found = fault(1, "line", tell=lambda *words: said.append(words))
-    before = len(said)
-    found.verify()
-    found.by_step()
-    kinds = {what.split(" left for ")[-1]: (done, whole) for what, done, whole in said[before:]}
-    assert set(kinds) >= {"runs with lines computed wider", "runs that show when the error arose"}
-    assert all(0 <= done < whole for _, done, whole in said)
-    assert all(done == whole - 1 for done, whole in kinds.values())
-
-
 @pytest.mark.parametrize(("changes", "backend", "words"), [
     ({}, "fp64", "nothing is wider than 'fp64' here"),
     ({"climate.stored": "fp32"}, "fp16", "beside the scenario's own formats"),
@@ -133,38 +91,6 @@ def test_why_stages_have_shares_alone(changes, backend, words):
     assert not shares_alone(tuple(replace(p, left=0.1) for p in parts), resolve_backend(backend))
     several = resolve_backend("policy:O2,narrow=fp16,wide=fp32")
     assert "is no arithmetic of one format" in shares_alone(parts, several)
-
-
-def test_a_program_has_no_file_to_mend():
-    with pytest.raises(InputError, match="'m' was traced as a program, of which nothing can"):
-        fault(1, "stage").mend()
-    with pytest.raises(InputError, match="by is 'stage', and the model of 'm' has no stages"):
-        trace_program(with_fault(0, 9.0, np.ones(3)), "fp16", model="m", by="stage")
-
-
-@pytest.mark.slow
-def test_a_flow_is_run_as_the_policy_in_its_file_is():
-    changes = {"climate.case": "rossby_haurwitz", "climate.truncation": 5,
-               "climate.days": 1.0 / 24.0, "climate.output_hours": 1.0}  # fmt: skip
-    found = trace_scenario("quickstart_climate", "fp16", changes=changes, output=["vorticity"],
-                           by="stage", samples=1)  # fmt: skip
-    assert found.verdict.startswith("Keep the state update in fp32: ")
-    part = next(p for p in found.stages if p.name == "state update")
-    assert part.left < 0.1 < 1.0 < part.share
-    policy = resolve_backend("policy:O3,narrow=fp16,wide=fp32,deny=state update")
-    states = {}
-    scenario = found_scenario(changes)
-    for backend in (policy, resolve_backend("fp16"), resolve_backend("fp64")):
-        program = program_of(scenario, first_variant(scenario, backend.name), ["vorticity"])
-        states[backend.name] = program(backend).values["vorticity"][-1]
-    far = {name: np.linalg.norm(x - states["fp64"]) for name, x in states.items()}
-    assert part.left == pytest.approx(far[policy.name] / far["fp16"])
-
-
-def found_scenario(changes):
-    from sciprec.workbench.kinds.programs import loaded
-
-    return loaded("quickstart_climate", changes)
 
 
 # ---- remedies ------------------------------------------------------------------------------------

@@ -5,25 +5,20 @@ from __future__ import annotations
 import itertools
 import math
 import time
-import tracemalloc
-from pathlib import Path
 
-import mpmath
 import numpy as np
 import pytest
 from numba import float64
-from numba.core.runtime import _nrt_python, rtsys
 from numba.experimental import jitclass
 
 import sciprec
 from benchmarks import traced
-from sciprec import InputError, LiftError, lift, quantize, trace
+from sciprec import InputError, LiftError, lift, trace
 from sciprec.instruments.assigning.matching import program_of
 from sciprec.instruments.assigning.origins import own_place
 from sciprec.precision.formats.backend import resolve_backend
 from sciprec.precision.operations.operation import OPERATIONS, Operation
 from sciprec.tools.trace.attribution import TracedKernel
-from sciprec.tools.trace.problem import Problem
 from tests.diagnosis.trace_checks import (
     BACKENDS,
     by_line,
@@ -34,10 +29,8 @@ from tests.diagnosis.trace_checks import (
     rational,
     with_own_function,
 )
-from tests.precision.registered import registered_kernels
 from tests.random_kernels.backends import MIXED
 
-ROOT = Path(__file__).parents[2]
 ROLES = list(MIXED.values())
 
 
@@ -122,23 +115,6 @@ def elementary(x, y, out):
         out[i] = math.atan2(wave, y[i]) + math.log(wave + 1.5) ** 1.7
 
 
-def test_functions_in_wide_formats_show_what_they_lose(backend="fp64"):
-    """Against 200 bits of mpmath along the tested run."""
-    rng = np.random.default_rng(8)
-    x, y = (quantize(rng.uniform(0.5, 2.0, 30), backend) for _ in range(2))
-    found = checked(elementary, backend, (x, y, np.zeros(30)))
-    out, exact = np.zeros(30), []
-    lift(elementary, backend)(x, y, out)
-    with mpmath.workprec(200):
-        for a, b in zip(map(mpmath.mpf, x.tolist()), map(mpmath.mpf, y.tolist()), strict=True):
-            wave = mpmath.exp(mpmath.sin(a) * b)
-            exact.append(mpmath.atan2(wave, b) + mpmath.log(wave + 1.5) ** mpmath.mpf(1.7))
-        errors = [mpmath.mpf(n) - e for n, e in zip(out.tolist(), exact, strict=True)]
-        expected = float(mpmath.norm(errors) / mpmath.norm(exact))
-    assert found.outputs["out"] == pytest.approx(expected, rel=1e-6)
-    assert not found.unknown and "unknown" not in repr(found)
-
-
 def test_what_is_not_seen_is_a_row(monkeypatch, tmp_path):
     row = Operation("halved_sine", 1, evaluate=halved_sine)
     monkeypatch.setitem(OPERATIONS, "halved_sine", row)
@@ -220,18 +196,6 @@ def test_where_numbers_become_narrower():
     assert 0.1 < abs(shares["argument x"]) and shares["argument y"] == 0.0
 
 
-def stale(x, y):
-    y[0] = x[0]
-
-
-def test_what_was_never_stored_is_as_it_was_given():
-    x, y = np.full(3, 0.1), np.full(3, 0.7)
-    before = y.copy()
-    found = checked(stale, "bf16", (x, y))
-    assert found.elements == 3 and np.array_equal(y, before)
-    assert found.ranked[0].source == "argument x" and found.ranked[0].share == pytest.approx(1.0)
-
-
 def exact(x):
     return x + 1.0
 
@@ -252,48 +216,6 @@ def test_whole_arrays_are_compared_and_chosen_from(backend="bf16"):
     found = checked(by_masks, backend, (x, y, np.zeros(12)))
     assert sum(line.share for line in found.lines) == pytest.approx(1.0)
     assert [">= y" in branch.source for branch in found.branches].count(True) == 1
-
-
-def one_of_two(x):
-    if x > 0.0:
-        return x / 3.0
-    return x * 0.7
-
-
-def test_every_line_is_there_for_all_arguments():
-    found = [trace(one_of_two, "bf16", (x,), samples=1) for x in (1.1, -1.1)]
-    places = [[(n.name, n.line) for n in each.every_line()] for each in found]
-    assert places[0] == places[1] and len(places[0]) == 4
-    assert [sum(n.share for n in each.every_line()) for each in found] == [pytest.approx(1.0)] * 2
-    assert [[n.runs for n in each.every_line()] for each in found] == [[1, 1, 1, 0], [1, 1, 0, 1]]
-
-
-def doubled(pair, x):
-    y = x + pair[0]
-    for i in range(x.size):
-        pair[1][i] = y[i] / 3.0
-    return y, pair[1]
-
-
-def test_no_memory_is_kept():
-    """Neither of arrays that are given, in tuples too, nor of those that are returned."""
-    x = np.linspace(0.1, 1.0, 50_000)
-    problem = Problem(doubled, resolve_backend("bf16"), ((x, x.copy()), x.copy()), None, 8)
-
-    def held() -> tuple[int, int]:
-        for technique in ("parts", "twin"):
-            problem.run(technique, problem.table(technique))
-        stats = rtsys.get_allocation_stats()
-        return tracemalloc.get_traced_memory()[0], stats.mi_alloc - stats.mi_free
-
-    _nrt_python.memsys_enable_stats()
-    tracemalloc.start()
-    held()
-    before = held()
-    after = held()
-    tracemalloc.stop()
-    _nrt_python.memsys_disable_stats()
-    assert after[1] == before[1] and after[0] < before[0] + 8 * x.size
 
 
 def called_with(f, x):
@@ -333,34 +255,11 @@ def test_refusals(call, sentence):
 
 
 @pytest.mark.slow
-def test_registered_kernels():
-    """Every thirty-fourth from the fourth on, in one of the arithmetics in turn: none of those that
-    call many and compile long, which traces of climates have.
-    """
-    for n, (_, entry) in enumerate(sorted(registered_kernels().items())[3::34]):
-        checked(entry.function, BACKENDS[n % len(BACKENDS)], entry.example())
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("backends", [BACKENDS, ROLES], ids=["one format", "roles"])
 def test_random_kernels(backends, tmp_path):
     """Of whatever the generator draws, complex numbers and singular matrices left out."""
     with np.errstate(all="ignore"):
         checked(*next(generated(range(300, 400), tmp_path, backends=backends)))
-
-
-def stored_whole(x, y):
-    for i in range(x.size):
-        y[i] = i + 257
-        y[i] = np.sqrt(y[i] * x[i])
-    return y[0] * 1.1, np.sum(y)
-
-
-def test_roles_of_several_formats():
-    """Whole numbers that are stored among them (kernel 500 of the generator)."""
-    found = checked(stored_whole, ROLES[2], (np.linspace(0.1, 1.0, 9), np.zeros(9)))
-    assert found.outputs["y"] > 1e-3 and found.lines[-1].source == "results returned"
-    assert found.lines[-1].share and all(c.agrees or c.moved_to for c in found.verify())
 
 
 def carried(x, total, carry):
@@ -381,12 +280,6 @@ def test_a_result_that_is_zero_in_exact_arithmetic(backend):
     assert found.outputs["carry"] == pytest.approx(abs(carry[0]), rel=1e-9)
 
 
-def test_what_a_step_of_prices_carries_is_zero_in_exact_arithmetic():
-    entry = registered_kernels()["sciprec.heston.schemes.euler.full_truncation_euler"]
-    found = trace(entry.function, "fp32", entry.example(), samples=1, by="function")
-    assert found.closure < 1e-9 and found.outputs["integral_carry"] < 1e-15
-
-
 def moved(x):
     return 0.3 * x + x * x
 
@@ -401,17 +294,6 @@ def twice_moved(x, out):
 
 
 MOVED = np.linspace(0.5, 1.5, 40).astype(np.float32), np.zeros(40)
-
-
-def test_one_format_by_place_is_the_format_itself():
-    """The bits and parts of a trace in bf16, where the arguments are in bf16 already."""
-    args = quantize(MOVED[0], "bf16"), MOVED[1]
-    known = checked(twice_moved, "bf16", args)
-    found = checked(twice_moved, sciprec.Assignment({}, default="bf16"), args)
-    assert [(n.line, n.share) for n in found.lines if n.share] == [
-        (n.line, pytest.approx(n.share, abs=1e-12)) for n in known.lines if n.share
-    ]
-    assert found.verdict.startswith("No line stands out") or found.groups
 
 
 def test_formats_by_chain_of_calls_and_what_they_say():

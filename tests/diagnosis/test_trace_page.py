@@ -73,24 +73,6 @@ def test_the_page_shows_where_and_when(tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ["page.html"]
 
 
-@pytest.mark.parametrize("by", ["variable", "step"])
-def test_the_page_of_another_split(by, tmp_path):
-    u = 1.0 + np.sin(np.linspace(0.0, 6.0, 20))
-    found = trace(advected, "bf16", (u, np.zeros(20), 4), by=by)
-    page = Page(found.html(tmp_path / "page.html", verify=0).read_text(encoding="utf-8"))
-    names = {n.name for n in found.lines if n.share}
-    assert all(any(name in words for _, words in page.rows) for name in names)
-
-
-def test_the_command_writes_it(tmp_path, call):
-    kernel, inputs = "examples/lorenz63.py:lorenz63", "examples/lorenz63.py:start"
-    page = tmp_path / "t.html"
-    status, out, said = call("trace", kernel, "--inputs", inputs, "--backend", "bf16", "--html",
-                             str(page))  # fmt: skip
-    assert status == 0 and str(page) in out + said and page.stat().st_size < 100_000
-    assert "lorenz63" in page.read_text(encoding="utf-8")
-
-
 def test_a_page_that_cannot_be_written(tmp_path):
     found = trace(vanishing, "bf16", (0.3,))
     with pytest.raises(InputError, match="cannot be written"):

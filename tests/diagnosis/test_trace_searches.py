@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sciprec import LiftError, bound, trace
+from sciprec import bound, trace
 from tests.diagnosis.trace_checks import checked
 
 
@@ -30,31 +30,6 @@ def test_places_are_those_of_lift(kind):
     checked(searches, "fp16", (edges, x, np.zeros(40), np.zeros(40)))
 
 
-def digits(edges, falling, x, out):
-    out[:] = np.digitize(x, edges) * x
-    return np.digitize(x[0] / 3.0, falling, True) * x[1]
-
-
-@pytest.mark.slow
-def test_intervals():
-    rng = np.random.default_rng(2)
-    edges = np.sort(rng.normal(size=7))
-    checked(digits, "fp16", (edges, edges[::-1].copy(), rng.normal(size=30), np.zeros(30)))
-    with pytest.raises(ValueError, match="monotonically"):
-        trace(digits, "fp16", (np.array([1.0, 3.0, 2.0]), edges, np.ones(3), np.zeros(3)))
-
-
-def table(x):
-    nodes = np.array([[-1.0, x[0]], [x[1] / 3.0, 2.5]])
-    steps = np.array((0, x[2] * 1.1), dtype=np.float64)
-    return nodes[np.searchsorted(np.array([-1.0, 0.5, 3.0]), x[0]) - 1, 1] * steps[1] + nodes[1, 0]
-
-
-def test_arrays_of_nested_lists():
-    found = checked(table, "fp16", (np.array([0.3, 0.7, 1.9]),))
-    assert sum(line.share for line in found.lines) == pytest.approx(1.0)
-
-
 def interval(edges, x):
     return np.searchsorted(edges, x * 1.1) * x
 
@@ -66,12 +41,3 @@ def test_a_place_that_exact_values_would_not_find_is_a_branch():
     assert not trace(interval, "fp16", (edges, 1.5), samples=1).branches
     proven = bound(interval, "fp16", (edges, 1.5))
     assert proven.largest["return"] < 0.05
-
-
-def unknown_side(edges, x, side):
-    return np.searchsorted(edges, x, side) * x
-
-
-def test_a_side_that_is_no_word():
-    with pytest.raises(LiftError, match="the side one of 'left' and 'right'"):
-        trace(unknown_side, "bf16", (np.ones(3), 0.3, 1))

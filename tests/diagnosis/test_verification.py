@@ -8,11 +8,9 @@ import re
 import numpy as np
 import pytest
 
-from sciprec import InputError, LiftError, lift, trace
-from sciprec.tools.trace.models.traces import Results, trace_program
+from sciprec import InputError, LiftError, trace
 from sciprec.tools.trace.verification import AGREE, PREDICTS, WiderLines
 from tests.diagnosis import faulty_kernels
-from tests.diagnosis.faulty_kernels import advected, flow
 from tests.diagnosis.short_kernels import line_of
 from tests.diagnosis.test_verdicts import ROWS
 from tests.diagnosis.trace_checks import generated
@@ -134,26 +132,3 @@ def test_a_decision_that_changes_is_told():
     check = next(c for c in found.verify() if c.lines == (f"line {line_of(turning, 's = ')}",))
     assert require_true(found, check) == "turns"
     assert check.words == "no: in 1 of 1 input the run decides otherwise with it, on another path"
-
-
-def test_of_a_model():
-    u = flow()
-
-    def program(backend):
-        state, kernel = u.copy(), lift(advected, backend)
-        for _ in range(4):
-            kernel(state, np.zeros(u.size), 10)
-        return Results({"u": state})
-
-    found = trace_program(program, "bf16", model="flow", samples=3)
-    checks = list(found.verify(5))
-    assert checks and all(
-        sum(map(bool, (c.agrees, c.moved_to, c.shrinks, c.otherwise, c.turned))) == 1
-        for c in checks
-    )
-    for check in checks:
-        if not check.agrees:
-            upward = check.measured > check.predicted
-            changes = found._work.inputs.changes(found.groups[check.group - 1].members, upward)
-            expected = check.measured**2 - check.predicted**2
-            assert changes.adds == pytest.approx(expected, rel=0.02)

@@ -17,12 +17,6 @@ from tests.random_kernels.values import values_of
 BACKENDS = ("fp16", "bf16", "mlu370", "fp32", "e4m3fn", "float:p=8,round=sr")
 
 
-def takes(seed: int) -> bool:
-    """Whether a kernel takes real numbers, and arrays of them, alone."""
-    case = random_case(seed)
-    return not (case.is_complex or case.has_object)
-
-
 def watched(seed: int, folder) -> tuple[bool, str]:
     """Whether a kernel leaves the same bits unwatched and watched at level 3, and what was seen.
 

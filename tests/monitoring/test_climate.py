@@ -55,23 +55,6 @@ def test_no_bit_changes_at_any_level(half):
     assert names and not any(is_compared(n, half.attrs) for n in names)
 
 
-@pytest.mark.slow
-def test_of_fewer_steps_than_are_left_out_the_last_one_is_watched(half):
-    """By the usual number, too."""
-    last = run(12, every=13)
-    assert last["monitor_step"].values.tolist() == [12] and bits(last) == bits(half)
-    usual = sciprec.climate.run(
-        "williamson_5", 21, 0.125, "fp16", step_seconds=STEP, monitor={"watch": WATCH}
-    )
-    assert usual["monitor_step"].values.tolist() == [9]
-
-
-@pytest.mark.slow
-def test_no_bit_changes_in_schemes_of_several_levels():
-    more = {"time_scheme": "semi_implicit_leapfrog"}
-    assert bits(run(9, "fp64", **more)) == bits(run(9, "fp64", watch=None, **more))
-
-
 def state_after(steps, folder):
     """The state (coefficients, columns) of a run's checkpoint."""
     run(steps, watch=None, checkpoints=folder / str(steps))
@@ -176,31 +159,6 @@ def test_a_batch_has_errors_alerts_and_a_section(tmp_path, blank_figures):
     again = sciprec.run(file, out=tmp_path / "out")  # kept, with what was told
     assert seen(files.read(done.folder / "watched_mountain__fp16.nc")) == seen(tested)
     assert not again.failures
-
-
-@pytest.mark.slow
-def test_a_batch_of_which_one_run_ends_early_has_its_page(tmp_path, call, blank_figures):
-    """fp16 in SI units overflows at once, fp32 does not: what was watched has other lengths."""
-    file = tmp_path / "flow.toml"
-    short = SCENARIO.replace('["fp16"]', '["fp16", "fp32"]')
-    short = short.replace("= 21", "= 5").replace("1200.0", "1800.0").replace("0.25", "0.5")
-    file.write_text(short.replace("\n[monitor]", NAIVE))
-    out = tmp_path / "out"
-    code, said, err = call("run", file, "--out", out)
-    assert code == 1 and "not comparable" not in err, err
-    assert "fp32  " in said and (out / "index.html").stat().st_size
-    runs = ("fp64", "fp16", "fp32")
-    ends = [files.read(out / f"watched_mountain__{run}.nc") for run in runs]
-    steps = [end["monitor_step"].values.size for end in ends]
-    assert 0 < steps[1] < steps[0] == steps[2]
-    assert call("report", out)[0] == 1
-
-
-NAIVE = """
-[climate.parameters]
-formulation = "naive"
-
-[monitor]"""
 
 
 WRONG = {

@@ -6,16 +6,14 @@ import numpy as np
 import pytest
 
 import sciprec
-from sciprec.climate.running.drifting import ExactSteps, difference
-from sciprec.climate.running.lifted_model import conversion_of
-from sciprec.climate.running.request import check_request
+from sciprec.climate.running.drifting import difference
 from sciprec.climate.running.team import StepMaker
 from sciprec.climate.stepping.levels import Addition, Level
 from sciprec.climate.stepping.schemes import STEP_KERNELS, TIME_SCHEMES, System
-from sciprec.climate.transform.grid import GaussianGrid, Truncation
-from sciprec.facets.monitor.attributes import drift_field, estimates_of
+from sciprec.climate.transform.grid import Truncation
+from sciprec.facets.monitor.attributes import drift_field
 from sciprec.results.output import files
-from sciprec.tools.monitor.drift import Drift, StatePart, estimated
+from sciprec.tools.monitor.drift import Drift, StatePart
 
 SMALL = Truncation(10, 16, 32, 1200.0)
 STEP = 1200.0
@@ -48,22 +46,6 @@ def test_the_estimate_is_that_of_sums_of_all_steps(shared):
     assert 0.8 < np.median(ratios) < 1.3 and 0.5 < min(ratios) and max(ratios) < 2.1
 
 
-def test_one_difference_is_taken_for_systematic():
-    assert estimated(4.0, 4.0, 1, 36) == 36**2 * 4.0
-    assert drift_of(np.full((1, 5), -2.0), 36).estimates[0, 0] == pytest.approx(72.0)
-
-
-def test_a_sum_keeps_its_sign_and_a_checkpoint_all_of_it():
-    drift = drift_of(np.array([[1.0, -1.0, 0.5], [0.5, -0.25, -0.5]]), 10)
-    assert drift.summed.tolist() == [15.0, -12.5, 0.0]
-    other = Drift(drift.parts, 10)
-    other.restore(drift.arrays())
-    for one in (drift, other):
-        one.note(30, np.array([0.1, 0.2, 0.3]), np.ones(3))
-    assert (other.estimates == drift.estimates).all() and (other.summed == drift.summed).all()
-    assert other.steps.tolist() == [10, 20, 30]
-
-
 def run(steps, backend="fp16", *, drift=3, **more):
     """A run of so many steps with drift estimated, or none watched."""
     days = steps * STEP / 86400.0
@@ -91,20 +73,6 @@ def test_no_bit_changes_and_a_drift_survives_interruptions_and_threads(tmp_path)
     gone_on = run(12, output_hours=2.0, checkpoints=tmp_path)
     assert drifts(gone_on) == drifts(whole) and len(drifts(whole)) == 8
     assert drifts(run(12, output_hours=2.0, threads=2)) == drifts(whole)
-
-
-@pytest.mark.slow
-def test_of_one_step_from_an_exact_state_it_is_the_error():
-    made, truth = run(1, drift=1, stored="fp64"), run(1, "fp64", drift=1)
-    steps, estimates = estimates_of(made)
-    assert steps.tolist() == [1] and set(estimates) == {"vorticity", "geopotential"}
-    assert estimates_of(truth)[0].size == 0  # it is the truth
-    for name in ("height", "vorticity", "u"):
-        field = drift_field(made, name)
-        error = (made[name] - truth[name]).values[-1]
-        size = np.abs(truth[name].values[-1]).max()
-        assert np.abs(field.values - error).max() < 2.0**-46 * size < 1e-6 * np.abs(error).max()
-        assert field.attrs["units"] == made[name].attrs["units"]
 
 
 @pytest.mark.slow
@@ -143,22 +111,6 @@ def test_a_steady_error_of_the_tendency_adds_up_in_every_scheme(scheme):
         total += difference(levels, made)[0]
     assert levels[0].values[0] == pytest.approx(10.0)
     assert total == pytest.approx(10.0, rel=0.02)
-
-
-def test_the_debt_in_a_carry_is_taken_off():
-    """A state and what it is owed are one number, for the step in fp64 and for the difference."""
-    request = check_request("williamson_5", SMALL, 1.0, backend="fp16", compensation="carry")
-    grid = GaussianGrid(request.truncation)
-    where = grid.lon_radians[:, None], grid.lat_radians[None, :]
-    initial = request.case.initial(*where, **request.parameters.case)
-    convert = conversion_of(request, initial)
-    exact, whole = ExactSteps(request, convert), convert.to_state(initial).ravel()
-    kept = whole.astype(np.float16).astype(np.float32)
-    owing = Level(kept, (whole - kept).astype(np.float32))
-    whole = kept.astype(float) + owing.residual
-    mine, its = (exact.after([one], 0) for one in (owing, Level(whole)))
-    assert (mine[0].values == its[0].values).all()
-    assert not difference([owing], [Level(whole)]).any()
 
 
 SCENARIO = """

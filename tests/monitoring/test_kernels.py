@@ -9,8 +9,6 @@ import pytest
 
 import sciprec
 from sciprec.tools.monitor.alerts import AT_END
-from sciprec.tools.monitor.history import checked_level
-from sciprec.tools.monitor.plan import checked_plan
 from tests.monitoring import kernels
 from tests.monitoring.random_watch import watched
 
@@ -88,28 +86,6 @@ def test_no_bit_of_results_changes_at_any_level(backend):
             assert found.arrays("h")[-1].tobytes() == h.tobytes()
 
 
-@pytest.mark.slow
-def test_steps_of_loops_that_are_left_and_of_whole_arrays():
-    x = np.array([1.0, 0.5])
-    found = sciprec.monitor(kernels.whole, "fp32", (3, x), watch=["y", "count", "x"], level=3)
-    y, held = x, [x]
-    for _ in range(3):
-        y = 2.0 * y - x
-        held.append(y)
-    assert [a.tolist() for a in found.arrays("y")] == [a.tolist() for a in (*held, y)]
-    assert not found.column("count", "count").any() and "–" in repr(found)
-    left = sciprec.monitor(
-        kernels.whole,
-        "fp32",
-        (9, np.array([1.5e30, 0.0])),
-        watch="y",
-        level=1,
-        every=2,
-        truth=False,
-    )
-    assert left.steps.tolist() == [0]  # left in the first pass, which is not watched
-
-
 def test_planted_faults_are_found_with_step_and_place():
     rng = np.random.default_rng(4)
     rules = {"moved": 0.1, "jump": 5.0}
@@ -157,14 +133,6 @@ def test_results_are_looked_at_whatever_is_watched():
             kernels.leaving, backend, args, watch="watched", alerts=dict.fromkeys(holds, False)
         )
         assert not off.alerts
-
-
-def test_a_result_that_is_watched_is_told_once():
-    args = np.ones(3), 0.0, 1, np.ones(2)
-    said = "out: first NaN (1 of 2) in what is left at the end at [1]"
-    assert str(sciprec.monitor(kernels.leaving, "fp32", args, watch="watched").alerts[0]) == said
-    (alert,) = sciprec.monitor(kernels.leaving, "fp32", args, watch="out").alerts
-    assert alert.step >= 0 and alert.place == "[1]"
 
 
 WRONG = {
@@ -227,29 +195,6 @@ def test_what_gives_no_value_is_told(spread):
     assert list(seen.silent()) == silent == seen.as_dict()["silent"]
     assert "steps, rate, count, step, i, both gave no value and are not watched: " in str(seen)
     assert "gave no value" not in str(spread["bf16"]) and spread["bf16"].silent() == ()
-
-
-def test_levels_of_any_integer_type():
-    for level in (np.int64(2), np.int8(2), 2):
-        assert type(checked_level(level)) is int and checked_level(level) == 2
-        assert checked_plan("h", level, np.int32(3)).level == 2
-
-
-def _third(x):
-    return x / 3
-
-
-def _summed(function, x):
-    total = 0.0
-    for i in range(x.size):
-        total += function(x[i])
-    return total
-
-
-def test_a_function_that_a_kernel_is_given_begins_no_run():
-    seen = sciprec.monitor(_summed, "bf16", (_third, H), watch="total")
-    assert seen.steps.size == H.size + 2
-    assert np.nanmax(seen.column("total", "maximum")) > 0.0
 
 
 def test_variables_and_columns_are_known(spread):

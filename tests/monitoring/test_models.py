@@ -7,20 +7,16 @@ import re
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
-import xarray as xr
 
-from sciprec import InputError, run
+from sciprec import InputError
 from sciprec.accumulation import accumulate
-from sciprec.facets.monitor.attributes import with_monitor
 from sciprec.results.output import files
 from sciprec.tools.monitor.plan import checked_plan
 from sciprec.workbench.batch import states
 from sciprec.workbench.batch.states import BATCH, STATES, read_states
-from sciprec.workbench.models import ModelArithmetic
 
 MODEL = '''
 import time
@@ -139,17 +135,6 @@ def test_of_fewer_steps_than_are_left_out_the_last_one_is_watched(
     assert (found["monitor_values_0"].values == found["x"].values[[-1]]).all()
     seen = accumulate(updates=5, outputs=5, monitor=checked_plan("parameter", 1, 100)).observed
     assert seen.history.steps.tolist() == [5]
-
-
-def test_elements_of_arrays_have_their_indices():
-    shown = ModelArithmetic("fp32", monitor={"watch": ["y", "x"], "level": 3, "every": 1})
-    x = np.arange(6.0).reshape(2, 3)
-    shown.watch(x=x, y=x[0])
-    made = with_monitor(xr.Dataset(), shown.observer.observed())
-    places = made["monitor_index_0_1"].values, made["monitor_index_1_1"].values
-    assert (made["monitor_values_1"].values[0] == x[places]).all()
-    assert made["monitor_values_1"]["monitor_index_0_1"].dims == ("monitor_element_1",)
-    assert "monitor_index_0_0" not in made.variables
 
 
 def test_long_accumulations_are_watched_where_blocks_end():
@@ -271,20 +256,3 @@ def test_a_damaged_list_is_told(content, said, tmp_path, call):
     (tmp_path / STATES / BATCH).write_text(json.dumps(content))
     code, _, err = call("monitor", tmp_path)
     assert code == 2 and f"is damaged ({said})" in err and err.count("\n") == 1
-
-
-def test_a_batch_that_goes_on_still_shows_the_runs_that_are_kept(
-    scenario, tmp_path, blank_figures, forgotten_plugins
-):
-    path = Path(scenario()[1])
-    how = {"out": tmp_path / "out", "plugins": [tmp_path / "fading.py"]}
-    run(path, **how)
-    (tmp_path / "out" / "fading__fp64.nc").unlink()
-    seen = []
-    run(path, **how, on_done=lambda outcome: seen.append(read_states(tmp_path / "out")["runs"]))
-    shown = {one["file"]: (one["state"], one.get("step")) for one in seen[0]}
-    assert shown == {"fading__fp64.nc": ("waiting", None), "fading__fp16.nc": ("kept", 12)}
-    shown = {
-        one["file"]: (one["state"], one["step"]) for one in read_states(tmp_path / "out")["runs"]
-    }
-    assert shown == {"fading__fp64.nc": ("done", 12), "fading__fp16.nc": ("kept", 12)}

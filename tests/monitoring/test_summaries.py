@@ -8,7 +8,7 @@ import pytest
 
 from sciprec.arrays.quantization import quantize
 from sciprec.precision.formats.backend import resolve_backend
-from sciprec.tools.monitor.alerts import RULES, alerts_of, checked_rules
+from sciprec.tools.monitor.alerts import checked_rules
 from sciprec.tools.monitor.history import History
 from sciprec.tools.monitor.sketches import SIZE, WITHIN, sketch, sketched_error
 from sciprec.tools.monitor.summaries import (
@@ -170,15 +170,6 @@ def test_planted_faults_are_found_with_step_and_place():
         if kind != "moved":
             assert mine.place == f"[{where}]", (kind, mine)
         assert min(alert.step for alert in found) == when + 1
-
-
-def test_rules_are_off_where_that_is_said():
-    series = [[1.0], [np.nan], [np.inf]]
-    assert [a.rule for a in alerts(series, None)] == ["nan", "overflow"]
-    assert alerts(series, {"nan": False, "overflow": False}) == []
-    assert str(alerts(series, None)[0]) == "x: first NaN (1 of 1) in step 2 at [0]"
-    empty = np.empty((0, len(COLUMNS)))
-    assert alerts_of("x", np.empty(0, int), empty, dict.fromkeys(RULES, 2.0), str) == []
 
 
 def test_an_interrupted_history_goes_on():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import pickle
 from fractions import Fraction
 
 import mpmath
@@ -135,14 +134,6 @@ def several(x, pair, count=2, *rest):
     return a, (b[0] + count, count, rest[0] * 0.1), x > 0.3
 
 
-def joined(x, out):
-    total = 0.0
-    for i in numba.prange(x.size):
-        out[i] = math.exp(x[i]) / 3.0
-        total += out[i]
-    return total
-
-
 def test_results_are_pairs_where_asked_and_rounded_once_otherwise():
     lifted = lift(third, "dd")
     assert lifted(1.0) == 1.0 / 3.0
@@ -183,40 +174,7 @@ def test_arrays_of_binary32_are_rounded_once():
     assert swapped.tolist() == [1.0 + 2.0**-25] * 2
 
 
-def test_results_depend_on_no_threads():
-    x, found = np.linspace(0.0, 1.0, 10_000), set()
-    for threads in (1, 2):
-        numba.set_num_threads(min(threads, numba.config.NUMBA_NUM_THREADS))
-        made = lift(joined, "dd").pairs(x, np.zeros(x.size))
-        found.add((made["out"].high.tobytes(), made["out"].low.tobytes(), made["return"]))
-    numba.set_num_threads(numba.config.NUMBA_NUM_THREADS)
-    assert len(found) == 1
-
-
-def test_ufuncs_and_pickled_kernels_are_in_pairs_too():
-    def tenth(x, y):
-        return (x + y) - x
-
-    made = lift(numba.vectorize(tenth), "dd")(np.array([1.0, 2.0**60]), 0.1)
-    assert made.tolist() == [0.1, pytest.approx(0.1, rel=1e-9)]
-    again = pickle.loads(pickle.dumps(lift(third, "dd")))
-    assert again.pairs(1.0) == lift(third, "dd").pairs(1.0)
-    assert again.backend is sciprec.backends()["dd"]
-
-
 # ---- where it is named, and refused -------------------------------------------------------------
-
-
-def test_the_backend_is_named_among_others(tmp_path):
-    backend = sciprec.backends()["dd"]
-    assert backend.compute.format.significand_bits == 106
-    assert backend.storage.format.name == "binary64"
-    with pytest.raises(InputError, match="unknown backend 'dx'; known: .*dd.*did you mean 'dd'"):
-        lift(third, "dx")
-    np.testing.assert_array_equal(sciprec.quantize(np.array([0.1, -0.0]), "dd"), [0.1, -0.0])
-    args = np.ones(4), np.zeros(4)
-    study = sciprec.study(shifted, args, backends=["fp64", "dd"], out=tmp_path / "study")
-    assert "dd" in repr(study)
 
 
 def called(g, x):

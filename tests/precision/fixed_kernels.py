@@ -43,15 +43,6 @@ def growing(x, factor):
         x[i] = x[i] * factor
 
 
-def scaled(x, factor):
-    return x * factor
-
-
-def two_calls(small, large, out):
-    for i in range(out.size):
-        out[i] = scaled(small[i], 0.7) * scaled(large[i], 0.3)
-
-
 def in_parallel(x, out):
     total = 0.0
     for i in prange(x.size):
@@ -59,10 +50,6 @@ def in_parallel(x, out):
         out[i] = y - 0.3
         total += y
     return total
-
-
-def whole_arrays(x, y):
-    return x * y + 2.0 * x
 
 
 def calls_itself(n, x):
@@ -73,11 +60,6 @@ def calls_itself(n, x):
 
 def given_function(f, x):
     return f(x) * 0.5
-
-
-def cubes(x, out):
-    for i in range(out.size):
-        out[i] = x[i] ** 3 + 1.0 / x[i]
 
 
 def update(x, dx, residual):
@@ -97,3 +79,41 @@ def opposite(x, out):
 def opposite_on_threads(x, out):
     for i in prange(x.size):
         out[i] = -x[i]
+
+
+def literals(x, out):
+    for i in range(x.size):
+        out[i] = x[i] + 1e-30
+
+
+def integers(n, x, out):
+    for i in range(out.size):
+        out[i] = n + x[i]
+
+
+def stored_integers(n, x, out):
+    for i in range(out.size):
+        out[i] = n * i
+        out[i] += x[i]
+
+
+def called_in_chunks(x, out):
+    def halved(value):
+        return value / 2.0
+
+    for i in prange(x.size):
+        out[i] = halved(x[i])
+
+
+def in_two_arrays(x, y, gain):
+    """Doubles x gain times where x and y overlap by all but one."""
+    for i in range(y.size):
+        y[i] = x[i] * gain
+
+
+def raises_above(x, limit, out):
+    for i in range(x.size):
+        y = x[i] * x[i]
+        out[i] = y
+        if y > limit:
+            raise ValueError("above the limit")

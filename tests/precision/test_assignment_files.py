@@ -103,30 +103,6 @@ def test_a_chain_with_a_line_that_was_edited_is_refused_with_its_place(tmp_path,
         lift(kernel_of(tmp_path / "b", edited), loaded)
 
 
-def test_chains_of_no_kernel_are_not_saved_but_read(tmp_path):
-    kernel, chain = kernel_of(tmp_path / "a", CHAINS), "line 12 > line 7 > inner"
-    by_number = Assignment({chain: "bf16"}, by="call")
-    with pytest.raises(InputError, match="make it for a kernel"):
-        by_number.save(tmp_path / "a.toml")
-    path = tmp_path / "by_hand.toml"
-    head = f'schema = 1\nby = "call"\n[[format]]\nformat = "bf16"\ntext = "{chain}"\n'
-    path.write_text(head)
-    noted = Assignment({chain: "bf16"}, by="call", kernel=kernel)
-    assert formats_of_rows(Assignment.load(path), kernel) == formats_of_rows(noted, kernel)
-    call = '{ function = "middle", file = "mine.py", line = 7, source = "y += inner(x + 0.1)" }'
-    for calls, said in (
-        ("3", "accepted: a list of tables"), ("[3]", "accepted: a list of tables"),
-        (f"[{call}]", "has 1 lines and text, 'line 12 > line 7 > inner', 2; give all of them"),
-        (f"[{call.replace('line', 'lime')}, {call}]", "did you mean 'line'"),
-        (f"[{call.replace(', line = 7', '')}, {call}]", "'line' is missing in calls"),
-        (f"[{call.replace('7', '-7')}, {call}]", "line is -7; accepted: a whole"),
-    ):  # fmt: skip
-        path.write_text(f"{head}calls = {calls}\n")
-        with pytest.raises(InputError) as raised:
-            Assignment.load(path)
-        assert said in str(raised.value) and "\n" not in str(raised.value)
-
-
 @pytest.fixture
 def package(tmp_path, monkeypatch):
     """A kernel that calls functions of one name and line in two files of one name."""
@@ -159,15 +135,6 @@ def test_files_of_one_name_are_told_apart(package, tmp_path):
         lift(package.kernel, Assignment({"part.py:2": "bf16"}))
 
 
-def test_a_number_alone_is_a_line_of_the_kernels_file(package):
-    with pytest.raises(InputError, match="no operation in line 2; the nearest line with one is"):
-        lift(package.kernel, Assignment({2: "bf16"}))
-    with pytest.raises(InputError, match="no operation in line 2, `0.3"):
-        lift(package.kernel, Assignment({"2: 0.3 * x": "bf16"}, by="operation"))
-    with pytest.raises(InputError, match="in a file 'three/part.py'"):
-        lift(package.kernel, Assignment({"three/part.py:step": "bf16"}, by="function"))
-
-
 def two_variables(name: str = "by hand") -> Assignment:
     return Assignment({"t": "bf16", "u": "fp16"}, by="variable", name=name)
 
@@ -183,18 +150,6 @@ def test_names_that_no_file_can_have_are_refused(name):
     for make in (two_variables, two_variables().named):
         with pytest.raises(InputError, match="the name of an assignment .* 100 printable"):
             make(name)
-
-
-def test_the_order_of_places_is_no_part_of_an_assignment():
-    again = Assignment({"u": "fp16", "t": "bf16"}, by="variable")
-    assert again == two_variables() and again.digest == two_variables().digest
-    assert again != Assignment({"u": "bf16", "t": "fp16"}, by="variable")
-
-
-def test_a_line_may_be_a_number_of_numpys(tmp_path):
-    kernel, line = kernel_of(tmp_path, body(["y = y * 1.1"])), 4
-    made = Assignment({np.int64(line): "bf16"}, kernel=kernel)
-    assert made == Assignment({line: "bf16"}, kernel=kernel) and list(map(type, made)) == [int]
 
 
 def test_a_place_that_is_named_twice_is_refused(tmp_path):

@@ -10,16 +10,13 @@ from sciprec.arrays.sums.compensation import (
     COMPENSATIONS,
     CarriedUpdate,
     Compensation,
-    carried_update,
-    compensated_update,
     lost_in_sum,
     reset_sentence,
     resolve_compensation,
     share_forgotten,
-    steady_lag,
 )
 from sciprec.foundation.errors import InputError
-from sciprec.precision import FORMATS, Arithmetic, Backend, lift, resolve_backend
+from sciprec.precision import lift, resolve_backend
 
 NEAREST = ("fp32", "fp16", "bf16", "tf32")
 DIRECTED = ("mlu370", "float:p=21,round=ru", "float:p=21,round=rd", "float:p=8,round=sr")
@@ -105,40 +102,6 @@ def test_state_and_residual_together_lose_nothing_of_the_first_order(name, share
         assert abs(missing) <= count * (8 * u * largest + 8 * rest)
 
 
-def kahan_in_numpy(state, increments):
-    """Kahan's sum as printed, in binary32, with what step + residual loses kept too."""
-    kept = np.zeros_like(state)
-    for step in increments:
-        whole = step + kept
-        first = np.where(np.abs(step) >= np.abs(kept), step, kept)
-        second = np.where(np.abs(step) >= np.abs(kept), kept, step)
-        total = state + whole
-        kept = (whole - (total - state)) + (second - (whole - first))
-        state = total
-    return state, kept
-
-
-def test_carry_is_kahans_sum():
-    increments = updates_of(resolve_backend("fp32"), 300)
-    expected, kept = kahan_in_numpy(np.ones(32, np.float32), increments)
-    state, residual = run("fp32", "carry", increments)
-    np.testing.assert_array_equal(state, expected)
-    np.testing.assert_array_equal(residual, kept)
-
-
-def test_general_kernels_agree_with_the_plain_carry():
-    name, rng = "mlu370", np.random.default_rng(4)
-    start = rng.uniform(-1, 1, 50), 2.0**-23 * rng.uniform(-1, 1, 50)
-    step = rng.uniform(-1, 1, 50) * 2.0 ** -rng.integers(0, 22, 50)
-    calls = [(carried_update, ()), (compensated_update, (1.0, 0.0))]
-    results = []
-    for kernel, more in calls:
-        arrays = [quantize(x, name) for x in start]
-        lift(kernel, name)(*arrays, step, *more)
-        results.append(arrays)
-    np.testing.assert_array_equal(*results)
-
-
 @pytest.mark.parametrize("lowest", [0.0, -1.0])
 @pytest.mark.parametrize("name", ["fp32", "mlu370", "fp16"])
 def test_published_coefficients_reduce_the_error_and_the_carry_reduces_it_more(name, lowest):
@@ -148,48 +111,6 @@ def test_published_coefficients_reduce_the_error_and_the_carry_reduces_it_more(n
     )
     assert none > 200 or lowest < 0.0
     assert carry < 4 and all(carry < one < none / 4 for one in published)
-
-
-@pytest.mark.parametrize(
-    ("shares", "units"), [((1.0, 0.0), 0.5), ((0.1, 0.9), 4.7), ((0.15, 0.85), 3.2)]
-)
-def test_lag_of_small_increments_is_a_multiple_of_a_unit(shares, units):
-    """Increments below a third of a unit, truncated: their own loss is all of them, a sixth."""
-    alpha, beta = shares
-    unit = resolve_backend("mlu370").compute.rounding_error
-    increments = updates_of(resolve_backend("mlu370"), 1500, seed=3, lowest=0.0, size=256)
-    state, residual = np.ones(256, np.float32), np.zeros(256, np.float32)
-    update, lags, losses, own = lift(compensated_update, "mlu370"), [], [], []
-    for number, increment in enumerate(increments):
-        before, kept = state.astype(float), residual.astype(float)
-        update(state, residual, increment, alpha, beta)
-        if number > 200:
-            own.append((before + increment) % unit)
-            losses.append(before + (increment + alpha * kept + beta * own[-1]) - state)
-            lags.append(residual.astype(float))
-    lag, loss, own_loss = (np.mean(x) / unit for x in (lags, losses, own))
-    assert own_loss == pytest.approx(1 / 6, rel=0.02)
-    assert lag == pytest.approx(steady_lag(Compensation(*shares), loss, own_loss), rel=0.01)
-    assert lag == pytest.approx(units, rel=0.05)
-
-
-def test_the_lag_of_increments_of_many_units_is_what_an_update_loses_over_alpha():
-    assert steady_lag(Compensation(0.5, 0.0), 0.75) == 1.5
-    assert steady_lag(Compensation(0.5, 0.5), 0.75) == 0.75
-    assert steady_lag(Compensation(0.0, 0.5), 1.0) == np.inf
-    assert steady_lag(Compensation(0.0, 0.5), -1.0) == -np.inf
-    assert steady_lag(Compensation(0.0, 1.0), 1.0) == 0.0
-
-
-def test_narrow_storage_is_carried_with_wide_operators():
-    """bfloat16 arrays with binary32 operators: storing is what loses, and it is carried."""
-    wide = Arithmetic(FORMATS["binary32"])
-    backend = Backend("narrow storage", Arithmetic(FORMATS["bfloat16"]), wide, wide, wide)
-    increments = quantize(np.full((2000, 4), 2.0**-12), backend).astype(np.float32)
-    for compensation, largest in ((None, 0.5), ("carry", 2.0**-7)):
-        state, _ = run(backend, compensation, increments)
-        assert np.abs(state - (1 + 2000 * 2.0**-12)).max() <= largest
-    assert run(backend, None, increments)[0][0] == 1.0
 
 
 @pytest.mark.parametrize("shares", [(1.0, 0.0), (0.5, 0.5), (0.15, 0.85), (0.1, 0.9)])

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 import sciprec
-from sciprec import quantize
 from sciprec.precision import FORMATS, Arithmetic, Backend, lift
 from sciprec.precision.rewriting import contractions as rules
 from tests.oracles.twin import run_twin
@@ -19,7 +18,6 @@ from tests.oracles.uncompiled import Uncompiled
 from tests.precision.comparison import assert_same
 from tests.precision.contraction_kernels import mistaken, written
 from tests.precision.corpus import sums
-from tests.precision.test_fixed_twins import assert_twin
 from tests.precision.ways import ways
 
 
@@ -60,22 +58,6 @@ def test_a_loop_has_the_bits_of_dot(backend):
     assert expected != Uncompiled(sums.plus, "fp32")(a, b)
 
 
-@pytest.mark.parametrize("backend", [MIX, pytest.param("fixed16", marks=pytest.mark.slow)])
-def test_a_loop_in_fixed_point_has_the_bits_of_dot(backend):
-    a, b = vectors(100)
-    found = [lift(f, backend)(a, b) for f in (sums.dotted, sums.plus, sums.fused)]
-    assert found[0] == found[1] == found[2]
-    assert backend == "fixed16" or found[0] != lift(sums.plus, "fp32")(a, b)
-
-
-def test_the_mixture_multiplies_integers_in_loops():
-    a, b = vectors()
-    total = np.float32(0)
-    for x, y in zip(quantize(a, "fixed16"), quantize(b, "fixed16"), strict=True):
-        total = np.float32(total + np.float32(x * y))
-    assert lift(sums.plus, MIX)(a, b) == total
-
-
 @pytest.mark.parametrize("backend", [MIX, APART], ids=named)
 def test_matrices_in_loops_have_the_bits_of_the_operator(backend):
     lifting = lift if backend is MIX else Uncompiled
@@ -86,17 +68,6 @@ def test_matrices_in_loops_have_the_bits_of_the_operator(backend):
         lifting(function, backend)(a, b, out)
         results.append(out.tolist())
     assert results[0] == results[1]
-
-
-@pytest.mark.parametrize(
-    "function", [sums.several, *(pytest.param(f, marks=pytest.mark.slow)
-                                 for f in (sums.fused, sums.in_threads))]
-)  # fmt: skip
-def test_loops_in_fixed_point_are_their_twins(function):
-    args = sums.KERNELS[function.__name__].make()
-    lifted = lift(function, "fixed:bits=24,round=rd" if function is sums.fused else "fixed16")
-    lifted(*(x.copy() for x in args))
-    assert_twin(lifted, args)
 
 
 def of_two_sizes(a, b, out):
@@ -116,29 +87,7 @@ def test_each_sum_has_units_of_its_own():
     assert out.tolist() == [8 * 2.0**40, 8 * 2.0**-40]
 
 
-@pytest.mark.slow
-def test_traces_and_bounds_follow_the_roles():
-    """They work in the arithmetic of the lifted kernel: a loop has the error of `np.dot`."""
-    a, b = vectors(100)
-    for backend in (HALF_PRODUCTS, APART):
-        errors, bounds = [], []
-        for function in (sums.plus, sums.dotted):
-            errors.append(sciprec.trace(function, backend, (a, b)).outputs["return"])
-            bounds.append(str(sciprec.bound(function, backend, (a, b))).partition("at most")[2])
-        assert errors[0] == errors[1] > 0
-        assert bounds[0] == bounds[1] != ""
-
-
 # ---- what is none -------------------------------------------------------------------------------
-
-
-def test_a_state_that_is_stepped_keeps_its_bits():
-    results = []
-    for backend in (HALF_PRODUCTS, "fp32"):
-        out = np.ones(5)
-        Uncompiled(sums.looked_at, backend)(*vectors(), out)
-        results.append(out.tolist())
-    assert results[0] == results[1]
 
 
 def test_random_sums_and_steps_are_told_apart():
@@ -242,21 +191,3 @@ def test_a_kernel_without_an_operation_of_a_role_says_so():
     fixed = lift(scaled, "fixed16")
     fixed(x, out)
     assert "no operation has" not in str(fixed.report())
-
-
-def test_a_study_says_it_in_its_table_and_on_its_page(tmp_path):
-    x, out = vectors()
-    made = sciprec.study(scaled, (x, out), backends=[MIX], out=tmp_path)
-    (note,) = made.notes
-    assert note.startswith(f"mix-fp32-fix16 in scaled: {IDLE}") and note in str(made)
-    assert [row["idle_roles"] is None for row in made.table] == [True, False]
-    assert IDLE in made.page.read_text(encoding="utf-8")
-    again = sciprec.study(sums.plus, (x, out), backends=[MIX], out=tmp_path / "other")
-    assert again.notes == () and IDLE not in again.page.read_text(encoding="utf-8")
-
-
-def test_long_accumulation_says_that_it_has_no_product():
-    from sciprec.accumulation import accumulate
-
-    made = accumulate(updates=8, members=2, outputs=2, backend=MIX)
-    assert made.fixed_point["idle_roles"].startswith(IDLE)

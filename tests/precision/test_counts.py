@@ -56,17 +56,6 @@ def in_place(x, out):
     out *= 2.0
 
 
-def powers(x, out):
-    for i in range(x.size):
-        y = x[i] ** 2 + x[i] ** 5 - x[i] ** -3
-        y **= 4
-        out[i] = y + x[i] ** 1 + x[i] ** -1 + x[i] ** 2.5
-
-
-def whole_powers(x, out):
-    out[:] = x**3 + 1.0 / x**2
-
-
 def sums(x, out):
     s = 0.0
     p = 1.0
@@ -78,15 +67,7 @@ def sums(x, out):
     out[0] /= p
 
 
-OWN = (in_place, powers, whole_powers, sums)
 CHOSEN = ("foreign.heat", "foreign.newton_root", "arrays.both", "arrays.long_stored")
-
-
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("kernel", OWN)
-def test_operations_of_own_kernels(kernel, dtype):
-    args = np.linspace(1.0, 2.0, 10).astype(dtype), np.zeros(10, dtype)
-    _require_the_same(kernel, args, kernel)
 
 
 @pytest.mark.parametrize("name", CHOSEN)

@@ -9,7 +9,6 @@ import sys
 import warnings
 from pathlib import Path
 
-import numba
 import numpy as np
 import pytest
 
@@ -232,39 +231,9 @@ def test_code_is_kept_through_one_door_and_depends_on_its_own_package_and_the_en
     assert keeping >= 9
 
 
-PROFILE = """
-import numpy as np
-from sciprec.results.comparison.pointwise.profiles import profile
-columns = np.zeros((4, 1))
-truth, run, none = np.array([[1.5]]), np.array([[-0.5]]), np.empty((0, 0))
-profile(truth, run, none, np.zeros((1, 4)), columns, np.zeros((1, 1)), 1, 0)
-print(columns[0, 0])
-"""
-
-
-@pytest.mark.slow
-def test_an_edit_of_the_engine_reaches_the_comparison(tmp_path):
-    """A copy of the package, its absolute value made a ceiling between two processes."""
-    shutil.copytree(ROOT / "sciprec", tmp_path / "copy" / "sciprec")
-    bits = tmp_path / "copy" / "sciprec" / "precision" / "elementary" / "bits.py"
-    places = {"SCIPREC_CACHE_DIR": tmp_path / "cache", "PYTHONPATH": tmp_path / "copy"}
-    said = []
-    for intrinsic in ("llvm.fabs.f64", "llvm.ceil.f64"):
-        bits.write_text(bits.read_text().replace("llvm.fabs.f64", intrinsic))
-        said.append(float(started(PROFILE, cwd=tmp_path, **places)))
-    assert said == [2.0, 0.0]
-
-
 def test_an_edited_function_is_not_taken_from_the_cache(folder):
     """Sources that came from elsewhere than a file of the engine: the code itself counts."""
     first = run_kept()
     other = eval("lambda x: x.sum() + 1.0")
     other.__name__, other.__qualname__, other.__module__ = "summed", "summed", __name__
     assert float(disk_cache.kept(nogil=True)(other)(X)).hex() != first
-
-
-def test_checked_code_is_other_code(folder, monkeypatch):
-    run_kept()
-    monkeypatch.setattr(numba.config, "BOUNDSCHECK", 1)
-    run_kept()
-    assert len(list(folder.iterdir())) == 2

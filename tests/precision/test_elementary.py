@@ -14,12 +14,8 @@ from sciprec.precision.compiled.addresses import address_of, call_at
 from sciprec.precision.compiled.disk_cache import kept
 from sciprec.precision.elementary.bits import (
     fast_two_sum,
-    scale,
-    to_integer,
-    to_number,
     two_product,
     two_sum,
-    ufp,
 )
 from sciprec.precision.elementary.trigonometric import FIRST_EXPONENT, REDUCTION, pi_bits
 from sciprec.precision.operations.operation import OPERATIONS
@@ -265,20 +261,6 @@ def require_special(name, arguments, wanted):
                 assert value == known or abs(value - known) <= BOUND * min(abs(known), 1e308), case
 
 
-def test_sinc_is_zero_at_every_other_integer():
-    """Where np.sinc has the sine of a rounded multiple of pi."""
-    x = np.array([0.0, -0.0, 1.0, -1.0, 2.0, 7.0, 2.0**24, -(2.0**60), math.inf, math.nan, 0.5])
-    wanted = np.array([1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, math.nan, math.nan, 2 / math.pi])
-    require_special("sinc", (x,), wanted)
-
-
-def test_gamma_keeps_its_sign_where_it_vanishes():
-    x = np.array([-171.5, -172.5, -173.5, -1001.25, -1002.25])
-    wanted = [1.0, -1.0, 1.0, 1.0, -1.0]
-    assert np.copysign(1.0, evaluate("gamma", x)).tolist() == wanted
-    assert np.sign(evaluate("gamma", x, narrow=True)).tolist() == wanted
-
-
 EXACT = {
     "exp": [(0.0, 1.0)],
     "exp2": [(10.0, 1024.0), (-3.0, 0.125)],
@@ -383,10 +365,3 @@ def test_error_free_building_blocks():
         exact_a, exact_b = gmpy2.mpfr(a), gmpy2.mpfr(b)
         assert gmpy2.mpfr(fast) + fast_low == exact_a + exact_b == gmpy2.mpfr(total) + total_low
         assert gmpy2.mpfr(product) + product_low == exact_a * exact_b
-
-
-def test_integers_and_powers_of_two():
-    run = njit(lambda k: (to_integer(to_number(k)), scale(1.0, k)))
-    for k in (-1074, -1022, -1, 0, 1, 52, 1023):
-        assert run(k) == (k, math.ldexp(1.0, k))
-    assert [ufp(x) for x in (1e-310, 5e-324, 1.9 * 2.0**-1022)] == [2.0**-1030, 5e-324, 2.0**-1022]

@@ -4,26 +4,14 @@ what they refuse. Their bits are looked at in the corpus.
 
 import inspect
 
-import numba
 import numpy as np
 import pytest
 
 from sciprec.precision import lift
 from sciprec.precision.library.table import LIBRARY
-from sciprec.precision.rewriting import symbols
 from sciprec.precision.rewriting.syntax import LiftError
-from tests.oracles.uncompiled import Uncompiled
-from tests.precision.comparison import assert_same, has_mode, numbers_of
+from tests.precision.comparison import has_mode, numbers_of
 from tests.precision.corpus import library, numbers
-
-
-def strided(x):
-    total, windows = 0.0, np.lib.stride_tricks.as_strided(x, (3, 2), (8, 8))
-    for i, j in numba.pndindex((3, 2)):
-        total += windows[i, j] * windows[i, 0]
-    for pair in np.lib.stride_tricks.sliding_window_view(x, 2):
-        total += pair[0] * pair[1]
-    return total * np.bincount(np.array([1, 1]), minlength=4)[1]
 
 
 def in_orders(x):
@@ -121,22 +109,12 @@ def beyond(x):
     return np.percentile(x, 101.0)
 
 
-def a_quarter(x):
-    return np.quantile(x, 0.25), np.nanquantile(x, 0.25)
-
-
 def to_three_tenths(x):
     return np.arange(x[0], x[1], x[2]), np.nanquantile(x[3:], 0.8)
 
 
 def unpaired(x):
     return np.interp(0.5, x, x[1:])
-
-
-def test_a_quantile_of_a_format_that_ends_below_a_hundred(lifted):
-    """The percentage 100 q is no number of the format."""
-    x = np.array([4.0, 1.0, 3.0, 2.0, 0.5])
-    assert lifted(a_quarter, "float:p=2,emin=-4,emax=4")(x) == (1.0, 1.0)
 
 
 def test_places_are_those_of_binary64_also_where_numbers_are_binary32():
@@ -202,37 +180,3 @@ def test_exceptions_name_the_lines_that_they_may_come_from():
     ]:  # fmt: skip
         with pytest.raises(ValueError, match=words):
             lifted(x, y)
-
-
-def test_sums_along_any_axis_are_in_numpys_order():
-    """Random shapes of one, two and four axes, of one, several and more than 128 terms."""
-    rng = np.random.default_rng(2026)
-    for dimensions, axes in ((1, (-1,)), (2, (0, -1)), (4, (-2, 3))):
-        for axis in axes:
-            along = Uncompiled(_along(axis))
-            for _ in range(3):
-                shape = rng.choice([1, 2, 3, 9], dimensions)
-                shape[rng.integers(dimensions)] = rng.choice([1, 8, 140])
-                x = numbers(int(rng.integers(1000)), *shape)
-                assert_same(along(x), (np.sum(x, axis=axis), np.cumsum(x, axis=axis)))
-
-
-def _along(axis):
-    def along(x):
-        return np.sum(x, axis=axis), np.cumsum(x, axis=axis)
-
-    return along
-
-
-def test_views_of_other_strides_are_numpys(lifted):
-    given = numbers(7, 9)
-    assert lifted(strided, "fp64")(given) == strided(given)
-    assert lifted(strided, "bf16")(given) != strided(given)
-
-
-def test_functions_left_to_numba_are_known_by_their_names():
-    """A generated module calls them as np.name."""
-    tricks = np.lib.stride_tricks
-    for function in (symbols.VIEWING | symbols.MOVING) - {sorted, set}:
-        own = tricks if function.__name__ in ("as_strided", "sliding_window_view") else np
-        assert getattr(own, function.__name__) is function

@@ -3,12 +3,10 @@
 arguments are given, and that fp64 is plain Numba.
 """
 
-import ast
 import functools
 import random
 import sys
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,9 +14,7 @@ from numba import njit
 
 import sciprec
 from sciprec.precision.formats.backend import resolve_backend
-from sciprec.precision.operations.operation import OPERATIONS, operation_called, operation_named
-from sciprec.precision.rewriting import rewrite
-from sciprec.precision.rewriting.syntax import nodes
+from sciprec.precision.operations.operation import OPERATIONS, operation_called
 from tests.oracles.exact import round_exact
 from tests.precision import foreign_kernels as foreign
 from tests.precision.by_numba import by_numba
@@ -85,13 +81,6 @@ def test_keyword_and_default_arguments():
         lifted(2.0, fctor=1.0)
 
 
-def test_sites_name_every_operation():
-    sites = sciprec.lift(foreign.horner, "fp16").sites
-    first = foreign.horner.__code__.co_firstlineno
-    found = {(s.function, s.line - first, s.operation) for s in sites}
-    assert ("horner", 3, "mul") in found and ("horner", 3, "add") in found
-
-
 def of_the_type(a):
     kind = np.finfo(a.dtype)
     return kind.eps, kind.resolution, kind.max, kind.tiny
@@ -114,39 +103,6 @@ def test_constants_that_the_compiler_knows_are_rounded_in_the_formats_direction(
     backend = resolve_backend(f"{name},round={rule}")
     expected = [round_exact(float(x), backend.storage) for x in of_the_type(np.ones(1))]
     assert_same(sciprec.lift(of_the_type, backend)(np.ones(1)), tuple(expected))
-
-
-def storing_by_other_names(x, same, rows, first, second):
-    def twice(v):
-        return v + v
-
-    x += 1.0
-    x[0] = twice(5.0)
-    other = np.asarray(same)
-    other[1] = twice(2.0)
-    for row in rows:
-        row[0] = twice(4.0)
-    for one in (first, second):
-        one[0] = twice(3.0)
-
-
-def storing_behind_a_comprehension(x, same, rows, first, second):
-    y = [v + 1.0 for v in same]
-    x += 1.0
-    x[0] = y[1]
-    for row in rows:
-        row[0] = y[0]
-
-
-@pytest.mark.parametrize("backend", ["fp64", "fp16", "fixed32"])
-@pytest.mark.parametrize("kernel", [storing_by_other_names, storing_behind_a_comprehension])
-def test_stores_beside_inner_functions_stay(kernel, backend):
-    """Numba drops those into arrays whose memory it does not know for an argument's."""
-    shapes = (3, 3, (2, 2), 2, 2)
-    found, expected = ([np.ones(shape) for shape in shapes] for _ in "ab")
-    kernel(*expected)
-    sciprec.lift(kernel, backend)(*found)
-    assert_same(found, expected)
 
 
 OTHER_NAMES = (
@@ -193,20 +149,6 @@ def test_random_stores_by_other_names_are_pythons(seed, tmp_path):
     assert_same(found, expected, source)
 
 
-def test_readonly_arrays():
-    x = np.random.default_rng(5).random((6, 8))
-    x.flags.writeable = False
-    lifted = sciprec.lift(foreign.halves, "fp16")
-    assert lifted(x[::2, 3], 0, 3) == lifted(x[::2, 3].copy(), 0, 3)
-
-
-def test_functions_made_by_functions_have_names_of_their_own():
-    """Compiled code from the disk cache is linked by name: what differs must differ in its name."""
-    rows = [row for row in OPERATIONS.values() if row.evaluate]
-    made = [f.py_func.__qualname__ for f in {f for row in rows for f in (row.narrow, row.directed)}]
-    assert len(made) == len(set(made))
-
-
 def test_operations_are_found_by_what_kernels_call(monkeypatch):
     """Also what a plugin brings, or puts in the place of another, after others were looked for."""
     for row in OPERATIONS.values():
@@ -217,30 +159,6 @@ def test_operations_are_found_by_what_kernels_call(monkeypatch):
     assert operation_called(np.exp) is other
     monkeypatch.setitem(OPERATIONS, "kept", replace(other, name="kept", called="np.sort"))
     assert operation_called(np.sort).name == "kept"
-
-
-@pytest.mark.parametrize(
-    ("text", "name"),
-    [("add", "add"), ("iadd", "add"), ("item", "item"), ("power(3)", "pow"),
-     ("ipower_of(-2)", "pow"), ("times(2.0)", "mul"), ("over(4)", "div"),
-     ("icontracting('subtract')", "subtract"), ("to_integer('trunc')", ""), ("call(2)", "")],
-)  # fmt: skip
-def test_operations_are_found_by_their_names_in_generated_modules(text, name):
-    assert operation_named(text).name == name
-
-
-def test_rows_of_operations_name_others_that_there_are():
-    for row in OPERATIONS.values():
-        assert {row.like, row.joins} <= OPERATIONS.keys() | {""}
-        assert hasattr(resolve_backend("fp64"), row.role or "compute")
-        assert not row.role or OPERATIONS[row.like].step
-
-
-def test_the_nodes_of_a_tree_are_those_that_python_finds():
-    for source in Path(rewrite.__file__).parent.glob("*.py"):
-        tree = ast.parse(source.read_text(encoding="utf-8"))
-        walked = [node for node in ast.walk(tree) if not isinstance(node, ast.expr_context)]
-        assert list(map(id, nodes(tree))) == list(map(id, walked))
 
 
 def extremes(x, low):
@@ -309,15 +227,6 @@ def flattened(result) -> list[np.ndarray]:
     if isinstance(result, tuple):
         return [x for item in result for x in flattened(item)]
     return [np.asarray(result)]
-
-
-def counted(x):
-    return np.sum(x > 0)
-
-
-def test_many_ones_are_counted():
-    """The sum of 5000 ones is 5000 in bf16 too, where a floating-point sum stops at 256."""
-    assert sciprec.lift(counted, "bf16")(np.ones(5000)) == 5000
 
 
 # ---- whose source -------------------------------------------------------------------------------

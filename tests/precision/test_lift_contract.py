@@ -226,26 +226,3 @@ def test_second_process_is_fast_and_never_stale(tmp_path):
     write_kernels(tmp_path, "3.5")
     *_, hits, edited = child(tmp_path, tmp_path / "cache")
     assert hits == 0 and edited != first
-
-
-FRESH = """
-import numba, numpy as np, sciprec
-from tests.precision.test_lift_contract import everywhere, spread
-x, out = np.linspace(0.1, 2.0, 200), np.zeros(200)
-lifted = sciprec.lift(spread, "mlu370")
-for count in (1, 2, 1):
-    numba.set_num_threads(min(count, numba.config.NUMBA_NUM_THREADS))
-    lifted(x, out)
-numba.set_num_threads(numba.config.NUMBA_NUM_THREADS)
-print(everywhere())
-"""
-
-
-@has_mode
-@pytest.mark.slow
-def test_threads_started_by_a_lifted_call_are_normal():
-    """Threads inherit the mode of the thread that starts them: it has to be the normal one."""
-    done = subprocess.run(
-        [sys.executable, "-c", FRESH], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    assert done.stdout.strip() == str([NORMAL])

@@ -104,28 +104,3 @@ def test_threads_call_parallel_kernels(layer):
     """workqueue ends a process whose threads call it at once."""
     given = {"NUMBA_THREADING_LAYER": layer, "NUMBA_NUM_THREADS": "2"}
     assert finishes(parallel_calls_from_threads, **given).split() == [layer]
-
-
-def of_rows(u, z, y):
-    for i in range(y.shape[0]):
-        for k in range(y.shape[1]):
-            y[i, k] = math.acosh(1.0 + math.exp(math.tanh(u[i])))
-            v = 0.1 - (y[i, k] - z[i])
-            y[i, k] = y[i, k] * z[i] - v
-
-
-def compiling_what_stays_the_same():
-    """What an inner loop computes of what it does not change: LLVM, asked whether it may do several
-    of its passes at once, looked at it along every way from its result to the arrays.
-    """
-    for backend in ("fp32", "mlu370", "float:p=40,round=rz"):
-        u, y = np.linspace(0.0, 1.0, 5, dtype=np.float32), np.zeros((5, 9), np.float32)
-        expected = np.zeros(y.shape, np.float32)
-        sciprec.lift(of_rows, backend)(u, u, y)
-        run_twin(of_rows, resolve_backend(backend), (u.copy(), u.copy(), expected))
-        assert np.array_equal(y, expected), backend
-
-
-@pytest.mark.slow
-def test_what_stays_the_same_in_a_loop_is_compiled_in_seconds(tmp_path):
-    finishes(compiling_what_stays_the_same, SCIPREC_CACHE_DIR=str(tmp_path))

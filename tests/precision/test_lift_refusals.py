@@ -16,7 +16,6 @@ import numpy as np
 import pytest
 import scipy.special
 from numba import guvectorize, objmode, prange, vectorize
-from numba.core import errors as numba_errors
 from numba.typed import List
 
 import sciprec
@@ -364,40 +363,6 @@ def test_arguments_are_refused(kernel, args, words):
         with pytest.raises(sciprec.LiftError, match=words) as caught:
             lifted(*args)
     assert "pipeline" not in str(caught.value) and "\n" not in str(caught.value)
-
-
-class Coloured:
-    """Numba's messages where colorama is installed."""
-
-    def __getattr__(self, name):
-        return lambda text: f"\x1b[1m\x1b[31m{text}\x1b[0m"
-
-
-@pytest.mark.parametrize(
-    ("kernel", "args", "words"),
-    [
-        (first, (X.astype(object),), r"\(s: 1-D array of object\): non-precise type"),
-        (missing, (X,), "kernel 'missing' .*line.*Unknown attribute 'nowhere'"),
-    ],
-    ids=lambda v: "",
-)
-def test_colours_of_numba_hide_no_reason(kernel, args, words, monkeypatch):
-    monkeypatch.setattr(numba_errors, "_termcolor_inst", Coloured())
-    with pytest.raises(sciprec.LiftError, match=words) as caught:
-        sciprec.lift(kernel, "fp32")(*args)
-    assert caught.value.args[0].isprintable()
-
-
-def test_tuples_in_tuples_are_no_names_of_a_parallel_loop():
-    """Numba itself ends with a TypeError about scalars."""
-
-    def scaled(x, y):
-        pair = ((3, 0.5), 2.0)
-        for i in prange(x.size):
-            y[i] = x[i] * pair[0][1] + pair[1]
-
-    with pytest.raises(sciprec.LiftError, match="'scaled' reads a tuple inside another one in a p"):
-        sciprec.lift(scaled, "bf16")(X, X.copy())
 
 
 # ---- the way out works: what the messages say, done ---------------------------------------------

@@ -13,7 +13,6 @@ from numba import float32, float64, int64
 from numba.experimental import jitclass
 
 import sciprec
-from sciprec.precision.rewriting.copies import copied
 
 ROOT = Path(__file__).parents[2]
 X = np.linspace(0.1, 3.0, 41)
@@ -49,17 +48,6 @@ def test_objects_are_changed_once():
     assert lifted.report().adaptations > 0
 
 
-@pytest.mark.slow
-def test_copies_of_objects_share_what_these_share():
-    parts = np.arange(3.0)
-    gauge = Gauge(0.25, parts)
-    one, (other,), own = copied((gauge, (gauge,), parts))
-    assert one is other and one is not gauge
-    own[1], one.level, one.count = 7.0, 2.0, 9
-    assert one.parts.tolist() == [0.0, 7.0, 2.0] and one.narrow == 0.5
-    assert gauge.parts.tolist() == [0.0, 1.0, 2.0] and (gauge.level, gauge.count) == (0.25, 3)
-
-
 def accumulated(x, out, factor=0.7):
     total = 0.0
     for i in range(x.size):
@@ -89,16 +77,6 @@ def test_a_pickled_kernel_goes_on_where_the_other_stands(backend, dumps):
         assert both(other) != first
     if backend == "fixed16":
         assert other.report() == lifted.report() and other.report().calls == 2
-
-
-def test_all_that_was_asked_for_is_pickled():
-    lifted = sciprec.lift(accumulated, "fixed16", ranges={"*": 1.0}, adapt=None)
-    first = both(lifted)
-    assert lifted.report().saturations > 0
-    other = pickle.loads(pickle.dumps(lifted))
-    assert other.report() == lifted.report() and both(other) == first
-    trusting = sciprec.lift(accumulated, "bf16", trust_inputs=True, path="software")
-    assert pickle.loads(pickle.dumps(trusting)).path == trusting.path
 
 
 def test_a_shadowed_kernel_is_pickled_by_value():
@@ -202,25 +180,6 @@ def test_arrays_deep_in_tuples_are_taken(other):
     np.testing.assert_array_equal(out.astype(float), 3.0 * X + 2.0 * X)
 
 
-def test_a_read_only_array_is_not_written():
-    out = foreign(np.zeros(X.size))
-    out.flags.writeable = False
-    with pytest.raises(sciprec.LiftError, match="readonly array"):
-        sciprec.lift(accumulated, "fp64")(X, out)
-
-
-def test_what_was_written_before_an_exception_is_there():
-    def failing(x):
-        x[0] = 7.0
-        if x[1] > 0.0:
-            raise ValueError("positive")
-
-    x = foreign(np.ones(2))
-    with pytest.raises(ValueError, match="positive"):
-        sciprec.lift(failing, "fp64")(x)
-    assert x[0] == 7.0
-
-
 def shifted(x, y):
     for i in range(y.size):
         y[i] += x[i]
@@ -233,19 +192,3 @@ def test_arguments_that_share_memory_share_it_in_the_kernel():
     assert (native == other).all() and native[-1] == 28.0
     with pytest.raises(sciprec.LiftError, match="share memory.*not all of it.*byte order"):
         sciprec.lift(shifted, "fp64")(other[:-1], other.view(float)[1:])
-
-
-TABLE = np.array([0.5, 0.25], ">f8")
-
-
-def by_table(x):
-    return x * TABLE[0] + TABLE[1]
-
-
-def test_constants_and_profiles():
-    assert sciprec.lift(by_table, "fp64")(2.0) == 1.25
-    lifted = sciprec.lift(accumulated, "fp64")
-    x, out = foreign(X), foreign(np.zeros(X.size))
-    found = lifted.profile(x, out)
-    assert found.operations == lifted.profile(X, np.zeros(X.size)).operations
-    assert not out.any()

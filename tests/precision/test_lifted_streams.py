@@ -4,21 +4,18 @@ import copy
 import pickle
 import threading
 import time
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from multiprocessing import get_context
 
-import dask
 import numpy as np
 import pytest
-from numba import float64, prange, vectorize
+from numba import prange
 
 import sciprec
 from sciprec.foundation.errors import InputError
 from sciprec.precision import resolve_backend
 from sciprec.precision.operations.keys import STREAMS, entry_key, entry_words
 from tests.oracles import random_bits
-from tests.oracles.uncompiled import run_random
 
 SR, NOISE = "bf16,round=sr", "mlu370-noise"
 TASKS = np.linspace(0.1, 2.0, 64)
@@ -44,11 +41,6 @@ def in_parallel(x, out):
         out[i] = 0.3 * x + i
         total += out[i]
     return total
-
-
-@vectorize([float64(float64, float64)])
-def mean(x, y):
-    return 0.5 * x + 0.5 * y
 
 
 def answers(call, x=TASKS):
@@ -101,16 +93,6 @@ def test_calls_of_streams_share_no_word_at_the_entry():
         assert entry_key(entry_words(seed, 7), 2) == random_bits.entry(seed, 2, 7)
 
 
-def test_bits_are_those_of_the_documented_address():
-    for seed in (3, 3 + (5 << 32), 2**63, -1):
-        stream = sciprec.lift(stored, "float:p=8,round=sr", seed=seed).stream(11)
-        for _ in range(2):
-            found, expected = np.zeros(30), np.zeros(30)
-            total = stream(0.7, found)
-            assert total == run_random(stream, (0.7, expected))
-            np.testing.assert_array_equal(found, expected)
-
-
 def test_a_stream_is_copied_and_pickled_as_it_stands():
     stream = sciprec.lift(decayed, SR, seed=2).stream(5)
     assert "stream 5 of its random bits" in repr(stream)
@@ -122,29 +104,6 @@ def test_a_stream_is_copied_and_pickled_as_it_stands():
     stream.rewind()
     bound = partial(stream, x=0.3)
     assert [bound() for _ in range(33)] == before + after
-
-
-@pytest.mark.slow
-def test_streams_in_processes_and_in_dask():
-    lifted = sciprec.lift(decayed, SR, seed=6)
-    alone = [lifted.stream(n)(x) for n, x in enumerate(TASKS[:8])]
-    tasks = [dask.delayed(lifted.stream(n))(x) for n, x in enumerate(TASKS[:8])]
-    assert list(dask.compute(*tasks, scheduler="threads")) == alone
-    with ProcessPoolExecutor(2, get_context("spawn")) as pool:
-        given = [lifted.stream(n) for n in range(8)]
-        assert list(pool.map(_called, given, TASKS[:8])) == alone
-
-
-def _called(kernel, x):
-    return kernel(x)
-
-
-def test_streams_of_ufuncs():
-    lifted = sciprec.lift(mean, SR, seed=1)
-    x = np.linspace(0.0, 1.0, 50)
-    alone = [lifted.stream(n)(x, 0.3).tobytes() for n in range(16)]
-    assert answers(lambda n, _: lifted.stream(n)(x, 0.3).tobytes(), x[:16]) == alone
-    assert len(set(alone)) == 16
 
 
 @pytest.mark.parametrize(
@@ -175,16 +134,6 @@ def test_streams_of_streams_and_inside_kernels_are_refused():
         outer(lifted.stream(1), 0.3)
     one, other = outer.stream(1), outer.stream(1)
     assert [one(lifted, 0.3) for _ in range(20)] == [other(decayed, 0.3) for _ in range(20)]
-
-
-def test_plain_calls_from_a_second_thread_are_warned_of_once():
-    lifted = sciprec.lift(decayed, SR)
-    lifted(0.3)
-    words = r"'decayed' in 'bfloat16.*call lifted.stream\(n\)"
-    with pytest.warns(RuntimeWarning, match=words) as told:
-        answers(lambda n, x: lifted(x))
-    assert len(told) == 1 and "sciprec" not in told[0].filename
-    lifted(0.3)
 
 
 def test_streams_are_warned_of_where_calls_overlap():
@@ -260,16 +209,6 @@ def test_a_copy_of_a_frozen_kernel_is_frozen(adapt):
         assert (other.report().adaptations > 0) == (adapt is not None)
 
 
-def test_ranges_and_ufuncs_can_be_frozen():
-    sciprec.lift(decayed, "fixed32", ranges=4.0).freeze()
-    lifted, x = sciprec.lift(mean, "fixed32"), np.linspace(0.0, 1.0, 9)
-    lifted(x, x)
-    lifted.freeze()
-    assert lifted(100.0 * x, x).max() < 5.0
-    lifted.unfreeze()
-    assert lifted(100.0 * x, x).max() > 50.0
-
-
 @pytest.mark.parametrize("backend", ["fp32", SR])
 def test_floats_have_nothing_to_freeze(backend):
     lifted = sciprec.lift(decayed, backend)
@@ -320,15 +259,3 @@ def test_units_are_warned_of_however_threads_meet(how):
         (one.submit(lifted, 2.0).result if how == "found there" else partial(lifted, 2.0))()
         with pytest.raises(RuntimeWarning, match="freeze"):
             other.submit(lifted, 1.0 if how == "found there" else 100.0).result()
-
-
-@pytest.mark.parametrize("where", ["here", "in one thread"])
-def test_one_thread_is_not_warned(where):
-    lifted = sciprec.lift(decayed, "fixed32")
-    if where == "here":
-        assert len({lifted(x) for x in 10.0 ** np.arange(6)}) == 6
-        frozen()
-    else:
-        with ThreadPoolExecutor(1) as pool:
-            assert len(set(pool.map(lifted, 10.0 ** np.arange(6)))) == 6
-    assert lifted.report().adaptations > 0

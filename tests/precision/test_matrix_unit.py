@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from sciprec.arrays.matrix_unit import multiplying
-from sciprec.arrays.matrix_unit.multiplying import compiled_for, unit_product
+from sciprec.arrays.matrix_unit.multiplying import unit_product
 from sciprec.arrays.matrix_unit.slicing import pairs_of, slice_bound, sliced
 from sciprec.arrays.matrix_unit.unit_table import UnitTable, pruned_to_two
 from sciprec.foundation.errors import InputError
@@ -156,41 +156,6 @@ def test_slices_are_within_their_bound(bits, slices):
         assert bound * units <= 2 * (slices + 3) * inner * largest / 2 ** (q * slices)
 
 
-def test_pairs_are_all_that_count():
-    for slices in range(1, 9):
-        pairs = pairs_of(slices)
-        assert len(set(pairs)) == len(pairs) == MatrixUnit("int8", "int8", slices=slices).products
-        assert all(i + j < slices for i, j in pairs) and pairs[-1] == (0, 0)
-    assert [MatrixUnit("int8", "int8", slices=n).products for n in (2, 3, 4, 7)] == [3, 6, 10, 28]
-
-
-def test_a_million_integers_are_right():
-    """By products of matrices in binary64, which holds each sum."""
-    rng, rows = np.random.default_rng(0), np.full(50, 32)
-    multiply, out = compiled_for("int32"), np.zeros((50, 64, 128), np.int32)
-    for end in (128, 8):
-        field = rng.integers(-128, 128, (50, 32, 64), dtype=np.int32)
-        table = rng.integers(-end, end, (50, 32, 128), dtype=np.int8)
-        multiply(field, rows, out, table)
-        exact = field.swapaxes(1, 2).astype(float) @ table.astype(float)
-        np.testing.assert_array_equal(out, exact)
-
-
-def test_no_column_depends_on_those_beside_it():
-    rng = np.random.default_rng(5)
-    field = rng.normal(size=(2, 16, 6))
-    for text in (
-        "table=int8,field=int8",
-        "table=int8,field=int8,slices=3,scale=tensor",
-        "table=fp16,field=bf16,scale=tensor",
-        "table=int4,field=fp16,scale=group",
-    ):
-        table = UnitTable.of(rng.normal(size=(2, 16, 16)), resolve_matrix_unit(text), "columns")
-        whole = unit_product(table, field)
-        for some in ([3], [5, 0], [4, 3, 2, 1, 0]):
-            np.testing.assert_array_equal(unit_product(table, field[:, :, some]), whole[:, :, some])
-
-
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 @pytest.mark.parametrize("text", ["table=int8,field=int8", "table=int8,field=int8,slices=2",
                                   "table=fp16,field=fp16", "table=int4,field=e4m3fn"])  # fmt: skip
@@ -208,19 +173,6 @@ def test_text_and_keys_are_one_unit():
     other_way = resolve_matrix_unit("matrix:field=fp16,table=int8")
     assert other_way.text == "matrix:table=int8,field=fp16"
     assert resolve_matrix_unit("matrix:table=int8,field=int8,scale=0.5").scale == 0.5
-
-
-def test_bytes_of_a_table():
-    matrices = np.random.default_rng(0).normal(size=(2, 16, 24))
-    size = {
-        "table=fp16,field=fp16": 768 * 2, "table=int8,field=fp16": 768 + 4 * 32,
-        "table=int4,field=fp16,scale=tensor": 384 + 4,
-        "table=int4,field=fp16,scale=group": 384 + 4 * 32 * 3,
-        "table=fp16,field=fp16,sparsity=2:4": 768 + 96,
-        "table=int8,field=int8,slices=3": 3 * 768 + 4 * 32,
-    }  # fmt: skip
-    for text, wanted in size.items():
-        assert UnitTable.of(matrices, resolve_matrix_unit(text), "rows").bytes == wanted, text
 
 
 @pytest.mark.parametrize("along", ["rows", "columns"])
@@ -242,20 +194,6 @@ def test_bytes_are_of_numbers_and_scales_that_are_there(along):
         assert table.bytes == there.sum() + 4 * len(scales), scale
     bare = UnitTable.of(matrices, MatrixUnit("fp16", "fp16"), along, there)
     assert bare.bytes == 2 * there.sum()
-
-
-def test_errors_of_a_table_are_those_of_its_numbers():
-    matrices = np.random.default_rng(0).normal(size=(2, 16, 24))
-    for clip, prune in ((1.0, 0.0), (0.7, 0.0), (1.0, 0.3)):
-        unit = MatrixUnit("int8", "fp16", clip=clip, prune=prune)
-        table = UnitTable.of(matrices, unit, "rows")
-        error = np.linalg.norm(table.values() - matrices) / np.linalg.norm(matrices)
-        assert table.error == pytest.approx(error)
-        oracle = Oracle(unit, matrices.tolist(), "rows")
-        for b, k, n in [(0, 0, 0), (1, 7, 3), (1, 15, 23)]:
-            (number,), scale = oracle.stored(b, k, n)
-            assert table.values()[b, k, n] == float(number) * float(scale)
-    assert UnitTable.of(matrices, MatrixUnit("int8", "fp16"), "rows").error < 0.01
 
 
 @pytest.mark.parametrize(
@@ -314,17 +252,6 @@ def test_units_that_are_refused(text, words):
 def test_tables_that_are_refused(text, matrices, words):
     with pytest.raises(InputError, match=words):
         UnitTable.of(matrices, resolve_matrix_unit(text), "rows")
-
-
-def test_a_scale_given_as_a_number_is_that_of_binary32():
-    """Where units keep four bytes of it; 0.1 once stayed in binary64."""
-    matrices = np.random.default_rng(0).uniform(-12, 12, (1, 8, 8))
-    values = UnitTable.of(matrices, MatrixUnit("int8", "fp16", scale=0.1), "rows").values()
-    integers = np.rint(matrices / float(np.float32(0.1)))
-    np.testing.assert_array_equal(values, integers * float(np.float32(0.1)))
-    for scale in (1e-46, 1e39):
-        with pytest.raises(InputError, match="a number above 0 that binary32 has room for"):
-            MatrixUnit("int8", "fp16", scale=scale)
 
 
 def test_the_scale_that_is_advised_is_taken():

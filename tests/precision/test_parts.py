@@ -28,7 +28,6 @@ from sciprec.precision.compiled.lowering import Lowered
 from sciprec.precision.compiled.undisturbed import undisturbed
 from sciprec.precision.elementary.logarithm import log
 from sciprec.precision.rounding.mode import has_feature
-from tests.precision import foreign_kernels as foreign
 from tests.precision.processes import ROOT, started
 
 
@@ -53,22 +52,6 @@ def outermost(x, out):
 
 def called_once(x, out):
     outermost(x, out)
-
-
-def test_a_chain_of_calls_is_optimised_once(monkeypatch, tmp_path):
-    """The kernel, what it calls and the entry are one piece of machine code."""
-    monkeypatch.setenv("SCIPREC_CACHE_DIR", str(tmp_path))
-    made = []
-    optimise = CPUCodeLibrary._optimize_final_module
-    monkeypatch.setattr(
-        CPUCodeLibrary,
-        "_optimize_final_module",
-        lambda library: (made.append(library.name), optimise(library)),
-    )
-    x, out = np.array([1.0, 3.0]), np.zeros(2)
-    sciprec.lift(called_once, "fp64")(x, out)
-    assert out.tolist() == [1.0, 4.0]
-    assert [name for name in made if name.startswith("sp_")] == ["sp_entry"]
 
 
 def in_new_arrays(x):
@@ -139,15 +122,6 @@ def test_parts_that_read_pythons_objects_find_them(monkeypatch, tmp_path, capfd)
         assert capfd.readouterr().out == "taken: 2.5\n"
     run = "from tests.precision.test_parts import *; print(sciprec.lift(called_twice, 'bf16')(1.0))"
     assert started(run) == "taken: 1.0\ntaken: 2.0\n6.0\n"
-
-
-def test_errors_of_inner_functions_reach_the_caller():
-    """Who cannot call these from Python."""
-    lifted = sciprec.lift(outermost, "fp64")
-    with pytest.raises(ValueError, match="negative"):
-        lifted(np.array([1.0, -3.0]), np.zeros(2))
-    with pytest.raises(TypeError, match=r"'sp_k_outermost' is called by compiled functions only"):
-        lifted.inner(np.zeros(2), np.zeros(2))
 
 
 def refused_by_numba(x):
@@ -330,14 +304,3 @@ def test_vectors_are_as_wide_as_the_processor_does_at_full_speed(tmp_path, monke
     assert ("zmm" in codes[0]) == has_feature("avx512f")
     if binding.get_host_cpu_name() in ("sapphirerapids", "emeraldrapids", "graniterapids"):
         assert "zmm" not in codes[1]
-
-
-@pytest.mark.slow
-def test_functions_as_arguments_are_compiled_in_each_process(tmp_path):
-    """Two processes, one cache: code for a function that was given means nothing to the second."""
-    command = (
-        "import sciprec; from tests.precision import foreign_kernels as foreign; "
-        "print(sciprec.lift(foreign.heun, 'fp64')(foreign.decay, 1.0, 0.0, 0.125, 8))"
-    )
-    said = [started(command, SCIPREC_CACHE_DIR=tmp_path) for _ in range(2)]
-    assert said[0] == said[1] == f"{foreign.heun(foreign.decay, 1.0, 0.0, 0.125, 8)}\n"

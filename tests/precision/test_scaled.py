@@ -11,7 +11,6 @@ from sciprec.instruments.assigning import scaled_in_format
 from sciprec.instruments.assigning.scaled import largest_of, scalable, spread_of
 from sciprec.instruments.assigning.scaling import (
     scale_exponent,
-    shifted,
     with_scaling,
     within_reach,
 )
@@ -25,11 +24,6 @@ def mixed(x, y, z, w, out):
         out[i] = (x[i] * y[i] + z[i]) / w[i] - 0.7
 
 
-def weighted(a, b, x, y, out):
-    for i in range(out.size):
-        out[i] = a[i] * x[i] + b[i] * y[i]
-
-
 def numbers(random, arithmetic, size, spread):
     """Numbers of the significand of an arithmetic, of exponents from -spread to spread."""
     bits = arithmetic.format.significand_bits
@@ -40,51 +34,6 @@ def numbers(random, arithmetic, size, spread):
 
 def same(one, other):
     np.testing.assert_array_equal(np.asarray(one) + 0.0, np.asarray(other) + 0.0)
-
-
-def test_where_terms_are_linear_a_scale_is_a_factor():
-    """The oracle is NumPy's own half precision: multiplied by 2^k, computed, divided."""
-    random, kernel = np.random.default_rng(7), scalable(weighted)
-    arithmetic = resolve_backend("fp16").compute
-    for k in (-30, -7, 0, 3, 24):
-        words = random.integers(0, 0x7C00, (4, 3000)).astype(np.uint16)
-        signs = random.integers(0, 2, words.shape).astype(np.uint16) << 15
-        a, b, x, y = (words | signs).view(np.float16)
-        out = np.zeros(3000)
-        args = [v.astype(float) for v in (a, b)] + [np.ldexp(v.astype(float), -k) for v in (x, y)]
-        kernel.run(kernel.table(arithmetic, [k] * len(kernel.rows)), *args, out)
-        with np.errstate(all="ignore"):
-            made = a * x + b * y
-        same(np.ldexp(out, k), made.astype(float))
-        assert np.isinf(made).any() and (np.abs(made) < 2.0**-14).any()
-
-
-def test_a_scale_changes_no_bit_where_nothing_is_clipped():
-    random, kernel = np.random.default_rng(11), scalable(mixed)
-    arithmetic = resolve_backend("bf16").compute
-    args = [numbers(random, arithmetic, 500, 6) for _ in range(4)]
-    plain, scaled = np.zeros(500), np.zeros(500)
-    lift(mixed, "bf16", trust_inputs=True)(*args, plain)
-    for k in (-40, 0, 40):
-        kernel.run(kernel.table(arithmetic, [k] * 4), *args, scaled)
-        same(plain, scaled)
-
-
-def test_a_middle_of_the_smallest_numbers_is_moved_by_what_is_far_smaller():
-    """Binary64 would lose it, and round the middle to even."""
-    kernel, arithmetic = scalable(mixed), resolve_backend("fp16").compute
-    one, out, short = np.ones(1), np.zeros(1), np.zeros(1, np.float32)
-    sites = [kernel.program.sites[row.site].operation for row in kernel.rows]
-    k = [90 * (operation == "mul") for operation in sites]
-    seven = float(np.float16(0.7))
-    for tiny, middle, made in ((1.0, 1.0, 1.0), (-1.0, 1.0, 0.0), (1.0, 3.0, 2.0), (-1.0, 3.0, 1.0),
-                               (1.0, -1.0, 0.0), (0.0, 1.0, 0.0), (0.0, 3.0, 2.0)):  # fmt: skip
-        args = 2.0**-90 * tiny * one, one, 2.0**-25 * middle * one, 2.0**-24 * one
-        kernel.run(kernel.table(arithmetic, k), *args, out)
-        kernel.in_format(arithmetic).run(
-            scaled_in_format.table(k), *(x.astype(np.float32) for x in args), short
-        )
-        assert out[0] == short[0] == float(np.float16(made - seven))
 
 
 def test_notes_hold_what_is_made_without_a_range():
@@ -124,32 +73,6 @@ def test_scales_are_within_reach_of_the_arithmetic():
         with_scaling(backend, "static", {"advection": 2.0**most})
     with pytest.raises(InputError, match="'advection' is .*; accepted: powers of two from 2.-100"):
         with_scaling("fp16", "static", {"advection": 2.0**101})
-
-
-def pairwise(x, y, out):
-    for i in range(x.size):
-        out[i] = x[i] + y[i]
-
-
-@pytest.mark.parametrize("backend", ["fp16", "e4m3fn", "float:p=11,emin=-3,emax=4"])
-def test_sums_of_places_are_rounded_once(backend):
-    """What is added is on finer grids than that of the sum's place, up to far below it."""
-    random, arithmetic = np.random.default_rng(3), resolve_backend(backend).compute
-    fmt, size = arithmetic.format, 400
-    grid = fmt.emin - fmt.significand_bits + 1
-    for k in (-9, 0, 5):
-        halves = random.integers(-(2**fmt.significand_bits) + 1, 2**fmt.significand_bits, size)
-        x = np.ldexp(halves.astype(float), grid - 1 - k)
-        y = numbers(random, arithmetic, size, 1) * np.ldexp(1.0, random.integers(-60, 4, size))
-        y = np.ldexp(y, grid - k) * random.integers(0, 2, size)
-        if k:
-            x, y = y, x
-        out = np.zeros(size, np.float32)
-        given = x.astype(np.float32), y.astype(np.float32)
-        np.testing.assert_array_equal(given, (x, y))
-        scalable(pairwise).in_format(arithmetic).run(scaled_in_format.table([k]), *given, out)
-        own = shifted(arithmetic, k)
-        same(out, [round_exact(sum(map(Fraction, pair)), own) for pair in zip(x, y, strict=True)])
 
 
 def weighted_steps(x, weights, step, many, out):
@@ -209,11 +132,6 @@ def test_what_has_no_scales_is_refused(name, said):
 def test_what_means_something_else_in_a_name_is_no_stage(stage):
     with pytest.raises(InputError, match=r"unknown stage .* among scales; give stages that `scipr"):
         with_scaling("fp16", "static", {stage: 2.0})
-
-
-def test_powers_of_two_of_any_type_are_scales():
-    for two in (2, 2.0, np.float32(2), np.int8(2), np.float64(2), Fraction(2)):
-        assert with_scaling("fp16", "static", {"a": two}, two).scaling.given == (("a", 1),)
 
 
 def test_every_name_is_refused_or_means_what_it_says():

@@ -253,33 +253,6 @@ def test_parallel_and_recursive_kernels_share_nothing():
             assert np.array_equal(call(kernel, name), wanted), name
 
 
-def applied(x, out, function):
-    for i in range(x.size):
-        out[i] = function(x[i])
-
-
-@njit(parallel=True)
-def applied_apart(x, out, function):
-    for i in prange(x.size):
-        out[i] = function(x[i])
-
-
-def a_tenth(x):
-    return 0.1 * x
-
-
-@pytest.mark.slow
-def test_functions_as_arguments_compute_by_themselves():
-    """Of a kernel that is one with its entry, and of one that is not."""
-    x = np.linspace(0.1, 1.0, 5)
-    for kernel, name in ((applied, "bf16"), (applied, "mlu370"), (applied_apart, "mlu370")):
-        tenth = float(sciprec.quantize(np.array(0.1), name))
-        wanted = sciprec.quantize(tenth * sciprec.quantize(x, name), name)
-        out = np.zeros(5)
-        sciprec.lift(kernel, name)(x, out, a_tenth)
-        assert np.array_equal(out, wanted), (name, kernel)
-
-
 def test_what_names_stand_for_tells_parts_apart():
     """Tables, numbers, arithmetics, variants of a program: the text of the kernel is the same."""
     x, one = np.linspace(0.1, 1.0, 5), np.ones(5)
@@ -309,18 +282,6 @@ def test_a_count_that_begins_with_a_literal_compiles_a_kernel_once(tmp_path, mon
     names = compiled_by(lambda: call(counting))
     assert names.count("sp_k_put") == 1
     assert np.array_equal(call(counting, "fp64")[:3] > 0, [True] * 3)
-
-
-def test_a_literal_that_is_an_index_of_a_tuple_stays_one():
-    def chosen(x, out):
-        place = 0
-        values = (x, 1.5)
-        first = values[place]
-        while place < 3:
-            put(first, place, out)
-            place += 1
-
-    assert np.array_equal(call(chosen, "fp64")[:3] > 0, [True] * 3)
 
 
 PROCESS = """

@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sciprec import tune
 from sciprec.arrays.metrics import metric_of
 from sciprec.precision import resolve_backend
 from sciprec.tools.tune.formats import formats_of
@@ -18,7 +17,6 @@ from tests.random_kernels.values import values_of
 from tests.tuning.by_profile import counted_call
 
 X = np.random.default_rng(0).uniform(0.5, 1.5, 16)
-POWERS = (2, 3, 7, 8, -1, -2, -5)
 
 
 def searched(source, folder: Path, *more):
@@ -34,49 +32,6 @@ def problem_of(lines, folder: Path):
     body = "".join(f"    out[{n}] = {line}\n" for n, line in enumerate(lines))
     source = f"import math\nimport numpy as np\n\n\ndef kernel(x, y, k, out):\n{body}"
     return searched(source, folder, 3, np.zeros(len(lines)))
-
-
-def runs_of(lines, folder: Path):
-    """How often each line computes, by its number from 0."""
-    problem = problem_of(lines, folder)
-    first = problem.kernel.__code__.co_firstlineno + 1
-    found = {group.place.line - first: group.runs for group in problem.groups}
-    return [found.get(n, 0) for n in range(len(lines))]
-
-
-def test_whole_powers_count_their_products(tmp_path):
-    """By repeated squaring: a square for every further bit, a product for every further one."""
-    lines = [f"x[{n}] ** {n}" for n in POWERS]
-    known = [n.bit_length() - 1 + abs(n).bit_count() - 1 + (n < 0) for n in POWERS]
-    assert runs_of(lines, tmp_path) == known
-
-
-def test_sums_of_arrays_count_their_additions(tmp_path):
-    lines = ("np.sum(x)", "x.sum()", "np.mean(x)", "np.sum(x * y)", "np.dot(x, y)", "x[0] * y[0]")
-    assert runs_of(lines, tmp_path) == [15, 15, 16, 31, 32, 1]
-
-
-def test_statements_that_change_arrays_count_an_operation_an_element(tmp_path):
-    """In loops of several threads, too."""
-    source = (
-        "import math\nfrom numba import prange\n\n\ndef kernel(x, y):\n    y -= x\n"
-        "    y *= math.sqrt(2.0 * x[0])\n    for i in prange(x.size):\n        y[i] += 0.1\n"
-        "        y[i] /= x[i] + 0.5\n"
-    )
-    problem = searched(source, tmp_path)
-    found = {group.place.source: group.runs for group in problem.groups}
-    assert list(found.values()) == [16, 18, 16, 32]
-
-
-def test_sums_of_products_count_apart_from_the_products(tmp_path):
-    source = (
-        "from sciprec.precision.operations.reduce import accumulate, product\n\n\n"
-        "def kernel(x, y):\n    s = 0.0\n    for i in range(x.size):\n"
-        "        p = product(x[i], y[i])\n        if i > 5:\n            s = accumulate(s, p)\n"
-        "    return s\n"
-    )
-    problem = searched(source, tmp_path)
-    assert [group.runs for group in problem.groups] == [16, 10]
 
 
 SEEDS = (4, 12)
@@ -99,18 +54,6 @@ def test_random_kernels_count_what_a_profile_of_theirs_does(tmp_path):
                 assert found[place] == known[place], (seed, place)
                 compared += 1
     assert compared > 2 * len(SEEDS)
-
-
-def test_a_line_with_a_sum_or_a_power_is_narrowed():
-    def spread(x):
-        total = np.sum(x)
-        mean = total / x.size
-        return (x[0] - mean) ** 2
-
-    found = tune(spread, (X,), tolerance=0.5, formats=("fp64", "bf16"))
-    first = spread.__code__.co_firstlineno
-    assert dict(found.assignment) == dict.fromkeys(range(first + 1, first + 4), "bf16")
-    assert found.cost == 0.25
 
 
 FEW = ("x[1] ** 5", "np.sum(x)", "x[2] ** k", "max(x[0], y[0])")

@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 
-from sciprec import Assignment, InputError, lift, study, trace, tune
+from sciprec import Assignment, InputError, lift, trace, tune
 from sciprec.instruments.assigning.configured import Configured
 from sciprec.instruments.assigning.matching import Matching
 from sciprec.instruments.assigning.rows import layout_of
@@ -55,11 +55,6 @@ def test_formats_that_break_whole_are_told():
     whole = {t.label: t.error for t in found.pareto if t.label in found.formats}
     assert whole == {"fp32": math.inf, "fp64": 0.0}
     assert "loads, arguments and comparisons as they are" in str(found)
-
-
-def test_a_study_says_the_same(tmp_path, blank_figures):
-    made = study(limited, NEAR, backends=["fp32"], tolerance=1e-2, out=tmp_path)
-    assert any("fp32" in str(row) and "finite" in str(row) for row in made.table)
 
 
 def test_a_search_of_everything_leaves_wide_what_decides():

@@ -7,7 +7,6 @@ import pytest
 
 from sciprec import InputError, lift, tune
 from sciprec.arrays.metrics import METRICS, metric_of
-from sciprec.precision import resolve_backend
 from sciprec.tools.trace.models.traces import Results
 from sciprec.tools.tune.formats import formats_of
 from sciprec.tools.tune.metrics import error_of
@@ -88,11 +87,6 @@ def test_what_is_no_error_of_a_metric_is_refused(error):
         tune(of_arrays, (GOOD, np.zeros(1)), tolerance=1e-2, metric=lambda found, truth: error)
 
 
-def test_a_kernel_without_operations_is_run():
-    found = tune(of_nothing, (GOOD, np.zeros(1)), tolerance=1e-2)
-    assert found.good and found.error == 0.0 and found.runs == 1 and not found.assignment
-
-
 def test_numbers_that_are_not_finite_have_to_be_the_same():
     metric, truth = METRICS["relative_max"], np.array([1.0, math.inf, math.nan])
     for found, error in (
@@ -148,16 +142,3 @@ def test_a_search_starts_from_a_format_whose_range_suffices(formats):
     assert np.array_equal(*given)
     small = tune(over_three, (GOOD,), tolerance=0.1, formats=formats)
     assert small.good and small.assignment.default == "fp16"
-
-
-def test_a_refusal_names_every_format_that_misses():
-    with pytest.raises(InputError, match=r"error of inf with 'fp16' everywhere.*\(0.*with 'bf16'"):
-        tune(over_three, (GOOD * 1e6,), tolerance=1e-9, formats=("bf16", "fp16"))
-
-
-def test_formats_may_be_backends():
-    found = tune(over_three, (GOOD,), tolerance=0.1, formats=[resolve_backend("fp32"), "bf16"])
-    assert found.formats == ("fp32", "bf16")
-    for wrong in ([5, "bf16"], [None], []):
-        with pytest.raises(InputError, match="^formats are?|^formats is"):
-            tune(over_three, (GOOD,), tolerance=0.1, formats=wrong)

@@ -5,7 +5,6 @@ import json
 import math
 import os
 import shutil
-from copy import deepcopy
 from pathlib import Path
 
 import numpy as np
@@ -15,15 +14,11 @@ import xarray as xr
 import sciprec
 from sciprec import InputError, compare, lift, tune
 from sciprec.arrays.metrics import METRICS, metric_of
-from sciprec.precision import resolve_backend
 from sciprec.tools.tune.formats import formats_of, stored_bits
 from sciprec.tools.tune.kernel_problem import KernelProblem
 from sciprec.tools.tune.problem import TuningProblem
 from sciprec.tools.tune.search import cheapest
-from tests.random_kernels.generator import random_case
 from tests.random_kernels.trials import kernel_in
-from tests.random_kernels.trials import kernel_of as kernel_of_case
-from tests.random_kernels.values import values_of
 from tests.tuning.closed_form import closed_form_then_trimmed
 from tests.tuning.fpbench import KERNELS, inputs_of
 from tests.tuning.straight_lines import inputs_of as inputs_of_lines
@@ -241,19 +236,6 @@ def test_metrics_are_what_they_say():
     assert METRICS["max_relative"](found, truth) == math.inf
 
 
-@pytest.mark.slow
-def test_a_random_kernel_is_tuned_and_its_arguments_left(tmp_path, seed=17):
-    case = random_case(seed)
-    kernel = kernel_of_case(case, tmp_path)
-    args = tuple(values_of(case.arguments, resolve_backend("fp16"), seed, 0, False))
-    before = deepcopy(args)
-    found = tune(kernel, args, tolerance=1e-2)
-    assert found.good and found.error <= 1e-2
-    found.apply()(*deepcopy(args))
-    for given, kept in zip(args, before, strict=True):
-        assert np.array_equal(given, kept, equal_nan=np.asarray(kept).dtype.kind == "f")
-
-
 def test_an_interrupted_search_goes_on(monkeypatch, kept_folder):
     whole = tune(mean_of, ARGS, tolerance=1e-3, by="operation")
     (path,) = kept_folder.glob("*.jsonl")
@@ -310,17 +292,6 @@ def test_a_kernel_is_compiled_once_for_all_choices(after, times, monkeypatch, tm
     assert len(entries) == times + 5 and found.runs > 10
 
 
-def test_nothing_to_compute_costs_what_it_did():
-    def total(x):
-        s = 0.0
-        for v in x:
-            s += v
-        return s
-
-    found = tune(total, (np.zeros(0),), tolerance=1e-3)
-    assert found.cost == 1.0 and found.good and not found.assignment
-
-
 REFUSED = [
     ({"tolerance": 1e-9, "formats": ("fp32", "bf16")}, "'fp32' everywhere, above the limit"),
     ({"tolerance": -1.0}, "a number above zero"),
@@ -371,11 +342,6 @@ def test_the_command_writes_a_page_and_an_assignment(tmp_path, call):
     assert status == 2 and "above the limit" in said
     status, _, said = call("tune", kernel, *given, "--html", tmp_path / "no" / "t.html")
     assert status == 2 and "its folder does not exist" in said
-
-
-def test_the_earlier_name_of_a_metric_is_taken_with_a_warning():
-    with pytest.warns(FutureWarning, match="metric 'max' is called 'relative_max'"):
-        assert metric_of("max") == metric_of("relative_max")
 
 
 def test_the_older_name_of_by_works_with_a_warning():
