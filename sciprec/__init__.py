@@ -127,16 +127,16 @@ if not TYPE_CHECKING:  # a checker knows the names above, and no others
 
     def __getattr__(name: str) -> Any:
         if name in _PACKAGES:
-            found = imported(f"sciprec.{name}")
+            result = imported(f"sciprec.{name}")
         elif name == "__version__":  # as the installed package's metadata say
             definitions = imported("sciprec.foundation.definitions")
-            found = globals()[name] = definitions.version_of("sciprec")
+            result = globals()[name] = definitions.version_of("sciprec")
         elif name in _ELSEWHERE:
-            found = globals()[name] = renamed(f"sciprec.{name}", _ELSEWHERE[name])
+            result = globals()[name] = renamed(f"sciprec.{name}", _ELSEWHERE[name])
         else:
-            found = public(name, "sciprec", _PUBLIC)
+            result = public(name, "sciprec", _PUBLIC)
         _register_accessor()
-        return found
+        return result
 
 
 def __dir__() -> list[str]:

@@ -30,14 +30,14 @@ def docs(
         if json:
             return print_json(pages)
         return say("\n".join(f"{page['page']:<34} {page['title']}" for page in pages))
-    found = reading.find(" ".join(words))
+    sections = reading.find(" ".join(words))
     if site:
-        address = reading.address(found[0])
+        address = reading.address(sections[0])
         opened = reading.open_page(address)
         return say(address if opened else f"{address} (no browser was found: open it by hand)")
-    best, *others = found
+    best, *others = sections
     if json:
-        return print_json({**best.as_dict(), "others": [one.place for one in others]})
+        return print_json({**best.as_dict(), "others": [section.place for section in others]})
     print(printable(best.text))  # its tables and its code keep their lines
     say(f"\n{best.place}")
     for other in others:

@@ -38,8 +38,8 @@ def in_plain_words(command: Any) -> None:
 def _plain(display_type: Callable[[Any], str], context: Any) -> str:
     """The sort of a value in words."""
     shown = display_type(context).strip("<>").removesuffix(" range")
-    one = re.sub(r"^list\[(.*)\]$", r"\1", shown)
-    return f"<{_SORTS.get(one, one)}>"
+    element = re.sub(r"^list\[(.*)\]$", r"\1", shown)
+    return f"<{_SORTS.get(element, element)}>"
 
 
 class Verbs(TyperGroup):

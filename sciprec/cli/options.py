@@ -175,11 +175,11 @@ def refuse_slips(command: Any) -> None:
                     raise InputError(f"'{each}' was given; options have small letters: {right}")
             _refuse_before_verb(command, context.command_path, args)
             _refuse_lost_value(command, args)
-            given = list(args)  # which the parser takes away
+            words = list(args)  # which the parser takes away
             try:
                 values, rest, options = parse(args=args)
             except Exception as error:
-                _refuse_hyphen(getattr(error, "option_name", None) or "", given)
+                _refuse_hyphen(getattr(error, "option_name", None) or "", words)
                 raise
             for option, count in Counter(options).items():
                 kinds = ("multiple", "is_flag", "count")  # which an argument has none of
@@ -201,11 +201,11 @@ def refuse_slips(command: Any) -> None:
 
 def _refuse_before_verb(command: Any, path: str, args: list[str]) -> None:
     """Refuse an option in front of the verb that has it."""
-    known = {name for param in command.params for name in param.opts}
+    options = {name for param in command.params for name in param.opts}
     first = args[0].partition("=")[0] if args else ""
     for verb, below in getattr(command, "commands", {}).items():
         its = {name for param in below.params for name in param.opts}
-        if first[:1] == "-" and first not in known and first in its:
+        if first[:1] == "-" and first not in options and first in its:
             raise InputError(
                 f"'{args[0]}' stands in front of the verb; options stand behind it, as in `{path} "
                 f"{verb} {args[0]}`"
@@ -214,11 +214,11 @@ def _refuse_before_verb(command: Any, path: str, args: list[str]) -> None:
 
 def _refuse_lost_value(command: Any, args: list[str]) -> None:
     """Refuse an option in the place of another one's value."""
-    known = {name for param in command.params for name in param.opts if name[:1] == "-"}
+    options = {name for param in command.params for name in param.opts if name[:1] == "-"}
     flags = {name for param in command.params if getattr(param, "is_flag", False)
              for name in param.opts}  # fmt: skip
     for given, value in pairwise(args[: args.index("--") if "--" in args else None]):
-        if given in known - flags and value.partition("=")[0] in known:
+        if given in options - flags and value.partition("=")[0] in options:
             raise InputError(
                 f"'{value}' stands where the value of {given} is expected; write that value behind "
                 f"{given}"
@@ -243,19 +243,23 @@ def suspicious(words: list[str]) -> list[str]:
     """Sentences on words of a command line that hold what nobody types on purpose: dashes and
     quotes of typography, spaces, nothing.
     """
-    said = []
+    messages = []
     for number, given in enumerate(words):
         behind = f", behind '{words[number - 1]}'" if number else ""
         plain = re.sub("^[\u2010-\u2015\u2212]+", "--", given).strip(_TYPOGRAPHIC + " \t\xa0")
         if not given:
-            said.append(f"a word is empty{behind}, as of a variable of the shell that is not set")
+            messages.append(
+                f"a word is empty{behind}, as of a variable of the shell that is not set"
+            )
         elif re.match("[\u2010-\u2015\u2212]", given):
-            said.append(f"'{given}' begins with a dash of typography; hyphens are meant: {plain}")
+            messages.append(
+                f"'{given}' begins with a dash of typography; hyphens are meant: {plain}"
+            )
         elif given[0] in _TYPOGRAPHIC or given[-1] in _TYPOGRAPHIC:
-            said.append(f"'{given}' has quotes of typography; write {plain}")
+            messages.append(f"'{given}' has quotes of typography; write {plain}")
         elif given != plain:
-            said.append(f"'{given}' begins or ends with a space; write {plain}")
-    return said
+            messages.append(f"'{given}' begins or ends with a space; write {plain}")
+    return messages
 
 
 def _read(process: Callable[[Any, Any], Any], context: Any, value: Any) -> Any:
@@ -281,5 +285,5 @@ def of_options(message: str, words: list[str]) -> str:
         `of_options("by 'lines' is unknown", ["trace", "--by=lines"])` begins with "--by".
     """
     option = f"--{message.partition(' ')[0].replace('_', '-')}"
-    given = any(word.partition("=")[0] == option for word in words)
-    return f"{option} {message.partition(' ')[2]}" if given else message
+    is_given = any(word.partition("=")[0] == option for word in words)
+    return f"{option} {message.partition(' ')[2]}" if is_given else message

@@ -54,8 +54,8 @@ def report(
         print_json({"folder": folder, "page": page, "runs": rows})
     else:
         print_runs(rows)
-        for one in pages:
-            say(f"page: {one}")
+        for result in pages:
+            say(f"page: {result}")
     if any_failed(rows):
         raise typer.Exit(NOT_MET)
 

@@ -36,8 +36,8 @@ def quiet_everywhere(command: Any) -> None:
     below = getattr(command, "commands", {}).values()
     for each in below:
         quiet_everywhere(each)
-    known = {option for parameter in command.params for option in parameter.opts}
-    if not below and "--quiet" not in known:
+    options = {option for parameter in command.params for option in parameter.opts}
+    if not below and "--quiet" not in options:
         alone = typer.Typer(add_completion=False)
         alone.command()(_quieten)
         (option,) = typer.main.get_command(alone).params

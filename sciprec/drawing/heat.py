@@ -50,8 +50,8 @@ def error_map(
         axes.grid(False)
         axes.set(xlabel=label, yticks=range(len(names)))
         axes.set_yticklabels([short(variable) for variable in names])
-        whole = MaxNLocator(4, integer=True)
-        figure.colorbar(image, ax=axes, label="digits left", ticks=whole, shrink=0.95)
+        ticks = MaxNLocator(4, integer=True)
+        figure.colorbar(image, ax=axes, label="digits left", ticks=ticks, shrink=0.95)
         svg = to_svg(figure, f"Decimal digits left of {', '.join(names)} over {label}")
     return Picture(
         svg,

@@ -91,14 +91,14 @@ def plain(text: str) -> str:
 @functools.cache
 def _explained() -> dict[str, DocsSection]:
     """The words of the glossary, each with its row."""
-    page, found = "reference/glossary.md", {}
+    page, explanations = "reference/glossary.md", {}
     lines = (folder() / page).read_text(encoding="utf-8").splitlines()
     for number, line in enumerate(lines, start=1):
         if row := _ROW.match(line):
             text = f"{plain(row[1])}: {plain(row[2])}"
             for word in re.split("[,;]", plain(row[1])):
-                found.setdefault(_even(word), DocsSection(page, plain(row[1]), number, text))
-    return found
+                explanations.setdefault(_even(word), DocsSection(page, plain(row[1]), number, text))
+    return explanations
 
 
 @functools.lru_cache(4096)
@@ -117,7 +117,7 @@ def find(word: str) -> list[DocsSection]:
         InputError: no page has the word.
     """
     asked = _even(word) or word
-    whole = re.compile(rf"(?<![\w-]){re.escape(asked)}(?![\w-])")
+    pattern = re.compile(rf"(?<![\w-]){re.escape(asked)}(?![\w-])")
     ranks: tuple[list[DocsSection], ...] = ([], [], [], [], [])
     for section in sections():
         heading, first = _even(section.heading), section.text.startswith("# ")
@@ -126,22 +126,22 @@ def find(word: str) -> list[DocsSection]:
             ranks[0].append(section)
         elif heading == asked:
             ranks[1].append(section)
-        elif asked in heading and whole.search(heading):
+        elif asked in heading and pattern.search(heading):
             ranks[3].append(section)
-        elif not first and asked in (text := _even(section.text)) and whole.search(text):
+        elif not first and asked in (text := _even(section.text)) and pattern.search(text):
             ranks[4].append(section)
-    ranks[4].sort(key=lambda s: (s.page.startswith(_LAST), -len(whole.findall(_even(s.text)))))
+    ranks[4].sort(key=lambda s: (s.page.startswith(_LAST), -len(pattern.findall(_even(s.text)))))
     if asked in _explained():
         ranks[2].append(_explained()[asked])
-    found = [section for rank in ranks for section in rank]
-    if not found:
+    matches = [section for rank in ranks for section in rank]
+    if not matches:
         names = {Path(s.page).stem for s in sections()} | {s.heading for s in sections()}
         near = meant(asked, sorted({*_explained(), *map(_even, names)}))
         raise InputError(
             f"no page of the documentation has {word!r}; give another word, or none for the list "
             f"of pages{near}"
         )
-    return found[: MOST + 1]
+    return matches[: MOST + 1]
 
 
 def address(section: DocsSection) -> str:

@@ -111,9 +111,9 @@ class AdaptiveSteps:
         return self._judged_of(state[0].values)
 
     def _judged_of(self, values: np.ndarray) -> np.ndarray:
-        made = self._pool.array(self._places.shape)
-        np.take(values, self._places, out=made, mode="clip")
-        return made
+        errors = self._pool.array(self._places.shape)
+        np.take(values, self._places, out=errors, mode="clip")
+        return errors
 
     @property
     def adapted(self) -> Adapted:

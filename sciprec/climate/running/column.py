@@ -130,12 +130,12 @@ def column(
     pressure = _PRESSURE.number("surface_pressure", surface_pressure)
     north = np.radians(_LATITUDE.number("latitude", latitude))
     east = np.radians(_LONGITUDE.number("longitude", longitude))
-    given = (np.array([[pressure]]), sigma.full, np.array([north]), np.array([east]))
+    columns = (np.array([[pressure]]), sigma.full, np.array([north]), np.array([east]))
     clock = Clock(step, dated(start_date, calendar))
     with every_place_met(arithmetic):
         starts = [_rounded(state, arithmetic) for _ in range(1 + (time_scheme == "leapfrog"))]
         run = _Column(
-            forcing, arithmetic, clock, tuple(_rounded(x, arithmetic) for x in given),
+            forcing, arithmetic, clock, tuple(_rounded(x, arithmetic) for x in columns),
             tuple(float(x) for x in _rounded(np.array([*values.values()]), arithmetic)),
             [_Level(start, CarriedUpdate(arithmetic, compensation)) for start in starts],
         )  # fmt: skip

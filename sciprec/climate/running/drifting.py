@@ -63,11 +63,11 @@ class ExactSteps:
         self._pool.reset()
         while len(self._made) < len(levels):
             self._made.append(Level(np.empty(levels[0].values.shape)))
-        made = self._made[: len(levels)]
-        for level, mine in zip(levels, made, strict=True):
+        states = self._made[: len(levels)]
+        for level, mine in zip(levels, states, strict=True):
             _true_into(level, mine.values, self._pool.array)
-        self._steps.advance(made, before, 1)
-        return made
+        self._steps.advance(states, before, 1)
+        return states
 
 
 def difference(
@@ -117,11 +117,11 @@ def parts_of(request: Request, columns: np.ndarray) -> dict[str, StatePart]:
     held = (degree <= request.truncation.number)[:, None] & np.ones(columns.size, bool)
     held[:, 1::2] &= (order > 0)[:, None]
     twice = np.broadcast_to(np.where(order > 0, 2.0, 1.0)[:, None], held.shape).ravel()
-    found = {}
+    result = {}
     for name in dict.fromkeys(columns.tolist()):
         places = np.flatnonzero((held & (columns == name)).ravel())
-        found[name] = StatePart(places, twice[places])
-    return found
+        result[name] = StatePart(places, twice[places])
+    return result
 
 
 class Drifting:

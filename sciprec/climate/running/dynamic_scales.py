@@ -130,8 +130,8 @@ class DynamicSteps(StepMaker):
             return False
         scales = self.model.scales
         beyond = scales.beyond(notes)
-        found = any(sites.any() for sites in beyond.values())
-        return scales.change(steps, -1, beyond if found else None)
+        is_beyond = any(sites.any() for sites in beyond.values())
+        return scales.change(steps, -1, beyond if is_beyond else None)
 
 
 def _all_finite(levels: list[Level], finite: np.ndarray) -> bool:

@@ -61,14 +61,14 @@ def _loaded(place: str) -> Forcing:
     if not file.endswith(".py"):
         raise refused("forcing", place, _ACCEPTED)
     module = loaded_file(file, "forcing", registers=False)
-    known = {key: value for key, value in vars(module).items() if isinstance(value, Forcing)}
-    if name in known:
-        return known[name]
-    if not name and len(known) == 1:
-        return next(iter(known.values()))
-    lacks = f"has no forcing {name!r}" if name else f"has {len(known)} forcings"
+    names = {key: value for key, value in vars(module).items() if isinstance(value, Forcing)}
+    if name in names:
+        return names[name]
+    if not name and len(names) == 1:
+        return next(iter(names.values()))
+    lacks = f"has no forcing {name!r}" if name else f"has {len(names)} forcings"
     raise InputError(
-        f"forcing: the file '{file}' {lacks}; it has {', '.join(known) or 'none'}"
-        f"{meant(name, known) if name else ''}; give FILE.py:NAME of a kernel decorated by "
+        f"forcing: the file '{file}' {lacks}; it has {', '.join(names) or 'none'}"
+        f"{meant(name, names) if name else ''}; give FILE.py:NAME of a kernel decorated by "
         "sciprec.climate.forcing"
     )

@@ -41,12 +41,12 @@ class HeldForcing:
         fields, out = offered(name, tracers)
         levels = convert.vertical["sigma"].size if convert.vertical else 1
         shape = levels, grid.nlat, grid.nlon
-        seen, made, pressure = rows_of(name, convert, tracers)
+        seen, outputs, pressure = rows_of(name, convert, tracers)
         seen = self._used(0, seen)
-        made = self._used(-1, made) or made[:1]
+        outputs = self._used(-1, outputs) or outputs[:1]
         unused = np.zeros((1, 1, 1), kind)
         shown = {row.name: aligned_zeros(shape, kind) for row in seen}
-        self._changed = {row.name: aligned_zeros(shape, kind) for row in made}
+        self._changed = {row.name: aligned_zeros(shape, kind) for row in outputs}
         of_grid = {
             "surface_pressure": aligned_zeros(shape[1:], kind),
             "latitude": rounded(np.radians(grid.lat), backend),
@@ -58,7 +58,7 @@ class HeldForcing:
         values = [*self._forcing.values(request.forcing_parameters).values()]
         p = [kind.type(x) for x in rounded(np.array([*values, 0.0]), backend)]
         table = named("Parameters", tuple(self._forcing.parameters) or ("none",))
-        rows = levels * len(made)
+        rows = levels * len(outputs)
         self.held = aligned_zeros((2, rows, grid.nlon, grid.nlat), kind)
         self._steer = np.array([0, 0, 0], np.int64)
         self._now = np.zeros(2, kind)
@@ -77,11 +77,11 @@ class HeldForcing:
             ),
             (
                 tuple(self._changed.values()),
-                np.arange(len(made)) * levels,
-                rounded(np.array([row.factor for row in made]), backend),
+                np.arange(len(outputs)) * levels,
+                rounded(np.array([row.factor for row in outputs]), backend),
                 named("Tendencies", out)(*(self._changed.get(n, unused) for n in out)),
                 table(*p[: len(table._fields)]),
-                np.array([row.first + k for row in made for k in range(levels)], np.int64),
+                np.array([row.first + k for row in outputs for k in range(levels)], np.int64),
             ),
             self.held,
             np.array(grid.south_to_north, np.int64),

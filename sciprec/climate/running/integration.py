@@ -206,7 +206,7 @@ def integrate_request(request: Request) -> Trajectory:
         state, exact = levels[0].values, levels[0].values.astype(np.float64)
     if model.forcing is not None and request.start is not None:
         model.forcing.restore(request.start.forced)
-    kept = None if request.checkpoints is None else Checkpoints(request.checkpoints, request)
+    checkpoints = None if request.checkpoints is None else Checkpoints(request.checkpoints, request)
     observer = observer_of(request, convert, model.columns)
     if observer is not None:
         observer.start(state, exact.ravel())
@@ -215,7 +215,7 @@ def integrate_request(request: Request) -> Trajectory:
     adapting = None if request.adaptive is None else AdaptiveSteps(request, convert, model)
     lifted = model.lifted if adapting is None else adapting.lifted
     stepping = adapting or model.steps, convert, model.columns, levels, lifted
-    run = Integration(request, *stepping, request.progress, kept, team, observer)
+    run = Integration(request, *stepping, request.progress, checkpoints, team, observer)
     try:
         if isinstance(request.backend, AssignedBackend):
             request.backend.require_all_met()  # all kernels are lifted, and none compiled yet
@@ -466,10 +466,10 @@ class Integration:
         with np.errstate(invalid="ignore", over="ignore"):  # of a start that is not finite
             fields = self.fields(self.levels[0].values)
             evaluated = self._evaluated(fields)
-            found = self.statistics.values(evaluated)
+            values = self.statistics.values(evaluated)
             self.states.append(
                 {
-                    name: found[name] if name in found else evaluated(name)
+                    name: values[name] if name in values else evaluated(name)
                     for name in self.request.variables
                 }
             )
@@ -509,9 +509,11 @@ class Integration:
         finite = np.isfinite(values).all(axis=0)
         words = []
         for name in dict.fromkeys(self.columns):
-            whole = finite[self.columns == name].reshape(-1, 2).all(axis=1)
-            if not whole.all():
-                where = "" if whole.size == 1 else f" at level {int(whole.argmin()) + 1}"
+            finite_rows = finite[self.columns == name].reshape(-1, 2).all(axis=1)
+            if not finite_rows.all():
+                where = (
+                    "" if finite_rows.size == 1 else f" at level {int(finite_rows.argmin()) + 1}"
+                )
                 words.append(f"{name}{where}")
         return f"{' and '.join(words)} {'is' if len(words) == 1 else 'are'}"
 

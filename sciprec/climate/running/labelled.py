@@ -355,9 +355,9 @@ def _why_fields(request: Request, file: FileOfState) -> str:
     named = [tracer.name for tracer in request.tracers]
     if about.get("tracers", named) != named:  # not in checkpoints of earlier versions
         changed.append(f"tracers {' and '.join(about['tracers']) or 'none'}")
-    given = request.parameters.case | request.parameters.equations
+    parameters = request.parameters.case | request.parameters.equations
     for name, value in about["parameters"].items():
-        if name in given and given[name] != value:
+        if name in parameters and parameters[name] != value:
             changed.append(f"{name} {value}")
     if isinstance(request.backend, ScaledBackend) and about["arithmetic"] != request.backend.name:
         changed.append(f"arithmetic {about['arithmetic']}, whose scales are others")

@@ -130,11 +130,11 @@ class LiftedModel:
 
     def stored(self, state: np.ndarray) -> np.ndarray:
         """A state (coefficients, columns) as it is kept between steps, flat."""
-        kept = rounded(state.ravel(), self.request.stored.initial)
-        kept = kept.astype(self.request.update.carrier)
+        states = rounded(state.ravel(), self.request.stored.initial)
+        states = states.astype(self.request.update.carrier)
         if self._by_scale is not None:
-            self._by_scale(kept)
-        return kept
+            self._by_scale(states)
+        return states
 
     def groups(self) -> dict[str, slice]:
         """Variable -> its columns of the state."""
@@ -155,36 +155,36 @@ class LiftedModel:
     def _system(self, convert: Conversion) -> System:
         request, equations, shape = self.request, self.request.equations, self.shape
         is_master, update = request.stored.is_master, request.update
-        own = update if is_master else self.backend
+        arithmetic = update if is_master else self.backend
         kernels: dict[str, Callable] = {
-            name: self._lift(k, update if name in LEVEL_KERNELS else own)
+            name: self._lift(k, update if name in LEVEL_KERNELS else arithmetic)
             for name, k in STEP_KERNELS.items()
         }
         if self._by_scale is not None:
             kernels = rounding_after(kernels, self._by_scale)
         self._linear, self._solve = (
-            self._lift(k, own) for k in (equations.linear, equations.solve)
+            self._lift(k, arithmetic) for k in (equations.linear, equations.solve)
         )
         self._slope = self._tendency()
         linear, solve, slope = self._linear, self._solve, self._evaluating(self._slope)
         rest = self.constants, self.tables, self.work
-        constants = rounded(convert.constants, own) if is_master else self.constants
+        constants = rounded(convert.constants, arithmetic) if is_master else self.constants
         degree = convert.transform.degree
         rate = diffusion_rate(degree, request.case.radius_m, request.parameters.diffusion)
         diffused = ~np.isin(self.columns, equations.undiffused)
-        taken = rounded(damping(rate, request.step_seconds, diffused), own)
+        taken = rounded(damping(rate, request.step_seconds, diffused), arithmetic)
         whole, seen = self._as_they_are, self._narrowed if is_master else self._as_they_are
         return System(
             step=convert.units.step,
             step_seconds=request.step_seconds,
             filter=request.parameters.filter,
-            addition=addition(kernels, taken, request.compensation, self.columns, own),
+            addition=addition(kernels, taken, request.compensation, self.columns, arithmetic),
             tendency=seen(lambda x, out: slope(x, out, *rest)),
             linear=whole(lambda x, out: linear(x, constants, out)),
             solve=whole(lambda x, out: solve(x, constants, out)),
             kernels=kernels,
-            work=aligned_zeros((WORK_ARRAYS, shape[0] * shape[1]), own.carrier),
-            tables=rounded(request.scheme.tables, own),
+            work=aligned_zeros((WORK_ARRAYS, shape[0] * shape[1]), arithmetic.carrier),
+            tables=rounded(request.scheme.tables, arithmetic),
         )
 
     def _evaluating(self, slope: Callable) -> Callable:

@@ -180,10 +180,10 @@ class RunObserver:
         if colon:
             array = heard.increment if f"{kind}:" == INCREMENT else heard.tendency
         places, pool = self._places[name], self._pool
-        taken, made = pool.array(places.shape, array.dtype), pool.array(places.shape)
+        taken, result = pool.array(places.shape, array.dtype), pool.array(places.shape)
         np.take(array.reshape(-1), places, out=taken, mode="clip")
-        made[...] = taken
-        return made
+        result[...] = taken
+        return result
 
     def _of(self, watched: str) -> np.ndarray:
         """Where the elements of a watched variable are in a flat state."""
@@ -194,12 +194,12 @@ class RunObserver:
         coefficient, column = np.divmod(self._of(watched), self._columns.size)
         mine = np.flatnonzero(self._columns == watched.rpartition(":")[2])
         level = np.searchsorted(mine, column) // 2 + 1
-        found = {
+        places = {
             "total_wavenumber": (self.degree[coefficient], "total wavenumber"),
             "zonal_wavenumber": (self.order[coefficient], "zonal wavenumber"),
             "part": (column % 2, "part, 0 the real and 1 the imaginary one,"),
         }
-        return found | ({"level": (level, "level, from the top,")} if mine.size > 2 else {})
+        return places | ({"level": (level, "level, from the top,")} if mine.size > 2 else {})
 
     def place(self, watched: str, at: int) -> str:
         """A place in a watched variable in words."""
@@ -227,7 +227,7 @@ class RunObserver:
         """Lost updates of each variable."""
         if self.losses is None:
             return ()
-        stored, found = self.request.stored.initial, []
+        stored, lost_sums = self.request.stored.initial, []
         losses = self.losses
         for number, name in enumerate(self._places):
             carries = name in self.request.compensation
@@ -237,8 +237,8 @@ class RunObserver:
             if one.is_suspect and not is_fp64(self.request):
                 totals = losses.totals(levels, number, self._true_changes(steps))
                 one = Lost(*about, totals, size_of(totals), carries, is_true=True)
-            found.append(one)
-        return tuple(one for one in found if one.totals.additions)
+            lost_sums.append(one)
+        return tuple(one for one in lost_sums if one.totals.additions)
 
     def _true_changes(self, steps: int) -> np.ndarray:
         """Whether fp64, too, is to change each element that is followed in the first steps, by at
@@ -271,8 +271,8 @@ class RunObserver:
             {n.removeprefix(of): x for n, x in arrays.items() if n.startswith(of)}
             for of in (_DRIFT, _LOST)
         )
-        own = {n: x for n, x in arrays.items() if not n.startswith((_DRIFT, _LOST))}
-        self.history.restore(own)
+        arrays_of_history = {n: x for n, x in arrays.items() if not n.startswith((_DRIFT, _LOST))}
+        self.history.restore(arrays_of_history)
         if self.drifting is not None:
             self.drifting.drift.restore(drift)
         if self.losses is not None:

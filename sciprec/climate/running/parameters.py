@@ -51,8 +51,8 @@ def check_parameters(case: Case, given: Mapping[str, Any]) -> Parameters:
     Raises:
         InputError: an unknown name, or a value that is not accepted.
     """
-    own = EQUATIONS[case.equations].parameters
-    usual = {**MODEL, **own, **case.parameters}
+    parameters = EQUATIONS[case.equations].parameters
+    usual = {**MODEL, **parameters, **case.parameters}
     for name in given:
         if name not in usual:
             raise InputError(
@@ -67,7 +67,7 @@ def check_parameters(case: Case, given: Mapping[str, Any]) -> Parameters:
             )
     return Parameters(
         case={name: values[name] for name in case.parameters if name not in MODEL},
-        equations={name: values[name] for name in own},
+        equations={name: values[name] for name in parameters},
         diffusion={name: values[name] for name in DIFFUSION},
         filter=tuple(values[name] for name in FILTER),
         fourier=values["fourier"],

@@ -100,14 +100,14 @@ class Records:
 
     def arrays(self) -> dict[str, Recorded]:
         """Variable -> (states, ...), read when it is asked for."""
-        found, before = {}, 0
+        result, before = {}, 0
         for k, (name, shape) in enumerate(self._layout.items()):
             starts = [place * self._bytes + before for place in self.places]
             digests = [known[k] for known in self._digests]
             places = tuple(zip(starts, digests, strict=True))
-            found[name] = Recorded(self.path, places, shape, self.dtype)
+            result[name] = Recorded(self.path, places, shape, self.dtype)
             before += self.dtype.itemsize * math.prod(shape)
-        return found
+        return result
 
     def state(self) -> dict[str, np.ndarray]:
         """The facts about the file for a checkpoint, once all that was written is on the disk."""
@@ -149,9 +149,9 @@ class Records:
         """Leave out those stored states that are no output times of a longer run. Their records
         stay as they are, since the last checkpoint speaks of them.
         """
-        kept = np.flatnonzero(which)
-        self.places = [self.places[k] for k in kept]
-        self._digests = [self._digests[k] for k in kept]
+        indices = np.flatnonzero(which)
+        self.places = [self.places[k] for k in indices]
+        self._digests = [self._digests[k] for k in indices]
 
     @property
     def shapes(self) -> dict[str, tuple[int, ...]]:
@@ -202,10 +202,10 @@ class Recorded:
         places = self._places[first]
         like = np.empty(self.shape[1:], self.dtype)[rest] if not places else None
         rows = [self._read(*place)[rest] for place in places[:1]]
-        found = np.empty((len(places), *(rows[0] if rows else like).shape), self.dtype)
+        result = np.empty((len(places), *(rows[0] if rows else like).shape), self.dtype)
         for k, place in enumerate(places):
-            found[k] = rows[0] if k == 0 else self._read(*place)[rest]
-        return found
+            result[k] = rows[0] if k == 0 else self._read(*place)[rest]
+        return result
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         """All of it in memory."""

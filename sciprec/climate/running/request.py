@@ -172,9 +172,9 @@ def check_request(
     Raises:
         InputError: something unknown or out of range was asked for.
     """
-    found = resolve_case(case)
+    case_row = resolve_case(case)
     row = resolve_truncation(truncation)
-    equations = catalogue.EQUATIONS[found.equations]
+    equations = catalogue.EQUATIONS[case_row.equations]
     carried = check_tracers(equations, tracers)
     forced, changed = check_forcing(equations, forcing, forcing_parameters, adaptive)
     equations = with_tracers(with_source(equations, forced), carried)
@@ -182,7 +182,7 @@ def check_request(
     scheme = _resolve_scheme(
         equations.time_scheme if time_scheme is None else time_scheme, parameters or {}
     )
-    checked = check_parameters(found, parameters or {})
+    checked = check_parameters(case_row, parameters or {})
     days = CLIMATE["days"].number("days", days)
     hours = CLIMATE["output_hours"].number("output_hours", output_hours)
     require_few_states(days, hours)
@@ -217,10 +217,10 @@ def check_request(
         _require_scalable(arithmetic, equations, [name for name, on in others.items() if on])
     if monitor is not None:
         monitor = watchable(monitor, arithmetic, last)
-    kept = resolve_stored(stored, arithmetic, row.number)
-    if kept.scales is not None and compensations:
+    formats = resolve_stored(stored, arithmetic, row.number)
+    if formats.scales is not None and compensations:
         raise InputError(
-            f"stored is '{kept.scales.text}' beside a compensation; bits by scale have no "
+            f"stored is '{formats.scales.text}' beside a compensation; bits by scale have no "
             "residual: leave one of them out"
         )
     chosen = _checked_stages(stages, arithmetic, row, checked.fourier, sums)
@@ -232,12 +232,12 @@ def check_request(
     if progress is not None and not callable(progress):
         raise refused("progress", progress, "a function of the simulated days, or None")
     return Request(
-        case=found,
+        case=case_row,
         equations=equations,
         truncation=row,
         scheme=scheme,
         backend=arithmetic,
-        stored=kept,
+        stored=formats,
         step_seconds=step,
         every=every,
         stops=(*range(every, last, every), last),
@@ -359,10 +359,10 @@ def _resolve_scheme(name, parameters) -> TimeScheme:
     """The registered time scheme; only leapfrog has a filter."""
     schemes = catalogue.TIME_SCHEMES
     word("time scheme", name, schemes)
-    given = [key for key in FILTER if key in parameters]
-    if given and schemes[name].levels == 1:
+    keys = [key for key in FILTER if key in parameters]
+    if keys and schemes[name].levels == 1:
         raise InputError(
-            f"{given[0]} is given, but the time scheme {name!r} has no filter; leave it out, or "
+            f"{keys[0]} is given, but the time scheme {name!r} has no filter; leave it out, or "
             "take time_scheme = 'semi_implicit_leapfrog'"
         )
     return schemes[name]

@@ -37,13 +37,13 @@ def model_in_binary32(noting: ScaledModel) -> ScaledInFormatModel | None:
     served = all(scalable(kernel).in_format(scales.arithmetic) for kernel in kernels)
     if not served or max(convert.transformed) > MOST_FIELDS or not _alike(noting.constants):
         return None
-    made = ScaledInFormatModel(noting)
-    mine, its = made.steps.system, noting.steps.system
+    noting_model = ScaledInFormatModel(noting)
+    mine, its = noting_model.steps.system, noting.steps.system
     pairs = list(zip(mine.tables, its.tables, strict=True))
     pairs.append((mine.addition.damping, its.addition.damping))
     if mine.addition.shares is not None:
         pairs.append((mine.addition.shares, its.addition.shares))
-    return made if all(np.array_equal(one, other) for one, other in pairs) else None
+    return noting_model if all(np.array_equal(one, other) for one, other in pairs) else None
 
 
 class ScaledInFormatModel(LiftedModel):
@@ -88,9 +88,9 @@ class ScaledInFormatModel(LiftedModel):
         return _Binary32Kernel(self._narrow(kernel), (kernel.__name__, ""), self.scales)
 
     def _narrow(self, kernel: Callable) -> ScalableInFormat:
-        found = scalable(kernel).in_format(self.scales.arithmetic)
-        assert found is not None
-        return found
+        result = scalable(kernel).in_format(self.scales.arithmetic)
+        assert result is not None
+        return result
 
     def _tendency(self) -> Callable:
         kernels = self.request.equations.kernels
@@ -165,10 +165,10 @@ class _OfVariables:
             for rows in self._rows:
                 rows.fit()
             self._version = self._scales.version
-        given = [self._known(a) if isinstance(a, float) else a for a in args]
+        arguments = [self._known(a) if isinstance(a, float) else a for a in args]
         if self._room.size == 0:
-            self._room = self._kernel.room_for(*given)
-        self._kernel.run_columns(self._tables, self._firsts, self._size, self._room, *given)
+            self._room = self._kernel.room_for(*arguments)
+        self._kernel.run_columns(self._tables, self._firsts, self._size, self._room, *arguments)
 
 
 def _alike(constants) -> bool:

@@ -87,11 +87,11 @@ class ScaledModel(LiftedModel):
         finite = True
         levels = [self.steps.system.addition.level(super().stored(state))]
         self._note_state(levels[0].values)
-        for made in range(steps):
-            notes.counting = made == steps - 1
-            self.steps.advance(levels, made, 1)
+        for step in range(steps):
+            notes.counting = step == steps - 1
+            self.steps.advance(levels, step, 1)
             self._note_state(levels[0].values)
-            first = first if made else SizeNotes(largest=dict(notes.largest))
+            first = first if step else SizeNotes(largest=dict(notes.largest))
             finite = bool(np.isfinite(levels[0].values).all())
             if not finite:
                 break
@@ -140,8 +140,8 @@ class ScaledModel(LiftedModel):
             place, given = (_STATE, name), kept[:, columns].copy()
             while True:
                 (k,) = scales.of(place).tolist()
-                own = shifted(scales.arithmetic, k, scales.scaling.small)
-                kept[:, columns] = quantize(given, uniform_backend("state", own))
+                scale = shifted(scales.arithmetic, k, scales.scaling.small)
+                kept[:, columns] = quantize(given, uniform_backend("state", scale))
                 if scales.scaling.mode != DYNAMIC or np.isfinite(kept[:, columns]).all():
                     break
                 if not scales.change(0, -1, {place: np.array([True])}):
@@ -171,14 +171,14 @@ class ScaledModel(LiftedModel):
         """Constants in the format; each array has a scale of its own, which is known."""
         if isinstance(constants, tuple):
             return tuple(map(self._given, constants))
-        made = super()._given(constants)
-        if made.dtype.kind in "iu" or self.scales.scaling.small != "clipped":
-            return made
+        result = super()._given(constants)
+        if result.dtype.kind in "iu" or self.scales.scaling.small != "clipped":
+            return result
         fmt = self.scales.arithmetic.format
-        largest = np.abs(made).max(initial=0.0) or 1.0
-        own = shifted(self.scales.arithmetic, fmt.emax - int(np.frexp(largest)[1]))
-        made[...] = quantize(made, uniform_backend("constants", own))
-        return made
+        largest = np.abs(result).max(initial=0.0) or 1.0
+        scale = shifted(self.scales.arithmetic, fmt.emax - int(np.frexp(largest)[1]))
+        result[...] = quantize(result, uniform_backend("constants", scale))
+        return result
 
     def _lift(self, kernel: Callable, backend: Backend | None = None) -> Callable:
         if kernel in STEP_KERNELS.values():
@@ -200,11 +200,11 @@ class ScaledModel(LiftedModel):
         known, pool = lru_cache(lambda x: float(quantize(x, self.backend))), Pool()
 
         def called(*args) -> None:
-            given = [known(a) if isinstance(a, float) else a for a in args]
+            arguments = [known(a) if isinstance(a, float) else a for a in args]
             pool.reset()
             for call, mine in calls:
                 parts: dict[int, tuple[np.ndarray, np.ndarray]] = {}
-                for a in given:
+                for a in arguments:
                     if isinstance(a, np.ndarray) and a.shape[-1] == size and id(a) not in parts:
                         view = a.reshape(*a.shape[:-1], -1, columns)[..., mine]
                         part = pool.array(view.shape, view.dtype)
@@ -212,7 +212,7 @@ class ScaledModel(LiftedModel):
                         parts[id(a)] = view, part
                 call(*(
                     parts[id(a)][1].reshape(*a.shape[:-1], -1) if id(a) in parts else a
-                    for a in given
+                    for a in arguments
                 ))  # fmt: skip
                 for view, part in parts.values():
                     view[...] = part

@@ -49,8 +49,8 @@ def _in_models_order(made: Any, order: np.ndarray) -> Any:
     if is_dataclass(made) and not isinstance(made, type):
         values = {f.name: getattr(made, f.name) for f in fields(made) if f.init}
         changed = {name: _in_models_order(value, order) for name, value in values.items()}
-        kept = all(changed[name] is value for name, value in values.items())
-        return made if kept else replace(made, **changed)
+        in_order = all(changed[name] is value for name, value in values.items())
+        return made if in_order else replace(made, **changed)
     if isinstance(made, Mapping):
         return {name: _in_models_order(value, order) for name, value in made.items()}
     if type(made) in (tuple, list):

@@ -68,14 +68,14 @@ class TeamThread:
 
     def _know(self, wholes: Iterable[np.ndarray]) -> None:
         """Find these whole states, flat, where their elements are given."""
-        for whole in wholes:
-            self.wholes[_address(whole[self.elements])] = whole.reshape(self.shared.state.shape)
+        for shared in wholes:
+            self.wholes[_address(shared[self.elements])] = shared.reshape(self.shared.state.shape)
 
     def slope(self, values: np.ndarray, out: np.ndarray) -> None:
         """The tendency of the share's elements, of those and the others'."""
-        made = self._room(out)
-        self.tendency(self._whole(values), made)
-        self._give(made, out)
+        out_room = self._room(out)
+        self.tendency(self._whole(values), out_room)
+        self._give(out_room, out)
 
     def of_own_rows(self, kernel: Callable) -> Callable:
         """A function (values, out) of the share's elements alone."""
@@ -85,9 +85,9 @@ class TeamThread:
         """A function (values, out) by a kernel (state, out) of whole states, run by one thread."""
 
         def function(values: np.ndarray, out: np.ndarray) -> None:
-            made = self._room(out)
-            self._alone(lambda state: kernel(state, made), self._whole(values))
-            self._give(made, out)
+            out_room = self._room(out)
+            self._alone(lambda state: kernel(state, out_room), self._whole(values))
+            self._give(out_room, out)
 
         return function
 
@@ -132,8 +132,8 @@ class TeamThread:
         resets = tuple((compensation, which[mine]) for compensation, which in whole.resets)
         damping = np.ascontiguousarray(whole.damping[:, mine])
         losses = None if whole.losses is None else whole.losses.part(self.share.rows)
-        made = {"damping": damping, "shares": shares, "resets": resets, "losses": losses}
-        return replace(whole, **made)
+        options = {"damping": damping, "shares": shares, "resets": resets, "losses": losses}
+        return replace(whole, **options)
 
     def part_of(self, levels: Sequence[Level]) -> list[Level]:
         """The share's elements of levels, in their places."""

@@ -84,22 +84,22 @@ class TimeStatistics:
         Args:
             evaluated: of the state that is stored.
         """
-        found = {}
+        result = {}
         for name, (method, variable) in self._asked.items():
             if self.count == 0:
                 new = evaluated(variable)
-                found[name] = np.zeros(np.shape(new)) if method == "sum" else new
+                result[name] = np.zeros(np.shape(new)) if method == "sum" else new
             elif method in _EXTREMES:
-                found[name] = self._arrays[method, variable]
+                result[name] = self._arrays[method, variable]
             else:
                 total = self._arrays[_SUM, variable] + self._arrays[_CARRIED, variable]
-                found[name] = total / self.count if method == "mean" else total * self._seconds
-        return found
+                result[name] = total / self.count if method == "mean" else total * self._seconds
+        return result
 
     def arrays(self) -> dict[str, np.ndarray]:
         """All of it as arrays, for a checkpoint."""
-        kept = {f"{kind} {variable}": x for (kind, variable), x in self._arrays.items()}
-        return {_COUNT: np.array(self.count), **kept}
+        own_arrays = {f"{kind} {variable}": x for (kind, variable), x in self._arrays.items()}
+        return {_COUNT: np.array(self.count), **own_arrays}
 
     def restore(
         self, arrays: Mapping[str, np.ndarray], shapes: Mapping[str, tuple[int, ...]]

@@ -51,7 +51,7 @@ def drift_rows(runs: Sequence[SectionRun]) -> list[dict[str, Any]]:
 def _error_at_end(truth: SectionRun, run: SectionRun) -> float:
     """Relative l2 error of the main variable at the run's last time."""
     variable = main_row(run.comparison).variable
-    ends = (one.dataset.isel(time=[-1]) for one in (truth, run))
+    ends = (side.dataset.isel(time=[-1]) for side in (truth, run))
     return float(growth(*ends, variable)[1][-1])
 
 

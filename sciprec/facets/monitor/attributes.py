@@ -79,14 +79,14 @@ def with_monitor(dataset: xr.Dataset, observed: Observed) -> xr.Dataset:
                 f"{MONITORED}{what}_{number}": (axis, values, _about(f"{words} of an element"))
                 for what, (values, words) in observed.elements.get(name, {}).items()
             }
-    said = {
+    attribute = {
         "watch": list(history.names), "level": plan.level, "every": plan.every,
         "rules": dict(plan.rules),
         "alerts": [asdict(alert) | {"text": str(alert)} for alert in observed.alerts],
         "step_seconds": observed.step_seconds,
         _DRIFTED: [] if observed.drift is None else list(observed.drift.parts),
         "drift_every": plan.drift_every, "not_looked_at": observed.not_looked_at,
-        "sums": [one.as_dict() for one in observed.sums],
+        "sums": [sums.as_dict() for sums in observed.sums],
     }  # fmt: skip
     more = xr.Dataset(
         {f"{MONITORED}{name}": variable for name, variable in made.items()},
@@ -102,7 +102,7 @@ def with_monitor(dataset: xr.Dataset, observed: Observed) -> xr.Dataset:
             ),
         },
     )  # fmt: skip
-    attributes = dataset.attrs | {MONITOR: json.dumps(said, sort_keys=True)}
+    attributes = dataset.attrs | {MONITOR: json.dumps(attribute, sort_keys=True)}
     dataset = dataset.assign_coords(more.coords).assign(more.data_vars).assign_attrs(attributes)
     if observed.drift is None:
         return dataset
@@ -115,8 +115,8 @@ def told_alerts(attributes: Any) -> tuple[str, ...]:
     Args:
         attributes: of the file.
     """
-    said = json.loads(attributes.get(MONITOR, "{}"))
-    return tuple(alert["text"] for alert in said.get("alerts", ()))
+    stored = json.loads(attributes.get(MONITOR, "{}"))
+    return tuple(alert["text"] for alert in stored.get("alerts", ()))
 
 
 def _with_drift(dataset: xr.Dataset, drift: Drift, fields: Mapping[str, np.ndarray]) -> xr.Dataset:

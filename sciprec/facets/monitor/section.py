@@ -68,14 +68,14 @@ def _fewer_digits(plan: dict[str, Any], steps: np.ndarray, errors) -> list[str]:
     value = plan["rules"].get("digits")
     if errors is None or value is None:
         return []
-    found = []
+    phrases = []
     for name, mine in zip(plan["watch"], errors, strict=True):
         agree = np.array([digits(error) for error in mine.tolist()])
         below = np.flatnonzero(agree < value)
         if below.size:
             words = f"{agree[below[0]]:.1f} digits agree with fp64, fewer than {value:g},"
-            found.append(f"{name}: {words} in step {steps[below[0]]}")
-    return found
+            phrases.append(f"{name}: {words} in step {steps[below[0]]}")
+    return phrases
 
 
 def _variable(dataset: xr.Dataset, place: int, name: str, errors) -> dict[str, Any]:

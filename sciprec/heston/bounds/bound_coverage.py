@@ -147,19 +147,19 @@ def coverage(
     Raises:
         InputError: no case, too few seeds, or an argument outside its domain.
     """
-    known = [_case(case) for case in cases]
-    if not known or not backends:
+    cases_given = [_case(case) for case in cases]
+    if not cases_given or not backends:
         raise InputError("no case or no backend was given; accepted: at least one of each")
     n_seeds = at_least("n_seeds", n_seeds, 2)
     rows = []
-    for case in known:
+    for case in cases_given:
         for backend in backends:
-            one = functools.partial(
+            price_case = functools.partial(
                 _priced, case, backend=backend, tolerance=tolerance, confidence=confidence,
                 **options,
             )  # fmt: skip
             with ThreadPoolExecutor(threads) as pool:
-                results = list(pool.map(one, range(first_seed, first_seed + n_seeds)))
+                results = list(pool.map(price_case, range(first_seed, first_seed + n_seeds)))
             truths = np.full(n_seeds, case.truth)
             rows.append(coverage_row(case.name, backend, confidence, results, truths))
             if progress is not None:
@@ -203,11 +203,11 @@ def random_coverage(
         raise InputError(f"unknown set {unknown!r}; accepted: {', '.join(set_names())}")
     rows = []
     for name in names:
-        one = functools.partial(
+        job = functools.partial(
             _random_price, name, seed, backends=backends, tolerance=tolerance, confidence=confidence
         )
         with ThreadPoolExecutor(threads) as pool:
-            pairs = list(pool.map(one, range(n_prices)))
+            pairs = list(pool.map(job, range(n_prices)))
         cases, results = zip(*pairs, strict=True)
         truths, errors = (np.array([getattr(c, key) for c in cases]) for key in ("truth", "error"))
         backend = backends[0] if len(backends) == 1 else IN_TURN
@@ -287,18 +287,18 @@ def reference_cases(path: str | Path, names: Sequence[str] = CASES) -> list[Pric
     Raises:
         InputError: the file has no such case.
     """
-    known = {case["name"]: case for case in json.loads(Path(path).read_text())["cases"]}
-    missing = [name for name in names if name not in known]
+    cases = {case["name"]: case for case in json.loads(Path(path).read_text())["cases"]}
+    missing = [name for name in names if name not in cases]
     if missing:
         raise InputError(
-            f"{path} has no case {', '.join(missing)}; accepted: {', '.join(sorted(known))}"
+            f"{path} has no case {', '.join(missing)}; accepted: {', '.join(sorted(cases))}"
         )
     return [
         PricedPayoff(
             name,
-            Model(**{key: known[name][key] for key in _PARAMETERS}),
-            Call(strike=known[name]["strike"], maturity=known[name]["maturity_years"]),
-            float(known[name]["call"]),
+            Model(**{key: cases[name][key] for key in _PARAMETERS}),
+            Call(strike=cases[name]["strike"], maturity=cases[name]["maturity_years"]),
+            float(cases[name]["call"]),
         )
         for name in names
     ]

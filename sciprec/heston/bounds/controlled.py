@@ -48,11 +48,11 @@ class PaymentSampler:
             is part of the discretisation error, and measured with it.
         """
         everything = [*self.payoffs, *self._extra]
-        given = {"backend": backend, "scheme": self.scheme, "n_steps": n_steps, "seed": seed}
-        given |= {"draws_per_step": draws_per_step, "carried": self.carried}
-        paid = observed_payments(self.model, everything, block, **given)
+        options = {"backend": backend, "scheme": self.scheme, "n_steps": n_steps, "seed": seed}
+        options |= {"draws_per_step": draws_per_step, "carried": self.carried}
+        paid = observed_payments(self.model, everything, block, **options)
         if self.width == 2:
-            paid += observed_payments(self.model, everything, block, mirrored=True, **given)
+            paid += observed_payments(self.model, everything, block, mirrored=True, **options)
             paid *= 0.5
         paid *= np.array([[self.model.discount(payoff.maturity)] for payoff in everything])
         count = len(self.payoffs)
@@ -70,7 +70,7 @@ def controls_of(model, payoff):
     """Return payoffs of known price that go with a payoff: the spot, where it has the moment that
     a control needs, the European put, and those that the payoff names."""
     maturity = payoff.maturity
-    found = [Spot(maturity=maturity)] if may_control(model, maturity) else []
+    controls = [Spot(maturity=maturity)] if may_control(model, maturity) else []
     if not payoff.knows("expected"):
-        found.append(Put(strike=getattr(payoff, "strike", model.spot), maturity=maturity))
-    return [control for control in (*found, *payoff.controls()) if control != payoff]
+        controls.append(Put(strike=getattr(payoff, "strike", model.spot), maturity=maturity))
+    return [control for control in (*controls, *payoff.controls()) if control != payoff]

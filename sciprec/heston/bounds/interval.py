@@ -77,10 +77,10 @@ def bound_of(base, rounding, steps, risk, correction, rare=None, useless=None):
     left = np.zeros_like(price)
     if rounding is not None and not correction:
         left = np.abs(rounded)
-    others = [one for one in (base, rounding) if one is not None]
+    others = [term for term in (base, rounding) if term is not None]
     point, parts = _widest(others, steps, bias, weights, risk)
-    own = BINARY64 * steps.n_steps * np.abs(price)
-    left = left + own + (parts[1] if rounding is not None else 0.0)
+    own_rounding = BINARY64 * steps.n_steps * np.abs(price)
+    left = left + own_rounding + (parts[1] if rounding is not None else 0.0)
     stepped = parts[-1] + point
     if rare is None:
         silent = (base.moments.mean[:, 0] == 0) & (base.moments.covariance_of_mean()[:, 0, 0] == 0)
@@ -102,8 +102,8 @@ def price_of(base, rounding, steps, correction):
 
 def _widest(others, steps, bias, weights, risk):
     """Return c |m_q| and the parts of t s_q for the q and the sign of the largest sum."""
-    variances = [one.moments.covariance_of_mean()[:, 0, 0] for one in others]
-    freedoms = [one.moments.freedom for one in (*others, steps)]
+    variances = [other.moments.covariance_of_mean()[:, 0, 0] for other in others]
+    freedoms = [other.moments.freedom for other in (*others, steps)]
     largest, point, parts = -np.inf, None, None
     for q, both in interval_weights(bias, weights):
         stepped = steps.moments.combined(both)[1]

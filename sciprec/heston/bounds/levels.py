@@ -120,9 +120,9 @@ class MultilevelTerm:
             for first in range(self.moments.paths, end, window):
                 if time.perf_counter() > deadline and self.moments.paths >= LEAST_PATHS:
                     break
-                given = _blocks(first, end, window)
+                blocks = _blocks(first, end, window)
                 for block, (means, seconds, done) in zip(
-                    given, pool.map(self._block, given), strict=True
+                    blocks, pool.map(self._block, blocks), strict=True
                 ):
                     self.moments.add(means)
                     self.timed.append((block.n_paths, seconds))

@@ -137,18 +137,18 @@ def _may_shorten(state):
 
 def _steps_level(state, n_steps):
     """Return a new level of step differences."""
-    given = state.pilot.estimator, n_steps, state.pricing.request.seed
-    return level.steps_level(*given, coupled_cost(n_steps))
+    arguments = state.pilot.estimator, n_steps, state.pricing.request.seed
+    return level.steps_level(*arguments, coupled_cost(n_steps))
 
 
 def _start_base(state):
     """Choose the steps of the base, and open its level and that of its rounding."""
     n_steps = _base_steps(state)
-    given = state.pilot.estimator, state.backend, n_steps, state.pricing.request.seed
+    arguments = state.pilot.estimator, state.backend, n_steps, state.pricing.request.seed
     cost = path_cost(state.backend, n_steps)
-    state.base = level.base_level(*given, cost)
+    state.base = level.base_level(*arguments, cost)
     if state.backend != "fp64":
-        state.rounding = level.rounding_level(*given, cost + path_cost("fp64", n_steps))
+        state.rounding = level.rounding_level(*arguments, cost + path_cost("fp64", n_steps))
 
 
 def _base_steps(state):
@@ -351,8 +351,8 @@ def costs(state, base_steps):
 
 def planned_variances(state, base_steps):
     """Return the variances of the base and of its rounding that the pilot found."""
-    known = state.pilot.variances
-    variance = known.get(base_steps, known[state.pilot.n_steps])
+    variances = state.pilot.variances
+    variance = variances.get(base_steps, variances[state.pilot.n_steps])
     return np.stack([variance] + [state.rounding_variance] * (state.backend != "fp64"))
 
 
@@ -402,8 +402,8 @@ def _largest_variance(covariance, bias, weights):
         bias: a StepBias.
         weights: of d_1 and d_2 in the price, shape (n_payoffs, 2).
     """
-    found = [
+    variances = [
         np.einsum("kq,kqr,kr->k", both, covariance, both)
         for _, both in interval_weights(bias, weights)
     ]
-    return np.max(found, axis=0)
+    return np.max(variances, axis=0)

@@ -119,14 +119,14 @@ class BoundedResult(Shown):
         """
         names = ", ".join(dict.fromkeys(payoff.name for payoff in self.payoffs))
         met = "within the tolerance" if self.met else "the tolerance is missed"
-        made = (
+        phrase = (
             f"{counted(self.n_paths, 'path')}, {counted(self.n_steps, 'step')}, "
             f"{self.seconds:.3g} s; {self.scheme}; {self.variance_reduction}"
         )
         return Summary(
             f"{what} of {names} in {self.backend}, bounds at {100 * self.confidence:g} %: {met}",
             listing,
-            (made, *(f"note: {sentence}" for sentence in self.sentences)),
+            (phrase, *(f"note: {sentence}" for sentence in self.sentences)),
         )
 
 
@@ -436,7 +436,7 @@ def how_made(
         missed: the sentences about missed tolerances, none where all are met.
         further: other sentences.
     """
-    levels = [one for state in states for one in state.levels]
+    levels = [level for state in states for level in state.levels]
     choices = dict.fromkeys(state.pricing.sampler.sentence for state in states)
     notes = dict.fromkeys(note for state in states for note in state.notes)
     used = [spent(state) for state in states]
@@ -444,7 +444,7 @@ def how_made(
         "payoffs": request.payoffs,
         "met": not missed,
         "n_paths": sum(int(paths) for paths, _ in used),
-        "n_steps": max(one.n_steps for one in levels),
+        "n_steps": max(level.n_steps for level in levels),
         "work": float(sum(work for _, work in used)),
         "seconds": time.perf_counter() - request.start,
         "levels": level_rows(levels),
@@ -454,7 +454,7 @@ def how_made(
         "seed": request.seed,
         "variance_reduction": "; ".join(choices),
         "sentences": (*notes, *missed, *further),
-        "fixed_point": added(one.fixed_point for one in levels),
+        "fixed_point": added(level.fixed_point for level in levels),
     }
 
 
@@ -462,10 +462,11 @@ def level_rows(levels: Sequence[MultilevelTerm]) -> tuple[LevelRow, ...]:
     """Return the levels' table."""
     return tuple(
         LevelRow(
-            one.name, one.backend, one.n_steps, one.moments.paths, float(one.moments.mean[0, 0]),
-            float(one.variance()[0]), one.cost, *astuple(timing_of(one.timed)),
+            level.name, level.backend, level.n_steps, level.moments.paths,
+            float(level.moments.mean[0, 0]), float(level.variance()[0]), level.cost,
+            *astuple(timing_of(level.timed)),
         )
-        for one in levels
+        for level in levels
     )  # fmt: skip
 
 
@@ -473,7 +474,7 @@ def _missed(bound: BoundedPrices, accepted: np.ndarray, state: PricingState) -> 
     """Say that, and by how much, the tolerance was missed."""
     ratio = bound.total / np.maximum(accepted, LEAST_SIZE)
     worst = int(np.argmax(np.where(np.isfinite(bound.total), ratio, np.inf)))
-    n_paths, n_steps = int(spent(state)[0]), max(one.n_steps for one in state.levels)
+    n_paths, n_steps = int(spent(state)[0]), max(level.n_steps for level in state.levels)
     text = (
         f"the bound {bound.total[worst]:.4g} misses the tolerance {accepted[worst]:.4g} after "
         f"{n_paths} paths with {n_steps} steps: statistical "

@@ -66,9 +66,9 @@ def random_case(name, seed, number, exact=0.001):
     low, high = (THIRDS[0], THIRDS[-1]) if rare else THIRDS[place : place + 2]
     model, maturity = _model(rng, low, high)
     payoff = _rare_payoff(rng, model, maturity) if rare else _payoff(rng, model, maturity)
-    own = derived_seed(int(seed), f"{name} {number}")
-    truth, error = true_price(model, payoff, exact, own)
-    return RandomCase(model, payoff, truth, error, own)
+    case_seed = derived_seed(int(seed), f"{name} {number}")
+    truth, error = true_price(model, payoff, exact, case_seed)
+    return RandomCase(model, payoff, truth, error, case_seed)
 
 
 def true_price(model, payoff, exact, seed):

@@ -59,13 +59,13 @@ class Rare:
     @cached_property
     def scale(self):
         """G, in units of currency, shape (n_payoffs,)."""
-        said = np.array([payoff.payment_scale(self.model) for payoff in self.payoffs])
-        own = [k for k, payoff in enumerate(self.payoffs) if not is_ours(payoff)]
+        scales = np.array([payoff.payment_scale(self.model) for payoff in self.payoffs])
+        plain = [k for k, payoff in enumerate(self.payoffs) if not is_ours(payoff)]
         measured = measured_scales(
-            self.model, [self.payoffs[k] for k in own], self.scheme, self.seed
+            self.model, [self.payoffs[k] for k in plain], self.scheme, self.seed
         )  # fmt: skip
-        said[own] = np.maximum(said[own], measured)
-        return said
+        scales[plain] = np.maximum(scales[plain], measured)
+        return scales
 
     @cached_property
     def certain(self):

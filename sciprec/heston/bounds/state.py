@@ -67,7 +67,7 @@ class PricingState:
     @property
     def paid(self):
         """The levels of payments in the backend, and of their rounding."""
-        return [one for one in (self.base, self.rounding) if one is not None]
+        return [term for term in (self.base, self.rounding) if term is not None]
 
     @property
     def levels(self):
@@ -83,7 +83,7 @@ def use(state, name, n_steps):
 
 def used(state, *levels):
     """Return the resources of some levels so far."""
-    return sum(one.moments.paths * use(state, one.name, one.n_steps) for one in levels)
+    return sum(level.moments.paths * use(state, level.name, level.n_steps) for level in levels)
 
 
 def spent(state):
@@ -111,8 +111,8 @@ def extend(state, one, paths, share):
 def bound_so_far(state) -> BoundedPrices:
     """Return the Bound of the levels as they stand."""
     pricing, levels = state.pricing, (state.base, state.rounding, state.steps)
-    given = pricing.risk, pricing.request.correction, pricing.rare
-    return bound_of(*levels, *given, lambda: useless(state))
+    arguments = pricing.risk, pricing.request.correction, pricing.rare
+    return bound_of(*levels, *arguments, lambda: useless(state))
 
 
 def price_so_far(state):

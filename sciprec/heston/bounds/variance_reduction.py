@@ -42,13 +42,13 @@ def choose_sampler(request: PricingRequest, payoffs: tuple[Payoff, ...]) -> Samp
             f"variance_reduction is 'conditional' with {names} and the scheme {request.scheme!r}; "
             "accepted: calls, puts, digitals and spots, and a scheme that lifts: try 'auto'"
         )
-    given = request.model, payoffs, request.scheme
+    arguments = request.model, payoffs, request.scheme
     if possible and choice in ("auto", "conditional"):
-        return ConditionalSampler(*given, request.carried)
-    single = PaymentSampler(*given, use_controls=choice != "none", carried=request.carried)
+        return ConditionalSampler(*arguments, request.carried)
+    single = PaymentSampler(*arguments, use_controls=choice != "none", carried=request.carried)
     if choice not in ("auto", "antithetic"):
         return single
-    pairs = PaymentSampler(*given, antithetic=True, carried=request.carried)
+    pairs = PaymentSampler(*arguments, antithetic=True, carried=request.carried)
     if choice == "antithetic":
         return pairs
     gain = _trial(pairs, request.seed) / _trial(single, request.seed)

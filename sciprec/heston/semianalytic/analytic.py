@@ -254,11 +254,11 @@ def _domain(model, strikes, maturity):
     require_model(model)
     maturity = PAYOFF["maturity"].number("maturity", maturity)
     plain = not hasattr(strikes, "data_vars")  # a Dataset is no array
-    given = np.asarray(strikes if plain else "")
-    if given.dtype.kind not in "fiu":
+    array = np.asarray(strikes if plain else "")
+    if array.dtype.kind not in "fiu":
         raise refused("strike", strikes, PAYOFF["strike"].words)
-    given = given.astype(float)
-    bad = ~((given > 0) & (given <= PAYOFF["strike"].most))
+    array = array.astype(float)
+    bad = ~((array > 0) & (array <= PAYOFF["strike"].most))
     if bad.any():
-        raise refused("strike", float(given[bad].flat[0]), PAYOFF["strike"].words)
-    return given, maturity
+        raise refused("strike", float(array[bad].flat[0]), PAYOFF["strike"].words)
+    return array, maturity

@@ -144,7 +144,7 @@ def implied_volatilities(model: Any, payoffs: Sequence[Any], prices: ArrayLike) 
         np.array([getattr(o, name) for o in options], float) for name in ("maturity", "strike")
     )
     forward, discount = (
-        np.array([of(one) for one in maturity], float) for of in (model.forward, model.discount)
+        np.array([of(years) for years in maturity], float) for of in (model.forward, model.discount)
     )
     call = np.array([o.name == "call" for o in options], bool)
     excess, room = _apart(prices[vanilla], forward, strikes, discount, call)

@@ -43,11 +43,11 @@ def estimates(group, model, bumps, run):
              for offset, weight in bumps.v0_stencil],
             [(run(model, [model], nearer=offset), weight) for offset, weight in nearer],
         ]  # fmt: skip
-        found = {
+        rows = {
             payoff: _payoff_rows(group, payoff, model, views, base, moved, bumps, nearer)
             for payoff in group.payoffs
         }
-        return found, _level_rows(group, model, base, moved, nearer) if group.smooth else None
+        return rows, _level_rows(group, model, base, moved, nearer) if group.smooth else None
 
 
 def level_means(group, model, bumps, step):

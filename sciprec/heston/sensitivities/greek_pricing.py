@@ -368,7 +368,8 @@ def _bumps_level(state):
 
     def sample(block):
         wide, narrow = (
-            one(block, backend="fp64", n_steps=n_steps, seed=seed) for one in (doubled, estimator)
+            sampler(block, backend="fp64", n_steps=n_steps, seed=seed)
+            for sampler in (doubled, estimator)
         )
         return (wide - narrow)[:, None]
 

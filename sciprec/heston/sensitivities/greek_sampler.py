@@ -77,11 +77,11 @@ class GreekSampler:
     @property
     def amplification(self):
         """By how much differences magnify a relative rounding error of the price, per row."""
-        found = []
+        amplified = []
         for key, names in zip(self._keys, self.names, strict=True):
             factors = amplification(self._groups[key][0], self.model, self.bumps)
-            found += [factors[ROWS.index(name)] for name in names]
-        return np.array(found)
+            amplified += [factors[ROWS.index(name)] for name in names]
+        return np.array(amplified)
 
     def raw(self, block, *, backend, n_steps, draws_per_step, seed):
         """Simulate a block; return discounted prices, their derivatives, and centred controls.
@@ -124,9 +124,9 @@ class GreekSampler:
         ]
         extras = dict.fromkeys(e for p in targets for e in _extras(self.model, p, smooth))
         simulated = [_simulated(self.model, payoff, smooth)[0] for payoff in targets]
-        known = {extra: _known_rows(self.model, extra) for extra in extras}
+        known_rows = {extra: _known_rows(self.model, extra) for extra in extras}
         payoffs = tuple(dict.fromkeys([*simulated, *extras]))
-        return MonitoredPayoffs(payoffs, first_years, smooth), known
+        return MonitoredPayoffs(payoffs, first_years, smooth), known_rows
 
     def _rows(self, payoff, key, name):
         """Return the rows of the controls of one greek of a payoff."""
@@ -137,9 +137,9 @@ class GreekSampler:
             finite = may_control(self.model, group.first_years, self.model.rho**2)
             rows = [start + k for k in used if k % 2 or finite]
             start += LEVEL_ROWS
-        own = _extras(self.model, payoff, group.smooth)
+        extra_payoffs = _extras(self.model, payoff, group.smooth)
         for k, extra in enumerate(extras):
-            if extra in own and not (isinstance(extra, Spot) and name in CONSTANT):
+            if extra in extra_payoffs and not (isinstance(extra, Spot) and name in CONSTANT):
                 rows.append(start + len(ROWS) * k + ROWS.index(name))
         return rows
 
@@ -192,5 +192,5 @@ def _extras(model, payoff, smooth):
 
 def _known_rows(model, payoff):
     """Return price and greeks of a control."""
-    known = known_greeks(model, payoff) | {"price": analytic.price(model, payoff)}
-    return np.array([known[name] for name in ROWS])
+    values = known_greeks(model, payoff) | {"price": analytic.price(model, payoff)}
+    return np.array([values[name] for name in ROWS])

@@ -75,8 +75,8 @@ class RareGreeks(Rare):
             return accepted(rows)[at]
 
         silent = self.silent(price[at], variance[at])
-        found = self.beyond(most / self.width, price[at], silent, accepted_prices)
-        return np.repeat(found | (silent & (n_paths >= SILENT)), self.counts)
+        is_useless = self.beyond(most / self.width, price[at], silent, accepted_prices)
+        return np.repeat(is_useless | (silent & (n_paths >= SILENT)), self.counts)
 
 
 def unseen_greeks(rare, n_paths):
@@ -86,12 +86,12 @@ def unseen_greeks(rare, n_paths):
         rare: a Rare of the payoffs.
         n_paths: one number for all.
     """
-    found = np.empty((len(rare.payoffs), len(ROWS)))
+    greeks = np.empty((len(rare.payoffs), len(ROWS)))
     size = -np.log(rare.risk) * rare.scale / n_paths
     for k, payoff in enumerate(rare.payoffs):
-        found[k] = size[k] * _factors(rare.model, payoff)
-    found[:, ROWS.index("price")] = rare.unseen(n_paths)
-    return found
+        greeks[k] = size[k] * _factors(rare.model, payoff)
+    greeks[:, ROWS.index("price")] = rare.unseen(n_paths)
+    return greeks
 
 
 def _factors(model, payoff):

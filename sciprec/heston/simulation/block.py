@@ -260,9 +260,9 @@ def _refuse_given(path_scheme, draws_per_step, conditional):
     Raises:
         InputError: anything but the defaults.
     """
-    given = [("conditional or mirrored paths", conditional)]
-    given.append((f"draws_per_step {draws_per_step!r}", draws_per_step != 1))
-    for name, wrong in given:
+    reasons = [("conditional or mirrored paths", conditional)]
+    reasons.append((f"draws_per_step {draws_per_step!r}", draws_per_step != 1))
+    for name, wrong in reasons:
         if wrong:
             raise InputError(
                 f"scheme {path_scheme.name!r} was given {name}; accepted: the other schemes, "

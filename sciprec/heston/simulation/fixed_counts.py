@@ -49,13 +49,13 @@ def added(summaries: Iterable[dict | None], worst: int = 10) -> dict | None:
         Sums of the counts; each place once, with the sum of its saturations and the most bits that
         it was short of anywhere.
     """
-    found = [summary for summary in summaries if summary is not None]
-    if not found:
+    summaries_given = [summary for summary in summaries if summary is not None]
+    if not summaries_given:
         return None
-    short = _once([place for summary in found for place in summary["short"]])
-    saturated = _once([place for summary in found for place in summary["saturated"]])
-    return {name: sum(summary[name] for summary in found) for name in COUNTS} | {
-        "places_short_of_bits": max(summary["places_short_of_bits"] for summary in found),
+    short = _once([place for summary in summaries_given for place in summary["short"]])
+    saturated = _once([place for summary in summaries_given for place in summary["saturated"]])
+    return {name: sum(summary[name] for summary in summaries_given) for name in COUNTS} | {
+        "places_short_of_bits": max(summary["places_short_of_bits"] for summary in summaries_given),
         "short": sorted(short, key=lambda place: -place["bits_short"])[:worst],
         "saturated": sorted(saturated, key=lambda place: -place["saturations"])[:worst],
     }

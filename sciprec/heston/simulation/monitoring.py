@@ -221,16 +221,16 @@ def payoff_tuple(payoffs: Payoff | Sequence[Payoff]) -> tuple[Payoff, ...]:
     Raises:
         InputError: nothing given, or something that is no payoff.
     """
-    given = tuple(payoffs) if isinstance(payoffs, list | tuple) else (payoffs,)
-    for payoff in given:
+    result = tuple(payoffs) if isinstance(payoffs, list | tuple) else (payoffs,)
+    for payoff in result:
         if not isinstance(payoff, Payoff):
             raise refused(
                 "payoff", payoff,
                 "a payoff such as Call(strike=100, maturity=1), or a sequence of them",
             )  # fmt: skip
-    if not given:
+    if not result:
         raise InputError("no payoff was given; accepted: one payoff or a sequence of them")
-    return given
+    return result
 
 
 def _walk(

@@ -95,14 +95,14 @@ class PathLosses:
     def _compare(self):
         """Make the steps that wait in fp64, all at once, and add up what they lost."""
         count = self._waiting
-        made = np.zeros((3, 2, count * self._paths))
+        sums = np.zeros((3, 2, count * self._paths))
         with np.errstate(invalid="ignore", over="ignore"):  # paths that are not finite stay so
             states = self._states[: count + 1].astype(float)
             states = states[:, ::2] + states[:, 1::2]
-            made[:, 0] = np.moveaxis(states[:count], 1, 0).reshape(3, -1)
+            sums[:, 0] = np.moveaxis(states[:count], 1, 0).reshape(3, -1)
             draws = self._draws[:, :count].reshape(1, -1, count * self._paths)
-            self._exact(self._constants, draws, *made.reshape(6, -1))
-            values, carries = np.moveaxis(made.reshape(3, 2, count, -1), (1, 2), (0, 1))
+            self._exact(self._constants, draws, *sums.reshape(6, -1))
+            values, carries = np.moveaxis(sums.reshape(3, 2, count, -1), (1, 2), (0, 1))
             asked = (values - states[:count]) + carries
         states, asked = states.reshape(count + 1, -1), asked.reshape(count, -1)
         for held, new, d in zip(states[:-1], states[1:], asked, strict=True):

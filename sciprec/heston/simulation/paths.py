@@ -118,9 +118,9 @@ def estimate(
         done: sums of GROUP neighbouring paths in order, then an exact sum of the groups.
     """
     payoffs = _payoff_tuple(payoffs)
-    given = {"backend": backend, "scheme": scheme, "n_steps": n_steps, "seed": seed}
-    given["carried"] = resolve_residuals(compensation, ("none", "carry")) != "none"
-    simulated = partial(simulate_block, model, payoffs, **given)
+    options = {"backend": backend, "scheme": scheme, "n_steps": n_steps, "seed": seed}
+    options["carried"] = resolve_residuals(compensation, ("none", "carry")) != "none"
+    simulated = partial(simulate_block, model, payoffs, **options)
     todo = blocks(n_paths, block_paths)
     if whole("threads", threads, *THREADS) == 1:
         results = [simulated(block) for block in todo]

@@ -72,6 +72,6 @@ def _addresses(kernel, dtype, dtype_of_draws):
     """Return where the compiled source of variates and a compiled path kernel are, for types."""
     column, draws = np.empty(1, dtype), np.empty((1, 2, 1), dtype)
     made = np.empty((1, 2, 1), dtype_of_draws)
-    given = 0, 0, 0, 0, True, np.empty((4, 1), np.uint32), made
+    arguments = 0, 0, 0, 0, True, np.empty((4, 1), np.uint32), made
     run = kernel.address(column, draws, *[column] * 6)
-    return address_of(philox_variates, given), run
+    return address_of(philox_variates, arguments), run

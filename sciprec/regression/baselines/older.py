@@ -39,8 +39,8 @@ def _has_older_names(content: dict[str, Any]) -> bool:
     if content["subject"].get("kind") != "kernel":
         return False
     scenarios = [run["scenario"] for run in content["asked"].values()]
-    given = {name for one in scenarios for name in one[one["kind"]]["arguments"]}
-    return not any(name.startswith("result") for name in given)
+    names = {name for scenario in scenarios for name in scenario[scenario["kind"]]["arguments"]}
+    return not any(name.startswith("result") for name in names)
 
 
 def _renamed(value: Any) -> Any:

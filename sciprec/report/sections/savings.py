@@ -97,8 +97,8 @@ def _operations(run: StoredRun, counted: Sequence[dict[str, Any]]) -> str:
     more = _carried(counted) if run.compensation != PLAIN else 1.0
     ends = [number(end * (more or 1.0)) for end in (low, high)]
     words = ends[0] if low == high else f"{ends[0]} to {ends[1]}, by place"
-    own = f"{CARRY_FLOPS} operations for each number of the state and update"
-    return words if more is not None else f"{words}, plus {own} ({run.compensation})"
+    operations = f"{CARRY_FLOPS} operations for each number of the state and update"
+    return words if more is not None else f"{words}, plus {operations} ({run.compensation})"
 
 
 def _carried(counted: Sequence[dict[str, Any]]) -> float | None:

@@ -57,8 +57,8 @@ class OwnErrors:
 
     def error(self, name: str, metric: str) -> float:
         """The error that fp64 has at most in a result; 0 where nobody has looked."""
-        own = self.results.get(name)
-        return own.errors.get(metric, 0.0) if own is not None else 0.0
+        result = self.results.get(name)
+        return result.errors.get(metric, 0.0) if result is not None else 0.0
 
     def misses(self, name: str, metric: str, limit: float) -> bool:
         """Whether fp64 itself may miss a tolerance. One below its unit asks how far a run agrees
@@ -74,8 +74,10 @@ class OwnErrors:
             if own.fewest < NO_DIGIT:
                 no = f"fp64 itself has no right digit in a number of {name}{where}"
                 return f"{no}, and {some} its digits are not known"
-            said = f"the digits of fp64 itself in {name}{where} are not known"
-            return f"{said}{f' ({some})' * (own.numbers > 1)}: exact values need more than 106 bits"
+            message = f"the digits of fp64 itself in {name}{where} are not known"
+            return (
+                f"{message}{f' ({some})' * (own.numbers > 1)}: exact values need more than 106 bits"
+            )
         if own.digits < NO_DIGIT:
             return f"fp64 itself has no right digit in {name}{where}"
         worst = f", {own.fewest:.1f} in the worst number" if own.fewest < own.digits - 1.0 else ""

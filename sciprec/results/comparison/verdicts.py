@@ -102,8 +102,8 @@ def judge(
         mentioned, and decide nothing: any arithmetic of fewer bits is told from them at first.
     """
     verdict = with_evidence(_judge_points(golden, actual, comparison), evidence)
-    own = own_errors_of(golden.attrs)
-    return verdict if own is None else _as_known(verdict, golden, own)
+    truth_errors = own_errors_of(golden.attrs)
+    return verdict if truth_errors is None else _as_known(verdict, golden, truth_errors)
 
 
 def _as_known(verdict: Verdict, golden: xr.Dataset, own: OwnErrors) -> Verdict:
@@ -112,9 +112,9 @@ def _as_known(verdict: Verdict, golden: xr.Dataset, own: OwnErrors) -> Verdict:
         words = f"how many digits fp64 itself has was not looked at: {own.left_out}"
         told = verdict.status == "truth"
         return replace(verdict, sentence=f"{verdict.sentence}; {words}") if told else verdict
-    said = {name: own.sentence(name) for name in own.results}
+    sentences = {name: own.sentence(name) for name in own.results}
     if verdict.status == "truth":
-        return replace(verdict, sentence="; ".join((verdict.sentence, *said.values())))
+        return replace(verdict, sentence="; ".join((verdict.sentence, *sentences.values())))
     if verdict.status not in ("identical", "good", "unjudged", "still", "beyond"):
         return verdict
     doubtful = [n for n, o in own.results.items() if not o.digits >= NO_DIGIT]
@@ -124,10 +124,10 @@ def _as_known(verdict: Verdict, golden: xr.Dataset, own: OwnErrors) -> Verdict:
         worst = min(own.results, key=lambda name: own.results[name].digits, default="")
         if not worst:
             return verdict
-        sentence, short = f"{verdict.sentence}; {said[worst]}", verdict.short
-        short += f"; {said[worst]}" * (own.results[worst].digits < WELL)
+        sentence, short = f"{verdict.sentence}; {sentences[worst]}", verdict.short
+        short += f"; {sentences[worst]}" * (own.results[worst].digits < WELL)
         return replace(verdict, sentence=sentence, decisive=short)
-    words = "; ".join(said[name] for name in dict.fromkeys(doubtful))
+    words = "; ".join(sentences[name] for name in dict.fromkeys(doubtful))
     return Verdict("doubtful", f"not judged: {words}", decisive=f"not judged: {words}")
 
 

@@ -158,13 +158,14 @@ class GivenFields:
             result["surface_pressure"] = np.exp(result.pop("log_surface_pressure"))
         if self.levels is None or sigma is None:
             return result
-        wanted, known = np.log(sigma)[:, None, None], np.log(self.levels.values)
+        wanted, log_pressure = np.log(sigma)[:, None, None], np.log(self.levels.values)
         if self.levels.kind != SIGMA:
             wanted = wanted + np.log(result["surface_pressure"])
         if self.levels.kind == HYBRID:
-            known = np.log(self.levels.pressures(result["surface_pressure"]))
+            log_pressure = np.log(self.levels.pressures(result["surface_pressure"]))
         return {
-            name: on_levels(x, known, wanted) if x.ndim == 3 else x for name, x in result.items()
+            name: on_levels(x, log_pressure, wanted) if x.ndim == 3 else x
+            for name, x in result.items()
         }
 
     def is_on(self, lat: np.ndarray, lon: np.ndarray) -> bool:
@@ -350,9 +351,9 @@ class _Found:
                 )
         for part in wanted:
             for quantities in part:
-                found = [self._name_of(q, names.values()) for q in quantities]
-                if all(found):
-                    names |= zip(quantities, found, strict=True)
+                names_found = [self._name_of(q, names.values()) for q in quantities]
+                if all(names_found):
+                    names |= zip(quantities, names_found, strict=True)
                     break
             else:
                 raise InputError(self._missing(part))
@@ -384,14 +385,15 @@ class _Found:
             lambda n: n.lower() in row.short_names,
         )
         for rule in rules:
-            found = [name for name in free if rule(name)]
-            if len(found) > 1:
+            candidates = [name for name in free if rule(name)]
+            if len(candidates) > 1:
                 raise InputError(
-                    f"{self.source} has several fields that are {quantity}: {', '.join(found)}; "
-                    f"say which: initial_fields = {{{quantity} = {found[0]!r}}}"
+                    f"{self.source} has several fields that are {quantity}: "
+                    f"{', '.join(candidates)}; say which: "
+                    f"initial_fields = {{{quantity} = {candidates[0]!r}}}"
                 )
-            if found:
-                return found[0]
+            if candidates:
+                return candidates[0]
         return None
 
     def _fits(self, name: str, quantity: str) -> bool:
@@ -406,11 +408,11 @@ class _Found:
             attrs = self.dataset[axis].attrs if axis in self.dataset.variables else {}
             vertical = str(attrs.get("axis", "")).upper() == "Z" or "positive" in attrs
             vertical |= str(attrs.get("standard_name", "")).startswith("atmosphere_")
-            known = (
+            names = (
                 *PRESSURE_AXES, "level", "lev", "plev", "pressure", "sigma", "hybrid", "height"
             )  # fmt: skip
             pressure = spelt(str(attrs.get("units", ""))) in PRESSURES
-            if vertical or pressure or str(axis).lower() in known:
+            if vertical or pressure or str(axis).lower() in names:
                 return axis
         return None
 
@@ -516,10 +518,10 @@ def _place(
         if size > 1:
             how = "dataset.isel" + f"({axis}=-1)"
             file = source.strip("'")
-            known = f"{file}@{texts[-1]} or {file}@last" if source != file else how
+            examples = f"{file}@{texts[-1]} or {file}@last" if source != file else how
             raise InputError(
                 f"{source} holds {size} times, from {texts[0]} to {texts[-1]}; say which, as with "
-                f"{known}"
+                f"{examples}"
             )
         return 0, texts[0]
     full = time.replace(" ", "T")

@@ -90,8 +90,8 @@ def levels_along(dataset: xr.Dataset, axis: Hashable, source: str) -> Levels:
         unit = "hPa"
     sigma = attrs.get("standard_name") == "atmosphere_sigma_coordinate" or name == "sigma"
     if axis not in dataset.variables or not (sigma or unit in PRESSURES):
-        said = f"'{attrs['units']}'" if "units" in attrs else "none"
-        raise InputError(f"{what} say no pressures (units: {said}); {accepted}")
+        units = f"'{attrs['units']}'" if "units" in attrs else "none"
+        raise InputError(f"{what} say no pressures (units: {units}); {accepted}")
     if dataset[axis].dtype.kind not in "fiu":
         raise InputError(f"{what} are no numbers; {accepted}")
     values = np.asarray(dataset[axis].values, np.float64) * (1.0 if sigma else PRESSURES[unit][0])

@@ -21,7 +21,7 @@ def spelt(text: str) -> str:
     for k, part in enumerate(re.sub(r"\*\*|\^", "", text.strip()).split("/")):
         for base, power in re.findall(r"([A-Za-z°_~]+)(-?\d+)?", part):
             small = base.lower()
-            known = _SPELT.get(small) or _SPELT.get(small.rstrip("s")) or base
-            powers[known] = powers.get(known, 0) + int(power or 1) * (-1 if k else 1)
+            unit = _SPELT.get(small) or _SPELT.get(small.rstrip("s")) or base
+            powers[unit] = powers.get(unit, 0) + int(power or 1) * (-1 if k else 1)
     order = sorted(powers.items(), key=lambda one: (-one[1], one[0]))
     return " ".join(base if power == 1 else f"{base}{power}" for base, power in order)

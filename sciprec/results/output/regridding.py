@@ -61,8 +61,8 @@ class Bilinear:
     def _rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Which rows are no poles; the row below each wanted one, and the share of the next."""
         inner = np.abs(self.lat) < 90.0
-        known = np.concatenate([[-90.0], self.lat[inner], [90.0]])
-        return inner, *places(known, self.to_lat)
+        latitudes = np.concatenate([[-90.0], self.lat[inner], [90.0]])
+        return inner, *places(latitudes, self.to_lat)
 
     @cached_property
     def _columns(self) -> tuple[np.ndarray, np.ndarray]:

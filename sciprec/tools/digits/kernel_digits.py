@@ -220,8 +220,8 @@ def digits(
         name: np.where(np.isnan(right[name]), np.nan, truth.high[name] + truth.low[name])
         for name in values
     }
-    known = any(np.isfinite(array).any() for array in right.values())
-    left = _condition(problem, truth, list(values), most) if condition and known else {}
+    any_finite = any(np.isfinite(array).any() for array in right.values())
+    left = _condition(problem, truth, list(values), most) if condition and any_finite else {}
     branches = _decisions(problem) if truth.otherwise else ()
     verdict = _verdict(function.__name__, arithmetic.name, right, left, most, truth)
     return Digits(
@@ -239,12 +239,12 @@ def _condition(
     unit = stored_in(problem.backend).format.unit_roundoff
     left: dict[str, dict[str, np.ndarray]] = {name: {} for name in names}
     base = truth if not truth.otherwise else healed_truth(problem, {})
-    known = movable(problem)
+    movable_inputs = movable(problem)
     moves = [(draw, share) for draw in range(_DRAWS) for share in (unit, -unit)]
-    for number, data in enumerate(known):
+    for number, data in enumerate(movable_inputs):
         others = []
         for done, (draw, share) in enumerate(moves, number * len(moves)):
-            tell("runs with moved data", done, len(known) * len(moves))
+            tell("runs with moved data", done, len(movable_inputs) * len(moves))
             others.append(healed_truth(problem, {data: share}, draw=draw))
         for name in names:
             some = [base.moved(name, other, most) for other in others]
@@ -261,11 +261,11 @@ def _decisions(problem: Problem) -> tuple[Event, ...]:
 def _deciding(by: Mapping[str, np.ndarray], most: float) -> tuple[str, float]:
     """The data that leave the fewest digits."""
     fewest = {data: _fewest(array) for data, array in by.items()}
-    known = {data: n for data, n in fewest.items() if not math.isnan(n)}
-    if not known:
+    digits_by_data = {data: n for data, n in fewest.items() if not math.isnan(n)}
+    if not digits_by_data:
         return "", most
-    data = min(known, key=lambda d: known[d])
-    return (data, known[data]) if known[data] < most else ("", most)
+    data = min(digits_by_data, key=lambda d: digits_by_data[d])
+    return (data, digits_by_data[data]) if digits_by_data[data] < most else ("", most)
 
 
 def _verdict(
@@ -275,35 +275,36 @@ def _verdict(
     """Say how many digits the worst number has, and what data leave."""
     count = sum(array.size for array in right.values())
     unknown = sum(int(np.isnan(array).sum()) for array in right.values())
-    said = f"The digits of '{kernel}' in {backend} are not known: exact values"
+    sentence = f"The digits of '{kernel}' in {backend} are not known: exact values"
     if truth.unseen:
         names = ", ".join(truth.unseen)
-        return f"{said} of {names} are not, a function of your own"
+        return f"{sentence} of {names} are not, a function of your own"
     if truth.unsure:
         where = counted(truth.unsure, "decision")
-        return f"{said} leave {where} open"
+        return f"{sentence} leave {where} open"
     if unknown == count:
         return (
-            f"{said} need more than 106 bits, or are beyond binary64's range; look at a shorter run"
+            f"{sentence} need more than 106 bits, or are beyond binary64's range; look at a "
+            "shorter run"
         )
     fewest = {name: _fewest(array) for name, array in right.items()}
     worst = min((n for n in fewest if not math.isnan(fewest[n])), key=lambda n: fewest[n])
     at = _place(worst, right[worst])
     number = fewest[worst]
     if number >= most - 1e-9:
-        said = f"All digits of '{kernel}' in {backend} are right"
+        sentence = f"All digits of '{kernel}' in {backend} are right"
     elif number < NO_DIGIT:
-        said = f"'{kernel}' in {backend} has no right digit in {at}"
+        sentence = f"'{kernel}' in {backend} has no right digit in {at}"
     else:
-        said = f"'{kernel}' in {backend} has {number:.1f} right digits in {at}, the fewest"
+        sentence = f"'{kernel}' in {backend} has {number:.1f} right digits in {at}, the fewest"
     if unknown:
-        said += f"; of {unknown:,} of {counted(count, 'number')} they are not known"
+        sentence += f"; of {unknown:,} of {counted(count, 'number')} they are not known"
     data, leaves = _deciding(left.get(worst, {}), most)
     if data and leaves < number + _LEAVES:
         who = "the literals" if data == LITERALS else f"'{data}'"
         what = "none" if leaves < NO_DIGIT else f"{leaves:.1f}"
-        said += f". Half a unit of {who} leaves {what} in {worst}, whatever the arithmetic"
-    return said
+        sentence += f". Half a unit of {who} leaves {what} in {worst}, whatever the arithmetic"
+    return sentence
 
 
 def _place(name: str, array: np.ndarray) -> str:
@@ -315,8 +316,8 @@ def _place(name: str, array: np.ndarray) -> str:
 
 
 def _fewest(array: np.ndarray) -> float:
-    known = array[np.isfinite(array)]
-    return float(known.min()) if known.size else math.nan
+    finite = array[np.isfinite(array)]
+    return float(finite.min()) if finite.size else math.nan
 
 
 def _words(number: float) -> str:

@@ -92,7 +92,7 @@ def _afforded(
 ) -> tuple[tuple, str] | None:
     """A shorter call whose truth can be afforded, and what it is; None where there is none."""
     calls = shortened(function, args, 0.5 * share)
-    return next((one for one in calls if _seconds(function, one[0]) <= AFFORDED), None)
+    return next((call for call in calls if _seconds(function, call[0]) <= AFFORDED), None)
 
 
 def _seconds(function: Callable[..., Any], args: tuple) -> float:

@@ -37,32 +37,32 @@ def shortened(
     """
     names = tuple(inspect.signature(function).parameters)
     for cut in (_cut_arrays, _cut_steps):
-        found = cut(function, names, args, share)
-        if found is not None and _runs(function, found[0]):
-            yield found
+        shorter = cut(function, names, args, share)
+        if shorter is not None and _runs(function, shorter[0]):
+            yield shorter
 
 
 def _cut_arrays(function, names, args, share) -> tuple[tuple, str] | None:
     """Arrays that are cut to one length; None where that is not the only way."""
     arrays = [a for a in args if isinstance(a, np.ndarray) and a.ndim]
-    whole = max((a.shape[0] for a in arrays), default=0)
-    length = _less(whole, share)
+    longest = max((a.shape[0] for a in arrays), default=0)
+    length = _less(longest, share)
     if length is None or not all(isinstance(a, np.ndarray) or np.isscalar(a) for a in args):
         return None
     numbers = [int(a) for a in args if np.ndim(a) == 0 and _is_whole(a)]
-    others = [n for a in arrays for n in a.shape[a.shape[0] == whole :]]
-    near = {whole - 1, whole, whole + 1}
-    if near & {*others} or any(length <= n <= whole + 1 and n != whole for n in numbers):
+    others = [n for a in arrays for n in a.shape[a.shape[0] == longest :]]
+    near = {longest - 1, longest, longest + 1}
+    if near & {*others} or any(length <= n <= longest + 1 and n != longest for n in numbers):
         return None
 
     def short(a):
         if isinstance(a, np.ndarray) and a.ndim:
-            return a[:length].copy() if a.shape[0] == whole else a
-        return type(a)(length) if _is_whole(a) and int(a) == whole else a
+            return a[:length].copy() if a.shape[0] == longest else a
+        return type(a)(length) if _is_whole(a) and int(a) == longest else a
 
-    cut = [n for n, a in zip(names, args, strict=False) if np.ndim(a) and a.shape[0] == whole]
+    cut = [n for n, a in zip(names, args, strict=False) if np.ndim(a) and a.shape[0] == longest]
     words = f"{' and '.join(cut[:2])}{' and others' * (len(cut) > 2)}"
-    return tuple(map(short, args)), f"the first {length:,} of {whole:,} elements of {words}"
+    return tuple(map(short, args)), f"the first {length:,} of {longest:,} elements of {words}"
 
 
 def _cut_steps(function, names, args, share) -> tuple[tuple, str] | None:
@@ -82,15 +82,15 @@ def _cut_steps(function, names, args, share) -> tuple[tuple, str] | None:
         n: int(a) for n, a in zip(names, args, strict=False)
         if np.ndim(a) == 0 and _is_whole(a) and ends.count(n) == used.count(n) == 1
     }  # fmt: skip
-    whole = max(steps.values(), default=0)
-    length = _less(whole, share)
+    most_steps = max(steps.values(), default=0)
+    length = _less(most_steps, share)
     if length is None:
         return None
-    name = next(n for n in steps if steps[n] == whole)
-    made = tuple(
+    name = next(n for n in steps if steps[n] == most_steps)
+    shortened_args = tuple(
         type(a)(length) if n == name else a for n, a in zip(names, args, strict=False)
     )
-    return made, f"a run with {name} = {length:,} in place of {whole:,}"
+    return shortened_args, f"a run with {name} = {length:,} in place of {most_steps:,}"
 
 
 def _is_whole(a: Any) -> bool:

@@ -60,8 +60,8 @@ class ExactResults:
             size, error = abs(high), np.where(np.isfinite(tested), error, np.inf)
             largest = _digits_of(error + doubt, size - doubt, most)
             smallest = _digits_of(np.maximum(error - doubt, 0.0), size + doubt, most)
-        known = np.isfinite(high) & np.isfinite(doubt) & (smallest - largest <= _SURE)
-        return np.where(known, largest, math.nan)
+        is_sure = np.isfinite(high) & np.isfinite(doubt) & (smallest - largest <= _SURE)
+        return np.where(is_sure, largest, math.nan)
 
     def moved(self, name: str, other: ExactResults, most: float) -> np.ndarray:
         """The digits of exact values that another run leaves, whose data were moved."""
@@ -71,8 +71,8 @@ class ExactResults:
             apart = abs((other.high[name] - high) + (other.low[name] - low))
             left = _digits_of(np.maximum(apart - doubt, 0.0), size + doubt, most)
             fewest = _digits_of(apart + doubt, size - doubt, most)
-        known = np.isfinite(doubt) & np.isfinite(apart) & (left - fewest <= _SURE)
-        return np.where(known, fewest, math.nan)
+        is_sure = np.isfinite(doubt) & np.isfinite(apart) & (left - fewest <= _SURE)
+        return np.where(is_sure, fewest, math.nan)
 
 
 def _digits_of(error: np.ndarray, size: np.ndarray, most: float) -> np.ndarray:
@@ -138,10 +138,10 @@ def _noted(table: Table, word: int) -> int:
 def _truth(
     results: list[Result], otherwise: int = 0, unsure: int = 0, unseen: tuple[str, ...] = ()
 ) -> ExactResults:
-    known = not unsure and not unseen
+    is_exact = not unsure and not unseen
     high = {r.name: r.beside[..., 0] for r in results}
     low = {r.name: r.beside[..., 1] for r in results}
-    doubt = {r.name: doubt_of(r) if known else np.full(r.tested.shape, np.inf)
+    doubt = {r.name: doubt_of(r) if is_exact else np.full(r.tested.shape, np.inf)
              for r in results}  # fmt: skip
     return ExactResults(high, low, doubt, otherwise, unsure, unseen)
 

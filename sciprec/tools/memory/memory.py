@@ -116,9 +116,9 @@ class MemoryReport(Shown):
     @property
     def title(self) -> str:
         """How many findings there are, in how many runs."""
-        said = "no findings" if self.clean else counted(len(self.findings), "finding")
+        count = "no findings" if self.clean else counted(len(self.findings), "finding")
         return (
-            f"memory of kernel '{self.kernel}' in {self.backend}: {said} ({self.runs} runs, "
+            f"memory of kernel '{self.kernel}' in {self.backend}: {count} ({self.runs} runs, "
             f"{self.arrays} place{'s' * (self.arrays != 1)} with arrays made empty)"
             f"{'; it ends with ' * bool(self.ended)}{self.ended}"
         )
@@ -168,8 +168,8 @@ def check_memory(
     check = _Check(lift_watched(function, resolved, places), places, args)
     with _lock:
         found = check.findings()
-    made = len(check.made)
-    return MemoryReport(function.__name__, resolved.name, found, made, check.runs, check.ended)
+    n_arrays = len(check.made)
+    return MemoryReport(function.__name__, resolved.name, found, n_arrays, check.runs, check.ended)
 
 
 @dataclass(frozen=True)
@@ -238,11 +238,11 @@ class _Check:
 
     def _run(self, place: int | None, filling: int, most: tuple[int, int]) -> _Outcome:
         if self.made:
-            whole = 1 + len(_FILLINGS) * len(self.made)
-            tell("runs with new arrays filled", self.runs, max(whole, self.runs + 1))
+            runs = 1 + len(_FILLINGS) * len(self.made)
+            tell("runs with new arrays filled", self.runs, max(runs, self.runs + 1))
         self.runs += 1
-        given = (self.args, {}) if isinstance(self.args, tuple) else ((), self.args)
-        args = copied(self.lifted.bound(*given))
+        arguments = (self.args, {}) if isinstance(self.args, tuple) else ((), self.args)
+        args = copied(self.lifted.bound(*arguments))
         names = list(self.lifted.signature.parameters)
         if self.lifted.backend.random:
             self.lifted.rewind()

@@ -40,8 +40,8 @@ def _wider_line(judge: Judge, lines: Sequence[int]) -> Iterator[str]:
     if not lines or name == wide:
         return
     function = judge.problem.function
-    kept = Assignment({lines[0]: wide}, default=name, kernel=function, rounds="everything")
-    score = judge.score_in(judge.source, kept)
+    assignment = Assignment({lines[0]: wide}, default=name, kernel=function, rounds="everything")
+    score = judge.score_in(judge.source, assignment)
     if score.helps(judge.given.narrow):
         yield (
             f"keeping line {lines[0]} in {wide} leaves an error of {score.relative:.2g}, without a "

@@ -54,9 +54,9 @@ class Rule:
     of_range: bool = False
 
     def __post_init__(self) -> None:
-        known = self._letters("pattern")
+        letters = self._letters("pattern")
         for part in ("replacement", "condition"):
-            if unknown := sorted(self._letters(part) - known):
+            if unknown := sorted(self._letters(part) - letters):
                 raise InputError(
                     f"rule '{self.name}': '{unknown[0]}' of its {part} is not in its pattern "
                     f"'{self.pattern}'; name there what the {part} uses"

@@ -87,14 +87,14 @@ class Numbering:
 
     def inside(self, statement: ast.stmt, known: Known) -> list[StatementPlace]:
         """The places of a compound statement's blocks."""
-        inner, found = _surviving(known, written(statement)), []
+        inner, names = _surviving(known, written(statement)), []
         if isinstance(statement, ast.For) and all(statement is not loop for _, loop in self.before):
             self.before.append((known, statement))
         for block in (statement.body, getattr(statement, "orelse", [])):
             places = list(self.places(block, inner))
             windows = _windows(statement, known, places) if isinstance(statement, ast.For) else {}
-            found += list(self.places(block, inner, windows)) if windows else places
-        return found
+            names += list(self.places(block, inner, windows)) if windows else places
+        return names
 
     def loops(self, function: ast.FunctionDef) -> Iterator[tuple[Known, ast.For]]:
         """All loops, each with what is known before it."""
@@ -177,16 +177,16 @@ def written(statement: ast.stmt) -> set[str]:
     """Names that a statement may change: variables, arrays that are stored into, and those that
     are handed to a function that is none of `math`.
     """
-    found: set[str] = set()
+    names: set[str] = set()
     for node in ast.walk(statement):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            found.add(node.id)
+            names.add(node.id)
         if isinstance(node, (ast.Subscript, ast.Attribute)) and isinstance(node.ctx, ast.Store):
-            found |= {n.id for n in ast.walk(node.value) if isinstance(n, ast.Name)}
+            names |= {n.id for n in ast.walk(node.value) if isinstance(n, ast.Name)}
         if isinstance(node, ast.Call) and called(node) not in _HARMLESS and not _is_numeric(node):
             arguments = [*node.args, *(k.value for k in node.keywords)]
-            found |= {a.id for a in arguments if isinstance(a, ast.Name)}
-    return found
+            names |= {a.id for a in arguments if isinstance(a, ast.Name)}
+    return names
 
 
 def _is_numeric(call: ast.Call) -> bool:
@@ -223,7 +223,7 @@ def _elements(loop: ast.For, inside: list[StatementPlace]) -> Known:
     """Arrays all of whose elements a loop gives the value of one expression: `array[k]` -> it."""
     if not isinstance(loop.target, ast.Name) or loop.orelse:
         return {}
-    changed, found = written(loop), {}
+    changed, elements = written(loop), {}
     for place in inside:
         statement = place.statement
         if statement not in loop.body or not isinstance(statement, ast.Assign):
@@ -238,8 +238,8 @@ def _elements(loop: ast.For, inside: list[StatementPlace]) -> Known:
         if not once or is_number(place.value):
             continue
         if not names_in(place.value) & (changed - {loop.target.id}):
-            found[where] = place.value
-    return found
+            elements[where] = place.value
+    return elements
 
 
 def _windows(loop: ast.For, before: Known, inside: list[StatementPlace]) -> dict[int, Known]:
@@ -248,14 +248,14 @@ def _windows(loop: ast.For, before: Known, inside: list[StatementPlace]) -> dict
     Returns:
         The `id` of the statement that ends an update -> the sum that is known then.
     """
-    found: dict[int, Known] = {}
+    windows: dict[int, Known] = {}
     for name, term, width, last in moving_sums(loop, before, inside):
         counter = loop.target.id
         text = f"{SUM}(v, {counter}_back, range(max({counter} - w + 1, 0), {counter} + 1))"
         back = filled(term, {counter: ast.Name(f"{counter}_back", ast.Load())})
         window = filled(parse(text, mode="eval").body, {"v": back, "w": width})
-        found.setdefault(id(last), {})[name] = window
-    return found
+        windows.setdefault(id(last), {})[name] = window
+    return windows
 
 
 def moving_sums(

@@ -202,18 +202,18 @@ class Judge:
         lead out of its arrays gets moved ones alone.
         """
         problem, rng = self.problem, np.random.default_rng(20261128)
-        given = tuple(_mapped(a, self.backend, lambda x: x) for a in problem.args)
-        sets = [("the inputs given", given)]
+        arguments = tuple(_mapped(a, self.backend, lambda x: x) for a in problem.args)
+        sets = [("the inputs given", arguments)]
         functions = problem.kernel("twin").program.functions()
-        own = problem.function.__code__.co_filename
+        own_file = problem.function.__code__.co_filename
         texts = ["\n".join(s.lines) for s in functions
-                 if s.file == own or not s.file.startswith(_ENGINE)]  # fmt: skip
+                 if s.file == own_file or not s.file.startswith(_ENGINE)]  # fmt: skip
         if word := next((m.group() for text in texts if (m := _STEERS.search(text))), ""):
-            near = tuple(moved(a, self.backend, rng, _UNITS) for a in given)
+            near = tuple(moved(a, self.backend, rng, _UNITS) for a in arguments)
             near = tuple(_mapped(a, self.backend, lambda x: x) for a in near)
             return f"the kernel has '{word}'", [*sets, ("moved inputs", near)]
         for name, turn in _REGIMES.items():
-            sets.append((name, tuple(_mapped(a, self.backend, turn) for a in given)))
+            sets.append((name, tuple(_mapped(a, self.backend, turn) for a in arguments)))
         return "", sets
 
     def _exactly(self, function, args: tuple) -> Problem:
@@ -260,8 +260,14 @@ class Judge:
         for name in self.results or tested:
             high, low, doubt = (part[name] for part in (truth.high, truth.low, truth.doubt))
             with np.errstate(all="ignore"):
-                known = np.isfinite(high) & (doubt <= abs(high) * 2.0 ** -(to.significand_bits + 2))
-                high, low, got = high[known], low[known], np.asarray(tested[name], float)[known]
+                is_sure = np.isfinite(high) & (
+                    doubt <= abs(high) * 2.0 ** -(to.significand_bits + 2)
+                )
+                high, low, got = (
+                    high[is_sure],
+                    low[is_sure],
+                    np.asarray(tested[name], float)[is_sure],
+                )
                 error = abs((got - high) - low)
                 least = np.max(abs(high), initial=0.0) * 2.0**-to.significand_bits
                 units = np.where(high == 0.0, least, unit_of(high, to))
@@ -355,9 +361,9 @@ class Judge:
         runs, made, operations = self.plain[which], self._made(source), []
         names = list(self.problem.kernel("twin").names)
         seen, found = np.zeros(max(len(self.tests), 1), np.int64), []
-        for one in self.sets:
+        for input_set in self.sets:
             seen[:] = 0
-            taken, returned = runs.run(made, (seen,) if self.tests else (), one.args)
+            taken, returned = runs.run(made, (seen,) if self.tests else (), input_set.args)
             values = dict(zip(names, taken, strict=True)) | {"return": returned}
             found.append(({n: _value(n, values) for n in self.results}, seen.copy()))
             operations.append(runs.operations)
@@ -377,11 +383,13 @@ class Judge:
             return judged
         try:
             function = candidate.text.made()
-            for one in self.sets:
-                results, truth = truth_of(self._exactly(function, one.args))
-                some = self._apart(truth, one.truth)
+            for input_set in self.sets:
+                results, truth = truth_of(self._exactly(function, input_set.args))
+                some = self._apart(truth, input_set.truth)
                 if some is None:
-                    return Judged(candidate, f"is another function on {one.name}", judged.score)
+                    return Judged(
+                        candidate, f"is another function on {input_set.name}", judged.score
+                    )
                 apart.append(some)
                 runs.append({r.name: r.tested for r in results})
             if worse := self._worse_in_fp64(runs):
@@ -403,10 +411,10 @@ class Judge:
         for name in self.results:
             with np.errstate(all="ignore"):
                 high, doubt = old.high[name], old.doubt[name] + new.doubt[name]
-                known = np.isfinite(high) & np.isfinite(old.doubt[name])
+                is_sure = np.isfinite(high) & np.isfinite(old.doubt[name])
                 apart = abs((new.high[name] - high) + (new.low[name] - old.low[name]))
-                lost = known & ~np.isfinite(new.high[name])
-                both = known & np.isfinite(doubt)
+                lost = is_sure & ~np.isfinite(new.high[name])
+                both = is_sure & np.isfinite(doubt)
                 differs = both & (apart > np.maximum(doubt, _SAME * abs(high)))
                 share = np.where(apart == 0.0, 0.0, apart / abs(high))
             if lost.any() or differs.any():

@@ -78,8 +78,8 @@ def _each(patterns: list[ast.expr], nodes: list[ast.expr], values: Values) -> It
     if not patterns:
         yield values
         return
-    for found in matches(patterns[0], nodes[0], values):
-        yield from _each(patterns[1:], nodes[1:], found)
+    for match in matches(patterns[0], nodes[0], values):
+        yield from _each(patterns[1:], nodes[1:], match)
 
 
 def is_sum(pattern: ast.expr) -> bool:
@@ -178,13 +178,13 @@ def _as_polynomials(pattern: ast.expr, new: ast.expr, node: ast.expr) -> Iterato
     """A sum of sums, met by the term that has all letters, however the rest is written."""
     if not is_sum(node):
         return
-    whole = polynomial(node)
+    product = polynomial(node)
     turn, lead = max(terms(pattern), key=lambda part: len(_letters(part[1])))
     for sign, term in terms(node):
         for values in matches(lead, term, {}):
             wanted, flip = polynomial(filled(pattern, values)), sign * turn
-            rest = added(whole, wanted, -flip)
-            if len(rest) == len(whole) - len(wanted):
+            rest = added(product, wanted, -flip)
+            if len(rest) == len(product) - len(wanted):
                 parts = [(flip, filled(new, values))] + ([(1, written(rest))] if rest else [])
                 yield parsed(ast.unparse(ast.fix_missing_locations(sum_of(parts))))
 

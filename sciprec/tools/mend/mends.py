@@ -127,14 +127,14 @@ class _Search:
         self._seen.add(start.text.text)
         frontier, offered = [Judged(start, "", before)], []
         for _ in range(_DEPTH):
-            judged = [j for one in frontier for j in self._round(one)]
+            judged = [j for candidate in frontier for j in self._round(candidate)]
             judged.sort(key=lambda j: _size(j.score))
             helping = [j for j in judged if not j.why]
             proven: list[Judged] = []
-            for one in helping[:_PROVEN]:
-                better = next((p for p in offered + proven if _leaves_less(p, one)), None)
-                proven.append(replace(one, why=_no_less(better)) if better else
-                              self.judge.proven(one))  # fmt: skip
+            for candidate in helping[:_PROVEN]:
+                better = next((p for p in offered + proven if _leaves_less(p, candidate)), None)
+                proven.append(replace(candidate, why=_no_less(better)) if better else
+                              self.judge.proven(candidate))  # fmt: skip
             offered += [j for j in proven if not j.why]
             refused = [j for j in proven if j.why]
             refused += [Judged(j.candidate, "helps less than others", j.score)

@@ -34,11 +34,16 @@ def rounding_of(backend: Backend) -> Callable[[float], float] | None:
     """How a result in binary64 is rounded to the format of a backend; None where that is another
     number than the exact result rounded once, or there are several formats.
     """
-    one = backend.compute
-    same = one == backend.storage == backend.accumulate and backend.noise is None
-    if not same or one.fixed or one.random_bits or one.rounding != "rn":
+    compute_rounding = backend.compute
+    same = compute_rounding == backend.storage == backend.accumulate and backend.noise is None
+    if (
+        not same
+        or compute_rounding.fixed
+        or compute_rounding.random_bits
+        or compute_rounding.rounding != "rn"
+    ):
         return None
-    form = one.format
+    form = compute_rounding.format
     if form.name == "binary64":
         return lambda value: value
     if form.name == "binary32":
@@ -74,9 +79,9 @@ class PlainRuns:
         functions = {n: self._function(n) for n in dir(math) if callable(getattr(np, _named(n), 0))}
         functions["fma"] = self._fma  # of Python from 3.13 on
         self._math = types.SimpleNamespace(**vars(math) | functions)
-        made = {n: _of_objects(getattr(np, n)) for n in _MAKING}
+        makers = {n: _of_objects(getattr(np, n)) for n in _MAKING}
         named = {_named(n): f for n, f in functions.items()}
-        self._numpy = types.SimpleNamespace(**vars(np) | named | made)
+        self._numpy = types.SimpleNamespace(**vars(np) | named | makers)
         self._ours = types.SimpleNamespace(fma=self._fma)
 
     def run(self, function: FunctionType, before: tuple, args: tuple) -> tuple[tuple, Any]:
@@ -173,7 +178,7 @@ def _named(name: str) -> str:
 
 def _codes(code: types.CodeType) -> list[types.CodeType]:
     inner = [c for c in code.co_consts if isinstance(c, types.CodeType)]
-    return [code, *(c for one in inner for c in _codes(one))]
+    return [code, *(c for inner_code in inner for c in _codes(inner_code))]
 
 
 def _of_objects(function: Callable[..., np.ndarray]) -> Callable[..., np.ndarray]:

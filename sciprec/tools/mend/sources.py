@@ -252,9 +252,9 @@ class KernelSource:
                 node.decorator_list = []
                 break
         exec(compiled_tree(module, file), namespace)
-        made = namespace[self.function.__name__]
-        made.__defaults__ = self.function.__defaults__
-        return made
+        result = namespace[self.function.__name__]
+        result.__defaults__ = self.function.__defaults__
+        return result
 
     def patch(self) -> str:
         """The unified diff from the file as it is, which `git apply` takes at the top of the
@@ -332,9 +332,9 @@ def _unread_names(function: ast.FunctionDef) -> set[str]:
     for node in ast.walk(function):
         if isinstance(node, (ast.Assign, ast.AugAssign)):
             target = node.targets[0] if isinstance(node, ast.Assign) else node.target
-            own = {target.id} if isinstance(target, ast.Name) else set()
-            read |= names_in(node.value) - own
-            if not own:
+            bound_name = {target.id} if isinstance(target, ast.Name) else set()
+            read |= names_in(node.value) - bound_name
+            if not bound_name:
                 targets = node.targets if isinstance(node, ast.Assign) else [node.target]
                 read |= {n.id for t in targets for n in ast.walk(t)
                          if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Store)}

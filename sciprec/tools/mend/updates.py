@@ -186,7 +186,11 @@ def _starts(
         if statement in updates or not isinstance(statement, (ast.Assign, ast.AugAssign)):
             continue
         targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
-        parts = [t for one in targets for t in (one.elts if isinstance(one, ast.Tuple) else [one])]
+        parts = [
+            t
+            for target in targets
+            for t in (target.elts if isinstance(target, ast.Tuple) else [target])
+        ]
         lines = []
         for part in parts:
             if isinstance(part, ast.Name) and part.id == base:

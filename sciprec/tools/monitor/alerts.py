@@ -137,12 +137,12 @@ def _sizes(rows: np.ndarray) -> np.ndarray:
 
 
 def _digits(rows: np.ndarray, errors: np.ndarray, value: float) -> tuple[int, str] | None:
-    known = np.array([digits(error) for error in errors.tolist()])
-    below = np.flatnonzero(known < value)
+    right_digits = np.array([digits(error) for error in errors.tolist()])
+    below = np.flatnonzero(right_digits < value)
     if not below.size:
         return None
     first = int(below[0])
-    return first, f"{known[first]:.1f} digits agree with fp64, fewer than {value:g}"
+    return first, f"{right_digits[first]:.1f} digits agree with fp64, fewer than {value:g}"
 
 
 @dataclass(frozen=True)
@@ -166,10 +166,10 @@ class Bounds:
     @classmethod
     def read(cls, text: str) -> Bounds | None:
         """The range that a text says; None of any other text."""
-        found = _RANGE.fullmatch(text.strip())
-        if found is None:
+        match = _RANGE.fullmatch(text.strip())
+        if match is None:
             return None
-        sized, variable, relation, limit = found.groups()
+        sized, variable, relation, limit = match.groups()
         try:
             number = float(limit)
         except ValueError:
@@ -250,7 +250,7 @@ def checked_rules(
     """
     if given is not None and not isinstance(given, Mapping):
         raise refused("alerts", given, "a table of rules, such as {'jump': 10.0}")
-    found = {rule.name: rule.usual for rule in RULES.values()}
+    rules = {rule.name: rule.usual for rule in RULES.values()}
     for name, value in (given or {}).items():
         bounds = Bounds.read(str(name))
         if bounds is not None:
@@ -259,7 +259,7 @@ def checked_rules(
                     f"alerts names the range '{name}' of '{bounds.variable}', which is not "
                     f"watched; watched: {', '.join(watched)}{meant(bounds.variable, watched)}"
                 )
-            found[name] = 1.0 if flag(f"alerts['{name}']", value) else None
+            rules[name] = 1.0 if flag(f"alerts['{name}']", value) else None
             continue
         name = OLDER_RULES.get(name, name)
         if name not in RULES:
@@ -267,8 +267,8 @@ def checked_rules(
                 f"alerts names the unknown rule '{name}'; known: {', '.join(RULES)}, and ranges "
                 f"such as 'h>0' or '|c|<=1'{meant(name, RULES)}"
             )
-        found[name] = _value(RULES[name], value)
-    return {name: value for name, value in found.items() if value is not None}
+        rules[name] = _value(RULES[name], value)
+    return {name: value for name, value in rules.items() if value is not None}
 
 
 def _value(rule: AlertRule, value: Any) -> float | None:
@@ -297,15 +297,15 @@ def alerts_of(
         place: a place in the variable in words.
         errors: (n,), relative l2 errors against fp64, where they are known.
     """
-    found = []
-    known = np.full(len(rows), np.nan) if errors is None else errors
+    alerts = []
+    errors_or_nan = np.full(len(rows), np.nan) if errors is None else errors
     for name, value in rules.items():
         rule, bounds = RULES.get(OLDER_RULES.get(name, name)), Bounds.read(name)
         seen, column = None, ""
         if len(rows) and bounds is not None and bounds.variable == variable:
             seen = bounds.finds(rows)
         elif len(rows) and rule is not None and rule.finds is not None:
-            seen, column = rule.finds(rows, known, value), rule.column
+            seen, column = rule.finds(rows, errors_or_nan, value), rule.column
         if seen is None:
             continue
         number, words = seen
@@ -314,5 +314,5 @@ def alerts_of(
         at = int(rows[number, _AT[column]]) if column else -1
         since = int(steps[number - 1]) if number else -1
         where = place(at) if at >= 0 else ""
-        found.append(Alert(name, variable, int(steps[number]), since, where, words))
-    return sorted(found, key=lambda alert: alert.step)
+        alerts.append(Alert(name, variable, int(steps[number]), since, where, words))
+    return sorted(alerts, key=lambda alert: alert.step)

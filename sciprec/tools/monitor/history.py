@@ -165,13 +165,13 @@ class History:
 
     def arrays(self) -> dict[str, np.ndarray]:
         """All of it as arrays, for a checkpoint."""
-        kept = {name: np.array(rows) for name, rows in self._kept.items()}
-        return kept | {"exponents": self.exponents.copy()}
+        rows_by_name = {name: np.array(rows) for name, rows in self._kept.items()}
+        return rows_by_name | {"exponents": self.exponents.copy()}
 
     def restore(self, arrays: Mapping[str, np.ndarray]) -> None:
         """Go on from such arrays."""
-        kept = {name: list(rows) for name, rows in arrays.items() if name != "exponents"}
-        self.exponents, self._kept = np.array(arrays["exponents"], np.int64), kept
+        rows_by_name = {name: list(rows) for name, rows in arrays.items() if name != "exponents"}
+        self.exponents, self._kept = np.array(arrays["exponents"], np.int64), rows_by_name
 
 
 def place_in(shape: tuple[int, ...] | None, at: int) -> str:

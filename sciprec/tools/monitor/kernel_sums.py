@@ -40,12 +40,12 @@ def lost_sums(
     tested = lift_observed(function, backend, [losing(function, places)])
     if not any(map(is_wanted, places)):
         return ()
-    found = []
+    sums = []
     for kernel in (tested, lift_observed(function, exact, [losing(function, places)])):
         with RUNNING, looking(places) as totals, np.errstate(all="ignore"):
             kernel(*copied(args))
-        found.append(totals)
-    return sums_of(found[0], found[1], backend)
+        sums.append(totals)
+    return sums_of(sums[0], sums[1], backend)
 
 
 def sums_of(
@@ -59,9 +59,9 @@ def sums_of(
         backend: the arithmetic.
     """
     sums = []
-    for one in sorted(totals, key=lambda s: s.line):
-        is_true = one in exact
-        size = min(size_of(totals[one]), size_of(exact[one]) if is_true else math.inf)
-        about = one.name, f"line:{one.line}", one.text, backend.name, bits_of(backend)
-        sums.append(Lost(*about, totals[one], size, is_true=is_true))
+    for total in sorted(totals, key=lambda s: s.line):
+        is_true = total in exact
+        size = min(size_of(totals[total]), size_of(exact[total]) if is_true else math.inf)
+        about = total.name, f"line:{total.line}", total.text, backend.name, bits_of(backend)
+        sums.append(Lost(*about, totals[total], size, is_true=is_true))
     return tuple(sums)

@@ -205,12 +205,12 @@ class Updates:
             names: of states by their keys.
         """
         about = self.backend.name, bits_of(self.backend)
-        found = []
+        sums = []
         for key, one in self._sums.items():
             totals, carries = one.totals, one.owed is not None
             name = names.get(key, str(key))
-            found.append(Lost(name, "", "", *about, totals, size_of(totals), carries))
-        return tuple(found)
+            sums.append(Lost(name, "", "", *about, totals, size_of(totals), carries))
+        return tuple(sums)
 
 
 class _State:
@@ -279,9 +279,9 @@ class Sums:
 
     def part(self, elements: slice, groups: slice) -> Sums:
         """Sums of neighbouring elements, in the arrays of these."""
-        made = Sums(0, self.groups[elements] - groups.start, elements.start)
-        made.r, made.d, made.rows = self.r[elements], self.d[elements], self.rows[groups]
-        return made
+        result = Sums(0, self.groups[elements] - groups.start, elements.start)
+        result.r, result.d, result.rows = self.r[elements], self.d[elements], self.rows[groups]
+        return result
 
     def totals(
         self, last: np.ndarray, owed: np.ndarray | None, elements: Any = slice(None),
@@ -313,9 +313,9 @@ def _add_residues(held, state, increment, r, d):
     """Add what each element was to add, and what of it was not stored, by TwoSum."""
     for i in range(held.size):
         x, a = held[i], increment[i]
-        whole = x + a
-        part = whole - x
-        r[i] += (whole - state[i]) + ((x - (whole - part)) + (a - part))
+        total = x + a
+        part = total - x
+        r[i] += (total - state[i]) + ((x - (total - part)) + (a - part))
         d[i] += a
 
 
@@ -324,11 +324,11 @@ def _add_totals(held, state, increment, groups, first, weight, rows):
     """Add what an update was to add, and what of it changed nothing, by group."""
     for i in range(held.size):
         x, a, new = held[i], increment[i], np.float64(state[i])
-        whole = x + a
-        if a == 0.0 or not (math.isfinite(whole) and math.isfinite(new)):
+        total = x + a
+        if a == 0.0 or not (math.isfinite(total) and math.isfinite(new)):
             continue
-        part = whole - x
-        r = (whole - new) + ((x - (whole - part)) + (a - part))
+        part = total - x
+        r = (total - new) + ((x - (total - part)) + (a - part))
         row = rows[groups[i]]
         row[0] += weight * abs(a)
         row[2] += weight * r * r

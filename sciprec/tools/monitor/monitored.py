@@ -98,9 +98,9 @@ class Monitored(Shown):
     def arrays(self, variable: str) -> list[np.ndarray]:
         """The values of a variable in each watched step, at level 3: arrays in their shape."""
         history = self._required()
-        found = history.whole(word("variable", variable, history.names))
+        values = history.whole(word("variable", variable, history.names))
         shape = self.shapes.get(variable)
-        return [a.reshape(shape) if shape and a.size == np.prod(shape) else a for a in found]
+        return [a.reshape(shape) if shape and a.size == np.prod(shape) else a for a in values]
 
     def _required(self) -> History:
         if self.history is None:
@@ -110,16 +110,16 @@ class Monitored(Shown):
     def largest_errors(self) -> list[tuple[str, int, str, float]]:
         """(variable, step, place, size) of the largest error of each variable; from level 2 on."""
         worst = None if self.history is None else self.history.worst
-        found: list[tuple[str, int, str, float]] = []
+        result: list[tuple[str, int, str, float]] = []
         if worst is None:
-            return found
+            return result
         for number, name in enumerate(self.watch):
             sizes = worst[:, number, 0, 1]
             at = int(np.argmax(sizes))
             if sizes[at] > 0.0:
                 where = place_in(self.shapes.get(name), int(worst[at, number, 0, 0]))
-                found.append((name, int(self.steps[at]), where, float(sizes[at])))
-        return found
+                result.append((name, int(self.steps[at]), where, float(sizes[at])))
+        return result
 
     def silent(self) -> tuple[str, ...]:
         """The names in `watch` that gave no value: they hold no floating-point numbers, are given
@@ -137,7 +137,7 @@ class Monitored(Shown):
             "every": self.every, "steps": self.steps.tolist(), "rules": dict(self.rules),
             "alerts": [asdict(alert) | {"text": str(alert)} for alert in self.alerts],
             "silent": list(self.silent()), "known": list(self.known), "variables": {},
-            "sums": [one.as_dict() for one in self.sums],
+            "sums": [carried.as_dict() for carried in self.sums],
         }  # fmt: skip
         if self.history is None:
             return told
@@ -193,11 +193,11 @@ class Monitored(Shown):
         ]
         notes += self.known
         if silent:
-            one = len(silent) == 1
+            is_single = len(silent) == 1
             notes.append(
-                f"{', '.join(silent)} gave no value and {'is' if one else 'are'} not watched: "
-                "watched are floating-point numbers that a variable is given in a watched step, "
-                "and arrays of them; no integers, no tuples (watch what they are taken apart "
+                f"{', '.join(silent)} gave no value and {'is' if is_single else 'are'} not "
+                "watched: watched are floating-point numbers that a variable is given in a watched "
+                "step, and arrays of them; no integers, no tuples (watch what they are taken apart "
                 "into, or the line), no numbers that a kernel is given and keeps"
             )
         listing = Listing(("watched",), heads, rows, droppable=("zeros", "rms, last"))
@@ -213,13 +213,14 @@ class Monitored(Shown):
         total = counts.sum()
         shares = {c: columns[c].sum() / total for c in _SHARES}
         rms = columns["norm"][last] / np.sqrt(counts[last])
-        known = columns["digits"][np.isfinite(columns["digits"])]
+        finite_digits = columns["digits"][np.isfinite(columns["digits"])]
         return (
             name, _number(_least(columns["minimum"], np.fmin)),
             _number(_least(columns["maximum"], np.fmax)), _number(rms),
             *(_percent(shares[c]) for c in ("zeros", "subnormals", "nans")),
             _percent(shares["overflows"] + shares["saturated"]),
-            _digits(known.min() if known.size else np.nan), _digits(columns["digits"][last]),
+            _digits(finite_digits.min() if finite_digits.size else np.nan),
+            _digits(columns["digits"][last]),
         )  # fmt: skip
 
 
@@ -305,12 +306,12 @@ def monitor(
             f"alerts.digits counts digits that agree with fp64, and {why}: leave that rule out"
         )
     require_found(function, wanted)
-    inputs, known = inputs_of(function, args), ()
+    inputs, sentences = inputs_of(function, args), ()
     if truth == DD:
-        own = KERNEL_TRUTHS[DD](function, tuple(inputs.values.values()), DD)
-        known = tuple(own.sentence(name) for name in own.results)
+        truth_digits = KERNEL_TRUTHS[DD](function, tuple(inputs.values.values()), DD)
+        sentences = tuple(truth_digits.sentence(name) for name in truth_digits.results)
     made = _run(function, arithmetic, inputs, wanted, level, every, rules, bool(truth))
-    return replace(made, known=known)
+    return replace(made, known=sentences)
 
 
 def _wanted(watch: Any) -> tuple[Watched, ...]:
@@ -326,10 +327,10 @@ def _run(
     every: int, rules: Mapping[str, float], truth: bool,
 ) -> Monitored:  # fmt: skip
     watch = tuple(w.text for w in wanted)
-    made = function.__name__, backend.name, level, every, watch
+    about = function.__name__, backend.name, level, every, watch
     if level == OFF:
         left = called(lift(function, backend), inputs)
-        return Monitored(*made, np.empty(0, np.int64), (), left.results, None, {}, rules)
+        return Monitored(*about, np.empty(0, np.int64), (), left.results, None, {}, rules)
     places: dict[CarriedSum, int] | None = {} if "lost" in rules else None
     exact, fp64 = None, resolve_backend(TRUTH)
     runs = 1 + (truth and backend != fp64)  # fp64 beside itself would agree to every digit
@@ -347,12 +348,12 @@ def _run(
         truths = None if exact is None else [exact.values(n, step) for n in range(len(wanted))]
         history.note(step, values, truths)
     shapes = {watch[n]: shape for n, shape in tested.shapes.items()}
-    found = history.alerts(rules, lambda name, at: place_in(shapes.get(name), at))
-    told = {(alert.variable, alert.rule) for alert in found}
+    alerts = history.alerts(rules, lambda name, at: place_in(shapes.get(name), at))
+    told = {(alert.variable, alert.rule) for alert in alerts}
     ends = _alerts_of_results(results, inputs, rules)
-    found += tuple(alert for alert in ends if (alert.variable, alert.rule) not in told)
-    found += alerts_of_sums(sums, rules)
-    return Monitored(*made, history.steps, found, results, history, shapes, rules, sums)
+    alerts += tuple(alert for alert in ends if (alert.variable, alert.rule) not in told)
+    alerts += alerts_of_sums(sums, rules)
+    return Monitored(*about, history.steps, alerts, results, history, shapes, rules, sums)
 
 
 def _alerts_of_results(
@@ -368,14 +369,14 @@ def _alerts_of_results(
     def place(name: str, at: int) -> str:
         return place_in(floats[name].shape, at) if floats[name].shape else ""
 
-    found = []
+    alerts = []
     for alert in left.alerts({n: v for n, v in rules.items() if n in _AT_ENDS}, place):
         holds, array = _AT_ENDS[alert.rule], floats[alert.variable]
         before = given.get(alert.variable, ("", np.zeros(())))[1]
         if not (holds(array) & ~holds(before)).any():
             alert = replace(alert, words=f"{alert.words}, as it was given,")
-        found.append(alert)
-    return tuple(found)
+        alerts.append(alert)
+    return tuple(alerts)
 
 
 def _recorded(

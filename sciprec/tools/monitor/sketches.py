@@ -88,6 +88,8 @@ def sketched_error(tested: np.ndarray, truth: np.ndarray, norm: np.ndarray) -> n
     with np.errstate(over="ignore", invalid="ignore"):
         error = np.sqrt(np.sum((tested - truth) ** 2, axis=-1) / TABLES)
     pairs = zip(error.ravel().tolist(), np.asarray(norm).ravel().tolist(), strict=True)
-    made = [quotient(e, n) if np.isfinite(e) and np.isfinite(n) else np.nan for e, n in pairs]
-    whole = [np.isfinite(one).all(axis=-1) for one in (tested, truth)]
-    return np.where(whole[0] != whole[1], np.inf, np.array(made).reshape(error.shape))
+    quotients = [quotient(e, n) if np.isfinite(e) and np.isfinite(n) else np.nan for e, n in pairs]
+    finite_sides = [np.isfinite(side).all(axis=-1) for side in (tested, truth)]
+    return np.where(
+        finite_sides[0] != finite_sides[1], np.inf, np.array(quotients).reshape(error.shape)
+    )

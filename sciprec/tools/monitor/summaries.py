@@ -152,19 +152,19 @@ def largest_errors(tested: np.ndarray, truth: np.ndarray, count: int) -> np.ndar
     """(count, 2): places of the largest errors and their sizes, the largest first; a value that is
     finite in one run only is the largest of all. Missing ones are -1 and 0.
     """
-    found = np.zeros((count, 2))
-    found[:, 0] = -1.0
+    result = np.zeros((count, 2))
+    result[:, 0] = -1.0
     x, t = (np.asarray(a, np.float64).ravel() for a in (tested, truth))
     if x.size != t.size:
-        return found
+        return result
     with np.errstate(invalid="ignore", over="ignore"):
         error = np.abs(x - t)
         error[(x == t) | (np.isnan(x) & np.isnan(t))] = 0.0
     error[np.isnan(error)] = math.inf
     order = np.argsort(-error, kind="stable")[:count]
     order = order[error[order] > 0.0]
-    found[: order.size, 0], found[: order.size, 1] = order, error[order]
-    return found
+    result[: order.size, 0], result[: order.size, 1] = order, error[order]
+    return result
 
 
 def digits(error: float) -> float:

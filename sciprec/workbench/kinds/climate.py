@@ -248,8 +248,8 @@ def _request(table: ClimateRun, **options: Any) -> Any:
     from sciprec.climate.running.labelled import fields_given, started_from
     from sciprec.climate.running.request import check_request
 
-    own = {"checkpoints", "count_operations", "initial_fields", "start_from"}
-    mine = table.model_dump(exclude=own)
+    handled_keys = {"checkpoints", "count_operations", "initial_fields", "start_from"}
+    mine = table.model_dump(exclude=handled_keys)
     names = table.initial_fields
     mine["initial"] = fields_given(table.initial, names, table.case, table.start_from)
     request = check_request(**(mine | options))

@@ -49,8 +49,8 @@ class HestonScenario(WithPolicies, Scenario):
 
     @model_validator(mode="after")
     def _members_draw_their_own_paths(self) -> HestonScenario:
-        given = self.ensemble
-        if given is not None and (given.perturbation, given.seed) != (None, None):
+        ensemble = self.ensemble
+        if ensemble is not None and (ensemble.perturbation, ensemble.seed) != (None, None):
             raise ValueError(
                 "table [ensemble] has a perturbation or a seed; members of kind 'heston' draw "
                 "paths of their own from the seed in [heston.simulation]: give 'members' alone"

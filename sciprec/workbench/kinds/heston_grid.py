@@ -105,7 +105,7 @@ def check(given: HestonRun, variant: Variant) -> None:
             "lifts, such as 'quadratic_exponential_martingale'"
         )
     years = given.payoffs.maturities_years
-    check_payoffs([p for one in years for p in grid_options(given.payoffs, one)], model)
+    check_payoffs([p for year in years for p in grid_options(given.payoffs, year)], model)
 
 
 def grid_options(given: HestonPayoffs, maturity: float) -> list[Any]:
@@ -122,8 +122,8 @@ def grid_options(given: HestonPayoffs, maturity: float) -> list[Any]:
     from sciprec.heston.payoff_registry import payoff_grid
 
     if "strike" not in payoff_named(given.kind).parameters:
-        known = sorted(name for name, one in payoffs().items() if "strike" in one.parameters)
-        raise InputError(f"payoff {given.kind!r} has no strike; accepted: {', '.join(known)}")
+        names = sorted(name for name, one in payoffs().items() if "strike" in one.parameters)
+        raise InputError(f"payoff {given.kind!r} has no strike; accepted: {', '.join(names)}")
     others = {"fixings": given.fixings, "barrier": given.barrier} | (given.parameters or {})
     return payoff_grid(given.kind, given.strikes, [maturity], **others)
 
@@ -212,18 +212,18 @@ def _how(simulation: HestonSimulation, backend: str) -> dict[str, Any]:
 
 def _notes(given: HestonRun, results: Sequence[Any]) -> str:
     """The pricings' own remarks, as JSON: a list of sentences."""
-    said = []
+    notes = []
     for maturity, result in zip(given.payoffs.maturities_years, results, strict=True):
-        said += [f"maturity {maturity:g}: {sentence}" for sentence in result.sentences]
-    return json.dumps(said)
+        notes += [f"maturity {maturity:g}: {sentence}" for sentence in result.sentences]
+    return json.dumps(notes)
 
 
 def _analytic_prices(model: Any, options: Sequence[Any]) -> np.ndarray:
     """Semi-analytic prices; NaN for payoffs without one."""
     from sciprec.heston.semianalytic import analytic
 
-    known = [analytic.price(model, o) if analytic.has_price(o) else math.nan for o in options]
-    return np.array(known)
+    prices = [analytic.price(model, o) if analytic.has_price(o) else math.nan for o in options]
+    return np.array(prices)
 
 
 def _truths(model: Any, options: Sequence[Any]) -> dict[str, np.ndarray]:

@@ -209,11 +209,11 @@ class _ScenarioSearch:
             wide = [s.name for s in self.stages if not policy.is_narrow(s)]
             narrow = [s.name for s in self.stages if policy.is_narrow(s)]
             rest = name == "O1"
-            said = f"{' + '.join(wide)} in {self.wide}"
+            label = f"{' + '.join(wide)} in {self.wide}"
             if rest:
-                said = f"all but {' + '.join(narrow)} in {self.wide}"
+                label = f"all but {' + '.join(narrow)} in {self.wide}"
             candidates.append(_Candidate(
-                f"policy {name}: {said}", _SPLIT, policy.text, bits=self._bits(wide, rest)
+                f"policy {name}: {label}", _SPLIT, policy.text, bits=self._bits(wide, rest)
             ))  # fmt: skip
         return candidates
 
@@ -274,15 +274,17 @@ class _ScenarioSearch:
     @property
     def _ratio(self) -> float:
         """Bits of a number in the wider format, over those in the trace's."""
-        own = arithmetic_of(self.subject.backend.name)
-        return stored_bits(arithmetic_of(self.wide).format) / stored_bits(own.format)
+        arithmetic = arithmetic_of(self.subject.backend.name)
+        return stored_bits(arithmetic_of(self.wide).format) / stored_bits(arithmetic.format)
 
     def _bits(self, names: Iterable[str], rest: bool = False) -> float:
         """Bits of executed operations with some stages in the wider format, and what no stage has.
         """
         every = {p.name: p.operations for p in self.trace.stages}
-        known = {stage.name for stage in self.stages}
-        wide = sum(n for name, n in every.items() if name in names or rest and name not in known)
+        stage_names = {stage.name for stage in self.stages}
+        wide = sum(
+            n for name, n in every.items() if name in names or rest and name not in stage_names
+        )
         return 1.0 + (self._ratio - 1.0) * wide / max(sum(every.values()), 1)
 
     # ---- runs ----------------------------------------------------------------------------------
@@ -414,13 +416,13 @@ def patch_of(file: Path, keys: Mapping[str, Any]) -> str:
     end = "\r\n" if "\r\n" in text else "\n"
     changed = text
     for key, value in keys.items():
-        said = f"{key} = {json.dumps(value, ensure_ascii=False)}"
+        line = f"{key} = {json.dumps(value, ensure_ascii=False)}"
         place = _KEYS[key].search(changed)
         after = _BACKENDS.search(changed)
         if place is not None:
-            changed = changed[: place.start()] + said + changed[place.end() :]
+            changed = changed[: place.start()] + line + changed[place.end() :]
         elif after is not None:  # behind the arithmetics, among the first keys
-            changed = f"{changed[: after.end()]}{end}{said}{changed[after.end() :]}"
+            changed = f"{changed[: after.end()]}{end}{line}{changed[after.end() :]}"
     try:
         as_meant = _content(changed) == {**_content(text), **keys}
     except tomllib.TOMLDecodeError:

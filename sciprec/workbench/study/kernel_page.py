@@ -148,9 +148,9 @@ def _own_errors(about: StudySubject, truth: str) -> OwnErrors | None:
     members, worst = about.members if truth == DD else about.members[:1], None
     for inputs in members:
         on = inputs.origin if len(about.members) > len(members) else ""
-        own = own_errors(about.kernel, tuple(inputs.values.values()), truth, on=on)
-        if own is not None:
-            worst = own if worst is None else worst.worst(own)
+        truth_errors = own_errors(about.kernel, tuple(inputs.values.values()), truth, on=on)
+        if truth_errors is not None:
+            worst = truth_errors if worst is None else worst.worst(truth_errors)
     if worst is None:
         return None
     return replace(worst, results={n: o for n, o in worst.results.items() if n in about.outputs})

@@ -89,8 +89,8 @@ def change_of(
             for one, start_of, mine in zip((0, 1), (begun, begun_run), looks, strict=True):
                 for norm, at in zip(mine, between, strict=True):
                     moved = _block(at(one), cut) - start_of
-                    known = np.isfinite(moved)
-                    norm.add(moved[known], weight[known])
+                    is_finite = np.isfinite(moved)
+                    norm.add(moved[is_finite], weight[is_finite])
     moved, own, error, size = (norm.root for norm in norms)
     most, most_of_run = (
         max((end, *(norm.root for norm in mine)))

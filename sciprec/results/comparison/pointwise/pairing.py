@@ -279,10 +279,10 @@ def _started(
 ) -> tuple[np.ndarray, np.ndarray] | None:
     """The values that a result began with in truth and run, where both files have them."""
     starts = [data.get(str(data[name].attrs.get(START, ""))) for data in (golden, actual)]
-    found = [s for s in starts if s is not None and s.shape == golden[name].shape]
-    if len(found) < len(starts):
+    starts_that_fit = [s for s in starts if s is not None and s.shape == golden[name].shape]
+    if len(starts_that_fit) < len(starts):
         return None
-    first, second = (np.asarray(start.values, np.float64) for start in found)
+    first, second = (np.asarray(start.values, np.float64) for start in starts_that_fit)
     return first, second
 
 

@@ -479,15 +479,15 @@ class _ModelTrace:
 
     def functions(self) -> dict[tuple[str, str], tuple[int, frozenset[tuple[str, str]]]]:
         """See `ModelTrace.functions`."""
-        found: dict[tuple[str, str], tuple[int, frozenset[tuple[str, str]]]] = {}
+        result: dict[tuple[str, str], tuple[int, frozenset[tuple[str, str]]]] = {}
         for _, joint in self.split.all_groups():
             where = joint.group.file, joint.group.function
             codes = [k.kernel.__code__ for k in joint.rows if not is_of_package(where[0])]
             engine = {(c.co_filename, c.co_name) for c in codes if is_of_package(c.co_filename)}
-            own = engine or ({where} if joint.rows else set())
-            count, places = found.get(where, (0, frozenset()))
-            found[where] = count + self.split.notes.executed(joint.rows), places | own
-        return found
+            handled = engine or ({where} if joint.rows else set())
+            count, places = result.get(where, (0, frozenset()))
+            result[where] = count + self.split.notes.executed(joint.rows), places | handled
+        return result
 
     def operations_more(self, program: Callable[[Backend], Results]) -> int:
         """See `ModelTrace.operations_more`."""
