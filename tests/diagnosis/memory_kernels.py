@@ -260,17 +260,6 @@ def index_sum(x, s):
         s[0] += x[i]
 
 
-def wholes(a, b, x):
-    c = a + a
-    a += a
-    a[:] = b[:1]
-    d = [b[k] * (b[k] * 2**40) for k in range(b.size)]
-    e = -b[:1] + b[1:] ** 60
-    a[0] = x[0]
-    a.fill(x[1])
-    return c[0], d[0], e[0]
-
-
 def hashed(h, out):
     for i in range(out.size):
         h = h * np.uint64(6364136223846793005) + np.uint64(1442695040888963407)

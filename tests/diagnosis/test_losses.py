@@ -13,7 +13,6 @@ import pytest
 from sciprec import InputError, lift, trace
 from sciprec.arrays.metrics import METRICS, TITLES
 from sciprec.results.comparison.pointwise.error_metrics import metrics
-from tests.diagnosis.headline_survey import drawn, wrong
 
 
 def mean(x):
@@ -110,11 +109,3 @@ def test_a_part_far_beyond_the_error_that_no_run_confirms_predicts_nothing():
 
 
 # ---- decisions ---------------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", [0, 1, 3, 5, 6, 9, 11, 12, 462])
-def test_verdicts_of_random_kernels(seed, tmp_path):
-    """A sample of the survey."""
-    case = drawn(seed, tmp_path)
-    assert case is not None and not wrong(case)

@@ -1,10 +1,6 @@
 """`check_memory`: every seeded fault is named by its line, and right kernels are left in peace."""
 
 import inspect
-import os
-import subprocess
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,8 +10,6 @@ from tests.diagnosis import memory_kernels as kernels
 from tests.diagnosis import overflow_survey
 from tests.precision import foreign_kernels as foreign
 from tests.precision.registered import registered_kernels
-
-ROOT = Path(__file__).parents[2]
 
 
 def check(kernel, args, backend="fp64"):
@@ -60,25 +54,6 @@ def other_arithmetic(kernel, backend):
 )  # fmt: skip
 def test_every_fault_is_named_by_its_line(kernel, backend):
     faults_of(kernel, backend)
-
-
-ELSEWHERE = """
-from tests.diagnosis.test_memory import faults_of, kernels
-print(faults_of(kernels.beyond_what_was_written, "float:p=9")[0].text)
-"""
-
-
-@pytest.mark.slow
-def test_what_watches_is_of_its_process(tmp_path, monkeypatch):
-    """Its table has an address, which means nothing to the next process with the same cache."""
-    monkeypatch.setenv("SCIPREC_CACHE_DIR", str(tmp_path))
-    faults_of(kernels.beyond_what_was_written, "float:p=9")
-    done = subprocess.run(
-        [sys.executable, "-c", ELSEWHERE], env=os.environ | {"PYTHONPATH": str(ROOT)}, cwd=ROOT,
-        capture_output=True, text=True,
-    )  # fmt: skip
-    assert done.returncode == 0 and done.stdout.endswith("# fault\n"), done.stderr
-    assert any(tmp_path.iterdir()) and not list(tmp_path.glob("*beyond*.part"))
 
 
 def test_a_report_is_readable():
@@ -139,22 +114,6 @@ def test_integers_are_watched_in_every_arithmetic(backend):
     assert [one.kind for one in check(kernels.index_sum, (x, s), backend).findings] == [
         "integer overflow"
     ]
-
-
-@pytest.mark.slow
-def test_arrays_lists_and_what_is_no_integer():
-    args = np.array([-100], np.int8), np.array([40000, 3]), np.array([1e10, np.inf])
-    told = [(one.message.partition(" does")[0], one.message.partition("; ")[2])
-            for one in check(kernels.wholes, args).findings]  # fmt: skip
-    assert told == [
-        ("a + a = -200", "it wrapped to 56"), ("a = -200", "it wrapped to 56"),
-        ("a[:] = 40,000", "it wrapped to 64"),
-        ("b[k] * (b[k] * 2**40) = 1,759,218,604,441,600,000,000",
-         f"it wrapped to {(40000**2 * 2**40 + 2**63) % 2**64 - 2**63:,}"),
-        ("b[1:] ** 60 = 42,391,158,275,216,203,514,294,433,201",
-         f"it wrapped to {(3**60 + 2**63) % 2**64 - 2**63:,}"),
-        ("a[0] = 10,000,000,000.0", "it became 0"), ("inf", "it became 0"),
-    ]  # fmt: skip
 
 
 @pytest.mark.slow

@@ -20,7 +20,6 @@ from sciprec import InputError, lift, quantize, trace
 from sciprec.cli.commands import app
 from sciprec.extend import RULES, Rule
 from sciprec.precision.formats.backend import resolve_backend
-from sciprec.tools.mend.definitions import places_of
 from sciprec.tools.mend.matching import rewritten
 from sciprec.tools.trace.problem import stored_in
 from tests.diagnosis import hamming_problems
@@ -230,32 +229,6 @@ def test_how_a_rule_fits(text, name, wanted):
     assert (wanted.replace(" ", "") in texts) if wanted else not texts
 
 
-def test_names_stand_for_what_they_were_only_as_long_as_that_holds():
-    tree = ast.parse('''
-def f(x, y, out):
-    a = exp(x)
-    b = y[0] + a
-    y[0] = 1.0
-    s = 0.0
-    for k in range(n):
-        s += x * y[k]
-    x = x + 1.0
-    t = 0.0
-    for k in range(n):
-        t += y[k]
-        if t > 3.0:
-            t = 1.0
-    c = a - 1.0 + b + s + t
-''')  # fmt: skip
-    known = places_of(tree.body[0])[-1].known
-    texts = {name: ast.unparse(e) for name, e in known.items()}
-    assert not {"a", "b", "s", "x", "t"} & set(texts)
-    tree.body[0].body[5] = ast.parse("pass").body[0]
-    texts = {n: ast.unparse(e) for n, e in places_of(tree.body[0])[-1].known.items()}
-    assert (texts["s"], texts["a"]) == ("SUM(x * y[k], k, range(n))", "exp(x)")
-    assert "b" not in texts
-
-
 @pytest.mark.parametrize(("change", "words"), [
     ({"pattern": "exp(A - "}, "pattern 'exp(A - ' is not an expression"),
     ({"replacement": "expm1(B)"}, "'B' of its replacement is not in its pattern"),
@@ -317,12 +290,6 @@ def test_the_judge_catches_a_wrong_row(name, only_rule):
     assert mend.proposals == ()
     assert any(t.title == name and why in t.why for t in mend.tried), mend.tried
     assert mend.verdict.startswith("Nothing is offered for ")
-
-
-def test_with_the_true_row_each_is_offered():
-    for kernel, x in ((growth, SMALL), (roots, np.linspace(300.0, 500.0, 16))):
-        mend = trace(kernel, "fp32", (x, np.zeros(16)), samples=1).mend()
-        assert len(mend.proposals) == 1 and mend.proposals[0].worst < 2.0
 
 
 def test_a_line_of_a_function_that_is_called():
@@ -447,10 +414,10 @@ def test_some_of_hammings_rearrangements(name, tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize(("backend", "first"), [("fp32", 0), ("fp64", 1)])
 def test_hammings_rearrangements(backend, first, tmp_path):
-    """Of the 28 of chapter 3 (Hamming 1973) every sixth one: the mean error left is at most 2
+    """Of the 28 of chapter 3 (Hamming 1973) every twelfth one: the mean error left is at most 2
     bits, the largest at most 4.
     """
-    for name in list(hamming_problems.PROBLEMS)[first::6]:
+    for name in list(hamming_problems.PROBLEMS)[first::12]:
         before, after, other, other_after = rearranged(name, backend, tmp_path, 200)
         assert after[0] <= 2.0 < before[0], name
         assert other_after[0] <= other[0] + 0.5, name

@@ -27,9 +27,7 @@ from tests.diagnosis.model_programs import (
     advance,
     both,
     by_kernels,
-    faulty_increment,
     start,
-    trace_of_a_wave,
 )  # fmt: skip
 from tests.diagnosis.trace_checks import halved_sine, with_own_function
 
@@ -134,14 +132,6 @@ def test_errors_in_wide_formats_are_those_of_exact_arithmetic(backend):
             expected = float(mpmath.norm(errors) / mpmath.norm(known))
             assert found.outputs[name] == pytest.approx(expected, rel=1e-6, abs=1e-30), name
     assert found.closure < 1e-6 and not found.unknown
-
-
-def test_what_a_master_copy_loses_when_a_tendency_takes_it_has_a_part():
-    """The rounding is made once and called at each step, by another function."""
-    found = trace_of_a_wave("fp16", stored="fp32")
-    (narrowed,) = [line for line in found.lines if "narrowed" in line.function]
-    assert abs(narrowed.share) > 0.1 and found.closure < 1e-9
-    assert sum(line.share for line in found.lines) == pytest.approx(1.0)
 
 
 def test_what_is_not_seen_is_a_row(monkeypatch):
@@ -371,17 +361,6 @@ def test_a_kernel_in_other_variables_is_refused():
         "kernel 'flux' of the model computes in 'fp64', held in float64 variables, other kernels "
         "in 'fp32', held in float32; trace needs the same kind of variables for all"
     )
-
-
-@pytest.mark.slow
-def test_a_fault_in_a_climate_kernel_is_named_first(monkeypatch):
-    """Of all lines of the model; without it another one is named."""
-    found = trace_of_a_wave("fp16")
-    assert found.closure < 1e-6 and "increment[i] = " not in found.verdict
-    faulty = trace_of_a_wave("fp16", faulty_increment, monkeypatch)
-    assert all(event.step == 1 and event.called_at and event.index for event in found.events[:1])
-    assert faulty.closure < 1e-6 and faulty.outputs["vorticity"] > 1.5 * found.outputs["vorticity"]
-    assert "+ 4.0) - 4.0" in faulty.verdict, faulty
 
 
 def copied(x, y):

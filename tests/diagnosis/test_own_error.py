@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
 
-from sciprec import InputError, digits, monitor, study, tune
-from sciprec.results.comparison.own_error import OwnErrors
+from sciprec import InputError, monitor, study, tune
 from sciprec.tools.digits import own_error
-from sciprec.tools.digits.own_error import own_errors
 
 
 def muller(n):
@@ -91,13 +87,6 @@ def _norm_of_error(args) -> float:
         return float(error / mpmath.norm(exact))
 
 
-def test_of_several_members_the_first_is_looked_at_unless_all_are_asked_for(tmp_path):
-    members = [(3,), (60,)]
-    found = statuses(tmp_path, muller, members, tolerance=1e-3)
-    assert "of the arguments, number 0" in found["fp64"][1] and found["fp32"][0] != "doubtful"
-    assert statuses(tmp_path / "b", muller, members, truth="dd")["fp32"][0] == "doubtful"
-
-
 def test_no_formats_are_offered_where_fp64_has_no_digit():
     with pytest.raises(
         InputError, match="digits of fp64 itself in return are not known.*truth='fp64'"
@@ -132,13 +121,6 @@ def test_no_such_truth(verb, tmp_path):
             study(muller, (3,), backends=["fp32"], truth="exact", out=tmp_path)
         else:
             tune(muller, (3,), tolerance=1e-3, truth="exact")
-
-
-def test_what_is_stored_is_what_was_found():
-    own = own_errors(logistic, (0.3, np.zeros(80)), "dd")
-    assert OwnErrors.from_dict(json.loads(json.dumps(own.as_dict()))).as_dict() == own.as_dict()
-    fewest = np.nanmin(digits(logistic, (0.3, np.zeros(80)), condition=False).digits["out"])
-    assert own.results["out"].fewest == fewest
 
 
 def test_exit_codes_and_options(call, tmp_path, monkeypatch):

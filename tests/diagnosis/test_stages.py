@@ -16,7 +16,6 @@ from sciprec.cli import progress
 from sciprec.precision.formats.backend import backends, resolve_backend
 from sciprec.tools.trace.models.stages import StagePart, shares_alone, wider_than
 from sciprec.tools.trace.models.traces import trace_program
-from sciprec.tools.trace.page import model_trace_page
 from sciprec.workbench import trace_scenario
 from sciprec.workbench.kinds import load_scenario
 from sciprec.workbench.kinds.scenario_mend import patch_of
@@ -56,19 +55,6 @@ def test_a_trace_by_line_begins_with_stages():
     by_stage = {part.name: part.share for part in fault(1, "stage").stages}
     for part in found.stages:
         assert part.share == pytest.approx(by_stage[part.name], abs=1e-6)
-
-
-def test_the_page_says_what_where_and_folds_the_rest():
-    found = fault(0, "line")
-    page = model_trace_page(found, None)
-    heads = re.findall(r"<h2>(.*?)</h2>", page)
-    assert heads[:3] == ["What is wrong", "Where: stages", "Where: lines"]
-    assert heads.index("Source") > heads.index("Where: lines") and heads[-1] == "About the runs"
-    source = page[page.index('id="source"'):]
-    assert "<details><summary>mixed" in source and "Mean of two neighbours" not in page
-    assert "out[i] = 0.5 * (x[i] + x[i - 1])" in source
-    (bar,) = re.findall(r"stage of mixed</th><td class=\"n bar\" style=\"--w:(\d+)%\"", page)
-    assert bar == "100" and ("bar less" in page) == any(n.share < 0.0 for n in found.lines)
 
 
 def test_what_is_wider_of_every_arithmetic():

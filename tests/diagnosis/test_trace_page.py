@@ -3,20 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
 import pytest
 
 from sciprec import InputError, trace
-from sciprec.precision.rewriting.syntax import Source
-from sciprec.tools.trace.examination import MOST_STEPS, Step
-from sciprec.tools.trace.growth import MOST_LINES as MOST_BANDS
-from sciprec.tools.trace.growth import ShareGrowth
-from sciprec.tools.trace.lines import LineGroup
-from sciprec.tools.trace.page import trace_page
-from sciprec.tools.trace.verification import Verification, WiderLines
 from tests.diagnosis.faulty_kernels import advected, flow
 from tests.diagnosis.short_kernels import line_of
 from tests.diagnosis.test_findings import vanishing
@@ -79,39 +71,3 @@ def test_a_page_that_cannot_be_written(tmp_path):
         found.html(tmp_path / "nowhere" / "page.html")
     with pytest.raises(InputError, match="verify"):
         found.html(tmp_path / "page.html", verify=-1)
-
-
-def halved(x, out):
-    for i in range(x.size):
-        v = 0.9 * x[i]
-        out[i] = v / 3.0
-
-
-def test_four_hundred_lines_that_round_are_under_200_kb():
-    """Of usual length, each with a share, a group of twenty, and the widest band over time."""
-    found = trace(halved, "bf16", (np.linspace(0.1, 1.0, 8), np.zeros(8)))
-    text = "        velocity[i, j] = velocity[i, j] - step * (pressure[i + 1, j] - pressure[i, j])"
-    known = next(n for n in found.lines if n.name.startswith("line "))
-    rng, first = np.random.default_rng(1), known.line
-    shares = rng.dirichlet(np.full(400, 0.3))
-    lines = tuple(
-        replace(known, line=first + n, name=f"line {first + n}", source=text.strip(), share=s,
-                rms=s, bits_lost=10.0 * s, runs=123_456, group=1 + n // 20)
-        for n, s in enumerate(shares)
-    )  # fmt: skip
-    groups = tuple(
-        LineGroup(1 + n, tuple(range(20 * n, 20 * n + 20)), lines[20 * n : 20 * n + 20],
-                  float(shares[20 * n : 20 * n + 20].sum()), 0.9, 0.7)
-        for n in range(20)
-    )  # fmt: skip
-    source = Source(known.function, known.file, first, (text,) * 400)
-    steps = [Step(n, n + 1, None) for n in range(MOST_STEPS)]
-    bands = {f"line {n}": rng.uniform(0.0, 0.1, MOST_STEPS) for n in range(MOST_BANDS)}
-    long = replace(found, lines=lines, groups=groups)
-    checks = tuple(
-        WiderLines(g.number, tuple(n.name for n in g.lines), 0.9, 0.9) for g in groups[:3]
-    )
-    done = Verification(found.kernel, found.backend, checks, 16)
-    page = trace_page(long, [source], ShareGrowth(tuple(steps), bands), done)
-    assert page.count("velocity[i, j] - step") == 400 == len(re.findall('<tr class="heat', page))
-    assert 100_000 < len(page.encode()) < 200_000

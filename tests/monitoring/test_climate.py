@@ -203,13 +203,6 @@ def test_dynamic_scales_are_not_watched_inside_their_steps(kind, tmp_path, call)
     assert call(*plan, "--set", "scaling=static")[0] == 0
 
 
-def test_names_that_states_of_paths_do_not_have(tmp_path, call):
-    code, _, err = call(
-        "run", "quickstart_heston", "--set", 'monitor.watch=["v"]', "--out", tmp_path / "out"
-    )
-    assert code == 2 and "watch names 'v', which kind 'heston' does not have" in err, err
-
-
 def test_what_is_wrong_in_python_is_said():
     for given, said in {
         '{"level": 1}': "monitor has no key 'watch'",

@@ -1,22 +1,15 @@
 """Lost updates of the climate's states: every write is seen, faults are named, and rest is none."""
 
-import json
-from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
-import xarray as xr
 
-from sciprec.accumulation.integration import NOT_IN_FIXED_POINT, VARIABLE, accumulate
+from sciprec.accumulation.integration import VARIABLE, accumulate
 from sciprec.climate.running.lifted_model import LiftedModel, conversion_of
-from sciprec.climate.running.observing import NOT_AGAIN, RunObserver
+from sciprec.climate.running.observing import RunObserver
 from sciprec.climate.running.request import check_request
 from sciprec.climate.running.start import initial_state
 from sciprec.climate.transform.grid import GaussianGrid
-from sciprec.facets.monitor.section import monitored_rows
-from sciprec.instruments.assigning.scaling import with_scaling
-from sciprec.results.output.stated import MONITOR
 from sciprec.tools.monitor.lost import LEAST_TRUE_SIZE
 from sciprec.tools.monitor.plan import checked_plan
 
@@ -174,19 +167,3 @@ def test_long_accumulations_tell_what_they_lose(seed):
     if abs(found.lost - 0.5) > 0.1:
         named = "parameter: " in str(alerts[:1] and alerts[0])
         assert named == (found.lost > 0.5 and found.size >= LEAST_TRUE_SIZE)
-
-
-def test_what_is_not_looked_at_is_said():
-    done = accumulate(300, 2, backend="fixed16", monitor=checked_plan(VARIABLE))
-    assert done.observed.sums == () and done.observed.not_looked_at == NOT_IN_FIXED_POINT
-    off = checked_plan(VARIABLE, alerts={"lost": False})
-    assert accumulate(300, 2, backend="fixed16", monitor=off).observed.not_looked_at == ""
-    about = {"alerts": [], "watch": [], "every": 36, "rules": {}, "not_looked_at": NOT_AGAIN}
-    steps = {"monitor_step": ("monitor_step", [1])}
-    dataset = xr.Dataset(steps, attrs={MONITOR: json.dumps(about)})
-    (row,) = monitored_rows([SimpleNamespace(label="a", is_truth=False, dataset=dataset)], "a")
-    assert row["not_looked_at"] == NOT_AGAIN
-    plain = Watched("williamson_5", "fp16", 9, 600.0).observer
-    dynamic = replace(plain.request, backend=with_scaling("fp16", "dynamic", None))
-    observer = RunObserver(dynamic, plain._convert, plain._columns)
-    assert observer.observed().not_looked_at == NOT_AGAIN and observer.losses is None

@@ -11,7 +11,6 @@ import time
 import numpy as np
 import pytest
 
-from sciprec import InputError
 from sciprec.accumulation import accumulate
 from sciprec.results.output import files
 from sciprec.tools.monitor.plan import checked_plan
@@ -135,20 +134,6 @@ def test_of_fewer_steps_than_are_left_out_the_last_one_is_watched(
     assert (found["monitor_values_0"].values == found["x"].values[[-1]]).all()
     seen = accumulate(updates=5, outputs=5, monitor=checked_plan("parameter", 1, 100)).observed
     assert seen.history.steps.tolist() == [5]
-
-
-def test_long_accumulations_are_watched_where_blocks_end():
-    given = {"updates": 20000, "members": 3, "outputs": 2, "backend": "float:p=11,round=sr"}
-    plain = accumulate(**given)
-    watched = accumulate(**given, monitor=checked_plan("parameter", 3, 3000))
-    assert watched.values.tobytes() == plain.values.tobytes() and plain.observed is None
-    history = watched.observed.history
-    assert history.steps.tolist() == [4096, 8192, 10000, 14096, 18192]
-    assert (history.whole("parameter")[2] == plain.values[1]).all()
-    error = np.linalg.norm(plain.values[1] - plain.exact[1]) / np.linalg.norm(plain.exact[1])
-    assert history.errors[2, 0] == pytest.approx(error)
-    with pytest.raises(InputError, match="a long accumulation does not have; known: parameter"):
-        accumulate(**given, monitor=checked_plan("prmeter"))
 
 
 @pytest.mark.slow

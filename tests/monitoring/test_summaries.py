@@ -12,12 +12,9 @@ from sciprec.tools.monitor.alerts import checked_rules
 from sciprec.tools.monitor.history import History
 from sciprec.tools.monitor.sketches import SIZE, WITHIN, sketch, sketched_error
 from sciprec.tools.monitor.summaries import (
-    BINS,
     COLUMNS,
-    LEAST_EXPONENT,
     FormatEnds,
     digits,
-    exponents,
     largest_errors,
     relative_error,
     row_of,
@@ -74,18 +71,6 @@ def test_rows_are_those_of_exact_fractions(name):
     assert {"zeros", "nans"} <= met and (fmt.is_binary64 or not fmt.subnormals
                                          or "subnormals" in met)  # fmt: skip
     assert ("saturated" in met) == (most is not None)
-
-
-def test_exponents_are_those_of_the_bits():
-    for seed, name in enumerate(BACKENDS):
-        x = np.concatenate([generated(resolve_backend(name), 100 * seed + k) for k in range(9)])
-        found = exponents(x)
-        wanted = np.zeros(BINS, int)
-        for value in x.tolist():
-            e = oracle.exponent(value)
-            if e is not None:
-                wanted[min(max(e - LEAST_EXPONENT, 0), BINS - 1)] += 1
-        assert (found == wanted).all() and found.sum()
 
 
 def test_errors_and_their_places_are_those_of_exact_fractions():

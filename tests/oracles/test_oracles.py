@@ -52,7 +52,6 @@ SMALL = {
     ml_dtypes.float8_e4m3fn: E4M3FN,
     ml_dtypes.float8_e5m2: Arithmetic(Shape(3, -14, 15)),
 }
-SIXTEEN = {ml_dtypes.bfloat16: Arithmetic(Shape(8, -126, 127)), np.float16: BINARY16}
 PAIRS = {"add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide}
 
 
@@ -94,39 +93,6 @@ def test_every_pair_of_8_bits_equals_ml_dtypes(dtype, name):
     operation, arithmetic = getattr(exact, name), SMALL[dtype]
     operands = list(zip(a.tolist(), b.tolist(), strict=True))
     assert_same([operation(x, y, arithmetic) for x, y in operands], expected, operands)
-
-
-@pytest.mark.parametrize("dtype", SIXTEEN, ids=lambda d: d.__name__)
-def test_casts_to_16_bits(dtype):
-    halfway = 1.0 + 2.0 ** -SIXTEEN[dtype].format.significand_bits
-    with np.errstate(all="ignore"):
-        values = np.concatenate(
-            [
-                random_numbers(np.float32, 4000).astype(np.float64),
-                every(dtype, 16)[::7],
-                every(dtype, 16)[::7] * halfway,
-            ]
-        )
-        values = values.astype(np.float32).astype(np.float64)
-        expected = values.astype(np.float32).astype(dtype).astype(np.float64)
-    found = [exact.round_exact(x, SIXTEEN[dtype]) for x in values.tolist()]
-    assert_same(found, expected, values.tolist())
-
-
-@pytest.mark.parametrize("dtype", SIXTEEN, ids=lambda d: d.__name__)
-@pytest.mark.parametrize("name", [*PAIRS, "sqrt"])
-def test_operations_of_16_bits(dtype, name):
-    numbers = every(dtype, 16)
-    if name == "sqrt":
-        operands = [(x,) for x in numbers[::5].tolist()]
-    else:
-        pick = np.random.default_rng(2).choice(numbers, (2, 6000))
-        operands = list(zip(*pick.tolist(), strict=True))
-    with np.errstate(all="ignore"):
-        columns = [np.array(c).astype(dtype) for c in zip(*operands, strict=True)]
-        expected = PAIRS.get(name, np.sqrt)(*columns).astype(np.float64)
-    found = [getattr(exact, name)(*x, SIXTEEN[dtype]) for x in operands]
-    assert_same(found, expected, operands)
 
 
 @pytest.mark.parametrize(("dtype", "arithmetic"), [(np.float32, BINARY32), (np.float64, BINARY64)])

@@ -7,16 +7,11 @@ import itertools
 import os
 import pickle
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
-import xarray as xr
 
 from sciprec.precision.compiled import cache_files
-from tests.precision.processes import ROOT
 from tests.precision.test_disk_cache import run_kept, told
 
 NOBODY = 65534
@@ -68,17 +63,6 @@ def test_folders_of_every_owner_and_mode(folder):
             assert mode_of(folder) == mode
     assert read > 300
     folder.chmod(0o700)
-
-
-def test_an_open_folder_with_other_things_in_it_stays_as_it_is(folder):
-    """Others may need what is in it; nothing is read from it as code."""
-    folder.mkdir(parents=True)
-    (folder / "measured.csv").touch()
-    (folder / CODE).write_bytes(b"content")
-    folder.chmod(0o775)
-    content, said = told(lambda: cache_files.read(cache_files.cache_folder() / CODE))
-    assert (content, mode_of(folder)) == (None, 0o775)
-    assert "others can write into it, mode 775" in said[0]
 
 
 def test_files_of_every_owner_and_mode(folder):
@@ -237,28 +221,3 @@ def test_a_folder_that_cannot_be_used_costs_one_warning(place, shared, tmp_path,
     result, said = told(run_kept)
     assert result == expected and len(said) == 1
     assert "cannot be used (" in said[0] and "set SCIPREC_CACHE_DIR" in said[0]
-
-
-BOUND = ["setpriv", "--bounding-set=-all", "--inh-caps=-all"]
-"""Before a command of root's: rights bind it as they do others."""
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("verb", "code", "words"),
-    [("compare", 0, "identical"), ("doctor", 1, "not used (Permission denied)")],
-)
-def test_verbs_go_on_where_the_folder_may_not_be_entered(verb, code, words, tmp_path):
-    if os.geteuid() == 0 and not shutil.which("setpriv"):
-        pytest.skip("rights do not bind root")
-    file, closed = tmp_path / "run.nc", tmp_path / "closed"
-    xr.Dataset({"t": ("x", np.arange(9.0))}).to_netcdf(file)
-    closed.mkdir(0)
-    done = subprocess.run(
-        [*(BOUND if os.geteuid() == 0 else ()), sys.executable, "-m", "sciprec", verb,
-         *([str(file)] * 2 if verb == "compare" else ())],
-        env={**os.environ, "SCIPREC_CACHE_DIR": str(closed)}, cwd=ROOT, capture_output=True,
-        text=True, check=False,
-    )  # fmt: skip
-    assert (done.returncode, done.stderr.count("CacheWarning")) == (code, 1), done.stderr
-    assert "cannot be used (Permission denied)" in done.stderr and words in done.stdout

@@ -10,7 +10,6 @@ from types import SimpleNamespace
 import pytest
 
 import sciprec
-from sciprec.precision.compiled.disk_cache import outside_digest
 from tests.precision.processes import started
 
 
@@ -62,25 +61,6 @@ def test_kernels_call_those_of_other_cells_as_they_are_now(cells):
     assert cells.lifted("outer")(4.0) == 3.5
 
 
-def test_what_is_made_in_a_cell_may_close_over_values_and_call_itself(cells):
-    cells.run(
-        "def made(factor):\n"
-        "    def power(x, n):\n"
-        '        """A power,\n'
-        '        times a factor."""\n'
-        "        if n == 0:\n"
-        "            return factor\n"
-        "        return x * power(x, n - 1)\n"
-        "    return power\n"
-        "one, two = made(1.0), made(2.0)\n"
-        "def sum_to(x, n):\n"
-        "    return x if n == 0 else x + sum_to(x, n - 1)"
-    )
-    assert cells.lifted("sum_to")(1.0, 4) == 5.0
-    cells.run("def checked(x):\n    assert x > 0.0\n    return x + x")
-    assert cells.lifted("checked")(1.0) == 2.0
-
-
 CHANGES = {
     "an operator": "    return 2.0 + x",
     "a number": "    return 2.5 * x",
@@ -123,17 +103,6 @@ def test_messages_name_the_cell_as_tracebacks_do(cells, monkeypatch):
     cells.run("def other(x):\n    return y + x", "model.py")
     with pytest.raises(sciprec.LiftError, match=r"kernel 'other' \(model\.py, line 2\): "):
         cells.lifted("other")
-
-
-def test_a_rule_of_a_cell_is_known_by_what_it_calls(cells):
-    """Roundings and functions that were added in a notebook are in the names of compiled code."""
-    cells.run("def helper(x):\n    return x + 1\ndef rule(x):\n    return helper(x)")
-    rule = cells.names["rule"]
-    before = outside_digest(rule)
-    cells.run("def helper(x):\n    return x + 2")
-    assert outside_digest(rule) != before
-    cells.run("def helper(x):\n    return x + 1")
-    assert outside_digest(rule) == before
 
 
 SESSION = [

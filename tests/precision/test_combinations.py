@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-import pickle
 from dataclasses import replace
 
 import pytest
 
 import sciprec
 from sciprec.extend import Rows, lift_with_rows
-from sciprec.instruments.assigning import scaled
-from sciprec.instruments.assigning.program import InRows
-from sciprec.instruments.assigning.rows import NEAREST
 from sciprec.instruments.observing.observed import lift_observed
-from sciprec.instruments.tracing.assigned import traced_program
-from sciprec.instruments.tracing.program import Companions
 from sciprec.precision.formats.backend import resolve_backend
 from sciprec.precision.lifting.compiling import module_of
-from sciprec.precision.rewriting.build import Build
 from sciprec.precision.rewriting.program import Program
 from sciprec.precision.rounding.around import Around
-from sciprec.precision.rounding.variant import CAREFUL, PROFILE
 from sciprec.tools.trace.attribution import TracedKernel
 from tests.precision.test_observers import _PASSES, COUNTING, X
 
@@ -96,35 +88,3 @@ def test_an_observer_sees_the_same_beside_companions(technique):
     lift_observed(summed, resolve_backend("bf16"), [COUNTING])(X)
     assert results[0] == results[1] and results[0]
     assert counts == [[0, 0], _PASSES.tolist()] and counts[1][0] == X.size
-
-
-@pytest.mark.parametrize(
-    ("backend", "build"),
-    [
-        ("bf16", Build("software", trust_inputs=True)), ("fixed32", Build(variant=CAREFUL)),
-        ("fp64", Build(variant=PROFILE, roles=resolve_backend("bf16"))),
-        ("fp32", Build(loads="proven")), ("fp16", Build(observers=(COUNTING,))),
-        ("fp16", traced_program(summed, resolve_backend("fp16"), "twin", 2).build),
-        ("fp64", scaled.Scalable(summed).program.build),
-        ("fp64", replace(scaled.Scalable(summed).program.build, numbers=InRows(NEAREST, "line"))),
-    ],
-)  # fmt: skip
-def test_a_build_that_was_pickled_makes_the_same_program(backend, build):
-    copy = pickle.loads(pickle.dumps(build))
-    assert copy == build and hash(copy) == hash(build)
-    texts = {Program(summed, resolve_backend(backend), b).text() for b in (build, copy)}
-    assert len(texts) == 1
-
-
-def test_numbers_tell_programs_apart():
-    twins = [Companions("twin", n) for n in (2, 3)]
-    assert twins[0] != twins[1] and twins[0] == Companions("twin", 2) != InRows(NEAREST)
-
-
-@pytest.mark.parametrize("backend", ["fp16,round=sr", "fixed32"])
-def test_an_observed_kernel_that_was_pickled_goes_on(backend):
-    """With the observers, and the call that would be the next."""
-    observed = lift_observed(summed, resolve_backend(backend), [COUNTING], seed=7)
-    observed(X)
-    copy, _PASSES[:] = pickle.loads(pickle.dumps(observed)), 0
-    assert copy(X) == observed(X) and _PASSES[0] == 2 * X.size

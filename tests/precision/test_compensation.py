@@ -11,9 +11,7 @@ from sciprec.arrays.sums.compensation import (
     CarriedUpdate,
     Compensation,
     lost_in_sum,
-    reset_sentence,
     resolve_compensation,
-    share_forgotten,
 )
 from sciprec.foundation.errors import InputError
 from sciprec.precision import lift, resolve_backend
@@ -111,29 +109,6 @@ def test_published_coefficients_reduce_the_error_and_the_carry_reduces_it_more(n
     )
     assert none > 200 or lowest < 0.0
     assert carry < 4 and all(carry < one < none / 4 for one in published)
-
-
-@pytest.mark.parametrize("shares", [(1.0, 0.0), (0.5, 0.5), (0.15, 0.85), (0.1, 0.9)])
-def test_the_sentence_of_resets_says_what_they_leave_lost(shares):
-    """Beside the errors of real runs; 10 with the published pairs leaves all of it."""
-    increments = updates_of(resolve_backend("mlu370"), 2000, lowest=0.0)
-    truth = 1.0 + increments.sum(axis=0, dtype=np.float64)
-    assert reset_sentence(None) == reset_sentence(Compensation(*shares)) == ""
-
-    def lost(compensation):
-        return np.abs(run("mlu370", compensation, increments)[0] - truth).mean()
-
-    assert lost(Compensation(*shares, 1)) == lost(None)
-    for every in (3, 10, 40, 100, 500):
-        reset = Compensation(*shares, every)
-        share = lost(reset) / lost(None)
-        assert share_forgotten(reset) == pytest.approx(share, rel=0.35, abs=0.01)
-        said = reset_sentence(reset)
-        assert f"after every {every} updates" in said and f"alpha = {shares[0]:g}" in said
-        assert ("does nothing" in said) == (share_forgotten(reset) == 1.0)
-        assert ("reset less often" in said) == (share_forgotten(reset) >= 0.1)
-    published = lost(Compensation(0.15, 0.85, 10)), lost(None)
-    assert published[0] == published[1]
 
 
 def test_uncompensated_updates_keep_no_residual():

@@ -2,7 +2,6 @@
 
 import functools
 import math
-import re
 
 import gmpy2
 import numpy as np
@@ -26,7 +25,6 @@ from tests.precision.by_numba import by_numba
 BOUND = 2.0**-49
 MODES = [(r, flush) for r in ("rn", "rz", "ru", "rd") for flush in (False, True)]
 ELEMENTARY = [name for name, row in OPERATIONS.items() if row.evaluate]
-FEW = ("exp", "log", "sin", "pow", "erf", "uniform_from_bits")
 PAIRS = [name for name in ELEMENTARY if OPERATIONS[name].arity == 2]
 FROM_BITS = [name for name in ELEMENTARY if OPERATIONS[name].of_bits]
 BOUNDED = [name for name in ELEMENTARY if OPERATIONS[name].bounded]
@@ -319,25 +317,6 @@ def test_narrow_keeps_every_nan():
     for name in ELEMENTARY:
         if name not in FROM_BITS:
             assert np.isnan(evaluate(name, *[ones] * OPERATIONS[name].arity, narrow=True)[0]), name
-
-
-@pytest.mark.parametrize(
-    "name", [pytest.param(n, marks=[pytest.mark.slow] * (n not in FEW)) for n in ELEMENTARY]
-)
-def test_loops_vectorise_and_call_nothing(name):
-    if not (mode.has_feature("avx2") and mode.has_feature("fma")):
-        pytest.skip("the processor has no vectors of four binary64 numbers with fma")
-    dtype, compiled = np.int64 if name in FROM_BITS else np.float64, plain(name, False)
-    given = *[np.zeros(8, dtype)] * OPERATIONS[name].arity, np.empty(8)
-    compiled(*given)
-    if sum(compiled.stats.cache_hits.values()):  # what comes from the disk cannot be inspected
-        compiled = njit(error_model="numpy")(loop(name, False))
-        compiled(*given)
-    assembly = "\n".join(compiled.inspect_asm().values())
-    assert re.search(r"\bv(fn?m|add|mul|sub)\w*pd\b.*%[yz]mm", assembly)
-    code = "\n".join(compiled.inspect_llvm().values())
-    called = set(re.findall(r"call double @([\w.]+)\(", code))
-    assert all(symbol.startswith("llvm.") for symbol in called), called
 
 
 def test_reduction_table_is_two_over_pi():

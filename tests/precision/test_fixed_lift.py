@@ -1,6 +1,5 @@
 """Kernels lifted to fixed point: how units are found, kept and changed, and what is reported."""
 
-import concurrent.futures
 import math
 
 import numpy as np
@@ -100,20 +99,6 @@ def test_nan_becomes_zero_and_is_counted():
     lifted(x, 1.0)
     assert x.tolist() == [1.0, 0.0, -8.0]
     assert lifted.report().invalid == 1 and lifted.report().saturations == 1
-
-
-def test_threads_share_a_kernel():
-    lifted = lift(kernels.decay, "fixed32", ranges=1.0)
-    alone = numbers(5000)
-    lifted(alone, 0.3)
-
-    def run(_):
-        mine = numbers(5000)
-        lifted(mine, 0.3)
-        return mine.tobytes()
-
-    with concurrent.futures.ThreadPoolExecutor(4) as pool:
-        assert set(pool.map(run, range(40))) == {alone.tobytes()}
 
 
 def any_numbers(rng, count):

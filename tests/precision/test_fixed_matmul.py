@@ -118,18 +118,6 @@ def test_full_scale_32_bits_never_overflow(inner, end):
     assert np.array_equal(fixed_matmul(a, b, accurate=True), np.full((2, 3), expected))
 
 
-def test_accurate_sums_survive_cancellation():
-    """Sums of 62-bit products that leave a small number, which the other way loses."""
-    rng = np.random.default_rng(5)
-    a = rng.integers(-(2**31), 2**31, (9, 1500), np.int32)
-    b = rng.integers(-(2**31), 2**31, (1500, 20), np.int32)
-    # b and its complement -1 - b: what is left of each sum is minus the sum of a row of a, plus 15
-    a = np.hstack([a, a, np.full((9, 1), 3, np.int32)])
-    b = np.vstack([b, ~b, np.full((1, 20), 5, np.int32)])
-    assert np.array_equal(fixed_matmul(a, b, accurate=True), exact(a, b).astype(float))
-    assert np.array_equal(exact(a, b)[:, 0], 15 - a[:, :1500].astype(object).sum(1))
-
-
 def test_two_words_are_rounded_once():
     """Any sum of fewer than 2^32 products, ties and their neighbours included."""
     rng = np.random.default_rng(6)
@@ -196,25 +184,6 @@ def test_floats_beyond_a_given_scale_saturate_and_do_not_overflow():
     found = fixed_matmul(a, b, scales=(1.0, 1.0))
     ends = -(2 ** (31 - drop_a)), 2 ** (31 - drop_b) - 1
     assert (found == 1024.0 * ends[0] * ends[1] * 2.0 ** (drop_a + drop_b)).all()
-
-
-def test_scales_by_row_and_column():
-    rng = np.random.default_rng(9)
-    a = rng.standard_normal((6, 50)) * 10.0 ** np.arange(-3, 3)[:, None]
-    b = rng.standard_normal((50, 8)) * 10.0 ** np.arange(-4, 4)
-    for bits in (8, 16, 32):
-        rows, columns = adaptive_quantize(a, bits, axis=0), adaptive_quantize(b, bits, axis=1)
-        found = fixed_matmul(rows, columns, accurate=True)
-        sums = exact(rows.integers, columns.integers).astype(float)
-        assert np.array_equal(found, sums * rows.scale * columns.scale)
-        assert np.array_equal(found, fixed_matmul(tuple(rows), tuple(columns), accurate=True))
-        given = fixed_matmul(a, b, bits, accurate=True, scales=(rows.scale, columns.scale))
-        assert np.array_equal(found, given)
-        alone = fixed_matmul(*(x.integers for x in (rows, columns)), accurate=True,
-                             scales=(rows.scale, columns.scale))  # fmt: skip
-        assert np.array_equal(found, alone)
-        relative = np.abs(found - a @ b) / (np.abs(a).max(1, keepdims=True) * np.abs(b).max(0))
-        assert relative.max() <= 50 * 2.0 ** (2 - bits) * 1.01
 
 
 MATRIX, PAIR = np.ones((2, 3)), (np.ones((3, 2), np.int8), 1.0)

@@ -1,9 +1,8 @@
 """The table of formats against NumPy's and ml_dtypes' own; names, spec strings, messages."""
 
 import itertools
-import pickle
 import re
-from dataclasses import fields, replace
+from dataclasses import replace
 
 import ml_dtypes
 import numpy as np
@@ -11,7 +10,7 @@ import pytest
 
 import sciprec
 from sciprec.foundation.errors import InputError
-from sciprec.precision import FORMATS, Arithmetic, Backend, backends, resolve_backend
+from sciprec.precision import FORMATS, Arithmetic, backends, resolve_backend
 from sciprec.precision.formats.backend import table
 from sciprec.precision.formats.float_format import ALIASES, parse_spec
 from tests.oracles import exact
@@ -151,37 +150,6 @@ def test_carrier_holds_every_number_of_the_backend(backend):
             numbers += fmt.max_finite, fmt.min_positive
         for x in numbers:
             assert float(backend.carrier.type(x)) == x
-
-
-FACTS = "mixed", "has_one_format", "random", "fixed", "carrier"
-
-
-def test_what_a_backend_has_found_of_itself_is_no_part_of_it():
-    """Random roles, noise and all: one that was asked, one that was not, and copies of both."""
-    rng = np.random.default_rng(3)
-    specs = ["fp64", "fp32", "bf16", "mlu370", "float:p=9,round=sr", "float:p=30", "fp16"]
-    known = [resolve_backend(spec).compute for spec in specs]
-    fixed = [resolve_backend("fixed32").compute, resolve_backend("fixed32").accumulate]
-    for n in range(60):
-        roles = [fixed[min(k // 2, 1)] if n % 5 == 0 else known[rng.integers(7)] for k in range(4)]
-        noise = (0.0, 1e-6) if n % 5 and rng.random() < 0.2 else None
-        fresh, asked = (Backend("drawn", *roles, noise) for _ in range(2))
-        formats = {role.format for role in roles}
-        widths = [f.bits if n % 5 == 0 else f.significand_bits for f in formats]
-        of_binary32 = all(role.fits_binary32 for role in roles)
-        assert [getattr(asked, fact) for fact in FACTS] == [
-            len(formats) > 1 and n % 5 > 0, len(set(formats)) == 1,
-            noise is not None or any("sr" in role.rounding for role in roles),
-            n % 5 == 0, np.float32 if of_binary32 else np.float64,
-        ]  # fmt: skip
-        assert of_binary32 == (n % 5 > 0 and max(widths) <= 24)
-        assert asked == fresh and hash(asked) == hash(fresh) and repr(asked) == repr(fresh)
-        again = pickle.loads(pickle.dumps(asked))
-        assert again == fresh and [getattr(again, f) for f in FACTS] == [
-            getattr(fresh, f) for f in FACTS
-        ]
-        other = replace(asked, **{f.name: known[1] for f in fields(Backend)[1:5]}, noise=None)
-        assert [getattr(other, f) for f in FACTS] == [False, True, False, False, np.float32]
 
 
 @pytest.mark.parametrize("name", ["fixed32,round=sr", "fixed16,round=rz"])

@@ -80,7 +80,7 @@ def unlike(folder: Path, count: int, seed: int, is_cold: bool) -> list[str]:
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="no SIGINT for one process on Windows")
-@pytest.mark.parametrize(("count", "is_cold"), [(6, False), (3, True)])
+@pytest.mark.parametrize(("count", "is_cold"), [(4, False), (2, True)])
 def test_the_next_lift_is_right_whenever_ctrl_c_came(tmp_path, count, is_cold):
     """More: `python -c "from pathlib import Path; from tests.precision.test_interrupts import *;
     print(unlike(Path('folder'), 100, 1, False))"`.

@@ -109,21 +109,8 @@ def beyond(x):
     return np.percentile(x, 101.0)
 
 
-def to_three_tenths(x):
-    return np.arange(x[0], x[1], x[2]), np.nanquantile(x[3:], 0.8)
-
-
 def unpaired(x):
     return np.interp(0.5, x, x[1:])
-
-
-def test_places_are_those_of_binary64_also_where_numbers_are_binary32():
-    """0.3 / 0.1 is above 3 in binary64 for these numbers of 24 bits, and 3 in binary32."""
-    x = np.float32([0.0, 0.3, 0.1, -1.7, 2049.0, -1.7])
-    found, rank = lift(to_three_tenths, "fp32")(x)
-    assert found.size == np.arange(0.0, float(x[1]), float(x[2])).size == 4
-    part = np.float32(2 * float(np.float32(0.8)) % 1)
-    assert rank == np.float32(np.float32(x[3] * (1 - part)) + np.float32(x[4] * part))
 
 
 def third_tenths(x):

@@ -175,14 +175,4 @@ def test_scalars_and_tuples():
     assert bits(times(np.array(0.1), 1.0)) == bits(times(np.array([0.1]), 1.0)[0])
 
 
-def test_arrays_in_tuples_keep_their_references():
-    """A tuple of arrays and numbers is not released once too often (which corrupts the heap)."""
-    array, lifted = np.full(8, 0.1), sciprec.lift(constructs.arrays_in_tuples, "fp16")
-    for _ in range(50):
-        *_, (out, factor) = lifted((array, 0.3))
-    assert array.tolist() == [0.1] * 8
-    assert bits(out) == bits(sciprec.quantize(array, "fp16"))
-    assert factor == sciprec.quantize(0.3, "fp16")
-
-
 # ---- scale --------------------------------------------------------------------------------------

@@ -79,15 +79,6 @@ def test_a_pickled_kernel_goes_on_where_the_other_stands(backend, dumps):
         assert other.report() == lifted.report() and other.report().calls == 2
 
 
-def test_a_shadowed_kernel_is_pickled_by_value():
-    """A lifted kernel often takes the name of its kernel: pickle does not find this one again."""
-    namespace = {"__name__": __name__, "accumulated": None}
-    stray = type(accumulated)(accumulated.__code__, namespace, "stray", (0.7,))
-    stray.__qualname__, stray.__module__ = "accumulated", __name__
-    lifted = sciprec.lift(stray, "fp16")
-    assert both(pickle.loads(pickle.dumps(lifted))) == both(lifted)
-
-
 SCRIPT = """
 import pickle, sys
 import numba, numpy as np, sciprec
@@ -163,21 +154,6 @@ def test_views_read_only_arrays_tuples_and_empty_ones(dtype):
     record = np.zeros(3, [("flag", "i1"), ("value", ">f8")])["value"]
     sciprec.lift(accumulated, "fp64")(np.array([1.0, 2.0, 4.0]), record, 1.0)
     assert record.tolist() == [1.0, 3.0, 7.0]
-
-
-def of_a_tuple(inside, out):
-    for i in range(out.size):
-        out[i] = inside[0] * inside[1][0][i] + inside[1][1][0][i]
-
-
-@pytest.mark.parametrize("other", range(3))
-def test_arrays_deep_in_tuples_are_taken(other):
-    """In the other byte order, one of them or one that is no plain array."""
-    arrays = [X.copy(), 2.0 * X, np.zeros(X.size)]
-    a, b, out = (foreign(x) if n == other else x for n, x in enumerate(arrays))
-    given = b.view(np.memmap) if other == 1 else b
-    sciprec.lift(of_a_tuple, "fp64")((3.0, (a, (given,))), out)
-    np.testing.assert_array_equal(out.astype(float), 3.0 * X + 2.0 * X)
 
 
 def shifted(x, y):

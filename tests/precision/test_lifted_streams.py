@@ -2,8 +2,6 @@
 
 import copy
 import pickle
-import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
@@ -136,17 +134,6 @@ def test_streams_of_streams_and_inside_kernels_are_refused():
     assert [one(lifted, 0.3) for _ in range(20)] == [other(decayed, 0.3) for _ in range(20)]
 
 
-def test_streams_are_warned_of_where_calls_overlap():
-    """Threads may take turns, as in a loop over time steps; two at once may not."""
-    stream = sciprec.lift(decayed, SR).stream(3)
-    for _ in range(3):
-        worker = threading.Thread(target=stream, args=(0.3,))
-        worker.start()
-        worker.join()
-    with stream._turn, pytest.warns(RuntimeWarning, match="share stream 3 at the same time"):
-        stream(0.3)
-
-
 def test_fixed_point_takes_no_random_bits():
     sr, whole = resolve_backend(SR), resolve_backend("fixed16")
     with pytest.raises(InputError, match="in fixed point beside random bits; accepted: a rounding"):
@@ -194,29 +181,6 @@ def test_freezing_again_changes_nothing_and_can_be_undone():
     assert lifted.report().adaptations == never.report().adaptations > 0
 
 
-@pytest.mark.parametrize("adapt", ["headroom", 2, None])
-def test_a_copy_of_a_frozen_kernel_is_frozen(adapt):
-    lifted = sciprec.lift(decayed, "fixed16", adapt=adapt)
-    lifted.profile(2.0)
-    lifted.freeze(1)
-    for other in (pickle.loads(pickle.dumps(lifted)), copy.deepcopy(lifted)):
-        units = other.units
-        assert [other(v) for v in 100.0 * TASKS] == [lifted(v) for v in 100.0 * TASKS]
-        assert other.units is units
-        other.unfreeze()
-        other(1e5)
-        assert other.units is not units
-        assert (other.report().adaptations > 0) == (adapt is not None)
-
-
-@pytest.mark.parametrize("backend", ["fp32", SR])
-def test_floats_have_nothing_to_freeze(backend):
-    lifted = sciprec.lift(decayed, backend)
-    lifted.freeze(2)
-    lifted.unfreeze()
-    assert lifted(0.3) == sciprec.lift(decayed, backend)(0.3)
-
-
 def test_what_cannot_be_frozen():
     lifted = sciprec.lift(stored, "fixed32")
     for _ in range(2):
@@ -241,21 +205,3 @@ def test_units_that_follow_several_threads_are_warned_of_once():
         answers(lambda n, x: lifted(100.0 * x))
     assert len(told) == 1
     answers(lambda n, x: lifted(1e5 * x))
-
-
-@pytest.mark.parametrize("how", ["found there", "widened there", "found here meanwhile"])
-def test_units_are_warned_of_however_threads_meet(how):
-    """A pool found them; a pool widens those found here; or they are found while a call waits."""
-    lifted = sciprec.lift(decayed, "fixed32")
-    with ThreadPoolExecutor(1) as one, ThreadPoolExecutor(1) as other:
-        if how == "found here meanwhile":
-            with lifted._state:
-                waiting = one.submit(lifted, 1.0)
-                time.sleep(0.1)
-                lifted(2.0)
-            with pytest.raises(RuntimeWarning, match="freeze"):
-                waiting.result()
-            return
-        (one.submit(lifted, 2.0).result if how == "found there" else partial(lifted, 2.0))()
-        with pytest.raises(RuntimeWarning, match="freeze"):
-            other.submit(lifted, 1.0 if how == "found there" else 100.0).result()

@@ -2,7 +2,6 @@
 faults.
 """
 
-import re
 from fractions import Fraction
 
 import numpy as np
@@ -252,20 +251,6 @@ def test_units_that_are_refused(text, words):
 def test_tables_that_are_refused(text, matrices, words):
     with pytest.raises(InputError, match=words):
         UnitTable.of(matrices, resolve_matrix_unit(text), "rows")
-
-
-def test_the_scale_that_is_advised_is_taken():
-    """Of random tables in both integers, from 1e-30 to 1e30; three digits are rounded up."""
-    rng = np.random.default_rng(0)
-    for exponent in rng.uniform(-30, 30, 150):
-        table = ("int8", "int4")[rng.integers(2)]
-        matrices = rng.normal(size=(1, 8, 8)) * 10.0**exponent
-        with pytest.raises(InputError, match="give a scale of") as refused:
-            UnitTable.of(matrices, MatrixUnit(table, "fp16", scale=1e-40), "rows")
-        advised = float(re.search(r"a scale of (\S+) at least", str(refused.value))[1])
-        UnitTable.of(matrices, MatrixUnit(table, "fp16", scale=advised), "rows")
-        least = np.abs(matrices).max() / MatrixUnit(table, "fp16").largest("table")
-        assert least <= advised <= 1.011 * least
 
 
 def test_a_unit_is_no_backend():

@@ -11,23 +11,21 @@ import llvmlite
 import numba
 import numpy as np
 import pytest
-from llvmlite import binding
 from llvmlite.binding import ffi, parse_assembly
 from numba import njit, objmode
 from numba.core import event, interpreter, targetconfig
-from numba.core.codegen import CPUCodeLibrary, JITCodeLibrary
+from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Flags, run_frontend
 from numba.core.errors import TypingError
 from numba.core.registry import cpu_target
 from numba.extending import overload
 
 import sciprec
-from sciprec.precision.compiled import quicker, wide_vectors
+from sciprec.precision.compiled import quicker
 from sciprec.precision.compiled.disk_cache import kept
 from sciprec.precision.compiled.lowering import Lowered
 from sciprec.precision.compiled.undisturbed import undisturbed
 from sciprec.precision.elementary.logarithm import log
-from sciprec.precision.rounding.mode import has_feature
 from tests.precision.processes import ROOT, started
 
 
@@ -261,46 +259,3 @@ def test_what_is_installed_and_what_is_declared_is_what_it_was_made_for():
     ):  # fmt: skip
         package = SimpleNamespace(__version__=version)
         assert quicker._is_between(package, (0, 63), (0, 68)) is inside
-
-
-def test_modules_are_found_by_their_address():
-    """The newest, an old one, one that was taken out again, and what is no module's."""
-    binding.initialize_native_target()
-    binding.initialize_native_asmprinter()
-    target = binding.Target.from_default_triple().create_target_machine()
-    engine = binding.create_mcjit_compiler(binding.parse_assembly(""), target)
-    modules = [binding.parse_assembly(f"@x{n} = global i32 {n}") for n in range(7)]
-    with undisturbed():
-        for module in modules:
-            engine.add_module(module)
-        engine.remove_module(modules[5])
-        found = [engine._find_module_ptr(module._ptr) for module in modules]
-        assert engine._find_module_ptr(target._ptr) is None
-    assert found == [*modules[:5], None, modules[6]]
-    assert [engine._find_module_ptr(module._ptr) for module in modules] == found
-
-
-def weighed(x, y):
-    for i in range(x.size):
-        y[i] = 0.3 * x[i] + y[i]
-
-
-def weighed_again(x, y):
-    for i in range(x.size):
-        y[i] = 0.3 * x[i] + y[i]
-
-
-def test_vectors_are_as_wide_as_the_processor_does_at_full_speed(tmp_path, monkeypatch):
-    monkeypatch.setenv("SCIPREC_CACHE_DIR", str(tmp_path))
-    usual, codes, found = CPUCodeLibrary.add_ir_module, [], []
-    for kernel, names in ((weighed, {binding.get_host_cpu_name()}), (weighed_again, frozenset())):
-        monkeypatch.setattr(wide_vectors, "AT_FULL_SPEED", names)
-        x, y = np.linspace(0.0, 1.0, 999), np.linspace(1.0, 2.0, 999)
-        lifted = sciprec.lift(kernel, "fp64")
-        lifted(x, y)
-        found.append(y.tobytes())
-        codes.append("".join(lifted.dispatcher.inspect_asm().values()))
-    assert found[0] == found[1] and CPUCodeLibrary.add_ir_module is usual
-    assert ("zmm" in codes[0]) == has_feature("avx512f")
-    if binding.get_host_cpu_name() in ("sapphirerapids", "emeraldrapids", "graniterapids"):
-        assert "zmm" not in codes[1]

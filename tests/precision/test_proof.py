@@ -2,10 +2,8 @@
 
 import math
 
-import numba
 import numpy as np
 import pytest
-from numba.experimental import jitclass
 
 from sciprec import quantize
 from sciprec.precision import lift, resolve_backend
@@ -145,47 +143,6 @@ def test_what_a_kernel_makes_of_integers_is_rounded_at_every_call(at_once, kerne
         assert out[0] == 2048.0
 
 
-@jitclass([("w", numba.float64[:])])
-class Behind:
-    def __init__(self, w):
-        self.w = w
-
-
-def of_object(x, o, out):
-    for i in range(x.size):
-        out[i] = x[i] + o.w[i]
-
-
-def of_elements(x, o, out):
-    for i in range(x.size):
-        out[i] = x[i] + o[i]
-
-
-def of_record(x, o, out):
-    for i in range(x.size):
-        out[i] = x[i] + o[i]["v"]
-
-
-def of_typed_list(x, o, out):
-    for i in range(x.size):
-        out[i] = x[i] + o[0][i]
-
-
-def test_what_the_pass_does_not_look_into_is_rounded_at_every_call(at_once):
-    record, values = np.zeros(4, [("v", "f8")]), np.full(4, 2049.0)
-    record["v"] = 2049.0
-    for kernel, given in (
-        (of_object, Behind(values)), (of_record, record),
-        (of_elements, numba.typed.List(values)), (of_typed_list, numba.typed.List([values])),
-    ):  # fmt: skip
-        lifted = lift(kernel, "fp16")
-        for _ in range(3):
-            out = np.zeros(4)
-            lifted(np.zeros(4), given, out)
-            assert out.tolist() == [2048.0] * 4, kernel.__name__
-        assert lifted._proof._trusting is None and not in_format(given, resolve_backend("fp16"))
-
-
 def signs(x, z, out):
     for i in range(x.size):
         z[i] = (x[i] - x[i]) / (x[i] - x[i])
@@ -214,26 +171,6 @@ def test_what_a_load_changes_besides_is_changed_at_every_call(at_once, kernel, b
         results.add((z.tobytes(), out.tobytes()))
     assert len(results) == 1 and lifted._proof._trusting is None
     assert (lifted._proof._due == math.inf) == (kernel is signs)  # it is not looked at again
-
-
-def through_another(x, z, out):
-    for i in range(out.size):
-        out[i] = z[0] / (z[0] + z[0] + z[0])
-    s = z[0]
-    for i in range(x.size):
-        s += x[i]
-    return s
-
-
-@pytest.mark.parametrize("shift", [0, 4])
-def test_arguments_that_overlap_by_parts_of_elements_are_not_trusted(at_once, shift):
-    lifted, found = lift(through_another, "fp16"), set()
-    for _ in range(3):
-        memory = np.zeros(33, np.float32).view(np.uint8)
-        out = memory[8:104].view(np.float64)
-        x = memory[8 : 8 + 64].view(np.float32) if not shift else memory[4:100].view(np.float64)
-        found.add(float(lifted(x, np.array([1.0]), out)).hex())
-    assert len(found) == 1 and lifted._proof._trusting is None
 
 
 def test_nothing_is_compiled_again_where_it_does_not_pay(monkeypatch):

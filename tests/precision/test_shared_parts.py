@@ -5,7 +5,6 @@ import errno
 import json
 import math
 import os
-import re
 import subprocess
 import sys
 import time
@@ -20,7 +19,6 @@ from numba.core import event
 import sciprec
 from sciprec.precision.compiled import turns
 from sciprec.precision.formats.backend import resolve_backend
-from sciprec.precision.lifting.compiling import module_of
 from sciprec.precision.operations import reduce
 from sciprec.precision.rewriting.build import Build
 from sciprec.precision.rewriting.program import Program
@@ -217,19 +215,6 @@ def test_a_variant_of_a_program_has_the_text_that_it_would_have_alone():
             assert found.text() == alone.text() != plain.text()
             assert found.literals == alone.literals and found.layout.rows == alone.layout.rows
     assert Program(placed, truth).in_variant(PROFILE, truth) is None
-
-
-@pytest.mark.slow
-def test_no_call_of_an_operation_is_left_in_machine_code(tmp_path, monkeypatch):
-    """LLVM has put all of them in, also where functions are not."""
-    monkeypatch.setenv("SCIPREC_CACHE_DIR", str(tmp_path))  # what is loaded has no LLVM code
-    for name in ("bf16", "float:p=14,round=rz"):
-        compiled = Program(everything, resolve_backend(name), Build(trust_inputs=True))
-        entry = module_of(compiled).sp_entry
-        entry(np.linspace(0.1, 1.0, 5), np.zeros(5))
-        (made,) = entry.overloads.values()
-        code = made.library.get_llvm_str()
-        assert compiled.shares and not re.findall('(?:call|declare|define).*"sciprec.asked', code)
 
 
 def test_parallel_and_recursive_kernels_share_nothing():

@@ -11,7 +11,6 @@ import pytest
 from sciprec.precision import LiftError, lift
 
 SMALL = (np.float16, ml_dtypes.bfloat16, ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2)
-BACKENDS = ["fp32", "fp16", "fixed32", pytest.param("float:p=5,round=sr", marks=pytest.mark.slow)]
 
 
 def scaled(x, out):
@@ -27,8 +26,11 @@ def numbers(dtype, shape=24, seed=0):
     return made.astype(dtype)
 
 
-@pytest.mark.parametrize("dtype", SMALL, ids=lambda d: np.dtype(d).name)
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize(
+    ("dtype", "backend"),
+    list(zip(SMALL, ("fixed32", "fp32", "fp16", "float:p=5,round=sr"), strict=True)),
+    ids=lambda value: getattr(value, "__name__", value),
+)
 def test_elements_come_in_exactly_and_go_out_rounded(dtype, backend):
     """The bits of wide arrays with the same numbers, put into the array by NumPy."""
     x = numbers(dtype)

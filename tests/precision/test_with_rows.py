@@ -62,11 +62,11 @@ ORDERS = tuple(permutations((COUNTING, SIZES)))
 
 @pytest.mark.parametrize(
     ("backend", "orders"),
-    [("fp64", ORDERS[1:]), ("mlu370", ORDERS), ("bf16,round=ru", ORDERS[:1]), (ROLES, ORDERS)],
+    [("fp64", ORDERS[1:]), ("mlu370", ORDERS[:1]), (ROLES, ORDERS)],
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_bits_are_those_of_lift_in_every_order(backend, orders):
-    """Of one format and of several both orders are tried, and of others one of them."""
+    """Of several formats both orders are tried, and of one format one of them."""
     plain, out = resolved(backend), np.zeros(X.size)
     wanted = np.array([*sciprec.lift(every, plain)(X, out), *out]).tobytes()
     tables = []

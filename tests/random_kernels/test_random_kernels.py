@@ -35,7 +35,7 @@ def require_same(trials, *options) -> None:
 LIBRARY_SAMPLE = (0,)
 WHOLE_SAMPLE = (3,)
 FURTHER_SAMPLE = (3,)
-WITHOUT_SAMPLE = (21, 22)
+WITHOUT_SAMPLE = (21,)
 
 
 UNCOMPILED = {random_case: 20, library_case: 2, whole_case: 4, further_case: 4, object_case: 4}
@@ -91,7 +91,7 @@ def test_sample_of_objects():
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore", "error::RuntimeWarning")
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", [1, 2])
 def test_sample_on_threads(seed, tmp_path):
     """Streams by number and frozen units; more by `python -m tests.random_kernels.on_threads`."""
     backend = ON_THREADS[seed + 4 * (seed % 2)]

@@ -2,18 +2,16 @@
 
 import itertools
 import json
-import math
 import os
 import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
-import xarray as xr
 
 import sciprec
-from sciprec import InputError, compare, lift, tune
-from sciprec.arrays.metrics import METRICS, metric_of
+from sciprec import InputError, lift, tune
+from sciprec.arrays.metrics import metric_of
 from sciprec.tools.tune.formats import formats_of, stored_bits
 from sciprec.tools.tune.kernel_problem import KernelProblem
 from sciprec.tools.tune.problem import TuningProblem
@@ -212,28 +210,6 @@ def test_units_and_metrics(by, metric):
     found = tune(mean_of, ARGS, tolerance=1e-3, by=by, metric=metric)
     assert found.good and found.assignment.by == by and found.cost <= 0.5
     assert found.metric == getattr(metric, "__name__", metric)
-
-
-def test_metrics_are_what_they_say():
-    rng = np.random.default_rng(6)
-    truth, found = rng.normal(size=50), rng.normal(size=50)
-    truth[3] = found[3] = 0.0
-    apart = [abs(f - t) for f, t in zip(found, truth, strict=True)]
-    known = {
-        "relative_l2": math.sqrt(sum(a * a for a in apart) / sum(t * t for t in truth)),
-        "relative_max": max(apart) / max(map(abs, truth)),
-        "max_abs": max(apart),
-        "max_relative": max(a / abs(t) for a, t in zip(apart, truth, strict=True) if t),
-        "rms": math.sqrt(sum(a * a for a in apart) / 50),
-    }
-    assert set(known) == set(METRICS)
-    for name, value in known.items():
-        assert METRICS[name](found, truth) == pytest.approx(value, rel=1e-13), name
-    datasets = (xr.Dataset({"x": ("n", values)}) for values in (truth, found))
-    errors = compare(*datasets).rows[0].errors
-    assert {name: errors[name] for name in known} == pytest.approx(known, rel=1e-12)
-    truth[4] = 0.0
-    assert METRICS["max_relative"](found, truth) == math.inf
 
 
 def test_an_interrupted_search_goes_on(monkeypatch, kept_folder):

@@ -10,15 +10,14 @@ import numpy as np
 import pytest
 
 import sciprec
-from sciprec import InputError, lift
+from sciprec import lift
 from sciprec.arrays.metrics import metric_of
 from sciprec.precision.formats.backend import resolve_backend
 from sciprec.precision.rewriting.syntax import plain_function
 from sciprec.tools.trace.models.census import handed
 from sciprec.tools.trace.models.traces import Results
 from sciprec.tools.tune.formats import formats_of
-from sciprec.tools.tune.model_problem import PROFILED, ModelProblem
-from sciprec.workbench import tune_scenario
+from sciprec.tools.tune.model_problem import ModelProblem
 from sciprec.workbench.kinds.programs import loaded
 from tests.diagnosis.model_programs import ROOT, both, by_kernels, model_of, start, wave
 from tests.oracles.by_line import run_by_line
@@ -159,21 +158,6 @@ def test_operations_are_those_of_one_kernel():
     assert called == {g.place: g.runs for g in problem.groups} and len(called) == 3
 
 
-def test_calls_beyond_those_counted_one_by_one_count_as_their_mean():
-    def summed(x, count):
-        total = 0.0
-        for i in range(count):
-            total += x[i]
-        return total
-
-    def program(backend):
-        x, kernel = np.linspace(1.0, 2.0, 99), lift(summed, backend)
-        return Results({"total": np.array([kernel(x, n) for n in range(1, 2 * PROFILED + 1)])})
-
-    problem = problem_of(program)
-    assert [g.runs for g in problem.groups] == [2 * sum(range(1, PROFILED + 1))]
-
-
 def test_what_is_found_runs_in_the_scenario(tmp_path, call, monkeypatch):
     """The check is another run, the page and the file are there, a second search runs the answer
     and its check alone.
@@ -214,20 +198,6 @@ REFUSED = [
 def test_refusals(more, said, call):
     status, _, given = call(*WAVES, "--set", "lorenz96.days=0.5", *more)
     assert status == 2 and said in given and "Traceback" not in given
-
-
-def test_keys_of_a_scenario_beside_a_kernel_and_a_check_of_nothing(call):
-    kernel = (f"{ROOT / 'examples/lorenz63.py'}:lorenz63", "--tolerance", "1e-3")
-    status, _, said = call("tune", *kernel, "--check-set", "climate.days=2")
-    assert status == 2 and "change keys of a scenario" in said
-    status, _, said = call("tune", *kernel)
-    assert status == 2 and "is given no arguments" in said
-    with pytest.raises(InputError, match="check has no changes"):
-        tune_scenario("quickstart_climate", tolerance=1e-3, check={})
-    with pytest.raises(InputError, match="leave 'stored' out"):
-        tune_scenario(
-            "quickstart_climate", tolerance=1e-3, changes={"climate.stored": "fp32"}
-        )
 
 
 def test_stages_of_no_model_are_left_wide():
