@@ -2,7 +2,6 @@
 
 import json
 import re
-from dataclasses import replace
 from xml.etree import ElementTree
 
 import numpy as np
@@ -10,10 +9,6 @@ import pytest
 
 from sciprec.cli.exit_codes import GOOD, NOT_MET, USAGE
 from sciprec.foundation.targets import MARKDOWN
-from sciprec.regression.baselines.checking import Check
-from sciprec.regression.baselines.judging import CheckRow
-from sciprec.regression.baselines.page import checks_page
-from sciprec.regression.baselines.summaries import MOST_LINES, markdown
 from sciprec.results.comparison.junit import JUnitCase, junit_text
 
 
@@ -53,14 +48,6 @@ def test_bad_blessings(call, saved, planted):
     assert (saved / "baselines/made_up/baseline.json").read_bytes() == before
 
 
-def test_another_scenario_is_blessed_as_it_is_asked_now(call, saved):
-    path = saved / "made_up.toml"
-    path.write_text(path.read_text().replace("updates = 8", "updates = 9"))
-    assert call("baseline", "check", "-q")[0] == USAGE
-    assert bless(call, "nine updates")[0] == GOOD
-    assert call("baseline", "check", "-q")[0] == GOOD
-
-
 def test_files_for_others(call, saved, planted, blank_figures):
     planted.change = shifted(1e-3)
     bless(call, "worse for now")
@@ -89,19 +76,6 @@ def test_files_for_others(call, saved, planted, blank_figures):
     assert code == USAGE and "its folder does not exist" in err
 
 
-def test_the_page_begins_with_what_changed():
-    variable = "martingale_standard_error"
-    made = [
-        Check(name, (CheckRow("fp32", variable, verdict, "so"),), errors={"fp32": {variable: 1e-7}})
-        for name, verdict in (("a", "identical"), ("b", "noise"), ("c", "changed"))
-    ]
-    page = checks_page(made, {})
-    assert re.findall(r"<h2[^>]*>\s*(\w)", page) == ["c", "b", "a"]
-    drawings = re.findall("<svg.*?</svg>", page, flags=re.DOTALL)
-    assert len(drawings) == 3 and all(variable in one for one in drawings)
-    assert not any(f"fp32, {variable}" in one for one in drawings)  # in two lines
-
-
 def test_a_batch_as_junit(call, planted, repository, monkeypatch):
     monkeypatch.setattr("sciprec.report.page.write_page", lambda batch: batch.folder)
     planted.change = lambda d, b: 1 / 0 if b == "fp32" else d
@@ -113,17 +87,6 @@ def test_a_batch_as_junit(call, planted, repository, monkeypatch):
     cases = {one.get("name"): one for one in ElementTree.parse("j.xml").iter("testcase")}
     assert cases["fp32"].find("failure") is None
     assert "relative_l2" in [one.get("name") for one in cases["fp32"].iter("property")]
-
-
-def test_long_summaries_and_odd_words():
-    rows = [CheckRow("a|b", f"v<{k}>", "noise", "because\nof it") for k in range(MOST_LINES)]
-    rows.append(CheckRow("fp16", "last", "pattern", "NaN"))
-    check = Check("name", tuple(rows))
-    lines = markdown([check, replace(check, rows=())]).splitlines()
-    table = [line for line in lines if line.startswith("|")]
-    assert len(table) == 2 + MOST_LINES and "| fp16 | last | pattern |" in table[2]
-    assert table[3] == "| name | a\\|b | v&lt;0> | noise | because of it |"
-    assert lines[-1] == "and 1 more"
 
 
 def test_junit_is_xml_whatever_is_said():

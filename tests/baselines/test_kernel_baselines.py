@@ -12,7 +12,7 @@ from sciprec.instruments.assigning.scaling import with_scaling
 from sciprec.precision.formats.backend import backends, resolve_backend
 from sciprec.regression.baselines.asking import asked_again
 from sciprec.regression.baselines.records import read_record
-from sciprec.workbench.kinds import asked_price, heston_grid
+from sciprec.workbench.kinds import asked_price
 
 KERNEL = '''
 import numpy as np
@@ -99,21 +99,6 @@ def test_a_kernel_is_the_same_until_it_computes_otherwise_or_is_gone(kernel, cal
     assert code == USAGE and "waves.py" in err and err.count("\n") == 1
 
 
-@pytest.mark.slow
-def test_the_files_of_a_study_are_taken_if_they_are_of_this_kernel_and_these_inputs(
-    kernel, call, blank_figures
-):
-    study = ("study", *SAVE[2:-1], "-q", "--out")
-    shifted = [word.replace(":start", ":shifted") for word in study]
-    assert call(*study, "here")[0] == GOOD and call(*shifted, "there")[0] == GOOD
-    assert checked(call, "--batch", "here", "--exact")[0] == GOOD
-    code, _, err = call("baseline", "check", "-q", "--batch", "there")
-    assert code == USAGE and "from other inputs; make the study again" in err
-    kernel("path[t, i] = u[i]", "path[t, i] = u[i] * 1.00001")
-    code, _, err = call("baseline", "check", "-q", "--batch", "here")
-    assert code == USAGE and "was made by another source of the kernel than there is now" in err
-
-
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -150,50 +135,6 @@ def test_traces_say_which_line_makes_an_error_now(written, call):
     written.write_text(KERNEL.replace("= u[i]\n", "= (u[i] + 9.0) - 9.0\n"))
     code, out, _ = call("baseline", "check", "-q")
     assert code == NOT_MET and "part: changed" in out and "at line wave 3" in out
-
-
-HESTON = """
-name = "prices"
-title = "Calls"
-source = "nobody"
-kind = "heston"
-backends = ["fp32"]
-
-[heston.model]
-spot = 100.0
-v0 = 0.04
-kappa = 1.5
-theta = 0.04
-sigma = 0.5
-rho = -1.0
-rate = 0.02
-
-[heston.payoffs]
-kind = "call"
-strikes = [90.0, 110.0]
-maturities_years = [0.5]
-
-[heston.simulation]
-n_paths = 2048
-steps_per_year = 8
-seed = 1
-"""
-
-
-@pytest.mark.slow
-def test_prices_of_another_seed_are_changed(repository, call, monkeypatch):
-    (repository / "prices.toml").write_text(HESTON, encoding="utf-8")
-    assert call("baseline", "save", "prices.toml", "-q")[0] == GOOD
-    assert call("baseline", "check", "-q", "--exact")[0] == GOOD
-    run = heston_grid.run
-
-    def of_another_seed(given, *rest):
-        simulation = given.simulation.model_copy(update={"seed": given.simulation.seed + 1})
-        return run(given.model_copy(update={"simulation": simulation}), *rest)
-
-    monkeypatch.setattr(heston_grid, "run", of_another_seed)
-    code, out, _ = call("baseline", "check", "-q")
-    assert code == NOT_MET and "fp32+carry, price: changed" in out
 
 
 @pytest.mark.slow

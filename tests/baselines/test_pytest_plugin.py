@@ -2,7 +2,6 @@
 
 import json
 import sys
-import tomllib
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -158,16 +157,6 @@ def test_bad_input(session):
     assert not list(session.folder.glob("*"))
 
 
-def test_other_arguments_are_something_else(session):
-    tests = "def test_x(precision_baseline):\n    precision_baseline(lambda x: x, ({change},))\n"
-    session("--precision-bless", "why", tests=tests).assert_outcomes(passed=1)
-    done = session(tests=tests, change=2.0)
-    done.assert_outcomes(failed=1)
-    done.stdout.fnmatch_lines(["*is of something else: given was *"])
-    session("--precision-bless", " ", tests=tests).assert_outcomes(failed=1)
-    session("--precision-bless", "two", tests=tests, change=2.0).assert_outcomes(passed=1)
-
-
 def test_the_example_of_the_page(session):
     page = (Path(__file__).parents[2] / "docs/how_to/baselines.md").read_text(encoding="utf-8")
     tests = page.partition("```python\n")[2].partition("```")[0]
@@ -177,9 +166,3 @@ def test_the_example_of_the_page(session):
     done = session(tests=tests.replace("/ 3.0", "/ 2.0"))
     done.assert_outcomes(failed=1)
     done.stdout.fnmatch_lines(["  y: changed: difference of the * is beyond *; the largest is *"])
-
-
-def test_the_entry_point_names_the_plugin():
-    content = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())
-    named = content["project"]["entry-points"]["pytest11"]
-    assert named == {"sciprec": pytest_plugin.__name__}

@@ -7,9 +7,7 @@ import pytest
 
 import sciprec
 from sciprec.facets.adaptive.attributes import history_of
-from sciprec.facets.adaptive.keys import AdaptiveRequest
 from sciprec.results.output import files
-from sciprec.scenario.variant import Variant
 from sciprec.tools.adapt.blocks import block
 from sciprec.tools.adapt.control import COLUMNS, Control, vain_attempts
 from sciprec.tools.adapt.plan import checked_ladder, checked_plan
@@ -148,22 +146,6 @@ def test_a_block_of_a_rung_that_has_become_worse_is_made_again_from_its_beginnin
     assert np.abs(control.arrays()["sum"] - before).max() < 1e-4  # nothing of what was repeated
 
 
-@pytest.mark.parametrize("bad", [np.nan, np.inf, 1e300])
-def test_what_is_not_finite_is_no_estimate(bad):
-    plan = checked_plan(1e-2, LADDER, 36)
-    control, state = Control(plan, 720, [np.ones(3)]), np.ones(3)
-    control.begin({0: np.full(3, bad), 1: np.full(3, 1e-9)}, state)
-    assert control.rung == 1
-    assert control.keep(0, 36, {0: np.full(3, bad), 1: np.full(3, 1e-9)}, state)
-    assert control.rung == 1 and control.history[-1][COLUMNS.index("estimate")] < 1e-6
-
-
-def test_the_widest_rung_says_when_it_leaves_the_tolerance():
-    control, _ = Ladder([1e-3, 1e-4], [0.0, 0.0]).go(1e-3)
-    assert "the tolerance of 0.001 is less than the ladder keeps: after step 36" in control.ended
-    assert "widest rung 'fp16'" in control.ended
-
-
 def test_a_control_goes_on_from_its_arrays():
     """Of any moment: the same decisions afterwards."""
     same = [1e-4, 1e-6]
@@ -191,14 +173,6 @@ def test_a_control_goes_on_from_its_arrays():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("tolerance", "rung"), [(0.99, "fp16"), (1e-5, "fp32")])
-def test_on_one_rung_it_has_the_bits_of_a_uniform_run(tolerance, rung):
-    made = run(12, tolerance)
-    assert set(column(made, "rung")) == {LADDER.index(rung)} and column(made, "kept").all()
-    assert bits(made) == bits(run(12, None, backend=rung))
-
-
-@pytest.mark.slow
 def test_restarts_and_threads_give_the_same_bits_with_both_rungs(tmp_path):
     """Stopped after each stored state, of which one is no end of a whole block."""
     whole = run(30, 5e-4, hours=2.0)  # outputs after 6, 12, ... steps, blocks of 4
@@ -221,18 +195,6 @@ def test_restarts_and_threads_give_the_same_bits_with_both_rungs(tmp_path):
     assert bits(run(30, 5e-4, hours=2.0, threads=2), True) == bits(whole, True)
     longer = run(36, 5e-4, hours=2.0, checkpoints=tmp_path)  # other shares: it begins again
     assert bits(longer, True) == bits(run(36, 5e-4, hours=2.0), True)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("hours", [1.0, 2.0])
-def test_a_tolerance_below_the_ladder_ends_with_a_sentence_and_keeps_its_states(hours):
-    """Also the one that is due where the run ends: after three steps, or after four of six."""
-    made = run(12, 1e-9, hours=hours)
-    assert "the tolerance of 1e-09 is less than the ladder keeps" in made.attrs["blow_up"]
-    steps, each = made.attrs["steps"], hours * 3600.0 / STEP
-    assert steps == (3 if hours == 1.0 else 4)
-    assert made.sizes["time"] == 1 + steps // each and np.isfinite(made["height"].values).all()
-    assert (column(made, "rung") == 1).all()
 
 
 SCENARIO = """
@@ -278,13 +240,6 @@ def test_a_batch_has_a_run_a_history_and_a_section(tmp_path, call, blank_figures
     assert code == 0 and "kept" in err, err
     listed = json.loads((tmp_path / "out" / "batch.json").read_text())
     assert "fp32, adaptive" in json.dumps(listed)
-
-
-def test_a_label_is_read_back():
-    made = Variant("fp32", adaptive=AdaptiveRequest(tolerance=1e-3, ladder=["fp16", "fp32"]))
-    assert made.label == "fp32, adaptive" and made.file_part == "fp32-adaptive"
-    assert Variant.read(made.as_dict()).label == made.label
-    assert Variant.read(Variant("fp32").as_dict()).adaptive is None
 
 
 WRONG = {

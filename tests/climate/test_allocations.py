@@ -11,18 +11,13 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from sciprec.arrays.aligned import LINE_BYTES, Pool, aligned_copy, aligned_zeros
+from sciprec.arrays.aligned import LINE_BYTES, Pool, aligned_zeros
 from sciprec.arrays.sums.compensation import Compensation
 from sciprec.climate.catalogue import CASES, EQUATIONS, TIME_SCHEMES
-from sciprec.climate.running.adapting import AdaptiveSteps
 from sciprec.climate.running.observing import observer_of
 from sciprec.climate.running.request import check_request
-from sciprec.climate.transform.grid import Truncation, resolve_truncation
-from sciprec.climate.transform.spectral import make_tables, make_work, rounded
+from sciprec.climate.transform.grid import Truncation
 from sciprec.instruments.assigning.scaling import with_scaling
-from sciprec.precision import resolve_backend
-from sciprec.precision.lifting.fixed_lifting import FixedLifted
-from sciprec.tools.adapt import plan as adaptation
 from sciprec.tools.monitor.plan import checked_plan, with_changes
 from sciprec.tools.monitor.summaries import BINS
 from tests.climate.small_models import model_of
@@ -151,22 +146,6 @@ def test_no_scales():
     assert_makes_nothing("rossby_haurwitz", truncation=MIDDLE, **how)
 
 
-@pytest.mark.slow
-def test_no_fixed_point_where_units_stay():
-    request = request_of("rossby_haurwitz", "T63", backend="fixed32", time_scheme="rk4")
-    model, _, state = model_of(request)
-    levels = [model.steps.system.addition.level(state)]
-    fixed = [kernel for kernel in model.lifted if isinstance(kernel, FixedLifted)]
-    found, changes = [], -1
-    for done in range(0, 12 * STEPS, STEPS):
-        made, _ = most_of(lambda done=done: model.steps.advance(levels, done, STEPS))
-        reports = [kernel.report() for kernel in fixed]
-        before, changes = changes, sum(r.adaptations + r.careful_calls for r in reports)
-        found += [made] * (changes == before)
-    assert len(found) >= 3
-    assert max(found) < state.nbytes // 2, found
-
-
 WATCHED = with_changes(("vorticity", "divergence", "geopotential"))
 
 
@@ -186,19 +165,6 @@ def test_no_look_of_a_monitor_but_rows_of_what_it_has_seen():
     rows = 2 * len(WATCHED) * BINS * 8  # how many numbers have each exponent, in a list and stacked
     assert passing < rows + NOISE_BYTES < 2 * state.nbytes // 3, passing  # a variable in binary64
     assert observer.history.steps.size == 2 * STEPS
-
-
-@pytest.mark.slow
-def test_no_block_of_an_adaptive_run():
-    plan = adaptation.checked_plan(1e-2, ["fp16", "fp32"], STEPS)
-    request = request_of("williamson_5", LARGER, adaptive=plan, step_seconds=300.0)
-    model, convert, state = model_of(request)
-    steps = AdaptiveSteps(request, convert, model)
-    levels = [model.steps.system.addition.level(state)]
-    steps.step([level.copy() for level in levels])
-    found = made_by_steps(steps, levels)
-    assert {row[2] for row in steps.control.history} == {0.0}
-    assert state.nbytes > 3 * NOISE_BYTES > 3 * found, found
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -235,23 +201,3 @@ def test_arrays_begin_on_a_line_and_are_their_own(shape, dtype):
         array[...] = n + 1
     for n, array in enumerate(kept):
         assert np.all(array == n + 1)
-
-
-def test_a_copy_has_the_numbers_and_not_the_memory():
-    given = np.arange(12.0).reshape(3, 4).T
-    copy = aligned_copy(given, np.float32)
-    assert copy.dtype == np.float32 and copy.flags.c_contiguous
-    np.testing.assert_array_equal(copy, given)
-    copy[0, 0] = 7.0
-    assert given[0, 0] == 0.0 and aligned_copy(given).dtype == np.float64
-
-
-def test_what_transforms_read_and_write_begins_on_a_line():
-    row = resolve_truncation("T21")
-    todo = [make_work(row, 3), rounded(make_tables(row), resolve_backend("fp32"))]
-    while todo:
-        found = todo.pop()
-        if isinstance(found, tuple):
-            todo.extend(found)
-        elif found.dtype.kind == "f":
-            assert found.ctypes.data % LINE_BYTES == 0

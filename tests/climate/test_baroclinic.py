@@ -4,13 +4,9 @@ import numpy as np
 import pytest
 
 from sciprec.climate.cases.baroclinic import PLANET, jablonowski_williamson
-from sciprec.climate.constants import ModelUnits
-from sciprec.climate.equations.air import AirConversion
 from sciprec.climate.equations.vertical import SigmaLevels
 from sciprec.climate.running.integration import integrate
-from sciprec.climate.stepping.diffusion import diffusion_rate
 from sciprec.climate.transform.grid import GaussianGrid, resolve_truncation
-from sciprec.climate.transform.spectral import reference_transform
 
 WAVE = {6: 993.54, 7: 986.50, 8: 972.34, 9: 949.30, 10: 928.04}
 """Lowest surface pressure, hPa, of GFDL's core (Isca) at T42L24, diffusion of order 8, 600 s."""
@@ -87,23 +83,6 @@ def test_mass_and_angular_momentum_stay_and_energy_nearly():
     assert np.abs(spin / spin[0] - 1).max() < 1e-6
     assert np.abs(energy / energy[0] - 1).max() < 1e-6
     assert made.vertical["sigma_bnds"].shape == (10, 2)
-
-
-def test_diffusion_by_its_e_folding_time():
-    degree = reference_transform(resolve_truncation("T21")).degree
-    rate = diffusion_rate(degree, 1e6, {"diffusion_hours": 2.0, "viscosity": 0.0})
-    np.testing.assert_allclose(rate[degree == 21], 1 / 7200, rtol=1e-14)
-    np.testing.assert_allclose(rate[degree == 10], (110 / 462) ** 4 / 7200, rtol=1e-14)
-    assert not diffusion_rate(degree, 1e6, {"diffusion_hours": 0.0}).any()
-
-
-def test_state_is_of_order_one():
-    grid, state = initial()
-    units = ModelUnits(600.0, PLANET.radius_m)
-    convert = AirConversion.of(state, reference_transform(grid.truncation), units, units.step)
-    fields = convert.transform.to_grid(convert.to_state(state))
-    for variable in (fields[:24], fields[48:72], convert.transform.to_grid(convert.ground)):
-        assert 2**-12 < np.abs(variable).max() < 2**4
 
 
 @pytest.mark.slow

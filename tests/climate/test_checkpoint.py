@@ -9,7 +9,6 @@ import random
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -112,22 +111,6 @@ def test_a_kernel_goes_on_from_the_state_of_another(backend):
     assert lost > 8
 
 
-def test_units_of_another_version_of_a_kernel_get_a_sentence():
-    kernel = compiled(stage_state, "fixed16")
-    kernel(np.ones(50), np.ones(50), 0.3, np.zeros(50))
-    states = kernel_states([kernel])
-    for other in (
-        states | {"0_largest": states["0_largest"][:-1]},
-        {name: x for name, x in states.items() if name != "0_counts"},
-    ):
-        with pytest.raises(InputError, match="another version of kernel 'stage_state'; remove it"):
-            restore_kernels([kernel], other)
-
-
-def test_plain_floats_have_no_state():
-    assert kernel_states([compiled(stage_state, "fp64")]) == {}
-
-
 def test_a_longer_run_goes_on_from_the_end_of_a_shorter_one(tmp_path):
     integrate("williamson_6", SMALL, 0.625, checkpoints=tmp_path, **RUN)
     seen = []
@@ -156,19 +139,6 @@ def test_other_runs_have_other_files(tmp_path):
     assert set(tmp_path.iterdir()) == {own.path, own.records.path}
 
 
-def test_a_finished_run_makes_no_step_again(tmp_path):
-    first = integrate("williamson_5", SMALL, 0.25, checkpoints=tmp_path, **RUN)
-    again = integrate("williamson_5", SMALL, 0.25, checkpoints=tmp_path, **RUN)
-    require_same_bits(first, again)
-    assert first.timing.seconds > 0 and again.timing == first.timing
-
-
-def test_a_folder_that_cannot_be_made_gets_a_sentence(tmp_path):
-    (tmp_path / "file").write_text("taken")
-    with pytest.raises(InputError, match="of checkpoints cannot be made"):
-        integrate("williamson_5", SMALL, 0.25, checkpoints=tmp_path / "file", **RUN)
-
-
 def saved_at(seconds, monkeypatch, kept, count):
     """How often a checkpoint is written in so many savings, each so many seconds of a clock after
     the last look at it.
@@ -188,16 +158,6 @@ def test_writing_takes_a_small_share_of_the_time(tmp_path, monkeypatch):
     assert 2 <= saved_at(0.5, monkeypatch, kept, 60) <= 4
     kept.save(Saved(60, [], [], {}), last=True)
     assert kept._read()["steps"] == 60
-
-
-def test_a_restart_is_written_after_a_while_and_not_at_the_end(tmp_path, monkeypatch):
-    request = check_request("williamson_5", SMALL, 1.0, **RUN)
-    monkeypatch.setattr("sciprec.climate.running.checkpoint.time.perf_counter", lambda: 0.0)
-    kept = Checkpoints(Restart(Path(tmp_path), after_seconds=60.0), request)
-    assert not saved_at(5.0, monkeypatch, kept, 12)
-    assert saved_at(61.0, monkeypatch, kept, 2) == 1
-    kept.save(Saved(60, [], [], {}), last=True)
-    assert kept._read()["steps"] != 60
 
 
 def half_of(arrays):
@@ -238,7 +198,7 @@ def stopped(tmp_path_factory):
     return prepared(tmp_path_factory.mktemp("stopped"))
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("lasting", [False, True], ids=["interrupted", "lasting"])
 def test_what_is_damaged_is_never_gone_on_from(lasting, seed, stopped, tmp_path):
     """A sentence where checkpoints last; for an interruption the run begins anew, and says so."""

@@ -10,7 +10,6 @@ from sciprec import Assignment, LiftError, climate
 from sciprec.climate.physics.clock import Clock
 from sciprec.foundation.dates import start_date
 from sciprec.foundation.errors import InputError
-from sciprec.precision import resolve_backend
 
 DAY = 86400
 
@@ -56,28 +55,8 @@ def test_phases_are_exact_at_any_step_to_a_million_days(calendar):
             assert clock.phases(steps) == (rest / DAY, (year + rest / DAY) / length)
 
 
-def test_year_that_lacks_days_has_its_own_length():
-    clock = Clock(Fraction(DAY), start_date("1582-10-04"))
-    assert clock.phases(0)[1] == Fraction(276, 355)
-    assert clock.phases(1)[1] == Fraction(277, 355)  # 15 October
-    assert clock.phases(79)[1] == 0
-
-
 def _is_leap(year):
     return year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
-
-
-@pytest.mark.parametrize("name", ["fp64", "fp16", "bf16"])
-def test_phases_in_a_format_are_within_a_rounding_after_a_million_days(name):
-    backend = resolve_backend(name)
-    since = start_date("2000-01-01", "noleap")
-    clock, seconds = Clock(Fraction(3600, 7), since), Clock(Fraction(1), since)
-    moments = [(clock, steps) for steps in range(168 * 10**6, 168 * 10**6 + 168, 5)]
-    for clock, steps in [*moments, (seconds, DAY - 1), (seconds, 365 * DAY - 1)]:
-        for phase, exact in zip(clock.time(steps, backend), clock.phases(steps), strict=True):
-            assert 0.0 <= phase < 1.0
-            error = abs(Fraction(phase) - exact)
-            assert min(error, 1 - error) <= Fraction(backend.storage.format.unit_roundoff)
 
 
 @pytest.mark.parametrize("scheme", ["euler", "leapfrog"])
@@ -143,28 +122,11 @@ def test_formats_of_lines_reach_the_forcing_and_places_that_are_not_there_are_re
         climate.column(newtonian, 1, levels=2, backend=Assignment({"other:3": "fp16"}))
 
 
-@pytest.mark.parametrize("backend", ["fp32", "fp16,round=sr"])
-def test_numbers_do_not_depend_on_what_is_stored(backend):
-    one, other = (climate.column(newtonian, 1, backend=backend, levels=2, output_hours=hours)
-                  for hours in (1, 24))  # fmt: skip
-    np.testing.assert_array_equal(one["temperature"][-1], other["temperature"][-1])
-
-
 def test_tendency_that_is_not_finite_is_named():
     run = climate.column(unbounded, 1, levels=2)
     assert run.sizes["time"] == 1
     assert run.attrs["blow_up"].startswith(
         "blow-up at day 0: the forcing 'unbounded' sets the tendency of v to inf at level 2"
-    )
-
-
-def test_number_beyond_the_range_is_named():
-    growing = {"parameters": {"rate": -0.5}, "temperature": 6e4, "step_seconds": 21600}
-    run = climate.column(newtonian, 1, levels=2, backend="fp16", time_scheme="euler", **growing)
-    assert run.sizes["time"] == 1
-    assert (
-        "blow-up at day 0.25: the forcing 'newtonian' has driven temperature to inf"
-        in run.attrs["blow_up"]
     )
 
 
@@ -211,19 +173,6 @@ def test_field_that_is_not_there_is_refused_with_the_nearest():
 def test_parameters_without_unit_or_name_are_refused(parameters, words):
     with pytest.raises(InputError, match=words):
         climate.forcing(parameters=parameters)
-
-
-def test_units_are_those_of_fields_and_days():
-    @climate.forcing(parameters={
-        "a": (1.0, "K/s"), "b": (300.0, "Pa"), "c": (36.0, "h"), "d": (2.0, "m/s/h"),
-        "e": (180.0, "degrees"),
-    })  # fmt: skip
-    def with_units(fields, t, p, out):
-        out.temperature[0, 0, 0] += p.a
-
-    values = with_units.values({"b": 500.0})
-    expected = {"a": 86400.0, "b": 5.0, "c": 1.5, "d": 48.0, "e": np.pi}
-    assert values == pytest.approx(expected, rel=1e-15)
 
 
 def test_kernel_with_other_arguments_or_that_does_not_lift_is_refused():

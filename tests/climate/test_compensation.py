@@ -12,12 +12,9 @@ from sciprec.climate.diagnostics.budgets import scalar_errors
 from sciprec.climate.equations import shallow_water
 from sciprec.climate.running.integration import integrate
 from sciprec.climate.stepping.levels import LEVEL_KERNELS, addition
-from sciprec.climate.stepping.schemes import TIME_SCHEMES
 from sciprec.climate.transform.fourier import compensated_sum_of_rows, sum_of_rows
 from sciprec.climate.transform.grid import GaussianGrid, resolve_truncation
 from sciprec.precision import lift, resolve_backend
-from sciprec.workbench.batch import workflow
-from sciprec.workbench.kinds import parse_scenario
 from tests.climate.small_models import SMALL
 
 NAMES = ("vorticity", "divergence", "geopotential")
@@ -123,7 +120,7 @@ def errors(case, truncation, days, compensation, scheme):
     return height, drift
 
 
-@pytest.mark.parametrize("scheme", TIME_SCHEMES)
+@pytest.mark.parametrize("scheme", ["rk4", "semi_implicit_leapfrog"])
 def test_a_day_of_steady_flow_at_t21_is_better_with_each_kind(scheme):
     none, carry, sums = (
         errors("williamson_2", 21, 1.0, c, scheme) for c in (None, "carry", "carry-sums")
@@ -146,16 +143,6 @@ def test_rows_are_summed_with_the_error_of_one_rounding():
     assert np.any(np.abs(plain - exact) > 3 * bound)
 
 
-def test_compensated_sums_keep_the_products_of_the_matrix_unit():
-    """Factors of 16 bits lose up to 2^-16 each; in binary32 the sums would be right to 1e-6."""
-    weights, rows = numbers(60, seed=3), numbers(60, 40, seed=4)
-    out, lost = np.zeros(40, np.float32), np.zeros(40, np.float32)
-    kernel = lift(compensated_sum_of_rows, "mix-fp32-fix16")
-    kernel(weights, rows, 1, 1, 59, out, lost)
-    exact = weights[1:].astype(float) @ rows[1:].astype(float)
-    assert 1e-5 < np.abs(out - exact).max() <= 59 * 2 * 2.0**-15
-
-
 @pytest.mark.parametrize("mean_included", [False, True])
 @pytest.mark.parametrize("case", ["williamson_2", "williamson_5"])
 def test_mass_cannot_drift_whether_the_mean_is_in_the_state_or_not(
@@ -172,32 +159,3 @@ def test_mass_cannot_drift_whether_the_mean_is_in_the_state_or_not(
         mass = run.budgets["mass"]
         assert run.fixed_point is None  # floats have nothing to say about it
         assert abs(mass / mass[0] - 1.0).max() <= 8 * 2.0**-52
-
-
-@pytest.mark.slow
-def test_a_run_in_fixed_point_says_what_it_did():
-    how = {"step_seconds": 1080.0, "backend": "fixed32", "time_scheme": "rk4"}
-    done = integrate("rossby_haurwitz", SMALL, 0.05, **how)
-    assert done.fixed_point["calls"] >= 2 * (4 + 3 + 1 + 1)  # tendencies, stages, sum, addition
-    assert done.fixed_point["saturations"] == done.fixed_point["invalid"] == 0
-    assert done.fixed_point["places_short_of_bits"] >= len(done.fixed_point["short"])
-
-
-@pytest.mark.slow
-def test_the_goals_are_met_by_a_scenario_and_said_on_its_page(tmp_path, blank_figures):
-    """Ten times less error at day 5 of a steady flow, a hundred times less drift of energy."""
-    scenario = parse_scenario(
-        {
-            "name": "gates", "title": "Steady flow", "source": "Williamson et al. (1992), case 2",
-            "kind": "climate", "backends": ["mlu370"], "compensation": ["none", "carry-sums"],
-            "climate": {
-                "case": "williamson_2", "truncation": 21, "days": 5.0, "output_hours": 12.0,
-                "step_seconds": 600.0,
-            },
-        }
-    )  # fmt: skip
-    result = workflow.run(scenario, out=tmp_path)
-    plain, carried = (row["drift"] for row in result.table[1:])
-    assert carried["error_gain"] >= 10 and carried["energy_gain"] >= 100
-    assert plain["mass"] == carried["mass"] == 0.0
-    assert "The mass drifts in no run" in result.page.read_text(encoding="utf-8")

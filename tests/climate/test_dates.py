@@ -30,7 +30,7 @@ def random_start(rng):
 
 
 @pytest.mark.filterwarnings("ignore:Unable to decode time axis")
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(16))
 def test_dates_of_any_calendar_are_those_of_cftime_in_memory_and_in_files(seed, tmp_path):
     rng = np.random.default_rng(seed)
     calendar, parts, first = random_start(rng)
@@ -74,12 +74,6 @@ def test_other_calendars_and_late_dates_are_of_cftime():
     late = with_dates(xr.Dataset(coords={"time": ("time", [0.0, 1e6], {
         "units": "days since 2000-01-01", "calendar": "standard"})}))  # fmt: skip
     assert str(late["time"].values[-1]) == "4737-11-28 00:00:00"
-
-
-def test_numbers_of_a_run_do_not_depend_on_its_dates():
-    one, other = (climate.run("williamson_2", start_date=date, calendar="360_day", **SHORT)
-                  for date in (None, "1000-02-30"))  # fmt: skip
-    np.testing.assert_array_equal(one["u"], other["u"])
 
 
 @pytest.mark.parametrize(

@@ -4,12 +4,7 @@ import numpy as np
 import pytest
 
 from sciprec import climate
-from sciprec.climate.diagnostics.derived import derive, derived_names
-from sciprec.climate.running.integration import integrate
 from sciprec.climate.transform.grid import GaussianGrid
-from sciprec.climate.transform.spectral import reference_transform
-from sciprec.foundation.errors import InputError
-from sciprec.results.output.dataset import trajectory_dataset
 from tests.climate.small_models import SMALL
 
 SHORT = {"truncation": SMALL, "days": 0.05, "step_seconds": 1080.0}
@@ -42,26 +37,3 @@ def test_zonal_means_are_means_over_longitude():
     assert run["zonal_mean_u"].attrs["units"] == "m s-1"
     np.testing.assert_allclose(run["zonal_mean_u"], run["u"].mean("lon"), atol=1e-12)
     assert "zonal_mean_v" not in run and "vorticity" not in run
-
-
-def test_levels_stay_in_front():
-    """Two levels made of one field and its double."""
-    run = integrate("williamson_5", SMALL, 0.05, step_seconds=1080.0)
-    pair = {n: np.stack([x[-1], 2.0 * x[-1]]) for n, x in run.fields.items()}
-    how = reference_transform(SMALL), run.radius_m
-    spectrum = derive("kinetic_energy_spectrum", pair, *how)
-    assert spectrum.shape == (2, 11)
-    np.testing.assert_allclose(spectrum[1], 4.0 * spectrum[0], rtol=1e-14)
-    names = derived_names(tuple(run.fields))
-    derived = {name: derive(name, pair, *how)[None] for name in names}
-    edges = np.array([[0.0, 0.5], [0.5, 1.0]])
-    vertical = {"sigma": edges.mean(axis=1), "sigma_bnds": edges}
-    changed = {"fields": derived, "vertical": vertical, "budgets": {}, "time_days": np.zeros(1)}
-    made = trajectory_dataset(type(run)(**{**vars(run), **changed}))
-    assert made["kinetic_energy_spectrum"].dims == ("total_wavenumber", "time", "sigma")
-    assert made["zonal_mean_height"].dims == ("time", "sigma", "lat")
-
-
-def test_what_cannot_be_derived_gets_a_sentence():
-    with pytest.raises(InputError, match="did you mean 'zonal_mean_u'"):
-        climate.run("williamson_5", variables=["zonal_mean_uu"], **SHORT)

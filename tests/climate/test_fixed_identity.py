@@ -1,6 +1,5 @@
 """32-bit fixed point: nearer to binary64 than binary32 is, and the same bits in any order."""
 
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -34,15 +33,6 @@ def test_any_order_and_any_batch_of_fields_and_levels_gives_the_same_bits(transf
     np.testing.assert_array_equal(transform.to_spectrum(alone), back[:, columns(chosen)])
 
 
-@pytest.mark.slow
-def test_any_number_of_threads_gives_the_same_bits(transformed):
-    transform, spectrum, fields, _ = transformed
-    for threads in (2, 5):
-        with ThreadPoolExecutor(threads) as pool:
-            parts = pool.map(lambda f: transform.to_grid(spectrum[:, columns([f])]), range(FIELDS))
-            np.testing.assert_array_equal(np.concatenate(list(parts)), fields)
-
-
 def wave(backend, days=0.05):
     """Fields of the wave of Rossby and Haurwitz after some days."""
     return integrate(
@@ -56,11 +46,3 @@ def test_it_is_nearer_to_binary64_than_binary32():
     for name, exact in truth.items():
         mine, other = (np.abs(fields[name][-1] - exact[-1]).max() for fields in (fixed, single))
         assert 0 < mine <= other, name
-
-
-@pytest.mark.slow
-def test_a_run_beside_others_has_the_bits_of_one_alone():
-    alone = wave("fixed32")["vorticity"]
-    with ThreadPoolExecutor(3) as pool:
-        for found in pool.map(wave, 3 * ["fixed32"]):
-            np.testing.assert_array_equal(found["vorticity"], alone)

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from sciprec.climate.running.integration import integrate
-from sciprec.workbench.kinds import load_scenario
 from tests.climate.small_models import SMALL
 
 FORMULATIONS = ("careful", "anomaly", "whole", "naive")
@@ -34,12 +33,3 @@ def test_half_precision_needs_the_careful_one():
     assert all(run.blow_up is None for run in made)
     careful, anomaly = (np.std(run.fields["height"][-1] - truth) for run in made)
     assert careful < 0.5 * anomaly
-
-
-def test_scenarios_differ_in_the_formulation_alone():
-    given = [load_scenario(f"scenarios/formulation_{f}.toml") for f in FORMULATIONS]
-    assert [s.climate.parameters["formulation"] for s in given] == list(FORMULATIONS)
-    plain = [s.climate.model_copy(update={"parameters": {}}) for s in given]
-    assert plain[0] == plain[1] == plain[2]
-    assert given[0].compensation == given[1].compensation == given[2].compensation
-    assert len({(s.backends, s.tolerance) for s in given}) == 1

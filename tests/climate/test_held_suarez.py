@@ -5,7 +5,7 @@ import pytest
 
 from sciprec.climate.cases.held_suarez_start import held_suarez
 from sciprec.climate.constants import ModelUnits
-from sciprec.climate.diagnostics.derived import eddy_product, folded, gates, time_means
+from sciprec.climate.diagnostics.derived import eddy_product
 from sciprec.climate.equations import held_suarez as hs
 from sciprec.climate.transform.grid import GaussianGrid, Truncation
 from sciprec.climate.transform.spectral import reference_transform
@@ -82,28 +82,3 @@ def test_eddy_products_are_covariances_around_circles_of_latitude():
         "temperature_variance": t.var(axis=-1),
     }.items():
         np.testing.assert_allclose(eddy_product(name, fields), expected, atol=1e-14)
-
-
-def test_time_means_leave_the_spin_up_out():
-    values = np.arange(24.0).reshape(4, 2, 3)
-    stored = {"zonal_mean_u": values, "u": values, "zonal_mean_surface_pressure": values[:, 0]}
-    found = time_means(stored, 2)
-    assert list(found) == ["u"]
-    np.testing.assert_array_equal(found["u"], 0.5 * (values[2] + values[3]))
-
-
-def test_folding_keeps_symmetric_climates_and_gates_find_their_places():
-    lat = np.array([-60.0, -40.0, -20.0, 20.0, 40.0, 60.0])
-    sigma = np.array([0.2, 0.9])
-    even = np.array([[5.0, 30.0, 1.0, 1.0, 30.0, 5.0], [2.0, 8.0, -7.0, -7.0, 8.0, 2.0]])
-    odd = np.sign(lat) * even
-    mean = dict.fromkeys(("u", "temperature", "temperature_variance", "omega"), even)
-    mean |= dict.fromkeys(("v", "eddy_momentum_flux", "eddy_heat_flux"), odd)
-    fold = folded(mean)
-    for values in fold.values():
-        np.testing.assert_array_equal(values, even[:, 3:])
-    found = gates(mean, lat, sigma)
-    assert (found["jet"], found["jet_lat"], found["jet_sigma"]) == (30.0, 40.0, 0.2)
-    assert (found["lowest_westerly"], found["lowest_easterly"]) == (8.0, -7.0)
-    assert (found["lowest_equator"], found["lowest_pole"], found["coldest"]) == (-7.0, 2.0, -7.0)
-    assert found["eddy_heat_flux"] == 30.0

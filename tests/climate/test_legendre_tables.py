@@ -5,8 +5,6 @@ from functools import cache
 import numpy as np
 import pytest
 
-from benchmarks.climate_blocks import LegendreStage
-from sciprec.climate.running.request import check_request
 from sciprec.climate.transform import legendre_tables
 from sciprec.climate.transform.grid import resolve_truncation
 from sciprec.climate.transform.legendre import coefficient_orders, gauss_nodes, legendre_table
@@ -14,12 +12,7 @@ from sciprec.climate.transform.legendre_stage import LANES, ROWS
 from sciprec.climate.transform.spectral import (
     SpectralTransform,
     make_tables,
-    negligible_in,
-    rounded,
-    tables_in,
 )
-from sciprec.precision import resolve_backend
-from tests.climate.small_models import model_of
 
 SINGLE, DOUBLE = 2.0**-24, 2.0**-53
 
@@ -70,79 +63,6 @@ def test_what_is_left_out_is_at_most_the_limit_and_all_else_is_there(limit):
         if limit is not None:
             assert np.abs(functions[~there]).max() <= limit
             assert np.abs(functions[~there]).max() > 1e-3 * limit
-
-
-def shares(name, limit):
-    """Per cent of the blocks of both tables that are left out."""
-    row = resolve_truncation(name)
-    whole, less = make_tables(row), make_tables(row, limit)
-    pairs = zip(whole, less, strict=True)
-    return [100 * (1 - few[0].size / all_[0].size) for (all_, _), (few, _) in pairs]
-
-
-@pytest.mark.parametrize("name", ["T42", "T63"])
-def test_below_t64_nothing_is_left_out(name):
-    assert shares(name, 1e-2) == [0.0, 0.0]
-
-
-@pytest.mark.parametrize(
-    ("name", "limit"),
-    [
-        ("fp32", SINGLE), ("fp64", DOUBLE), ("float:p=24", SINGLE), ("mlu370", None),
-        ("fp16", None), ("binary32,round=rz", None), ("float:p=24,round=sr", None),
-        ("fixed32", None), ("mix-fp32-fix16", None), ("policy:dcu", None), ("tf32", None),
-    ],
-)  # fmt: skip
-def test_only_the_processors_own_arithmetics_leave_out(name, limit):
-    assert negligible_in(resolve_backend(name)) == limit
-
-
-@pytest.mark.parametrize(("compensation", "whole"), [("carry", False), ("carry-sums", True)])
-def test_compensated_sums_have_all_blocks(compensation, whole):
-    """Their error is below the rounding."""
-    given = check_request("williamson_5", "T85", 0.1, backend="fp32", compensation=compensation)
-    model, _, _ = model_of(given)
-    expected = make_tables(given.truncation, None if whole else SINGLE)
-    for (own, _), (table, _) in zip(model.tables, expected, strict=True):
-        assert own[0].size == table[0].size
-
-
-@pytest.mark.parametrize("backend", ["fp32", pytest.param("fp64", marks=pytest.mark.slow)])
-def test_the_error_is_below_the_rounding(backend):
-    """Against binary64: with the blocks left out no more than a hundredth larger. The changes
-    alone, of exact results, are below the unit roundoff of the largest one.
-    """
-    stage = LegendreStage(resolve_truncation("T85"), resolve_backend(backend))
-    assert min(stage.left_out) > 0.02
-    whole, without = stage.errors("whole"), stage.errors("without")
-    limit = stage.backend.compute.rounding_error
-    for a, b in zip(whole, without, strict=True):
-        assert b <= max(1.01 * a, limit)
-    exact = LegendreStage(stage.truncation, resolve_backend("fp64"))
-    ways = [[np.array(x) for x in exact.run("whole")]]
-    exact._tables["without"] = tuple(t for t, _ in make_tables(stage.truncation, limit))
-    ways.append(exact.run("without"))
-    for a, b in zip(*ways, strict=True):
-        assert 0 < np.abs(a - b).max() < limit * np.abs(a).max()
-
-
-@pytest.mark.parametrize(
-    ("name", "drops"),
-    [
-        ("fp32", True), ("bf16", True), ("float:p=13", True), ("fp64", False), ("mlu370", False),
-        ("binary32,round=rz", False), ("float:p=24,round=sr", False), ("policy:dcu", False),
-    ],
-)  # fmt: skip
-def test_tiny_numbers_are_zero_in_binary32_to_nearest_alone(name, drops):
-    """Toward one side the least addend moves a sum."""
-    row, backend = resolve_truncation("T42"), resolve_backend(name)
-    given = rounded(make_tables(row), backend), tables_in(row, backend)
-    for ((numbers, *stairs), _), ((own, *own_stairs), _) in zip(*given, strict=True):
-        tiny = (numbers != 0.0) & (np.abs(numbers) < 2.0**-63)
-        assert tiny.mean() > 0.01
-        np.testing.assert_array_equal(own, np.where(tiny, 0.0, numbers) if drops else numbers)
-        for a, b in zip(stairs, own_stairs, strict=True):
-            np.testing.assert_array_equal(a, b)
 
 
 def transforms(backend, least, monkeypatch):

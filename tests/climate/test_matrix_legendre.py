@@ -1,12 +1,9 @@
 """The Legendre stage on a matrix unit: number by number, in runs, and what it costs a forecast."""
 
-import runpy
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from sciprec.arrays.matrix_unit.unit_table import UnitTable
 from sciprec.climate.running.integration import integrate
 from sciprec.climate.stages.matrix_legendre import MatrixLegendre
 from sciprec.climate.stages.staged_transform import StagedTransform
@@ -14,11 +11,9 @@ from sciprec.climate.transform.grid import Truncation
 from sciprec.climate.transform.legendre import coefficient_orders, gauss_nodes, legendre_table
 from sciprec.climate.transform.legendre_stage import LANES
 from sciprec.foundation.errors import InputError
-from sciprec.precision.formats.matrix_unit import MatrixUnit, resolve_matrix_unit
 from sciprec.precision.formats.stages import Stages, resolve_stages
 from tests.oracles.matrix_unit import Oracle
 from tests.precision.test_matrix_unit import random_unit
-from tests.project.test_tables import table as table_of
 
 TINY, SMALL = Truncation(4, 8, 16, 1200.0), Truncation(10, 16, 32, 1200.0)
 SLICED = "matrix:table=int8,field=int8,slices={}"
@@ -142,73 +137,10 @@ def test_what_a_unit_keeps_is_reported():
     assert max(sliced["table_errors"]) < 1e-6 < max(half["table_errors"]) < 1e-3
 
 
-UNITS_IN_RUNS = [
-    ("int8", "fp16", "channel"), ("bf16", "bf16", "tensor"), ("int8", "int8", "group"),
-    ("fp16", "int8", "channel"),
-]  # fmt: skip
-
-
-@pytest.mark.slow
-def test_units_run_in_the_primitive_equations_too():
-    """No farther from fp64 than the tables are."""
-    case, name, levels = "held_suarez", "temperature", {"levels": 3}
-    options = {"truncation": SMALL, "days": 0.25, "output_hours": 6.0, "parameters": levels}
-    truth = integrate(case, **options).fields[name]
-    for table, field, scale in UNITS_IN_RUNS:
-        unit = MatrixUnit(table, field, scale=scale)
-        made = integrate(case, stages=Stages(unit.text), **options)
-        error = np.linalg.norm(made.fields[name] - truth) / np.linalg.norm(truth)
-        (report,) = StagedTransform(SMALL, Stages(unit.text)).report()
-        assert made.blow_up is None and 0 < error < max(report["table_errors"]), (unit.text, error)
-        again = integrate(case, stages=Stages(unit.text), threads=2, **options)
-        np.testing.assert_array_equal(again.fields[name], made.fields[name])
-
-
-TRIAL = {
-    "fp16 x fp16, fp32 sums": ("matrix:table=fp16,field=fp16", 3.8e-6),
-    "e4m3fn x e4m3fn, scale per channel": ("matrix:table=e4m3fn,field=e4m3fn", 5.5e-4),
-    "int8 x fp16": ("matrix:table=int8,field=fp16", 6.9e-5),
-    "int4 x fp16": ("matrix:table=int4,field=fp16", 3.6e-3),
-    "int4 x fp16, scale per group of 8": ("matrix:table=int4,field=fp16,scale=group", 2.8e-3),
-    "fp16, two of four": ("matrix:table=fp16,field=fp16,sparsity=2:4", 7.0e-3),
-    "int8 in 3 slices": (SLICED.format(3), 9.3e-8),
-}
-"""Row of docs/explain/matrix_unit.md -> unit, and the relative error of the height of day 5 in a
-trial with a program of its own; rows that differ from one of these by a format alone are left out.
-"""
-
-
-def height_error(run, truth):
-    """Of the last height, relative l2 over the sphere."""
-    found, wanted = (x.fields["height"][-1] for x in (run, truth))
-    weights = np.cos(np.deg2rad(truth.lat))[:, None]
-    return np.sqrt((weights * (found - wanted) ** 2).sum() / (weights * wanted**2).sum())
-
-
 def mountain(stages, days=5.0):
     """Flow over the mountain at T42 for so many days."""
     options = {"step_seconds": 1200.0, "time_scheme": "rk4", "output_hours": 24.0}
     return integrate("williamson_5", 42, days, stages=stages, **options)
-
-
-@pytest.mark.slow
-def test_errors_of_a_forecast_are_those_of_the_trial():
-    """Within 1.5 times, and three slices within 2e-7; docs show them to the last digit but one."""
-    truth, told = mountain(None), table_of("reference/matrix_unit", "table x field")
-    errors = {row: height_error(mountain(Stages(text)), truth) for row, (text, _) in TRIAL.items()}
-    assert all(errors[row] <= 1.5 * trial for row, (_, trial) in TRIAL.items()), errors
-    assert errors["int8 in 3 slices"] <= 2e-7
-    truncation_error = 6.1e-4  # of the depth; of the height 9.4e-5
-    for row in ("int4 x fp16", "fp16, two of four"):
-        assert errors[row] > truncation_error
-    for row, error in errors.items():
-        assert float(told[row][0].strip("*")) == pytest.approx(error, rel=0.05), row
-
-
-@pytest.mark.slow
-def test_two_of_four_blow_up_where_the_zonal_mean_is_exact():
-    stages = Stages("matrix:table=fp16,field=fp16,sparsity=2:4", kept="fp64", kept_orders=1)
-    assert "not finite" in mountain(stages, 3.0).blow_up
 
 
 @pytest.mark.parametrize(
@@ -227,40 +159,3 @@ def test_stages_that_are_refused(given, words):
         StagedTransform(SMALL, resolve_stages(given))
     with pytest.raises(InputError, match=words):
         integrate("williamson_5", SMALL, 0.25, stages=given, output_hours=6.0)
-
-
-def test_text_of_a_unit_in_stages():
-    unit = resolve_matrix_unit("matrix:table=int8,field=fp16")
-    made = [Stages(given).resolved("fp64")["legendre"] for given in (unit, unit.text)]
-    assert made[0] == made[1] == unit
-
-
-@pytest.mark.slow
-def test_a_policy_leaves_the_products_to_the_unit():
-    """Its error from Legendre products in fp16 goes; a unit in int8 brings more."""
-    options = {"truncation": SMALL, "days": 0.25, "output_hours": 6.0}
-    truth = integrate("williamson_1", **options).fields["height"]
-
-    def error(stages):
-        made = integrate("williamson_1", backend="policy:dcu", stages=stages, **options)
-        return np.linalg.norm(made.fields["height"] - truth) / np.linalg.norm(truth)
-
-    policy, sliced, whole = (
-        error(s) for s in (None, Stages(SLICED.format(8)), Stages("matrix:table=int8,field=fp16"))
-    )
-    assert 10 * sliced < policy < whole
-    with pytest.raises(InputError, match="a matrix unit for 'legendre' alone is accepted"):
-        error(Stages(SLICED.format(8), fourier="fp16"))
-
-
-def test_the_program_of_inverses_inverts():
-    """Analysis after synthesis, as rounded, gives the coefficients of the truncation again."""
-    path = Path(__file__).parents[2] / "data" / "climate" / "matrix_inverse.py"
-    made = runpy.run_path(str(path))
-    unit = resolve_matrix_unit(made["INT8"])
-    forth, back = made["inverted"](SMALL, unit)
-    rounded = UnitTable.of(forth, unit, "rows").values()
-    for table, inverse in zip(rounded, back, strict=True):
-        there = np.abs(table).max(axis=1) > 0
-        whole = 2 * inverse[:, there].T @ table[there].T
-        np.testing.assert_allclose(whole, np.eye(there.sum()), atol=1e-9)

@@ -12,9 +12,7 @@ from sciprec.climate.running.needed_memory import PROCESS_BYTES, bytes_of_run
 from sciprec.climate.running.request import check_request
 from sciprec.climate.stages.needed_room import StagedRoom
 from sciprec.climate.stages.staged_transform import StagedTransform
-from sciprec.climate.transform.grid import Truncation, resolve_truncation
-from sciprec.climate.transform.legendre_stage import LANES, PAIR, ROWS
-from sciprec.climate.transform.spectral import GROUP, make_tables, make_work
+from sciprec.climate.transform.grid import Truncation
 from sciprec.precision import resolve_backend
 from sciprec.precision.formats.stages import STAGES, Stages
 from tests.climate.small_models import model_of
@@ -29,66 +27,11 @@ def bytes_of(arrays):
     return arrays.nbytes if own == arrays.nbytes else 0  # a part of another one
 
 
-def filled(count, unit):
-    return -(-count // unit) * unit
-
-
-def table_numbers(row):
-    """Both Legendre tables: degrees of one parity by latitudes, filled up to blocks."""
-    north = filled(row.nlat // 2, LANES)
-    degrees = [n for d in range(row.number + 2, 1, -1) for n in ((d + 1) // 2, d // 2)]
-    return sum(north * (filled(n, ROWS) + filled(n, LANES)) for n in degrees)
-
-
-def transform_numbers(row, fields):
-    """Work of a transform: Fourier coefficients of a group, their weights and sums, buffers of
-    both Fourier stages.
-    """
-    group = min(fields, GROUP)
-    tiles = 2 * filled(row.nlat // 2, LANES) // LANES
-    waves = (5 * (row.nlon // 4 + 1) + 2 * (row.number + 1)) * row.nlat
-    rows = 16 * group * filled(max(row.nlat // 2, (row.number + 3) // 2), LANES)
-    return group * tiles * (row.number + 2) * PAIR + rows + PAIR * row.nlon + waves
-
-
 def made(case, truncation, stages=None, **parameters):
     request = check_request(
         case, truncation, 1.0, step_seconds=1200.0, parameters=parameters, stages=stages
     )
     return model_of(request)[0], request.truncation
-
-
-@pytest.mark.parametrize("number", [10, 21, 42])
-def test_tables_and_work_of_transforms(number):
-    row = resolve_truncation(number)
-    tables = make_tables(row)
-    waves = 4 * (row.nlon // 4 + 1) * (row.number + 1) + 20 * row.nlon
-    numbers = bytes_of(tables) / 8
-    assert table_numbers(row) < numbers < table_numbers(row) + waves
-    for fields in (1, 5, 100):
-        assert bytes_of(make_work(row, fields)) / 8 == transform_numbers(row, fields)
-
-
-def test_memory_of_shallow_water():
-    model, row = made("williamson_5", "T42")
-    coefficients = (row.number + 1) * (row.number + 4) // 2
-    scratch = 18 * coefficients + 9 * row.nlon * row.nlat + transform_numbers(row, 5)
-    assert bytes_of(model.work) / 8 == pytest.approx(scratch, rel=0.01)
-    held = model.steps.system.work, model.steps.system.addition.damping
-    assert bytes_of(held) / 8 == 12 * 6 * coefficients
-
-
-def test_memory_of_the_forced_atmosphere():
-    levels = 10
-    model, row = made("held_suarez", "T21", levels=levels)
-    coefficients, points = (row.number + 1) * (row.number + 4) // 2, row.nlon * row.nlat
-    scratch = (22 * levels + 10) * coefficients + (6 * levels + 2) * points
-    scratch += (6 * levels + 1) * row.nlat + transform_numbers(row, 6 * levels + 1)
-    assert bytes_of(model.work) / 8 == pytest.approx(scratch, rel=0.02)
-    held = model.steps.system.work, model.steps.system.addition.damping
-    assert bytes_of(held) / 8 == 12 * (6 * levels + 2) * coefficients
-    constants = (row.number + 2) * levels**2 + 17 * coefficients + levels * row.nlat
-    assert bytes_of(model.constants) / 8 == pytest.approx(constants, rel=0.05)
 
 
 OF_EQUATIONS = {case.equations: name for name, case in CASES.items()}
@@ -108,28 +51,6 @@ def test_a_forecast_holds_what_a_model_holds(equations, truncation):
     stored = bytes_of_run(model.request) - PROCESS_BYTES - forecast
     points = model.request.truncation.nlon * model.request.truncation.nlat
     assert stored >= 3 * 8 * points * len(model.request.variables)
-
-
-@pytest.mark.parametrize("case", ["williamson_5", "held_suarez"])
-def test_a_forecast_knows_tracers(case):
-    tracers = {f"tracer_{k}": "northern" for k in range(10)}
-    alone, carrying = (
-        model_of(check_request(case, "T21", 1.0, step_seconds=1200.0, tracers=some))[0]
-        for some in (None, tracers)
-    )
-    levels = carrying.convert.levels
-    truncation, coefficients = carrying.request.truncation, alone.shape[0]
-    points = (truncation.nlon + 1) * truncation.nlat
-    each = (8 * levels * coefficients + 4 * levels * points) * 8
-    assert bytes_of(carrying.work) - bytes_of(alone.work) <= 10.5 * each + 5 * levels * points * 8
-    system = carrying.steps.system
-    held = carrying.work, carrying.tables, carrying.constants, system.work, system.addition.damping
-    held_bytes = bytes_of(held) + 2 * carrying.request.scheme.levels * system.work[0].nbytes
-    forecast = bytes_of_run(replace(carrying.request, variables=())) - PROCESS_BYTES
-    assert 1.0 <= forecast / held_bytes <= 2.5
-    staged = check_request(case, "T21", 1.0, stages="mixed-m0", tracers=tracers)
-    room = StagedRoom(truncation, staged.stages, staged.backend).pool(*carrying.convert.transformed)
-    assert bytes_of_run(replace(staged, variables=())) - PROCESS_BYTES - forecast >= 0.9 * room
 
 
 SMALL = Truncation(12, 20, 40, 1200.0)

@@ -34,8 +34,7 @@ def test_steady_flow_stays_steady_t21(angle):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("scheme", ["rk4", "semi_implicit_leapfrog"])
-def test_steady_flow_stays_steady_t42(scheme):
+def test_steady_flow_stays_steady_t42(scheme="semi_implicit_leapfrog"):
     """The gate of Williamson et al.'s case 2 in binary64: l2(h) at most 1e-11 after 5 days."""
     height, wind = distance_from_start("T42", 5.0, 45.0, time_scheme=scheme)
     assert height <= 1e-11 and wind <= 1e-10
@@ -61,16 +60,6 @@ def test_trajectory_has_its_times_fields_and_budgets():
     assert run.steps == 54 and run.step_seconds == 1200.0 and run.blow_up is None
     assert seen == sorted(seen) and seen[-1] == 0.75
     assert run.timing.seconds > 0
-
-
-def test_last_output_is_the_end_even_between_output_times():
-    run = integrate("williamson_2", SMALL, 0.5, output_hours=10.0, step_seconds=1200.0)
-    np.testing.assert_allclose(run.time_days, [0.0, 10 / 24, 0.5])
-
-
-def test_usual_step_is_shortened_to_fit_the_output():
-    run = integrate("williamson_2", SMALL, 0.25, output_hours=0.5)
-    assert run.step_seconds == 900.0
 
 
 def test_blow_up_says_when_what_where_and_the_remedy():

@@ -11,7 +11,6 @@ from sciprec.climate.running.integration import integrate
 from sciprec.climate.stepping import runge_kutta as rk
 from sciprec.extend import SECONDS_PER_DAY
 from sciprec.foundation.errors import InputError
-from sciprec.precision.formats.stages import Stages
 from tests.climate.small_models import SMALL
 from tests.extending import loading
 
@@ -64,12 +63,6 @@ def test_their_fields_have_names_and_units_in_files(logistic):
     assert said == {"share": ("share", "1"), "zonal_mean_share": ("zonal mean of share", "1"),
                     "living": ("living", "1")}  # fmt: skip
     assert dataset["share"].attrs["cell_measures"] == "area: cell_area"
-
-
-@pytest.mark.slow
-def test_their_transforms_take_stages(logistic):
-    plain, staged = (share(0.25, "rk4", stages=stages) for stages in (None, Stages()))
-    np.testing.assert_array_equal(plain, staged)
 
 
 TABLEAUS = {

@@ -1,8 +1,6 @@
 """Policies of mixed precision: what they are called, and what a model makes of them."""
 
-import json
 
-import numpy as np
 import pytest
 
 import sciprec
@@ -14,11 +12,9 @@ from sciprec.instruments.assigning.operations import rounds
 from sciprec.instruments.assigning.origins import own_place
 from sciprec.instruments.assigning.policies import policy_called
 from sciprec.precision import resolve_backend
-from sciprec.workbench.batch.perform import run_dataset
 from sciprec.workbench.batch.plan import plan
 from sciprec.workbench.batch.resume import run_digest
 from sciprec.workbench.kinds import parse_scenario
-from sciprec.workbench.kinds.policies import words_of
 from tests.precision.registered import registered_kernels
 
 
@@ -112,32 +108,6 @@ def test_stages_that_get_no_format_are_refused(formats, more, said):
     assert said in str(raised.value) and "\n" not in str(raised.value)
 
 
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        ({"policy": "O1", "narrow": "fp16"}, "without narrow and wide"),
-        ({"narrow": "fp16"}, "without a policy"),
-        ({"policy": "dcu", "wide": "fp32"}, "has its own formats"),
-        ({"policy": "O1", "narrow": "fp16", "wide": "fp32", "backend": "bf16"}, "give one of them"),
-    ],
-)
-def test_a_run_has_a_policy_or_a_backend(given, said):
-    with pytest.raises(InputError, match=said):
-        sciprec.climate.run("williamson_2", "T21", 0.1, **given)
-
-
-def test_the_command_lists_stages(call):
-    status, out, _ = call("list", "policies")
-    assert status == 0 and "state update" in out and "O2" in out
-    status, out, _ = call("list", "policies", "--json")
-    rows = {row["stage"]: row for row in json.loads(out)["stages"]}
-    assert rows["Legendre products"]["O1"] == "narrow" and rows["state update"]["O2"] == "wide"
-    mixtures = {row["given as"]: row for row in json.loads(out)["mixtures"]}
-    assert mixtures["mix-fp32-fix16"]["Legendre products"] == "fixed16"
-    assert mixtures["stages mixed"]["Legendre sums"] == "fp32"
-    assert [mixtures["policy:dcu"][k] for k in ("state update", "rest")] == ["fp64", "fp32"]
-
-
 FLOW = {
     "name": "flow", "title": "t", "source": "s", "kind": "climate",
     "climate": {
@@ -172,14 +142,6 @@ def test_a_scenario_has_policies_in_place_of_backends():
     assert parse_scenario(scenario.model_dump(mode="json")) == scenario
 
 
-def test_a_run_says_its_policy_in_words():
-    run = plan([parse_scenario(PATHS | TWO | {"policy": "O2", "deny": ["draws"]})])[1]
-    said = json.loads(run_dataset(run).attrs["sciprec_backend_properties"])["about"]
-    assert said == "policy O2: draws, state update in fp32; all else in fp16"
-    said = words_of("policy:O1,narrow=fp16,wide=fp32", "climate")
-    assert said == "policy O1: Legendre products in fp16; all else in fp32"
-
-
 REFUSED_KEYS = [
     (FLOW, {"policy": "O2", "wide": "fp32"}, "without the key 'narrow'"),
     (FLOW, {"narrow": "fp16", "backends": ["fp16"]}, "without a policy that takes it"),
@@ -201,28 +163,3 @@ def test_keys_that_are_refused(scenario, given, said):
     with pytest.raises(InputError) as raised:
         parse_scenario(scenario | given)
     assert said in str(raised.value) and "\n" not in str(raised.value)
-
-
-def test_stages_of_transforms_stand_beside_no_policy():
-    with pytest.raises(InputError, match="stages are given with 'policy:O2"):
-        sciprec.climate.run("williamson_5", "T21", 0.1, policy="O2", stages="mixed", **TWO)
-
-
-@pytest.mark.slow
-def test_policies_of_a_flow_over_a_mountain():
-    """O3 has the bits of its format; a master copy keeps what that loses."""
-
-    def height(backend=None, **more):
-        found = sciprec.climate.run(
-            "williamson_5", "T21", 1.0, backend, step_seconds=1200.0, time_scheme="rk4", **more
-        )
-        bits.append(found.attrs.get("stored_bits"))
-        return found["height"].values[-1]
-
-    bits: list = []
-    truth = height()
-    master, narrow = (height(policy=name, narrow="fp16", wide="fp32") for name in ("O2", "O3"))
-    assert np.array_equal(narrow, height("fp16"))
-    assert bits == [None, 24.0, 11.0, None]
-    errors = [np.linalg.norm(h - truth) / np.linalg.norm(truth) for h in (master, narrow)]
-    assert 0.0 < errors[0] < 0.2 * errors[1]

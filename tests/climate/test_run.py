@@ -1,21 +1,15 @@
 """`climate.run`: the labelled dataset of a run, and what it is asked with."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from sciprec import climate
-from sciprec.climate.cases.registry import CASES, require_state
+from sciprec.climate.cases.registry import CASES
 from sciprec.climate.running.integration import integrate
-from sciprec.climate.transform.grid import GaussianGrid, resolve_truncation
 from sciprec.foundation.errors import InputError
 from sciprec.results.output.dataset import trajectory_dataset
-from sciprec.scenario.variant import Variant
-from sciprec.workbench.batch import workflow
-from sciprec.workbench.batch.perform import run_dataset
-from sciprec.workbench.batch.plan import Run
-from sciprec.workbench.kinds import parse_scenario
 from tests.climate.small_models import SMALL
 
 SHORT = {"truncation": SMALL, "days": 0.05, "step_seconds": 1080.0}
@@ -32,13 +26,6 @@ def test_a_run_is_a_labelled_dataset_in_si_units():
     same = integrate("williamson_2", SMALL, 0.05, step_seconds=1080.0,
                      parameters={"angle_degrees": 45.0})  # fmt: skip
     np.testing.assert_array_equal(run["u"], same.fields["u"])
-
-
-def test_only_the_named_variables_are_kept():
-    run = climate.run("williamson_5", variables=["v", "height"], **SHORT)
-    assert {"v", "height", "mass"} <= set(run) and not {"u", "vorticity"} & set(run)
-    with pytest.raises(InputError, match="unknown variable 'hight' of the equations 'shallow_wat"):
-        climate.run("williamson_5", variables=["hight"], **SHORT)
 
 
 def holed(values):
@@ -69,88 +56,6 @@ def test_initial_states_that_are_none_get_a_sentence(monkeypatch, spoil, words):
     with pytest.raises(InputError, match=words) as caught:
         climate.run("mine", **SHORT)
     assert len(str(caught.value).splitlines()) == 1
-
-
-@pytest.mark.parametrize(
-    ("spoil", "words"),
-    [
-        (lambda s: replace(s, u=s.u[:3]), r"u has the shape \(3, .*; accepted: \(\d\d"),
-        (lambda s: replace(s, temperature=s.temperature[0]), "temperature has the shape"),
-        (lambda s: replace(s, friction=s.friction[:2]), r"friction has the shape \(2,\)"),
-        (lambda s: replace(s, friction=list(s.friction)), "friction is a builtins.list"),
-        (lambda s: replace(s, friction=s.friction * np.nan), r"nan at \d+ of \d+ points; "),
-        (lambda s: replace(s, temperature=-s.temperature), "temperature is -.* above 0 everywhere"),
-        (lambda s: replace(s, levels=3), "levels is 3; accepted: a sciprec.climate.*SigmaLevels"),
-        (lambda s: replace(s, planet=None), "planet is None; accepted: a sciprec.climate.*Planet"),
-    ],
-)
-def test_air_that_is_none_gets_a_sentence(monkeypatch, spoil, words):
-    case = CASES["jablonowski_williamson"]
-    mine = replace(case, name="mine", initial=lambda *x, **more: spoil(case.initial(*x, **more)))
-    monkeypatch.setitem(CASES, "mine", mine)
-    with pytest.raises(InputError, match=words) as caught:
-        climate.run("mine", "T5", 0.02)
-    assert len(str(caught.value).splitlines()) == 1
-
-
-@dataclass(frozen=True)
-class LeveledState:
-    """Of equations of one's own: how many levels there are is their affair."""
-
-    tracer: np.ndarray
-
-
-def test_states_of_other_equations_may_have_any_levels():
-    grid = GaussianGrid(resolve_truncation("T5"))
-    across = grid.lon_radians.size, grid.lat_radians.size
-    case = CASES["williamson_5"]
-    for levels in ((), (3,), (2, 3)):
-        require_state(case, LeveledState, LeveledState(np.ones((*levels, *across))), grid)
-    with pytest.raises(InputError, match="tracer has the shape"):
-        require_state(case, LeveledState, LeveledState(np.ones((*across, 3))), grid)
-
-
-def test_the_fourier_stage_changes_nothing_but_roundings():
-    fast, sums = (climate.run("williamson_1", fourier=f, **SHORT) for f in ("fft", "matrix"))
-    difference = np.abs(fast["height"] - sums["height"]).max()
-    assert 0.0 < difference < 1e-13 * np.abs(sums["height"]).max()
-
-
-def test_a_scenario_runs_the_same_function():
-    scenario = parse_scenario(
-        {
-            "name": "tilted", "title": "Tilted", "source": "Williamson et al. (1992), case 2",
-            "kind": "climate", "backends": ["fp32"],
-            "climate": {
-                "case": "williamson_2", "truncation": 21, "days": 0.05, "step_seconds": 1080.0,
-                "parameters": {"angle_degrees": 45, "formulation": "careful"},
-                "variables": ["height"],
-            },
-        }
-    )  # fmt: skip
-    run = run_dataset(Run(scenario, Variant("fp32"), "tilted.nc"))
-    same = climate.run("williamson_2", 21, 0.05, "fp32", step_seconds=1080.0, angle_degrees=45)
-    np.testing.assert_array_equal(run["height"], same["height"])
-    assert "u" not in run
-
-
-def test_a_batch_hears_of_the_simulated_days(tmp_path):
-    scenario = parse_scenario(
-        {
-            "name": "short", "title": "Short", "source": "Williamson et al. (1992), case 2",
-            "kind": "climate", "backends": ["fp64"],
-            "climate": {"case": "williamson_2", "truncation": 21, "days": 0.5,
-                        "step_seconds": 1200.0, "checkpoints": "kept"},
-        }
-    )  # fmt: skip
-    heard = []
-    result = workflow.run(
-        scenario, out=tmp_path / "out", on_days=lambda run, days: heard.append((run.label, days))
-    )
-    assert not result.failures
-    assert [label for label, _ in heard] == ["fp64"] * 3
-    assert [round(days * 72) for _, days in heard] == [16, 32, 36]
-    assert len(list((tmp_path / "out" / "kept").glob("*.npz"))) == 1
 
 
 def test_levels_have_a_coordinate_with_bounds_and_formula_terms():

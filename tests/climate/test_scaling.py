@@ -3,7 +3,6 @@
 The equations are those of one variable on the sphere, which compile fastest.
 """
 
-import json
 
 import numpy as np
 import pytest
@@ -17,7 +16,7 @@ from sciprec.climate.stages.scales import HEADROOM, SCALED_STAGES, STATE, Scales
 from sciprec.climate.stepping.schemes import stage_state
 from sciprec.climate.transform.grid import Truncation
 from sciprec.instruments.assigning.scaled import scalable
-from sciprec.instruments.assigning.scaling import Scaling, with_scaling, without_range
+from sciprec.instruments.assigning.scaling import Scaling, without_range
 from sciprec.precision import resolve_backend
 from tests.climate.small_models import model_of, started
 
@@ -85,34 +84,6 @@ def test_scales_by_themselves():
     assert not moved and scales.of(("f", "")).tolist() == [-100, -100]
 
 
-def test_scales_are_given_for_stages_and_for_variables():
-    """For a variable: its state and its updates, whatever is said of their stages."""
-    scales = Scales(resolve_backend("fp16").compute, Scaling("static", (("rest", 3), ("v", -5))))
-    for variable in ("u", "v"):
-        scales.register(("copy", variable), ["rest", "advection"], ["a", "b"])
-    notes = SizeNotes()
-    for place in scales.stages:
-        notes.note(place, np.array([1.0, 1.0]))
-    scales.fit(notes)
-    assert scales.of(("copy", "u")).tolist() == [3, 15 - HEADROOM]
-    assert scales.of(("copy", "v")).tolist() == [-5, -5]
-    named = {"scaling": "static", "scales": {"vorticity": 2.0**9}}
-    request = check_request(CASE, SMALL, backend=with_scaling("fp16", **named), **RUN)
-    assert request.backend.name == "scaled:static,fp16,vorticity=512.0"
-
-
-def test_numbers_that_are_clipped_are_counted():
-    scales = Scales(resolve_backend("fp16").compute, Scaling("static"))
-    scales.register(("f", ""), ["rest"], ["a"])
-    notes = SizeNotes(counting=True)
-    notes.note(("f", ""), np.array([2.0**11]))
-    sizes = 2.0 ** np.array([11.0, -14, -15, -24, -25, -26])
-    notes.count(("f", ""), [np.concatenate([sizes, -sizes, [0.0]])])
-    scales.fit(notes)
-    assert scales.of(("f", "")).tolist() == [0]
-    assert scales.clipped(notes) == {"rest": (12, 6, 2)}
-
-
 @pytest.mark.slow
 def test_each_variable_of_an_update_has_its_own_scales():
     """Against NumPy: the columns of `b` are 8 times larger, and leave the range."""
@@ -135,19 +106,6 @@ def test_each_variable_of_an_update_has_its_own_scales():
     room = np.isfinite(scaled[0]) & np.isfinite(scaled[1])  # what is given has come from its place
     assert np.isinf(expected[room]).any() and np.isfinite(expected[:, 2:]).any()
     np.testing.assert_array_equal(out.reshape(5, 6)[room], expected[room])
-
-
-@pytest.mark.slow
-def test_only_places_without_room_are_halved():
-    """Scales that begin far too large for one stage end as the run needs them."""
-    run, model = run_of("scaled:dynamic,fp16,good_steps=1000,products on the grid=262144.0")
-    first = model.scales.state()["exponents"].copy()
-    run.warm_up()
-    run.to_the_end()
-    assert run.blow_up is None and run.steps == 24
-    moved = model.scales.state()["exponents"] != first
-    stages = [stage for stage, _, _, _ in model.scales.sites()]
-    assert {s for s, m in zip(stages, moved, strict=True) if m} == {"products on the grid"}
 
 
 @pytest.mark.slow
@@ -193,25 +151,6 @@ def test_a_step_that_leaves_nothing_of_the_state_is_no_step():
     run.to_the_end()
     assert "nothing is left of the state" in run.blow_up and len(run.stored) == 1
     assert model.report()["repeated"] > 0
-
-
-@pytest.mark.slow
-def test_an_initial_state_without_room_is_given_it():
-    run, model = run_of("scaled:dynamic,fp16,state update=1048576.0")
-    assert np.isfinite(run.levels[0].values).all()
-    assert {step for step, _, _ in model.report()["history"]} == {0}
-
-
-@pytest.mark.slow
-def test_a_file_holds_the_scales():
-    found = climate.run(CASE, 3, 0.5, "fp16", None, 3600.0, 12, time_scheme="rk4",
-                        scaling="static", scales={"Fourier": 0.5, "vorticity": 8.0})  # fmt: skip
-    said = json.loads(found.attrs["sciprec_scaling"])
-    assert said["mode"] == "static" and said["by_hand"] == {"Fourier": -1, "vorticity": 3}
-    assert {k for _, _, variable, k in said["sites"] if variable == "vorticity"} == {3}
-    fourier = next(row for row in said["stages"] if row["stage"] == "Fourier")
-    assert fourier["least"] == fourier["greatest"] == -1 and fourier["numbers"] > 0
-    assert len(said["sites"]) == sum(row["sites"] for row in said["stages"])
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 from sciprec.climate.running.integration import integrate
 from sciprec.climate.running.request import check_request
 from sciprec.foundation.errors import InputError
-from sciprec.precision.formats.stages import STAGES, Stages, resolve_stages
+from sciprec.precision.formats.stages import Stages
 from sciprec.workbench.batch.perform import run_dataset
 from sciprec.workbench.batch.plan import plan
 from sciprec.workbench.kinds import parse_scenario
@@ -37,14 +37,6 @@ def test_all_stages_in_the_models_arithmetic_change_no_bit(case, options):
 
 
 @pytest.mark.slow
-def test_all_stages_in_half_precision_are_the_model_in_half_precision():
-    """Each stage rounds what the stage before has rounded already."""
-    options = {**SHORT, "backend": "fp16"}
-    plain = integrate("williamson_5", **options)
-    require_same_bits(plain, integrate("williamson_5", stages="fp16", **options))
-
-
-@pytest.mark.slow
 def test_a_scenario_gives_its_runs_these_stages_but_not_its_truth():
     """Half precision in all stages is no other arithmetic than half precision, by another name."""
     scenario = parse_scenario(
@@ -62,35 +54,6 @@ def test_a_scenario_gives_its_runs_these_stages_but_not_its_truth():
     assert json.loads(half.attrs["sciprec_stages"])["fourier"] == "fp16"
     exact = integrate("williamson_5", 10, 0.05, step_seconds=1080.0).fields["height"]
     np.testing.assert_array_equal(truth["height"], exact)
-
-
-@pytest.mark.slow
-def test_orders_in_single_precision_bring_the_error_down():
-    """Hatfield et al. (2019): the zonal mean is what half precision spoils."""
-    truth, *runs = (
-        integrate("williamson_5", SMALL, 1.0, stages=stages).fields["height"][-1]
-        for stages in (
-            None,
-            "fp16",
-            "mixed",
-            "mixed-m0",
-            Stages("fp16", sums="fp32", kept_orders=10),
-        )
-    )
-    half, mixed, zonal, whole = (np.abs(run - truth).max() for run in runs)
-    assert whole < zonal < mixed < half
-
-
-def test_names_and_tables():
-    assert resolve_stages(None) is resolve_stages("none") is None
-    assert resolve_stages("mixed-m0") is STAGES["mixed-m0"]
-    table = {"legendre": "fp16", "kept": "fp32", "kept_degrees": 4}
-    assert resolve_stages(table) == Stages("fp16", kept="fp32", kept_degrees=4)
-    found = STAGES["mixed-m0"].resolved("fp64")
-    assert found["fourier"].name == "fp64" and found["kept"].name == "fp32"
-    assert [role.format.name for role in found["legendre"].roles] == [
-        "binary16", "binary16", "binary32", "binary32"
-    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -120,15 +83,3 @@ def test_names_and_tables():
 def test_stages_that_are_refused(given, words):
     with pytest.raises(InputError, match=words):
         check_request("williamson_5", "T21", 1.0, **given)
-
-
-@pytest.mark.parametrize("name", STAGES)
-def test_named_stages_that_keep_all_of_a_truncation_are_refused_by_their_name(name):
-    """And accepted one truncation further."""
-    stages = STAGES[name]
-    for key, most in (("kept_orders", 0), ("kept_degrees", 1)):
-        if (kept := getattr(stages, key)) > 1:
-            words = f"stages is '{name}', whose {key} = {kept} is all .* {key} up to {kept - 1}"
-            with pytest.raises(InputError, match=words):
-                check_request("williamson_5", f"T{kept - 1 - most}", 1.0, stages=name)
-            check_request("williamson_5", f"T{kept - most}", 1.0, stages=name)

@@ -9,8 +9,6 @@ from hypothesis import strategies as st
 from sciprec.climate.running.request import check_request
 from sciprec.climate.transform.grid import resolve_truncation
 from sciprec.foundation.errors import InputError
-from sciprec.workbench.kinds import load_scenario
-from tests.shell.conftest import SHIPPED
 
 
 def steps_of(truncation, days, hours, **further):
@@ -29,10 +27,6 @@ def test_output_times_that_would_shorten_the_step_by_more_than_half_are_refused(
     assert steps_of("T42", 3.14, 7.0, step_seconds=144.0)[0] == 144.0
     assert 300.0 <= steps_of("T42", 3.13997395833, 7.0)[0] <= 600.0
     assert 300.0 <= steps_of("T42", 3.14, 7.008)[0] <= 600.0
-
-
-def test_an_interval_beyond_the_end_changes_no_step():
-    assert steps_of("T42", 0.7, 24.0)[0] == pytest.approx(60480 / 101)
 
 
 @settings(max_examples=40)
@@ -57,15 +51,3 @@ def test_either_the_step_is_long_enough_or_the_times_that_are_named_fit(truncati
     assert step <= usual * (1 + 1e-9) and step >= 0.5 * min(usual, 3600 * hours, 86400 * days)
     assert stops[-1] * step == pytest.approx(86400 * days)
     assert every * step == pytest.approx(min(3600 * hours, 86400 * days))
-
-
-@pytest.mark.parametrize("path", SHIPPED, ids=lambda p: p.stem)
-def test_shipped_scenarios_keep_their_steps(path):
-    """All of them take whole steps of what they say, or of the usual length."""
-    scenario = load_scenario(path)
-    if scenario.kind == "climate":
-        given = scenario.climate
-        usual = resolve_truncation(given.truncation).step_seconds
-        step, *_ = steps_of(given.truncation, given.days, given.output_hours,
-                            step_seconds=given.step_seconds)  # fmt: skip
-        assert step == (given.step_seconds or usual)

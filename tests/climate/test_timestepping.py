@@ -1,15 +1,13 @@
 """Every registered time scheme converges with its declared order; diffusion is what it says."""
 
-from fractions import Fraction
 from functools import cache
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from sciprec.climate.constants import RADIUS_M, ModelUnits
+from sciprec.climate.constants import RADIUS_M
 from sciprec.climate.running.integration import integrate
-from sciprec.climate.stepping import imex
 from sciprec.climate.stepping.diffusion import ORDERS, damping, diffusion_rate
 from sciprec.climate.stepping.levels import addition
 from sciprec.climate.stepping.schemes import STEP_KERNELS, TIME_SCHEMES, WORK_ARRAYS, System
@@ -78,37 +76,6 @@ def test_hyperdiffusion_damps_as_a_backward_step():
     updated = np.zeros(2)
     lift(STEP_KERNELS["apply_increment"], "fp64")(state, increment, d / (1 + d), updated)
     np.testing.assert_allclose(updated, (state + increment) / (1 + d), rtol=1e-15)
-
-
-@pytest.mark.parametrize("scheme", TIME_SCHEMES)
-def test_diffusion_of_a_small_wave_at_rest(scheme):
-    """Energy of the smallest scales decays with rate nu4 (T (T+1) / a**2)**2 or slower."""
-    rate = 1 / (6 * 3600.0)
-    nu4 = rate * (RADIUS_M**2 / (10 * 11)) ** 2
-    runs = [
-        integrate("williamson_5", SMALL, 1.0, parameters={"diffusion_m4_per_s": nu},
-                  time_scheme=scheme)
-        for nu in (0.0, nu4)
-    ]  # fmt: skip
-    enstrophy = [run.budgets["potential_enstrophy"][-1] for run in runs]
-    assert enstrophy[1] < enstrophy[0]
-    masses = np.concatenate([run.budgets["mass"] for run in runs])
-    np.testing.assert_allclose(masses, masses[0], rtol=1e-14)
-
-
-@pytest.mark.parametrize("step_seconds", [60.0, 450.0, 600.0, 3600.0])
-def test_units_make_the_step_a_power_of_two(step_seconds):
-    units = ModelUnits(step_seconds)
-    assert np.frexp(units.step)[0] == 0.5
-    assert units.seconds * units.step == step_seconds
-    assert 7.0e4 < units.seconds < 1.5e5
-    assert units.height * 9.80616 == pytest.approx((RADIUS_M / units.seconds) ** 2)
-
-
-def test_both_tables_of_the_implicit_explicit_scheme_have_the_same_row_sums():
-    for explicit, implicit in zip(imex.EXPLICIT, imex.IMPLICIT, strict=True):
-        assert sum(explicit) == sum(implicit) + Fraction(1, 2)
-    assert sum(imex.EXPLICIT[-1]) == 1
 
 
 @pytest.mark.parametrize("scheme", [n for n, s in TIME_SCHEMES.items() if s.implicit_share])

@@ -5,10 +5,9 @@ import pytest
 
 from sciprec.climate.equations.shallow_water_kernels import grid_spectra, spectral_tendency
 from sciprec.climate.equations.spherical import spectral_constants
-from sciprec.climate.transform.fft import is_supported, smallest_length
-from sciprec.climate.transform.fourier import circle
+from sciprec.climate.transform.fft import is_supported
 from sciprec.climate.transform.grid import TRUNCATIONS, GaussianGrid, Truncation, resolve_truncation
-from sciprec.climate.transform.spectral import SpectralTransform, make_tables, reference_transform
+from sciprec.climate.transform.spectral import SpectralTransform, reference_transform
 from sciprec.foundation.errors import InputError
 from sciprec.precision import lift, resolve_backend
 from tests.climate.small_models import random_spectrum
@@ -31,17 +30,6 @@ def test_round_trip_of_random_coefficients(name):
     spectrum = random_spectrum(transform, 2)
     back = transform.to_spectrum(transform.to_grid(spectrum))
     assert np.abs(back - spectrum).max() <= 1e-13
-
-
-def test_circle_is_exact_where_it_can_be():
-    cosine, sine = circle(np.arange(16), 16)
-    assert cosine[4] == cosine[12] == sine[0] == sine[8] == 0.0
-    assert cosine[0] == sine[4] == 1.0 and cosine[8] == sine[12] == -1.0
-    assert cosine[2] == sine[2] == -cosine[6] == -sine[10]
-    angle = 2 * np.pi * np.arange(96) / 96
-    cosine, sine = circle(np.arange(96), 96)
-    assert np.abs(cosine - np.cos(angle)).max() < 4 * EPS
-    assert np.abs(sine - np.sin(angle)).max() < 4 * EPS
 
 
 def test_wind_of_a_potential_has_no_vorticity_and_its_divergence():
@@ -98,13 +86,6 @@ def test_any_truncation_has_a_grid_that_is_fine_enough():
             assert 3600 % row.step_seconds == 0 and row.step_seconds * number <= 25500
 
 
-def test_the_usual_truncations_are_those_of_the_rule():
-    for name, row in TRUNCATIONS.items():
-        made = resolve_truncation(f"TL{row.number}")
-        assert made.nlon < row.nlon and row.name == name
-        assert smallest_length(3 * row.number + 1) == row.nlon == 2 * row.nlat
-
-
 @pytest.mark.parametrize(
     "given", ["T42.5", "X42", "T0", "T1024", "", -3, "t42", "42", " T42", "T042", 42.0, True, None]
 )
@@ -116,8 +97,3 @@ def test_unknown_truncations_get_a_sentence(given):
     for out_of_range in ("T0", 0, "TL1024"):
         with pytest.raises(InputError, match="or a number$"):
             resolve_truncation(out_of_range)
-
-
-def test_longitudes_that_cannot_be_transformed_get_a_sentence():
-    with pytest.raises(InputError, match="T10 on 56 longitudes .*take 64"):
-        make_tables(Truncation(10, 28, 56, 1200.0))

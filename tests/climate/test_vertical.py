@@ -13,7 +13,6 @@ from sciprec.climate.equations.vertical import (
     gravity_wave_matrix,
     hydrostatic,
     hydrostatic_matrix,
-    implicit_inverses,
     resolve_levels,
 )
 from sciprec.foundation.errors import InputError
@@ -111,23 +110,6 @@ def test_gravity_waves_have_the_frequencies_of_the_linearised_system(count):
     np.testing.assert_allclose(frequencies, expected, rtol=1e-6, atol=1e-7)
 
 
-def test_the_fastest_wave_is_the_lamb_wave():
-    """About an isothermal atmosphere it has c**2 = T / (1 - kappa)."""
-    squares = np.linalg.eigvals(gravity_wave_matrix(even_levels(200), 1.0, 2 / 7)).real
-    np.testing.assert_allclose(squares.max(), 1 / (1 - 2 / 7), rtol=1e-2)
-
-
-def test_implicit_inverses_solve_their_systems():
-    levels = even_levels(6)
-    friction = np.linspace(0, 1, 6)
-    inverses = implicit_inverses(levels, 21.0, 2 / 7, friction, 12, 0.01)
-    assert inverses.shape == (13, 6, 6)
-    for degree in (0, 5, 12):
-        wave = 0.01**2 * degree * (degree + 1)
-        matrix = np.diag(1 + 0.01 * friction) + wave * gravity_wave_matrix(levels, 21.0, 2 / 7)
-        np.testing.assert_allclose(matrix @ inverses[degree].T, np.eye(6), rtol=0, atol=1e-13)
-
-
 @pytest.mark.parametrize(
     "given, message",
     [
@@ -144,9 +126,3 @@ def test_implicit_inverses_solve_their_systems():
 def test_levels_that_are_none_say_what_is_accepted(given, message):
     with pytest.raises(InputError, match=message):
         resolve_levels(given)
-
-
-def test_levels_by_number_by_half_levels_and_as_they_are():
-    levels = resolve_levels(4)
-    assert levels == resolve_levels([0.0, 0.25, 0.5, 0.75, 1.0]) == resolve_levels(levels)
-    np.testing.assert_array_equal(levels.full, [0.125, 0.375, 0.625, 0.875])

@@ -81,14 +81,6 @@ def test_spellings_and_equal_products_are_one_unit(one, other):
     assert not same_units(one, f"{other} s") and not same_units("degree", "degrees_east")
 
 
-def test_angles_and_differences_of_temperatures():
-    assert conversion("degree", "radian")(180.0) == np.pi
-    assert conversion("degree", "1") is None and conversion("smoot", "m") is None
-    metadata = {"units_metadata": "temperature: difference"}
-    assert conversion("degC", "K", metadata)(1.5) == 1.5
-    assert conversion("degC", "K")(1.5) == 274.65
-
-
 def test_what_is_converted_is_read_by_block():
     """Of an array in other units only the part that is asked for is read."""
     read = []
@@ -199,21 +191,6 @@ def test_times_since_other_dates_are_the_same_times():
     assert compare(golden, actual, select={"time": "2000-01-01..2000-01-03"}).row("t").points == 3
     with pytest.raises(InputError, match="in the calendar '360_day', whose days are other ones"):
         compare(golden, since([24.0, 30.0, 60.0, 768.0], "hours since 1999-12-31", "360_day"))
-
-
-def test_an_axis_of_which_one_place_is_selected_is_none_any_more():
-    whole, part = ramp(time=np.arange(4.0), x=np.arange(3.0)), ramp(x=np.arange(3.0))
-    assert compare(whole, part, select={"time": 0}).within
-    assert compare(part, whole, select={"time": "#0"}).within
-    assert not compare(whole, part, select={"time": "#1"}).within
-
-
-def test_arrays_of_numpy_have_their_axes_after_they_are_renamed():
-    x = np.arange(12.0).reshape(3, 4)
-    found = compare({"t": x, "u": x}, {"temp": x + 1.0, "u": x}, rename={"temp": "t"})
-    assert found.row("t").errors["max_abs"] == 1.0 and found.row("u").verdict == "identical"
-    labelled = xr.Dataset({"t": (("a", "b"), x)})
-    assert compare(labelled, {"temp": x}, rename={"temp": "t"}, select={"a": "#-1"}).within
 
 
 @pytest.mark.parametrize(

@@ -7,15 +7,11 @@ import numpy as np
 import pytest
 import xarray as xr
 
-import sciprec
 from sciprec.results.comparison import compare
-from sciprec.results.comparison.pointwise import change
 from sciprec.results.comparison.stored_metrics import judge_again
 from sciprec.results.comparison.verdicts import judge
 from sciprec.results.output.stated import BUDGETS
-from tests.shell.conftest import undrawn
 
-__all__ = ["undrawn"]
 EPS = np.finfo(float).eps
 
 
@@ -51,18 +47,6 @@ def test_share_is_the_error_over_truths_change_at_the_end(seed, exponent):
     assert row.errors["share_of_change"] == pytest.approx(expected, rel=64 * EPS)
 
 
-def test_blocks_and_order_of_axes_change_nothing(monkeypatch):
-    rng = np.random.default_rng(3)
-    golden = history(np.cumsum(rng.normal(size=(30, 50)), axis=0))
-    actual = golden.copy(deep=True) * 1.001
-    expected = row_of(golden, actual).errors["share_of_change"]
-    turned = row_of(golden.transpose(), actual.transpose()).errors["share_of_change"]
-    chunked = row_of(golden.chunk({"time": 7}), actual.chunk({"x": 9})).errors["share_of_change"]
-    assert expected == turned == chunked
-    monkeypatch.setattr(change, "BLOCK", 8)
-    assert row_of(golden, actual).errors["share_of_change"] == pytest.approx(expected, rel=64 * EPS)
-
-
 def random_history(kind, rng):
     """Truth of a kind, over at most 60 stored times of 20 numbers, and a run with small errors."""
     times, size = int(rng.integers(20, 60)), 20
@@ -83,7 +67,7 @@ def random_history(kind, rng):
     return golden, steps
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", range(10))
 def test_a_dash_stands_where_truth_does_not_change(seed):
     rng = np.random.default_rng(seed)
     for kind in ("steady", "periodic"):
@@ -94,7 +78,7 @@ def test_a_dash_stands_where_truth_does_not_change(seed):
         assert row.verdict == "noise"
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", range(10))
 def test_a_run_that_stands_where_truth_moves_is_named(seed):
     rng = np.random.default_rng(seed)
     golden, steps = random_history("moving", rng)
@@ -106,7 +90,7 @@ def test_a_run_that_stands_where_truth_moves_is_named(seed):
         assert row.errors["share_of_change"] == pytest.approx(1.0 - share, abs=1e-6)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(8))
 def test_a_chaotic_run_that_ends_where_it_began_has_not_stood(seed):
     """lorenz96 with a carry was called still: its mean had come back at the last time."""
     rng = np.random.default_rng(seed)
@@ -136,61 +120,6 @@ def test_a_budget_that_a_flow_keeps_is_no_state_that_stands():
             for values in (golden, np.full(11, golden[0]))
         )  # fmt: skip
         assert compare(truth, run, rtol=1e-4).row(name).verdict == verdict
-
-
-def test_what_has_no_time_has_no_share():
-    one = history([[1.0, 2.0]])
-    assert row_of(one, one * 1.1).change is None
-    plain = xr.Dataset({"h": ("x", [1.0, 2.0])})
-    assert math.isnan(row_of(plain, plain * 1.1).errors["share_of_change"])
-
-
-def slab(ts, steps, flux):
-    for _step in range(steps):
-        for i in range(ts.size):
-            ts[i] = ts[i] + 600.0 * (flux - 1.2 * (ts[i] - 288.15)) / (4184000.0 * 50.0)
-
-
-def slab_history(out, steps, flux):
-    x = out[0]
-    for k in range(1, out.size):
-        for _step in range(steps):
-            x = x + 600.0 * (flux - 1.2 * (x - 288.15)) / (4184000.0 * 50.0)
-        out[k] = x
-
-
-def test_a_study_says_that_a_slab_does_not_warm(tmp_path, undrawn):
-    args = np.array([288.15]), 3000, 3.7
-    result = sciprec.study(slab, args, backends="fp32", tolerance=1e-2, out=tmp_path)
-    row = result.table[1]
-    assert row["status"] == "still"
-    assert row["reason"].startswith(
-        "nothing moves: ts changes by 0.032 in the truth, and by 0 here; ts: relative l2 error "
-    )
-    assert row["errors"]["share_of_change"] == pytest.approx(1.0, abs=1e-3)
-    still = sciprec.study(
-        slab, (np.array([288.15]), 30, 0.0), backends="fp32", tolerance=1e-2,
-        metric="share_of_change", out=tmp_path / "steady",
-    )  # fmt: skip
-    assert still.table[1]["errors"]["share_of_change"] is None
-
-
-def test_a_search_for_bits_does_not_take_what_stands_still(tmp_path, undrawn):
-    args = np.array([288.15]), 3000, 3.7
-    found = sciprec.study(slab, args, search="bits", tolerance=1e-2, out=tmp_path).search
-    assert 24 <= found.bits <= 30  # an error of 1 % of 288 K is met by 7
-
-
-def test_a_share_is_a_tolerance_at_the_last_time(tmp_path, undrawn):
-    args = {"out": np.full(11, 288.15), "steps": 300, "flux": 3.7}
-    result = sciprec.study(
-        slab_history, args, backends=["fp32", "float:p=40,emin=-126,emax=127"], tolerance=0.01,
-        metric="share_of_change", axes={"out": "time"}, out=tmp_path,
-    )  # fmt: skip
-    lost, kept = result.table[1:]
-    assert (lost["status"], kept["status"]) == ("beyond", "good")
-    missed = "; out: share of change 1 at time 10, 100 times above the tolerance 0.01"
-    assert missed in lost["reason"]
 
 
 def test_a_tolerance_of_a_dash_judges_nothing():

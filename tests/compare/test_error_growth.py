@@ -7,16 +7,13 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from sciprec import compare, quantize
-from sciprec.foundation.errors import InputError
+from sciprec import quantize
 from sciprec.precision import lift
 from sciprec.report.sections.growth import formula, growth_section
-from sciprec.results.comparison.evidence.drift import drifts, gain
+from sciprec.results.comparison.evidence.drift import drifts
 from sciprec.results.comparison.evidence.error_growth import (
     error_growth,
-    growth_as_dict,
     law_of,
-    law_sentences,
 )
 from sciprec.results.comparison.evidence.growth_laws import growth_laws
 
@@ -88,68 +85,12 @@ def test_an_error_that_hardly_grows_is_not_called_exponential():
     assert law_of(found) == "slow"
 
 
-def test_sentences_name_every_run_once():
-    made = {name: growth_laws(STEPS, law(STEPS), U) for name, law in GROWTHS.items()}
-    for kept in (made, {k: v for k, v in made.items() if k != "exponential"}):
-        text = " ".join(law_sentences(list(kept.items())))
-        for name in kept:
-            assert text.count(f": {name}") == 1
-    assert "Between √n and n, by the fitted power of n: between (0.75)." in text
-    assert law_sentences([]) == []
-
-
-def test_growth_is_part_of_a_comparison_and_of_its_json():
-    found = compare(run(), run(GROWTHS["linear"](STEPS)))
-    assert found.growth.best.name == "linear"
-    plain = json.loads(json.dumps(found.as_dict()))["growth"]
-    assert plain["described_by"] == "linear" and plain["laws"][0]["name"] == "linear"
-    assert plain["laws"][0]["coefficients"]["c"] == pytest.approx(0.5)
-    assert compare(run(), run()).growth is None
-    assert growth_as_dict(None) is None
-
-
-@pytest.mark.parametrize("missing", ["step_seconds", "sciprec_backend_properties"])
-def test_without_steps_or_arithmetic_there_is_no_law(missing):
-    attributes = {k: v for k, v in run().attrs.items() if k != missing}
-    wrong = run(GROWTHS["linear"](STEPS), attributes=attributes)
-    assert error_growth(run(), wrong, "height") is None
-
-
-def test_updates_are_steps():
-    errors = np.concatenate([[0.0], 0.5 * np.arange(1, 9) * 100 * U])
-    one, other = (
-        xr.Dataset(
-            {"parameter": (("update", "member"), np.ones((9, 2)) * (1.0 + e)[:, None])},
-            coords={"update": np.arange(9) * 100.0},
-            attrs={"sciprec_backend_properties": PROPERTIES},
-        )
-        for e in (0.0 * errors, errors)
-    )
-    found = error_growth(one, other, "parameter")
-    assert found.best.name == "linear"
-    assert found.best.coefficients["c"] == pytest.approx(0.5)
-
-
 def test_drift_is_that_of_the_arithmetic_alone():
     """The fp64 run loses 1 % of its energy per day itself; that is not counted."""
     found = drifts(run(), run(energy=-1e-6))
     assert found["energy"].per_day == pytest.approx(-1e-6, rel=1e-9)
     assert found["energy"].resolved and found["energy"].days == 5.0
     assert found["mass"].per_day == 0.0 and not found["mass"].resolved
-
-
-def test_drift_of_a_run_that_stopped_early_is_up_to_there():
-    found = drifts(run(), run(energy=2e-6).isel(time=slice(0, 9)))
-    assert found["energy"].days == 2.0
-    assert found["energy"].per_day == pytest.approx(2e-6, rel=1e-9)
-    assert drifts(run(), run().isel(time=slice(0, 1))) == {}
-    assert drifts(run(), run().drop_vars(["mass", "energy"])) == {}
-
-
-def test_gains():
-    assert gain(-4e-6, 1e-8) == pytest.approx(400.0)
-    assert gain(1e-6, 0.0) == np.inf
-    assert np.isnan(gain(0.0, 0.0)) and np.isnan(gain(np.nan, 1.0))
 
 
 # ---- laws and their coefficients, without datasets ----------------------------------------------
@@ -205,19 +146,3 @@ def test_sums_follow_the_laws_of_theory():
         found = growth_laws(steps, np.sqrt(errors / 40), U)
         assert found.best.name == name, str(found)
         assert abs(found.power - power) < 0.25
-
-
-def test_what_cannot_be_used_is_left_out():
-    errors = MADE["linear"](UPDATES)
-    errors[[3, 5, 7]] = 0.0, np.nan, np.inf
-    found = growth_laws(UPDATES, errors, U)
-    assert found.points == UPDATES.size - 4 and found.best.name == "linear"
-    assert growth_laws([0, 1, 2, 3], [0.0, 1e-7, 2e-7, 3e-7], U) is None
-    assert growth_laws([4, 4, 4, 4], [1e-7, 2e-7, 2e-7, 3e-7], U) is None
-
-
-def test_wrong_sequences_are_a_sentence():
-    with pytest.raises(InputError, match="accepted: two sequences of one length"):
-        growth_laws([1, 2], [1.0], U)
-    with pytest.raises(InputError, match="accepted: a number above zero"):
-        growth_laws(UPDATES, MADE["linear"](UPDATES), 0.0)

@@ -9,13 +9,10 @@ import pytest
 import xarray as xr
 
 from sciprec import compare
-from sciprec.foundation.errors import InputError
 from sciprec.results.comparison.evidence.error_budget import error_budget
 from sciprec.results.comparison.evidence.gathering import (
     Members,
     evidence,
-    member_of,
-    perturbation_of,
 )
 from sciprec.results.comparison.verdicts import judge
 
@@ -112,18 +109,6 @@ def test_evidence_is_plain_data_without_what_is_not_finite():
     assert found["spectrum"]["wavenumber"] == found["scales"]["wavenumber"] == [1, 2, 3]
 
 
-def test_without_members_what_is_missing_is_said():
-    actual = run(bias=1e-6, backend="fp16")
-    verdict, found = judged(run(), actual, None)
-    assert found["consistency"]["answer"] == "not enough members"
-    assert any(s.startswith("variability: no perturbed member") for s in found["not_measured"])
-    assert verdict.status == "unjudged"
-    assert "indistinguishable" not in verdict.sentence  # nobody has asked for an ensemble
-    few, members = ensemble(1e-7, count=3)
-    assert "from fp64: not enough members" in judged(run(), few, members)[0].sentence
-    assert found["budget"]["below_by"] is None and found["perturbation"] is None
-
-
 def test_members_that_differ_by_an_ulp_decide_nothing():
     tolerance = {
         "variable": "height", "metric": "relative_l2", "at_most": 1.0, "reason": "a test",
@@ -148,35 +133,6 @@ def test_only_a_wider_ensemble_decides():
         assert "statistically distinguishable from fp64" in verdict.sentence
 
 
-def test_a_member_that_stopped_early_is_no_member_of_the_ensemble():
-    actual, members = ensemble(1e-7)
-    stopped = [*members.actual[:-1], members.actual[-1].isel(time=slice(0, 4))]
-    found = evidence(run(), actual, Members(members.golden, stopped))
-    assert found["consistency"]["answer"] == "no"
-    assert "did not reach the end" in found["consistency"]["reason"]
-    assert found["distributions"]["answer"] == "no"
-
-
-def test_what_is_not_finite_is_no_warning():
-    actual, members = ensemble(1e-7)
-    for one, value in ((actual, math.inf), (members.actual[-1], math.nan)):
-        one["height"][-1, 3, 4] = one["vorticity"][-1, 2, 2] = value
-    found = evidence(run(), actual, members)
-    assert json.loads(json.dumps(found, allow_nan=False)) == found
-    assert found["consistency"]["answer"] == found["distributions"]["answer"] == "no"
-    assert found["variability"]["share"] is None
-    assert found["not_measured"] == [
-        "spectrum: 'vorticity' holds values that are not finite, which have no spectrum",
-        "scales: 'vorticity' holds values that are not finite, which have no scales",
-    ]
-
-
-def test_perturbations_and_numbers_of_members_are_read_from_files():
-    assert perturbation_of(run(perturbation=None)) == 2.0**-52
-    assert perturbation_of(xr.Dataset()) == 2.0**-52
-    assert member_of(run(7)) == 7 and member_of(xr.Dataset()) == 0
-
-
 def test_budget_of_a_flow_knows_input_operations_and_discretisation():
     golden, actual = run(), run(bias=1e-6)
     finer = golden.isel(time=-1)[["height"]] * 1.01
@@ -192,10 +148,3 @@ def test_budget_of_a_flow_knows_input_operations_and_discretisation():
     assert math.isnan(alone.below_by) and alone.missing == ("discretisation", "initial state")
     assert "other errors are not known" in alone.sentence
     assert error_budget(run(), run(), "height").sentence == "there is no rounding error in height"
-
-
-def test_references_that_do_not_fit_are_a_sentence():
-    with pytest.raises(InputError, match="the reference has no variable 'height'; it has u"):
-        error_budget(run(), run(), "height", reference=run()[["u"]])
-    with pytest.raises(InputError, match="the points of the truth"):
-        error_budget(run(), run(), "height", reference=run().isel(lat=slice(0, 4)))

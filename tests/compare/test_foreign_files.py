@@ -1,16 +1,12 @@
 """Files of other people: a net of random pairs with a known difference, and what it has found."""
 
-import re
 
-import netCDF4
 import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
 
 from sciprec import InputError, compare
-from sciprec.cli.exit_codes import GOOD, NOT_MET, USAGE
-from sciprec.results.comparison.selecting import Nearness, selected
 from tests.compare.foreign_files import FAULTS, foreign, wrong
 
 
@@ -49,17 +45,6 @@ def test_calendars_that_part_before_1582_are_the_same_after_it():
     with pytest.raises(InputError, match="whose days are other ones"):
         compare(field(time=times("standard", values=early)),
                 field(time=times("proleptic_gregorian", values=early)))  # fmt: skip
-
-
-def test_converted_times_may_be_rounded_by_what_they_count_from():
-    """Seconds since 1970 of a tenth of a day in 2000 are no multiple of a day to the last bit."""
-    values = np.array([0.1, 0.7, 1.3])
-    since = 86_400.0 * (values + 10_957.0)
-    found = compare(
-        field(time=times(units="days since 2000-01-01", values=values)),
-        field(time=times(units="seconds since 1970-01-01", values=since)),
-    )
-    assert found.within
 
 
 def test_dates_and_durations_in_memory_are_those_of_files(tmp_path):
@@ -131,69 +116,6 @@ def test_longitudes_of_either_convention_are_the_same():
     plain = [one.assign_coords(x=("x", one["x"].values)) for one in (golden, other)]
     with pytest.raises(InputError, match="the values of axis 'x' differ"):
         compare(*plain)  # numbers that are not in degrees
-
-
-def test_what_is_not_compared_is_told(tmp_path):
-    golden = field(time=times()).assign(name=("x", list("abcd")))
-    actual = field(x=np.arange(4.0)).assign(q=("x", np.ones(4))).isel(time=slice(0, 2))
-    assert compare(golden, actual).notes == (
-        "only the run has 'q'", "no numbers, and not compared: 'name'",
-        "the axis 'time' has values in the truth only",
-        "the axis 'x' has values in the run only",
-        "the run ends early: 2 of 3 times are compared",
-    )  # fmt: skip
-    assert not compare(np.ones(3), xr.DataArray(np.ones(3), coords={"x": np.arange(3)})).notes
-    golden.to_netcdf(tmp_path / "a.nc")
-    with netCDF4.Dataset(tmp_path / "a.nc", "a") as file:
-        file.createGroup("more")
-    found = compare(tmp_path / "a.nc", golden)
-    assert found.notes[-1] == "what is in the group 'more' of the truth is not compared"
-
-
-def test_points_that_are_no_numbers():
-    nan = field(x=np.array([1.0, np.nan, 3.0, 4.0]))
-    assert compare(nan, nan.isel(x=[3, 1, 0, 2])).within
-    names = field(x=list("abcd"))
-    assert compare(names, names.isel(x=[3, 1, 0, 2])).within
-    assert compare(names, names, select={"x": "c"}).row("t").points == 3
-    with pytest.raises(InputError, match="no numbers, but a, b, c, …; give one of them, or places"):
-        compare(names, names, select={"x": "e"})
-    with pytest.raises(InputError, match="'2000-02-30'|time=2000-02-30, which is no valid date"):
-        compare(field(time=times()), field(time=times()), select={"time": "2000-02-30"})
-    assert selected(nan, nan, {"x": ("3",)}, Nearness()).sizes.get("x") is None
-
-
-def test_advice_is_of_options_that_help():
-    golden = field(time=times())
-    for other, words in (
-        (golden.rename(t="temp"), "missing from the run: t; --rename A=B pairs"),
-        (golden.rename(time="step"), "and ('step', 'x'); --rename A=B"),
-        (golden.isel(time=slice(0, 0)), "axis 'time' has 3 and 0 points; --select time=... takes"),
-        (golden.assign(t=(("time", "x"), np.full((3, 4), "a"))), "'t' of the run holds no num"),
-    ):
-        with pytest.raises(InputError, match=re.escape(words)) as caught:
-            compare(golden, other)
-        assert "scenario" not in str(caught.value)
-
-
-def test_a_file_of_two_folders_is_left_out(call, tmp_path):
-    for folder in ("then", "now"):
-        (tmp_path / folder).mkdir()
-        for name in ("a.npy", "b.npy"):
-            np.save(tmp_path / folder / name, np.ones(3) + (folder == "now" and name == "b.npy"))
-    np.save(tmp_path / "then" / "c.npy", np.ones(3))
-    np.save(tmp_path / "then" / "d.npy", np.ones(3))
-    (tmp_path / "now" / "d.npy").write_text("no array")
-    there = ("compare", tmp_path / "then", tmp_path / "now")
-    code, _, err = call(*there)
-    assert code == USAGE and "(--ignore d.npy leaves the file out)" in err
-    there = (*there, "--ignore", "d.npy")
-    assert call(*there)[0] == NOT_MET
-    code, out, _ = call(*there, "--ignore", "b.npy", "--ignore", "c.npy")
-    assert code == GOOD and "'b.npy' is not compared" in out
-    code, _, err = call(*there, "--ignore", "a.npy", "--ignore", "b.npy")
-    assert code == USAGE
-    assert "ignore names all files that are in both folders, a.npy, b.npy, d.npy; leave" in err
 
 
 def test_what_has_no_order_and_no_date_is_a_sentence_or_compared():

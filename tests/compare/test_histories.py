@@ -49,13 +49,3 @@ def test_names_alone_make_no_history(history):
         assert not is_history(name, one.attrs) and without_history(one).identical(one)
     with pytest.raises(sciprec.InputError, match=f"axis '{axis}' has 4 and 2 points"):
         sciprec.compare(truth, tested)
-
-
-def test_keys_that_choose_arithmetics_and_what_is_seen_may_differ():
-    other = {
-        "monitor": {"watch": ["height"], "every": 3}, "adaptive": {"tolerance": 1e-3},
-        "scaling": ["static"], "scales": {"advection": 2.0}, "policy": ["O2"],
-    }  # fmt: skip
-    assert sciprec.compare(run(), run(scenario=SCENARIO | other)).within
-    with pytest.raises(sciprec.InputError, match=r"scenario key 'climate\.days' is 3\.0 and 4\.0"):
-        sciprec.compare(run(), run(scenario=SCENARIO | {"climate": {"days": 4.0}}))

@@ -1,7 +1,6 @@
 """Files of odd members: every one is compared and read as inputs, or refused in a sentence."""
 
 import signal
-import zipfile
 from functools import partial
 from random import Random
 
@@ -105,13 +104,6 @@ def with_text_in_place_of_a_scale(file):
     file["t"].add_offset = "one"
 
 
-def with_areas_that_are_records(file):
-    file.createDimension("x", 3)
-    kind = file.createCompoundType(np.dtype([("a", "f8")]), "record")
-    file.createVariable("cell_area", kind, ("x",))
-    file.createVariable("t", "f8", ("x",))[:] = 1.0
-
-
 REFUSED = {
     never_written: "declares 8,000,000 GB of values in a file of",
     with_a_huge_coordinate: "cannot be read as netCDF (Unable to allocate",
@@ -124,36 +116,6 @@ def test_files_whose_numbers_cannot_be_read_are_refused(add, call, tmp_path):
     path = written(tmp_path / "odd.nc", add)
     code, _, err = call("compare", path, path)
     assert code == 2 and REFUSED[add] in err and len(err.splitlines()) == 1
-
-
-def test_a_part_of_a_file_that_was_hardly_written_is_compared(call, tmp_path):
-    path = written(tmp_path / "huge.nc", never_written)
-    code, out, _ = call("compare", path, path, "--select", "x=#3")
-    assert code == 0 and "identical" in out
-
-
-@pytest.mark.parametrize(
-    ("add", "notes"),
-    [(ragged, ("no numbers, and not compared: 'lists'",)), (with_areas_that_are_records, ())],
-)
-def test_what_is_no_number_is_left_out(add, notes, tmp_path):
-    path = written(tmp_path / "odd.nc", add)
-    found = compare(path, path)
-    assert [row.variable for row in found.rows] == ["t"] and found.within
-    assert found.notes == notes
-
-
-def test_an_archive_with_a_text_is_refused_by_its_name(call, tmp_path):
-    np.savez(tmp_path / "run.npz", x=np.ones(3))
-    with zipfile.ZipFile(tmp_path / "run.npz", "a") as file:
-        file.writestr("readme.txt", "no array")
-    code, _, err = call("compare", tmp_path / "run.npz", tmp_path / "run.npz")
-    assert code == 2 and "holds 'readme.txt', which is no array; give an .npz file of arrays" in err
-
-
-def test_arrays_may_be_called_as_axes_are():
-    arrays = {"x": np.ones(3), "x_axis_0": np.ones(()), "x_axis_0_": np.ones(2)}
-    assert compare(arrays, arrays).within
 
 
 def test_memory_that_does_not_suffice_is_told(call, monkeypatch):

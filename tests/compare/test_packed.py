@@ -51,19 +51,3 @@ def test_random_packings_are_told_in_steps_and_wrapped_values_are_named(tmp_path
     assert ("wrapped around" in note) == beyond
     if not beyond:
         assert float(note.split("largest error is ")[1].split(" steps")[0]) <= 0.5001
-
-
-def test_a_packed_truth_and_the_same_packing_are_told_once(tmp_path):
-    values = np.linspace(-3.0, 3.0, 20)
-    packed(tmp_path / "one.nc", values, "int16", 0.01, 0.0)
-    packed(tmp_path / "other.nc", values + 0.01, "int16", 0.01, 0.0)
-    plain = xr.Dataset({"height": ("x", values, {"units": "m"})})
-    plain.to_netcdf(tmp_path / "plain.nc")
-    files = tmp_path / "one.nc", tmp_path / "other.nc"
-    note = sciprec.compare(*files, select={"x": "#2"}).notes[-1]
-    said = "packed in the truth and run as int16, in steps of 0.01 m; the largest error is 1 st"
-    assert said in note
-    found = sciprec.compare(tmp_path / "one.nc", tmp_path / "plain.nc")
-    assert "packed in the truth as int16" in found.notes[0]
-    assert not math.isnan(found.rows[0].errors["max_ulp"])
-    assert not sciprec.compare(tmp_path / "plain.nc", tmp_path / "plain.nc").notes

@@ -96,29 +96,6 @@ def test_a_later_option_that_is_too_cheap_is_found(kind, rate, dividend_yield):
     assert "calendar" in {violation[0] for violation in arbitrage(truth, actual).caused}
 
 
-@pytest.mark.parametrize("kind", ["call", "put"])
-def test_options_that_are_sure_to_be_exercised_meet_the_calendar_exactly(kind):
-    """Without volatility and with r = q a price is e^(-r T) |S - K| in the money: slack 0."""
-    market = Market(SPOT, 0.04, 0.04, kind)
-    sign = -1.0 if kind == "put" else 1.0
-    intrinsic = np.maximum(sign * (SPOT - STRIKES), 0.0)
-    prices = np.exp(-0.04 * MATURITIES)[:, None] * intrinsic
-    found = [c for c in checks_of(market, MATURITIES, STRIKES) if c.name == "calendar"]
-    assert len(found) == 3 * 6
-    assert max(abs(c.slack(prices)) for c in found) < 1e-13
-
-
-def test_only_what_rounding_has_brought_in_counts():
-    truth = bent(surface(bound=0.3), 0, 2, 5.0)  # the truth itself is not convex there
-    same = arbitrage(truth, bent(truth, 0, 2, 0.01))
-    assert same.in_golden > 0 and same.caused == ()
-    found = arbitrage(truth, bent(bent(truth, 0, 2, 0.01), 2, 3, 3.0))
-    convex = [c for c in found.caused if c[0] == "convex"]
-    assert [(c[1], c[2]) for c in convex] == [(1.0, 100.0)]
-    p, w = truth["price"].values[2], 0.5
-    assert convex[0][3] == pytest.approx(3.0 - (w * p[2] + w * p[4] - p[3]), rel=1e-12)
-
-
 def test_violations_within_the_bounds_are_told_from_those_beyond():
     """A convexity that fails by a is beyond bounds b where a > 2 b."""
     truth = surface()
@@ -133,23 +110,6 @@ def test_violations_within_the_bounds_are_told_from_those_beyond():
         words = "1 of them beyond" if beyond else "none of them beyond"
         assert f"{words} the bounds of the prices" in found.sentence
     assert arbitrage(truth, actual).beyond_bounds is None
-
-
-def test_rounding_of_the_check_itself_is_no_arbitrage():
-    """Equal prices of one linear piece: a convexity of exactly zero stays zero."""
-    data = surface(rate=0.0, dividend_yield=0.0)
-    data["price"][:] = np.array([30.0, math.nextafter(20.0, 30.0), 10.0, 0.3, 0.2, 0.05])
-    found = checks_of(market_of(data), MATURITIES, STRIKES)
-    straight = next(c for c in found if c.name == "convex" and c.strike == 80.0)
-    assert straight.slack(data["price"].values) == 0.0
-
-
-def test_averages_have_fewer_inequalities_and_others_none():
-    market = Market(SPOT, 0.0, 0.0, "asian-arithmetic")
-    assert {c.name for c in checks_of(market, MATURITIES, STRIKES)} == {
-        "monotone", "slope", "convex",
-    }  # fmt: skip
-    assert checks_of(Market(SPOT, 0.0, 0.0, "digital-call"), MATURITIES, STRIKES) == []
 
 
 def test_parity_of_two_surfaces():
@@ -178,18 +138,6 @@ def test_errors_against_bounds_spot_and_volatility():
     )
     actual["bound"][0, 0], actual["price"][1, 1] = 0.019, math.nan
     assert price_errors(truth, actual).outside == 2  # too far away, and not a number
-
-
-def test_errors_without_a_bound_are_in_standard_errors():
-    truth, actual = surface(standard_error=0.05), surface(shift=-0.02)
-    for data, mean in ((truth, 1.0), (actual, 1.0004)):
-        data["martingale"] = (("maturity",), np.full(4, mean))
-    found = price_errors(truth, actual)
-    assert found.outside is None and math.isnan(found.in_bounds)
-    assert found.in_standard_errors == pytest.approx(0.4)
-    # D F / S = e^(-q T), largest at the first maturity
-    assert found.parity_basis_points == pytest.approx(4.0 * math.exp(-0.01 * 0.25))
-    assert "put-call parity moves by 4 basis points of spot" in found.sentence
 
 
 def test_budget_of_a_bound_is_taken_where_rounding_weighs_most():
@@ -240,19 +188,3 @@ def test_members_tell_whether_prices_have_another_distribution(shift, answer, st
     verdict = judge(golden, actual, compare(golden, actual), found)
     assert verdict.status == status
     assert "basis points of spot" in verdict.sentence
-
-
-def test_arbitrage_beyond_bounds_is_beyond():
-    golden = surface(bound=1e-3)
-    actual = bent(surface(bound=1e-3), 2, 3, 2.0)
-    found = evidence(golden, actual)
-    assert found["not_measured"][0].startswith("budget: the prices have neither a standard error")
-    verdict = judge(golden, actual, compare(golden, actual), found)
-    assert verdict.status == "beyond" and "rounding causes static arbitrage" in verdict.sentence
-    wider = actual.assign(bound=actual["bound"] + 5.0)
-    assert judge(golden, wider, compare(golden, wider), evidence(golden, wider)).status != "beyond"
-
-
-def test_markets_of_other_files_are_a_sentence():
-    with pytest.raises(InputError, match="accepted: the file of a scenario of kind 'heston'"):
-        market_of(xr.Dataset({"price": ("strike", [1.0])}))

@@ -65,12 +65,6 @@ def test_each_arithmetic_is_told_from_fp64_or_not(stored, label, answer):
     assert found.unlike == ()
 
 
-@pytest.mark.parametrize(("label", "answer"), [("fp32", YES), ("fp16", NO), ("bf16", NO)])
-def test_three_members_against_many_have_another_distribution_or_not(stored, label, answer):
-    found = compare_distributions(stored["fp64"], stored[label], stored["names"])
-    assert found.answer == answer, found.reason
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(("label", "row", "member"), [("fp64", 4, 5), ("bf16", 0, 1001)])
 def test_the_stored_means_are_those_of_the_model(stored, label, row, member):

@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from sciprec.foundation.errors import InputError
 from sciprec.results.comparison.pointwise.histograms import (
     exact_quantile,
     octaves,
@@ -206,16 +205,6 @@ def test_correlation_and_how_far_it_is_from_one(weighted):
     assert math.isnan(statistics_of(tally_of(np.full(9, 0.1), actual[:9])).correlation)
 
 
-def test_scaling_by_powers_of_two_scales_every_number():
-    golden, actual = sample((300,))
-    one = statistics_of(tally_of(golden, actual))
-    for exponent in (-900, 900):
-        two = statistics_of(tally_of(np.ldexp(golden, exponent), np.ldexp(actual, exponent)))
-        assert {k: math.ldexp(v, exponent) for k, v in one.absolute.items()} == two.absolute
-        assert (one.relative, one.ulp) == (two.relative, two.ulp)
-        assert one.correlation == two.correlation
-
-
 def test_the_worst_are_found_with_their_coordinates_and_ties_by_place():
     golden = np.zeros((4, TILE))
     actual = golden.copy()
@@ -272,33 +261,6 @@ def test_a_spike_is_on_the_map_of_a_large_field():
     assert cells.max() == 2.5
 
 
-def test_cells_of_a_map_may_lie_in_several_blocks():
-    golden, actual = sample((1, 5, 333))
-    parts = Tally(golden.shape, BINARY64)
-    for cut in (slice(0, 101), slice(101, 102), slice(102, 333)):
-        parts.add(golden[..., cut], actual[..., cut], None, (0, 0, cut.start))
-    whole = tally_of(golden, actual)
-    assert parts.map.tolist() == whole.map.tolist()
-    assert [p[:, 0].tolist() for p in parts.profiles] == [p[:, 0].tolist() for p in whole.profiles]
-
-
-def test_errors_against_magnitude():
-    golden = np.array([1.0, 1.5, 1.9, -4.0, 5.0, 0.0])
-    error = np.array([0.25, 0.0, 0.5, 1.0, 2.0, 3.0])
-    found = {m["exponent"]: m for m in statistics_of(tally_of(golden, golden + error)).magnitudes}
-    assert (found[0]["points"], found[0]["exact"], found[0]["largest"]) == (3, 1, 0.5)
-    assert found[0]["typical"] == pytest.approx(math.sqrt(0.25 * 0.5), rel=0.008)
-    assert found[2]["typical"] == pytest.approx(math.sqrt(2.0), rel=0.008)
-    assert found[None]["largest"] == 3.0
-
-
-def test_percentiles_among_values_without_error_are_zero():
-    golden = np.ones(100)
-    found = statistics_of(tally_of(golden, golden + np.repeat([0.0, 1.0], 50)))
-    assert (found.exact, found.absolute["p50"], found.relative["p50"]) == (50, 0.0, 0.0)
-    assert found.absolute["p90"] == 1.0
-
-
 def test_digits_that_agree_are_those_of_the_relative_errors():
     golden = np.full(1000, 3.0)
     actual = golden * (1.0 + np.repeat([0.0, 1e-9, 1e-4, 1.0], [100, 600, 295, 5]))
@@ -328,9 +290,3 @@ def test_distributions():
         assert quantile(histogram, percent, tally.exact, errors.max()) == pytest.approx(
             exact, rel=0.0079
         )
-
-
-@pytest.mark.parametrize("weight", [-1.0, math.nan, math.inf, 1e30])
-def test_weights_out_of_range_are_refused(weight):
-    with pytest.raises(InputError, match="weights of a comparison are numbers from 0 to 2"):
-        tally_of(np.ones(3), np.ones(3), np.array([1.0, weight, 1.0]))

@@ -2,7 +2,6 @@
 
 import json
 import re
-import shutil
 
 import netCDF4
 import pytest
@@ -12,7 +11,6 @@ from sciprec.cli.exit_codes import GOOD, NOT_MET, USAGE
 from sciprec.foundation.errors import InputError
 from sciprec.report.stored.batch import MANIFEST, read_batch
 from sciprec.results.output import files
-from sciprec.workbench.batch import workflow
 
 FP32 = "little_climate__fp32.nc"
 
@@ -22,11 +20,6 @@ def edited(path, variable="height", record=2):
     with netCDF4.Dataset(path, "a") as file:
         file[variable][record] = file[variable][record] + 1.0
     return path
-
-
-def states(folder):
-    """The state of each file."""
-    return {row["file"]: row["state"] for row in sciprec.verify(folder).table}
 
 
 def test_a_batch_is_verified_and_its_page_states_the_digest_that_is_printed(
@@ -73,25 +66,6 @@ def test_a_damaged_file_is_named_and_no_verdict_is_made_of_it(own_batch, call, b
     assert re.search(f"to make again what is damaged or missing: `{again}`\n", out)
 
 
-def test_what_is_missing_or_of_another_run_is_told(own_batch, call, blank_figures):
-    folder = own_batch.folder
-    fp16 = folder / "little_climate__fp16.nc"
-    fp16.unlink()
-    shutil.copyfile(folder / "little_heston__fp32.nc", folder / "little_heston__fp16.nc")
-    own_batch.page.write_text(
-        own_batch.page.read_text("utf-8").replace('<code id="digest">', '<code id="digest">0'),
-        "utf-8",
-    )
-    code, out, _ = call("report", folder, "--verify")
-    assert code == NOT_MET and re.search(rf"{fp16.name} +missing +'.*' is missing", out)
-    assert re.search(r"little_heston__fp16.nc +damaged", out)
-    assert re.search(r"index.html +damaged +.* `sciprec report .*` writes it again", out)
-    assert call("report", folder)[0] == NOT_MET
-    assert states(folder)["index.html"] == "verified"
-    own_batch.page.unlink()
-    assert states(folder)["index.html"] == "missing"
-
-
 def test_without_its_list_each_file_is_held_against_its_own_digests(own_batch, call):
     manifest = own_batch.folder / MANIFEST
     manifest.write_text(manifest.read_text("utf-8").replace("fp32", "fp33"), "utf-8")
@@ -124,21 +98,3 @@ def test_folders_of_earlier_versions_are_kept_and_said_to_be_unproven(own_batch,
     assert [run.verdict.status for run in read_batch(own_batch.folder).runs] == [
         row["status"] for row in own_batch.table
     ]
-
-
-def test_a_run_that_was_judged_otherwise_is_told(
-    models, scenario_files, own_batch, tmp_path, blank_figures
-):
-    """Its values are those of the list, and its tolerance is not."""
-    easier = {"tolerance.0.at_most": 10.0}
-    other = workflow.run(scenario_files[0], out=tmp_path / "other", changes=easier)
-    assert [row["status"] for row in other.table] == ["truth", "good", "good"]
-    for path in other.files:
-        shutil.copyfile(path, own_batch.folder / path.name)
-    said = "states another scenario, such as another tolerance, than the list of runs"
-    runs = read_batch(own_batch.folder).of_scenario("little_climate")
-    assert all(run.verdict.status == "failed" and said in run.verdict.sentence for run in runs)
-    assert list(states(own_batch.folder).values()).count("damaged") == 3
-    again = workflow.run(scenario_files, out=own_batch.folder)
-    assert [row["reason"] for row in again.table] == [row["reason"] for row in own_batch.table]
-    assert sciprec.verify(own_batch.folder).good

@@ -10,7 +10,6 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from sciprec.foundation.errors import InputError
-from sciprec.heston.options.catalogue import Call
 from sciprec.heston.parameters import Model
 from sciprec.heston.semianalytic import affine, analytic, black, contour
 from tests.heston.examples import LEWIS
@@ -109,15 +108,6 @@ def test_martingale_and_mass():
         np.testing.assert_allclose(exponent, 0, atol=1e-15)
 
 
-def test_smile_shape_and_agreement_with_single_strikes():
-    strikes = np.linspace(50, 200, 12).reshape(3, 4)
-    smile = analytic.call_prices(LEWIS, strikes, 0.7)
-    assert smile.shape == (3, 4)
-    single = [analytic.price(LEWIS, Call(strike=k, maturity=0.7)) for k in strikes.ravel()]
-    np.testing.assert_allclose(smile.ravel(), single, rtol=1e-12)
-    assert np.all(np.diff(smile.ravel()) < 0)
-
-
 def _exactly(price, forward, strike, maturity, discount, kind, near):
     """The implied volatility of numbers as they are, to 40 digits, from a start beside it."""
     with mpmath.workdps(50):
@@ -163,17 +153,6 @@ def test_implied_volatilities_are_right_to_some_units_in_the_last_place():
     assert again[0] == again[1] == pytest.approx(1.0488, rel=1e-4)
 
 
-def test_implied_volatility_of_the_model():
-    strikes = np.array([60.0, 100.0, 140.0])
-    calls = analytic.call_prices(LEWIS, strikes, 1.0)
-    forward, discount = LEWIS.forward(1.0), LEWIS.discount(1.0)
-    volatility = black.implied_volatility(calls, forward, strikes, 1.0, discount)
-    again = black.call_prices(forward, strikes, volatility, discount)
-    np.testing.assert_allclose(again, calls, rtol=1e-12)
-    assert volatility[0] > volatility[1] > volatility[2]  # rho < 0: the smile falls
-    assert black.implied_volatility(0.0, 1.0, 2.0, 1.0) == 0.0
-
-
 @pytest.mark.parametrize("call", [-0.1, 1.0, 0.4, math.nan])
 def test_no_implied_volatility(call):
     words = "price .* at strike 0.5 has no implied volatility; accepted: from 0.5 to below 1.0"
@@ -181,12 +160,6 @@ def test_no_implied_volatility(call):
         black.implied_volatility(call, 1.0, 0.5, 1.0)
     with pytest.raises(InputError, match="put price 0.5 at .*; accepted: from 0.0 to below 0.5"):
         black.implied_volatility(0.5, 1.0, 0.5, 1.0, kind="put")
-
-
-@pytest.mark.parametrize("strike", [0.0, -1.0, math.nan, math.inf])
-def test_bad_strikes(strike):
-    with pytest.raises(InputError, match="strike is .*; accepted: a price > 0"):
-        analytic.call_prices(LEWIS, [100.0, strike], 1.0)
 
 
 def test_bad_maturity_and_payoff():

@@ -86,18 +86,6 @@ def test_means_at_the_end_of_the_strip(rho, fixings, years):
     assert abs(affine.log_characteristic_function(model, -1j, years)) < 1e-13
 
 
-def test_long_stretches_of_explosive_means():
-    """rho sigma far above kappa: exp(-d t) is 1e-40, and E[S] still F."""
-    model = Model(spot=1, v0=0.3, kappa=0.1, theta=0.1, sigma=3.0, rho=0.99)
-    assert abs(affine.log_characteristic_function(model, -1j, 30.0)) < 1e-12
-
-
-def test_published_geometric_asians(path_references):
-    for name in ("fang_oosterlee_asian_geometric", "lewis_asian_geometric"):
-        model, payoff, price, _ = path_references[name]
-        assert analytic.price(model, payoff) == pytest.approx(price, rel=1e-12), name
-
-
 @MODELS
 def test_one_fixing_is_european(model):
     strikes = model.spot * np.array([0.6, 1.0, 1.5])
@@ -219,26 +207,6 @@ def test_greeks_are_derivatives(model, kind, share):
     assert tuple(got) == analytic.GREEKS == tuple(expected)
     for name, value in expected.items():
         assert got[name] == pytest.approx(value, rel=1e-8, abs=1e-9), name
-
-
-def test_greeks_satisfy_the_pricing_equation_of_a_calm_variance():
-    """Where the variance stands still: theta + (r - q) S delta + v S^2 gamma / 2 = r price."""
-    model = Model(spot=100, v0=0.09, kappa=1, theta=0.09, sigma=1e-6, rho=0, rate=0.03)
-    option = heston.Call(strike=110, maturity=0.5)
-    got = analytic.greeks(model, option)
-    left = got["theta"] + 3.0 * got["delta"] + 0.045 * 1e4 * got["gamma"]
-    assert left == pytest.approx(0.03 * analytic.price(model, option), rel=1e-9)
-
-
-def test_prices_by_payoff():
-    for name, payoff in {
-        "digital-put": heston.Digital(strike=90, maturity=1, kind="put"),
-        "forward-start": heston.ForwardStart(start=0.5, maturity=1),
-        "spot": heston.Spot(maturity=1),
-    }.items():
-        assert payoff.name == name and analytic.has_price(payoff)
-        assert analytic.price(LEWIS, payoff) > 0
-    assert analytic.price(LEWIS, heston.Spot(maturity=1)) == pytest.approx(100 * math.exp(-0.02))
 
 
 def test_no_formula():

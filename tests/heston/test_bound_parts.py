@@ -5,11 +5,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
-from scipy.stats import t as student
 
-from sciprec.heston.bounds import discretisation, levels, mixed, statistics
+from sciprec.heston.bounds import discretisation, statistics
 from sciprec.heston.bounds import interval as bound
-from sciprec.heston.bounds.regression import regress
 from sciprec.heston.parameters import Model
 from sciprec.heston.schemes import moments
 from sciprec.heston.simulation.block import Simulation
@@ -34,11 +32,6 @@ def test_group_moments_against_numpy():
     mixed_means = means[:, 1] @ [1, -1, 2]
     assert mean[1] == pytest.approx(mixed_means.mean())
     assert variance[1] == pytest.approx(mixed_means.var(ddof=1) / 40)
-
-
-def test_interval_of_one_mean_is_students():
-    half, parts = statistics.summed_interval([[4.0]], [31], 0.05)
-    assert half[0] == pytest.approx(2 * student.ppf(0.975, 31)) and parts[0] == half
 
 
 def test_interval_of_a_sum_covers():
@@ -127,22 +120,6 @@ def test_the_bound_covers_the_largest_error_that_the_steps_may_leave(
         assert lost.mean() > 0.025 - 4 * deviation  # one difference, well apart from the other
 
 
-def test_sizes_of_two_levels():
-    """N1/N0 = sqrt(V1 C0 / (V0 C1)), and the target is met."""
-    v, c = np.array([[4.0], [0.01]]), np.array([1.0, 3.0])
-    paths = mixed.level_paths(v, c, np.array([1e-3]))
-    assert paths[1] / paths[0] == pytest.approx(np.sqrt(0.01 * 1 / (4 * 3)))
-    assert np.sum(v[:, 0] / paths) == pytest.approx(1e-3)
-
-
-@pytest.mark.parametrize(
-    "backend, cost",
-    [("fp64", 1), ("fp32", 0.5), ("mlu370", 0.5), ("fp16", 0.25), ("bf16", 0.25), ("tf32", 0.25)],
-)
-def test_modelled_costs(backend, cost):
-    assert mixed.step_cost(backend) == cost
-
-
 @pytest.mark.parametrize(
     "rho, order, share",
     [(-0.5, 2, 1.0), (-0.5, 4, 1.0), (0.4, 2, 1.0), (0.8, 4, 0.64), (-0.9, 8, 1.0)],
@@ -167,12 +144,6 @@ def test_moment_explosion_against_the_riccati_equation(rho, order, share):
         assert found.t_events[0][0] == pytest.approx(expected, rel=1e-5)
 
 
-def test_moments_of_andersens_second_case():
-    """The spot's second moment is infinite from 13.2 years on; its mean given v has all."""
-    assert moments.moment_explosion(ANDERSEN_2, 2) == pytest.approx(13.2, abs=0.05)
-    assert moments.moment_explosion(ANDERSEN_2, 4, ANDERSEN_2.rho**2) == np.inf
-
-
 @pytest.mark.parametrize("scheme", ["quadratic_exponential", "quadratic_exponential_martingale"])
 def test_schemes_keep_the_mean_of_the_integral(scheme):
     simulation = Simulation(
@@ -182,19 +153,3 @@ def test_schemes_keep_the_mean_of_the_integral(scheme):
     values = simulation.integrated_variance()
     error = values.std() / np.sqrt(values.size)
     assert abs(values.mean() - moments.mean_integrated_variance(ANDERSEN_2, 3.0, 12)) < 4 * error
-
-
-def test_regression_finds_the_line():
-    rng = np.random.default_rng(5)
-    controls = rng.standard_normal((3, 1000))
-    values = np.stack([2 + 3 * controls[0] - controls[2], controls[1]])
-    found = regress(values, controls, [[0, 2], []])
-    assert np.allclose(found, [[3, 0, -1], [0, 0, 0]], atol=1e-12)
-    controls[0, 3] = np.inf
-    assert not regress(values, controls, [[0, 2], []]).any()
-
-
-def test_seeds_of_levels_differ():
-    names = ("base 8", "base 16", "rounding 8", "steps 8", "pilot")
-    seeds = {levels.derived_seed(seed, name) for seed in range(200) for name in names}
-    assert len(seeds) == 1000 and all(0 <= seed < 2**64 for seed in seeds)

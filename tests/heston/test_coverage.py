@@ -1,7 +1,6 @@
 """The stated bound covers the truth as often as it says in every arithmetic, and is tight."""
 
 import dataclasses
-import itertools
 import math
 from pathlib import Path
 
@@ -9,11 +8,11 @@ import pytest
 
 from sciprec import heston
 from sciprec.foundation.errors import InputError
-from sciprec.heston.bounds.bound_coverage import PricedPayoff, least_covered
+from sciprec.heston.bounds.bound_coverage import PricedPayoff
 from sciprec.heston.bounds.conditional import ConditionalSampler
 from sciprec.heston.bounds.discretisation import MEMORY
 from sciprec.heston.bounds.pilot import coarsest_steps
-from sciprec.heston.bounds.random_cases import THIRDS, random_case, set_names, true_price
+from sciprec.heston.bounds.random_cases import set_names
 from sciprec.heston.options.catalogue import AsianArithmetic, Call
 from tests.heston.examples import LEWIS
 
@@ -54,30 +53,6 @@ def test_a_wrong_truth_is_noticed():
     assert row.covered == 0 and not row.passed and row.share == 0
 
 
-def test_threads_change_no_row():
-    (case,) = heston.reference_cases(REFERENCES, ["lewis_K100"])
-    one, three = (
-        heston.coverage([case], backends=["bf16"], n_seeds=6, threads=n)[0] for n in (1, 3)
-    )
-    assert (one.covered, one.mean_bound, one.needed) == (
-        three.covered, three.mean_bound, three.needed,
-    )  # fmt: skip
-
-
-def test_required_number():
-    assert least_covered(400, 0.95) == 367  # 380 - 3 * 4.36
-    assert least_covered(2, 0.5) == 0
-
-
-def test_progress_sees_every_row():
-    seen = []
-    rows = heston.coverage(
-        [("call", LEWIS, Call(strike=100, maturity=1))],
-        backends=["fp32"], n_seeds=2, progress=seen.append,
-    )  # fmt: skip
-    assert seen == rows
-
-
 @pytest.mark.parametrize(
     "given, message",
     [
@@ -93,11 +68,6 @@ def test_bad_arguments(given, message):
     cases = given.pop("cases", [("call", LEWIS, Call(strike=100, maturity=1))])
     with pytest.raises(InputError, match=message):
         heston.coverage(cases, **given)
-
-
-def test_unknown_reference():
-    with pytest.raises(InputError, match="has no case lewis_K101; accepted: andersen_1_K100"):
-        heston.reference_cases(REFERENCES, ["lewis_K101"])
 
 
 @pytest.mark.slow
@@ -127,36 +97,3 @@ def test_bounds_of_random_models_cover():
     rows = heston.random_coverage(n_prices=6, seed=11, tolerance=0.05, threads=2)
     assert [row.case for row in rows] == list(set_names()) and not failures(rows)
     assert all(row.met == 6 for row in rows if row.tight)
-
-
-@pytest.mark.slow
-def test_random_models_are_drawn_again_and_span_their_range():
-    drawn, again = (
-        [random_case(name, 3, i, exact=1.0) for name in set_names() for i in range(3)]
-        for _ in range(2)
-    )
-    assert drawn == again and len({case.seed for case in drawn}) == 12
-    for k, (low, high) in enumerate(itertools.pairwise(THIRDS)):
-        for case in drawn[3 * k : 3 * k + 3]:
-            assert low <= case.model.kappa * case.payoff.maturity <= high
-
-
-@pytest.mark.slow
-def test_true_prices_of_arithmetic_asians(path_references):
-    """The nearly exact scheme's difference from the geometric Asian agrees with a stored price."""
-    model, payoff, price, error = path_references["fang_oosterlee_asian_arithmetic"]
-    truth, deviation = true_price(model, payoff, 0.002, seed=1)
-    assert abs(truth - price) <= 3 * deviation + 2 * error and 3 * deviation <= 0.002 * truth
-
-
-@pytest.mark.parametrize(
-    "given, message",
-    [
-        ({"n_prices": 1}, "n_prices is 1; accepted: an integer of at least 2"),
-        ({"backends": ()}, "no backend was given; accepted: at least one"),
-        ({"sets": ["all"]}, "unknown set 'all'; accepted: kappa T 0.006 to 0.378, "),
-    ],
-)
-def test_bad_arguments_of_random_coverage(given, message):
-    with pytest.raises(InputError, match=message):
-        heston.random_coverage(**given)

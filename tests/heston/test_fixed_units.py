@@ -1,15 +1,11 @@
 """Paths in fixed point: their units are the same whatever the blocks, and hold what paths do."""
 
-import numpy as np
 import pytest
 
 from sciprec import heston
-from sciprec.heston.schemes.catalogue import scheme_named
 from sciprec.heston.simulation import paths
 from sciprec.heston.simulation.block import Simulation
-from sciprec.heston.simulation.fixed_units import fixed_kernel
 from sciprec.heston.simulation.paths import Block
-from sciprec.precision import resolve_backend
 from tests.heston.examples import LEWIS
 
 GIVEN = {"n_paths": 2048, "n_steps": 16, "seed": 3}
@@ -50,12 +46,3 @@ def test_paths_further_out_than_the_pilots_have_room():
     (kernel,) = simulation.fixed_point
     assert kernel.report().calls > 0
     assert kernel.report().saturations == kernel.report().careful_calls == 0
-
-
-def test_kernels_of_one_grid_share_units_and_count_apart():
-    scheme, backend = scheme_named("full_truncation_euler"), resolve_backend("fixed16")
-    one, other = (fixed_kernel(scheme, backend, LEWIS, 1 / 32, n) for n in (9, 16))
-    assert one.units is other.units and one is not other
-    longer = fixed_kernel(scheme, backend, LEWIS, 1 / 32, 17)
-    assert np.any(longer.units.exponents != one.units.exponents)
-    assert one.report().calls == 0

@@ -8,19 +8,14 @@ from numba import njit
 from scipy import stats
 
 from sciprec import heston
-from sciprec.foundation.errors import InputError
 from sciprec.heston.schemes import gamma_expansion
 from sciprec.heston.schemes.registry import Units, state_arrays
 from sciprec.heston.semianalytic import analytic
 from sciprec.heston.semianalytic.affine import affine_step
 from sciprec.heston.simulation import paths
-from sciprec.heston.simulation.block import Simulation
 from sciprec.heston.simulation.monitoring import observed_payments
-from sciprec.heston.simulation.observing import DRAWN, observed_paths
-from sciprec.heston.simulation.paths import Block
 from sciprec.heston.variates import draws
 from sciprec.precision.streams import word_at
-from sciprec.tools.monitor.plan import checked_plan
 from tests.heston.examples import ANDERSEN_1, CALM
 
 N = 20_000
@@ -151,25 +146,3 @@ def test_geometric_asian_from_date_to_date():
     )[0]
     error = values.std() / 2**7
     assert abs(values.mean() - analytic.price(ANDERSEN_1, asian)) < 4 * error
-
-
-def test_binary64_only():
-    words = "scheme 'gamma_expansion' was given backend 'fp32'; accepted: 'fp64': it is a truth"
-    with pytest.raises(InputError, match=words):
-        observed_payments(
-            CALM, heston.Call(strike=1, maturity=1), paths.Block(0, 4),
-            scheme="gamma_expansion", backend="fp32", n_steps=1,
-        )  # fmt: skip
-
-
-def test_a_monitor_watches_paths_and_says_that_updates_are_not_looked_at():
-    plan = checked_plan("log_spot", every=2)
-    how = {"backend": "fp64", "scheme": "gamma_expansion", "n_paths": 20, "n_steps": 4, "seed": 1}
-    seen = observed_paths(CALM, 1.0, plan, **how)
-    assert seen.not_looked_at == DRAWN and not seen.sums
-    assert seen.history.steps.tolist() == [2, 4]
-    run = Simulation(
-        CALM, Block(0, 20), step_years=0.25, backend="fp64", scheme="gamma_expansion", seed=1
-    )
-    run.advance(4)
-    assert seen.history.column("minimum")[-1] == run._arrays[0].min()

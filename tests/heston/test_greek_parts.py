@@ -8,7 +8,6 @@ import pytest
 from scipy.integrate import quad
 
 from sciprec import heston
-from sciprec.foundation.errors import InputError
 from sciprec.heston.options.level_payments import mean_payments
 from sciprec.heston.semianalytic.analytic_greeks import known_greeks
 from sciprec.heston.sensitivities.bumps import (
@@ -18,7 +17,7 @@ from sciprec.heston.sensitivities.bumps import (
     forward_difference,
 )
 from sciprec.heston.sensitivities.greek_estimates import ROWS
-from sciprec.heston.sensitivities.greek_sampler import GreekSampler, is_smooth
+from sciprec.heston.sensitivities.greek_sampler import GreekSampler
 from sciprec.heston.simulation.monitoring import MonitoredPayoffs, observed_payments, watch
 from sciprec.heston.simulation.paths import Block
 from tests.heston import examples
@@ -65,11 +64,6 @@ def test_a_piece_is_the_payment_at_every_level(name):
         np.testing.assert_allclose(doubled, 2 * payoff.payment(rows_of(payoff, rest)), rtol=1e-12)
 
 
-def test_continuous_barriers_have_no_piece_and_straight_correlation_no_level():
-    assert not made("barrier-up-in", fixings=None).integrates_level
-    assert is_smooth(LEWIS, made("call")) and not is_smooth(replace(LEWIS, rho=-1), made("call"))
-
-
 @pytest.mark.parametrize("piece", PIECES)
 def test_mean_payments_against_quadrature(piece):
     spread, step = 0.03, 2e-3
@@ -95,14 +89,6 @@ def test_mean_payments_against_quadrature(piece):
     np.testing.assert_allclose(got, [at[2], first, second], rtol=1e-6, atol=1e-8)
 
 
-def test_mean_payments_of_no_variance_and_of_lost_paths():
-    mean, spread = np.array([4.0, 5.0, np.nan, 5.0]), np.array([0.0, 0.0, 0.1, np.inf])
-    got = mean_payments((1.0, -100.0, math.log(100), np.inf), mean, spread)
-    assert got[:, 0].tolist() == [0.0, 0.0, 0.0]
-    np.testing.assert_allclose(got[:, 1], [math.exp(5) - 100, math.exp(5), math.exp(5)])
-    assert np.isnan(got[:, 2]).all() and not np.isfinite(got[0, 3])
-
-
 @pytest.mark.parametrize("kind", ["call", "put"])
 @pytest.mark.parametrize("fixings", [1, 5])
 def test_known_greeks_of_geometric_asians(kind, fixings):
@@ -113,12 +99,6 @@ def test_known_greeks_of_geometric_asians(kind, fixings):
     if fixings == 1:
         european = known_greeks(LEWIS, heston.payoff_named(kind)(strike=95, maturity=1))
         assert known == pytest.approx(european, rel=1e-10)
-
-
-def test_known_greeks_of_the_spot():
-    spot = heston.Spot(maturity=1.5)
-    known, truth = known_greeks(LEWIS, spot), analytic_derivatives(LEWIS, spot)
-    assert known == pytest.approx({name: truth[name] for name in known}, abs=1e-7)
 
 
 def test_watching_is_observing():
@@ -192,8 +172,3 @@ def test_rows_and_controls():
     used = sorted({row for rows in sampler.controls for row in rows})
     mean, deviation = controls[used].mean(axis=1), controls[used].std(axis=1)
     assert np.all(np.abs(mean) < (4 / 2**6 + 0.02) * deviation)
-
-
-def test_unknown_greeks():
-    with pytest.raises(InputError, match="payoff 'digital-call' has no semi-analytic greeks"):
-        known_greeks(LEWIS, made("digital-call"))

@@ -13,7 +13,7 @@ from sciprec.heston.simulation.monitoring import observed_payments
 from sciprec.heston.simulation.paths import blocks
 from tests.heston.examples import made
 from tests.heston.test_greek_parts import LEWIS
-from tests.oracles.heston_derivatives import analytic_derivatives, differences
+from tests.oracles.heston_derivatives import analytic_derivatives
 
 FANG_OOSTERLEE = heston.Model(
     spot=100, v0=0.0175, kappa=1.5768, theta=0.0398, sigma=0.5751, rho=-0.5711
@@ -59,34 +59,6 @@ def test_known_greeks_are_covered():
     assert result["delta"].value[-3:] == pytest.approx(proportional)
 
 
-@pytest.mark.slow
-def test_every_payoff_has_greeks():
-    """Calls and puts, ins and outs: relations between the greeks, each up to its bound."""
-    names = sorted(heston.payoffs())
-    payoffs = [made(name) for name in names]
-    payoffs += [made(f"barrier-down-{knock}", fixings=None) for knock in ("in", "out")]
-    result = heston.greeks(LEWIS, payoffs, tolerance=0.5, seed=2, max_paths=2**19)
-    assert np.all(np.isfinite(result.value)) and np.all(np.isfinite(result.bound))
-    row = {name: (result.value[k], result.bound[k]) for k, name in enumerate(names)}
-    for direction in ("down", "up"):
-        for suffix in ("", "-put"):
-            legs = [row[f"barrier-{direction}-{knock}{suffix}"] for knock in ("in", "out")]
-            both, bounds = (sum(part) for part in zip(*legs, strict=True))
-            assert_covered(both, bounds, truth_of(LEWIS, made("put" if suffix else "call")))
-    both = result.value[-2] + result.value[-1]
-    assert_covered(both, result.bound[-2] + result.bound[-1], truth_of(LEWIS, made("call")))
-    asian = row["asian-arithmetic"][0] - row["asian-arithmetic-put"][0]
-    parity = differences(_mean_less_strike, LEWIS.spot, LEWIS.v0, LEWIS.rate, LEWIS)
-    bounds = row["asian-arithmetic"][1] + row["asian-arithmetic-put"][1]
-    assert_covered(asian, bounds, np.array([parity[name] for name in NAMES]))
-
-
-def _mean_less_strike(spot, v0, rate):
-    """Return the price of the mean spot at four fixings less the strike 95."""
-    model = replace(LEWIS, spot=spot, v0=v0, rate=rate)
-    return model.discount(1.0) * (np.mean([model.forward(k / 4) for k in (1, 2, 3, 4)]) - 95)
-
-
 def test_the_same_bits_on_any_number_of_threads():
     call = made("call")
     one, two = (heston.greeks(LEWIS, call, tolerance=0.03, seed=4, threads=n) for n in (1, 2))
@@ -124,27 +96,6 @@ def test_wide_bumps_are_halved_and_bounded():
     truth = truth_of(model, short)
     assert_covered(loose.value, loose.bound, truth, 1e-5)
     assert_covered(tight.value, tight.bound, truth, 1e-5)
-
-
-def test_a_budget_that_is_too_small():
-    result = heston.greeks(LEWIS, made("barrier-down-in"), tolerance=1e-4, max_paths=2**16, seed=1)
-    assert not result.met
-    assert "misses the tolerance" in result.sentences[-1]
-    assert "of barrier-down-in" in result.sentences[-1]
-    assert "allow more paths or a larger tolerance" in result.sentences[-1]
-
-
-def test_dataset():
-    payoffs = [made("call"), made("put", strike=110.0)]
-    result = heston.greeks(LEWIS, payoffs, tolerance=0.1)
-    dataset = result.to_dataset()
-    assert dataset.value.dims == ("payoff", "maturity", "strike", "backend", "greek")
-    assert list(dataset.greek.values) == list(NAMES)
-    at = {"payoff": "put", "strike": 110.0, "maturity": 1.0, "backend": "fp32"}
-    assert dataset.bound.sel(**at, greek="gamma") == result["gamma"].bound[1]
-    assert np.isnan(dataset.value.sel(payoff="call", strike=110.0)).all()
-    alone = heston.greeks(LEWIS, payoffs[0], tolerance=0.1)
-    assert alone.value.shape == (len(NAMES),) and alone.to_dataset().sizes["greek"] == len(NAMES)
 
 
 @pytest.mark.parametrize(

@@ -82,14 +82,6 @@ def test_a_variance_that_stands_still_is_named_though_its_increments_have_either
     assert not observed(STILL, carried=False, alerts={"lost": False}).sums
 
 
-def test_paths_are_watched_step_by_step():
-    done = observed(MODEL)
-    assert done.history.steps.tolist() == [100, 200, 300]
-    assert (done.history.column("count") == FOLLOWED).all()
-    growing = done.history.column("mean")[:, 2]
-    assert (np.diff(growing) > 0.0).all()
-
-
 SCENARIO = """
 name = "calm"
 title = "A calm variance"

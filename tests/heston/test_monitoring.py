@@ -5,9 +5,8 @@ import pytest
 
 from sciprec import heston
 from sciprec.foundation.errors import InputError
-from sciprec.heston.parameters import Model
-from sciprec.heston.simulation import monitoring, paths
-from sciprec.heston.simulation.monitoring import observed_payments, steps_for
+from sciprec.heston.simulation import paths
+from sciprec.heston.simulation.monitoring import observed_payments
 from tests.heston.examples import LEWIS, made
 
 BLOCK = paths.Block(0, 256)
@@ -56,17 +55,6 @@ def test_continuous_barrier(path_references, name):
     assert abs(got[0] - price) < 4 * own_error[0] + error
 
 
-@pytest.mark.slow
-def test_every_payoff_against_the_exact_scheme():
-    """QE-M at 32 steps to the fixing against the exact one at one step, on a violent model."""
-    model = Model(spot=100, v0=0.04, kappa=0.5, theta=0.04, sigma=1, rho=-0.9)
-    payoffs = [made(name) for name in heston.payoffs()]
-    exact, exact_error = means(model, payoffs, 2**17, 4, scheme="gamma_expansion", seed=8)
-    usual, usual_error = means(model, payoffs, 2**17, 128, seed=9)
-    assert np.all(np.abs(usual - exact) < 4 * np.hypot(usual_error, exact_error) + 2e-3 * exact)
-    assert np.count_nonzero(exact > 10 * exact_error) >= len(payoffs) - 1  # one is very rare
-
-
 def test_terminal_spots_are_those_of_the_plain_estimate():
     """Stops on the way change no bit of the log spot."""
     payoffs = [heston.Spot(maturity=1), heston.LookbackFixed(strike=1, maturity=1, fixings=3)]
@@ -86,25 +74,6 @@ def test_payments_do_not_depend_on_company_or_block():
     assert np.array_equal(late, together[:, 100:150])
 
 
-def test_two_maturities_on_one_grid():
-    """The short one sees the path of the long one: on the same grid, the same payments."""
-    half, whole = (heston.AsianArithmetic(strike=90, maturity=t, fixings=2) for t in (0.5, 1.0))
-    both = observed_payments(LEWIS, [half, whole], BLOCK, n_steps=8)
-    assert np.array_equal(both[0], observed_payments(LEWIS, half, BLOCK, n_steps=4)[0])
-    assert np.array_equal(both[1], observed_payments(LEWIS, whole, BLOCK, n_steps=8)[0])
-
-
-def test_equal_observations_are_made_once(monkeypatch):
-    made = []
-    original = monitoring.Simulation.log_ratio
-    monkeypatch.setattr(
-        monitoring.Simulation, "log_ratio", lambda self: made.append(1) or original(self)
-    )
-    strikes = [heston.Call(strike=k, maturity=1.0) for k in (80, 90, 100)]
-    observed_payments(LEWIS, strikes, BLOCK, n_steps=8)
-    assert len(made) == 1
-
-
 def test_in_and_out_make_the_european():
     given = {"strike": 100.0, "barrier": 85.0, "maturity": 1.0}
     for fixings in (None, 4):
@@ -122,17 +91,6 @@ def test_paths_out_of_range_stay_nonfinite():
     payoffs = [ASIAN, heston.payoff_named("barrier-down-out")(strike=1, barrier=1, maturity=1)]
     got = observed_payments(LEWIS, payoffs, BLOCK, n_steps=5, backend="float:p=8,emin=-6,emax=0")
     assert (~np.isfinite(got)).any(axis=1).all()
-
-
-def test_steps_for():
-    third = heston.Call(strike=1, maturity=1 / 3)
-    assert steps_for([ASIAN], 1) == 5 and steps_for([ASIAN], 11) == 15
-    assert steps_for([ASIAN, third], 16) == 30
-    assert steps_for(third, 7) == 7
-    assert steps_for([heston.Call(strike=1, maturity=0.1), third], 1) == 10
-    odd = [heston.Call(strike=1, maturity=2**0.5), third]
-    with pytest.raises(InputError, match="have no common step; accepted: dates whose ratios"):
-        steps_for(odd, 1)
 
 
 @pytest.mark.parametrize(

@@ -1,45 +1,20 @@
 """The payoff and the path scheme of docs/how_to/add_payoff.md, from outside the package."""
 
-import json
 from dataclasses import dataclass
 
 import numpy as np
 import pytest
-import xarray as xr
 
 from sciprec import heston
-from sciprec.cli import commands as cli
-from sciprec.cli.exit_codes import GOOD, USAGE
 from sciprec.foundation.errors import InputError
 from sciprec.heston.bounds.rare import Rare
 from sciprec.heston.semianalytic import analytic
 from sciprec.heston.simulation import paths
-from sciprec.workbench.batch.execute import execute
-from sciprec.workbench.batch.plan import plan
-from sciprec.workbench.kinds import parse_scenario
 from tests.extending import loading
 
 MODEL = heston.Model(
     spot=100, v0=0.04, kappa=1.5, theta=0.04, sigma=0.5, rho=-0.7, rate=0.02, dividend_yield=0.01
 )
-SCENARIO = {
-    "name": "gap",
-    "title": "A gap call",
-    "source": "made up",
-    "kind": "heston",
-    "backends": ["fp32"],
-    "heston": {
-        "model": {name: getattr(MODEL, name) for name in MODEL.__dataclass_fields__},
-        "payoffs": {
-            "kind": "gap-call", "strikes": [95.0], "maturities_years": [0.5],
-            "parameters": {"trigger": 105},
-        },
-        "simulation": {"tolerance": "5%", "seed": 1},
-    },
-    "tolerance": [
-        {"variable": "price", "metric": "relative_l2", "at_most": 0.1, "reason": "made up"}
-    ],
-}  # fmt: skip
 
 
 def gap_price(model, strike, trigger, maturity):
@@ -83,35 +58,6 @@ def test_its_own_parameter_has_a_range_and_has_to_be_given(gap_call):
         gap_call(strike=95, maturity=1, trigger=0.5)
     with pytest.raises(InputError, match="was given strike, maturity; accepted: .*, trigger"):
         heston.payoff_named("gap-call")(strike=95, maturity=1)
-
-
-def test_a_scenario_prices_it_with_its_own_parameter(gap_call, tmp_path):
-    outcomes = execute(plan([parse_scenario(SCENARIO)]), tmp_path, threads=1)
-    assert [outcome.failure for outcome in outcomes] == ["", ""]
-    with xr.open_dataset(tmp_path / outcomes[0].file) as data:
-        error = abs(data["price"].item() - gap_price(MODEL, 95, 105, 0.5))
-        assert error <= data["bound"].item() <= 0.05 * data["price"].item()
-
-
-def test_the_command_line_prices_it_with_its_own_parameter(gap_call, capsys):
-    model = [f"--{name.replace('_', '-')}={value}" for name, value in vars(MODEL).items()]
-    option = ["--payoff", "gap-call", "--strike", "95", "--maturity", "0.5", "--tolerance", "5%"]
-    cases = {
-        (): "payoff 'gap-call' needs --parameter trigger=; it takes --strike, --maturity",
-        ("--parameter", "trigger"): "--parameter is given 'trigger'; it takes a name and a number",
-        ("--parameter", "strike=90"): "'strike=90'; write it as the option --strike",
-        ("--parameter", "triger=1"): "does not take --parameter triger=; it takes --strike",
-    }
-    for given, words in cases.items():
-        with pytest.raises(SystemExit, match=str(USAGE)):
-            cli.main(["price", *model, *option, *given])
-        assert words in capsys.readouterr().err
-    given = ["--parameter", "trigger=105", "--backend", "fp64", "--json"]
-    with pytest.raises(SystemExit, match=str(GOOD)):
-        cli.main(["price", *model, *option, *given])
-    (row,) = json.loads(capsys.readouterr().out)["prices"]
-    error = abs(row["price"] - gap_price(MODEL, 95, 105, 0.5))
-    assert row["trigger"] == 105 and error <= row["bound"]
 
 
 def test_what_is_no_payoff_is_refused():

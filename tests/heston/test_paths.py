@@ -113,15 +113,6 @@ def test_seeds_differ_and_repeat():
     assert one == again != other
 
 
-def test_random_bits_repeat():
-    option = Call(strike=100, maturity=1)
-    given = {"backend": "mlu370-noise", "n_paths": 1024, "block_paths": 512, "n_steps": 2}
-    first, again, other = (
-        paths.estimate(LEWIS, option, seed=s, **given).price[0] for s in (1, 1, 2)
-    )
-    assert first == again != other
-
-
 def test_paths_out_of_range_are_counted():
     """In a format that ends at 2, log spots of several units overflow."""
     estimate = paths.estimate(
@@ -133,19 +124,6 @@ def test_paths_out_of_range_are_counted():
     )
     assert estimate.nonfinite_paths > 0
     assert not np.isfinite(estimate.price[0])
-
-
-def test_group_sums_by_hand():
-    values = np.arange(7.0).reshape(1, 7)
-    sums, squares = np.zeros((3, 1)), np.zeros((3, 1))
-    paths.group_sums(values, 3, sums, squares)
-    assert sums.ravel().tolist() == [3.0, 12.0, 6.0]
-    assert squares.ravel().tolist() == [5.0, 50.0, 36.0]
-
-
-def test_blocks():
-    assert paths.blocks(1000, 300) == (paths.Block(0, 512), paths.Block(512, 488))
-    assert sum(b.n_paths for b in paths.blocks(10**5)) == 10**5
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ import re
 import numpy as np
 import pytest
 
-from sciprec import heston
 from sciprec.foundation.errors import InputError
 from sciprec.foundation.limits import PAYOFF
 from sciprec.heston.options.catalogue import payoff_named, payoffs
@@ -152,20 +151,6 @@ def test_a_barrier_already_hit():
     made("barrier-down-in", barrier=99).check(model)
 
 
-def test_words():
-    with pytest.raises(InputError, match="unknown kind 'cal'; known: call, put; did you mean"):
-        heston.Digital(strike=1, maturity=1, kind="cal")
-    with pytest.raises(InputError, match="unknown direction 'left'; known: down, up"):
-        heston.Barrier(strike=1, barrier=1, maturity=1, direction="left", knock="in")
-
-
-def test_unknown_payoff():
-    with pytest.raises(InputError, match="unknown payoff 'cal'; known: asian.*; did you mean 'cal"):
-        payoff_named("cal")
-    with pytest.raises(InputError, match="unknown payoff 7; known: asian-arithmetic, "):
-        payoff_named(7)
-
-
 @pytest.mark.parametrize(
     ("name", "meant"),
     [
@@ -184,26 +169,8 @@ def test_words_of_a_payoff_may_be_in_any_order(name, meant):
         payoff_named(name)
 
 
-def test_of_many_payoffs_the_one_that_is_refused_is_named():
-    model = Model(spot=100, v0=0.04, kappa=4, theta=0.25, sigma=1, rho=-0.5)
-    rows = [made("barrier-down-out", barrier=80 + 0.1 * k) for k in range(300)]
-    words = (
-        "payoff 201 of 300 (barrier-down-out, barrier 100, direction down, kind call, knock out, "
-        "maturity 1, strike 100): barrier is 100.0 with spot 100.0, already hit; accepted: a "
-        "barrier below the spot for down-and-out; 99 more are refused, too"
-    )
-    with pytest.raises(InputError, match=re.escape(words)):
-        heston.price(model, rows)
-
-
-
 @pytest.mark.parametrize("given", [{"strike": 1}, {"strike": 1, "maturity": 1, "barrier": 2}, {}])
 def test_wrong_parameters(given):
     words = ", ".join(given) or "nothing"
     with pytest.raises(InputError, match=f"payoff 'call' was given {words}; accepted: strike, mat"):
         payoff_named("call")(**given)
-
-
-def test_missing_parameters_name_the_optional_ones():
-    with pytest.raises(InputError, match=r"strike, barrier, maturity, fixings \(optional"):
-        payoff_named("barrier-up-in")(strike=1.0)

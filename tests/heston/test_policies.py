@@ -98,18 +98,6 @@ def same(one: Simulation, other: Simulation) -> bool:
     return all(np.array_equal(a, b) for a, b in pairs)
 
 
-@pytest.mark.slow
-def test_uniform_policies_are_plain_arithmetics(seed=0):
-    """O0 is the wide one and O3 the narrow one, O1 and O2 either where both are one format."""
-    rng, scheme = np.random.default_rng(seed), SCHEMES[seed]
-    narrow, wide, carried = rng.choice(NARROW), rng.choice(WIDE), bool(rng.integers(2))
-    of = [(f"policy:O0,narrow={narrow},wide={wide}", wide),
-          (f"policy:O3,narrow={narrow},wide={wide}", narrow),
-          (f"policy:{rng.choice(['O1', 'O2'])},narrow={narrow},wide={narrow}", narrow)]  # fmt: skip
-    for policy, plain in of:
-        assert same(*(advanced(b, scheme, carried=carried) for b in (policy, str(plain)))), policy
-
-
 @pytest.mark.parametrize(
     ("narrow", "wide", "carried"),
     [("bf16", "fp32", True), ("fp32", "fp64", True), ("bf16", "fp64", False)],
@@ -172,8 +160,3 @@ def test_refusals(given, said):
     with pytest.raises(InputError, match=re.escape(said)) as raised:
         heston.price(LEWIS, heston.Call(strike=100, maturity=1), **given)
     assert "\n" not in str(raised.value)
-
-
-def test_kernels_of_ones_own_have_no_stages():
-    with pytest.raises(InputError, match="is by the stages of sciprec's own models"):
-        lift(quantize, "policy:O2,narrow=fp16,wide=fp32")

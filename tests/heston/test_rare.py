@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sciprec import heston
-from sciprec.heston.bounds.rare import PAYMENTS, Rare
+from sciprec.heston.bounds.rare import Rare
 from sciprec.heston.options.catalogue import (
     AsianArithmetic,
     AsianGeometric,
@@ -76,23 +76,3 @@ def test_deep_calls_are_held(strike, maturity):
         result = heston.price(MODEL, option, tolerance=0.01, seed=seed)
         assert result.met and abs(result.price - truth) <= result.bound
         assert result.statistical >= 3 * MODEL.discount(maturity) * strike / 2**15
-
-
-@pytest.mark.slow
-def test_an_option_that_seldom_pays_is_given_enough_paths():
-    option = Call(strike=130, maturity=0.25)
-    truth = analytic.price(MODEL, option)
-    results = [heston.price(MODEL, option, tolerance=0.05, seed=seed) for seed in range(4)]
-    for result in results:
-        assert abs(result.price - truth) <= result.bound
-        if result.met:
-            known = PAYMENTS * Rare(MODEL, (option,), 0.05).scale[0] / result.price
-            assert (
-                min(row.n_paths for row in result.levels if row.level != "rounding") > 0.9 * known
-            )
-
-
-def test_ordinary_bounds_know_their_payments():
-    """At the money 4096 paths have seen enough of them: the part is the normal interval's alone."""
-    call = Call(strike=100, maturity=1)
-    assert Rare(MODEL, (call,), 0.05).known(np.array([8.0]))[0] < 100

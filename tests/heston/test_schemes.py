@@ -1,7 +1,6 @@
 """Path schemes against the textbook formulas that they rewrite."""
 
 import dataclasses
-import itertools
 
 import mpmath
 import numpy as np
@@ -12,8 +11,6 @@ from sciprec.heston.parameters import Model
 from sciprec.heston.schemes.catalogue import scheme_named
 from sciprec.heston.schemes.martingale_correction import (
     log1p_quotient,
-    qe_cumulant,
-    qe_jump_cumulant,
 )
 from sciprec.heston.schemes.quadratic_exponential import (
     SWITCH,
@@ -163,20 +160,6 @@ def test_steps_of_another_length_take_the_kernel_that_they_need(monkeypatch):
     assert paths() == narrow
 
 
-def test_a_kernel_that_takes_over_draws_random_bits_of_its_own():
-    """Its calls are counted from one again; the same kernel goes on with its own."""
-    steep = Model(spot=100, v0=0.04, kappa=3, theta=0.3, sigma=1, rho=-0.9)
-    seeds, kernels = [], []
-    for run in (simulation(steep, step_years=1.5, backend="mlu370-noise", seed=s) for s in (3, 4)):
-        for years in (1.5, 1.4, 0.1, 0.2, 1.5):
-            run.step += 3
-            run.begin_stretch(years)
-            kernels.append(run._run)
-            seeds.append(run._run.seed)
-    assert [a is b for a, b in itertools.pairwise(kernels[:5])] == [True, False, True, False]
-    assert len(set(seeds)) == 6 == len({id(kernel) for kernel in kernels})
-
-
 @pytest.mark.parametrize("x", [1e-12, -1e-9, 1e-3, -0.1, 0.2499, -0.2499, 0.2501, -0.26, 0.9, -7.0])
 def test_log1p_quotient(x):
     with mpmath.workdps(60):
@@ -184,26 +167,6 @@ def test_log1p_quotient(x):
     assert log1p_quotient(x, 1 / (2 - x), True) == pytest.approx(exact, rel=2e-12)
     if abs(x) < 0.25:
         assert log1p_quotient(x, 1 / (2 - x), False) == pytest.approx(exact, rel=2e-12)
-
-
-@pytest.mark.parametrize("above", [False, True])
-def test_cumulant_starts_as_half_the_variance(above):
-    """log E[exp(A noise)] = A^2 s^2 / 2 + O(A^3) keeps its digits where logarithms cancel."""
-    mean, tilt = 0.7, 1e-7
-    scale = 2.0 if above else 0.1
-    second_moment = mean * (2 * scale - mean) if above else 4 * scale * mean - 2 * scale**2
-    cumulant = qe_jump_cumulant if above else qe_cumulant
-    got = cumulant(mean, scale, tilt, tilt, 1.0, False)
-    assert got == pytest.approx(0.5 * tilt**2 * second_moment, rel=1e-5)
-
-
-def test_units_are_of_order_one():
-    units = Units.of(ANDERSEN_1, 1 / 32)
-    assert units.variance_unit == 0.04
-    assert units.log_spot_unit == 2.0**-5
-    assert (
-        Units.of(Model(spot=1, v0=0.5, kappa=1, theta=0.1, sigma=1, rho=0), 1).variance_unit == 0.5
-    )
 
 
 def test_a_stop_on_the_way_changes_no_bit_of_the_exact_scheme():
@@ -223,10 +186,3 @@ def test_steps_too_long_for_the_martingale_correction():
     ):
         qem_constants(model, 3.0, Units.of(model, 3.0))
     assert np.isfinite(qem_constants(model, 1.0, Units.of(model, 1.0))).all()
-
-
-def test_unknown_scheme():
-    with pytest.raises(InputError, match="unknown scheme 'euler'; known: full_truncation_euler, g"):
-        scheme_named("euler")
-    with pytest.raises(InputError, match="did you mean 'quadratic_exponential'"):
-        scheme_named("quadratic_exponentials")

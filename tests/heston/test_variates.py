@@ -7,8 +7,6 @@ import pytest
 from numba import njit
 from scipy.special import ndtr, ndtri
 
-from data.heston import inversion_fit
-from sciprec.foundation.errors import InputError
 from sciprec.heston.schemes.catalogue import schemes
 from sciprec.heston.simulation.block import CHUNK_PATHS, CHUNK_STEPS, Simulation
 from sciprec.heston.simulation.paths import Block
@@ -72,10 +70,6 @@ def test_variates_of_many_words_are_accurate(dtype, normal, exponential):
     assert np.max(np.abs(draws[:, 2] - expected) / scale) <= exponential * unit
 
 
-def test_coefficients_are_those_of_the_fit():
-    assert inversion_fit.text() == inversion_fit.TABLES.read_text(encoding="utf-8")
-
-
 @pytest.mark.parametrize("per_step", [2, 3])
 def test_variates_of_long_steps_are_sums_of_those_of_short_ones(per_step):
     short = filled(PhiloxVariates(5, 0), 4 * per_step, 3 * per_step, 500)
@@ -132,21 +126,3 @@ def test_columns_chunks_and_stops_change_no_bit(scheme, backend):
     for look in ("log_ratio", "variance", "integrated_variance", "conditional_variance"):
         assert np.array_equal(getattr(whole, look)(), getattr(stopped, look)())
         assert np.array_equal(getattr(whole, look)()[-40:], getattr(late, look)())
-
-
-@pytest.mark.parametrize("bad", [0, -1, 2.0, True, "2"])
-def test_draws_per_step_domain(bad):
-    with pytest.raises(InputError, match=r"draws_per_step is .*; accepted: an integer of at leas"):
-        simulated(2, draws_per_step=bad)
-
-
-@pytest.mark.parametrize(
-    "given, words",
-    [
-        ({"draws_per_step": 2}, "draws_per_step 2"),
-        ({"conditional": True}, "conditional or mirrored paths"),
-    ],
-)
-def test_the_exact_scheme_draws_its_own(given, words):
-    with pytest.raises(InputError, match=f"'gamma_expansion' was given {words}; accepted: the oth"):
-        simulated(2, scheme="gamma_expansion", **given)

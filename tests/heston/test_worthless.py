@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from sciprec import heston
-from sciprec.heston.bounds.pricing import within_bound
 from sciprec.heston.bounds.rare import Rare
 from sciprec.heston.options.catalogue import (
     AsianArithmetic,
@@ -110,14 +109,6 @@ def test_sizes_of_unseen_greeks(years):
     assert np.all(shares <= 2) and np.all(shares.max(axis=0) > 0.15)
 
 
-def test_a_worthless_option_beside_others():
-    both = [Call(strike=100, maturity=WEEK), AsianArithmetic(strike=120, maturity=WEEK, fixings=5)]
-    result = heston.greeks(LEWIS, both, tolerance=0.05)
-    assert np.all(result.bound[0] <= result.tolerance[0]) and result.n_paths < 4 * FEW
-    alone = heston.price(LEWIS, both[::-1], tolerance=0.01)
-    assert list(alone.bound <= alone.tolerance) == [False, True] and alone.n_paths < FEW
-
-
 @dataclass(frozen=True, kw_only=True)
 class FarGap(heston.European):
     """Pays above a trigger: nobody knows its price."""
@@ -187,17 +178,3 @@ def test_drawn_options_far_from_the_money(draw):
     assert abs(result.price - exact) <= result.bound
     if exact < 1e-11 * model.spot:
         assert result.n_paths < FEW
-
-
-@pytest.mark.parametrize("choice", ["auto", "none"])
-def test_an_amount_is_met(choice):
-    for payoff in (WORTHLESS[0], WORTHLESS[9]):
-        result = heston.price(
-            LEWIS, payoff, tolerance=1e-3, relative=False, variance_reduction=choice
-        )
-        assert result.met and result.bound < 1e-6
-
-
-def test_zero_has_no_sign():
-    assert within_bound(-5.1e-17, 1e-7) == ("0.00000000", "0.00000010")
-    assert within_bound(-3e-7, 1e-7) == ("-0.00000030", "0.00000010")

@@ -14,7 +14,6 @@ from sciprec.foundation.errors import InputError
 from sciprec.precision import FORMATS
 from tests.oracles import machine as oracle
 from tests.precision.comparison import assert_bits
-from tests.precision.processes import started
 
 U = 2.0**-20  # spacing of mlu370 numbers below 2
 LARGEST = FORMATS["mlu370"].max_finite
@@ -70,14 +69,6 @@ def test_vacc_at_both_ends(saturate):
     assert machine.vacc_leaves(*registers).tolist() == [left for _, left in expected]
 
 
-@given(st.integers(-(2**63), 2**63 - 1), st.integers(-(2**31), 2**31 - 1), st.booleans())
-@settings(max_examples=100, deadline=None)
-def test_vacc_extends_the_sign(rd, rn, saturate):
-    value, left = oracle.vacc(rd, rn, 1, saturate)
-    assert int(machine.vacc_i64(rd, rn, saturate=saturate)) == value
-    assert bool(machine.vacc_leaves(rd, rn)) == left
-
-
 @pytest.mark.parametrize("saturate", [False, True])
 def test_accumulation_counts_every_sum_that_left(saturate):
     rng = np.random.default_rng(64)
@@ -127,25 +118,3 @@ def test_what_a_register_cannot_hold_is_refused(call, words):
     with pytest.raises(InputError) as caught:
         call()
     assert words in str(caught.value)
-
-
-AFTER_A_KERNEL = """
-import numpy as np, sciprec
-from sciprec import machine
-from tests.machine.test_instructions import doubled
-ones = np.ones(3, np.float32)
-sciprec.lift(doubled, "mlu370")(ones, np.zeros(3))
-print(machine.vcomp_f32(ones, ones, 0.5), machine.vcomp_f32(1.0, 1.0, 0.5))
-"""
-
-
-def doubled(x, out):
-    for i in range(x.size):
-        out[i] = 2.0 * x[i]
-
-
-@pytest.mark.slow
-def test_instructions_are_found_on_disk_after_a_kernel_that_was(tmp_path):
-    """Numba's tables are not there yet when the first thing that is called comes from the disk."""
-    for _ in range(2):
-        assert started(AFTER_A_KERNEL, SCIPREC_CACHE_DIR=tmp_path) == "[1.5 1.5 1.5] 1.5\n"

@@ -35,10 +35,6 @@ def test_every_mode_is_a_backend(mode):
     assert found.names_environment
 
 
-def test_the_machines_fp32_is_its_own_float():
-    assert in_force({modes.PRECISION: "fp32"}).backends == ("mlu370",)
-
-
 def test_compensation_from_the_environment():
     environ = {modes.ENABLE: "1", modes.ALPHA: "0.9", modes.BETA: "0.1", modes.RESET: "100"}
     found = in_force(environ)
@@ -69,12 +65,6 @@ def test_scenario_keys_take_precedence_over_the_environment():
     assert partly.compensation.alpha == 0.9
 
 
-def test_rows_and_assignments_are_plain():
-    environ = {modes.PRECISION: "fix16", modes.BETA: "0.1", "HOME": "/"}
-    assert in_force(environ).as_rows()[0]["value"] == "fix16 (backend fixed16)"
-    assert modes.shell_assignments(environ) == ("MLU_PRECISION_MODE=fix16", "MLU_COMP_BETA=0.1")
-
-
 @pytest.mark.parametrize(
     ("variable", "value", "words"),
     [
@@ -96,17 +86,3 @@ def test_wrong_values_get_one_sentence_whoever_takes_precedence(variable, value,
             in_force({variable: value}, keys)
         assert words in str(caught.value)
         assert "\n" not in str(caught.value)
-
-
-def test_a_reset_that_undoes_the_compensation_is_told():
-    environ = {modes.ENABLE: "1", modes.ALPHA: "0.15", modes.BETA: "0.85", modes.RESET: "10"}
-    (note,) = in_force(environ).notes
-    assert note == (
-        "MLU_COMP_RESET=10: a reset after every 10 updates forgets what the state still lacks: "
-        "with alpha = 0.15, beta = 0.85 and increments below a third of a unit in the last place, "
-        "truncated, the compensation does nothing; reset less often, or never"
-    )
-    assert not in_force(environ | {modes.RESET: ""}).notes
-    assert not in_force(environ | {modes.ENABLE: "0"}).notes
-    (note,) = in_force(environ | {modes.RESET: "1000"}).notes
-    assert note.endswith("about 1.9 % of what is lost without compensation stay lost")

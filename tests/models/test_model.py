@@ -1,7 +1,6 @@
 """A model of a user's own goes from its file to its page, with all that other kinds have."""
 
 import json
-import pickle
 import subprocess
 import sys
 from dataclasses import replace
@@ -15,9 +14,7 @@ from sciprec.foundation.loading import load_files
 from sciprec.report.page import write_page
 from sciprec.report.stored.batch import read_batch
 from sciprec.results.output import files as stored
-from sciprec.workbench.batch.plan import plan
 from sciprec.workbench.kinds import kind, kinds
-from sciprec.workbench.models import ModelArithmetic
 from tests.models.conftest import MODEL, SCENARIO
 
 
@@ -83,21 +80,6 @@ def test_runs_are_kept_until_model_or_module_beside_it_change(files, undrawn):
     assert kept() == [False] * 3
 
 
-def noisy(x):
-    total = 0.0
-    for i in range(x.size):
-        total += x[i] * 0.1
-    return total
-
-
-def test_members_draw_random_bits_of_their_own():
-    x = np.linspace(0.0, 1.0, 200)
-    members = [ModelArithmetic("float:p=8,round=sr", member=m, seed=3) for m in range(6)]
-    assert len({arithmetic.lift(noisy)(x) for arithmetic in members}) > 3
-    again = [ModelArithmetic("float:p=8,round=sr", member=2, seed=3) for _ in range(2)]
-    assert len({arithmetic.lift(noisy)(x) for arithmetic in again}) == 1
-
-
 def test_members_differ_and_compensation_carries(files, undrawn):
     text = (files / "ring.toml").read_text()
     more = text.replace("[ring]", 'compensation = ["none", "carry"]\n\n[ring]')
@@ -142,34 +124,6 @@ def test_a_model_of_a_prompt_is_not_sent_to_other_processes(files, monkeypatch):
     with pytest.raises(InputError, match="'ring' is defined in a notebook or at a prompt, where"):
         sciprec.run(files / "ring.toml", out=files / "out", workers=1)
     assert not (files / "out").exists()
-
-
-def test_a_scenario_is_sent_by_the_name_of_its_kind(files, monkeypatch):
-    load_files(files / "ring_model.py")
-    scenario = sciprec.load_scenario(files / "ring.toml")
-    (first, *_) = plan([scenario])
-    sent = pickle.dumps(first)
-    assert pickle.loads(sent) == first
-    monkeypatch.setattr("sciprec.workbench.kinds.kind._KINDS", {})
-    with pytest.raises(InputError, match="the model 'ring' is not known here; give the file"):
-        pickle.loads(sent)
-
-
-def test_a_scenario_may_be_a_dictionary(files, undrawn):
-    load_files(files / "ring_model.py")
-    given = {"name": "plain", "title": "Plain", "source": "me", "kind": "ring",
-             "backends": ["fp32"]}  # fmt: skip
-    result = sciprec.run(sciprec.load_scenario(given), out=files / "plain", threads=1)
-    assert [r["status"] for r in result.table] == ["truth", "unjudged"]
-    with pytest.raises(InputError, match=r"key 'ring.pull' was given 0.7 .*; accepted: a number"):
-        sciprec.load_scenario(given | {"ring": {"pull": 0.7}})
-
-
-def test_a_model_is_called_by_hand(files):
-    load_files(files / "ring_model.py")
-    module = sys.modules["sciprec_plugin_ring_model"]
-    made = module.ring(module.Ring(sites=8), ModelArithmetic("fp16"))
-    np.testing.assert_array_equal(made["x"].values, by_hand("fp16"))
 
 
 def test_the_same_model_may_be_defined_again_and_no_other(files):

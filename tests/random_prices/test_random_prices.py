@@ -9,8 +9,8 @@ from sciprec.heston.bounds.conditional import ConditionalSampler
 from sciprec.heston.bounds.discretisation import NOISE_RISK, step_bias
 from sciprec.heston.options.catalogue import Barrier, Call
 from tests.heston.examples import LEWIS
-from tests.random_prices.generator import KINDS, ListCase, list_case
-from tests.random_prices.survey import MOST_WORK, WORKS, beyond, survey
+from tests.random_prices.generator import ListCase, list_case
+from tests.random_prices.survey import MOST_WORK, WORKS, beyond
 from tests.random_prices.trials import by_work, priced
 
 WEEKLY = [
@@ -115,13 +115,3 @@ def test_more_work_never_widens_the_bound_of_a_barrier(case):
     bounds = [by_work(case, work) for work in WORKS]
     assert not beyond({"bounds": bounds})
     assert bounds[-1] < 0.6 * bounds[0]
-
-
-@pytest.mark.slow
-def test_a_sample_of_lists(tmp_path):
-    """A list of each kind: see the survey."""
-    rows = survey(tmp_path, 0, len(KINDS))
-    assert {list_case(row["seed"]).kind for row in rows} == set(KINDS)
-    assert not [row for row in rows if beyond(row)]
-    known, covered = (sum(row[name] for row in rows) for name in ("known", "covered"))
-    assert known >= 20 and covered >= 0.95 * known - 3 * np.sqrt(0.0475 * known)

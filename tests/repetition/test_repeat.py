@@ -26,12 +26,11 @@ from sciprec.regression.repetition.circumstances import (
 )
 from sciprec.regression.repetition.judging import judged
 from sciprec.regression.repetition.kernel_process import Asked, answers
-from sciprec.regression.repetition.leavings import files_below, first_difference, lines_of
+from sciprec.regression.repetition.leavings import files_below, first_difference
 from sciprec.regression.repetition.sources import behind_command
 from sciprec.regression.repetition.suspects import explained
 from tests.repetition.faults import KINDS, missed, repeated, written
 from tests.repetition.spellings import SPELLINGS, program, unnamed
-from tests.repetition.spellings import missed as missed_spelling
 
 SEED = (datetime.date(2026, 11, 24).toordinal() * 7919) % 1000
 FOUND = ("a count that is kept", pytest.param("the order of a set", marks=pytest.mark.slow))
@@ -70,19 +69,6 @@ def test_a_mended_program_is_not_blamed(name, runs, tmp_path):
 def test_the_line_is_named_however_it_is_spelt(seed, tmp_path):
     """By the source alone; whether runs differ is seen by `spellings` with `run`."""
     assert unnamed(program(seed + SEED * len(SPELLINGS), tmp_path)) == ""
-
-
-@pytest.mark.slow
-def test_a_spelling_is_found_when_it_is_run(tmp_path):
-    seed = next(n for n, one in enumerate(SPELLINGS) if "keys() &" in one.body)
-    assert missed_spelling(program(seed, tmp_path)) == ""
-
-
-@pytest.mark.slow
-def test_two_orders_of_files_may_have_the_same_sum(tmp_path):
-    """As those of this program: a third one tells them apart."""
-    program = written(kind_of("files as the system lists them"), 41, tmp_path)
-    assert missed(program, repeated(program)) == ""
 
 
 def answered(asked, numbers):
@@ -191,23 +177,6 @@ def test_files_are_compared_by_what_is_in_them(tmp_path):
         kept = files_below(tmp_path / "then", ignored)[0]
         assert first_difference(kept, files_below(tmp_path / f"other{n}", ignored)[0]) is None
     assert found.index == (2,) and (found.first, found.other) == ("99", "255")
-
-
-def test_texts_differ_in_a_line():
-    then, now = b"a 1.25 b\nc\n", b"a 1.5 b\nc\n"
-    found = first_difference({"o": then}, {"o": now})
-    assert found.words == "1 of 2 lines of 'o' differ, first line 1: '1.25' and '1.5'"
-    assert first_difference({"o": b"a\n"}, {"o": b"a\r\n"}).words.startswith("'o' was uint8 2")
-
-
-def test_times_that_are_printed_do_not_count():
-    text = "a 1.5 in 3.2 s\nat 10:11:12 on 2026-01-02 in /tmp/x1\n0xdeadbeef01"
-    later = "a 1.5 in 12 s\nat 00:01:59 on 2027-11-30 in /tmp/x2\n0xdeadbeef77"
-    one, other = lines_of(text, {"/tmp/x1": "O"}), lines_of(later, {"/tmp/x2": "O"})
-    assert one == other
-    assert first_difference({"o": one}, {"o": lines_of("a 1.6 in 3 s\nb", {})}).words == (
-        "3 of 3 lines of 'o' differ, first line 1: '1.5' and '1.6'"
-    )
 
 
 LIFTED = """

@@ -11,7 +11,6 @@ from sciprec.foundation.memory import PEAK_MEMORY
 from sciprec.regression.repetition import listings
 from sciprec.report import page
 from sciprec.results.output.stated import SECONDS
-from sciprec.workbench.kinds import kinds
 
 KERNELS = """
 import numpy as np
@@ -248,10 +247,6 @@ OF_KIND = {
 """For every kind of scenario that files may be of; the first one under every circumstance."""
 
 
-def test_no_kind_is_forgotten():
-    assert set(OF_KIND) == {name for name, kind in kinds().items() if kind.in_files}
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", sorted(OF_KIND))
 def test_a_scenario_is_the_same_each_time(call, here, kind, forgotten_plugins, pages_again):
@@ -266,49 +261,6 @@ def test_a_scenario_is_the_same_each_time(call, here, kind, forgotten_plugins, p
     assert found["verdict"] == "identical" and not found["findings"]
     assert len(found["runs"]) == (9 if kind == "accumulation" else 2)
     assert {SECONDS, PEAK_MEMORY} <= set(found["notes"][0].replace(",", "").split())
-
-
-COUNTED = """
-import os
-from dataclasses import dataclass
-import numpy as np, xarray as xr
-import sciprec
-
-@dataclass(frozen=True)
-class Nothing:
-    n: int = 3
-
-@sciprec.model("counted")
-def counted(given: Nothing, arithmetic):
-    threads = np.full(given.n, float(os.environ["OMP_NUM_THREADS"]))
-    return xr.Dataset({"x": ("place", threads, {"units": "1"})})
-"""
-OF_COUNTED = """
-name = "counts"
-title = "A number of threads"
-source = "made up"
-kind = "counted"
-backends = ["fp32"]
-counted = { n = 3 }
-"""
-
-
-@pytest.mark.slow
-def test_a_scenario_of_a_model_that_counts_threads(call, here, forgotten_plugins, pages_again):
-    (here / "counted.py").write_text(COUNTED)
-    (here / "counts.toml").write_text(OF_COUNTED)
-    (here / "undrawn.py").write_text(UNDRAWN)
-    plugins = ("--plugin", "counted.py", "--plugin", "undrawn.py")
-    of_model = (*plugins, "repeat", "counts.toml", "--json", "--runs")
-    code, out, _ = call(*of_model, "3")
-    found = json.loads(out)
-    assert code == NOT_MET and found["verdict"] == "differs with threads"
-    assert [run["difference"] is None for run in found["runs"][:3]] == [
-        True, True, False
-    ]  # fmt: skip
-    difference = found["findings"][0]["difference"]
-    assert difference["name"].endswith("fp32.nc: x") and difference["index"] == [0]
-    assert (difference["first"], difference["other"]) == ("1.0", "2.0")
 
 
 def test_lists_of_files_are_by_name(monkeypatch, tmp_path):

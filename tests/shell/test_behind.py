@@ -4,7 +4,6 @@ import importlib
 import subprocess
 import sys
 
-import numpy as np
 import pytest
 
 from sciprec import climate
@@ -12,9 +11,7 @@ from sciprec.climate.cases.registry import CASES, case
 from sciprec.climate.cases.williamson import flow_over_mountain
 from sciprec.climate.transform.grid import Truncation
 from sciprec.foundation.definitions import digest_of
-from sciprec.heston.payoff_registry import _REGISTRY
 from sciprec.workbench.batch import execute, workflow
-from sciprec.workbench.batch.behind import code_behind
 from sciprec.workbench.kinds import load_scenario
 from tests.shell.conftest import little_climate
 
@@ -249,23 +246,6 @@ def test_an_edited_case_is_not_taken_from_checkpoints(own, tmp_path):
     assert len(list(tmp_path.glob("*.npz"))) == 2
 
 
-def test_a_case_whose_data_changed_is_not_taken_from_checkpoints(own, tmp_path):
-    """No digest of code knows the content of a file that it reads."""
-
-    @case("own_mountain", source="nobody (2000), case 1")
-    def from_a_file(lon, lat):
-        state = flow_over_mountain(lon, lat)
-        height = state.height + float((tmp_path / "height.txt").read_text())
-        return type(state)(**(vars(state) | {"height": height}))
-
-    run = {"truncation": SMALL, "days": 0.25, "output_hours": 6.0, "checkpoints": tmp_path}
-    heights = []
-    for mean in (0.0, 100.0):
-        (tmp_path / "height.txt").write_text(str(mean))
-        heights.append(float(climate.run("own_mountain", **run)["height"][0].mean()))
-    assert heights[1] > heights[0] + 50.0
-
-
 def test_an_edited_case_is_not_taken_from_a_batch_folder(
     own, models, undrawn, scenario_files, tmp_path
 ):
@@ -283,14 +263,6 @@ def test_an_edited_case_is_not_taken_from_a_batch_folder(
         computed.clear()
         assert not workflow.run(scenario_files[0], out=tmp_path / "out").failures
         assert len(computed) == count
-
-
-def test_an_edited_payoff_has_another_digest(scenario_files, monkeypatch):
-    scenario, before = load_scenario(scenario_files[1]), _REGISTRY["call"]
-    digest = code_behind(scenario)
-    changed = type("Own", (before.cls,), {"pay": lambda self, spot: 2.0 * np.maximum(spot, 0.0)})
-    monkeypatch.setitem(_REGISTRY, "call", type(before)(**(vars(before) | {"cls": changed})))
-    assert code_behind(scenario) != digest
 
 
 def test_a_worker_with_other_code_says_so(own, models, scenario_files, tmp_path):

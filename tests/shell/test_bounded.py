@@ -2,7 +2,6 @@
 
 import json
 import math
-import re
 import tomllib
 from types import SimpleNamespace
 
@@ -114,55 +113,6 @@ def test_a_small_surface_holds_its_bounds_and_its_parts_add_up(backend):
     assert [row["maturity"] for row in levels[:: len(names)]] == [0.5, 1.0]
 
 
-def test_without_correction_the_bound_holds_the_whole_rounding_error():
-    given = scenario(("[0.5, 1.0]", "[1.0]")).heston
-    plain, left, removed = (
-        options.run(given, "bf16", how) for how in ("none", "carry", "correction")
-    )
-    assert (plain["rounding_error"] != left["rounding_error"]).all()
-    for data in (plain, left, removed):
-        assert (abs(data["rounding_error"]) > 0).all()
-        assert (abs(data["price"] - data["analytic_price"]) <= data["bound"]).all()
-    assert (left["rounding"] > abs(left["rounding_error"])).all()
-    assert (removed["rounding"] < abs(removed["rounding_error"])).all()
-
-
-def test_along_the_path_there_is_a_price_without_a_truth():
-    asian = ('kind = "call"', 'kind = "asian-arithmetic"\nfixings = 2')
-    given = scenario(asian, ('"2%"', '"5%"'), ("[0.5, 1.0]", "[1.0]")).heston
-    data = options.run(given, "fp64", "carry")
-    assert (data["bound"] <= data["tolerance"]).all() and (data["price"] > 0).all()
-    assert np.isnan(data["analytic_price"]).all() and np.isnan(data["implied_volatility"]).all()
-
-
-def test_implied_volatilities_know_calls_and_puts_and_their_limits():
-    model = heston.Model(spot=100, v0=0.04, kappa=2, theta=0.04, sigma=0.5, rho=-0.5, rate=0.03)
-    call, put = (cls(strike=95.0, maturity=0.5) for cls in (heston.Call, heston.Put))
-    found = heston.black.implied_volatilities(
-        model, [call, put], np.array([analytic.price(model, call), analytic.price(model, put)])
-    )
-    assert found[0] == pytest.approx(found[1], rel=1e-10)
-    discount, forward = model.discount(0.5), model.forward(0.5)
-    back = heston.black.call_prices(forward, 95.0, found[0] * math.sqrt(0.5), discount)
-    assert back == pytest.approx(analytic.price(model, call), rel=1e-12)
-    limits = heston.black.implied_volatilities(model, [call, call, put], [1.0, 101.0, -1.0])
-    assert limits[0] == limits[2] == 0.0 and math.isnan(limits[1])
-    asian = heston.AsianArithmetic(strike=95.0, maturity=0.5, fixings=2)
-    assert np.isnan(heston.black.implied_volatilities(model, [asian], [5.0])).all()
-
-
-@pytest.mark.slow
-def test_prices_of_a_number_of_paths_have_implied_volatilities():
-    given = scenario(('tolerance = "2%"', "n_paths = 2048\nsteps_per_year = 4")).heston
-    data = options.run(given, "fp64", "carry")
-    model = heston.Model(**given.model.model_dump())
-    for i, maturity in enumerate(given.payoffs.maturities_years):
-        forward, discount = model.forward(maturity), model.discount(maturity)
-        deviation = data["implied_volatility"].values[i] * math.sqrt(maturity)
-        back = heston.black.call_prices(forward, data["strike"].values, deviation, discount)
-        np.testing.assert_allclose(back, data["price"][i], rtol=1e-10)
-
-
 def test_the_page_shows_bounds_notes_and_levels(monkeypatch, models, tmp_path):
     monkeypatch.setitem(models, "heston", stand_in)
     batch = workflow.run([scenario(BOTH)], out=tmp_path / "out")
@@ -183,18 +133,6 @@ def test_the_page_shows_bounds_notes_and_levels(monkeypatch, models, tmp_path):
     row = batch.table[2]
     assert row["variable"] == "rounding of price" and row["errors"]["max_abs"] == 0.001
     assert "errors of price" not in text  # whose differences from fp64 are those of other paths
-
-
-def test_files_of_earlier_versions_have_half_of_the_width(models, tmp_path, blank_figures):
-    def older(given, backend, compensation=None):
-        data = stand_in(given, backend, compensation)
-        data["implied_volatility_bound"] = 0.004 + 0 * data["implied_volatility_low"]
-        return data.drop_vars(["implied_volatility_low", "implied_volatility_high"])
-
-    models["heston"] = older
-    text = workflow.run([scenario()], out=tmp_path / "out").page.read_text(encoding="utf-8")
-    cells = '<td class="n">0.20050</td><td class="n">0.19650</td><td class="n">0.20450</td>'
-    assert cells in text
 
 
 def test_the_tolerance_of_prices_is_one_that_runs_are_judged_by(monkeypatch, models, tmp_path):
@@ -245,15 +183,6 @@ def test_worthless_prices_miss_their_tolerance(strikes, met, figures, tmp_path, 
         assert np.isfinite(netcdf.read(file)["relative_rounding"]).all()
 
 
-def test_what_rounding_adds_is_a_share_of_the_larger_one_of_price_and_bound():
-    result = little_result([1.0, 2.0, 3.0], rounding=0.02)
-    result.price = np.array([10.0, -1e-17, 0.0])
-    result.bound = np.array([0.2, 0.2, 0.0])
-    result.rounding = np.array([0.02, 0.02, 0.0])
-    data = surface_dataset([1.0, 2.0, 3.0], [1.0], [result], {})
-    assert data["relative_rounding"].values[0] == pytest.approx([0.002, 0.1, 0.0])
-
-
 def test_without_a_truth_prices_are_shown_against_fp64(models, tmp_path, blank_figures):
     def unknown(given, backend, compensation=None):
         data = stand_in(given, backend, compensation)
@@ -266,19 +195,3 @@ def test_without_a_truth_prices_are_shown_against_fp64(models, tmp_path, blank_f
     text = " ".join(batch.page.read_text(encoding="utf-8").split())
     assert text.count("<svg") == 4
     assert "less the price in fp64" in text and "The smile" not in text
-
-
-def test_wild_prices_make_the_axis_logarithmic_and_no_warning(monkeypatch, models, tmp_path):
-    def wild(given, backend, compensation=None):
-        data = stand_in(given, backend, compensation)
-        if backend == "bf16":
-            data["price"][0, 0], data["bound"][0, 0] = -50.0, 100.0
-            data["price"][0, 1], data["bound"][0, 1] = math.nan, math.inf
-        return data
-
-    monkeypatch.setitem(models, "heston", wild)
-    batch = workflow.run([scenario(CORRECTED)], out=tmp_path / "out")
-    assert {row["label"]: row["status"] for row in batch.table}["bf16+correction"] == "broken"
-    _, intervals, *others = batch.page.read_text(encoding="utf-8").split("<svg")
-    assert len(others) == 4
-    assert re.search(">−?10[⁰¹²³⁴]<", intervals)  # along the axis

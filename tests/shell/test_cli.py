@@ -10,15 +10,10 @@ from typing import get_args
 
 import pytest
 
-import sciprec
 from sciprec.cli import commands as cli
 from sciprec.cli.exit_codes import GOOD, INTERNAL, NOT_MET, UNREAD, USAGE
 from sciprec.results.output import netcdf
 from sciprec.workbench.kinds import kinds
-
-
-def test_version(call):
-    assert call("--version") == (GOOD, f"sciprec {sciprec.__version__}\n", "")
 
 
 def test_a_terminal_without_dots_and_dashes_gets_question_marks():
@@ -30,9 +25,8 @@ def test_a_terminal_without_dots_and_dashes_gets_question_marks():
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes end otherwise there")
-@pytest.mark.parametrize("words", ["list backends", "scenario keys heston", "--help"])
-def test_a_pipe_that_nobody_reads_is_no_failure_of_a_command(words):
-    command = [sys.executable, "-m", "sciprec", *words.split()]
+def test_a_pipe_that_nobody_reads_is_no_failure_of_a_command():
+    command = [sys.executable, "-m", "sciprec", "scenario", "keys", "heston"]
     read, write = os.pipe()
     os.close(read)
     done = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, check=False)

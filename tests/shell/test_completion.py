@@ -8,7 +8,6 @@ import typer
 
 from sciprec.cli import commands as cli
 from sciprec.cli.exit_codes import GOOD, USAGE
-from sciprec.cli.options import SHELLS
 
 
 def verbs(command, words=()):
@@ -19,15 +18,6 @@ def verbs(command, words=()):
 
 
 VERBS = list(verbs(typer.main.get_command(cli.app)))
-
-
-@pytest.mark.parametrize("words", VERBS, ids=" ".join)
-def test_every_verb_has_help_in_short_and_long(call, words):
-    code, out, err = call(*words, "-h")
-    assert (code, err) == (GOOD, "")
-    assert out.startswith(f"Usage: {' '.join(('sciprec', *words))} ")
-    assert "-h, --help" in out and call(*words, "--help")[1] == out
-    assert ("-q, --quiet" in out) == (not any(other[:-1] == words for other in VERBS if other))
 
 
 def test_quiet_says_nothing_of_the_progress(call, models, undrawn, scenario_files, tmp_path):
@@ -66,18 +56,6 @@ def test_words_are_completed(words, offered, call, monkeypatch):
         monkeypatch.setenv(name, value)
     code, out, err = call()
     assert (code, err) == (GOOD, "") and offered in out.split()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("shell", SHELLS)
-def test_each_shell_gets_its_script_and_its_answers(call, monkeypatch, shell):
-    code, out, err = call("--completion", shell)
-    assert (code, err) == (GOOD, "")
-    assert f"_SCIPREC_COMPLETE=complete_{shell}" in out
-    for name, value in asking(shell, "scenario", "new", "hes").items():
-        monkeypatch.setenv(name, value)
-    code, out, err = call()
-    assert (code, err) == (GOOD, "") and "heston" in out
 
 
 def test_the_script_works_in_bash(call, tmp_path):

@@ -1,6 +1,5 @@
 """`sciprec dev coverage`: table, page, exit codes, and a sentence for wrong input."""
 
-import dataclasses
 import json
 import re
 from pathlib import Path
@@ -9,10 +8,9 @@ import pytest
 
 from sciprec import heston
 from sciprec.cli import commands as cli
-from sciprec.cli.exit_codes import GOOD, NOT_MET, USAGE
+from sciprec.cli.exit_codes import GOOD, NOT_MET
 from sciprec.foundation.errors import InputError
-from sciprec.heston.bounds.bound_coverage import BACKENDS, CASES, CoverageRow
-from sciprec.heston.bounds.random_cases import RARE, set_names
+from sciprec.heston.bounds.bound_coverage import BACKENDS, CoverageRow
 from sciprec.report.coverage_page import write_coverage_page
 
 REFERENCES = Path(__file__).parents[2] / "data" / "heston" / "europeans.json"
@@ -56,38 +54,6 @@ def test_a_real_row_covers_and_is_stored(call, tmp_path):
     assert "--case lewis_K100" in content["command"] and "--seeds 4" in content["command"]
 
 
-def test_all_cases_with_400_seeds_unless_small(call, stand_in, tmp_path):
-    call("dev", "coverage", *GIVEN, "--out", tmp_path)
-    call("dev", "coverage", *GIVEN, "--out", tmp_path, "--small")
-    assert stand_in[0]["cases"] == list(CASES) and stand_in[0]["n_seeds"] == 400
-    assert {"andersen_1_K100", "andersen_2_K100", "lewis_K100"} < set(CASES)
-    assert len(stand_in[1]["cases"]) == 3 and stand_in[1]["n_seeds"] == 40
-    assert stand_in[0]["tolerance"] == 0.02 and stand_in[0]["confidence"] == 0.95
-
-
-def test_random_models_are_a_row_for_each_set(call, monkeypatch, tmp_path):
-    given = {}
-
-    def random_coverage(*, n_prices, seed, progress, **options):
-        given.update(n_prices=n_prices, seed=seed)
-        for name in set_names():
-            row = made_up_row(name, "in turn", n_prices, n_prices)
-            progress(dataclasses.replace(row, needed=1e-9, tight=name != RARE))
-
-    monkeypatch.setattr(heston, "random_coverage", random_coverage, raising=False)
-    arguments = ("--random", 30, "--draw", 5, "--tolerance", "20%")
-    code, out, err = call("dev", "coverage", *arguments, "--out", tmp_path)
-    assert code == NOT_MET and given == {"n_prices": 30, "seed": 5}
-    assert re.search(r"rare payments +in turn +holds +30 +30 ", out) and err == ""
-    content = json.loads((tmp_path / "coverage.json").read_text())
-    assert [row["passed"] for row in content["rows"]] == [False, False, False, True]
-    assert "--random 30 --draw 5 --tolerance 20%" in content["command"]
-    page = " ".join((tmp_path / "index.html").read_text(encoding="utf-8").split())
-    assert "Each row prices random models" in page and "prices of each set" in page
-    code, _, err = call("dev", "coverage", "--random", 2, "--small", "--out", tmp_path)
-    assert code == USAGE and "accepted: --random with --draw" in err
-
-
 def test_a_row_that_does_not_cover_is_1_and_red(call, stand_in, tmp_path):
     code, out, err = call("dev", "coverage", *GIVEN, "--small", "--out", tmp_path)
     assert code == NOT_MET
@@ -106,15 +72,6 @@ def test_a_row_that_does_not_cover_is_1_and_red(call, stand_in, tmp_path):
     assert code == GOOD
 
 
-def test_a_bound_that_is_too_wide_is_1(call, monkeypatch, tmp_path):
-    def coverage(cases, *, backends, n_seeds, progress, **options):
-        progress(CoverageRow("x", "fp32", 0.95, 40, 40, 30, 0.05, 0.01, 1e-4, 3e-4, 40, 0.5))
-
-    monkeypatch.setattr(heston, "coverage", coverage, raising=False)
-    code, out, _ = call("dev", "coverage", *GIVEN, "--small", "--out", tmp_path)
-    assert code == NOT_MET and "5.00" in out
-
-
 def test_the_page_is_made_from_the_stored_results(call, stand_in, tmp_path):
     call("dev", "coverage", *GIVEN, "--small", "--out", tmp_path)
     before = (tmp_path / "index.html").read_bytes()
@@ -126,14 +83,6 @@ def test_the_page_is_made_from_the_stored_results(call, stand_in, tmp_path):
     assert len(content["rows"]) == 12 and content["page"] == str(tmp_path / "index.html")
     with pytest.raises(InputError, match="holds no coverage run: there is no coverage.json"):
         write_coverage_page(tmp_path.parent)
-
-
-@pytest.mark.parametrize("text", ["{", "[]", '{"rows": []}', '{"rows": [1]}'])
-def test_results_that_cannot_be_used(call, tmp_path, text):
-    (tmp_path / "coverage.json").write_text(text, encoding="utf-8")
-    code, _, err = call("report", tmp_path)
-    assert code == USAGE
-    assert "cannot be used" in err and "run `sciprec dev coverage` again" in err
 
 
 @pytest.mark.parametrize(

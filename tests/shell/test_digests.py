@@ -216,20 +216,6 @@ def test_a_damaged_file_is_told_or_holds_what_was_written(seed, written):
     assert not seen.proven or files.read(written).identical(whole), seen
 
 
-def test_a_block_of_zeros_in_a_netcdf_file_is_told(tmp_path):
-    values = np.random.default_rng(1).normal(size=(4, 100, 100))
-    path = files.write(
-        digests.seal(xr.Dataset({"u": (("time", "y", "x"), values)})), tmp_path / "run.nc"
-    )
-    content = bytearray(path.read_bytes())
-    middle = len(content) // 2
-    content[middle : middle + 4096] = bytes(4096)
-    path.write_bytes(content)
-    assert files.verify(path).damage == (
-        "has changed since it was written, in 'u', which cannot be read (NetCDF: HDF error)"
-    )
-
-
 def test_attributes_are_covered_and_circumstances_are_not_of_the_run(written, suffix):
     before = files.verify(written)
     dataset = files.read(written)
@@ -268,16 +254,6 @@ def test_digests_that_were_cut_out_are_missed(written):
         said = {"sciprec_provenance": f'{{"sciprec": "{version}"}}'}
         files.write(bare.assign_attrs(said), written)
         assert files.verify(written).damage == damage, version
-
-
-def test_what_is_no_file_is_told(tmp_path):
-    (tmp_path / "text.nc").write_text("no netCDF")
-    (tmp_path / "folder.nc").mkdir()
-    missing, text, folder = (files.verify(tmp_path / f"{n}.nc") for n in ("no", "text", "folder"))
-    assert missing.damage == "is missing"
-    assert text.damage.startswith("cannot be read as netCDF (")
-    assert "Unknown file format" in text.damage
-    assert "is a folder" in folder.damage and not folder.sealed
 
 
 def test_very_many_records_have_one_digest_together(tmp_path):

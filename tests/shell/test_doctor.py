@@ -1,13 +1,11 @@
 """The doctor: what a report of a fault needs, and a test of the rounding."""
 
 import json
-import os
 import shutil
 
 import numpy as np
 import pytest
 
-from sciprec import quantize
 from sciprec.cli.behind import doctor
 from sciprec.precision.compiled.cache_files import cache_folder
 
@@ -21,12 +19,6 @@ def test_everything_is_there_and_good_here(call):
     assert str(cache_folder()) in rows["cache"]["value"]
     for backend in doctor.TESTED:
         assert rows[f"self-test {backend}"]["value"].startswith("both paths agree (0 of ")
-
-
-def test_the_table_shows_the_same(call, monkeypatch):
-    monkeypatch.setattr(doctor, "TESTED", ("mlu370",))
-    code, out, _ = call("doctor")
-    assert code == 0 and "both paths agree" in out and "rounding mode" in out
 
 
 def test_paths_that_disagree_are_found(call, monkeypatch):
@@ -49,14 +41,6 @@ def test_paths_that_disagree_are_found(call, monkeypatch):
     assert code == 1 and not found["good"] and "DISAGREE (1 of" in found["value"]
 
 
-def test_operands_meet_every_hazard():
-    x, y = doctor._operands()
-    assert np.isnan(x).any() and np.isinf(y).any() and (x == 0).any()
-    finite = np.isfinite(x) & np.isfinite(y)
-    total = x[finite] + y[finite]
-    assert 0.9 < (quantize(total, "mlu370") != total).mean() < 1.0
-
-
 @pytest.mark.parametrize("as_json", [True, False])
 def test_clearing_the_cache_leaves_other_files(call, monkeypatch, tmp_path, as_json):
     folder = tmp_path / "cache"
@@ -72,11 +56,3 @@ def test_clearing_the_cache_leaves_other_files(call, monkeypatch, tmp_path, as_j
     assert not any(p.exists() for p in made) and all(p.exists() for p in others)
     shutil.rmtree(folder)
     assert call("doctor", "--clear-cache")[0] == 0
-
-
-@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="files have no owners here")
-def test_a_cache_folder_that_is_a_link_is_not_cleared(call, monkeypatch, tmp_path):
-    (tmp_path / "cache").symlink_to(tmp_path)
-    monkeypatch.setenv("SCIPREC_CACHE_DIR", str(tmp_path / "cache"))
-    code, _, err = call("doctor", "--clear-cache")
-    assert code == 2 and "cannot be cleared (it is a link); remove it by hand, or set" in err

@@ -104,41 +104,6 @@ def test_the_plan_counts_members_together(climate, call, tmp_path):
     assert [row["member"] for row in rows] == [0] * 3 + [1] * 3 + [2] * 3
 
 
-def test_the_command_exits_with_one_when_a_member_failed(climate, undrawn, call, tmp_path):
-    code, out, said = call("run", climate[0], "--out", tmp_path / "out")
-    assert code == 1 and "little_climate in fp16, member 2: failed: out of luck" in said
-    assert "fp16 in little_climate: member 2: out of luck" in out
-
-
-@pytest.mark.slow
-def test_members_of_options_draw_other_paths_in_every_arithmetic_alike(tmp_path):
-    heston = {"model": MODEL, "payoffs": CALLS, "simulation": PATHS}
-    scenario = parse_scenario(
-        {"name": "smile", "kind": "heston", **COMMON, "heston": heston, "ensemble": {"members": 3}}
-    )
-    alone = scenario.model_copy(update={"ensemble": None})
-    result = workflow.run(scenario, out=tmp_path / "three")
-    single = workflow.run(alone, out=tmp_path / "one")
-    assert not result.failures and len(result.files) == 6
-    batch = read_batch(result.folder)
-    truth, run = (
-        np.stack([d["price"].values for _, d in batch.members_of("smile", label)])
-        for label in ("fp64", "fp32+carry")
-    )
-    error = netcdf.read(result.files[0])["standard_error"].values
-    assert np.array_equal(truth[0], netcdf.read(single.files[0])["price"].values)
-    for a, b in ((0, 1), (0, 2), (1, 2)):
-        assert (np.abs(truth[a] - truth[b]) < 6 * error).all()
-        assert (np.abs(truth[a] - truth[b]) > 1e-3 * error).all()
-    assert (np.abs(run - truth) < 1e-3 * error).all()
-
-
-def test_seeds_of_members_are_far_apart():
-    seeds = {member_seed(seed, member) for seed in (0, 1, 2**40) for member in range(1000)}
-    assert len(seeds) == 3000 and all(0 <= seed < 2**62 for seed in seeds)
-    assert member_seed(5, 0) == 5
-
-
 def test_every_member_of_options_has_a_seed_of_its_own(monkeypatch):
     seeds = []
     monkeypatch.setattr(

@@ -2,7 +2,6 @@
 
 import json
 import math
-import time
 from dataclasses import replace
 from html.parser import HTMLParser
 
@@ -11,15 +10,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sciprec.cost.work import CARRY_FLOPS
-from sciprec.drawing.templating import template_of
 from sciprec.facets.compensation.keys import CompensationChoice
-from sciprec.foundation.timing import Sections, Timing, timing_of
 from sciprec.report.first_screen import MOST_AT_ONCE, first_screen
 from sciprec.report.page import render
-from sciprec.report.sections.savings import savings_rows, time_rows
+from sciprec.report.sections.savings import savings_rows
 from sciprec.report.stored.batch import StoredMember, worse_first
 from sciprec.results.comparison.verdicts import STATUSES, Verdict, margin_in_words
-from sciprec.results.output.stated import STAGE_WORK
 from sciprec.scenario.variant import Variant
 
 
@@ -134,31 +130,6 @@ def test_no_arithmetic_by_place_is_called_the_smallest(batch):
     assert f"<code>{shown[1]}</code> is <code>{names[1]}</code>" in page  # for those who print it
 
 
-def test_of_many_mixed_formats_those_closest_to_the_tolerance_are_named(batch):
-    truth, run, _ = batch.of_scenario("little_climate")
-    data = run.dataset.assign_attrs(sciprec_backend_properties=json.dumps({"assignment": {}}))
-    carry = CompensationChoice(name="carry")
-    runs = [
-        replace(run, variant=variant, dataset=data, verdict=Verdict("good", "well", margin))
-        for n, margin in enumerate([0.1, 0.5, 0.2, 0.9, 0.3])
-        for variant in (Variant(f"assignment:a{n}@{n:012x}", *given) for given in ([], [carry]))
-    ]  # fmt: skip
-    (row,) = first_screen(replace(batch, runs=(truth, *runs)))["rows"]
-    assert row["sentence"] == "a3, a1, a4 and 7 more suffice, with mixed formats."
-
-
-@given(st.text("ab<&÷×-= \n", max_size=30), st.integers(0, 99))
-def test_factors_and_options_stay_in_one_line_and_everything_escaped(text, factor):
-    said = template_of("{{ it|unbroken }}").render(it=f"{text}÷ {factor}")
-    assert said.endswith(f"÷\u00a0{factor}")
-    plain = template_of("{{ it }}").render(it=f"{text}÷ {factor}")
-    assert said.replace("\u00a0", " ") == plain
-    command = template_of("{{ it|with_options }}").render(it=f"run {text} --plugin {factor}")
-    assert '<span class="option">--plugin</span>' in command
-    removed = command.replace('<span class="option">', "").replace("</span>", "")
-    assert removed == template_of("{{ it }}").render(it=f"run {text} --plugin {factor}")
-
-
 @given(st.lists(
     st.tuples(st.integers(2, 53), st.booleans(), st.booleans(), st.booleans()),
     min_size=1, max_size=9, unique_by=lambda given: given[:3],
@@ -189,14 +160,6 @@ def test_no_other_arithmetic_that_suffices_is_smaller(stored_batch, arithmetics)
         assert "smallest" not in sentence
         assert ("mixed" in sentence) == bool(of_places)
     assert "suffice" in sentence
-
-
-def test_the_formats_of_a_run_with_stages_are_mixed(batch):
-    run = batch.of_scenario("little_climate")[1]
-    assert run.width[0] == 24
-    staged = run.dataset.assign_attrs(sciprec_stages=json.dumps({"legendre": "fp16"}))
-    assert replace(run, dataset=staged).width == (0, 0)
-    assert replace(run, variant=replace(run.variant, stored="fp16")).width == (0, 0)
 
 
 def test_a_member_that_failed_fails_the_cell(batch):
@@ -240,16 +203,6 @@ def test_every_scenario_has_a_sentence_that_names_no_arithmetic_that_failed(
         assert "suffices." not in row["sentence"]
         worst = min(given_verdicts, key=lambda label: worse_first(given_verdicts[label]))
         assert f"{worst} comes closest" not in row["sentence"] or statuses[0] == statuses[1]
-
-
-def test_titles_name_the_arithmetics_of_one_scenario(batch):
-    assert screen_of(batch)["title"] == "little_climate: fp32 is good enough"
-    good = Verdict("good", "well", 0.5)
-    assert screen_of(batch, fp16=good)["title"] == "little_climate: fp32 and fp16 are good enough"
-    bad = Verdict("beyond", "far", 3.0)
-    assert screen_of(batch, fp32=bad)["title"] == "little_climate: no arithmetic is good enough"
-    both = "little_climate and little_heston: which arithmetic suffices"
-    assert first_screen(batch)["title"] == both
 
 
 def test_a_folder_of_truths_alone_and_one_of_forty_scenarios_have_a_page(batch, blank_figures):
@@ -324,81 +277,3 @@ def test_savings_are_bits_and_bytes_over_those_of_fp64(batch):
     assert rows["fp16"]["traffic"] == 0.25
     assert rows["fp16+carry"]["traffic"] == pytest.approx(5 / 3 * 0.25)
     assert rows["fp32"]["machines"] == "A100" and rows["fp16"]["machines"] == "MLU370, A100"
-
-
-def test_a_carrys_own_operations_are_counted_where_the_scenario_counts(batch):
-    """10 numbers are updated, by 6 operations each, beside 300 operations of a step."""
-    counted = [
-        {"stage": "products on the grid", "counts": {"mul": 140}, "times": 2},
-        {"stage": "state update", "counts": {"add": 20, "store": 10}, "times": 1},
-    ]
-    truth, *others = batch.of_scenario("little_climate")
-    dataset = truth.dataset.assign_attrs({STAGE_WORK: json.dumps(counted)})
-    carry = CompensationChoice(name="carry")
-    carried = [replace(run, variant=Variant(run.backend, carry)) for run in others]
-    rows = savings_rows([replace(truth, dataset=dataset), *carried])
-    assert [row["operations"] for row in rows] == ["0.6", "0.3"]
-
-
-def test_formats_by_place_have_a_range(batch):
-    truth, run, _ = batch.of_scenario("little_climate")
-    about = {"assignment": {"default": "fp16", "format": [{"format": "fp32", "function": "f"}]}}
-    dataset = run.dataset.assign_attrs(sciprec_backend_properties=json.dumps(about))
-    (row,) = savings_rows([truth, replace(run, dataset=dataset)])
-    assert (row["operations"], row["machines"]) == ("0.25 to 0.5, by place", "A100")
-
-
-@pytest.mark.parametrize("name", ["fp32", "fp16"])
-def test_a_policy_all_in_one_format_is_that_format(batch, name):
-    """Whatever its file says of the binary64 in which its numbers are handed on."""
-    truth, *others = batch.of_scenario("little_climate")
-    run = next(run for run in others if run.label == name)
-    about = {"assignment": {"default": name, "format": []}, "compute": {}, "storage": {}}
-    dataset = run.dataset.assign_attrs(
-        sciprec_backend_properties=json.dumps(about), stored_bits=float(run.width[0])
-    )
-    variant = Variant("policy:O3,narrow=fp16,wide=fp32")
-    policy = replace(run, variant=variant, dataset=dataset)
-    assert policy.width == run.width
-    rows = savings_rows([truth, run, policy])
-    assert {**rows[1], "label": name, "about": ""} == {**rows[0], "about": ""}
-
-
-def timed(batch, **seconds):
-    """The runs of the flow with other processor times, by label: (seconds, low, high)."""
-    runs = []
-    for run in batch.of_scenario("little_climate"):
-        value, *ends = seconds.get(run.label, (1.0, 0.9, 1.1))
-        told = {"processor_seconds": value, "processor_seconds_range": ends}
-        runs.append(replace(run, dataset=run.dataset.assign_attrs(told)))
-    return runs
-
-
-def test_times_have_the_range_of_both(batch):
-    rows = {row["label"]: row for row in time_rows(timed(batch, fp16=(2.0, 1.8, 2.2)))}
-    assert rows["fp16"] == {"label": "fp16", "seconds": 2.0, "over": "2 (1.6 to 2.4)"}
-    assert time_rows(timed(batch, fp64=(0.0, 0.0, 0.0)))[0]["over"] == "–"
-
-
-def test_sections_count_the_processor_time_of_their_thread():
-    clock = Sections()
-    with clock.timed(1):
-        time.sleep(0.05)
-    with clock.timed(1):
-        start = time.thread_time()
-        while time.thread_time() - start < 0.02:
-            pass
-    (_, waited), (_, worked) = clock.done
-    assert waited < 0.01 < 0.02 <= worked
-
-
-def test_what_one_section_compiles_does_not_move_the_time_of_all():
-    pace = [(16, 1.6), (16, 1.7), (16, 1.5), (16, 99.0), (8, 0.8)] * 4
-    found = timing_of(pace)
-    work = sum(one for one, _ in pace)
-    assert 0.1 * work <= found.seconds <= 1.7 / 16 * work
-    assert found.low <= found.seconds <= found.high
-    assert timing_of([]) == Timing()
-    one = timing_of([(10, 2.0)])
-    assert (one.low, one.seconds, one.high) == (2.0, 2.0, 2.0)
-    assert one + Timing(1.0, 0.5, 2.0) == Timing(3.0, 2.5, 4.0)

@@ -1,7 +1,6 @@
 """Fitted coefficients: what a fit returns, that it is never worse than the carry, and messages."""
 
 import tomllib
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -22,14 +21,6 @@ def test_fit_of_an_accumulation_is_at_least_as_good_as_the_carry():
     assert found.unseen[1] < found.unseen[0] / 20
     assert found.evaluations <= 20 and found.backend == "mlu370"
     assert found.helps == (found.unseen[2] < found.unseen[1])
-
-
-def test_fit_of_a_climate_has_coefficients_for_each_variable():
-    scenario = parse_scenario(tomllib.loads(CLIMATE))
-    found = fit_compensation(scenario, "mlu370", length=0.125, evaluations=4, sums=True)
-    assert set(found.coefficients) == {"vorticity", "divergence", "geopotential"}
-    assert all(c.sums for c in found.coefficients.values())
-    assert found.fitted <= found.carry < found.without
 
 
 def test_search_finds_a_minimum_inside_the_bounds():
@@ -68,10 +59,3 @@ def test_messages(text, options, words):
     with pytest.raises(InputError) as caught:
         fit_compensation(parse_scenario(tomllib.loads(text)), **options)
     assert words in str(caught.value)
-
-
-def test_runs_that_break_down_are_not_fitted(monkeypatch):
-    broken = replace(kinds()["climate"], fitting=lambda *how: (("a",), lambda c: float("inf")))
-    monkeypatch.setattr("sciprec.machine.fit.kind_of", lambda scenario: broken)
-    with pytest.raises(InputError, match="breaks down in 'mlu370' without compensation; fit a sh"):
-        fit_compensation(parse_scenario(tomllib.loads(CLIMATE)))

@@ -91,15 +91,6 @@ def test_a_lock_that_was_removed_meanwhile_is_not_the_lock(tmp_path, monkeypatch
             pass
 
 
-def test_a_file_system_without_locks_lets_everyone_in(tmp_path, monkeypatch):
-    def unknown(stream):
-        raise OSError(38, "Function not implemented")
-
-    monkeypatch.setattr("sciprec.results.output.folders.lock", unknown)
-    with alone_in(tmp_path), alone_in(tmp_path):
-        pass
-
-
 def test_a_foreign_page_is_not_overwritten_and_nothing_is_computed(
     models, scenario_files, call, own_batch, tmp_path
 ):
@@ -162,14 +153,6 @@ def test_a_page_that_is_a_link_is_refused(models, scenario_files, call, own_batc
     assert ours.read_bytes() == before and own_batch.page.is_symlink()
 
 
-def test_results_of_another_coverage_are_not_overwritten(call, tmp_path):
-    path = tmp_path / "coverage.json"
-    path.write_text('{"meta": {"format": 3}, "files": {}}')
-    code, _, said = call("dev", "coverage", "--small", "--out", tmp_path)
-    assert code == USAGE and f"'{path}' cannot be written (it is there already, and is not" in said
-    assert path.read_text().startswith('{"meta"') and list(tmp_path.iterdir()) == [path]
-
-
 def test_escape_sequences_do_not_reach_the_terminal(
     models, undrawn, scenario_files, call, tmp_path
 ):
@@ -210,10 +193,3 @@ def test_every_unseen_character_is_written_out_and_no_other():
         unseen = unseen or code in BLANK or 0xE0000 <= code < 0xE1000
         if category != "Cn" and chr(code) not in "\t\n":
             assert (printable(chr(code)) != chr(code)) == unseen, hex(code)
-
-
-def test_what_is_printable_stays_as_it_is():
-    assert printable("a\tb\nü – 10⁷\\x1b") == "a\tb\nü – 10⁷\\x1b"
-    assert printable("\x1b[0m\r\x00") == "\\x1b[0m\\x0d\\x00"
-    assert printable("\u202e\U000e0041") == "\\u202e\\U000e0041"
-    assert str(InputError("no file '\x1b[2J'")) == "no file '\\x1b[2J'"

@@ -6,8 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import sciprec
-from sciprec.foundation.errors import InputError
 from sciprec.machine.error_cache import (
     ERROR_CACHE,
     ErrorCache,
@@ -15,8 +13,8 @@ from sciprec.machine.error_cache import (
     conflict_free_pitch,
     tile_layout,
 )
-from sciprec.machine.footprint import compensation_footprint, element_bytes
-from sciprec.workbench.kinds import kinds, load_scenario
+from sciprec.machine.footprint import compensation_footprint
+from sciprec.workbench.kinds import load_scenario
 
 
 def simulated_cycles(stride, lanes, cache):
@@ -81,17 +79,6 @@ def resized(scenario, **changes):
     return scenario.model_copy(update={"climate": scenario.climate.model_copy(update=changes)})
 
 
-def test_a_small_model_fits(climate):
-    """T21: 253 coefficients and 22 of the degree above, complex, three variables."""
-    found = compensation_footprint(climate)
-    assert [(v.variable, v.elements, v.levels, v.size_bytes) for v in found.variables] == [
-        (name, 550, 1, 2200) for name in ("vorticity", "divergence", "geopotential")
-    ]
-    assert found.total_bytes == 6600 and found.tiles == 1 and found.tile_elements == 550
-    assert found.fitting == ("vorticity", "divergence", "geopotential")
-    assert found.layout is None
-
-
 def test_a_large_model_with_two_levels_fits_in_part(climate):
     found = compensation_footprint(
         resized(climate, truncation=85, time_scheme="semi_implicit_leapfrog"), tile=(64, 128)
@@ -109,40 +96,3 @@ def test_a_large_model_with_two_levels_fits_in_part(climate):
     assert half.total_bytes * 2 == found.total_bytes and half.fitting == (
         "vorticity", "divergence", "geopotential",
     )  # fmt: skip
-
-
-def test_paths_and_the_public_name(scenario_files):
-    found = sciprec.machine.compensation_footprint(load_scenario(scenario_files[1]))
-    assert [(v.variable, v.elements) for v in found.variables] == [
-        ("log_spot", 1024), ("variance", 1024),
-    ]  # fmt: skip
-    assert all(kind.residuals is not None for kind in kinds().values())
-
-
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [("fp64", 8), ("fp32", 4), ("mlu370", 4), ("tf32", 4), ("fp16", 2), ("bf16", 2), ("e5m2", 1)],
-)
-def test_bytes_of_formats(name, expected):
-    assert element_bytes(name) == expected
-
-
-@pytest.mark.parametrize(
-    ("call", "words"),
-    [
-        (lambda: conflict_degree(6), "a stride of 6 bytes; accepted: 0 or a multiple of the elem"),
-        (lambda: conflict_degree(4, element_bytes=3), "elements of 3 bytes in 32 lanes; accepted"),
-        (lambda: tile_layout(0, 4), "a tile of 0 x 4 elements of 4 bytes with a pitch of 16 bytes"),
-        (lambda: tile_layout(4, 4, pitch_bytes=8), "and a pitch of 16 or more"),
-    ],
-)
-def test_messages(call, words):
-    with pytest.raises(InputError) as caught:
-        call()
-    assert words in str(caught.value)
-
-
-def test_fixed_point_takes_the_bytes_of_its_integers():
-    assert [element_bytes(name) for name in ("fixed32", "fixed16", "fixed:bits=12")] == [4, 2, 2]
-    scenario = load_scenario("quickstart_climate")
-    assert compensation_footprint(scenario, "fixed32").element_bytes == 4

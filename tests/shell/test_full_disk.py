@@ -10,36 +10,15 @@ import numpy as np
 import pytest
 
 from sciprec.cli.exit_codes import NOT_MET, USAGE
-from sciprec.climate.running.checkpoint import Checkpoints, Saved
-from sciprec.climate.running.request import check_request
 from sciprec.foundation import whole
 from sciprec.report.stored.batch import MANIFEST
 from sciprec.results.output import netcdf, pieces
 from sciprec.results.output.dataset import trajectory_dataset
-from sciprec.workbench.batch.perform import sentence
 from tests.shell.conftest import little_climate, little_trajectory
 
 
 def no_room(*_, **__):
     raise OSError(errno.ENOSPC, "No space left on device")
-
-
-def test_a_full_disk_is_told_with_the_systems_reason(models, tmp_path, monkeypatch):
-    dataset = little_climate(None, "fp64")
-
-    def half(dataset, path):
-        path.write_bytes(b"CDF half")
-        raise RuntimeError("NetCDF: HDF error")
-
-    monkeypatch.setattr(pieces, "WHOLE_BYTES", 0)
-    monkeypatch.setattr(netcdf, "_write_whole", half)
-    with pytest.raises(OSError, match="Input/output error") as caught:  # there is room by now
-        netcdf.write(dataset, tmp_path / "run.nc")
-    assert "HDF error" in str(caught.value.__cause__)
-    monkeypatch.setattr("builtins.open", no_room)
-    with pytest.raises(OSError, match="No space left on device"):
-        netcdf.write(dataset, tmp_path / "run.nc")
-    assert not list(tmp_path.iterdir())
 
 
 @contextlib.contextmanager
@@ -80,24 +59,6 @@ def test_a_file_that_finds_no_room_is_one_red_row(models, undrawn, scenario_file
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of file sizes are those of Linux")
-def test_a_file_whose_tables_alone_find_no_room_has_the_systems_reason(tmp_path, monkeypatch):
-    """The library needs more than the values: what it has written shows that there is no room."""
-    dataset = little_climate(None, "fp64")
-
-    def half(dataset, path):
-        path.write_bytes(bytes(30_000))
-        raise RuntimeError("NetCDF: HDF error")
-
-    monkeypatch.setattr(pieces, "WHOLE_BYTES", 0)
-    monkeypatch.setattr(netcdf, "_write_whole", half)
-    assert dataset.nbytes < 30_000
-    with files_up_to(32_000), pytest.raises(OSError, match="File too large") as caught:
-        netcdf.write(dataset, tmp_path / "run.nc")
-    assert f"File too large ({tmp_path}); make room there" in sentence(caught.value)
-    assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="limits of file sizes are those of Linux")
 def test_a_file_that_finds_no_room_is_given_up_at_once(tmp_path, monkeypatch):
     """Not when what has gone wrong is forgotten: one run in a hundred ended in the library then,
     called by two threads. The library itself has found no room, and cannot close the file.
@@ -113,16 +74,6 @@ def test_a_file_that_finds_no_room_is_given_up_at_once(tmp_path, monkeypatch):
         netcdf.write(dataset, tmp_path / "run.nc")
     assert "HDF error" in str(caught.value.__context__)
     assert sum(type(one) is netCDF4.Dataset for one in gc.get_objects()) == before
-
-
-def test_a_checkpoint_that_finds_no_room_has_the_systems_reason(tmp_path, monkeypatch):
-    monkeypatch.setattr("sciprec.foundation.whole.flush", no_room)
-    kept = Checkpoints(tmp_path, check_request("williamson_5", "T21", 1.0))
-    with pytest.raises(OSError, match="No space left on device") as caught:
-        kept.save(Saved(0, [], [], {}), last=True)
-    said = sentence(caught.value)
-    assert "No space left on device (" in said and ".npz); make room there" in said
-    assert "None" not in sentence(OSError(errno.ENOSPC, "No space left on device"))
 
 
 def test_a_full_disk_anywhere_in_a_command_is_no_internal_error(call, monkeypatch):

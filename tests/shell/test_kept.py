@@ -5,7 +5,6 @@ shown that is not so.
 import multiprocessing
 import os
 import random
-import shutil
 from dataclasses import replace
 
 import pytest
@@ -81,25 +80,6 @@ def test_files_without_digests_and_damaged_parts_are_drawn(batch, drawn, tmp_pat
         path.write_bytes(path.read_bytes()[:-9])
     assert render(batch, keep=True) == first and len(drawn) == 2 * once
     assert render(batch, keep=True) == first and len(drawn) == 2 * once
-
-
-def test_a_section_of_ones_own_is_made_each_time(batch, drawn, monkeypatch):
-    told = iter(("first", "second"))
-    added = section.PageSection("mine", lambda of: next(told), "{{ data }}")
-    only = replace(batch, runs=batch.of_scenario("little_climate"))
-    monkeypatch.setattr(section, "_ADDED", {"mine": added})
-    assert "first" in render(only, keep=True) and "second" in render(only, keep=True)
-
-
-def test_the_oldest_parts_make_room(batch, tmp_path, drawn):
-    render(batch, keep=True)
-    for age, path in enumerate(files(tmp_path)):
-        os.utime(path, (1e9 - age, 1e9 - age))
-    newest, *older = files(tmp_path)
-    kept_values.make_room(newest.stat().st_size)
-    assert files(tmp_path) == [newest]
-    kept_values.make_room(0)
-    assert files(tmp_path) == []
 
 
 def test_a_cache_that_cannot_be_used_is_done_without(drawn, monkeypatch, tmp_path, own_batch):
@@ -252,10 +232,3 @@ def test_helping_processes_draw_the_same_bytes(cached, helped, monkeypatch):
         patch.setattr(svg.FigureCanvasSVG, "print_svg", lambda *_, **__: pytest.fail("is drawn"))
         page = render(batch, keep=True)
     assert page == render(read_batch(cached))
-
-
-def test_a_helping_process_that_dies_is_done_without(cached, helped, drawn, monkeypatch):
-    monkeypatch.setattr(drawing_ahead.sys, "executable", shutil.which("false"))
-    drawing_ahead.draw_ahead(batch := read_batch(cached, keep=True), {})
-    once = len(drawn)
-    assert once > 8 and render(batch, keep=True).count("<svg") == once == len(drawn)

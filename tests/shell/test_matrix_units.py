@@ -6,16 +6,14 @@ import re
 import pytest
 
 from sciprec.facets.matrix_unit import MATRIX_UNITS
-from sciprec.facets.matrix_unit.section import in_words, matrix_units_section
+from sciprec.facets.matrix_unit.section import matrix_units_section
 from sciprec.foundation.errors import InputError
-from sciprec.foundation.shipped import named
-from sciprec.precision.formats.matrix_unit import resolve_matrix_unit
 from sciprec.report.stored.batch import read_batch
 from sciprec.results.output import netcdf
 from sciprec.workbench.batch import workflow
 from sciprec.workbench.batch.plan import plan
 from sciprec.workbench.batch.resume import run_digest
-from sciprec.workbench.kinds import load_scenario, parse_scenario
+from sciprec.workbench.kinds import parse_scenario
 
 GIVEN = {
     "name": "units", "title": "Units", "source": "Williamson et al. (1992), case 5",
@@ -63,25 +61,6 @@ def test_a_batch_with_its_page(blank_figures, tmp_path):
     assert len(re.findall(r"<code>fp64, stages \w+</code></th><td>", table)) >= 3
 
 
-def test_units_in_words():
-    for text, words in {
-        "table=int4,field=fp16,scale=group": "int4 x fp16, a scale per group of 8, sums in fp32",
-        "table=int8,field=fp16,scale=0.5": "int8 x fp16, scale 0.5, sums in fp32",
-        "table=fp16,field=fp16,sparsity=2:4,prune=0.1,clip=0.5":
-            "fp16 x fp16, sums in fp32, two of four, clipped at 0.5 of the largest, pruned below "
-            "0.1 of the largest",
-    }.items():  # fmt: skip
-        assert in_words(resolve_matrix_unit(f"matrix:{text}")) == words
-
-
-def test_the_shipped_scenario_has_all_that_its_table_shows():
-    scenario = load_scenario(named("matrix_units_mountain", "scenarios"))
-    units = {one.name: resolve_matrix_unit(one.legendre) for one in scenario.stages}
-    assert len(plan([scenario])) == 1 + len(units) == 18
-    assert {unit.slices for unit in units.values()} == {1, 2, 3, 4, 7}
-    assert any(unit.sparse for unit in units.values())
-
-
 @pytest.mark.parametrize(
     ("backend", "words"),
     [("fixed32", "'fixed32' beside stages of .*, which is in fixed point; accepted"),
@@ -92,14 +71,3 @@ def test_arithmetics_in_place_of_the_scenarios_own_are_checked_as_those(backend,
         with pytest.raises(InputError, match=words):
             what(parse_scenario(GIVEN), out=tmp_path / "out", backends=["fp32", backend])
     assert not (tmp_path / "out").exists()
-
-
-def test_the_plan_tells_the_memory_of_each_row(tmp_path):
-    """Of staged runs more, by what their stages take; without stages the same in every one."""
-    given = GIVEN | {"climate": GIVEN["climate"] | {"case": "held_suarez", "truncation": 42}}
-    given["stages"] = ["none", *GIVEN["stages"][:2]]
-    rows = workflow.forecast(parse_scenario(given), out=tmp_path, backends=["fp64", "fp32"])
-    memory = {row["label"]: row["memory_megabytes"] for row in rows}
-    assert memory["fp64"] == memory["fp32"]
-    assert memory["fp64"] + 50 < memory["fp64, stages int8"] < memory["fp64, stages sliced"]
-    assert memory["fp32, stages sliced"] < memory["fp64, stages sliced"]

@@ -2,7 +2,6 @@
 
 import contextlib
 import gc
-import json
 import math
 import tempfile
 import unicodedata
@@ -16,8 +15,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sciprec.foundation.errors import InputError
-from sciprec.foundation.origin import provenance
-from sciprec.precision.formats.backend import backends
 from sciprec.results.output import netcdf
 from sciprec.results.output.dataset import (
     EARTH_RADIUS_M,
@@ -26,15 +23,6 @@ from sciprec.results.output.dataset import (
     longitude_bounds,
 )
 from sciprec.results.output.variables import VARIABLES, describe
-from sciprec.workbench.batch.perform import properties
-
-
-def test_plain_xarray_opens_the_files_and_decodes_time(models, tmp_path):
-    path = netcdf.write(models["climate"](None, "fp64"), tmp_path / "run.nc")
-    with xr.open_dataset(path) as plain:
-        assert str(plain["time"].values[1]).startswith("2000-01-02T00:00:00")
-        assert plain["u"].attrs["standard_name"] == "eastward_wind"
-        assert plain["lat"].attrs["bounds"] == "lat_bnds"
 
 
 def test_every_variable_has_units_and_a_name():
@@ -131,29 +119,9 @@ def test_any_variable_is_held_or_refused_with_a_sentence(values):
     assert held is None or values.dtype.kind == "M" or (held["a"].values == values).all()
 
 
-def test_messages(tmp_path):
-    with pytest.raises(InputError, match="does not exist; give a file"):
-        netcdf.read(tmp_path / "none.nc")
-    with pytest.raises(InputError, match="is a folder"):
-        netcdf.read(tmp_path)
-    (tmp_path / "text.nc").write_text("no netCDF")
-    with pytest.raises(InputError, match="cannot be read as netCDF"):
-        netcdf.read(tmp_path / "text.nc")
-
-
 def test_truncated_files_are_refused(models, tmp_path):
     whole = netcdf.write(models["climate"](None, "fp64"), tmp_path / "run.nc").read_bytes()
     for part in (0, 1, 100, len(whole) // 2, len(whole) - 1):
         (tmp_path / "cut.nc").write_bytes(whole[:part])
         with pytest.raises(InputError, match="cannot be read as netCDF"):
             netcdf.read(tmp_path / "cut.nc")
-
-
-def test_provenance_and_properties_are_plain_data():
-    made_by = provenance()
-    assert made_by["sciprec"] and made_by["processor"] and made_by["numba"] != "not installed"
-    assert all(isinstance(value, str) for value in made_by.values())
-    for backend in backends().values():
-        stored = json.loads(json.dumps(properties(backend)))
-        bits = backend.compute.format.significand_bits
-        assert stored["compute"]["significand_bits"] == bits

@@ -1,8 +1,6 @@
 """A kind of scenario from outside the package, from its file to its page: Lorenz (1996)."""
 
-import json
 from dataclasses import replace
-from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -11,14 +9,12 @@ import xarray as xr
 
 import sciprec
 from sciprec.cli.commands import main
-from sciprec.extend import Estimate, Kind, Scenario, Section, key, register, stated
+from sciprec.extend import Estimate, Kind, Scenario, Section, key, stated
 from sciprec.foundation.errors import InputError
 from sciprec.report.page import write_page
 from sciprec.report.stored.batch import read_batch
 from sciprec.results.output import files
-from sciprec.workbench.batch.estimate import estimate
-from sciprec.workbench.batch.plan import plan
-from sciprec.workbench.kinds import kinds, load_scenario, parse_scenario
+from sciprec.workbench.kinds import kinds, load_scenario
 from tests.shell.conftest import put_in
 
 TEXT = """
@@ -154,27 +150,3 @@ def test_stored_files_are_shown_without_the_code_of_their_kind(path, tmp_path, m
     assert write_page(read_batch(tmp_path / "out")).read_bytes() == page
     with pytest.raises(InputError, match="'kind' was given 'lorenz'; accepted: climate, heston"):
         load_scenario(path)
-
-
-def test_sentences_and_forecast_are_those_of_every_kind(path):
-    content = json.loads(load_scenario(path).model_dump_json())
-    with pytest.raises(InputError, match=r"key 'lorenz\.sites' was given 3 .*; accepted: a who"):
-        parse_scenario(content | {"lorenz": {"sites": 3, "steps": 1}})
-    (truth, *_) = plan([load_scenario(path)])
-    assert estimate(truth) == Estimate("40 steps", 40.0, 0.1)
-    wrong = content["tolerance"][0] | {"variable": "weve"}
-    with pytest.raises(InputError, match="unknown variable 'weve'.*: mean, wave; did you mean 'w"):
-        sciprec.run(parse_scenario(content | {"tolerance": [wrong]}), out=path.parent / "none")
-
-
-def test_a_kind_without_ensembles_says_so(path, monkeypatch):
-    put_in(monkeypatch, replace(LORENZ, ensembles=False))
-    with pytest.raises(InputError, match=r"table \[ensemble\] was given; accepted in .* 'heston'$"):
-        load_scenario(path)
-
-
-def test_what_runs_a_kind_may_be_any_callable(path, monkeypatch):
-    """A partial function has no name of its own."""
-    monkeypatch.setattr("sciprec.workbench.kinds.kind._KINDS", dict(kinds()))
-    own = replace(LORENZ, name="partial", run=partial(LORENZ.run))
-    assert register(own) is own and register(replace(own)) == own

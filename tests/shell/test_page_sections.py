@@ -1,8 +1,5 @@
 """Sections of the page: distributions, evidence, and suggestions that a run verifies."""
 
-import itertools
-import math
-import re
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -11,38 +8,28 @@ import pytest
 import xarray as xr
 from hypothesis import given
 from hypothesis import strategies as st
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-from sciprec.drawing.heat import error_map
-from sciprec.drawing.svg import drawn, legend, to_svg
 from sciprec.facets.compensation.keys import CompensationChoice
-from sciprec.foundation.errors import InputError
 from sciprec.precision.formats.backend import resolve_backend
-from sciprec.precision.formats.float_format import FORMATS
 from sciprec.precision.formats.rounding_rules import ROUNDINGS
 from sciprec.report import page_section, section
 from sciprec.report.comparison import comparison_page
 from sciprec.report.page import render
 from sciprec.report.sections.distribution import (
-    class_rows,
     differing,
-    distribution_picture,
     quantile_rows,
     worst_rows,
 )
 from sciprec.report.sections.evidence_matrix import evidence_matrix
 from sciprec.report.sections.evidence_pictures import evidence_pictures, evidence_rows
-from sciprec.report.sections.figures import ALIKE, _error_map, pictures
 from sciprec.report.sections.rounded import rounded_in_words
-from sciprec.report.sections.suggestions import magnitude_correlation, suggestions
+from sciprec.report.sections.suggestions import suggestions
 from sciprec.results.comparison import compare
 from sciprec.results.comparison.rows import main_row
 from sciprec.results.comparison.verdicts import Verdict
 from sciprec.results.comparison.wording import LONGEST_LABEL, short
-from sciprec.results.output.dataset import trajectory_dataset
 from sciprec.scenario.variant import Variant
 from tests.extending import loading
-from tests.shell.conftest import little_trajectory
 
 
 @pytest.fixture
@@ -81,64 +68,6 @@ def test_evidence_is_said_for_each_arithmetic_and_what_is_missing_too(batch, run
     assert len(evidence_pictures(runs, batch.labels, "x")) >= 1
 
 
-def test_the_band_of_internal_variability_is_drawn_where_there_are_members(batch, runs):
-    days = [0.0, 1.0, 2.0]
-    part = {"variable": "height", "units": "m", "days": days, "error": [0.0, 1e-3, 1e-2],
-            "spread": [1e-1, 1.0, 2.0], "ulp": [None, None, None], "members": 4,
-            "sentence": "small"}  # fmt: skip
-    shown = [
-        SimpleNamespace(label=r.label, dataset=r.dataset, evidence={"variability": part})
-        for r in runs
-        if r.label != "fp64"
-    ]
-    (picture,) = evidence_pictures(shown, batch.labels, "band")
-    assert "internal variability" in picture.svg and "one ulp of fp64" not in picture.svg
-    assert "Dashed" not in picture.caption  # no member is one ulp apart
-    assert "4 fp64 members" in picture.caption
-
-
-def test_each_row_of_a_budget_names_its_own_place():
-    """The budget of an arithmetic is of the option where its rounding weighs most."""
-
-    def drawn_of(*measures):
-        shown = [
-            SimpleNamespace(label=label, dataset={}, evidence={"budget": {
-                "variable": "price", "measure": measure, "parts": {"sampling": 1e-2, "steps": size},
-            }})
-            for label, measure, size in zip(("fp16", "fp16+carry"), measures, (1e-3, 1e-4),
-                                            strict=True)
-        ]
-        (picture,) = evidence_pictures(shown, ["fp16", "fp16+carry"], "parts")
-        return re.findall(r"<text[^>]*>([^<]*)</text>", picture.svg)
-
-    error = "error of the price (sampling: standard error), maturity 1"
-    texts = drawn_of(f"{error}, strike 110", f"{error}, strike 120")
-    assert {"fp16, strike 110", "fp16+carry, strike 120", error} <= set(texts)
-    assert not any(error in text and "strike" in text for text in texts)
-    assert {"fp16", "fp16+carry", f"{error}, strike 110"} <= set(
-        drawn_of(*[f"{error}, strike 110"] * 2)
-    )
-    l2 = "relative l2 error at day"
-    assert {f"fp16, {l2} 5", f"fp16+carry, {l2} 3"} <= set(drawn_of(f"{l2} 5", f"{l2} 3"))
-
-
-def test_spectra_end_where_each_run_has_nothing_more(batch, runs):
-    """At day 0 a steady flow holds one degree; runs that went on hold what rounding has made."""
-    shown = [
-        SimpleNamespace(label=run.label, dataset=run.dataset, evidence={"spectrum": {
-            "wavenumber": list(range(1, n + 1)), "golden": [2.0**-k for k in range(n)],
-            "actual": [2.0**-k for k in range(n)], "ratio": [1.0] * n, "accepted": [[0.9, 1.1]] * n,
-            "departs_at": None,
-        }})
-        for run, n in zip(runs[1:], (1, 42), strict=True)
-    ]  # fmt: skip
-    for some in (shown, shown[::-1]):
-        (picture,) = evidence_pictures(some, batch.labels, "ends")
-        assert "total wavenumber" in picture.svg and "none departs" in picture.folded
-    shown[0].evidence["spectrum"]["departs_at"] = 3
-    assert evidence_pictures(shown, batch.labels, "ends")[0].folded == ""
-
-
 def test_the_evidence_is_a_matrix_of_short_answers():
     def run(label, **parts):
         return SimpleNamespace(label=label, evidence={"perturbation": 1e-4, **parts})
@@ -158,29 +87,6 @@ def test_the_evidence_is_a_matrix_of_short_answers():
         ("fp32", ["4.5 %", "< 0.1", "yes", "–", "÷ 2,200"]),
         ("bf16", ["3,500 %", "140", "no", "from 17", "× 2"]),
     ]
-
-
-def test_legends_are_wide_enough_for_a_phone_and_do_not_take_the_place_of_the_panels():
-    heights = []
-    for labels in (["fp32"], [f"a label of thirty letters, no. {k}" for k in range(8)]):
-        with drawn("x", 3.0) as figure:
-            axes = figure.subplots(1, 2)
-            for label in labels:
-                axes[1].plot([0, 1], label=label)
-            legend(figure)
-        (shown,) = figure.legends
-        figure.draw_without_rendering()
-        box = shown.get_window_extent()
-        assert box.x0 / figure.dpi < 0.5 and box.x1 / figure.dpi < 6.5
-        assert [text.get_text() for text in shown.get_texts()] == labels
-        heights.append(axes[0].get_window_extent().height / figure.dpi)
-    assert heights[1] > 0.9 * heights[0]
-
-
-@pytest.mark.parametrize("name", ["little_climate", "little_heston"])
-def test_captions_name_what_is_drawn_only(batch, name):
-    picture = distribution_picture(batch.of_scenario(name), batch.labels, "x")
-    assert ("By size" in picture.caption) == ("typical error by size" in picture.svg)
 
 
 def test_what_is_rounded_is_said_with_each_scenario(batch):
@@ -304,74 +210,9 @@ def test_a_scenario_that_differs_by_a_switch_alone_shows_what_it_does(made_up, o
     assert suggestions(carried, "x", plain) == []
 
 
-def test_what_helps_and_not_enough_stands_last(made_up):
-    labels = [s.label for s in suggestions(made_up, "x")]
-    assert labels == sorted(labels, key=labels.index)
-    one, two = (s.result for s in suggestions(made_up, "x") if s.label == "bf16")
-    assert one.endswith("good enough") and two.endswith("which helps, and not enough")
-
-
-def test_a_gain_names_its_error_where_the_matrix_has_none(made_up):
-    """Without tolerances, and where evidence alone speaks against a run."""
-    unjudged = [replace_verdict(run, Verdict("unjudged", "why")) for run in made_up]
-    one = next(s for s in suggestions(unjudged, "x") if s.label == "fp16" and "keep" in s.change)
-    assert one.gain == pytest.approx(100.0, rel=1e-3)
-    error = "the relative l2 error of height over all stored values is 100 times smaller"
-    assert one.sentence.endswith(f"; verified by a run: {error}, not judged")
-    told = [replace_verdict(run, Verdict("beyond", "distinguishable", 0.1))
-            if run.label == "fp16" else run for run in made_up]  # fmt: skip
-    one = next(s for s in suggestions(told, "x") if s.label == "fp16" and "keep" in s.change)
-    assert one.result == "not good enough becomes ÷ 7.1, good enough"
-
-
-def test_no_mixed_formats_are_called_the_smallest_and_no_single_one_beside_them(made_up):
-    place = run_of(BY_LINE, made_up[4].dataset, made_up[0].dataset, "good")
-    changes = [s.change for s in suggestions([*made_up, place], "x") if s.label == "bf16"]
-    assert changes == [
-        SMALLEST.replace("smallest", "smallest single format"),
-        "take by_line instead, of mixed formats",
-        "take fp16 instead, of as many bytes",
-    ]
-    twin = run_of(BY_LINE.replace("5a18", "77aa"), made_up[4].dataset, made_up[0].dataset, "beyond")
-    labels = {s.label: s.change for s in suggestions([*made_up, place, twin], "x")}
-    assert labels[twin.label] == "take by_line@5a18 instead, of mixed formats"
-
-
 def replace_verdict(run, verdict):
     """The stand-in of a run with another verdict."""
     return SimpleNamespace(**(vars(run) | {"verdict": verdict}))
-
-
-def test_errors_of_one_size_do_not_follow_the_magnitude():
-    flat = compare(dataset_of(VALUES), dataset_of(VALUES + 1e-3 * WAVE)).row("height")
-    assert abs(magnitude_correlation(flat)) < 0.5
-    relative = compare(dataset_of(VALUES), dataset_of(VALUES * (1 + 1e-3 * WAVE))).row("height")
-    assert magnitude_correlation(relative) > 0.99
-    few = compare(dataset_of(np.ones(9)), dataset_of(np.full(9, 1.5))).row("height")
-    assert math.isnan(magnitude_correlation(few))
-
-
-def test_what_has_nothing_to_say_is_folded(batch, blank_figures):
-    """Six prices have no percentiles, and nothing was compensated."""
-    page = render(batch)
-    assert "<summary>How the errors of 6 values are distributed</summary>" in page
-    assert "quantiles-little_climate" in page and "quantiles-little_heston" not in page
-    assert "<th scope=\"col\" class=\"n\">gain</th>" not in page
-
-
-def test_the_tolerance_of_prices_is_drawn_at_the_tolerance(batch):
-    rounding, _ = pictures(batch.of_scenario("little_heston"), batch.labels, "x")
-    assert rounding.caption.endswith("Dashed: the tolerance.")
-
-
-def test_curves_on_one_another_are_folded(batch):
-    truth, run, _ = batch.of_scenario("little_heston")
-    for apart in (0.01, 0.2):  # standard errors
-        moved = truth.dataset.assign(
-            price=truth.dataset["price"] + apart * truth.dataset["standard_error"]
-        )
-        _, analytic = pictures([truth, replace(run, dataset=moved)], batch.labels, "x")
-        assert bool(analytic.folded) == (apart < ALIKE)
 
 
 PLAIN_ROUNDINGS = [name for name, rule in ROUNDINGS.items() if not rule.noisy]
@@ -382,18 +223,6 @@ def test_the_short_name_of_an_arithmetic_means_the_same(p, emin, rounding):
     for spec in (f"float:p={p},emin={emin},round={rounding}", f"float:p={p},emin={emin},emax=99"):
         name = resolve_backend(spec).name
         assert resolve_backend(short(name)).name == name and len(short(name)) <= len(name)
-
-
-@given(st.sampled_from(sorted(FORMATS)), st.sampled_from(["", *PLAIN_ROUNDINGS]))
-def test_a_standard_format_has_the_name_that_people_type(standard, rounding):
-    name = standard + f",round={rounding}" * bool(rounding)
-    try:
-        backend = resolve_backend(name)
-    except InputError:  # not every format takes every rounding
-        return
-    assert resolve_backend(short(name)).name == backend.name
-    assert not short(name).startswith(("binary", "bfloat"))
-    assert short(f"{name}+carry") == f"{short(name)}+carry"
 
 
 def test_a_comparison_shows_its_main_variable_first_and_folds_the_others(runs):
@@ -410,15 +239,6 @@ def test_a_comparison_shows_its_main_variable_first_and_folds_the_others(runs):
     assert "Percentiles of few" not in folded
 
 
-def test_maps_of_digits_have_whole_numbers_and_keep_what_is_not_known():
-    errors = np.array([[1e-3, np.nan, np.inf], [0.0, 10.0, 1e-16]])
-    picture = error_map(("x", "y"), 100.0 * np.arange(3), errors, "step", "map", "All.")
-    words = re.findall(r"<text[^>]*>([^<]*)</text>", picture.svg)
-    assert {"digits left", "0", "x", "y"} <= set(words)
-    assert not any("." in word or "e" in word for word in words if word[:1].isdigit())
-    assert error_map(("x",), np.arange(2.0), np.full((1, 2), np.nan), "step", "map", "") is None
-
-
 def test_long_labels_are_cut_in_the_middle_and_stay_apart():
     long = "float:p=53,emin=-1022,emax=1023,round=rn with state in float:p=21"
     assert short("mlu370+carry") == "mlu370+carry"
@@ -428,13 +248,6 @@ def test_long_labels_are_cut_in_the_middle_and_stay_apart():
     assert short("my_binary16 with state in binary16") == "my_binary16 with state in fp16"
     assert len(short(long)) <= LONGEST_LABEL and short(long) != short(f"{long}+carry")
     assert short(long).startswith("float:p=53") and short(long).endswith("float:p=21")
-
-
-def test_values_that_become_another_kind_of_number_are_counted():
-    truth = dataset_of(np.array([1.0, 2.0, 3.0, 4.0]))
-    run = run_of("fp16", dataset_of(np.array([1.0, np.inf, np.nan, 0.0])), truth, "broken")
-    rows = {(r["golden"], r["actual"]): r["count"] for r in class_rows([run])}
-    assert rows == {("normal", "inf"): 1, ("normal", "nan"): 1, ("normal", "zero"): 1}
 
 
 def test_added_sections_stand_before_the_details_escaped_and_with_figures(
@@ -460,37 +273,3 @@ def test_added_sections_stand_before_the_details_escaped_and_with_figures(
     assert page.count("<figcaption>little_climate</figcaption>") == 1
     assert "<p>a &lt; b</p>\n<details>" in page
     assert "<figcaption>little_heston" not in page
-
-
-def test_a_map_of_a_run_with_a_long_name_has_room():
-    """Its title left none for the map, which matplotlib warned of."""
-    spec = resolve_backend("float:p=53,emin=-1022,emax=1023").name
-    label = f"{spec} with state in float:p=21,emin=-99+carry"
-    runs = [
-        SimpleNamespace(label=name, dataset=trajectory_dataset(little_trajectory(error)))
-        for name, error in (("fp64", 0.0), (label, 1e-7))
-    ]
-    assert "minus fp64, day 3" in _error_map(*runs, "height", "map").svg
-
-
-@pytest.mark.parametrize("ratio", [1.02, 1.9, 4.9, 14.0, 90.0, 2e4])
-@pytest.mark.parametrize("low", [1.3e-6, 7.7])
-def test_no_label_of_a_logarithmic_axis_lies_on_another(low, ratio):
-    """In a third of a page, the narrowest panel; the extents are those of a raster."""
-    ends = low, low * ratio
-    with drawn("x", 2.4) as figure:
-        for axes in figure.subplots(1, 3):
-            axes.plot(ends, ends)
-            axes.set(xscale="log", yscale="log")
-        to_svg(figure, "lines")
-        FigureCanvasAgg(figure).draw()
-        for axis in (side for axes in figure.axes for side in (axes.xaxis, axes.yaxis)):
-            first, last = sorted(axis.get_view_interval())
-            boxes = [label.get_window_extent() for label in axis.get_ticklabels(which="both")
-                     if label.get_text() and first <= _place(label, axis) <= last]  # fmt: skip
-            assert boxes and not any(a.overlaps(b) for a, b in itertools.combinations(boxes, 2))
-
-
-def _place(label, axis):
-    """Where a label stands on its axis."""
-    return label.get_position()[0 if axis.axis_name == "x" else 1]

@@ -1,15 +1,12 @@
 """Plans: pure data, the truth once, and names that files can have."""
 
 import os
-import tomllib
 
 import pytest
 
 from sciprec.arrays.sums.compensation import Compensation
 from sciprec.climate.running import labelled
-from sciprec.facets.compensation.keys import NO_COMPENSATION, CompensationChoice
-from sciprec.facets.stages.keys import StagesChoice
-from sciprec.foundation.errors import InputError
+from sciprec.facets.compensation.keys import NO_COMPENSATION
 from sciprec.precision.formats.backend import backends
 from sciprec.scenario.variant import Variant
 from sciprec.workbench.batch.compiling import remember
@@ -17,13 +14,9 @@ from sciprec.workbench.batch.estimate import estimates
 from sciprec.workbench.batch.execute import execute
 from sciprec.workbench.batch.plan import plan, with_threads
 from sciprec.workbench.batch.resume import run_digest
-from sciprec.workbench.batch.tolerable import compared_variables
 from sciprec.workbench.kinds import Surroundings, load_scenario
 from sciprec.workbench.kinds.climate import CLIMATE as CLIMATE_KIND
 from sciprec.workbench.kinds.climate import ClimateRun
-from tests.shell.conftest import CLIMATE
-
-CONTENT = tomllib.loads(CLIMATE)
 
 
 @pytest.fixture
@@ -72,11 +65,6 @@ def test_one_run_that_is_left_has_all_processors(scenarios, tmp_path, monkeypatc
                  "parameters": {"levels": levels}}  # fmt: skip
         CLIMATE_KIND.run(ClimateRun(**table), Variant("fp64"), Surroundings(threads=3))
         assert told.pop() == least
-
-
-def test_given_backends_replace_the_scenarios_own(scenarios):
-    runs = plan(scenarios[:1], ["fp64", "binary16", "fp16", "mlu370"])
-    assert [r.backend for r in runs] == ["fp64", "fp16", "mlu370"]
 
 
 def test_files_have_different_and_plain_names(scenarios):
@@ -128,34 +116,3 @@ def test_a_forecast_counts_what_has_to_be_compiled_once(scenarios, monkeypatch, 
     assert [about.compile_seconds for about in estimates(runs)] == [0.0, *compiling[1:]]
     kept = {runs[1].file}
     assert [a.compile_seconds > 0 for a in estimates(runs, kept)][1:5] == [False, True, False, True]
-
-
-def test_nothing_to_run_is_a_sentence():
-    with pytest.raises(InputError, match="no scenario was given; give TOML files"):
-        plan([])
-
-
-def test_tolerances_know_which_variables_are_kept_and_how_prices_are_made(scenarios):
-    climate, heston = scenarios
-    kept = climate.climate.model_copy(update={"variables": ("zonal_mean_u",)})
-    named = compared_variables(climate.model_copy(update={"climate": kept}))
-    assert named == ("zonal_mean_u", "mass", "energy", "potential_enstrophy")
-    bounded = heston.heston.simulation.model_copy(update={"tolerance": "1%"})
-    changed = heston.heston.model_copy(update={"simulation": bounded})
-    assert compared_variables(heston.model_copy(update={"heston": changed})) == (
-        "price", "relative_rounding",
-    )  # fmt: skip
-
-
-@pytest.mark.parametrize("stored", [None, "fp16"])
-@pytest.mark.parametrize("stages", ["none", "mixed-m0"])
-@pytest.mark.parametrize("compensation", ["none", "carry", "weak"])
-@pytest.mark.parametrize("backend", ["fp32", "float:p=11,emin=-14,emax=15,round=rz"])
-def test_a_list_of_runs_tells_variants_apart(backend, compensation, stages, stored):
-    given = CompensationChoice(name=compensation, alpha=0.5 if compensation == "weak" else None)
-    variant = Variant(backend, given, StagesChoice(name=stages), stored)
-    again = Variant.read(variant.as_dict())
-    assert (again.label, again.file_part) == (variant.label, variant.file_part)
-    assert (again.compensation.name, again.stages.name, again.stored) == (
-        compensation, stages, stored,
-    )  # fmt: skip

@@ -2,15 +2,13 @@
 
 import sys
 import textwrap
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
-import sciprec
 from sciprec.cli.exit_codes import GOOD, USAGE
 from sciprec.foundation.errors import InputError
-from sciprec.foundation.loading import load_files, loaded_file
+from sciprec.foundation.loading import load_files
 from sciprec.workbench.batch.behind import code_behind
 from sciprec.workbench.kinds import kind, kinds, load_scenario
 from tests.extending import BLOCKS, loading
@@ -47,15 +45,6 @@ def written(tmp_path, monkeypatch):
     for name in set(sys.modules) - before:
         if name.startswith("sciprec_plugin_"):
             del sys.modules[name]
-
-
-def test_threads_wait_for_a_file_that_another_one_imports(tmp_path, forgotten_plugins):
-    """As those of a worker do, whose runs are of the model in that file."""
-    file = tmp_path / "slow_to_import.py"
-    file.write_text("import time\n\ntime.sleep(0.2)\nready = True\n")
-    with ThreadPoolExecutor(2) as pool:
-        modules = list(pool.map(lambda _: vars(loaded_file(file, "plugin")).copy(), range(2)))
-    assert all(module.get("ready") for module in modules)
 
 
 def test_a_file_of_ones_own_brings_a_kind(written, call, tmp_path, blank_figures):
@@ -111,13 +100,6 @@ def test_its_code_is_in_the_digest_of_what_it_computes(written):
     model.write_text(model.read_text().replace("table.rate, 0.01", "table.rate, 0.02"))
     load_files(model)
     assert code_behind(load_scenario(scenario)) != before
-
-
-@pytest.mark.slow
-def test_workers_import_it_too(written, tmp_path):
-    model, scenario = written
-    result = sciprec.run(scenario, out=tmp_path / "out", plugins=model, workers=1)
-    assert not result.failures and len(result.files) == 2
 
 
 @pytest.mark.parametrize(

@@ -6,13 +6,9 @@ import numpy as np
 import pytest
 
 import sciprec
-from sciprec import heston
 from sciprec.climate.running.request import check_request
 from sciprec.foundation.errors import InputError
 from sciprec.foundation.loading import load_plugins
-from sciprec.heston import payoff_registry
-from sciprec.heston.schemes import registry
-from sciprec.heston.schemes.catalogue import scheme_named
 from sciprec.report import section
 from sciprec.results.comparison import compare, metrics
 from tests.extending import BLOCKS, loading
@@ -60,33 +56,6 @@ def test_metrics_and_sections_of_an_installed_package_are_known(install):
     assert compare(np.ones(9), np.full(9, 1.5)).row("values").errors["first_error"] == 0.5
     names = [one.name for one in section.page_sections()]
     assert names[-4:] == ["name_of_it", "variables", "times", "settings"]
-
-
-OPTIONS = """
-from dataclasses import dataclass
-from sciprec import heston
-
-@heston.payoff("straddle")
-@dataclass(frozen=True, kw_only=True)
-class Straddle(heston.European):
-    strike: float
-    maturity: float
-
-    def at_maturity(self, spot):
-        return abs(spot - self.strike)
-
-@heston.path_scheme(constants=lambda model, step_years, units: [], source="made up")
-def still(constants, draws, *state):
-    pass
-"""
-
-
-def test_payoffs_and_path_schemes_of_an_installed_package_are_known(install, monkeypatch):
-    monkeypatch.setattr(payoff_registry, "_REGISTRY", heston.payoffs())
-    monkeypatch.setattr(registry, "_SCHEMES", registry.registered_schemes())
-    install(OPTIONS)
-    straddle = heston.payoff_named("straddle")(strike=100, maturity=1)
-    assert straddle.at_maturity(90.0) == 10.0 and scheme_named("still").source == "made up"
 
 
 NAMES = {

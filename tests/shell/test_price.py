@@ -13,7 +13,6 @@ from sciprec.cli.exit_codes import GOOD, NOT_MET
 from sciprec.cli.pricing.price_request import asked_grid, read_model
 from sciprec.foundation.errors import InputError
 from sciprec.heston import payoffs
-from sciprec.heston.bounds.pricing import within_bound
 from sciprec.heston.semianalytic import analytic
 from sciprec.scenario.asked_price import asked_payoffs
 from sciprec.scenario.price_tolerance import price_tolerance
@@ -90,18 +89,6 @@ def test_every_option_is_passed_on(asked):
     assert (moved.v0, moved.kappa) == (plain["model"].v0, plain["model"].kappa)
 
 
-def test_models_say_where_they_are_from(tmp_path):
-    assert read_model(LEWIS, {"spot": 120.0})[1].endswith(", with spot = 120")
-    path = tmp_path / "mine.toml"
-    lines = LEWIS.read_text(encoding="utf-8").splitlines()
-    path.write_text("\n".join(line for line in lines if "source" not in line), encoding="utf-8")
-    model, source = read_model(path, {})
-    assert source == f"parameters of {path}" and model == read_model(LEWIS, {})[0]
-    assert {name: getattr(model, name) for name in INLINE} == INLINE
-    given = {name: value for name, value in INLINE.items() if "rate" not in name}
-    assert read_model(None, given)[0].rate == 0.0
-
-
 def test_prices_are_shown_with_bound_parts_and_levels(call):
     """A. Lewis: 16.0701549170 at strike 100, 12.1322115167 at 110, one year."""
     published = {100.0: 16.070154917028834, 110.0: 12.132211516709845}
@@ -126,20 +113,6 @@ def test_prices_are_shown_with_bound_parts_and_levels(call):
     assert "fp64 - mlu370" in out and "note:" not in out
 
 
-def test_greeks_have_bounds_that_hold_against_semi_analytic_ones(call):
-    given = (*CALL, "--greeks", "--greeks-tolerance", "5%")
-    rows = {row["greek"]: row for row in priced(call, *given)["greeks"]["rows"]}
-    exact = analytic.greeks(read_model(LEWIS, {})[0], heston.Call(strike=100.0, maturity=1.0))
-    assert set(rows) == {"price", *exact}
-    for name, value in exact.items():
-        assert rows[name]["analytic"] == value
-        assert abs(rows[name]["value"] - value) <= rows[name]["bound"] <= rows[name]["tolerance"]
-    code, out, _ = call(*given)
-    heads = [line.split() for line in out.splitlines() if line.startswith("greek ")]
-    assert (code, heads[0][:4]) == (GOOD, ["greek", "value", "±", "bound"])
-    assert len([line for line in out.splitlines() if line.split()[:1] == ["delta"]]) == 1
-
-
 WORTHLESS = ("price", "--model", LEWIS, "--payoff", "asian-arithmetic", "--strike", 120,
              "--maturity", 0.01918)  # fmt: skip
 
@@ -158,13 +131,6 @@ def test_a_price_of_zero_has_no_share(call, options, code, words):
     given, out, err = call(*WORTHLESS, *options)
     assert (given, err) == (code, "") and words in out
     assert "0.000000000  0.000000100" in out
-
-
-def test_greeks_of_a_price_of_zero(call):
-    code, out, _ = call(*WORTHLESS, "--greeks", "--json")
-    content = json.loads(out)
-    assert code == NOT_MET and "tells asian-arithmetic" in content["greeks"]["sentences"][-1]
-    assert all(row["bound"] < 0.1 for row in content["greeks"]["rows"])
 
 
 def test_a_tolerance_out_of_reach_is_1_with_the_bound_that_was_reached(call):
@@ -224,28 +190,6 @@ def test_tolerances_as_users_write_them(written, value, relative):
     tolerance = price_tolerance(written)
     assert (tolerance.value, tolerance.relative) == (pytest.approx(value, rel=1e-15), relative)
     assert price_tolerance(str(tolerance)) == tolerance
-
-
-@pytest.mark.parametrize(
-    "written", ["", "%", "abs", "x", "0", "-0.1%", "101%", "1.5", "nan", "inf"]
-)
-def test_tolerances_that_are_none(written):
-    with pytest.raises(InputError, match="^tolerance is '.*'; accepted: a share of the price"):
-        price_tolerance(written)
-
-
-@pytest.mark.parametrize(
-    ("price", "bound", "shown"),
-    [
-        (16.0701549, 0.00873, ("16.0702", "0.0087")),
-        (1234.5678, 12.3, ("1235", "12")),
-        (0.000123456, 1.96e-7, ("0.00012346", "0.00000020")),
-        (5.0, 0.0, ("5", "0")),
-        (float("nan"), 0.1, ("nan", "0.1")),
-    ],
-)
-def test_prices_are_shown_to_the_digits_of_the_bound(price, bound, shown):
-    assert within_bound(price, bound) == shown
 
 
 def test_every_payoff_can_be_made_from_its_options():

@@ -16,28 +16,13 @@ from types import SimpleNamespace
 import numba
 import numpy as np
 import pytest
-import xarray as xr
 
 from sciprec.cli import progress
-from sciprec.facets.compensation.keys import NO_COMPENSATION, CompensationChoice
-from sciprec.foundation.course import listening, tell
-from sciprec.results.comparison.wording import duration
-from sciprec.results.output import files, netcdf, pieces
-from sciprec.results.output.dataset import prices_dataset
+from sciprec.foundation.course import tell
 from sciprec.workbench.batch import course, execute
-from sciprec.workbench.batch.compiling import remember
-from sciprec.workbench.batch.perform import pace_of, perform
+from sciprec.workbench.batch.perform import perform
 from sciprec.workbench.batch.plan import plan
 from sciprec.workbench.kinds import load_scenario
-from tests.shell.conftest import little_climate
-
-
-def long_run(days):
-    """A run in fp32 of the shipped flow over a mountain, so many days long."""
-    scenario = load_scenario("precision_mountain")
-    longer = scenario.climate.model_copy(update={"days": days})
-    runs = plan([scenario.model_copy(update={"climate": longer, "name": "jet"})])
-    return next(run for run in runs if run.label == "fp32")
 
 
 @pytest.fixture
@@ -75,16 +60,6 @@ def test_a_pipe_gets_a_plain_line_after_two_seconds_and_then_every_ten(clock, ca
     ]
 
 
-def test_what_is_left_is_counted_from_when_it_was_told(clock):
-    """And nothing is said of a piece that takes longer than all of the rest at the pace before."""
-    with progress.Waiting("running") as waiting:
-        for seconds, done in ((1.0, 0), (11.0, 1)):
-            clock.value = seconds
-            tell("runs", done, 2)
-        assert waiting.words(17.0) == "runs: 1 of 2 (17 s so far; about 4 s left)"
-        assert waiting.words(30.0) == "runs: 1 of 2 (30 s so far)"
-
-
 def test_a_terminal_has_one_line_which_goes_in_the_end(clock, terminal):
     with progress.Waiting("reading\nboth\u202e files of quite some length") as waiting:
         waiting.look()
@@ -103,17 +78,6 @@ def test_a_terminal_has_one_line_which_goes_in_the_end(clock, terminal):
     assert second == third == "comparing 高度: 3,000 (3 s so far)"
     assert last == "comparing what ha… 3 of 12 (3 s so far)"
     assert terminal.getvalue().endswith("\x1b[K\r\x1b[2K")
-
-
-def test_nothing_is_shown_where_it_is_not_wanted(clock, capsys, monkeypatch):
-    clock.value = 100.0
-    monkeypatch.setattr(progress.Settings, "quiet", True)
-    for waiting in (progress.Waiting("a"), progress.Progress(quiet=True)):
-        waiting._begun = 0.0
-        with waiting:
-            waiting.look()
-            waiting.note("b")
-    assert capsys.readouterr().err == ""
 
 
 def test_the_first_call_says_that_it_compiles(clock):
@@ -135,32 +99,6 @@ def test_the_first_call_says_that_it_compiles(clock):
 
 def looked(x):
     """Nothing but what `test_the_first_call_says_that_it_compiles` makes of it."""
-
-
-def test_days_are_a_line_now_and_then_where_there_is_no_terminal(clock, capsys):
-    told = progress.Progress()
-    for seconds, days in ((1.0, 3.25), (11.0, 40.0), (12.0, 41.0), (21.5, 80.5)):
-        clock.value = seconds
-        told.days(long_run(1200.0), days)
-        told.look()
-    clock.value = 60.0
-    told.look()
-    assert capsys.readouterr().err.splitlines() == [
-        "jet in fp32: day 40 of 1200 (11.0 s so far)",
-        "jet in fp32: day 80.5 of 1200 (21.5 s so far)",
-        "jet in fp32: day 80.5 of 1200 (21.5 s so far) (60 s by now)",
-    ]
-
-
-def test_resets_that_undo_a_compensation_are_told_once(capsys):
-    scenario = load_scenario("precision_mountain")
-    weak = CompensationChoice(name="weak", alpha=0.15, beta=0.85, reset_every=10)
-    runs = plan([scenario.model_copy(update={"compensation": (NO_COMPENSATION, weak)})])
-    progress.Progress().planned(runs)
-    (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith("compensation 'weak': a reset after every 10 updates forgets")
-    progress.Progress(quiet=True).planned(runs)
-    assert not capsys.readouterr().err
 
 
 def test_what_is_left_follows_from_the_forecast_of_what_is_done(
@@ -196,70 +134,6 @@ def test_what_is_left_follows_from_the_forecast_of_what_is_done(
     )
     assert lines[5] == "[6/6] little_heston in fp16: failed: out of luck (0.5 s; 10.0 s so far)"
     assert capsys.readouterr().err.splitlines() == lines[2:]
-
-
-def test_what_is_left_counts_compiling_and_the_days_of_runs_under_way(
-    clock, monkeypatch, scenario_files
-):
-    """A run of milliseconds that compiles for seconds says nothing of how slow the machine is,
-    whichever member of its ensemble comes first.
-    """
-    monkeypatch.setattr("sciprec.workbench.batch.estimate.is_compiled", lambda run: False)
-    text = scenario_files[0].read_text()
-    scenario_files[0].write_text(text + "\n[ensemble]\nmembers = 5\n")
-    runs = plan([load_scenario(path) for path in scenario_files])
-    work, compiling = course.work_of(runs)
-    assert len(runs) == 18 and len(compiling) == 6 and min(compiling.values()) > 1.0
-    whole = sum(work.values()) + sum(compiling.values())
-    told = progress.Progress()
-    told.planned(runs)
-    told.compiling(runs[12])  # fp64, its last member
-    assert told.words(0.0) == (
-        "little_climate in fp64, member 4: compiling (first time only; 1 of 6)"
-    )
-    done = compiling["little_climate", "fp64"] + work[runs[12].file]
-    clock.value = done
-    told.done(runs[12].outcome(clock.value))
-    rest = whole - compiling["little_climate", "fp64"] - work[runs[12].file]
-    assert told.words(clock.value).endswith(f"about {duration(rest)} left)")
-    told.days(runs[1], 1.5)  # half of the first member in fp32
-    done += compiling["little_climate", "fp32"] + 0.5 * work[runs[1].file]
-    clock.value = done
-    assert told._course.left() == f"about {duration(whole - done)} left"
-
-
-def test_compiling_is_heard_once_and_loading_is_not(monkeypatch, tmp_path, scenario_files):
-    monkeypatch.setenv("SCIPREC_CACHE_DIR", str(tmp_path))
-    (run, *_) = plan([load_scenario(scenario_files[0])])
-    heard, kernel = [], numba.njit(lambda x: x + 1)
-
-    def act(run):
-        return kernel(1), kernel(1.0)
-
-    for _ in range(2):
-        execute._telling(run, act, heard.append)
-    assert heard == [run]
-    remember(run)
-    execute._telling(run, lambda run: kernel(1j), heard.append)
-    assert heard == [run]
-
-
-def test_runs_without_a_forecast_count_alike(scenario_files):
-    text = scenario_files[1].read_text()
-    text = text.replace("n_paths = 1024\nsteps_per_year = 4", 'tolerance = "1%"')
-    scenario_files[1].write_text(text)
-    runs = plan([load_scenario(path) for path in scenario_files])
-    assert set(course.work_of(runs)[0].values()) == {1.0}
-
-
-def test_the_pace_of_a_model():
-    assert pace_of(little_climate(None, "fp64")) == "6 days/s"
-    prices = {"price": np.ones((2, 3))}
-    how = {"n_paths": 1000, "processor_seconds": 0.5}
-    assert pace_of(prices_dataset([1, 2, 3], [1, 2], prices, **how)) == "4,000 paths/s"
-    bounded = prices_dataset([1, 2, 3], [1, 2], prices, **how, levels="[]")
-    assert pace_of(bounded) == "2,000 paths/s"
-    assert pace_of(prices_dataset([1, 2, 3], [1, 2], prices)) == ""
 
 
 def test_workers_tell_their_days_now_and_then_to_whoever_listens(
@@ -400,15 +274,3 @@ def test_a_real_terminal_has_its_line_cleared(tmp_path):
     drawn = re.findall(r"\r([^\r]*)\x1b\[K", seen)
     assert len(drawn) > 1 and drawn[0] == "waiting for som… (0 s so far)"
     assert seen.endswith("\r\x1b[2K")
-
-
-def test_reports_tell_how_far_they_have_read(tmp_path, monkeypatch):
-    """Large files are read piece by piece; the listener is one of a block, on its thread."""
-    monkeypatch.setattr(pieces, "WHOLE_BYTES", 0)
-    netcdf.write(xr.Dataset({"t": ("time", np.ones(9))}), tmp_path / "run.nc")
-    told = []
-    with listening(lambda *words: told.append(words)):
-        files.available(tmp_path / "run.nc").close()
-    assert told and all(what == "reading run.nc" and done <= whole for what, done, whole in told)
-    files.available(tmp_path / "run.nc").close()
-    assert told[-1][1] == told[-1][2]

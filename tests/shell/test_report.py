@@ -8,11 +8,8 @@ import numpy as np
 import pytest
 
 from sciprec.cli.exit_codes import GOOD, NOT_MET
-from sciprec.drawing.svg import drawn, to_svg
-from sciprec.foundation import origin
 from sciprec.foundation.errors import InputError
 from sciprec.foundation.sealed import sealed
-from sciprec.report.sections.figures import block_maximum
 from sciprec.report.stored import batch as stored
 from sciprec.report.stored.batch import MANIFEST, read_batch
 from sciprec.results.output import files
@@ -78,15 +75,6 @@ def test_page_says_per_arithmetic_what_it_is_good_for(little_batch):
     assert "Error of height against fp64" in text
     for file in little_batch.files:
         assert f'href="{file.name}"' in text
-
-
-def test_the_last_line_says_what_made_the_page(little_batch, monkeypatch):
-    text = little_batch.page.read_text(encoding="utf-8")
-    assert f"<footer>{origin.version_in_words()}</footer>" in text
-    monkeypatch.setattr(origin, "version_of", lambda name: "0.2.0.dev3+g0123")
-    for commit, end in (("", "+g0123"), ("4567-dirty", ", commit 4567-dirty")):
-        monkeypatch.setattr(origin, "git_state", lambda commit=commit: commit)
-        assert origin.version_in_words.__wrapped__() == f"Page made by sciprec 0.2.0.dev3{end}"
 
 
 @pytest.mark.slow
@@ -180,31 +168,6 @@ def test_a_blow_up_is_a_failed_run_with_a_dash_also_when_it_is_kept(
     assert code == NOT_MET
 
 
-def test_a_truth_that_blew_up_fails_the_others(models, blank_figures, scenario_files, tmp_path):
-    usual = models["climate"]
-
-    def exploding(given, backend, compensation=None):
-        dataset = usual(given, backend, compensation=None)
-        if backend == "fp64":
-            dataset = dataset.isel(time=slice(0, 2))
-            dataset.attrs["blow_up"] = "day 2: height is not finite at 40 N"
-        return dataset
-
-    models["climate"] = exploding
-    batch = workflow.run(scenario_files[:1], out=tmp_path / "out")
-    assert [row["status"] for row in batch.table] == ["failed"] * 3
-    said = "nothing can be compared: the fp64 truth itself stopped early: day 2: height"
-    assert said in batch.table[1]["reason"]
-    assert said in batch.page.read_text("utf-8")
-
-
-def test_a_lost_file_is_a_failed_run(own_batch):
-    own_batch.files[-1].unlink()
-    runs = read_batch(own_batch.folder).runs
-    assert [r.verdict.status for r in runs][-1] == "failed"
-    assert "is missing; make it again with `sciprec run " in runs[-1].verdict.sentence
-
-
 def test_messages_for_folders_that_hold_no_batch(own_batch, tmp_path):
     with pytest.raises(InputError, match="holds no batch: there is no batch.json"):
         read_batch(tmp_path)
@@ -227,30 +190,3 @@ def test_messages_for_folders_that_hold_no_batch(own_batch, tmp_path):
     manifest.write_text("{")
     with pytest.raises(InputError, match=r"is damaged \(it holds no JSON\)"):
         read_batch(own_batch.folder)
-
-
-def test_block_maximum_keeps_spikes():
-    field = np.zeros((100, 300))
-    field[57, 211] = -9.0
-    small = block_maximum(field, 50, 100)
-    assert small.shape == (50, 100)
-    assert small.min() == -9.0 and np.count_nonzero(small) == 1
-    assert block_maximum(field, 100, 300) is field
-
-
-def test_descriptions_of_figures_are_escaped():
-    with drawn("x", 1) as figure:
-        svg = to_svg(figure, 'a "b" < c & d')
-    assert 'aria-label="a &quot;b&quot; &lt; c &amp; d"' in svg
-
-
-def test_powers_beside_an_axis_are_plain_text():
-    """No formula, each of whose digits has a place of its own."""
-    with drawn("x", 2) as figure:
-        left, right = figure.subplots(1, 2)
-        left.set(xscale="log", xlim=(1e-12, 1e3), yscale="symlog", ylim=(-1e4, 1e4))
-        right.set(yscale="log", ylim=(2e-3, 5e-3))
-        svg = to_svg(figure, "axes")
-    words = set(re.findall(r"<text[^>]*>([^<]*)</text>", svg))
-    assert {"10⁻⁸", "10⁰", "−10⁴", "10⁴", "0", "2×10⁻³"} <= words
-    assert "tspan" not in svg

@@ -15,8 +15,6 @@ from sciprec.foundation.sealed import sealed
 from sciprec.report.stored.batch import MANIFEST, read_manifest, verified
 from sciprec.results.output import digests, files, netcdf
 from sciprec.workbench.batch import resume, workflow
-from sciprec.workbench.batch.plan import plan
-from sciprec.workbench.kinds import load_scenario
 from tests.shell.conftest import little_climate, stand_in, write_scenarios
 from tests.writing.damages import DAMAGES
 
@@ -187,16 +185,6 @@ def test_runs_that_were_exchanged_with_their_entries_are_told(folder, batch, com
     assert not batch().notes and not computed  # files are right, and the list is written anew
 
 
-def test_a_digest_that_was_cut_out_is_missed(folder, batch):
-    dataset = files.read(of(folder, "fp32"))
-    for owner in (dataset, *dataset.variables.values()):
-        owner.attrs = {n: a for n, a in owner.attrs.items() if not n.startswith("sciprec_digest")}
-    files.write(dataset, of(folder, "fp32"))
-    (folder / MANIFEST).unlink()
-    (note,) = batch().notes
-    assert note.endswith("has lost the digests that it was written with; it is made again")
-
-
 def test_a_fresh_batch_that_is_killed_half_way_looks_damaged_to_nobody(folder, batch, computed):
     """Files of the new batch stand beside the list of the old one then."""
     old = (folder / MANIFEST).read_bytes()
@@ -279,22 +267,6 @@ def test_leftovers_of_killed_writers_are_removed(folder, batch):
     assert list(folder.glob(".*")) == left[1:]  # of a process that is at work
 
 
-def test_a_store_that_was_moved_aside_for_another_one_is_kept(batch, computed):
-    pytest.importorskip("zarr", reason="the optional package zarr is not installed")
-    path = batch(format="zarr").files[0]
-    path.rename(path.with_name(f".{path.name}.{gone()}-1-old.part"))
-    computed.clear()
-    assert batch(format="zarr").notes == () and computed == [] and path.is_dir()
-
-
-def test_a_digest_knows_what_numbers_depend_on(scenario_files):
-    scenario = load_scenario(scenario_files[0])
-    found = [resume.run_digest(run) for run in plan([scenario])]
-    assert len(set(found)) == 3 and all(len(digest) == 64 for digest in found)
-    (other, *_) = plan([scenario.model_copy(update={"backends": ("bf16",), "tolerance": ()})])
-    assert resume.run_digest(other) == found[0]
-
-
 def test_the_command_says_what_it_kept(folder, computed, scenario_files, call):
     """And its plan, without computing anything."""
     command = "run", scenario_files[0], "--out", folder
@@ -315,26 +287,3 @@ def test_the_command_says_what_it_kept(folder, computed, scenario_files, call):
     code, out, _ = call(*command[:-1], "--out", elsewhere)
     assert code == 0 and computed == [] and not elsewhere.exists()
     assert "6 of 6 runs to compute: roughly" in out and "216 steps of rk4 at T21" in out
-
-
-def test_forecasts_grow_with_the_work(scenario_files):
-    (short, *_) = workflow.forecast(scenario_files[0])
-    text = scenario_files[0].read_text()
-    for old, new, factor in (
-        ("days = 3.0", "days = 6.0", 2.0), ("truncation = 21", "truncation = 42", 2 * 2.0**2.6),
-        ('source = "nobody', 'source = "x', 1.0),
-    ):  # fmt: skip
-        scenario_files[0].write_text(text.replace(old, new))
-        (long, *_) = workflow.forecast(scenario_files[0])
-        assert long["seconds"] == pytest.approx(factor * short["seconds"], rel=0.01), new
-
-
-@pytest.mark.parametrize(
-    ("names", "numbers"),
-    [("height", 32 * 64), ("zonal_mean_u", 32), ("kinetic_energy_spectrum", 22)],
-)
-def test_forecasts_of_sizes_count_what_is_stored(scenario_files, names, numbers):
-    text, _, _ = scenario_files[0].read_text().partition("[[tolerance]]")
-    scenario_files[0].write_text(text.replace("days = 3.0", f'days = 3.0\nvariables = ["{names}"]'))
-    (row, *_) = workflow.forecast(scenario_files[0])
-    assert row["megabytes"] == pytest.approx(4 * numbers * 8 / 1e6)

@@ -7,11 +7,6 @@ import pytest
 import xarray as xr
 
 import sciprec
-from sciprec.climate.running.counted_stages import calls_of_stages
-from sciprec.climate.running.lifted_model import conversion_of
-from sciprec.climate.running.request import check_request
-from sciprec.climate.transform.grid import GaussianGrid
-from sciprec.climate.transform.spectral import GROUP
 from sciprec.cost.matrix_rates import MATRIX_MACHINES
 from sciprec.facets.matrix_unit import MATRIX_UNITS
 from sciprec.machine import MACHINES
@@ -33,10 +28,6 @@ def run_in(backend, counted=None, units=None):
         backend=backend, dataset=xr.Dataset(attrs=told), label=f"{backend}{', own' * bool(units)}",
         stages=units and {"legendre": units["units"][0]["unit"]},
     )  # fmt: skip
-
-
-def test_a_page_without_counts_has_no_such_section():
-    assert rooflines_section([run_in("fp64"), run_in("fp16")]) is None
 
 
 def test_bytes_and_ridges_are_those_of_each_arithmetic():
@@ -104,22 +95,3 @@ def test_the_truth_counts_and_the_page_shows_it(blank_figures, tmp_path):
     assert "fp16, stages unit: transforms with arithmetics of their own are not shown here" in page
     assert "Legendre products of a step on" in page and unit["unit"] in page
     assert "Stages beside the roofline" in page and "here all are below" in page
-
-
-def test_more_fields_than_go_together_are_counted_to_the_last():
-    given = {"parameters": {"levels": 3}, "step_seconds": 600.0}
-    request = check_request("held_suarez", "T10", 1.0, **given)
-    fields, products = conversion_of(request, initial_of(request)).transformed
-    calls = list(calls_of_stages(request))
-    for stage, place, count in (
-        ("Legendre synthesis", 4, fields), ("Fourier synthesis", 0, fields),
-        ("Fourier analysis", 3, products), ("Legendre analysis", 0, products),
-    ):  # fmt: skip
-        parts = [len(args[place]) for name, _, args in calls if name == stage]
-        assert max(parts) == GROUP and sum(parts) == count > GROUP
-
-
-def initial_of(request):
-    grid = GaussianGrid(request.truncation)
-    places = grid.lon_radians[:, None], grid.lat_radians[None, :]
-    return request.case.initial(*places, **request.parameters.case)

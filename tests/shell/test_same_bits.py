@@ -109,16 +109,6 @@ def test_the_other_order_and_other_blocks(scenarios, one_thread, tmp_path):
     assert variables([tmp_path / run.file for run in runs]) == one_thread
 
 
-def test_two_processes(scenarios, one_thread, tmp_path):
-    days, words = [], []
-    result = workflow.run(
-        scenarios, out=tmp_path, workers=2, on_cluster=words.append,
-        on_days=lambda run, day: days.append((run.file, day)),
-    )  # fmt: skip
-    assert variables(result.files) == one_thread
-    assert words[0].startswith("dask: scheduler tcp://127.0.0.1:") and "2 workers" in words[0]
-
-
 def test_a_cluster_over_loopback(scenarios, one_thread, tmp_path):
     words = []
     with dask_cluster(tmp_path) as (address, _):

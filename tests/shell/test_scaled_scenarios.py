@@ -33,14 +33,6 @@ def test_every_arithmetic_has_every_scaling():
     ]  # fmt: skip
 
 
-def test_factors_and_what_is_not_clipped_have_the_scales_by_hand():
-    more = {"scaling": "none", "backends": ["fp16"], "scales": {"advection": 1024.0}}
-    assert labels(**more, scale_factors=[4.0]) == [
-        "fp64", "fp16", "scaled:static,fp16,times=4.0,advection=1024.0"
-    ]
-    assert labels(backends=["fp64", "fp16"], scaling="static") == ["fp64", "scaled:static,fp16"]
-
-
 def test_arithmetics_given_besides_get_the_scales(tmp_path, call):
     """`--backend` replaces those of the file, which may have none that can be scaled; there and
     where the file has the scales.

@@ -9,7 +9,6 @@ from sciprec.foundation.errors import InputError
 from sciprec.foundation.limits import HESTON_MODEL
 from sciprec.heston.parameters import Model
 from sciprec.scenario.heston_model import HestonModel
-from sciprec.scenario.loading import EXAMPLE
 from sciprec.scenario.toml_file import LARGEST_FILE_BYTES
 from sciprec.workbench.kinds import kinds, load_scenario
 from sciprec.workbench.kinds.climate import ClimateRun
@@ -22,38 +21,11 @@ def complaint(path):
     return str(caught.value)
 
 
-@pytest.fixture
-def edited(scenario_files):
-    """A function that replaces text in a scenario file and returns the file."""
-
-    def edit(which, old, new):
-        path = scenario_files[["climate", "heston"].index(which)]
-        text = path.read_text()
-        assert old in text
-        path.write_text(text.replace(old, new))
-        return path
-
-    return edit
-
-
-def test_good_files_load_frozen(scenario_files):
-    climate, heston = (load_scenario(path) for path in scenario_files)
-    assert (climate.kind, climate.climate.truncation, climate.climate.days) == ("climate", 21, 3.0)
-    assert heston.heston.payoffs.strikes == (90.0, 100.0, 110.0)
-    with pytest.raises(ValueError, match="frozen"):
-        climate.name = "other"
-
-
 def test_byte_order_marks_and_line_ends_of_other_systems_are_read(scenario_files):
     path = scenario_files[1]
     plain = load_scenario(path)
     path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n"))
     assert load_scenario(path) == plain
-
-
-def test_all_complaints_come_at_once(edited):
-    path = edited("heston", "rho = -0.7", "rho = 2.0\nkapa = 1.0")
-    assert len(complaint(path).splitlines()) == 2
 
 
 def test_files_that_are_none(tmp_path):
@@ -76,22 +48,6 @@ def sections(model):
         for inner in (field.annotation, *getattr(field.annotation, "__args__", ())):
             if isinstance(inner, type) and hasattr(inner, "model_fields"):
                 yield from sections(inner)
-
-
-def test_keys_for_whole_numbers_say_so():
-    """`steps_per_year = 8.5` was refused with "accepted: a number"."""
-    for section in (one for kind in kinds().values() for one in sections(kind.scenario)):
-        for name, field in section.model_fields.items():
-            if int in (field.annotation, *getattr(field.annotation, "__args__", ())):
-                assert "whole number" in field.description, (section, name)
-
-
-def test_json_is_called_json(tmp_path):
-    path = tmp_path / "model.json"
-    path.write_text('{"spot": 100.0}')
-    said = complaint(path)
-    assert said.endswith(f"a scenario is a TOML file, written like scenarios/{EXAMPLE}.toml")
-    assert "holds JSON" in said
 
 
 @pytest.mark.parametrize("name", HESTON_MODEL)

@@ -77,17 +77,6 @@ def paths_in(content):
     return {re.sub(r"\.\d+", "[]", ".".join(map(str, path))) for path in found}
 
 
-def test_keys_of_one_kind_are_a_table(call, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "400")
-    code, out, _ = call("scenario", "keys", "heston")
-    assert code == GOOD
-    (line,) = [line for line in out.splitlines() if line.startswith("heston.model.kappa ")]
-    assert re.split(r"\s{2,}", line.strip()) == [
-        "heston.model.kappa", "number", "1/year", "> 0, ≤ 1000", "required", "1.5",
-        "a rate of mean reversion > 0 per year, at most 1000",
-    ]  # fmt: skip
-
-
 def test_kinds_of_plugins_are_there_without_a_word_of_their_own(call, plugin):
     given = ("--plugin", plugin)
     keys = json.loads(call("scenario", "keys", "soil", "--json", *given)[1])["soil"]
@@ -102,18 +91,6 @@ def test_kinds_of_plugins_are_there_without_a_word_of_their_own(call, plugin):
     }  # fmt: skip
     assert call("scenario", "check", file, *given)[0] == GOOD
     assert Draft202012Validator(schema).is_valid(tomllib.loads(file.read_text(encoding="utf-8")))
-
-
-def test_examples_of_the_schema_are_accepted_by_it(call):
-    for kind in OWN:
-        code, out, _ = call("scenario", "schema", kind)
-        schema = json.loads(out)
-        assert code == GOOD and schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
-        Draft202012Validator.check_schema(schema)
-        for table in (schema, *schema["$defs"].values()):
-            for name, said in table.get("properties", {}).items():
-                inner = Draft202012Validator({"$defs": schema["$defs"], **said})
-                assert all(map(inner.is_valid, said.get("examples", ()))), (kind, name)
 
 
 @pytest.mark.parametrize("kind", OWN)

@@ -14,22 +14,17 @@ import pytest
 from sciprec import compare
 from sciprec.accumulation import accumulate
 from sciprec.arrays.sums.compensation import Compensation
-from sciprec.drawing.svg import label_style
-from sciprec.facets.compensation.keys import CompensationChoice, choice_of
 from sciprec.facets.compensation.section import drift_rows
 from sciprec.facets.stages.section import stage_rows
-from sciprec.precision.formats.stages import STAGES
-from sciprec.report.sections.fixed_point import fixed_point_sections
 from sciprec.report.sections.suggestions import suggestions
 from sciprec.report.stored.batch import read_batch
-from sciprec.results.comparison.wording import gain_in_words, short, times
 from sciprec.results.output import netcdf
 from sciprec.results.output.dataset import trajectory_dataset
 from sciprec.workbench.batch import workflow
 from sciprec.workbench.batch.estimate import estimate
 from sciprec.workbench.batch.plan import plan
 from sciprec.workbench.batch.resume import run_digest
-from sciprec.workbench.kinds import load_scenario, parse_scenario
+from sciprec.workbench.kinds import parse_scenario
 from tests.conftest import without_figures
 from tests.shell.conftest import CLIMATE, HESTON, little_trajectory, stand_in
 
@@ -84,14 +79,6 @@ def test_tables_and_names_become_compensations():
     assert [choice.name for choice in paths] == ["none", "carry"]
 
 
-def test_compensations_from_elsewhere_have_a_name():
-    assert choice_of("environment", Compensation()).name == "carry"
-    assert choice_of("environment", Compensation(0.1, 0.9)).name == "published-10-90"
-    own = choice_of("environment", Compensation(0.3, 0.1, 7))
-    assert own.name == "environment" and own.resolved() == Compensation(0.3, 0.1, 7)
-    assert isinstance(own, CompensationChoice)
-
-
 def test_names_and_tables_become_stages():
     chosen = given(stages=["none", "mixed", OWN]).stages
     assert [choice.resolved() for choice in chosen] == [None, "mixed", OF_OWN]
@@ -109,22 +96,6 @@ def test_digests_tell_stages_apart_and_forecasts_count_them():
     assert run_digest(replace(runs[2], variant=runs[3].variant)) == run_digest(runs[3])
     plain, staged = (estimate(run).seconds for run in runs[1:3])
     assert staged == pytest.approx(3.0 * plain)
-
-
-def test_the_shipped_scenario_compares_every_known_choice():
-    scenario = load_scenario("transform_stages")
-    assert [choice.name for choice in scenario.stages] == ["none", *STAGES]
-    labels = [run.label for run in plan([scenario])]
-    looks = [label_style(label, labels) for label in labels]
-    assert len({(look["color"], look["linestyle"]) for look in looks}) == len(labels)
-    assert len({short(label) for label in labels}) == len(labels)
-
-
-def test_runs_of_one_arithmetic_share_colour_and_marker():
-    order = ["fp64", "fp32", "fp32+carry", "mlu370", "mlu370+carry", "mlu370+carry-sums"]
-    looks = [label_style(label, order) for label in order]
-    assert looks[1]["color"] == looks[2]["color"] != looks[3]["color"]
-    assert len({(look["color"], look["linestyle"]) for look in looks}) == len(order)
 
 
 def test_an_accumulation_says_what_fixed_point_did():
@@ -225,14 +196,6 @@ def test_drift_stands_beside_that_without_compensation(rows, text):
     assert "The mass drifts in no run: in flux form the tendency of its coefficient is zero" in text
 
 
-def test_a_gain_without_an_error_left_is_infinite(rows):
-    carried = rows["fp32+carry"]["drift"]
-    assert carried["error"] == 0.0 and carried["error_gain"] == np.inf
-    assert carried["energy_gain"] is None
-    assert [gain_in_words(x) for x in (None, np.inf, 1160.8)] == ["–", "∞", "1,200 ×"]
-    assert [times(x, "above") for x in (1.0, 5.2)] == ["just above", "5.2 times above"]
-
-
 def test_runs_are_held_against_runs_of_the_same_stages(runs):
     """Gains of compensation, and what helps."""
     gains = {row["label"]: row["error_gain"] for row in drift_rows(runs)}
@@ -261,26 +224,6 @@ def test_the_page_says_what_fixed_point_did(rows, text):
     assert '<td class="n">9</td><td class="n">25.4%</td><td class="n">0</td>' in text
     assert "And 16 more." in text and ">mlu370</strong>: no saturation" not in text
     assert rows["fp32"]["fixed_point"] == SUMMARY and rows["mlu370"]["fixed_point"] is None
-
-
-def test_saturations_are_listed_though_no_place_is_short_of_bits(runs):
-    run = next(run for run in runs if run.label == "fp32")
-    saturated = PLACE | {"saturations": 12_000, "bits_short": 0}
-    done = SUMMARY | {
-        "saturations": 12_000, "places_short_of_bits": 0, "short": [], "saturated": [saturated],
-    }  # fmt: skip
-
-    def section(summary):
-        dataset = run.dataset.assign_attrs(sciprec_fixed_point=json.dumps(summary))
-        (found,) = fixed_point_sections([replace(run, dataset=dataset)])
-        return found
-
-    found = section(done)
-    assert found.sentence.startswith("12,000 saturations, no NaN")
-    assert found.sentence.endswith("no place is short of bits") and found.more == 0
-    assert [row["saturations"] for row in found.rows] == ["12,000"]
-    unknown = section(done | {"places_short_of_bits": None})
-    assert unknown.sentence.endswith("so that nothing is said of places short of bits")
 
 
 def test_the_page_has_a_table_of_stages(runs, text):

@@ -80,14 +80,6 @@ def test_examples_are_listed_with_a_sentence_each(elsewhere, call):
     assert "Python file" in line and "Convection after Lorenz (1963)" in line
 
 
-def test_the_command_of_an_example_names_no_file_of_the_package(elsewhere):
-    scenario, model = "examples:soil_column", str(ROOT / "examples/soil_column.py")
-    command = workflow._command([scenario], None, (model, "mine.py"), {}, Path("out"))
-    assert command.endswith("sciprec run examples:soil_column --plugin mine.py --out out")
-    command = workflow._command(["soil.toml"], None, (model,), {}, Path("out"))
-    assert f"--plugin {model}" in command
-
-
 @pytest.mark.parametrize(
     "act, given, words",
     [

@@ -1,6 +1,5 @@
 """What results look like at a prompt and in a notebook: short, escaped, made of what is known."""
 
-import shutil
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
@@ -10,7 +9,7 @@ import xarray as xr
 
 import sciprec
 from sciprec import heston
-from sciprec.foundation.listing import MOST_LINES, Listing, Shown, Summary
+from sciprec.foundation.listing import MOST_LINES
 from sciprec.heston.bounds.pricing import VOLATILITIES, LevelRow, PriceResult
 from sciprec.heston.sensitivities.greek_pricing import NAMES, GreeksResult
 from sciprec.scenario.variant import Variant
@@ -172,26 +171,6 @@ def test_a_lifted_kernel_says_what_is_compiled_and_what_fixed_point_met():
     assert "kernel(float32[:], int64, float64[:])" in repr(random)
 
 
-def test_the_table_of_backends_is_the_dictionary_that_it_was():
-    known = sciprec.backends()
-    assert isinstance(known, dict) and known == dict(known) and list(known)[0] == "fp64"
-    assert known["bf16"].name == "bf16" and len(known) == len(repr(known).splitlines()) - 3
-
-
-def test_a_comparison_says_whether_it_is_within_bounds():
-    assert repr(compared(1)).startswith("comparison: 2 of 2 variables not the same\n")
-    assert repr(compared(1, 1e-9)).startswith("comparison: 2 of 2 variables beyond the tolerances")
-    assert repr(compared(1, 0.1)).startswith("comparison: 2 variables, all within the tolerances\n")
-    assert "field_0 changed: relative l2 error" in repr(compared(1, 1e-9))
-
-
-def test_prices_and_greeks_show_value_and_bound():
-    price, greeks = priced(2)
-    assert "80         1  7.485    0.072" in repr(price).replace("  ± bound", "")
-    assert repr(price).startswith("price of call in fp32, bounds at 95 %: within the tolerance\n")
-    assert "delta" in repr(greeks) and "1,024 paths, 4 steps, 0.25 s; euler; none" in repr(greeks)
-
-
 def test_a_batch_links_to_its_page(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     below, elsewhere = Path("reports/a \"b\" & c"), Path("/elsewhere")
@@ -204,25 +183,3 @@ def test_a_batch_links_to_its_page(tmp_path, monkeypatch):
     ]
     text = repr(batch(1, below))
     assert "2 runs, 1 failed" in text and text.endswith(f"page: {below / 'index.html'}")
-
-
-def test_columns_that_do_not_fit_are_left_out_of_text(monkeypatch):
-    listing = Listing(("name",), ("size",), [("a", "12"), ("long name", "3")], ("about",))
-    assert listing.heads == ("name", "size", "about")
-    listing = Listing(
-        ("name",), ("size",), [("a", "12", "x" * 30), ("b", "3", "y")], ("about",), ("about",)
-    )
-    assert listing.text(80, 9)[1].endswith("x" * 30)
-    left_out = "not shown for want of width: about"
-    assert listing.text(30, 9) == ["name  size", "a       12", "b        3", left_out]
-    assert listing.text(30, 3) == ["name  size", "… and 2 more rows", left_out]
-    monkeypatch.setattr(shutil, "get_terminal_size", lambda: shutil.os.terminal_size((30, 9)))
-    assert Summary("t", listing).text() == f"t\nname  size\na       12\nb        3\n{left_out}"
-
-
-def test_what_goes_wrong_in_showing_never_reaches_the_reader():
-    class Half(Shown):
-        def _summary(self):
-            return Summary(self.name)
-
-    assert "Half object at 0x" in repr(Half()) and Half()._repr_html_() is None

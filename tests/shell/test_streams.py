@@ -20,7 +20,6 @@ from sciprec.results.output.dataset import trajectory_dataset
 from sciprec.results.output.dates import with_dates
 from sciprec.results.output.pieces import read_later
 from sciprec.workbench.batch import workflow
-from sciprec.workbench.kinds import load_scenario
 
 SMALL = Truncation(10, 16, 32, 1200.0)
 LAYOUT = {"u": (3, 4, 5), "spectrum": (7,), "p": (4, 5), "nothing": (0, 5), "one": ()}
@@ -93,23 +92,6 @@ def test_records_go_on_behind_those_that_a_checkpoint_speaks_of(tmp_path):
     os.truncate(tmp_path / "a.states", 100)
     with pytest.raises(OSError, match="a stored state is gone from the file"):
         np.asarray(second.arrays()["u"])
-
-
-def test_what_breaks_in_the_middle_leaves_no_file(large, tmp_path, monkeypatch):
-    dataset, made = xr.Dataset({"v": (("time", "x"), np.ones((40, 100)))}), []
-    cut = pieces.pieces_of_time
-
-    def breaking(given):
-        for piece in cut(given):
-            made.append(piece)
-            if len(made) == 3:
-                raise KeyboardInterrupt
-            yield piece
-
-    monkeypatch.setattr("sciprec.results.output.netcdf.pieces_of_time", breaking)
-    with pytest.raises(KeyboardInterrupt):
-        files.write(dataset, tmp_path / "run.nc")
-    assert len(made) == 3 and not list(tmp_path.iterdir())
 
 
 GIVEN = {"step_seconds": 1200.0, "output_hours": 2 / 3}
@@ -206,22 +188,6 @@ def test_a_run_into_a_file_is_the_run_in_memory(seed, tmp_path, monkeypatch):
     assert {path.name for path in tmp_path.iterdir()} <= {file.name, "kept"}
 
 
-def test_numbers_of_binary32_are_rounded_once_and_their_states_take_half(tmp_path):
-    given = {"variables": ["u", "time_mean_height"], "step_seconds": 1200.0, "output_hours": 6.0}
-    runs = {}
-    for kind in ("float64", "float32"):
-        place = Restart(tmp_path / kind, lasting=True)
-        runs[kind] = integrate(
-            "williamson_5", SMALL, 1.0, output_type=kind, checkpoints=place, **given
-        )
-    for name in given["variables"]:
-        wide, narrow = (np.asarray(runs[kind].fields[name]) for kind in runs)
-        np.testing.assert_array_equal(narrow, wide.astype(np.float32))
-    np.testing.assert_array_equal(runs["float64"].budgets["mass"], runs["float32"].budgets["mass"])
-    wide, narrow = (next((tmp_path / kind).glob("*.states")).stat().st_size for kind in runs)
-    assert wide == 2 * narrow == 5 * 2 * 16 * 32 * 8
-
-
 @pytest.mark.parametrize(
     ("name", "words"),
     [
@@ -257,25 +223,6 @@ def test_a_full_disk_is_a_sentence_and_leaves_nothing(tmp_path, monkeypatch):
     with pytest.raises(InputError, match=r"run\.nc': could not write .*: No space left on device"):
         climate.run("williamson_5", SMALL, 1.0, file=tmp_path / "run.nc")
     assert not list(tmp_path.iterdir())
-
-
-def test_scenarios_take_the_type_of_numbers(undrawn, tmp_path):
-    """Files, digests and comparisons are those of the narrower numbers."""
-    content = {
-        "name": "narrow", "title": "Narrow", "source": "nobody", "kind": "climate",
-        "backends": ["fp32"],
-        "climate": {"case": "williamson_5", "truncation": 10, "days": 0.5, "output_hours": 6.0,
-                    "output_type": "float32", "variables": ["height", "time_mean_height"]},
-        "tolerance": [{"variable": "time_mean_height", "metric": "relative_l2", "at_most": 1e-3,
-                       "reason": "made up"}],
-    }  # fmt: skip
-    result = workflow.run(load_scenario(content), out=tmp_path)
-    for path in result.files:
-        read = files.read(path)
-        assert read["height"].dtype == read["time_mean_height"].dtype == np.float32
-        assert read["mass"].dtype == np.float64 and files.verify(path).proven
-    (row,) = [row for row in result.table if row["status"] != "truth"]
-    assert row["status"] == "good" and 0 < row["errors"]["relative_l2"] < 1e-3
 
 
 def test_plan_file_and_page_say_how_much_memory_a_run_takes(

@@ -14,7 +14,6 @@ from sciprec.foundation.errors import InputError
 from sciprec.report.stored.batch import read_batch
 from sciprec.scenario.sweep import MOST_SCENARIOS
 from sciprec.workbench.batch import workflow
-from sciprec.workbench.kinds.files import read_scenario
 from tests.shell.conftest import CLIMATE
 
 CONTENT = tomllib.loads(CLIMATE)
@@ -102,13 +101,6 @@ def test_what_cannot_be_swept_is_said_once(table, words):
     assert len(str(caught.value).splitlines()) == 1
 
 
-def test_long_names_are_cut_and_differ():
-    values = [f"case_{'x' * 60}_{n}" for n in range(3)]
-    content = CONTENT | {"sweep": {"climate.initial": values}}
-    names = [scenario.name for scenario in sciprec.load_scenarios(content)]
-    assert len(set(names)) == 3 and all(len(name) == 60 for name in names)
-
-
 def test_one_scenario_is_taken_where_one_is_asked_for():
     content = CONTENT | {"sweep": {"climate.days": [1.0, 2.0]}}
     words = r"makes 2 scenarios, and one is accepted here; choose .* --set 'sweep=(.*)'"
@@ -139,15 +131,6 @@ def test_a_swept_file_runs_a_row_for_each_value_and_keeps_them_when_one_is_added
                             "--plan", "--json")[1])  # fmt: skip
     assert {row["scenario"] for row in added} == {"little_climate-days-3"}
     assert workflow.default_folder(sciprec.load_scenarios(file)).name == "little_climate"
-
-
-def test_assignments_beside_the_file_are_swept_too(tmp_path):
-    (tmp_path / "mine.toml").write_text("")
-    file = tmp_path / "swept.toml"
-    swept = 'backends = [["fp16"], ["assignment:mine.toml"], "fp32"]'
-    file.write_text(f"{CLIMATE}\n[sweep]\n{swept}\n")
-    choices = read_scenario(file)["sweep"]["backends"]
-    assert choices == [["fp16"], [f"assignment:{tmp_path / 'mine.toml'}"], "fp32"]
 
 
 def test_mistakes_of_some_values_name_their_scenarios(call, tmp_path):

@@ -9,8 +9,6 @@ from types import SimpleNamespace
 import pytest
 import xarray as xr
 
-from sciprec.drawing.templating import template
-from sciprec.report.sections.traced import traced_rows
 from sciprec.workbench.batch import traced as traced_runs
 from sciprec.workbench.kinds.programs import loaded
 
@@ -62,22 +60,6 @@ def test_a_table_that_asks_for_stages_gives_them(by, words, monkeypatch):
     with pytest.raises(AttributeError):  # of None, which has no content
         traced_runs.with_trace(xr.Dataset(), run)
     assert given["by"] == by and sum(not s.always for s in given["stages"]) == words
-
-
-def test_the_section_has_stages_with_what_is_left():
-    parts = [{"name": "winds", "share": -0.2, "operations": 5, "wide": "", "left": None},
-             {"name": "state update", "share": 1.2, "operations": 9, "wide": "fp32", "left": 0.043}]
-    lines = [{"name": p["name"], "share": p["share"], "function": "", "file": "", "line": 0,
-              "source": p["name"]} for p in parts]  # fmt: skip
-    content = {"by": "stage", "stages": parts, "lines": lines, "until": 1.0, "shortened": False,
-               "closure": 1e-12, "verdict": "Keep it.", "outputs": {"u": 1e-4}, "growth": {},
-               "times": ()}  # fmt: skip
-    run = SimpleNamespace(label="fp16", dataset=xr.Dataset(
-        attrs={"sciprec_trace": json.dumps(content)}))  # fmt: skip
-    rows = traced_rows([run], "s0")
-    page = template("sections/traced.html").render(data=rows, scenario="s")
-    assert "Stages of fp16" in page and "<td>fp32</td><td class=\"n\">4.3%</td>" in page
-    assert page.index("state update") < page.index("winds") and "Lines of" not in page
 
 
 @pytest.mark.slow

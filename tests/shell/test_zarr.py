@@ -5,7 +5,6 @@ import shutil
 
 import numpy as np
 import pytest
-import xarray as xr
 
 from sciprec.cli.exit_codes import USAGE
 from sciprec.foundation.errors import InputError
@@ -46,16 +45,6 @@ def test_a_batch_in_zarr_is_kept_and_compared(models, scenario_files, call, tmp_
     assert all(run.dataset is not None for run in read_batch(again.folder).runs)
     code, _, said = call("run", *scenario_files, "--out", tmp_path / "zarr", "--format", "zarr")
     assert said == "6 of 6 runs kept, computed before\n"
-
-
-def test_plain_xarray_opens_a_store(models, tmp_path):
-    pytest.importorskip("zarr", reason="the optional package zarr is not installed")
-    dataset = models["climate"](None, "fp16")
-    path = files.write(dataset, tmp_path / "run.zarr")
-    with xr.open_dataset(path) as plain:
-        assert str(plain["time"].values[1]).startswith("2000-01-02T00:00:00")
-    xr.testing.assert_identical(files.read(path), dataset)
-    assert files.write(dataset, path) == path and len(list(tmp_path.iterdir())) == 1
 
 
 def test_what_is_no_store_is_one_sentence(models, tmp_path):

@@ -6,7 +6,6 @@ import json
 import numpy as np
 import pytest
 import xarray as xr
-from numba import njit
 
 import sciprec
 from sciprec.foundation.errors import InputError
@@ -32,30 +31,6 @@ def lifted(name, given):
     own = copy.deepcopy(given)
     total = sciprec.lift(kernels.diffuse, name)(**own)
     return own["u"], own["path"], total
-
-
-def test_results_are_those_of_a_lifted_kernel_to_the_bit(made):
-    result, given = made
-    for label in ("fp64", "fp32", "bf16", "float:p=8,round=sr"):
-        name = sciprec.precision.resolve_backend(label).name
-        for member, one in enumerate(given):
-            found = [f for f in map(files.read, result.files)
-                     if f.attrs["sciprec_backend"] == name and f.attrs["sciprec_member"] == member]
-            (dataset,) = found
-            for variable, expected in zip(("u", "path", "return"), lifted(name, one), strict=True):
-                assert np.array_equal(dataset[variable].values, expected), (label, variable)
-
-
-def test_it_is_shown_as_a_table(made):
-    result, _ = made
-    assert "4 runs, 2 beyond a tolerance" in repr(result) and "page: " in repr(result)
-    assert "<table" in result._repr_html_()
-
-
-def test_inputs_stay_as_they_were(made):
-    _, given = made
-    assert np.array_equal(given[0]["u"], kernels.inputs()["u"])
-    assert not given[1]["path"].any()
 
 
 def test_every_arithmetic_is_judged_by_its_worst_member(made):
@@ -98,28 +73,6 @@ def test_what_is_there_is_kept_until_kernel_or_inputs_change(tmp_path, blank_fig
             on_done=lambda outcome: kept.append(outcome.kept),
         )  # fmt: skip
     assert kept == [False] * 2 + [True] * 2 + [False] * 4
-
-
-def test_kernels_of_numba_tuples_and_returned_values(tmp_path, blank_figures):
-    result = sciprec.study(
-        njit(kernels.pair), (np.array([1.0, 2.0]), np.array([1 / 3])), backends="fp16", out=tmp_path
-    )
-    names = [set(files.read(f).data_vars) - {"health"} for f in result.files]
-    assert names == [{"return_0", "return_1"}] * 2
-    assert [row["status"] for row in result.table] == ["truth", "unjudged"]
-    assert result.search is None
-
-
-def test_maps_of_any_two_axes(tmp_path):
-    def scaled(a, out):
-        for i in range(a.shape[0]):
-            for j in range(a.shape[1]):
-                out[i, j] = a[i, j] / 3.0
-
-    field = np.arange(30.0).reshape(5, 6)
-    result = sciprec.study(scaled, (field, np.zeros((5, 6))), backends=["bf16"], out=tmp_path)
-    page = result.page.read_text(encoding="utf-8")
-    assert "Error map of out in" in page and "out_axis_1" in page
 
 
 def test_inputs_of_netcdf_bring_their_axes_and_units(tmp_path, blank_figures):
@@ -199,15 +152,6 @@ def test_a_member_that_fails_is_told_and_ends_no_other(tmp_path, blank_figures):
     assert {row["status"] for row in result.table} == {"truth", "identical", "failed"}
 
 
-def test_arithmetics_that_leave_other_shapes_fail_in_words(tmp_path):
-    result = sciprec.study(
-        kernels.divided, (np.ones(8), np.array([4.9])), backends=["float:p=3"], out=tmp_path,
-        threads=1,
-    )  # fmt: skip
-    (_, row) = result.table
-    assert row["status"] == "failed" and "4" in row["reason"] and "5" in row["reason"]
-
-
 @pytest.mark.parametrize(
     ("tolerance", "reason"), [("1%", "return_0: relative l2 error "), (None, "return_0 agrees wi")]
 )
@@ -247,13 +191,3 @@ def test_a_scenario_file_cannot_be_of_this_kind(made):
     scenario = json.loads(files.read(result.files[0]).attrs["sciprec_scenario"])
     with pytest.raises(InputError, match="'kind' was given 'kernel'; accepted: climate, heston"):
         parse_scenario(scenario)
-
-
-def test_older_names_of_what_is_returned_work_with_a_warning(tmp_path):
-    """In every place where a result is named."""
-    named = {"output": ["result"], "tolerance": {"result": 1.0}}
-    with pytest.warns(FutureWarning, match="'result' is called 'return' in every verb now"):
-        made = sciprec.study(
-            kernels.diffuse, kernels.inputs(), backends=["fp32"], out=tmp_path, **named
-        )
-    assert [row["variable"] for row in made.table] == ["return", "return"]
