@@ -9,11 +9,21 @@ from pathlib import Path
 import numpy as np
 
 from sciprec import lift
+from sciprec.climate.stepping import schemes
+from sciprec.precision.formats.backend import resolve_backend
 from sciprec.tools.trace.models.traces import Results
 from sciprec.workbench.kinds import parse_scenario
-from sciprec.workbench.kinds.programs import first_variant, program_of
+from sciprec.workbench.kinds.programs import first_variant, loaded, program_of
+from sciprec.workbench.kinds.scenario_trace import trace_variant
 
 ROOT = Path(__file__).parents[2]
+
+
+def faulty_increment(first, second, third, fourth, step, increment):
+    for i in range(increment.shape[0]):
+        total = (first[i] + fourth[i]) + 2.0 * (second[i] + third[i])
+        increment[i] = ((0.5 * step) * total) / 3.0
+        increment[i] = (increment[i] + 4.0) - 4.0
 
 
 def model_of(scenario):
@@ -31,6 +41,20 @@ def wave(truncation, **climate):
         },
     }  # fmt: skip
     return model_of(parse_scenario(content))
+
+
+def trace_of_a_wave(backend: str, increment=None, monkeypatch=None, **climate):
+    """A trace of an hour of a wave at T5, one kernel of the scheme replaced; no stage is kept wider
+    in a run of its own, which compiles the model once more.
+    """
+    if increment is not None:
+        monkeypatch.setitem(schemes.STEP_KERNELS, "runge_kutta_increment", increment)
+    changes = {"climate.case": "rossby_haurwitz", "climate.truncation": 5,
+               "climate.days": 1.0 / 24.0, "climate.output_hours": 1.0,
+               **{f"climate.{key}": value for key, value in climate.items()}}  # fmt: skip
+    scenario, resolved = loaded("quickstart_climate", changes), resolve_backend(backend)
+    variant = first_variant(scenario, resolved.name)
+    return trace_variant(scenario, variant, resolved, output=["vorticity"], samples=1)
 
 
 def advance(x, share, y):

@@ -15,7 +15,6 @@ from sciprec import InputError, trace
 from sciprec.foundation.memory import bytes_of_memory
 from sciprec.precision.formats.backend import resolve_backend
 from sciprec.precision.formats.literal import round_literal
-from tests.diagnosis import guilty_survey
 from tests.diagnosis.faulty_kernels import advected, flow
 from tests.diagnosis.faulty_pipelines import pipeline
 from tests.diagnosis.short_kernels import line_of
@@ -112,13 +111,6 @@ def sciprec_values(x) -> list[float]:
 
 def vanishing(x):
     return x * x
-
-
-@pytest.mark.slow
-def test_the_guilty_line_of_random_windows_and_recurrences(tmp_path):
-    """Some of `guilty_survey`."""
-    found = guilty_survey.survey(tmp_path, 0, 10)
-    assert found["others"] == [] and found["named"] >= 9
 
 
 def steps(x, n):

@@ -134,55 +134,9 @@ def norm(x):
     return math.sqrt(total)
 
 
-def conjugate_step(r, p, q):
-    rr = 0.0
-    pq = 0.0
-    for i in range(r.size):
-        rr += r[i] * r[i]
-        pq += p[i] * q[i]
-    return rr / pq
-
-
-def similarity(a, b):
-    ab = 0.0
-    aa = 0.0
-    bb = 0.0
-    for i in range(a.size):
-        ab += a[i] * b[i]
-        aa += a[i] * a[i]
-        bb += b[i] * b[i]
-    return ab / (math.sqrt(aa) * math.sqrt(bb))
-
-
-def spread(x):
-    s = 0.0
-    q = 0.0
-    for i in range(x.size):
-        s += x[i]
-        q += x[i] * x[i]
-    return q / x.size - (s / x.size) * (s / x.size)
-
-
-def product(a, b, c, out):
-    for i in range(out.size):
-        out[i] = a[i] * b[i] / c[i]
-
-
-def root_mean_square(x):
-    q = 0.0
-    for i in range(x.size):
-        q += x[i] * x[i]
-    return math.sqrt(q / x.size)
-
-
 def attraction(a, b, out):
     for i in range(out.size):
         out[i] = 4.0 * (a[i] ** 6.0 / b[i] ** 6.0)
-
-
-def chain(a, b, c, out):
-    for i in range(out.size):
-        out[i] = a[i] * b[i] * c[i]
 
 
 def determinant(a, b, c, d, out):
@@ -227,21 +181,12 @@ def inputs():
         scaled: ("fp32", (degrees, degrees + 1e-4 * a, out), "difference first"),
         softmax: ("fp16", (np.linspace(-5.0, 14.0, n), out), "shifted by the largest"),
         norm: ("fp16", (r.normal(0.0, 300.0, n),), "norm scaled by a power of two"),
-        product: ("fp16", (*(r.uniform(100.0, 900.0, (3, n))), out), "quotient first"),
-        root_mean_square: ("fp16", (r.normal(0.0, 1e-4, n),),
-                           "root mean square scaled by a power of two"),
         attraction: ("fp16", (*(r.uniform(16.0, 24.0, (2, n))), out), "power of a quotient"),
-        chain: ("fp16", (*(r.uniform(300.0, 900.0, (2, n))), 1e-3 * a, out),
-                "product in another order"),
         determinant: ("fp32", (a, a * 1.0001, a[::-1].copy(), a[::-1] * 1.0001, out),
                       "difference of products by fma"),
         cosine_rest: ("fp32", (10.0 * powers / (1.0 + 10.0 * powers), out),
                       "cos x - 1 + x²/2 by its series"),
         exponential_rest: ("fp32", (powers, out), "exp x - 1 - x by its series"),
-        conjugate_step: ("fp16", tuple(1e-4 * r.uniform(1.0, 2.0, (3, n))),
-                         "quotient of sums, scaled by powers of two"),
-        similarity: ("fp16", (1e-4 * a, 1e-4 * a[::-1]), "cosine of vectors scaled by"),
-        spread: ("fp32", (300.0 + 10.0 * np.sin(np.arange(40.0)),), "shifted variance"),
     }  # fmt: skip
 
 

@@ -25,41 +25,6 @@ def spread(h, steps, rate):
     return mean, total  # returned
 
 
-def by_hand(h, steps, rate):
-    """What `spread` gives in binary64, noted by hand: step -> values, for each thing watched."""
-    kept = {n: {} for n in ("h", "change", "total", "near", "mean", "flux", "line", "both")}
-
-    def note(name, step, *values):
-        kept[name].setdefault(step, []).extend(float(v) for v in values)
-
-    total, change = 0.0, np.zeros(h.size)
-    note("total", 0, total)
-    note("h", 0, *h)
-    note("change", 0, *change)
-    for step in range(1, steps + 1):
-        total = 0.0
-        note("total", step, total)
-        for i in range(h.size):
-            near = 0.5 * (h[i - 1] + h[(i + 1) % h.size])
-            note("flux", step, near)
-            note("near", step, near)
-            change[i] = rate * (near - h[i])
-            note("line", step, change[i])
-        for i in range(h.size):
-            h[i] += change[i]
-            total += h[i] * h[i]
-            note("total", step, total)
-        note("h", step, *h)
-        note("change", step, *change)
-    end = steps + 1
-    mean = total / h.size
-    note("mean", end, mean)
-    note("both", end, mean, total)
-    note("h", end, *h)
-    note("change", end, *change)
-    return kept
-
-
 def faulty(h, steps, kind, when, where):
     """A state that stays as it is but for rounding; from one step on something happens to it."""
     for step in range(1, steps + 1):

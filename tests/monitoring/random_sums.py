@@ -148,45 +148,6 @@ def share_lost(case: Case, found: np.ndarray) -> tuple[float, float]:
     return error / reach, reach / sum(abs(float(end)) for end in ends)
 
 
-def softplus(y, x):
-    for i in range(x.size):
-        y[i] = 1.0 + np.exp(x[i])
-
-
-def with_eps(v, g, steps):
-    """An optimiser: a mean of squares, and steps over its root with an eps."""
-    w = 0.0
-    for s in range(steps):
-        for i in range(v.size):
-            v[i] = 0.99 * v[i] + 0.01 * g[s, i] * g[s, i]
-            w = w - 0.01 * g[s, i] / (np.sqrt(v[i]) + 1e-8)
-    return w
-
-
-def exponential(x, terms):
-    """exp(x) by its series."""
-    for i in range(x.size):
-        total, term = 1.0, 1.0
-        for k in range(1, terms):
-            term = term * x[i] / k
-            total = total + term
-        x[i] = total
-
-
-def lake(h, u, b, dx, dt, steps):
-    """Shallow water at rest over a bump."""
-    n = h.size
-    dh, du = np.zeros(n), np.zeros(n)
-    for _s in range(steps):
-        for i in range(n):
-            dh[i] = -dt * (h[(i + 1) % n] * u[(i + 1) % n] - h[i - 1] * u[i - 1]) / (2.0 * dx)
-            du[i] = -9.81 * dt * ((h[(i + 1) % n] + b[(i + 1) % n]) - (h[i - 1] + b[i - 1])) / (
-                2.0 * dx)  # fmt: skip
-        for i in range(n):
-            h[i] = h[i] + dh[i]
-            u[i] = u[i] + du[i]
-
-
 def slab(ts, forcing, weather, steps):
     """A slab ocean of 50 m in steps of 600 s."""
     for s in range(steps):
@@ -209,15 +170,11 @@ def of_pilot(rng) -> list[tuple[str, bool, tuple]]:
     """Named sums with drawn parameters: what they are, whether half of the change is lost, and
     kernel, arithmetic and arguments.
     """
-    size = int(rng.integers(40, 90))
-    place = np.arange(size) / size * 2 * np.pi
-    bump = rng.uniform(50, 200) * np.exp(-((place - 3) ** 2))
-    water = rng.uniform(500, 3000) - bump, np.zeros(size), bump, 1e5, rng.uniform(20, 90), 800
     weights, gradient = rng.normal(size=100), rng.normal(size=100)
     weather = rng.normal(size=4000)
     ocean = np.array([288.15 + rng.uniform(-2, 2)])
     noisy = rng.uniform(3000, 6000) * weather
-    cases = [
+    return [
         ("a slab without weather", True,
          (slab, "fp32", np.array([288.15]), 3.7, 0 * weather, 4000)),
         ("a slab with much weather", False, (slab, "fp32", ocean, 3.7, noisy, 4000)),
@@ -228,10 +185,4 @@ def of_pilot(rng) -> list[tuple[str, bool, tuple]]:
          (descent, "bf16", weights, gradient, rng.uniform(0.1, 0.3), 200)),
         ("a clock", False, (clock, "fp32", np.zeros(1), rng.uniform(0.05, 0.2), 20_000)),
         ("a clock in fp16", True, (clock, "fp16", np.zeros(1), rng.uniform(0.05, 0.2), 40_000)),
-        ("softplus", False, (softplus, "bf16", np.zeros(50), rng.uniform(-40, 10, 50))),
-        ("an optimiser's eps", False,
-         (with_eps, "fp32", np.zeros(5), rng.normal(size=(300, 5)), 300)),
-        ("the series of exp", False, (exponential, "fp32", rng.uniform(-20, 5, 20), 200)),
-        ("the series of exp in fp16", False, (exponential, "fp16", rng.uniform(-8, 5, 20), 60)),
     ]  # fmt: skip
-    return cases + [(f"a lake at rest in {b}", False, (lake, b, *water)) for b in FORMATS]

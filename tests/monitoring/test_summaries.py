@@ -10,7 +10,6 @@ from sciprec.arrays.quantization import quantize
 from sciprec.precision.formats.backend import resolve_backend
 from sciprec.tools.monitor.alerts import checked_rules
 from sciprec.tools.monitor.history import History
-from sciprec.tools.monitor.sketches import SIZE, WITHIN, sketch, sketched_error
 from sciprec.tools.monitor.summaries import (
     COLUMNS,
     FormatEnds,
@@ -99,28 +98,6 @@ def test_errors_and_their_places_are_those_of_exact_fractions():
     assert digits(1e-3) == pytest.approx(3.0) and math.isnan(digits(math.nan))
 
 
-def test_sketches_tell_the_distance_of_runs():
-    """Within five standard deviations each, and right on average within a third of one; also of
-    arrays few of whose elements count.
-    """
-    rng, ratios = np.random.default_rng(7), []
-    for count in rng.integers(SIZE, 4000, 200).tolist():
-        truth = rng.normal(size=count) * 2.0 ** rng.integers(-20, 20, count)
-        tested = truth + 10.0 ** rng.uniform(-12, -1) * rng.normal(size=count) * truth
-        estimate = sketched_error(sketch(tested), sketch(truth), np.array(np.linalg.norm(truth)))
-        ratios.append(float(estimate) / relative_error(tested, truth))
-    deviation = math.sqrt(2 / SIZE) / 2
-    assert max(abs(np.array(ratios) - 1)) < 5 * deviation
-    assert abs(np.mean(ratios) - 1) < deviation / 3
-    assert deviation == WITHIN and np.std(ratios) < 1.2 * WITHIN  # sqrt(2/200)/2: a tenth
-    same = sketch(truth)
-    assert float(sketched_error(same, same, np.array(1.0))) == 0.0
-    broken = sketch(np.where(np.arange(count) == 3, np.nan, truth))
-    for pair in ((broken, same), (same, broken)):
-        assert float(sketched_error(*pair, np.array(1.0))) == math.inf
-    assert math.isnan(float(sketched_error(broken, broken, np.array(1.0))))
-
-
 def alerts(series, rules) -> list:
     """What rules find in a variable whose arrays are given step by step, from 1 on."""
     history = History(("x",), FormatEnds(2.0**-14, 448.0))
@@ -155,19 +132,3 @@ def test_planted_faults_are_found_with_step_and_place():
         if kind != "moved":
             assert mine.place == f"[{where}]", (kind, mine)
         assert min(alert.step for alert in found) == when + 1
-
-
-def test_an_interrupted_history_goes_on():
-    rng = np.random.default_rng(2)
-    series = [rng.normal(size=(2, 20)) for _ in range(9)]
-    whole, first, second = (History(("a", "b"), FormatEnds(), 3, sketches=True) for _ in range(3))
-    for step, pair in enumerate(series):
-        whole.note(step, list(pair))
-        if step < 4:
-            first.note(step, list(pair))
-    second.restore({n: a.copy() for n, a in first.arrays().items()})
-    for step, pair in enumerate(series[4:], start=4):
-        second.note(step, list(pair))
-    mine, other = whole.arrays(), second.arrays()
-    assert mine.keys() == other.keys()
-    assert all(mine[n].tobytes() == other[n].tobytes() for n in mine)

@@ -97,13 +97,6 @@ DOORS = {
 }  # fmt: skip
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("door", DOORS)
-def test_an_assignment_to_another_kernel_is_refused(door):
-    with pytest.raises(InputError, match="function 'scaled', which no kernel of the model has"):
-        DOORS[door](foreign())
-
-
 def test_a_climate_is_refused_before_it_is_compiled(monkeypatch):
     """Its trial steps compile the kernels of the model."""
 

@@ -9,8 +9,6 @@ import pytest
 from sciprec import Assignment, InputError, lift
 from sciprec.instruments.assigning.matching import Matching, program_of
 from sciprec.instruments.assigning.origins import own_place
-from sciprec.instruments.assigning.policies import require_stages
-from sciprec.precision import resolve_backend
 from tests.precision.assigned_files import formats_of_rows, kernel_of
 
 TEXTS = ("y = y * 1.1", "y = y + 0.2", "y = y - z * y", "z = y / 3.0")
@@ -158,30 +156,6 @@ def test_a_place_that_is_named_twice_is_refused(tmp_path):
     kernel = kernel_of(tmp_path / "a", body(["y = y * 1.1"]))
     with pytest.raises(InputError, match="named twice, as 4 and as 'mine.py:4'"):
         Assignment({4: "bf16", "mine.py:4": "bf16"}, kernel=kernel)
-
-
-def test_assignments_and_policies_are_no_formats(tmp_path):
-    path = two_variables().save(tmp_path / "a.toml")
-    wrong = [f"assignment:{path}", "policy:dcu", "policy:O3,narrow=bf16,wide=fp32"]
-    for one in (*wrong, two_variables(), two_variables().as_backend()):
-        with pytest.raises(InputError, match="is no single floating-point arithmetic"):
-            Assignment({4: one})
-        with pytest.raises(InputError, match="is no single floating-point arithmetic"):
-            Assignment({}, default=one)
-    with pytest.raises(InputError, match="'policy:dcu' is no single floating-point arithmetic"):
-        resolve_backend("policy:O2,narrow=policy:dcu,wide=fp32")
-
-
-def test_policies_refuse_a_key_given_twice_and_stages_of_another_model():
-    with pytest.raises(InputError, match="has narrow twice"):
-        resolve_backend("policy:O2,narrow=bf16,narrow=fp16,wide=fp32")
-    listed = "policy:O2,narrow=bf16,wide=fp32,deny="
-    require_stages(resolve_backend(f"{listed}log spot"), "heston")
-    require_stages(resolve_backend(f"{listed}Fourier"), "climate")
-    with pytest.raises(InputError, match="stage of policy O2 for heston .*log spot"):
-        require_stages(resolve_backend(f"{listed}Fourier"), "heston")
-    with pytest.raises(InputError, match="stage of policy O2 for climate .*Fourier"):
-        require_stages(resolve_backend(f"{listed}log spot"), "climate")
 
 
 def test_no_file_elsewhere_is_read_by_what_stands_for_a_digest(tmp_path, monkeypatch):

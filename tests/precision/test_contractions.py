@@ -58,18 +58,6 @@ def test_a_loop_has_the_bits_of_dot(backend):
     assert expected != Uncompiled(sums.plus, "fp32")(a, b)
 
 
-@pytest.mark.parametrize("backend", [MIX, APART], ids=named)
-def test_matrices_in_loops_have_the_bits_of_the_operator(backend):
-    lifting = lift if backend is MIX else Uncompiled
-    a, b = (np.random.default_rng(n).normal(size=(5, 5)) for n in (1, 2))
-    results = []
-    for function in (sums.product_of_engine, sums.product_by_rows):
-        out = np.zeros((5, 5))
-        lifting(function, backend)(a, b, out)
-        results.append(out.tolist())
-    assert results[0] == results[1]
-
-
 def of_two_sizes(a, b, out):
     for n in range(1):
         large, small = 0.0, 0.0

@@ -11,11 +11,6 @@ from scipy import special
 
 from sciprec.precision.compiled.addresses import address_of, call_at
 from sciprec.precision.compiled.disk_cache import kept
-from sciprec.precision.elementary.bits import (
-    fast_two_sum,
-    two_product,
-    two_sum,
-)
 from sciprec.precision.elementary.trigonometric import FIRST_EXPONENT, REDUCTION, pi_bits
 from sciprec.precision.operations.operation import OPERATIONS
 from sciprec.precision.rounding import mode
@@ -331,16 +326,3 @@ def test_reduction_table_is_two_over_pi():
             period = 4 / gmpy2.mpfr(2) ** exponent
             turns = (two_over_pi - total) / period
             assert abs(turns - gmpy2.rint(turns)) < gmpy2.mpfr(2) ** -150
-
-
-def test_error_free_building_blocks():
-    @njit(error_model="numpy")
-    def run(a, b):
-        return (*fast_two_sum(a, b), *two_sum(b, a), *two_product(a, b))
-
-    a, b = 1.0 / 3.0, -(2.0**-20) / 7.0
-    fast, fast_low, total, total_low, product, product_low = run(a, b)
-    with gmpy2.context(precision=400):
-        exact_a, exact_b = gmpy2.mpfr(a), gmpy2.mpfr(b)
-        assert gmpy2.mpfr(fast) + fast_low == exact_a + exact_b == gmpy2.mpfr(total) + total_low
-        assert gmpy2.mpfr(product) + product_low == exact_a * exact_b
