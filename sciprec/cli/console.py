@@ -17,7 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from sciprec.foundation.errors import printable
-from sciprec.foundation.listing import Listing, left_out_of
+from sciprec.foundation.listing import Listing, left_out_of, wrapped
 
 _STATUS_COLOURS = {
     "truth": "dim", "identical": "green", "good": "green", "unjudged": "cyan",
@@ -249,19 +249,8 @@ def _drawn(
 
 def say(text: str) -> None:
     """A line of plain words on standard output; on a terminal it breaks between words."""
-    if sys.stdout.isatty():
-        text = "\n".join(map(_wrapped, text.split("\n")))
+    text = "\n".join(map(wrapped, text.split("\n")))
     _console().print(printable(text), markup=False, emoji=False, highlight=False, soft_wrap=True)
-
-
-def _wrapped(line: str) -> str:
-    """A line in lines as wide as the terminal, words whole."""
-    indent = line[: len(line) - len(line.lstrip())]
-    width = max(shutil.get_terminal_size().columns, len(indent) + 20)
-    parts = textwrap.wrap(
-        line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
-    )
-    return "\n".join(parts) or line
 
 
 class _Console(Console):

@@ -175,6 +175,7 @@ def refuse_slips(command: Any) -> None:
                     raise InputError(f"'{each}' was given; options have small letters: {right}")
             _refuse_before_verb(command, context.command_path, args)
             _refuse_lost_value(command, args)
+            _refuse_two_letters(command, args)
             words = list(args)  # which the parser takes away
             try:
                 values, rest, options = parse(args=args)
@@ -223,6 +224,25 @@ def _refuse_lost_value(command: Any, args: list[str]) -> None:
                 f"'{value}' stands where the value of {given} is expected; write that value behind "
                 f"{given}"
             )
+
+
+def _refuse_two_letters(command: Any, args: list[str]) -> None:
+    """Refuse an option of one letter that takes a value, with another letter behind it: that letter
+    would be its value, and the next word something else.
+    """
+    letters = {name: param for param in command.params for name in param.opts if len(name) == 2}
+    words = args[: args.index("--") if "--" in args else None]
+    for given, behind in pairwise([*words, ""]):
+        first, second = given[:2], f"-{given[2:]}"
+        takes = first in letters and not getattr(letters[first], "is_flag", False)
+        if not (takes and re.fullmatch("-[A-Za-z]{2}", given)):
+            continue
+        value = f" {behind}" if behind and behind[0] != "-" else " and its value"
+        right = f"{second} {first}" if second in letters else first
+        raise InputError(
+            f"'{given}' was given, which means {first} with the value '{given[2:]}'; write "
+            f"{right}{value}"
+        )
 
 
 def _refuse_hyphen(option: str, args: list[str]) -> None:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import html
 import shutil
+import sys
+import textwrap
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -104,15 +106,18 @@ class Summary:
     about: str = ""
 
     def text(self) -> str:
-        """The summary in at most MOST_LINES lines, as wide as the terminal."""
+        """The summary in at most MOST_LINES lines; on a terminal, sentences that are wider go on in
+        further ones.
+        """
         notes = self._notes()
         if self.page is not None:
             notes.append(f"page: {self.page}")
         lines = [_line(words) for words in (self.title, self.about) if words]
         if self.listing is not None and self.listing.rows:
             width = shutil.get_terminal_size().columns
-            lines += self.listing.text(width, MOST_LINES - len(lines) - len(notes))
-        return "\n".join([*lines, *notes])
+            table = self.listing.text(width, MOST_LINES - len(lines) - len(notes))
+            return "\n".join([*map(wrapped, lines), *table, *map(wrapped, notes)])
+        return "\n".join(map(wrapped, [*lines, *notes]))
 
     def html(self) -> str:
         """The summary as HTML that brings no script and no colour."""
@@ -155,6 +160,20 @@ class Shown:
 def counted(count: int, one: str, many: str = "") -> str:
     """A number and what it counts: "1 run", "3 runs"."""
     return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def wrapped(line: str) -> str:
+    """Break a line between words where standard output is a terminal that is not as wide; what
+    follows is indented as the line is.
+    """
+    if not sys.stdout.isatty():
+        return line
+    indent = line[: len(line) - len(line.lstrip())]
+    width = max(shutil.get_terminal_size().columns, len(indent) + 20)
+    parts = textwrap.wrap(
+        line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
+    return "\n".join(parts) or line
 
 
 def left_out_of(heads: Sequence[str], shown: Collection[str]) -> list[str]:

@@ -168,7 +168,7 @@ def test_a_step_that_leaves_nothing_of_the_state_is_no_step():
         ({"scaling": "static", "case": "held_suarez"}, "whose mass fixer has no scales"),
         ({"scaling": "static", "backend": "fp64"}, "'fp64' cannot have scales"),
         ({"scaling": "dynamic", "monitor": {"watch": ["increment:vorticity"], "level": 1}},
-         "'increment:vorticity' is watched beside dynamic scales"),
+         "'increment:vorticity' cannot be watched with scaling = 'dynamic'"),
     ],
 )  # fmt: skip
 def test_what_has_no_scales_is_refused(more, said):

@@ -195,7 +195,7 @@ def test_dynamic_scales_are_not_watched_inside_their_steps(kind, tmp_path, call)
     plan = "run", file, "--plan"
     for more in (["--set", "scaling=dynamic"], ["--backend", "scaled:dynamic,fp16"]):
         code, _, err = call(*plan, *more)
-        said = f"[monitor]: '{kind}:vorticity' is watched beside dynamic scales"
+        said = f"[monitor]: '{kind}:vorticity' cannot be watched with scaling = 'dynamic'"
         assert code == 2 and said in err and err.count("\n") == 1, err
         code, _, err = call(*plan, *more, "--set", 'monitor.watch=["vorticity"]')
         assert code == 0, err

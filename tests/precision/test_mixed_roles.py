@@ -96,9 +96,9 @@ def test_operands_with_the_range_of_binary64():
     [
         ((HALF, HALF, HALF, Arithmetic(resolve_backend("fixed16").compute.format)), None),
         ((HALF, SINGLE, SINGLE, resolve_backend("fixed16").compute),
-         "backend 'x' has roles in fixed point beside others in floats; accepted: all in fixed"),
+         "backend 'x' mixes roles in fixed point with roles in floating point; accepted: all"),
         ((resolve_backend("fixed16").compute, HALF, HALF, resolve_backend("fixed16").compute),
-         "accepted: all in fixed point, or matmul alone beside others in one format"),
+         "or matmul alone in fixed point and the others in one floating-point format"),
     ],
 )  # fmt: skip
 def test_fixed_point_beside_floats(given, words):

@@ -112,7 +112,7 @@ def test_groups_of_columns_have_scales_of_their_own():
         ("scaled:static,fp16,times=3", "scale of 'times' is 3.0"),
         ("scaled:static,fp16,times=x", "times='x' is no number"),
         ("scaled:static,fp16,small=none", "small 'none' is unknown"),
-        ("scaled:dynamic,fp16,small=kept", "beside dynamic scales"),
+        ("scaled:dynamic,fp16,small=kept", "scaling = 'dynamic'; it goes with scaling = 'static'"),
         ("scaled:dynamic,fp16,good_steps=0", "good_steps is 0"),
         ("scaled:static,fp16,good_steps=7", "good_steps is 7 beside static scales"),
         *((f"scaled:dynamic,fp16,good_steps={x}", "is no whole number; write for example")

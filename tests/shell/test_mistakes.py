@@ -116,6 +116,8 @@ MISTAKES = {
     "scenario keys -climate": "'-climate' begins with a hyphen and is not an option; write climate",
     "trace k.py:halve --inputs in.npz -b -b fp16": "'-b' stands where the value of -b is expected",
     f"{TUNE} --tolerance --metric rms": "'--metric' stands where the value of --tolerance is",
+    f"{RUN} -bs fp16": "'-bs' was given, which means -b with the value 's'; write -b fp16",
+    f"{TRACE} -bq fp16": "with the value 'q'; write -q -b fp16",
     f"{RUN} —threads 2": "'—threads' begins with a dash of typography; hyphens are meant: --thr",
     f"{RUN} “--json”": "'“--json”' has quotes of typography; write --json",
     "'run\u00a0' s.toml": "begins or ends with a space; write run",

@@ -1,6 +1,7 @@
 """Progress: lines where there is no terminal, one line on one, what is left, in every verb."""
 
 import fcntl
+import inspect
 import io
 import json
 import os
@@ -17,8 +18,10 @@ import numba
 import numpy as np
 import pytest
 
+import sciprec
 from sciprec.cli import progress
-from sciprec.foundation.course import tell
+from sciprec.foundation import course as told_course
+from sciprec.foundation.course import listening, tell
 from sciprec.workbench.batch import course, execute
 from sciprec.workbench.batch.perform import perform
 from sciprec.workbench.batch.plan import plan
@@ -245,6 +248,49 @@ def test_every_verb_says_what_it_does_and_nothing_of_it_on_standard_output(
     for what in VERBS[words]:
         assert what.replace("KERNEL", "sums.py:total") in shown
     assert "\r" not in err and "\x1b" not in err
+
+
+def smoothed(x, steps):
+    y = x.copy()
+    for _ in range(steps):  # the loop
+        for k in range(x.size):
+            y[k] = 0.5 * x[k] + 0.25 * (x[k - 1] + x[(k + 1) % x.size])
+        for k in range(x.size):
+            x[k] = y[k]
+    while y[0] < 0.0:
+        y[0] += 1.0
+
+
+def around(x, steps):
+    smoothed(x, steps)
+
+
+@pytest.mark.parametrize("kernel", [smoothed, around])
+@pytest.mark.parametrize("verb", ["bound", "monitor"])
+def test_one_long_call_tells_of_the_passes_of_its_loop(verb, kernel, monkeypatch):
+    """Of a kernel's own outermost loops over ranges; of `bound` also where it calls them."""
+    monkeypatch.setattr(told_course, "SECONDS_BETWEEN_LOOKS", 1e-3)
+    args, told = {"x": np.linspace(1.0, 2.0, 50), "steps": 30_000}, []
+
+    def run():
+        if verb == "bound":
+            return sciprec.bound(kernel, "fp32", args)
+        return sciprec.monitor(kernel, "fp32", args, watch="x", every=5_000)
+
+    unheard = run()  # compiles
+    with listening(lambda *words: told.append(words)):
+        heard = run()
+    assert heard.results["x"].tobytes() == unheard.results["x"].tobytes()
+    source, first = inspect.getsourcelines(smoothed)
+    line = first + next(n for n, text in enumerate(source) if "# the loop" in text)
+    passes = [words for words in told if words[0].endswith(f"passes of the loop in line {line}")]
+    if verb == "monitor" and kernel is around:
+        assert not passes
+        return
+    for name in {what for what, _, _ in passes}:
+        counts = [done for what, done, _ in passes if what == name]
+        assert counts == sorted(counts) and 0 < counts[-1] < 30_000
+    assert {whole for _, _, whole in passes} == {30_000}
 
 
 def test_a_verb_can_be_quiet(call, two_files, monkeypatch):

@@ -1,5 +1,7 @@
 """What results look like at a prompt and in a notebook: short, escaped, made of what is known."""
 
+import os
+import shutil
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
@@ -123,6 +125,17 @@ def test_a_result_is_shown_in_few_lines_of_text(result):
     lines = text.splitlines()
     assert 1 <= len(lines) <= MOST_LINES and not text.startswith("<")
     assert not any(ord(letter) < 32 for letter in text.replace("\n", ""))
+
+
+def test_sentences_of_a_result_break_between_words_on_a_terminal(result, monkeypatch):
+    """The heading fits; words are those of a pipe, where nothing is left out."""
+    piped = repr(result).split()
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    monkeypatch.setattr(shutil, "get_terminal_size", lambda: os.terminal_size((40, 24)))
+    shown = repr(result)
+    assert len(shown.splitlines()[0]) <= 40
+    if "more rows" not in shown and "not shown for want" not in shown:
+        assert shown.split() == piped
 
 
 def test_a_result_is_shown_in_plain_html(result):

@@ -348,9 +348,9 @@ def watchable(monitor: WatchPlan, backend: Backend, steps: int) -> WatchPlan:
     inside = [name for name in monitor.watch if ":" in name]
     if dynamic and inside:
         raise InputError(
-            f"'{inside[0]}' is watched beside dynamic scales, whose steps may be made again; "
-            f"accepted: variables of the state, such as '{inside[0].partition(':')[2]}', or "
-            "scaling = 'static'"
+            f"'{inside[0]}' cannot be watched with scaling = 'dynamic', which may repeat a step "
+            "with other scales; accepted: variables of the state, such as "
+            f"'{inside[0].partition(':')[2]}', or scaling = 'static'"
         )
     return monitor.within(steps)
 

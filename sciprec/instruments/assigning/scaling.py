@@ -223,8 +223,9 @@ def _scaled(backend: Backend, scaling: Scaling) -> ScaledBackend:
         )
     if scaling.mode == DYNAMIC and scaling.small == KEPT:
         raise InputError(
-            "small = 'kept' is given beside dynamic scales; it shows what clipping does at the "
-            "scales of scaling = 'static'"
+            "small = 'kept' was given with scaling = 'dynamic'; it goes with scaling = 'static' "
+            "alone, where it shows how much the clipping of small numbers changes: leave small "
+            "out, or give scaling = 'static'"
         )
     said = [backend.name]
     said += [f"times={2.0**scaling.times!r}"] * (scaling.times != 0)

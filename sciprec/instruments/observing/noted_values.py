@@ -22,10 +22,11 @@ MOST_PLACES = 64
 MOST_VALUES = 1 << 26
 """Numbers of a recording: half a gigabyte."""
 _ROOM = 4096
-_STEP, _EVERY, _DUE, _OUTSIDE, _FILLED = range(5)
+_STEP, _EVERY, _DUE, _OUTSIDE, _FIRST, _LENGTH, _LINE, _FILLED = range(8)
 """Words of the table: the step; of passes each so many is noted; whether the present step is, and
-has not ended; whether it is outside of loops; then for each place how many values lie in its room,
-and for each place the number of axes of its array and their lengths.
+has not ended; whether it is outside of loops; the first step of the present loop, how many passes
+it has, and its line; then for each place how many values lie in its room, and for each place the
+number of axes of its array and their lengths.
 """
 _MOST_AXES = 7
 _SHAPES = _FILLED + MOST_PLACES
@@ -119,6 +120,14 @@ def recording(every: int):
         _under_way.remove(made)
 
 
+def passes() -> tuple[int, int, int] | None:
+    """The line of the outermost loop that a recorded kernel is in, how many of its passes are done,
+    and how many there are; None outside of loops over ranges.
+    """
+    step, first, length, line = _TABLE[[_STEP, _FIRST, _LENGTH, _LINE]].tolist()
+    return (line, max(step - first, 0), length) if length else None
+
+
 # ---- calls in a kernel -------------------------------------------------------------------------
 
 
@@ -127,9 +136,19 @@ def begun():
     """The kernel begins."""
     table = _table()
     table[_STEP] = 0
+    table[_LENGTH] = 0
     table[_DUE] = 1
     table[_OUTSIDE] = 1
     _told(_BEGUN, 0)
+
+
+@njit
+def loop(length, line):
+    """An outermost loop over a range begins with the next step."""
+    table = _table()
+    table[_FIRST] = table[_STEP] + 1
+    table[_LENGTH] = length
+    table[_LINE] = line
 
 
 @njit
@@ -145,6 +164,8 @@ def next_step(outside):
     table = _table()
     table[_STEP] += 1
     table[_OUTSIDE] = outside
+    if outside != 0:
+        table[_LENGTH] = 0
     table[_DUE] = 1 if outside != 0 or table[_STEP] % table[_EVERY] == 0 else 0
 
 

@@ -22,6 +22,7 @@ from sciprec.precision.rewriting.build import Build
 from sciprec.precision.rewriting.observer import Hooks, Observer
 from sciprec.precision.rewriting.own_names import as_written
 from sciprec.precision.rewriting.program import Program
+from sciprec.precision.rewriting.statements import named_range
 from sciprec.precision.rewriting.syntax import name, parse, stored_names
 
 _IMPORTS = """
@@ -30,6 +31,7 @@ from sciprec.instruments.observing.noted_values import content as sp_note_conten
 from sciprec.instruments.observing.noted_values import end as sp_note_end
 from sciprec.instruments.observing.noted_values import given as sp_note_given
 from sciprec.instruments.observing.noted_values import is_noted as sp_note_is_noted
+from sciprec.instruments.observing.noted_values import loop as sp_note_loop
 from sciprec.instruments.observing.noted_values import next_step as sp_note_next_step
 from sciprec.instruments.observing.noted_values import number as sp_note_number
 """
@@ -185,7 +187,13 @@ class _Notes(Hooks):
         self.loops.pop()
         self.bound = before
         result = result if isinstance(result, list) else [result]
-        return [*result, *self._step_ends("sp_note_next_step(1)")] if outermost else result
+        if not outermost:
+            return result
+        if ranged := named_range(rewriter, result):
+            line = ast.Constant(rewriter.first + node.lineno - 1)
+            length = ast.Call(name("len"), [name(ranged)], [])
+            result.insert(-1, ast.Expr(ast.Call(name("sp_note_loop"), [length, line], [])))
+        return [*result, *self._step_ends("sp_note_next_step(1)")]
 
     def loop(self, rewriter, node, loop):
         """Note where a pass of an outermost loop begins and ends; else the loop's variable."""

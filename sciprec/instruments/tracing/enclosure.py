@@ -40,6 +40,7 @@ class Enclosure(Companion):
     """A midpoint and a radius of exact - tested beside the tested value."""
 
     words = rows.EXAMINED_WORDS
+    counts_passes = True
 
     def interval(self, b, x) -> tuple[Real, Real]:
         """Midpoint and radius of exact - tested; a negative radius marks what was never stored."""

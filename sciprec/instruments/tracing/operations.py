@@ -49,7 +49,8 @@ COMPARISONS = {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "
 PASS, OUTERMOST_PASS, END = "pass_of_loop", "pass_of_outermost_loop", "end_of_outermost_loop"
 DECISIONS = (*COMPARISONS, "to_integer", "classified")
 """Operations that follow the tested run, and round nothing."""
-LOOPS = (PASS, OUTERMOST_PASS, END)
+LOOP_BEGINS, PASS_BEGINS, LOOP_ENDS = "loop_begins", "pass_begins", "loop_ends"
+LOOPS = (PASS, OUTERMOST_PASS, END, LOOP_BEGINS, PASS_BEGINS, LOOP_ENDS)
 """Places in loops, which round nothing either."""
 
 
@@ -312,11 +313,19 @@ class TracedOperations(Operations):
         return self.intrinsic(1, resolve)
 
     def _loop(self, name: str):
-        """pass_of_loop(index): a loop begins a pass; end_of_outermost_loop(0): it has ended."""
+        """pass_of_loop(index): a loop begins a pass; end_of_outermost_loop(0): it has ended;
+        loop_begins(length): whether its passes are counted, which the others are given.
+        """
 
         def resolve(typingctx, key, index):
             def codegen(context, b, signature, args):
-                if name == END:
+                if name == LOOP_BEGINS:
+                    return rows.loop_begins(b, *args)
+                if name == PASS_BEGINS:
+                    rows.pass_begins(b, *args)
+                elif name == LOOP_ENDS:
+                    rows.loop_ends(b, *args)
+                elif name == END:
                     self.compute.ended(b, args[0])
                 else:
                     self.compute.passed(b, args[1], args[0], name == OUTERMOST_PASS)

@@ -4,11 +4,20 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from sciprec.instruments.tracing.carried import carrying
-from sciprec.instruments.tracing.operations import END, OUTERMOST_PASS, PASS, TECHNIQUES
+from sciprec.instruments.tracing.operations import (
+    END,
+    LOOP_BEGINS,
+    LOOP_ENDS,
+    OUTERMOST_PASS,
+    PASS,
+    PASS_BEGINS,
+    TECHNIQUES,
+)
 from sciprec.instruments.tracing.technique import row_bytes
 from sciprec.precision.formats.backend import Backend
 from sciprec.precision.library import searching
@@ -17,8 +26,10 @@ from sciprec.precision.rewriting.calls import call_kernel
 from sciprec.precision.rewriting.own_names import as_written
 from sciprec.precision.rewriting.program import Program
 from sciprec.precision.rewriting.rewrite import Rewriter
+from sciprec.precision.rewriting.sources import source_tree
+from sciprec.precision.rewriting.statements import named_range
 from sciprec.precision.rewriting.symbols import PLACES
-from sciprec.precision.rewriting.syntax import name, static_value
+from sciprec.precision.rewriting.syntax import assign, name, plain_function, static_value
 from sciprec.precision.rounding.variant import Variant
 
 IMPORTS = """
@@ -67,6 +78,10 @@ class _TracedRewriter(Rewriter):
     def __init__(self, program, function, tree: ast.FunctionDef, namespace: dict):
         super().__init__(program, function, tree, namespace)
         self.carrying = carrying(tree)
+        kernel = program.kernel
+        self.counts_passes = TECHNIQUES[program.numbers.technique].counts_passes and (
+            function is kernel or function in _called_without_loops(kernel)
+        )
 
     def visit(self, node):
         """Any node; literals are booked on the operation that uses them."""
@@ -109,10 +124,26 @@ class _TracedRewriter(Rewriter):
                 node.body.insert(0, _Pass(node, outermost))
             return rewrite(rewriter, node)
 
+        inside = self.loops
         made = super().in_loop(node, passing)
         made = made if isinstance(made, list) else [made]
+        if not inside and self.counts_passes:
+            made = self._counted(node, made)
         ends = outermost and not self.parallel
         return [*made, ast.Expr(self.op(END, node, ast.Constant(0)))] if ends else made
+
+    def _counted(self, node, made: list[ast.stmt]) -> list[ast.stmt]:
+        """A rewritten loop that no other of its function is around: its passes are counted, for
+        whoever waits, where it goes over a range. One loop is counted at a time.
+        """
+        ranged = named_range(self, made)
+        if not ranged:
+            return made
+        counted, length = self.fresh("counted"), ast.Call(name("len"), [name(ranged)], [])
+        begins = assign(counted, self.op(LOOP_BEGINS, node, length))
+        loop: Any = made.pop()
+        loop.body.insert(0, ast.Expr(self.op(PASS_BEGINS, node, name(counted))))
+        return [*made, begins, loop, ast.Expr(self.op(LOOP_ENDS, node, name(counted)))]
 
     def visit_Call(self, node):
         """A call; int(x), math.floor(x) and the like are decisions, a search is made of some."""
@@ -200,6 +231,15 @@ def _is_dtype(node) -> bool:
 
 def _is_numpy(node) -> bool:
     return isinstance(node, ast.Name) and node.id == "np"
+
+
+def _called_without_loops(kernel) -> list:
+    """The functions that a kernel without a loop calls."""
+    nodes = list(ast.walk(source_tree(kernel)[0]))
+    if any(isinstance(node, (ast.For, ast.While)) for node in nodes):
+        return []
+    calls = [node.func for node in nodes if isinstance(node, ast.Call)]
+    return [plain_function(static_value(f, kernel.__globals__, set())) for f in calls]
 
 
 def _decides_types(node) -> bool:

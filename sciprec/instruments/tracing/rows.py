@@ -13,11 +13,12 @@ from llvmlite import ir
 from sciprec.precision.rounding.fixed_rounding import word_at
 from sciprec.precision.rounding.words import F64, I64, V64, call, routine
 
-CLOCK, STOP, STEP, HEALED_STEP, MASKS, MASK = range(6)
-HEADER_WORDS = 8
+CLOCK, STOP, STEP, HEALED_STEP, MASKS, MASK, LOOP, DONE, LENGTH = range(9)
+HEADER_WORDS = 9
 """Words of the header: operations so far; where loops stop noting their index; passes of outermost
 loops so far; the one in which values are healed; the address of a table of masks, one for each
-pass; that of the present one."""
+pass; that of the present one; the row of the loop whose passes are counted for whoever waits, or 0,
+how many of them have begun, and how many there are."""
 
 HEADER, FACTOR = 0, 1
 WORDS = 8
@@ -174,3 +175,41 @@ def next_step(b, row):
     step = b.add(load(b, header, STEP), ir.Constant(I64, 1))
     store(b, step, header, STEP)
     return header, step
+
+
+def loop_begins(b, row, length):
+    """Have the passes of a loop counted, unless those of a loop around it are; 1 if so."""
+    kinds = (I64, I64)
+    return b.call(routine(b.module, "sciprec.loop_begins", I64, kinds, _loop_begins), (row, length))
+
+
+def _loop_begins(b, row, length):
+    header, none = header_of(b, row), ir.Constant(I64, 0)
+    now = load(b, header, LOOP)
+    free = b.or_(b.icmp_unsigned("==", now, none), b.icmp_unsigned("==", now, row))
+    with b.if_then(free):
+        for word, value in ((DONE, none), (LENGTH, length), (LOOP, row)):
+            _show(b, value, header, word)
+    return b.zext(free, I64)
+
+
+def pass_begins(b, row, counted) -> None:
+    """Count a pass of a loop whose passes are counted."""
+    with _if_counted(b, counted):
+        header = header_of(b, row)
+        _show(b, b.add(load(b, header, DONE), ir.Constant(I64, 1)), header, DONE)
+
+
+def loop_ends(b, row, counted) -> None:
+    """Count passes no more, of a loop whose passes are counted."""
+    with _if_counted(b, counted):
+        _show(b, ir.Constant(I64, 0), header_of(b, row), LOOP)
+
+
+def _if_counted(b, counted):
+    return b.if_then(b.icmp_unsigned("!=", counted, ir.Constant(I64, 0)))
+
+
+def _show(b, value, header, index: int) -> None:
+    """Write a word that another thread reads meanwhile."""
+    b.store_atomic(value, word_at(b, header, index, I64), "monotonic", 8)

@@ -40,8 +40,16 @@ class Table:
 
     def begin(self) -> None:
         """Set the header to the beginning of a run; notes of rows stay."""
-        self.header[[rows.CLOCK, rows.STEP]] = 0
+        self.header[[rows.CLOCK, rows.STEP, rows.LOOP]] = 0
         self.header[rows.MASK] = self.header[rows.MASKS]
+
+    def passes(self) -> tuple[int, int, int] | None:
+        """The row of the loop that the run is in, how many of its passes are done, and how many
+        there are; None outside of loops over ranges, and where the technique counts none.
+        """
+        loop, begun, length = self.header[[rows.LOOP, rows.DONE, rows.LENGTH]].tolist()
+        row = (loop - self.address) // self.words.strides[0]
+        return (row, max(begun - 1, 0), length) if loop else None
 
     @property
     def address(self) -> int:

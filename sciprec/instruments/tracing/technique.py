@@ -25,6 +25,7 @@ class Companion:
     """
 
     placed, observes, in_units, takes, mode = True, False, False, False, None
+    counts_passes = False
     words: int
     """Words of a row before its mask, see `rows`."""
 

@@ -190,13 +190,15 @@ class Backend:
         products_alone = [role.fixed for role in self.roles] == [False, False, False, True]
         if self.fixed and floats and not (products_alone and len(floats) == 1):
             raise InputError(
-                f"backend '{self.name}' has roles in fixed point beside others in floats; "
-                "accepted: all in fixed point, or matmul alone beside others in one format"
+                f"backend '{self.name}' mixes roles in fixed point with roles in floating point; "
+                "accepted: all roles in fixed point, or matmul alone in fixed point and the others "
+                "in one floating-point format"
             )
         if self.fixed and self.random:
             raise InputError(
-                f"backend '{self.name}' has products in fixed point beside random bits; accepted: "
-                "a rounding without them, such as 'rn', and no noise"
+                f"backend '{self.name}' computes products in fixed point and rounds other roles "
+                "at random (rounding 'sr', or noise); fixed point goes with a rounding that is not "
+                "random: give 'rn', and no noise"
             )
 
     @property

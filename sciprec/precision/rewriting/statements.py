@@ -256,6 +256,19 @@ def for_loop(rewriter: Rewriter, node):
     return [*before, _observed(rewriter, node, loop)]
 
 
+def named_range(rewriter: Rewriter, made: list[ast.stmt]) -> str:
+    """Give the range of a rewritten loop, the last of the statements, a name before the loop, so
+    that its length can be asked for; "" where the loop goes over no range.
+    """
+    loop = made[-1]
+    if not (isinstance(loop, ast.For) and isinstance(loop.iter, ast.Call)):
+        return ""
+    ranged = rewriter.fresh("range")
+    made.insert(-1, assign(ranged, loop.iter))
+    loop.iter = name(ranged)
+    return ranged
+
+
 def _observed(rewriter: Rewriter, node, loop: ast.For | ast.While) -> ast.For | ast.While:
     """A rewritten loop, with the calls that observers put into it."""
     for hooks in rewriter.hooks:

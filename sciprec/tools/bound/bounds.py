@@ -12,11 +12,17 @@ import numpy as np
 from sciprec.arrays.metrics import METRICS, error_by, worst_element
 from sciprec.drawing.listed import write_listed
 from sciprec.foundation.arguments import word
+from sciprec.foundation.course import followed
 from sciprec.foundation.listing import Listing, Shown, Summary, counted
 from sciprec.precision.formats.backend import Backend, resolve_backend
 from sciprec.precision.lifting.lifted import Lifted
 from sciprec.precision.rewriting.syntax import LiftError, plain_function
-from sciprec.tools.bound.enclosing import BoundedLine, lost_places, undecided_places
+from sciprec.tools.bound.enclosing import (
+    BoundedLine,
+    loop_passes,
+    lost_places,
+    undecided_places,
+)
 from sciprec.tools.trace.attribution import (
     Result,
     arithmetics_of,
@@ -165,8 +171,9 @@ def bound(
     require_apart(function.__name__, arguments, "bound")
     problem = Problem(function, arithmetic, arguments, output, LANES, verb="bound")
     table = problem.table("enclosure")
-    outputs = problem.run("enclosure", table)
     program = problem.kernel("enclosure").program
+    with followed(lambda: loop_passes(program, table)):
+        outputs = problem.run("enclosure", table)
     undecided, lost = undecided_places(program, table), lost_places(program, table)
     bounds = {r.name: _bounds(r, bool(undecided)) for r in outputs}
     results = {r.name: r.tested for r in outputs}

@@ -44,6 +44,18 @@ def lost_places(program: Program, table: Table) -> tuple[BoundedLine, ...]:
     return _places(program, table, rows.NO_NUMBER)
 
 
+def loop_passes(program: Program, table: Table) -> tuple[str, int, int] | None:
+    """Return the loop that a run is in, how many of its passes are done, and how many there are;
+    None outside of loops over ranges.
+    """
+    passes = table.passes()
+    if passes is None:
+        return None
+    row, done, length = passes
+    at = own_place(program, program.layout.rows[row])
+    return f"passes of the loop in line {at.line}", done, length
+
+
 def _places(program: Program, table: Table, word: int) -> tuple[BoundedLine, ...]:
     counts, clocks = table.words[:, word], table.words[:, word + 1]
     rows_of: dict[tuple, list[int]] = {}

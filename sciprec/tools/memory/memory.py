@@ -13,7 +13,7 @@ import numpy as np
 
 from sciprec.foundation.course import tell
 from sciprec.foundation.errors import InputError, printable
-from sciprec.foundation.listing import Listing, Shown, Summary, counted
+from sciprec.foundation.listing import Listing, Shown, Summary, counted, wrapped
 from sciprec.instruments.observing import watch
 from sciprec.instruments.observing.watching import STOPPED, Place, Places, lift_watched
 from sciprec.precision.formats.backend import Backend, resolve_backend
@@ -97,7 +97,8 @@ class MemoryReport(Shown):
         told = [f"  {finding}" for finding in self.findings[:_MOST_TOLD]]
         more = len(self.findings) - len(told)
         rest = [f"  … and {counted(more, 'more finding')}"] if more else []
-        return printable("\n".join([self.title, *told, *rest]))
+        lines = "\n".join([self.title, *told, *rest]).split("\n")
+        return "\n".join(wrapped(printable(line)) for line in lines)
 
     @property
     def listing(self) -> Listing:

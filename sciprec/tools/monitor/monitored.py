@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import numpy as np
 from sciprec.foundation import targets
 from sciprec.foundation.arguments import flag, names, whole, word
 from sciprec.foundation.arguments import path as checked_path
-from sciprec.foundation.course import tell
+from sciprec.foundation.course import followed, tell
 from sciprec.foundation.errors import InputError
 from sciprec.foundation.later import KERNEL_TRUTHS
 from sciprec.foundation.listing import Listing, Shown, Summary
@@ -387,13 +388,23 @@ def _recorded(
     further = () if places is None else (losing(function, places),)
     kernel = lift_noting(function, backend, wanted, further)
     with RUNNING, noted_values.recording(every) as made, looking(places or {}) as totals:
-        left = called(kernel, inputs)
+        with followed(partial(_passes, backend.name)):
+            left = called(kernel, inputs)
     if made.count > MOST_VALUES:
         raise InputError(
             f"what is watched of '{function.__name__}' are {made.count:,} numbers in {backend.name}"
             f"; at most {MOST_VALUES:,} are kept: give a larger every, or watch less"
         )
     return made, left.results, totals
+
+
+def _passes(backend: str) -> tuple[str, int, int] | None:
+    """The loop that a run is in, how many of its passes are done, and how many there are."""
+    passes = noted_values.passes()
+    if passes is None:
+        return None
+    line, done, length = passes
+    return f"run in {backend}, passes of the loop in line {line}", done, length
 
 
 def _least(values: np.ndarray, least: np.ufunc) -> float:
