@@ -108,15 +108,6 @@ def test_a_sum_of_indices_that_wraps_is_named():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("backend", ["fp16", "fixed16", "mix-fp32-fix16", "float:p=8,round=sr"])
-def test_integers_are_watched_in_every_arithmetic(backend):
-    x, s = np.full(4, 2**30, np.int32), np.zeros(1, np.int32)
-    assert [one.kind for one in check(kernels.index_sum, (x, s), backend).findings] == [
-        "integer overflow"
-    ]
-
-
-@pytest.mark.slow
 def test_integers_that_wrap_on_purpose_are_left_in_peace():
     """Unsigned ones, casts, and operators on bits."""
     assert check(kernels.hashed, (np.uint64(77), np.zeros(8, np.int32))).clean

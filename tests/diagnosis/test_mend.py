@@ -69,19 +69,6 @@ def maker():
 angle = maker()
 
 
-def descent(weights, gradient, rate):
-    for step in range(200):
-        for i in range(weights.size):
-            weights[i] -= rate * gradient[i]
-
-
-def clock(dt, out):
-    t = 0.5
-    for i in range(out.size):
-        t += dt
-        out[i] = t
-
-
 def pressure(x, y):
     return np.exp(x - y) - 1.0
 '''
@@ -94,10 +81,6 @@ def given(name):
         return "fp32", (rng.uniform(0.01, 0.02, 300), np.zeros(300))
     if name == "deviation":
         return "fp32", (rng.normal(30.0, 0.1, 40), np.zeros(1))
-    if name == "descent":
-        return "bf16", (rng.uniform(1.0, 2.0, 8), rng.uniform(0.1, 0.2, 8), 0.005)
-    if name == "clock":
-        return "fp16", (0.001, np.zeros(200))
     if name == "pressure":
         return "fp32", (1.0003, 1.0)
     a, c = rng.uniform(0.3, 0.5, 12), rng.uniform(0.0, 1.0, 12)
@@ -129,7 +112,7 @@ def results(kernel, backend, args):
 
 EXPECTED = {
     "sampled": "carry of the update", "deviation": "two-pass variance", "angle": "haversine",
-    "descent": "carry of the update", "clock": "clock by a counter", "pressure": "expm1",
+    "pressure": "expm1",
 }  # fmt: skip
 
 

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from sciprec import lift
-from sciprec.tools.trace.healing import CARRIED
 from sciprec.tools.trace.models.traces import Results, trace_program
 from sciprec.tools.trace.page import model_trace_page
 from tests.diagnosis.short_kernels import line_of
@@ -114,31 +113,3 @@ def test_ranges_that_are_left_and_branches_have_steps():
         assert (event.step, event.index) == (step, index), kind
         assert event.cause == ""
     assert len(first) == 3
-
-
-def apart(x, out):
-    for i in range(x.size):
-        out[i] = (x[i] + 64.0) - 64.0
-
-
-def inverted(x, out):
-    for i in range(x.size):
-        out[i] = 1.0 / x[i]
-
-
-def test_an_event_that_errors_of_earlier_steps_cause():
-    """A difference that is lost seven steps before it is divided by."""
-
-    def program(backend):
-        x, near, out = START.copy() / 64.0, np.zeros(4), np.zeros(4)
-        shrink, lose, invert = (lift(k, backend) for k in (halved, apart, inverted))
-        for n in range(9):
-            shrink(x)
-            if n == 1:
-                lose(x, near)
-            if n == 8:
-                invert(near, out)
-        return Results({"out": out})
-
-    event = of("infinity", trace_program(program, "fp16", model="m", samples=1))
-    assert (event.step, event.cause, event.count) == (9, CARRIED, 4)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sciprec import InputError, monitor, study, tune
+from sciprec import InputError, study, tune
 from sciprec.tools.digits import own_error
 
 
@@ -139,12 +139,3 @@ def test_exit_codes_and_options(call, tmp_path, monkeypatch):
     assert code == 2 and "not known" in said
     code, _, said = call("tune", "quickstart", "--tolerance", "1e-3", "--truth", "dd")
     assert code == 2 and "of kernels alone" in said
-
-
-def test_a_monitor_says_how_many_digits_fp64_has():
-    found = monitor(muller, "fp32", (60,), watch="b", truth="dd")
-    assert "digits of fp64 itself in return are not known" in str(found)
-    assert found.as_dict()["known"] == list(found.known) and len(found.known) == 1
-    assert not monitor(muller, "fp32", (60,), watch="b").known
-    with pytest.raises(InputError, match="truth"):
-        monitor(muller, "fp32", (60,), watch="b", truth="exact")

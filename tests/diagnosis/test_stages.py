@@ -13,8 +13,8 @@ import pytest
 
 from sciprec import InputError
 from sciprec.cli import progress
-from sciprec.precision.formats.backend import backends, resolve_backend
-from sciprec.tools.trace.models.stages import StagePart, shares_alone, wider_than
+from sciprec.precision.formats.backend import resolve_backend
+from sciprec.tools.trace.models.stages import StagePart, shares_alone
 from sciprec.tools.trace.models.traces import trace_program
 from sciprec.workbench import trace_scenario
 from sciprec.workbench.kinds import load_scenario
@@ -55,16 +55,6 @@ def test_a_trace_by_line_begins_with_stages():
     by_stage = {part.name: part.share for part in fault(1, "stage").stages}
     for part in found.stages:
         assert part.share == pytest.approx(by_stage[part.name], abs=1e-6)
-
-
-def test_what_is_wider_of_every_arithmetic():
-    """More bits of one format; nothing of several formats, of random bits, and of binary64."""
-    known = {name: wider_than(backend) for name, backend in backends().items()}
-    assert known["fp16"] == known["mlu370"] == "fp32" and known["fp32"] == "fp64"
-    assert wider_than(resolve_backend("float:p=30")) == "fp64" and not known["fp64"]
-    for name, wide in known.items():
-        own = resolve_backend(name).compute.format.significand_bits
-        assert not wide or resolve_backend(wide).compute.format.significand_bits > own, name
 
 
 @pytest.mark.parametrize(("changes", "backend", "words"), [

@@ -195,13 +195,6 @@ def test_variables_and_columns_are_known(spread):
         off.column("h", "mean")
 
 
-def test_more_numbers_than_are_kept_are_refused(monkeypatch):
-    for module in (sciprec.tools.monitor.monitored, sciprec.instruments.observing.noted_values):
-        monkeypatch.setattr(module, "MOST_VALUES", 30)
-    with pytest.raises(sciprec.InputError, match="are 84 numbers in bf16; at most 30 are kept"):
-        sciprec.monitor(kernels.spread, "bf16", (H, 5, 0.3), watch=["h"])
-
-
 @pytest.mark.slow
 def test_the_verb_prints_and_writes_a_page(tmp_path, call):
     file = tmp_path / "own.py"

@@ -43,15 +43,6 @@ def growing(x, factor):
         x[i] = x[i] * factor
 
 
-def in_parallel(x, out):
-    total = 0.0
-    for i in prange(x.size):
-        y = x[i] * x[i]
-        out[i] = y - 0.3
-        total += y
-    return total
-
-
 def calls_itself(n, x):
     if n == 0:
         return x
@@ -60,15 +51,6 @@ def calls_itself(n, x):
 
 def given_function(f, x):
     return f(x) * 0.5
-
-
-def update(x, dx, residual):
-    """A residual that is zero wherever sums are exact, as in binary64."""
-    for i in range(x.size):
-        y = dx[i] + residual[i]
-        total = x[i] + y
-        residual[i] = y - (total - x[i])
-        x[i] = total
 
 
 def opposite(x, out):

@@ -2,7 +2,6 @@
 
 import ast
 import json
-import os
 import re
 import shutil
 import sys
@@ -154,31 +153,6 @@ def test_a_user_without_a_home_is_told_once(monkeypatch):
     result, said = told(run_kept)
     assert result == expected and len(said) == 1
     assert "cannot be used (Not a directory)" in said[0]
-
-
-ONCE = """
-import resource, sys
-from tests.precision.test_disk_cache import *
-if {limit}: resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, {limit}))
-print(json.dumps([told(run_lifted), told(run_kept)]))
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(sys.platform == "win32", reason="no limits of file sizes, other rights")
-def test_a_full_and_a_read_only_folder_cost_one_warning(tmp_path):
-    def run(limit, folder):
-        return json.loads(started(ONCE.format(limit=limit), SCIPREC_CACHE_DIR=tmp_path / folder))
-
-    expected = [result for result, _ in run(0, "warm")]
-    runs = {"cannot be used (File too large)": run(100, "full")}
-    if os.getuid() != 0:  # rights do not bind root
-        (tmp_path / "closed").mkdir(mode=0o500)
-        runs["cannot be used (Permission denied)"] = run(0, "closed")
-    for words, found in runs.items():
-        assert [result for result, _ in found] == expected
-        assert all(len(said) == 1 and words in said[0] for _, said in found), found
-    assert not list((tmp_path / "full").iterdir())
 
 
 # ---- nothing goes stale -------------------------------------------------------------------------

@@ -2,9 +2,6 @@
 
 import copy
 import pickle
-import subprocess
-import sys
-from pathlib import Path
 
 import cloudpickle
 import numpy as np
@@ -14,7 +11,6 @@ from numba.experimental import jitclass
 
 import sciprec
 
-ROOT = Path(__file__).parents[2]
 X = np.linspace(0.1, 3.0, 41)
 
 
@@ -77,41 +73,6 @@ def test_a_pickled_kernel_goes_on_where_the_other_stands(backend, dumps):
         assert both(other) != first
     if backend == "fixed16":
         assert other.report() == lifted.report() and other.report().calls == 2
-
-
-SCRIPT = """
-import pickle, sys
-import numba, numpy as np, sciprec
-SCALE = 0.3
-@numba.njit
-def inner(v):
-    return SCALE * v * v
-def kernel(x, out):
-    for i in range(x.size):
-        out[i] = inner(x[i]) + 0.1
-if __name__ == "__main__":
-    lifted = sciprec.lift(kernel, "float:p=9,round=sr", seed=5)
-    out = np.zeros(20)
-    lifted(np.linspace(0, 1, 20), out)
-    pickle.dump(lifted, open("lifted.pickle", "wb"))
-    lifted(np.linspace(0, 1, 20), out)
-    print(out.tobytes().hex())
-"""
-
-
-def test_functions_of_a_script_are_carried_with_their_source(tmp_path):
-    """The script is gone when its kernel is lifted again, in another process."""
-    script = tmp_path / "script.py"
-    script.write_text(SCRIPT)
-    done = subprocess.run(
-        [sys.executable, script.name], cwd=tmp_path, env={"PYTHONPATH": str(ROOT)},
-        capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    script.unlink()
-    lifted = pickle.loads((tmp_path / "lifted.pickle").read_bytes())
-    out = np.zeros(20)
-    lifted(np.linspace(0, 1, 20), out)
-    assert out.tobytes().hex() == done.stdout.strip()
 
 
 # ---- byte order ---------------------------------------------------------------------------------

@@ -163,24 +163,6 @@ def test_frozen_units_do_not_depend_on_threads():
     assert max(alone) < 10.0 and "units are frozen" in repr(lifted)
 
 
-def test_freezing_again_changes_nothing_and_can_be_undone():
-    lifted, never = frozen(), sciprec.lift(decayed, "fixed32")
-    never(2.0)
-    before = lifted.units.exponents.copy()
-    assert (before == never.units.exponents).all()
-    lifted.profile(1000.0)
-    assert (lifted.units.exponents == before).all()
-    for spare in (3, 3, 0):
-        lifted.freeze(spare_bits=spare)
-        assert (lifted.units.exponents == before + spare).all()
-    lifted.freeze(1)
-    lifted.unfreeze()
-    lifted.unfreeze()
-    assert (lifted.units.exponents == before).all()
-    assert lifted(1000.0) == never(1000.0)
-    assert lifted.report().adaptations == never.report().adaptations > 0
-
-
 def test_what_cannot_be_frozen():
     lifted = sciprec.lift(stored, "fixed32")
     for _ in range(2):

@@ -107,15 +107,6 @@ def test_arithmetic_on_every_pair_of_8_bits(name):
     compare_arithmetic(backend, a, b, np.roll(a, 17), by_arrays(backend))
 
 
-def test_the_reference_on_arrays_equals_the_scalar_one_on_every_pair():
-    """Here, where all pairs are at hand: the two references are independent of each other."""
-    backend = resolve_backend("e4m3fn")
-    a, b = (x[::11] for x in every_pair(backend.compute.format))
-    for name in ("add", "sub", "mul", "div"):
-        expected = by_scalars(backend)(name, a, b)
-        assert_bits(by_arrays(backend)(name, a, b), expected, (a, b), name)
-
-
 @pytest.mark.parametrize("backend", NARROW, ids=lambda b: b.name)
 def test_arithmetic_on_landmarks_close_and_random_pairs(backend):
     fmt = backend.compute.format

@@ -14,7 +14,6 @@ import pytest
 from llvmlite.binding import ffi, parse_assembly
 from numba import njit, objmode
 from numba.core import event, interpreter, targetconfig
-from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Flags, run_frontend
 from numba.core.errors import TypingError
 from numba.core.registry import cpu_target
@@ -23,9 +22,7 @@ from numba.extending import overload
 import sciprec
 from sciprec.precision.compiled import quicker
 from sciprec.precision.compiled.disk_cache import kept
-from sciprec.precision.compiled.lowering import Lowered
 from sciprec.precision.compiled.undisturbed import undisturbed
-from sciprec.precision.elementary.logarithm import log
 from tests.precision.processes import ROOT, started
 
 
@@ -57,26 +54,6 @@ def in_new_arrays(x):
     for i in range(x.size):
         out[i] = math.log(x[i]), max(math.exp(x[i]), 2.0)
     return np.sort(out[:, 1])
-
-
-def test_what_compiled_functions_call_is_only_lowered(monkeypatch, tmp_path):
-    """Numba's own implementations and elementary functions: one piece of machine code with the
-    entry, and the latter can be called from Python all the same.
-    """
-    monkeypatch.setenv("SCIPREC_CACHE_DIR", str(tmp_path))
-    made = []
-    finalised = JITCodeLibrary._finalize_specific
-    monkeypatch.setattr(
-        JITCodeLibrary,
-        "_finalize_specific",
-        lambda library: (made.append(library.name), finalised(library)),
-    )
-    values = sciprec.lift(in_new_arrays, "tf32")(np.array([1.0, 3.0, 0.25]))
-    assert "sp_entry" in made and values[0] == 2.0
-    assert not [name for name in made if "<locals>" in name or name in ("log", "split", "horner")]
-    elementary = log.overloads  # as they are lowered, whatever else has been compiled
-    assert log(4.0) == 2.0 * math.log(2.0) and log(np.float32(1.0)) == 0.0
-    assert all(isinstance(known.library, Lowered) for known in elementary.values())
 
 
 def third(x):
