@@ -4,6 +4,8 @@ from __future__ import annotations
 
 TIME_METHODS = ("mean", "maximum", "minimum", "sum")
 """Methods of CF's `cell_methods` for the interval from one stored state to the next."""
+PERIODS = ("month", "year")
+"""Intervals of the calendar that statistics may be over."""
 _PREFIXES = {f"time_{method}_": method for method in TIME_METHODS}
 
 

@@ -22,7 +22,8 @@ def run(steps, tolerance, *, backend=None, hours=None, **more):
     days = steps * STEP / 86400.0
     how = {"backend": backend, "stored": None if backend == "fp64" else "fp64"}
     if backend is None:
-        how = {"adaptive": {"tolerance": tolerance, "ladder": LADDER, "every": 4}}
+        how = {"adaptive": more.pop("adaptive", None)}
+        how["adaptive"] = how["adaptive"] or {"tolerance": tolerance, "ladder": LADDER, "every": 4}
     return sciprec.climate.run(
         "williamson_5", SMALL, days, step_seconds=STEP, output_hours=hours or 24.0 * days,
         **how, **more,
@@ -195,6 +196,57 @@ def test_restarts_and_threads_give_the_same_bits_with_both_rungs(tmp_path):
     assert bits(run(30, 5e-4, hours=2.0, threads=2), True) == bits(whole, True)
     longer = run(36, 5e-4, hours=2.0, checkpoints=tmp_path)  # other shares: it begins again
     assert bits(longer, True) == bits(run(36, 5e-4, hours=2.0), True)
+
+
+@sciprec.climate.forcing(parameters={"rate": (5.0, "1/day")}, tracers=("dye",))
+def stirred(fields, t, p, out):
+    for j in range(fields.u.shape[1]):
+        for i in range(fields.u.shape[2]):
+            out.u[0, j, i] -= p.rate * fields.u[0, j, i]
+            out.dye[0, j, i] += p.rate * (t.day - fields.dye[0, j, i])
+
+
+FORCED = {
+    "forcing": stirred, "tracers": {"dye": "northern"}, "hours": 2.0,
+    "variables": ["vorticity", "dye", "time_mean_u", "time_maximum_dye"],
+    "time_scheme": "semi_implicit_leapfrog", "sample_every": 2,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("tolerance", "rung", "threads"),
+    [(0.99, "fp16", 1), pytest.param(1e-9, "fp64", 2, marks=pytest.mark.slow)],
+)
+def test_forced_on_one_rung_it_has_the_bits_of_a_uniform_run(tolerance, rung, threads):
+    """Its statistics, too: of the state between steps, which is in fp64. Of two threads, which once
+    left the ladder out where its widest rung was fp64.
+    """
+    keeping = {"tolerance": tolerance, "ladder": ("fp16", "fp64"), "every": 4}
+    made = run(12, None, adaptive=keeping, threads=threads, **FORCED)
+    assert set(column(made, "rung")) == {("fp16", "fp64").index(rung)}
+    assert bits(made) == bits(run(12, None, backend=rung, **FORCED))
+
+
+@pytest.mark.slow
+def test_forced_with_both_rungs_it_goes_on_with_the_same_bits(tmp_path):
+    """Blocks are made again, and the tendencies that a leapfrog holds with them."""
+    whole = run(30, 2e-3, **FORCED)
+    assert len(set(column(whole, "rung"))) == 2
+    for day in (0.1, 0.3):
+        with pytest.raises(KeyboardInterrupt):
+            run(30, 2e-3, checkpoints=tmp_path, progress=stopping(day), **FORCED)
+    gone_on = run(30, 2e-3, checkpoints=tmp_path, **FORCED)
+    assert bits(gone_on, True) == bits(whole, True)
+
+
+def stopping(day):
+    """What interrupts a run after a day."""
+
+    def listen(days):
+        if days > day:
+            raise KeyboardInterrupt
+
+    return listen
 
 
 SCENARIO = """

@@ -300,8 +300,6 @@ def test_tendency_that_is_not_finite_is_named():
         ({"forcing_parameters": {"rate": 1}}, "is given without a forcing"),
         ({"forcing": "nowhere.py:heat"}, "the forcing 'nowhere.py' does not exist"),
         ({"forcing": "heat"}, "forcing is 'heat'; accepted: a kernel decorated"),
-        ({"forcing": sinking, "adaptive": {"tolerance": 1e-3, "ladder": ["fp16", "fp32"]}},
-         "adaptive is given with forcing"),
     ],
     ids=lambda given: given if isinstance(given, str) else "",
 )  # fmt: skip

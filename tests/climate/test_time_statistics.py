@@ -2,8 +2,10 @@
 
 import io
 import random
+from dataclasses import replace
 from fractions import Fraction
 
+import cftime
 import numpy as np
 import pytest
 import xarray as xr
@@ -11,7 +13,7 @@ import xarray as xr
 from sciprec import climate
 from sciprec.climate.running.checkpoint import Checkpoints
 from sciprec.climate.running.integration import integrate
-from sciprec.climate.running.request import Restart
+from sciprec.climate.running.request import Restart, check_request
 from sciprec.climate.running.time_statistics import TimeStatistics
 from sciprec.foundation.errors import InputError
 from sciprec.foundation.time_methods import TIME_METHODS, over_time, statistics_of
@@ -101,7 +103,10 @@ def drawn(seed, cut_short=False):
     given = {
         "step_seconds": STEP, "time_scheme": scheme, "threads": draw.choice([1, 2]),
         "backend": draw.choice(["fp64", "fp32", "bf16", "fp32,round=sr"]),
+        "statistics_period": draw.choice([None, 2, 3]),
     }  # fmt: skip
+    if given["statistics_period"] is not None:
+        given["statistics_period"] *= between * STEP / 86400
     asked = draw.sample(names, draw.randint(1, min(4, len(names))))
     return case, steps, between, every, picked, asked, given
 
@@ -115,18 +120,20 @@ def test_statistics_are_those_of_the_states_of_every_step(seed):
     asked = [*picked, *names]
     run = integrate(case, SMALL, days, output_hours=between / 3, variables=asked,
                     sample_every=every, **given)  # fmt: skip
-    plain = integrate(case, SMALL, days, output_hours=between / 3, variables=picked, **given)
+    period = round((given.pop("statistics_period") or 0) * 86400 / STEP) or between
     each = integrate(case, SMALL, days, output_hours=1 / 3, variables=picked, **given)
-    np.testing.assert_array_equal(run.time_days, plain.time_days)
-    for name in picked:
-        np.testing.assert_array_equal(run.fields[name], plain.fields[name])
     ends = [*range(0, steps, between), steps]
+    np.testing.assert_array_equal(run.time_days, each.time_days[ends])
+    for name in picked:
+        np.testing.assert_array_equal(run.fields[name], np.asarray(each.fields[name])[ends])
+    begun = [0, *(start // period * period for start in ends[:-1])]
+    np.testing.assert_allclose(run.since_days, np.array(begun) * STEP / 86400, rtol=1e-14)
     for name in names:
         method, variable = over_time(name)
         states = np.asarray(each.fields[variable])
         first = run.fields[name][0]
         np.testing.assert_array_equal(first, 0.0 * first if method == "sum" else states[0])
-        for k, (start, end) in enumerate(zip(ends, ends[1:], strict=False)):
+        for k, (start, end) in enumerate(zip(begun[1:], ends[1:], strict=True)):
             looked_at = [n for n in range(start + 1, end + 1) if n % every == 0] or [end]
             if len(looked_at) == 1 and looked_at[0] % every:  # none: the state alone
                 continue
@@ -152,11 +159,6 @@ def test_statistics_change_nothing_else_of_a_run(options):
     assert {n: x for n, x in run.attrs.items() if n not in times} == {
         n: x for n, x in plain.attrs.items() if n not in times
     }
-
-
-@pytest.fixture
-def written_each_time(monkeypatch):
-    monkeypatch.setattr("sciprec.climate.running.checkpoint._MOST_SHARE_OF_TIME", np.inf)
 
 
 class Killed(Exception):
@@ -261,8 +263,11 @@ def test_names_bounds_and_methods_are_those_of_cf(tmp_path):
         ({"variables": ["time_sum_u"], "sample_every": 7},
          "sample_every = 7 does not divide the 72 steps"),
         ({"variables": ["time_sum_u"], "sample_every": 0}, "sample_every"),
-        ({"variables": ["time_sum_u"], "adaptive": {"tolerance": 1e-3, "ladder": ["fp16", "fp32"]}},
-         "'time_sum_u' is given with adaptive"),
+        ({"statistics_period": "month"}, "statistics_period is given without a variable such as"),
+        ({"variables": ["time_sum_u"], "statistics_period": "moth"},
+         "is 'moth'; accepted: a number of days, 'month' or 'year'; did you mean 'month'"),
+        ({"variables": ["time_sum_u"], "statistics_period": 1.5},
+         "= 1.5 days is no multiple of output_hours = 24; take a multiple of 1 days, or another"),
         ({"tracers": {"time_mean_x": 1.0}}, "a tracer is named 'time_mean_x'"),
     ],
 )  # fmt: skip
@@ -271,9 +276,25 @@ def test_what_cannot_be_kept_gets_a_sentence(given, words):
         climate.run("williamson_5", SMALL, 1.0, step_seconds=STEP, **given)
 
 
-def test_what_a_run_looks_at_decides_whose_checkpoint_it_is(tmp_path):
-    from sciprec.climate.running.request import check_request
+@pytest.mark.parametrize("calendar", ["standard", "noleap", "360_day", "julian"])
+def test_months_and_years_are_those_of_the_calendar(calendar):
+    """Of output times that meet their ends, and of ones that do not; in branches, too."""
+    for hours, begin in ((24.0, "1999-11-29"), (100.0, "2000-02-20T05:00")):
+        request = check_request(
+            "williamson_5", SMALL, 500.0, step_seconds=3600.0, output_hours=hours,
+            variables=["time_mean_u"], start_date=begin, calendar=calendar,
+        )  # fmt: skip
+        stored = [0, *request.stops]
+        dates = cftime.num2date(stored, f"hours since {begin.replace('T', ' ')}", calendar)
+        for period, parts in (("month", 2), ("year", 1)):
+            starts, expected = replace(request, period=period).interval_starts(stored), [0]
+            for k in range(1, len(stored)):
+                new = (dates[k - 1].timetuple()[:parts] != dates[k - 2].timetuple()[:parts])
+                expected.append(stored[k - 1] if k > 1 and new else expected[-1])
+            assert starts == expected
 
+
+def test_what_a_run_looks_at_decides_whose_checkpoint_it_is(tmp_path):
     runs = [check_request("williamson_5", SMALL, 1.0, step_seconds=STEP, variables=["time_mean_u"],
                           sample_every=every) for every in (1, 2)]  # fmt: skip
     assert len({Checkpoints(tmp_path, run).identity for run in runs}) == 2

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import xarray as xr
 
 import sciprec
 from sciprec.climate.equations import tracers as carried
 from sciprec.climate.running.checkpoint import digest
+from sciprec.climate.running.labelled import fields_given
 from sciprec.climate.running.request import check_request
 from sciprec.foundation.errors import InputError
 
@@ -17,11 +19,19 @@ WATER = {"case": "williamson_2", "truncation": "T10", "days": 0.25, "output_hour
 ROSSBY = WATER | {"case": "rossby_haurwitz"}
 
 
-@pytest.mark.parametrize("flow", [AIR, WATER, ROSSBY], ids=["air", "water", "rossby"])
-@pytest.mark.parametrize("arithmetic", [
-    {}, {"backend": "fp16"}, {"backend": "mlu370", "compensation": "carry"},
+ARITHMETICS = (
+    {"backend": "fp16"}, {"backend": "mlu370", "compensation": "carry"},
     {"backend": "fixed16"}, {"backend": "fp32", "stages": "mixed-m0"},
-    {"backend": "fp16", "stored": "fp32"},
+    {"backend": "fp16", "stored": "fp32"}, {},
+)  # fmt: skip
+FLOWS = {"air": AIR, "water": WATER, "rossby": ROSSBY}
+QUICK = {("air", 0), ("air", 1), ("water", 2), ("rossby", 3), ("rossby", 4)}
+
+
+@pytest.mark.parametrize(("flow", "arithmetic"), [
+    pytest.param(flow, each, id=f"{name}-{k}",
+                 marks=[] if (name, k) in QUICK else [pytest.mark.slow])
+    for name, flow in FLOWS.items() for k, each in enumerate(ARITHMETICS)
 ])  # fmt: skip
 def test_uniform_tracers_keep_their_bits_and_others_do_not(flow, arithmetic):
     run = sciprec.climate.run(**flow, **arithmetic, tracers=ALL)
@@ -124,9 +134,90 @@ def test_tracers_are_named_where_a_run_breaks_down():
     ("williamson_2", {"2nd": 1.0}, "a letter, then up to 39"),
     ("williamson_2", {"age": float("nan")}, "the initial value of tracer 'age'"),
     ("williamson_2", {"age": True}, "the initial value of tracer 'age'"),
+    ("williamson_2", {"age": (0.0, 3)}, "the unit of tracer 'age' is 3; accepted: a text such as"),
+    ("williamson_2", {"q": "initial"}, "begins as 'initial', and initial is not given; give init"),
     ("williamson_2", 3, "a table of initial fields by name"),
     ("williamson_1", {"age": 1.0}, "which carry none"),
 ])  # fmt: skip
 def test_what_is_no_tracer_is_refused(case, tracers, words):
     with pytest.raises(InputError, match=words):
         sciprec.climate.run(case, "T10", days=0.25, tracers=tracers)
+
+
+@pytest.mark.parametrize("flow", [AIR, WATER], ids=["air", "water"])
+def test_tracers_begin_as_fields_of_a_file(flow, tmp_path):
+    """On the model's own grid they come back; in units of their size, also where that is small."""
+    made = sciprec.climate.run(**flow, tracers={"hill": ("gaussian_hill", "kg kg-1")})
+    small = made.hill.isel(time=[-1]) * 1e-6
+    given = made.isel(time=[-1]).assign(q=small.assign_attrs(units="kg/kg"))
+    given.to_netcdf(tmp_path / "state.nc")
+    started = {"initial": tmp_path / "state.nc", "tracers": {"q": "initial", "hill": "initial"}}
+    run = sciprec.climate.run(**flow, **started)
+    assert run.q.units == "kg/kg" and run.hill.units == "kg kg-1"
+    assert "q, hill of" in run.attrs["initial_state"]
+    np.testing.assert_allclose(run.hill[0], made.hill[-1], atol=1e-13)
+    np.testing.assert_allclose(run.q[-1], run.hill[-1] * 1e-6, atol=1e-19)
+    half = sciprec.climate.run(**flow, **started, backend="fp16")
+    assert float(abs(half.q - run.q).max()) < 5e-3 * 1e-6
+    named = {"tracers": {"rain": ("initial", "kg kg-1")}, "initial_fields": {"rain": "q"}}
+    run = sciprec.climate.run(**flow, initial=tmp_path / "state.nc", **named)
+    np.testing.assert_allclose(run.rain[0], made.hill[-1] * 1e-6, atol=1e-19)
+
+
+def test_tracers_of_another_grid_are_interpolated_as_the_other_fields_are():
+    """A field that is linear in latitude stays so; another content is another checkpoint."""
+    lat, lon = np.linspace(-88.0, 88.0, 45), np.arange(0.0, 360.0, 5.0)
+    fields = {name: (("lat", "lon"), np.zeros((45, 72)) + x)
+              for name, x in {"u": 0.0, "v": 0.0, "height": 3e3, "orography": 0.0}.items()}
+    q = (("lat", "lon"), np.zeros((45, 72)) + lat[:, None], {"units": "K"})
+    given = xr.Dataset(fields | {"q": q}, {"lat": lat[::-1], "lon": lon})
+    run = sciprec.climate.run(**WATER, initial=given, tracers={"q": "initial"})
+    inner = run.q[0].sel(lat=slice(-60, 60))
+    assert run.q.units == "K" and float(abs(inner + inner.lat).max()) < 1.0
+    assert run.q.attrs["units"] == "K"
+    digests = set()
+    for factor in (1.0, 2.0):
+        fields = fields_given(given.assign(q=given.q * factor), None, WATER["case"],
+                              tracers={"q": "initial"})  # fmt: skip
+        request = check_request(**WATER, initial=fields, tracers={"q": "initial"})
+        digests.add(digest(request))
+    assert len(digests) == 2
+    for tracers, words in (
+        ({"q": ("initial", "kg kg-1")}, "'q' is in 'K', and tracer 'q' in 'kg kg-1'; give the tr"),
+        ({"dye": "initial"}, "a dataset in memory has no dye; found: u, v, height, orography, q"),
+    ):
+        with pytest.raises(InputError, match=words):
+            sciprec.climate.run(**WATER, initial=given, tracers=tracers)
+
+
+def test_tracers_of_a_file_go_on_in_a_branch(tmp_path):
+    """From a netCDF file, and from a checkpoint of another truncation, in the unit of its state."""
+    first = {"hill": ("gaussian_hill", "mg kg-1"), "big": 5000.0}
+    made = sciprec.climate.run(**WATER, tracers=first, checkpoints=tmp_path)
+    made.to_netcdf(tmp_path / "run.nc")
+    run = sciprec.climate.run(
+        **WATER, start_from=f"{tmp_path / 'run.nc'}@last", tracers={"hill": 3.0, "new": 1.0}
+    )
+    np.testing.assert_allclose(run.hill[0], made.hill[-1], atol=1e-13)
+    assert run.hill.units == "mg kg-1" and "; new begins anew" in run.attrs["initial_state"]
+    (file,) = tmp_path.glob("*.npz")
+    finer = WATER | {"truncation": "T21", "start_from": file}
+    run = sciprec.climate.run(**finer, tracers={"hill": 0.0, "big": 1.0})
+    assert float(abs(run.hill[0].max() - made.hill[-1].max())) < 0.05
+    np.testing.assert_allclose(run.big[0], 5000.0, rtol=1e-13)
+    assert "begin" not in run.attrs["initial_state"]
+
+
+def test_a_tracer_that_grows_beyond_all_numbers_is_named_alone():
+    run = sciprec.climate.run(
+        **WATER | {"days": 1}, backend="fp16", tracers={"dye": 1.0, "hill": "gaussian_hill"},
+        forcing=growing, time_scheme="rk4",
+    )  # fmt: skip
+    assert ": dye is not finite" in run.attrs["blow_up"]
+
+
+@sciprec.climate.forcing(tracers=("dye",))
+def growing(fields, t, out):
+    for j in range(fields.dye.shape[1]):
+        for i in range(fields.dye.shape[2]):
+            out.dye[0, j, i] += 100.0 * fields.dye[0, j, i]

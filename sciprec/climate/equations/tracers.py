@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -58,35 +58,52 @@ SHAPES: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
     "cosine_bell": cosine_bell, "gaussian_hill": gaussian_hill, "northern": northern,
 }  # fmt: skip
 """Initial fields by name: functions of longitude and latitude in radians."""
+GIVEN = "initial"
+"""The start of a tracer that begins as a field of the initial dataset or file."""
 
 
 @dataclass(frozen=True)
 class Tracer:
-    """A tracer, a mixing ratio without a unit.
+    """A tracer, such as a mixing ratio.
 
     Args:
         name: of its variable.
-        start: its uniform initial value, or the name of one of `SHAPES`, on all levels.
+        start: its uniform initial value, or the name of one of `SHAPES`, on all levels; or `GIVEN`.
+        units: of its values, as files have them; empty, which is "1", where nothing says one.
+        given: `GivenFields` with the field that it begins as, in the place of `start`; or None.
     """
 
     name: str
     start: float | str
+    units: str = ""
+    given: Any = field(default=None, repr=False, compare=False)
 
-    @property
+    @cached_property
     def unit(self) -> float:
         """One unit of it in the state: a power of two."""
-        if isinstance(self.start, str) or self.start == 0.0:
-            return 1.0
-        return 2.0 ** math.ceil(math.log2(abs(self.start)))
+        most = 1.0 if isinstance(self.start, str) else abs(self.start)
+        if self.given is not None:
+            most = max(float(np.abs(row).max()) for row in self.given.rows_of(self.name))
+        return 2.0 ** math.ceil(math.log2(most)) if most else 1.0
 
-    def coefficients(self, transform: SpectralTransform) -> np.ndarray:
-        """Coefficients (coefficients, 2) of the initial field; of a uniform one, exactly one."""
+    def coefficients(self, transform: SpectralTransform, sigma: np.ndarray | None) -> np.ndarray:
+        """Coefficients of the initial field on each level (coefficients, 2 levels); of a uniform
+        one exactly one each.
+
+        Args:
+            transform: of the flow.
+            sigma: of its levels from the top down, or None.
+        """
+        grid, levels = transform.grid, 1 if sigma is None else sigma.size
+        if self.given is not None:
+            rows = self.given.on_grid(grid.lat, grid.lon, sigma)[self.name] / self.unit
+            rows = rows.reshape(levels, grid.nlat, grid.nlon)
+            return transform.to_spectrum(np.stack([grid.to_model(row) for row in rows]))
         if isinstance(self.start, str):
-            grid = transform.grid
-            field = SHAPES[self.start](grid.lon_radians[:, None], grid.lat_radians[None])
-            return transform.to_spectrum(field[None])
-        spectrum = np.zeros((transform.degree.size, 2))
-        spectrum[0, 0] = self.start / self.unit
+            row = SHAPES[self.start](grid.lon_radians[:, None], grid.lat_radians[None])
+            return np.tile(transform.to_spectrum(row[None]), (1, levels))
+        spectrum = np.zeros((transform.degree.size, 2 * levels))
+        spectrum[0, ::2] = self.start / self.unit
         return spectrum
 
 
@@ -374,10 +391,8 @@ class TracedConversion:
 
     def to_state(self, initial: Any) -> np.ndarray:
         """Coefficients (coefficients, columns) of an initial state of the flow and its tracers."""
-        carried = [
-            np.tile(tracer.coefficients(self.transform), (1, self.levels))
-            for tracer in self.tracers
-        ]
+        sigma = self.vertical.get("sigma")
+        carried = [tracer.coefficients(self.transform, sigma) for tracer in self.tracers]
         return np.concatenate([self.flow.to_state(initial), *carried], axis=1)
 
     def to_fields(self, state: np.ndarray) -> dict[str, np.ndarray]:
@@ -448,5 +463,5 @@ def with_tracers(equations: EquationSet, tracers: tuple[Tracer, ...]) -> Equatio
     return replace(
         equations, prognostic=equations.prognostic + own, conversion=traced, work=traced.work,
         in_place=False, fields=equations.fields + names,
-        units={**equations.units, **dict.fromkeys(names, "1")}, **made,
+        units={**equations.units, **{one.name: one.units or "1" for one in tracers}}, **made,
     )  # fmt: skip

@@ -71,6 +71,11 @@ class Clock:
         first, length = _year(start + int(days), self.since.calendar)
         return day, (start + int(days) - first + day) / length
 
+    def month(self, steps: int) -> tuple[int, int]:
+        """The year and the month after a number of steps."""
+        start, seconds = _start(self.since)
+        return _month(start + int((seconds + steps * self.step) // DAY), self.since.calendar)
+
     def time(self, steps: int, backend: Backend) -> Time:
         """The phases in the format of an arithmetic; one that rounds to 1 is 0."""
         numbers = np.array([float(phase) for phase in self.phases(steps)])
@@ -85,6 +90,15 @@ def _start(since: StartDate) -> tuple[int, int]:
 
     date = cftime.num2date(0, since.units, since.calendar, only_use_cftime_datetimes=True)
     return date.toordinal(), 3600 * date.hour + 60 * date.minute + date.second
+
+
+@lru_cache(maxsize=16)
+def _month(day: int, calendar: str) -> tuple[int, int]:
+    """The year and the month of a day."""
+    import cftime
+
+    date = cftime.datetime.fromordinal(day, calendar=calendar)
+    return date.year, date.month
 
 
 @lru_cache(maxsize=16)

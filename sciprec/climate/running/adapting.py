@@ -7,6 +7,7 @@ arithmetic without rounding its state, and what a step adds is the error of its 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -14,6 +15,7 @@ import numpy as np
 from sciprec.arrays.aligned import Pool
 from sciprec.climate.equations.registry import Conversion
 from sciprec.climate.running.drifting import ExactSteps, difference, parts_of
+from sciprec.climate.running.held_forcing import HeldForcing
 from sciprec.climate.running.lifted_model import LiftedModel
 from sciprec.climate.running.request import Request
 from sciprec.climate.running.team import StepMaker
@@ -24,6 +26,18 @@ from sciprec.precision import resolve_backend
 from sciprec.tools.adapt.blocks import Adapted, block, block_size
 from sciprec.tools.adapt.control import Control
 from sciprec.tools.adapt.plan import require_variable
+
+
+class _Moving(list[Level]):
+    """The levels of a block, newest first.
+
+    Attributes:
+        held: tendencies of a forcing that the next step uses, or None.
+        seen: states inside the block that statistics look at, flat.
+    """
+
+    held: np.ndarray | None = None
+    seen: tuple[np.ndarray, ...] = ()
 
 
 class AdaptiveSteps:
@@ -37,11 +51,13 @@ class AdaptiveSteps:
     Attributes:
         control: chooses the rungs.
         lifted: all lifted kernels.
-        reason: as that of `team.StepMaker`.
+        forcing: of the widest rung, which between blocks holds what the next one begins with.
+        pieces: cuts steps where statistics look at states, as `TimeStatistics.pieces`; or None.
+        seen: those states of the last block.
     """
 
-    reason = ""
-    forcing = None
+    pieces: Callable[[int, int], Iterator[tuple[int, bool]]] | None = None
+    seen: tuple[np.ndarray, ...] = ()
 
     def __init__(self, request: Request, convert: Conversion, model: LiftedModel) -> None:
         assert request.adaptive is not None
@@ -50,8 +66,9 @@ class AdaptiveSteps:
         self._rungs: list[StepMaker] = [one.steps for one in (*models, model)]
         self.lifted = [kernel for one in (*models, model) for kernel in one.lifted]
         self._exact = ExactSteps(request, convert)
-        self._spare: list[list[Level]] = []
-        self._given: list[list[Level]] = []
+        self.forcing = model.forcing
+        self._spare: list[_Moving] = []
+        self._given: list[_Moving] = []
         self._pool = Pool()
         self.variable = require_variable(self.plan, request.equations.variables)
         part = parts_of(request, model.columns)[self.variable]
@@ -76,17 +93,25 @@ class AdaptiveSteps:
 
     def advance(self, levels: list[Level], before: int, count: int) -> float:
         """A block, made again on wider rungs until it stays; the processor seconds that it took."""
-        start, begun = time.thread_time(), list(levels)
+        start, begun = time.thread_time(), _Moving(levels)
+        begun.held = _held_by(self.forcing)
         self._pool.reset()
         self._given = []
-        made = block(self, self.control, levels, before, count)
+        made = block(self, self.control, begun, before, count)
         self._spare += [begun, *(given for given in self._given if given is not made)]
-        levels[:] = made
+        levels[:], self.seen = made, made.seen
+        _hold(self.forcing, made.held)
         return time.thread_time() - start
 
-    def copied(self, state: list[Level]) -> list[Level]:
+    @property
+    def reason(self) -> str:
+        """As that of `team.StepMaker`."""
+        return next(filter(None, (steps.reason for steps in self._rungs)), "")
+
+    def copied(self, state: _Moving) -> _Moving:
         """See `blocks.Rungs`, as the following."""
-        copy = self._spare.pop() if self._spare else []
+        copy = self._spare.pop() if self._spare else _Moving()
+        copy.held, copy.seen = state.held, state.seen
         del copy[len(state) :]
         for mine, level in zip(copy, state, strict=False):
             mine.take(level)
@@ -94,12 +119,21 @@ class AdaptiveSteps:
         self._given.append(copy)
         return copy
 
-    def advanced(self, state: list[Level], rung: int, before: int, count: int) -> None:
+    def advanced(self, state: _Moving, rung: int, before: int, count: int) -> None:
         """Advance by `count` steps on a rung."""
-        self._rungs[rung].advance(state, before, count)
+        steps = self._rungs[rung]
+        _hold(steps.forcing, state.held)
+        pieces = [(count, False)] if self.pieces is None else self.pieces(before, count)
+        for more, is_seen in pieces:
+            steps.advance(state, before, more)
+            before += more
+            if is_seen:
+                state.seen += (state[0].values.copy(),)
+        state.held = _held_by(steps.forcing)
 
-    def exact(self, state: list[Level], before: int) -> list[Level]:
+    def exact(self, state: _Moving, before: int) -> list[Level]:
         """A step in fp64."""
+        _hold(self._exact.forcing, state.held)
         return self._exact.after(state, before)
 
     def apart(self, state: list[Level], exact: list[Level]) -> np.ndarray:
@@ -119,6 +153,18 @@ class AdaptiveSteps:
     def adapted(self) -> Adapted:
         """The rungs used so far, and when each was changed."""
         return Adapted(self.plan, self.variable, self.control.arrays()["history"])
+
+
+def _held_by(forcing: HeldForcing | None) -> np.ndarray | None:
+    """A copy of the tendencies that a forcing holds for the next step."""
+    held = None if forcing is None else forcing.state()
+    return None if held is None else held.astype(np.float64)
+
+
+def _hold(forcing: HeldForcing | None, held: np.ndarray | None) -> None:
+    """Let a forcing go on from such tendencies."""
+    if forcing is not None:
+        forcing.restore(held)
 
 
 def on_rung(request: Request, name: str) -> Request:

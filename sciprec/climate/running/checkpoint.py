@@ -264,6 +264,7 @@ def description(request: Request) -> dict[str, Any]:
         "own_start": request.initial is None, "parts": parts_of(request),
         "parameters": {n: x for n, x in parameters.items() if isinstance(x, str | int | float)},
         "tracers": [tracer.name for tracer in request.tracers],
+        "tracer_units": [tracer.unit for tracer in request.tracers],
         "forcing": "none" if request.forcing is None else request.forcing.name,
     }  # fmt: skip
 
@@ -289,6 +290,7 @@ def digest(request: Request) -> str:
         *([] if request.since == USUAL_START else [repr(request.since)]),
         *([] if not request.tracers else [repr(request.tracers)]),
         *([] if request.sample_every == 1 else [request.sample_every]),
+        *([] if not request.period else [f"period {request.period}"]),
         *([] if request.output_type == OUTPUT_TYPES[0] else [request.output_type]),
     )  # fmt: skip
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()

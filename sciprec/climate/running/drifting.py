@@ -47,6 +47,11 @@ class ExactSteps:
         self._made: list[Level] = []
         self._pool = Pool()
 
+    @property
+    def forcing(self) -> HeldForcing | None:
+        """Its forcing, or None."""
+        return self._steps.forcing
+
     def after(
         self, levels: Sequence[Level], before: int, forcing: HeldForcing | None = None
     ) -> list[Level]:

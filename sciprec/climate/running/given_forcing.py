@@ -16,7 +16,7 @@ _ACCEPTED = "a kernel decorated by sciprec.climate.forcing, or FILE.py:NAME of o
 
 
 def check_forcing(
-    equations: EquationSet, forcing: Any, parameters: Any, adaptive: Any
+    equations: EquationSet, forcing: Any, parameters: Any
 ) -> tuple[Forcing | None, dict[str, float]]:
     """The forcing that a run is under, and values of its parameters.
 
@@ -24,7 +24,6 @@ def check_forcing(
         equations: of the flow.
         forcing: None, a kernel decorated by `climate.forcing`, or "FILE.py:NAME" of one.
         parameters: None, or a table of values in the units of the forcing's own table.
-        adaptive: what an adaptive run is to keep, or None.
 
     Raises:
         InputError: they are not accepted.
@@ -41,11 +40,6 @@ def check_forcing(
         raise InputError(
             f"forcing '{forcing.name}' is given to the equations {equations.name!r}, which take "
             f"none; accepted: cases of {', '.join(FORCED)}"
-        )
-    if adaptive is not None:
-        raise InputError(
-            "adaptive is given with forcing, whose tendencies are held from step to step; leave "
-            "one of them out"
         )
     changed = {} if parameters is None else parameters
     if not isinstance(changed, Mapping):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
@@ -28,9 +29,16 @@ _PARTS = {
 """By field of a state: the fields that make it, best first; an empty one leaves the case's own."""
 
 
-def wanted_fields(case: Case) -> tuple[tuple[tuple[tuple[str, ...], ...], ...], bool, float]:
+def wanted_fields(
+    case: Case, tracers: Sequence[str] = (), may_lack: bool = False
+) -> tuple[tuple[tuple[tuple[str, ...], ...], ...], bool, float]:
     """The fields of which an initial state of a case is made, as `read_fields` takes them, whether
     they have levels, and the radius of the planet in m.
+
+    Args:
+        case: the case.
+        tracers: names of tracers that begin as fields.
+        may_lack: whether these may be missing.
 
     Raises:
         InputError: the case's equations take no such fields.
@@ -46,6 +54,7 @@ def wanted_fields(case: Case) -> tuple[tuple[tuple[tuple[str, ...], ...], ...], 
             f"initial is given to case {case.name!r} of the equations {case.equations!r}, whose "
             "states have no fields that files could have; leave it out"
         )
+    parts += [((name,), ()) if may_lack else ((name,),) for name in tracers]
     return tuple(parts), "levels" in names, case.radius_m
 
 

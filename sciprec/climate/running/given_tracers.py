@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from sciprec.climate.equations.registry import EquationSet
-from sciprec.climate.equations.tracers import SHAPES, TRACED, Tracer
+from sciprec.climate.equations.tracers import GIVEN, SHAPES, TRACED, Tracer
 from sciprec.foundation.arguments import refused, shown
 from sciprec.foundation.errors import InputError, meant
 from sciprec.foundation.limits import PARAMETER
 from sciprec.foundation.time_methods import prefixes
+
+if TYPE_CHECKING:
+    from sciprec.results.output.given_fields import GivenFields
 
 MOST_TRACERS = 50
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,39}")
@@ -19,14 +23,29 @@ _ACCEPTED = (
     f"a table of initial fields by name, such as {{'bell': 'cosine_bell', 'ones': 1.0}}, of at "
     f"most {MOST_TRACERS}; or names of shapes: {', '.join(SHAPES)}"
 )
+_LONGEST_UNIT = 60
 
 
-def check_tracers(equations: EquationSet, given: Any) -> tuple[Tracer, ...]:
+def from_initial(given: Any) -> tuple[str, ...]:
+    """Names of the tracers that begin as fields of the initial dataset or file.
+
+    Args:
+        given: as in `check_tracers`, which checks it.
+    """
+    table = given.items() if isinstance(given, Mapping) else ()
+    return tuple(str(name) for name, start in table if _start_and_units(start)[0] == GIVEN)
+
+
+def check_tracers(
+    equations: EquationSet, given: Any, initial: GivenFields | None = None
+) -> tuple[Tracer, ...]:
     """The tracers that a run is to carry, in the order given.
 
     Args:
         equations: of the flow.
-        given: None; initial field by name, a number or a name of `SHAPES`; or a list of these.
+        given: None; initial field by name, a number, a name of `SHAPES` or `GIVEN`, or one of these
+            and a unit; or a list of names of shapes.
+        initial: the fields of the initial state that are given, or None.
 
     Raises:
         InputError: the flow carries none, or one of them is not accepted.
@@ -45,7 +64,39 @@ def check_tracers(equations: EquationSet, given: Any) -> tuple[Tracer, ...]:
             f"tracers are given to the equations {equations.name!r}, which carry none; accepted: "
             f"cases of {', '.join(TRACED)}"
         )
-    return tuple(_tracer(equations, name, start) for name, start in given.items())
+    made = (_tracer(equations, name, start) for name, start in given.items())
+    return tuple(one if one.start != GIVEN else begun_as(one, initial) for one in made)
+
+
+def begun_as(tracer: Tracer, fields: GivenFields | None) -> Tracer:
+    """The tracer that begins as a field of its name, in the unit of that if it has none of its own.
+
+    Raises:
+        InputError: there is none, or it is in another unit.
+    """
+    if fields is None:
+        raise InputError(
+            f"tracer {tracer.name!r} begins as {GIVEN!r}, and initial is not given; give "
+            f"initial, a dataset or file with a field {tracer.name!r} (with start_from, tracers "
+            "of the file go on, whatever they begin as)"
+        )
+    from sciprec.results.output.given_units import is_same_unit
+
+    units = str(fields.variables[tracer.name].attrs.get("units", "")).strip()
+    if units and tracer.units and not is_same_unit(units, tracer.units):
+        raise InputError(
+            f"{fields.source}: '{fields.names[tracer.name]}' is in {units!r}, and tracer "
+            f"{tracer.name!r} in {tracer.units!r}; give the tracer the unit of the file, or "
+            "convert the field"
+        )
+    return replace(tracer, units=tracer.units or units, given=fields.alone(tracer.name))
+
+
+def _start_and_units(start: Any) -> tuple[Any, Any]:
+    """The start of a tracer and its unit, empty where it has none."""
+    if isinstance(start, (list, tuple)) and len(start) == 2:
+        return start[0], start[1]
+    return start, ""
 
 
 def _tracer(equations: EquationSet, name: Any, start: Any) -> Tracer:
@@ -61,11 +112,16 @@ def _tracer(equations: EquationSet, name: Any, start: Any) -> Tracer:
         raise InputError(
             f"a tracer is named {name!r}, which is the name of another variable; give it another"
         )
+    start, units = _start_and_units(start)
+    if not isinstance(units, str) or units != units.strip() or len(units) > _LONGEST_UNIT:
+        accepted = f"a text such as 'kg kg-1', of at most {_LONGEST_UNIT} characters"
+        raise refused(f"the unit of tracer {name!r}", units, accepted)
     if isinstance(start, str):
-        if start not in SHAPES:
+        if start not in (*SHAPES, GIVEN):
             raise InputError(
                 f"tracer {name!r} begins as {start!r}, which is no known shape; known: "
-                f"{', '.join(SHAPES)}, or a number{meant(start, SHAPES)}"
+                f"{', '.join(SHAPES)}, or a number, or {GIVEN!r}, as a field of that dataset or "
+                f"file{meant(start, (*SHAPES, GIVEN))}"
             )
-        return Tracer(name, start)
-    return Tracer(name, PARAMETER.number(f"the initial value of tracer {name!r}", start))
+        return Tracer(name, start, units)
+    return Tracer(name, PARAMETER.number(f"the initial value of tracer {name!r}", start), units)

@@ -7,7 +7,6 @@ import numpy as np
 from sciprec.arrays.aligned import aligned_zeros
 from sciprec.climate.equations.forced import EVALUATED, REFERENCE_HPA, ForcedField, offered, rows_of
 from sciprec.climate.equations.registry import Conversion
-from sciprec.climate.physics.clock import Clock, rational
 from sciprec.climate.physics.forcings import named
 from sciprec.climate.running.request import Request
 from sciprec.climate.transform.spectral import rounded
@@ -33,7 +32,7 @@ class HeldForcing:
     def __init__(self, request: Request, convert: Conversion, backend: Backend) -> None:
         self._forcing, self._backend = request.forcing, backend
         assert self._forcing is not None
-        self._clock = Clock(rational("step_seconds", request.step_seconds), request.since)
+        self._clock = request.clock
         self._newest, self._is_known = 0, False
         self._grid = grid = convert.transform.grid
         kind = backend.carrier
@@ -119,9 +118,11 @@ class HeldForcing:
         """The step that has begun is made once more."""
         self._steer[EVALUATED] = 1
 
-    def state(self) -> np.ndarray:
-        """The tendencies that the next step of a leapfrog uses (rows, nlon, nlat)."""
-        return self.held[self._newest]
+    def state(self) -> np.ndarray | None:
+        """The tendencies that the next step of a leapfrog uses (rows, nlon, nlat); None before the
+        first.
+        """
+        return self.held[self._newest] if self._is_known else None
 
     def follow(self, other: HeldForcing) -> None:
         """Hold what the forcing of another model holds, whose step has begun or is about to."""

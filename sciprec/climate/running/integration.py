@@ -79,6 +79,7 @@ class Trajectory:
         scaling: the scales of places and what changed them, as plain data; None without scales.
         matrix_units: what matrix units of the transforms keep and do, as plain data, or None.
         sample_seconds: from one state that statistics look at to the next.
+        since_days: for each stored state when the interval of its statistics began.
     """
 
     time_days: np.ndarray
@@ -101,6 +102,7 @@ class Trajectory:
     scaling: dict | None = None
     matrix_units: dict | None = None
     sample_seconds: float = 0.0
+    since_days: Sequence[float] = ()
 
 
 def integrate(
@@ -128,6 +130,7 @@ def integrate(
     calendar: str | None = None,
     tracers: Mapping[str, float | str] | Sequence[str] | None = None,
     sample_every: int = 1,
+    statistics_period: str | float | None = None,
     output_type: str = "float64",
     forcing: Forcing | str | None = None,
     forcing_parameters: Mapping[str, float] | None = None,
@@ -170,6 +173,8 @@ def integrate(
         calendar: of CF, such as "noleap"; left out, "standard".
         tracers: initial field by name, a number or the name of a shape; or names of shapes.
         sample_every: steps from one state that statistics look at to the next.
+        statistics_period: their intervals, a number of days, "month" or "year"; left out, from one
+            stored state to the next.
         output_type: of the numbers of stored fields, "float64" or "float32".
         forcing: from `climate.forcing`, or "FILE.py:NAME" of one, which adds tendencies.
         forcing_parameters: its parameters, in the units of its table, in place of the usual ones.
@@ -211,7 +216,7 @@ def integrate_request(request: Request) -> Trajectory:
     if observer is not None:
         observer.start(state, exact.ravel())
         model.steps = observer.attach(model.steps)
-    team = model.team(request.threads)
+    team = model.team(request.threads) if request.adaptive is None else None
     adapting = None if request.adaptive is None else AdaptiveSteps(request, convert, model)
     lifted = model.lifted if adapting is None else adapting.lifted
     stepping = adapting or model.steps, convert, model.columns, levels, lifted
@@ -256,6 +261,7 @@ def _trajectory(run: Integration, grid: GaussianGrid, model: LiftedModel) -> Tra
         scaling=model.report() if isinstance(model, ScaledModel | ScaledInFormatModel) else None,
         matrix_units=model.matrix_units,
         sample_seconds=run.request.sample_every * run.request.step_seconds,
+        since_days=[run.days_of(n) for n in run.request.interval_starts(run.stored)],
     )
 
 
@@ -320,6 +326,8 @@ class Integration:
         self.statistics = TimeStatistics(
             request.variables, request.sample_every, request.step_seconds
         )
+        if self.adapting is not None and self.statistics.names:
+            self.adapting.pieces = self.statistics.pieces
         self.store() if checkpoints is None else self.resume(checkpoints)
 
     def warm_up(self) -> None:
@@ -434,14 +442,23 @@ class Integration:
         """
         if not self.statistics.names:
             return self._advanced(self.steps, count)
+        if self.adapting is not None:
+            seconds = self._advanced(self.steps, count)
+            for values in self.adapting.seen:
+                self._look_at(values)
+            return seconds
         seconds, done = 0.0, self.steps - self.request.first
         for more, sampled in self.statistics.pieces(done, count):
             seconds += self._advanced(self.request.first + done, more)
             done += more
             if sampled:
-                with np.errstate(all="ignore"):  # the state may not be finite any more
-                    self.statistics.take(self._evaluated(self.fields(self.levels[0].values)))
+                self._look_at(self.levels[0].values)
         return seconds
+
+    def _look_at(self, values: np.ndarray) -> None:
+        """Let statistics look at a state, which may not be finite any more."""
+        with np.errstate(all="ignore"):
+            self.statistics.take(self._evaluated(self.fields(values)))
 
     def _advanced(self, before: int, count: int) -> float:
         """Make some steps after those before; the processor seconds that they took."""
@@ -460,7 +477,7 @@ class Integration:
 
     def store(self) -> None:
         """Keep the fields and budgets of the current state, and the statistics of those since the
-        last one. An interval that is cut short by the end of the run goes on in a longer run.
+        last interval. One that is cut short by the end of the run goes on in a longer run.
         """
         self.stored.append(self.steps)
         with np.errstate(invalid="ignore", over="ignore"):  # of a start that is not finite
@@ -474,7 +491,7 @@ class Integration:
                 }
             )
             self.budgets.append(self.convert.budgets(fields))
-        if (self.steps - self.request.first) % self.request.every == 0:
+        if self.request.ends_interval(self.steps):
             self.statistics.begin()
 
     def _evaluated(self, fields: Mapping[str, np.ndarray]) -> Evaluated:

@@ -28,10 +28,11 @@ from sciprec.climate.running.checkpoint import FileOfState, read_checkpoint
 from sciprec.climate.running.counted_stages import counted_stages
 from sciprec.climate.running.drifting import in_fp64
 from sciprec.climate.running.given_start import start_in_words, wanted_fields
+from sciprec.climate.running.given_tracers import begun_as, from_initial
 from sciprec.climate.running.integration import integrate_request
 from sciprec.climate.running.lifted_model import conversion_of
 from sciprec.climate.running.perturbation import FIELDS, Perturbation
-from sciprec.climate.running.request import Request, Restart, check_request
+from sciprec.climate.running.request import Request, Restart, carrying, check_request
 from sciprec.climate.running.start import initial_state
 from sciprec.climate.stepping.schemes import FILTER
 from sciprec.climate.transform.grid import GaussianGrid, resolve_truncation
@@ -76,7 +77,7 @@ def run(
     start_from: str | Path | None = None,
     start_date: Any = None,
     calendar: str | None = None,
-    tracers: Mapping[str, float | str] | Sequence[str] | None = None,
+    tracers: Mapping[str, Any] | Sequence[str] | None = None,
     forcing: Forcing | str | None = None,
     forcing_parameters: Mapping[str, float] | None = None,
     time_scheme: str | None = None,
@@ -84,6 +85,7 @@ def run(
     stages: Any = None,
     variables: Sequence[str] | None = None,
     sample_every: int = 1,
+    statistics_period: str | float | None = None,
     output_type: str = "float64",
     file: str | Path | None = None,
     checkpoints: str | Path | Restart | None = None,
@@ -126,8 +128,9 @@ def run(
         start_date: from which days count, a date such as "2000-01-01" or "1979-06-01T12:00" (left
             out, the first), or one of Python, NumPy or cftime.
         calendar: of the CF conventions: "standard", "noleap", "360_day" and so on.
-        tracers: initial field by name, {"bell": "cosine_bell", "ones": 1.0}, a number or a shape;
-            or names of shapes; see docs/reference/climate.md.
+        tracers: initial field by name, {"bell": "cosine_bell", "ones": 1.0}, a number, a shape, or
+            "initial", the field of its name in `initial`; or one of these and a unit,
+            {"q": ("initial", "kg kg-1")}; or names of shapes; see docs/reference/climate.md.
         forcing: from `climate.forcing`, or "FILE.py:NAME" of one, which adds tendencies to those
             of the equations; see docs/reference/climate.md.
         forcing_parameters: its parameters, in the units of its table, in place of the usual ones.
@@ -143,6 +146,8 @@ def run(
             time_maximum_u, time_minimum_u and time_sum_u are of the states since the stored one
             before, for any variable in the place of u; see docs/reference/climate.md.
         sample_every: steps from one state that these statistics look at to the next.
+        statistics_period: their intervals, a number of days, "month" or "year"; each stored state
+            has those since its interval began. Left out, from one stored state to the next.
         output_type: of the numbers of stored fields, "float64" or "float32".
         file: a netCDF file NAME.nc, or a Zarr store NAME.zarr, into which the run goes, so that it
             takes the memory of one stored state: states are appended to a file beside it as they
@@ -193,9 +198,9 @@ def run(
         time_scheme=time_scheme, compensation=compensation, stored=stored, stages=stages,
         variables=variables, checkpoints=checkpoints, progress=progress, perturbation=perturbation,
         threads=threads, monitor=plan_from(monitor), adaptive=keeping,
-        initial=fields_given(initial, initial_fields, case, start_from),
+        initial=fields_given(initial, initial_fields, case, start_from, tracers),
         start_date=start_date, calendar=calendar, tracers=tracers, sample_every=sample_every,
-        output_type=output_type,
+        statistics_period=statistics_period, output_type=output_type,
         forcing=forcing, forcing_parameters=forcing_parameters,
     )  # fmt: skip
     request = started_from(request, start_from, initial_fields, start_date, calendar)
@@ -237,7 +242,7 @@ def run_into(request: Request, file: str | Path, count_operations: bool = False)
 
 def fields_given(
     initial: xr.Dataset | str | Path | None, names: Mapping[str, str] | None, case: str,
-    start_from: str | Path | None = None,
+    start_from: str | Path | None = None, tracers: Any = None,
 ) -> GivenFields | None:
     """The fields that are to stand in the place of a case's initial state; None without any.
 
@@ -246,6 +251,7 @@ def fields_given(
         names: of variables by field, or None.
         case: name of the case.
         start_from: what else these names are for, or None.
+        tracers: as `run` has them, some of which may begin as fields.
 
     Raises:
         InputError: they are not there, or none that the case's equations take.
@@ -254,7 +260,7 @@ def fields_given(
         if names and start_from is None:
             raise InputError("initial_fields is given without initial; give the file, too")
         return None
-    return read_fields(initial, *wanted_fields(resolve_case(case)), names)
+    return read_fields(initial, *wanted_fields(resolve_case(case), from_initial(tracers)), names)
 
 
 def started_from(
@@ -288,7 +294,7 @@ def started_from(
             "of them out"
         )
     path, time = split_time(str(start_from))
-    wanted = wanted_fields(request.case)
+    wanted = wanted_fields(request.case, [tracer.name for tracer in request.tracers], True)
     if is_checkpoint(path):
         file = read_checkpoint(path)
         require_its_time(file, time)
@@ -296,6 +302,7 @@ def started_from(
         if with_levels is not None:
             return with_levels
         fields = read_fields(_fields_of(file), *wanted, names)
+        request = _with_tracers_of(request, fields)
         fields = replace(fields, source=f"{file.source}, {_why_fields(request, file)}")
         seconds, since = file.saved.steps * file.about["step_seconds"], file.since
         return from_fields(request, fields, seconds, since, file.digest, file.source)
@@ -308,8 +315,26 @@ def started_from(
     seconds, since = 0.0, request.since
     if fields.time is not None:
         seconds, since = seconds_since(*fields.time)
-    words = f"at {seconds!r} s", fields.source
+    request = _with_tracers_of(request, fields)
+    words = f"at {seconds!r} s", fields.source + _begun_anew(request)
     return from_fields(request, fields, seconds, since, *words, path, names)
+
+
+def _with_tracers_of(request: Request, fields: GivenFields) -> Request:
+    """The request whose tracers go on as fields of a file, where that has them."""
+    if not request.tracers:
+        return request
+    return carrying(request, tuple(
+        begun_as(tracer, fields) if tracer.name in fields.names else tracer
+        for tracer in request.tracers
+    ))  # fmt: skip
+
+
+def _begun_anew(request: Request) -> str:
+    """Which tracers a file does not have, as the end of a sentence."""
+    named = [tracer.name for tracer in request.tracers if tracer.given is None]
+    verb = "begins" if len(named) == 1 else "begin"
+    return f"; {' and '.join(named)} {verb} anew" if named else ""
 
 
 def _fields_of(file: FileOfState) -> xr.Dataset:
@@ -326,6 +351,7 @@ def _fields_of(file: FileOfState) -> xr.Dataset:
     parent = check_request(
         about["case"], name, step / SECONDS_PER_DAY, step_seconds=step,
         output_hours=step / SECONDS_PER_HOUR, parameters=about["parameters"],
+        tracers=dict(zip(about["tracers"], about.get("tracer_units", ()), strict=False)),
     )  # fmt: skip
     grid = GaussianGrid(parent.truncation)
     convert = conversion_of(parent, initial_state(parent, grid))
@@ -361,9 +387,8 @@ def _why_fields(request: Request, file: FileOfState) -> str:
             changed.append(f"{name} {value}")
     if isinstance(request.backend, ScaledBackend) and about["arithmetic"] != request.backend.name:
         changed.append(f"arithmetic {about['arithmetic']}, whose scales are others")
-    anew = f"; {' and '.join(named)} begin anew" if named else ""
     others = "other initial values, parameters or scales"
-    return f"whose run has {', '.join(changed) or others}{anew}"
+    return f"whose run has {', '.join(changed) or others}{_begun_anew(request)}"
 
 
 def _apart_in_words(request: Request, dataset: xr.Dataset) -> str:
@@ -442,7 +467,10 @@ def _about_physics(request: Request) -> dict[str, str]:
     """Attributes of tracers and a forcing, where there are some."""
     about = {}
     if request.tracers:
-        about["tracers"] = json.dumps({t.name: t.start for t in request.tracers})
+        about["tracers"] = json.dumps({
+            each.name: [each.start, each.units] if each.units else each.start
+            for each in request.tracers
+        })  # fmt: skip
     if request.forcing is not None:
         about["forcing"] = request.forcing.name
         about["forcing_parameters"] = request.forcing.as_json(request.forcing_parameters)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ from sciprec.climate.diagnostics.derived import derived_names
 from sciprec.climate.equations.forced import with_forcing, with_source
 from sciprec.climate.equations.registry import EquationSet
 from sciprec.climate.equations.tracers import Tracer, with_tracers
+from sciprec.climate.physics.clock import Clock, rational
 from sciprec.climate.physics.forcings import Forcing
 from sciprec.climate.running.branch_start import Start
 from sciprec.climate.running.given_forcing import check_forcing
@@ -41,7 +42,7 @@ from sciprec.foundation.limits import (
     THREADS,
     require_few_states,
 )
-from sciprec.foundation.time_methods import over_time, prefixes, statistics_of
+from sciprec.foundation.time_methods import PERIODS, over_time, prefixes, statistics_of
 from sciprec.instruments.assigning.assigned_backend import AssignedBackend
 from sciprec.instruments.assigning.policies import require_stages as require_stages_of
 from sciprec.instruments.assigning.scaling import DYNAMIC, ScaledBackend
@@ -100,6 +101,8 @@ class Request:
         start: of a branch, what it goes on from; or None.
         first: number of the step after which it begins; 0 without one.
         sample_every: steps from one state that statistics look at to the next.
+        period: steps of the intervals of these statistics, a name of `PERIODS`, or 0, from one
+            stored state to the next.
         output_type: of the numbers of stored fields.
     """
 
@@ -130,12 +133,38 @@ class Request:
     start: Start | None = None
     first: int = 0
     sample_every: int = 1
+    period: int | str = 0
     output_type: str = OUTPUT_TYPES[0]
 
     @property
     def update(self) -> Backend:
         """The arithmetic of the state's updates; its storage is the format of the state."""
         return self.stored.update
+
+    @property
+    def clock(self) -> Clock:
+        """The dates of its steps."""
+        return Clock(rational("step_seconds", self.step_seconds), self.since)
+
+    def ends_interval(self, steps: int) -> bool:
+        """Whether an interval of statistics ends with the state after so many steps. One of the
+        calendar ends with the first stored state of the next.
+        """
+        done = steps - self.first
+        if done % self.every:
+            return False
+        if not isinstance(self.period, str):
+            return done % (self.period or self.every) == 0
+        now, before = (self.clock.month(n) for n in (steps, steps - self.every))
+        return now[0] != before[0] or (self.period == "month" and now != before)
+
+    def interval_starts(self, stored: Sequence[int]) -> list[int]:
+        """The steps after which the intervals of stored states began; of the first, its own."""
+        starts, start = [], self.first
+        for steps in stored:
+            starts.append(start)
+            start = steps if self.ends_interval(steps) else start
+        return starts
 
 
 def check_request(
@@ -163,6 +192,7 @@ def check_request(
     calendar: str | None = None,
     tracers: Any = None,
     sample_every: int = 1,
+    statistics_period: str | float | None = None,
     output_type: str = OUTPUT_TYPES[0],
     forcing: Any = None,
     forcing_parameters: Mapping[str, float] | None = None,
@@ -175,10 +205,9 @@ def check_request(
     case_row = resolve_case(case)
     row = resolve_truncation(truncation)
     equations = catalogue.EQUATIONS[case_row.equations]
-    carried = check_tracers(equations, tracers)
-    forced, changed = check_forcing(equations, forcing, forcing_parameters, adaptive)
-    equations = with_tracers(with_source(equations, forced), carried)
-    equations = with_forcing(equations, forced, carried)
+    carried = check_tracers(equations, tracers, initial)
+    forced, changed = check_forcing(equations, forcing, forcing_parameters)
+    equations = _with_physics(equations, carried, forced)
     scheme = _resolve_scheme(
         equations.time_scheme if time_scheme is None else time_scheme, parameters or {}
     )
@@ -226,8 +255,8 @@ def check_request(
     chosen = _checked_stages(stages, arithmetic, row, checked.fourier, sums)
     kept_variables = _checked_variables(equations, variables)
     sample_every = _checked_sampling(sample_every, kept_variables, every)
-    if adaptive is not None:
-        _require_no_statistics(kept_variables)
+    since = dated(start_date, calendar)
+    period = _checked_period(statistics_period, kept_variables, every, step)
     threads = whole("threads", threads, *THREADS)
     if progress is not None and not callable(progress):
         raise refused("progress", progress, "a function of the simulated days, or None")
@@ -252,13 +281,29 @@ def check_request(
         progress=progress,
         threads=threads,
         initial=initial,
-        since=dated(start_date, calendar),
+        since=since,
         tracers=carried,
         sample_every=sample_every,
+        period=period,
         output_type=word("output_type", output_type, OUTPUT_TYPES),
         forcing=forced,
         forcing_parameters=changed,
     )
+
+
+def _with_physics(
+    equations: EquationSet, tracers: tuple[Tracer, ...], forcing: Forcing | None
+) -> EquationSet:
+    """The equations of a flow with its tracers and its forcing."""
+    carrying = with_tracers(with_source(equations, forcing), tracers)
+    return with_forcing(carrying, forcing, tracers)
+
+
+def carrying(request: Request, tracers: tuple[Tracer, ...]) -> Request:
+    """The request with other starts of its tracers."""
+    plain = catalogue.EQUATIONS[request.case.equations]
+    equations = _with_physics(plain, tracers, request.forcing)
+    return replace(request, tracers=tracers, equations=equations)
 
 
 def _checked_stages(
@@ -401,14 +446,34 @@ def _checked_sampling(sample_every: object, variables: tuple[str, ...], every: i
     return steps
 
 
-def _require_no_statistics(variables: tuple[str, ...]) -> None:
-    """Refuse statistics of adaptive runs."""
-    over = [name for name in variables if over_time(name)[0]]
-    if over:
+def _checked_period(
+    given: object, variables: tuple[str, ...], every: int, step_seconds: float
+) -> int | str:
+    """The intervals of statistics, each of some of those from one stored state to the next."""
+    if given is None:
+        return 0
+    if not any(over_time(name)[0] for name in variables):
         raise InputError(
-            f"the variable {over[0]!r} is given with adaptive, whose blocks of steps are made "
-            "again in other arithmetics; leave it out, or make its mean of the stored states"
+            "statistics_period is given without a variable such as time_mean_u; leave it out, or "
+            "name one in variables"
         )
+    if isinstance(given, str) and given in PERIODS:
+        rational("step_seconds", step_seconds)
+        return given
+    if isinstance(given, str):
+        accepted = f"a number of days, {' or '.join(map(repr, PERIODS))}"
+        raise InputError(
+            f"statistics_period is {given!r}; accepted: {accepted}{meant(given, PERIODS)}"
+        )
+    days = CLIMATE["days"].number("statistics_period", given)
+    steps = round(days * SECONDS_PER_DAY / step_seconds)
+    if not steps or steps % every or abs(steps * step_seconds - days * SECONDS_PER_DAY) > 1e-3:
+        hours = every * step_seconds / SECONDS_PER_HOUR
+        raise InputError(
+            f"statistics_period = {days:g} days is no multiple of output_hours = {hours:.12g}; "
+            f"take a multiple of {hours / 24:.12g} days, or another output_hours"
+        )
+    return steps
 
 
 def _checked_compensation(known: tuple[str, ...], compensation) -> dict[str, Compensation]:

@@ -32,7 +32,7 @@ def trajectory_dataset(trajectory: Any, since: StartDate = USUAL_START) -> xr.Da
             (dictionaries of arrays (nt, nlat, nlon) or (nt, levels, nlat, nlon), and (nt,); fields
             may be what reads them when it is indexed), units (of variables whose unit is not the
             table's), vertical (sigma and sigma_bnds, or nothing), radius_m, step_seconds, steps,
-            blow_up, timing, fixed_point; with statistics over time sample_seconds.
+            blow_up, timing, fixed_point; with statistics over time sample_seconds and since_days.
         since: the date from which its days count.
 
     Returns:
@@ -186,16 +186,14 @@ def _placed(name: str, values: Any) -> tuple[tuple[str, ...], Any]:
 
 
 def _with_intervals(dataset: xr.Dataset, trajectory: Any) -> xr.Dataset:
-    """The dataset with the bounds of time that its statistics are over: from the stored state
-    before; of the first, which has none, of no length.
-    """
+    """The dataset with the bounds of time that its statistics are over."""
     statistics = [name for name in dataset.data_vars if over_time(str(name))[0]]
     if not statistics:
         return dataset
     for name in statistics:
         dataset[name].attrs["cell_methods"] += f" (interval: {trajectory.sample_seconds:.12g} s)"
     days = dataset[TIME].values
-    edges = np.stack([np.concatenate((days[:1], days[:-1])), days], axis=1)
+    edges = np.stack([np.asarray(trajectory.since_days, float), days], axis=1)
     dataset[f"{TIME}_bnds"] = ((TIME, "bnds"), edges)
     dataset[TIME].attrs["bounds"] = f"{TIME}_bnds"
     return dataset

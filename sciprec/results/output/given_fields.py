@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -79,6 +79,8 @@ QUANTITIES = {
         ("surface_altitude", "surface_geopotential"), _HEIGHT, -3e5, 3e5,
     ),
 }  # fmt: skip
+_MOST = float(np.finfo(np.float64).max)
+_OF_A_TRACER = Quantity((), (), {"1": SI}, -_MOST, _MOST)
 _LIKE_THE_EARTH = 0.01
 """Share by which the radius of a planet may differ from the Earth's that is taken for it."""
 _ELSEWHERE = {
@@ -168,6 +170,12 @@ class GivenFields:
             for name, x in result.items()
         }
 
+    def alone(self, name: str) -> GivenFields:
+        """One field, with what its levels need."""
+        needed = (name, "surface_pressure", "log_surface_pressure")
+        variables = {n: x for n, x in self.variables.items() if n in needed}
+        return replace(self, variables=variables)
+
     def is_on(self, lat: np.ndarray, lon: np.ndarray) -> bool:
         """Whether the fields are on a grid already."""
         return Bilinear(self.lat, self.lon, lat, lon).is_same
@@ -198,7 +206,7 @@ def read_fields(
         given: the dataset, the file, or FILE@TIME where it holds several times: a date such as
             2000-01-01T06, a number of its axis, or `last`.
         wanted: for each part of the state the fields that make it, best first; an empty one last
-            means that it may be missing.
+            means that it may be missing. Names that are none of `QUANTITIES` are of tracers.
         has_levels: whether fields but those of the ground have levels.
         radius_m: of the planet, on which depends what is possible there.
         names: of variables, by field, where they cannot be found by their own.
@@ -207,8 +215,9 @@ def read_fields(
         InputError: a field is missing, has other units, impossible values or axes that say no
             place; the grid does not cover the globe; there are several times.
     """
-    chosen = tuple(sorted(_checked_names(names).items()))
     parts = tuple(tuple(map(tuple, part)) for part in wanted)
+    tracers = {name for part in parts for some in part for name in some}
+    chosen = tuple(sorted(_checked_names(names, (*QUANTITIES, *sorted(tracers))).items()))
     if isinstance(given, xr.Dataset):
         return _of_dataset(given, "a dataset in memory", None, parts, has_levels, radius_m,
                            dict(chosen))  # fmt: skip
@@ -237,11 +246,16 @@ def _of_file(path, stamp, time, wanted, has_levels, radius_m, chosen) -> GivenFi
     return fields
 
 
-def _checked_names(names: Mapping[str, str] | None) -> dict[str, str]:
+def _quantity(name: str) -> Quantity:
+    """The row of a field, or that of all tracers."""
+    return QUANTITIES.get(name, _OF_A_TRACER)
+
+
+def _checked_names(names: Mapping[str, str] | None, known: Sequence[str]) -> dict[str, str]:
     if names is not None and not isinstance(names, Mapping):
         raise refused("initial_fields", names, "a table of variables' names by field")
     for name, variable in (names or {}).items():
-        word("field of an initial state", name, QUANTITIES)
+        word("field of an initial state", name, known)
         if not isinstance(variable, str):
             raise refused(f"initial_fields: {name}", variable, "the name of a variable")
     return dict(names or {})
@@ -375,7 +389,7 @@ class _Found:
         """The variable that is a field; None where there is none."""
         if quantity in self.chosen:
             return self.chosen[quantity]
-        row = QUANTITIES[quantity]
+        row = _quantity(quantity)
         free = [n for n in self.fields if n not in taken and self._fits(n, quantity)]
         attrs = {name: self.dataset[name].attrs for name in free}
         rules = (
@@ -605,8 +619,8 @@ def _unit(
     quantity: str, name: str, attrs: Mapping[str, Any], source: str
 ) -> tuple[tuple[float, float], str]:
     """The values of 1 and of 0 of a variable in SI, and its unit."""
-    units = QUANTITIES[quantity].units
-    if quantity == "log_surface_pressure":
+    units = _quantity(quantity).units
+    if quantity == "log_surface_pressure" or quantity not in QUANTITIES:
         return SI, "1"
     if not str(attrs.get("units", "")).strip():
         short = (name.lower(), str(attrs.get("GRIB_shortName", "")), attrs.get("standard_name"))
@@ -629,7 +643,7 @@ def possible(quantity: str, radius_m: float) -> tuple[float, float]:
     10 km/s, temperatures of 10,000 K and pressures of 10,000 bar; and, on all, turnings by which
     the wind changes by its largest over a 2548th of the radius.
     """
-    row = QUANTITIES[quantity]
+    row = _quantity(quantity)
     if abs(radius_m / EARTH_RADIUS_M - 1.0) < _LIKE_THE_EARTH:
         return row.least, row.most
     if quantity in ("vorticity", "divergence"):
@@ -640,7 +654,7 @@ def possible(quantity: str, radius_m: float) -> tuple[float, float]:
 
 def _require_possible(fields: GivenFields, quantity: str, radius_m: float) -> None:
     """Refuse values that no atmosphere has, and what is no number."""
-    row, (least, most) = QUANTITIES[quantity], possible(quantity, radius_m)
+    row, (least, most) = _quantity(quantity), possible(quantity, radius_m)
     for k, values in enumerate(fields.rows_of(quantity)):
         bad = ~((values >= least) & (values <= most))
         if bad.any():

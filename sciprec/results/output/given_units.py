@@ -15,6 +15,14 @@ _SPELT = {
 }  # fmt: skip
 
 
+def is_same_unit(one: str, other: str) -> bool:
+    """Whether two units are the same: spelt so, or to the letter where they have factors."""
+    with_factor = r"(^|[\s*/.(])[-+]?[\d.]+|%"
+    if any(re.search(with_factor, text) for text in (one, other)):
+        return one.strip() == other.strip()
+    return spelt(one) == spelt(other)
+
+
 def spelt(text: str) -> str:
     """A unit in one spelling: "m s-1" for "m/s", "m s**-1" and "meters second^-1"."""
     powers: dict[str, int] = {}

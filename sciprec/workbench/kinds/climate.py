@@ -54,7 +54,7 @@ _ROUNDED = (
 _NO_KERNEL = {
     "days", "output_hours", "step_seconds", "truncation", "checkpoints", "variables",
     "count_operations", "initial", "initial_fields", "start_from", "start_date", "calendar",
-    "sample_every", "output_type", "forcing_parameters",
+    "sample_every", "statistics_period", "output_type", "forcing_parameters",
 }  # fmt: skip
 """Keys of the table that no kernel depends on."""
 
@@ -139,6 +139,11 @@ class ClimateRun(Section):
         description="a whole number, from 1 to 1000000: steps from one state that statistics "
         "such as time_mean_u look at to the next", json_schema_extra={"unit": "steps"},
     )  # fmt: skip
+    statistics_period: float | Literal["month", "year"] | None = Field(
+        default=None, examples=['statistics_period = "month"', "statistics_period = 30.0"],
+        description='a number of days, "month" or "year": the intervals of these statistics; left '
+        "out, from one stored state to the next",
+    )  # fmt: skip
     output_type: Literal["float64", "float32"] = Field(
         default="float64", examples=['output_type = "float32"'],
         description='"float64", or "float32", in which files of the fields take half the room: '
@@ -177,10 +182,12 @@ class ClimateRun(Section):
         default=None, examples=['calendar = "noleap"'],
         description="a calendar of the CF conventions, such as 360_day; left out, standard",
     )  # fmt: skip
-    tracers: dict[str, float | str] = Field(
-        default_factory=dict, examples=['tracers = { bell = "cosine_bell", ones = 1.0 }'],
-        description="a table of tracers that the flow carries: a number or the name of a shape, "
-        "with which it begins, by name",
+    tracers: dict[str, float | str | tuple[float | str, str]] = Field(
+        default_factory=dict,
+        examples=['tracers = { bell = "cosine_bell", q = ["initial", "kg kg-1"] }'],
+        description="a table of tracers that the flow carries: a number, the name of a shape or "
+        '"initial" (the field of the file initial), with which it begins, by name; or one of these '
+        "and its unit",
     )  # fmt: skip
     forcing: str | None = Field(
         default=None, min_length=1, max_length=1000, examples=['forcing = "mine.py:heating"'],
@@ -251,7 +258,8 @@ def _request(table: ClimateRun, **options: Any) -> Any:
     handled_keys = {"checkpoints", "count_operations", "initial_fields", "start_from"}
     mine = table.model_dump(exclude=handled_keys)
     names = table.initial_fields
-    mine["initial"] = fields_given(table.initial, names, table.case, table.start_from)
+    about = table.case, table.start_from, table.tracers
+    mine["initial"] = fields_given(table.initial, names, *about)
     request = check_request(**(mine | options))
     return started_from(request, table.start_from, names, table.start_date, table.calendar)
 
@@ -327,6 +335,7 @@ def _wrong_by_itself(table: ClimateRun, compensation: Any, backend: str) -> list
     plain: dict[str, Any] = {
         "parameters": {}, "variables": None, "stored": None, "time_scheme": None,
         "days": 1.0, "output_hours": 24.0, "step_seconds": None, "sample_every": 1,
+        "statistics_period": None,
     }  # fmt: skip
     span = {name: getattr(table, name) for name in ("days", "output_hours", "step_seconds")}
     filtered = {"time_scheme": table.time_scheme}
@@ -400,6 +409,7 @@ def _brief(table: ClimateRun) -> ClimateRun:
             "start_from": None,
             "count_operations": False,
             "sample_every": 1,
+            "statistics_period": None,
         }
     )
 
@@ -440,7 +450,9 @@ def _fitting(table: ClimateRun, backend: str, length: float | None, times: int):
     options = {
         "step_seconds": table.step_seconds, "output_hours": hours,
         "parameters": dict(table.parameters), "time_scheme": table.time_scheme,
-        "initial": fields_given(table.initial, table.initial_fields, table.case),
+        "initial": fields_given(
+            table.initial, table.initial_fields, table.case, None, table.tracers
+        ),
         "tracers": table.tracers, "forcing": table.forcing,
         "forcing_parameters": table.forcing_parameters,
     }  # fmt: skip
