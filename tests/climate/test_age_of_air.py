@@ -87,7 +87,7 @@ def summed(rounded, start, slope, damping, steps, seconds, step):
 @pytest.mark.parametrize(
     ("backend", "rounded", "bits", "step", "start", "days"),
     [("bf16", brain, 8, 1200.0, 0.0, 12), ("fp16", half, 11, 1200.0, 60.0, 10),
-     ("fp16", half, 11, 300.0, 14.0, 8)],
+     pytest.param("fp16", half, 11, 300.0, 14.0, 8, marks=pytest.mark.slow)],
 )  # fmt: skip
 def test_sum_stops_where_the_formula_says(backend, rounded, bits, step, start, days):
     """At 2^ceil(p + log2(2 dt)) days: there 2 dt is half of a unit in the last place, or less."""

@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 from sciprec import climate
 from sciprec.cli.commands import app
 from sciprec.climate.catalogue import CASES
+from sciprec.climate.running.checkpoint import digest
 from sciprec.climate.running.lifted_model import LiftedModel
 from sciprec.climate.running.request import check_request
 from sciprec.foundation.errors import InputError
@@ -204,7 +205,8 @@ def test_fields_are_those_of_the_output():
     ("case", "options"),
     [("williamson_2", {"backend": "fp16", "stored": "fp32"}),
      ("held_suarez", {"backend": "fp16", "compensation": "carry"}),
-     ("held_suarez", {"backend": "mlu370", "threads": 2, "time_scheme": "imex_ars443"})],
+     pytest.param("held_suarez", {"backend": "mlu370", "threads": 2, "time_scheme": "imex_ars443"},
+                  marks=pytest.mark.slow)],
     ids=str,
 )  # fmt: skip
 def test_zero_forcing_keeps_the_bits_of_none(case, options):
@@ -242,22 +244,16 @@ def test_threads_change_no_bit_of_a_forced_run():
     require_same_bits(climate.integrate(*about, threads=3, **options), alone)
 
 
-@pytest.mark.parametrize("scheme", ["semi_implicit_leapfrog", "rk4"])
-def test_forced_runs_go_on_with_the_same_bits(tmp_path, scheme):
-    options = {
-        "forcing": stirred, "tracers": {"dye": "cosine_bell"}, "output_hours": 1,
-        "backend": "fp16", "compensation": "carry", "time_scheme": scheme,
-    }  # fmt: skip
-    whole = climate.integrate("galewsky", SMALL, 1 / 4, **options)
-    climate.integrate("galewsky", SMALL, 1 / 8, checkpoints=tmp_path, **options)
-    resumed = climate.integrate("galewsky", SMALL, 1 / 4, checkpoints=tmp_path, **options)
-    require_same_bits(resumed, whole)
-    assert len(list(tmp_path.glob("*.npz"))) == 1
-    other = climate.integrate(
-        "galewsky", SMALL, 1 / 8, checkpoints=tmp_path, forcing_parameters={"rate": 0.7}, **options
-    )
-    assert other.steps == whole.steps // 2
-    assert len(list(tmp_path.glob("*.npz"))) == 2  # another forcing is another run
+def test_another_forcing_or_parameter_is_another_run():
+    requests = [
+        check_request("galewsky", SMALL, 1 / 8, output_hours=1, tracers={"dye": 1.0, "clock": 0.0},
+                      forcing=forcing, forcing_parameters=parameters)
+        for forcing, parameters in (
+            (None, {}), (counting, {}), (stirred, {}), (stirred, {"rate": 0.7}),
+            (stirred, {"rise": 1.0}),
+        )
+    ]  # fmt: skip
+    assert len({digest(each) for each in requests}) == len(requests)
 
 
 def test_branches_know_their_forcing(tmp_path):

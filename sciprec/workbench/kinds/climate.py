@@ -67,6 +67,14 @@ def _truncation(value: Any) -> int | str:
     return truncation.name if truncation.name.startswith("TL") else truncation.number
 
 
+def _tracer_start(value: Any) -> Any:
+    """The start of a tracer, or its start and its unit; the model checks them."""
+    start, *unit = value if isinstance(value, list | tuple) else [value]
+    if isinstance(start, bool) or not isinstance(start, int | float | str) or len(unit) > 1:
+        raise ValueError("no start of a tracer")
+    return (start, *unit) if unit else start
+
+
 def _stored(text: str) -> str:
     """The name of an arithmetic, or formats by scale."""
     from sciprec.climate.stepping.stored import read_scales
@@ -85,6 +93,18 @@ _Truncation = Annotated[
         "anyOf": [
             {"type": "integer", "minimum": 1, "maximum": 1023},
             {"type": "string", "pattern": "^TL?[1-9][0-9]{0,3}$"},
+        ],
+    }),
+]  # fmt: skip
+_START = {"type": ["number", "string"]}
+_TracerStart = Annotated[
+    Any,
+    PlainValidator(_tracer_start),
+    WithJsonSchema({
+        "anyOf": [
+            _START,
+            {"type": "array", "prefixItems": [_START, {"type": "string"}], "minItems": 2,
+             "maxItems": 2},
         ],
     }),
 ]  # fmt: skip
@@ -182,7 +202,7 @@ class ClimateRun(Section):
         default=None, examples=['calendar = "noleap"'],
         description="a calendar of the CF conventions, such as 360_day; left out, standard",
     )  # fmt: skip
-    tracers: dict[str, float | str | tuple[float | str, str]] = Field(
+    tracers: dict[str, _TracerStart] = Field(
         default_factory=dict,
         examples=['tracers = { bell = "cosine_bell", q = ["initial", "kg kg-1"] }'],
         description="a table of tracers that the flow carries: a number, the name of a shape or "
