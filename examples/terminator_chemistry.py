@@ -6,8 +6,8 @@ Cl + 2 Cl2 never. Run it as a script, as `sciprec run examples:terminator_chemis
 
 Source: Lauritzen et al. (2015), Geosci. Model Dev. 8, 1299, eqs 6 to 10 and appendix.
 Differs from the source: amounts are in units of 1e-6 and rates per minute, so that half precision
-holds them; the difference of a square root and r, which would cancel, is multiplied out; and negative
-amounts, which advection on waves makes, do not join in the dark, where they would run away.
+holds them; the difference of a square root and r, which would cancel, is multiplied out; and
+negative amounts, which advection on waves makes, do not join in the dark: they would run away.
 """
 
 import numpy as np
