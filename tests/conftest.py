@@ -121,10 +121,7 @@ def plugins_of_one_file():
 def without_figures(patch: pytest.MonkeyPatch) -> None:
     """Figures are made and not written out, which takes longest: what they show is not tested."""
 
-    def written(canvas, buffer, **_):
-        buffer.write('<svg viewBox="0 0 1 1"></svg>')
-
-    patch.setattr("sciprec.drawing.svg.FigureCanvasSVG.print_svg", written)
+    patch.setattr("sciprec.drawing.svg._as_text", lambda _: '<svg viewBox="0 0 1 1"></svg>')
     patch.setattr("sciprec.report.section.key_of", lambda *_: "")  # nor kept for other tests
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import math
 import re
 import warnings
@@ -11,24 +12,32 @@ from contextlib import contextmanager
 
 import numpy as np
 from matplotlib import rc_context
-from matplotlib.backends.backend_svg import FigureCanvasSVG
+from matplotlib.backends.backend_mixed import MixedModeRenderer
+from matplotlib.backends.backend_svg import RendererSVG
 from matplotlib.figure import Figure
-from matplotlib.text import Text
 from matplotlib.ticker import (
     AutoLocator,
     FixedLocator,
     Formatter,
     LogFormatterMathtext,
     LogFormatterSciNotation,
+    LogLocator,
     MaxNLocator,
     NullLocator,
 )
 
+from sciprec.drawing.arrangement import POINTS, arrange
 from sciprec.drawing.picture import WIDTH
 from sciprec.foundation.errors import printable
 
 INK = "#010203"  # stands for the page's own text colour and becomes `currentColor`
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")  # Okabe & Ito (2008)
+COLOURED = ("fp64", "fp32", "mlu370", "fp16", "bf16", "tf32")
+"""Arithmetics that have the same colour on every page, that of their place here."""
+THIN, THICKEST = 1.5, 3.2
+"""Points: width of the last of several lines, and of the first, which is seen below the others."""
+MOST_MARKERS = 12
+"""On a line; those of several lines are at different places, so that none hides another's."""
 DASHES = ("-", "--", ":", "-.")
 LEGEND_WIDTH, LEGEND_HANDLE, LEGEND_LETTER, LEGEND_ROW = 6.0, 0.55, 0.066, 0.19
 """Inches: width of a legend, so that a phone shows all of it; of a handle, a letter, a row."""
@@ -40,17 +49,21 @@ of ten, so that labels have room in a third of a page."""
 LEAST_TICKS = 2
 """Of a logarithmic axis; one with fewer has those of a linear axis."""
 FEW_INTERVALS = 3
+MAP_DPI = 100
+"""Pixels of a map in an inch."""
+_NO_METADATA = {"Date": None, "Creator": None}
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">")
 
 _STYLE = {
     "svg.fonttype": "none",
-    "font.family": "sans-serif",
+    "font.family": "DejaVu Sans",
     "font.size": 9.5,
     "text.color": INK,
     "axes.edgecolor": INK,
     "axes.labelcolor": INK,
     "axes.titlesize": 10,
     "axes.titlelocation": "left",
+    "axes.titley": 1.0,
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.linewidth": 0.7,
@@ -76,8 +89,7 @@ def drawn(name: str, height: float, width: float = WIDTH) -> Iterator[Figure]:
         height, width: in inches.
     """
     with rc_context(_STYLE | {"svg.hashsalt": name}):
-        figure = Figure(figsize=(width, height), layout="constrained", label=name)
-        FigureCanvasSVG(figure)
+        figure = Figure(figsize=(width, height), dpi=POINTS, label=name)
         yield figure
 
 
@@ -87,9 +99,11 @@ def line_style(index: int) -> dict[str, object]:
 
 
 def label_style(label: str, order: Sequence[str]) -> dict[str, object]:
-    """The look of a run: colour and marker of its arithmetic, dashes of its compensation.
+    """The look of a run: colour and marker of its arithmetic, dashes of its compensation; the
+    first of the batch has the thickest line, so that it is seen below those that lie on it.
 
-    Where there are more arithmetics than colours, those that share one differ in their dashes.
+    Arithmetics of `COLOURED` have one colour on all pages, others one of those that are left. Where
+    there are more arithmetics than colours, those that share one differ in their dashes.
 
     Args:
         label: "mlu370", "mlu370+carry".
@@ -100,10 +114,15 @@ def label_style(label: str, order: Sequence[str]) -> dict[str, object]:
         list(dict.fromkeys(column)) for column in zip(*parts, strict=True)
     )
     arithmetic, _, compensation = label.partition("+")
-    place = arithmetics.index(arithmetic)
+    places = {name: COLOURED.index(name) for name in arithmetics if name in COLOURED}
+    left = (place for place in itertools.count() if place not in places.values())
+    others = zip((name for name in arithmetics if name not in places), left, strict=False)
+    place = (places | dict(others))[arithmetic]
     dashes = DASHES[(compensations.index(compensation) + place // len(COLOURS)) % len(DASHES)]
     hollow = {"markerfacecolor": "none"} if compensation else {}
-    return line_style(place) | {"linestyle": dashes} | hollow
+    below = (len(order) - 1 - list(order).index(label)) / max(len(order) - 1, 1)
+    width = {"linewidth": THIN + (THICKEST - THIN) * below}
+    return line_style(place) | {"linestyle": dashes} | width | hollow
 
 
 def drawable(values: Sequence[float | None]) -> np.ndarray:
@@ -128,11 +147,13 @@ def legend(figure: Figure, labels: Sequence[str] | None = None) -> None:
     columns = max(1, int(LEGEND_WIDTH / widest))
     figure.set_figheight(figure.get_figheight() + LEGEND_ROW * -(-len(shown) // columns))
     figure.legend(
-        [handles[text] for text in shown], shown, loc="outside upper left",
-        ncols=columns, handlelength=1.8, columnspacing=1.4,
+        [handles[text] for text in shown], shown, loc="upper left",
+        borderaxespad=0.2, ncols=columns, handlelength=1.8, columnspacing=1.4,
     )  # fmt: skip
 
 
+_FONT = re.compile(r"font-family: [^;]*; |( transform=\"rotate\(-0 [^\"]*\")")
+"""Of texts of an SVG: the page has a font, and a text that is turned by nothing need not say it."""
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -159,19 +180,29 @@ class PlainPowers(Formatter):
 
 
 def _thin_out(figure: Figure) -> None:
-    """Give each axis few ticks, and plain labels: ticks are what takes longest to draw, and a phone
-    has no room for many. Where an axis shows few powers of ten, there are ticks between them.
+    """Give each line few markers, each axis few ticks, and plain labels: ticks are what takes
+    longest to draw, and a phone has no room for many. Where an axis shows few powers of ten, there
+    are ticks between them.
     """
+    for place, line in enumerate(line for axes in figure.axes for line in axes.lines):
+        step = -(-len(line.get_xdata()) // MOST_MARKERS)
+        if step > 1 and line.get_linestyle() != "None":
+            line.set_markevery((place * step // 3 % step, step))
     for axis in (side for axes in figure.axes for side in (axes.xaxis, axes.yaxis)):
         if type(axis.get_major_locator()) is AutoLocator:
             axis.get_major_locator().set_params(nbins=MOST_INTERVALS)
+        low, high = sorted(axis.get_view_interval())
         if isinstance(axis.get_major_formatter(), LogFormatterMathtext):
-            if (places := _between_powers(*sorted(axis.get_view_interval()))) is not None:
+            if (places := _between_powers(low, high)) is not None:
                 few = len(places) < LEAST_TICKS
                 axis.set_major_locator(MaxNLocator(FEW_INTERVALS) if few else FixedLocator(places))
             every = LogFormatterSciNotation(minor_thresholds=(math.inf, math.inf))
             axis.set_major_formatter(PlainPowers(every))
             axis.set_minor_locator(NullLocator())
+        if isinstance(axis.get_major_locator(), MaxNLocator | LogLocator):
+            places = axis.get_majorticklocs()
+            seen = (places >= low) & (places <= high)
+            axis.set_major_locator(FixedLocator(places[seen]))  # else those outside are made, too
 
 
 def _between_powers(low: float, high: float) -> np.ndarray | None:
@@ -193,26 +224,33 @@ def to_svg(figure: Figure, description: str) -> str:
         description: what is seen, for readers who do not see it.
     """
     name = figure.get_label()
-    buffer = io.StringIO()
     for patch in (figure.patch, *(axes.patch for axes in figure.axes)):
         patch.set(facecolor="none", edgecolor="none")
     _thin_out(figure)
-    for words in figure.findobj(Text):
-        words.set_text(printable(words.get_text()))
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Glyph .* missing")  # the page's reader has other fonts
-        # drawn once: `savefig` would draw all of it before, only to find room for the labels
-        figure.canvas.print_svg(buffer, metadata={"Date": None, "Creator": None})
-    text = buffer.getvalue()
+    text = _as_text(figure)
     text = text[text.index("<svg") :].strip()
     text = re.sub(r"<metadata>.*?</metadata>\s*", "", text, flags=re.DOTALL)
     text = re.sub(r"<!--.*?-->\s*", "", text, flags=re.DOTALL)
     text = re.sub(r'\bid="([^"]+)"', rf'id="{name}-\1"', text)
     text = re.sub(r"url\(#([^)]+)\)", rf"url(#{name}-\1)", text)
     text = re.sub(r'href="#([^"]+)"', rf'href="#{name}-\1"', text)
-    text = text.replace(INK, "currentColor").replace("sans-serif", "inherit")
+    text = text.replace(INK, "currentColor")
+    text = _FONT.sub("", text)
     head, rest = text.split(">", 1)
     view = re.search(r'viewBox="[^"]+"', head).group(0)
     label = description.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;")
     opening = '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
     return printable(f'{opening} {view} role="img" aria-label="{label}">{rest}')
+
+
+def _as_text(figure: Figure) -> str:
+    """The figure's file; `savefig` would lay out and draw all of it several times."""
+    buffer, size = io.StringIO(), figure.bbox.size
+    lines = RendererSVG(*size, buffer, image_dpi=MAP_DPI, metadata=_NO_METADATA)
+    renderer = MixedModeRenderer(figure, *size, MAP_DPI, lines)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing")  # the page's reader has other fonts
+        arrange(figure, renderer)
+        figure.draw(renderer)
+    renderer.finalize()
+    return buffer.getvalue()

@@ -46,11 +46,12 @@ def first_screen(batch: StoredBatch) -> dict[str, Any]:
         (a list of marks for each column, empty where nothing ran), suggestions, traced (label and
         verdict of what a trace of the run says); `many`, whether each sentence stands in its row
         of the matrix and suggestions are folded, so that the matrix is seen; `totals`, a list of
-        (compensation, scenarios where it suffices, where it ran) for each column; `compensated` and
-        `mixed`, whether a run has a compensation, and whether one has mixed formats.
+        (compensation, scenarios where it suffices, where it ran) for each column; `compensated`,
+        whether a run has a compensation; `mixed`, short names of arithmetics with mixed formats.
     """
     columns = _columns(batch)
     names = short_names([*columns, *batch.labels])
+    mixed = {_arithmetic(run) for run in batch.runs if run.arithmetic and not run.width[0]}
     rows = []
     for scenario in batch.scenarios:
         all_runs = batch.of_scenario(scenario)
@@ -72,7 +73,7 @@ def first_screen(batch: StoredBatch) -> dict[str, Any]:
         "title": _title(batch, names), "columns": columns, "names": names, "rows": rows,
         "many": len(rows) > MOST_AT_ONCE,
         "compensated": any(run.compensation != PLAIN for run in batch.runs if not run.is_truth),
-        "mixed": any(not run.width[0] for run in batch.runs if run.arithmetic),
+        "mixed": [names[column] for column in columns if column in mixed],
         "totals": [_total([row["cells"][place] for row in rows]) for place in range(len(columns))],
     }  # fmt: skip
 

@@ -13,6 +13,7 @@ from sciprec.drawing.templating import page_script, page_style, template
 from sciprec.facets.compensation.section import drift_rows
 from sciprec.foundation import targets
 from sciprec.foundation.arguments import path as checked_path
+from sciprec.precision.formats.rounding_rules import ROUNDINGS
 from sciprec.report.drawing_ahead import draw_ahead
 from sciprec.report.first_screen import first_screen
 from sciprec.report.kept import key_of
@@ -87,6 +88,7 @@ def render(
         pages=pages,
         is_index=is_index,
         status_words=STATUS_WORDS,
+        roundings={rule.name: rule.words for rule in ROUNDINGS.values()},
         made_by=batch.made_by,
         command=batch.command,
         digest=batch.digest,

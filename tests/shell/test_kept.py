@@ -33,11 +33,11 @@ def drawn(monkeypatch):
     """Counts the figures that are drawn, and draws a number in their place."""
     count = []
 
-    def written(canvas, buffer, **_):
-        count.append(canvas)
-        buffer.write('<svg viewBox="0 0 1 1"></svg>')
+    def written(figure):
+        count.append(figure)
+        return '<svg viewBox="0 0 1 1"></svg>'
 
-    monkeypatch.setattr(svg.FigureCanvasSVG, "print_svg", written)
+    monkeypatch.setattr(svg, "_as_text", written)
     return count
 
 
@@ -229,6 +229,6 @@ def test_helping_processes_draw_the_same_bytes(cached, helped, monkeypatch):
         drawing_ahead.draw_ahead(batch, {})
     assert not any(section.is_undrawn(*task) for task in drawing_ahead.tasks_of(batch, {}))
     with monkeypatch.context() as patch:
-        patch.setattr(svg.FigureCanvasSVG, "print_svg", lambda *_, **__: pytest.fail("is drawn"))
+        patch.setattr(svg, "_as_text", lambda _: pytest.fail("is drawn"))
         page = render(batch, keep=True)
     assert page == render(read_batch(cached))

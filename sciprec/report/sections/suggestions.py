@@ -75,7 +75,7 @@ def suggestions(
         the batch verifies any.
     """
     compared = [run for run in runs if run.comparison is not None and not run.is_truth]
-    stopped = [run for run in runs if run.verdict.status == "failed" and run.dataset is not None]
+    stopped = [run for run in runs if run.verdict.status == "failed" and not run.is_truth]
     names = short_names(run.label for run in runs)
     switched = _switched(runs, others) if others else []
     result = []

@@ -125,7 +125,8 @@ def _tested(ensemble: np.ndarray, runs: np.ndarray, names: list[str]) -> Consist
         return Consistency(TOO_FEW, reason, len(ensemble), len(runs), count, unlike=unlike)
     reason = (
         f"{len(failed)} of {count} principal components are outside two standard deviations of "
-        f"{len(ensemble)} members in at least two of three runs ({LEAST_COMPONENTS} or more fail)"
+        f"{len(ensemble)} further members in at least two of three runs "
+        f"({LEAST_COMPONENTS} or more fail)"
     )
     return Consistency(
         answer, reason, len(ensemble), len(runs), count, failed,
