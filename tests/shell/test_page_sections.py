@@ -164,10 +164,11 @@ def test_suggestions_come_with_the_run_that_verifies_them(made_up):
         assert suggestions([run for run in made_up if run.label in labels], "x") == []
 
 
-def test_a_run_that_stopped_or_stood_still_is_helped_by_what_is_good_enough_alone(made_up):
-    stopped = Verdict("failed", "stopped early: not finite")
+@pytest.mark.parametrize("without", [{}, {"dataset": None}], ids=["a file", "no file"])
+def test_a_run_that_stopped_or_stood_still_is_helped_by_what_is_good_enough_alone(made_up, without):
+    stopped = {"comparison": None, "verdict": Verdict("failed", "stopped early: not finite")}
     runs = [
-        SimpleNamespace(**(vars(run) | {"comparison": None, "verdict": stopped}))
+        SimpleNamespace(**(vars(run) | stopped | without))
         if run.label == "bf16" else run for run in made_up
     ]  # fmt: skip
     (one,) = [s for s in suggestions(runs, "x") if s.label == "bf16"]
