@@ -9,6 +9,7 @@ there, with the constant term of D fixed at one. Needs mpmath, which nothing els
 """
 
 import sys
+import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -255,7 +256,8 @@ def source():
         lines += ["", f"# {fit.meaning}", f"# largest error 2^{float(error):.1f}"]
         for key in (name, name + "_BELOW"):
             if key in found:
-                lines += [f"{key} = (", *(f"    {c!r}," for c in found[key]), ")"]
+                numbers = textwrap.wrap(f"{', '.join(map(repr, found[key]))},", 92)
+                lines += [f"{key} = (", *(f"    {line}" for line in numbers), ")  # fmt: skip"]
     return "\n".join(lines) + "\n"
 
 
