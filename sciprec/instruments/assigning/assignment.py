@@ -6,7 +6,7 @@ import copy
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import asdict, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,6 @@ from sciprec.foundation.errors import InputError
 from sciprec.foundation.listing import Listing, Shown, Summary, counted
 from sciprec.instruments.assigning import files, met
 from sciprec.instruments.assigning.assigned_backend import AssignedBackend
-from sciprec.instruments.assigning.lifted import specialised
 from sciprec.instruments.assigning.matching import Matching
 from sciprec.instruments.assigning.places import (
     Place,
@@ -28,13 +27,16 @@ from sciprec.instruments.assigning.places import (
 )
 from sciprec.instruments.assigning.rows import require_assignable
 from sciprec.instruments.assigning.scaling import ScaledBackend
+from sciprec.instruments.assigning.specialised import specialised_program
 from sciprec.instruments.assigning.stages import places_of_stages
 from sciprec.precision.formats.backend import (
     Arithmetic,
     Backend,
     resolve_backend,
 )
+from sciprec.precision.lifting.compiling import module_of
 from sciprec.precision.lifting.lifted import Lifted
+from sciprec.precision.lifting.lifting import lift
 from sciprec.precision.rewriting.syntax import plain_function
 
 
@@ -312,7 +314,12 @@ class Assignment(Mapping[Hashable, str], Shown):
         self, kernel: Callable[..., Any], backend: Backend, trust_inputs: bool
     ) -> Lifted:
         """A kernel compiled for this assignment; see `sciprec.lift`."""
-        return specialised(kernel, backend, self)
+        matching = Matching(self, kernel)
+        program = specialised_program(kernel, matching.arithmetics, self.everything)
+        module, again = module_of(program), partial(lift, backend=backend)
+        made = Lifted(kernel, backend, program, module, 0, again)
+        met.note_kernel(made, self.digest, matching)
+        return made
 
     def rounding(self, backend: Backend) -> Callable[[np.ndarray, np.ndarray], None]:
         """A function (values, out): arrays are stored as they are."""

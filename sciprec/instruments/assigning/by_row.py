@@ -8,29 +8,27 @@ from __future__ import annotations
 from llvmlite import ir
 
 from sciprec.instruments.assigning import rows
+from sciprec.instruments.assigning.in_format import Taking
 from sciprec.precision.formats.backend import Arithmetic
 from sciprec.precision.formats.float_format import FORMATS
 from sciprec.precision.rounding.fixed_rounding import constant_at, word_at
-from sciprec.precision.rounding.native import Native
 from sciprec.precision.rounding.sticky import Sticky, odd, two_sum
-from sciprec.precision.rounding.words import BIT, F64, I64, V64, call, jammed, routine
+from sciprec.precision.rounding.words import BIT, F64, I64, V64, apart, call, in_two_parts, jammed
 
 MOST_INLINED = 24
 """Roundings of any kind that are put into a function as they are."""
 BINARY64 = Arithmetic(FORMATS["binary64"])
 
 
-class ByRow(Native):
+class ByRow(Taking):
     """Rounding to nearest with at most 25 bits, and binary64: products, quotients, sums and roots
     of binary64 may be rounded once more (Figueroa 1995).
     """
 
-    placed, takes, layout = True, True, rows.NEAREST
+    placed, layout = True, rows.NEAREST
 
     def __init__(self) -> None:
         super().__init__(BINARY64, F64, F64, None)
-
-    # ---- operands ------------------------------------------------------------------------------
 
     def taken(self, b, x, row):
         """An operand in the row's format; results of operations with this row are in it."""
@@ -38,43 +36,14 @@ class ByRow(Native):
             return x
         return self.from_binary64(b, x, row=row)
 
-    def negated(self, b, x, row=None):
-        """-x."""
-        return _like(x, b.fneg(x))
-
-    def magnitude(self, b, x, row=None):
-        """|x|."""
-        return _like(x, call(b, "fabs", x))
-
     # ---- operations ----------------------------------------------------------------------------
 
-    def add(self, b, x, y, row):
-        """x + y, rounded once; so are the operations below."""
-        return super().add(b, self.taken(b, x, row), self.taken(b, y, row), row=row)
-
-    def sub(self, b, x, y, row):
-        """x - y."""
-        return self.add(b, x, self.negated(b, self.taken(b, y, row)), row)
-
-    def accumulate(self, b, total, term, row):
-        """A sum that goes on."""
-        return self.add(b, total, term, row)
-
-    def mul(self, b, x, y, row):
-        """x y."""
-        return super().mul(b, self.taken(b, x, row), self.taken(b, y, row), row=row)
-
     def div(self, b, x, y, row):
-        """x / y."""
-        return super().div(b, self.taken(b, x, row), self.taken(b, y, row), row=row)
-
-    def sqrt(self, b, x, row):
-        """The square root of x."""
-        return super().sqrt(b, self.taken(b, x, row), row=row)
+        """x / y, rounded once; x may be the number one as it is."""
+        return super().div(b, self.taken(b, x, row), y, row=row)
 
     def fma(self, b, x, y, z, row):
         """x y + z: rounded to odd in binary64 first."""
-        x, y, z = (self.taken(b, v, row) for v in (x, y, z))
         r, error = Sticky.fused(b, x, y, z, exact_product=True)
         return self._of_odd(b, call(b, "fma", x, y, z), r, error, row)
 
@@ -125,28 +94,24 @@ class ByAnyRow(ByRow):
     layout = rows.ANY
 
     def add(self, b, x, y, row):
-        x, y = self.taken(b, x, row), self.taken(b, y, row)
         return self.sum_of_binary64(b, x, y, row)
 
     def mul(self, b, x, y, row):
-        x, y = self.taken(b, x, row), self.taken(b, y, row)
         r = b.fmul(x, y)
         return self._rounded(b, r, call(b, "fma", x, y, b.fneg(r)), row)
 
     def div(self, b, x, y, row):
-        x, y = self.taken(b, x, row), self.taken(b, y, row)
+        x = self.taken(b, x, row)
         r = b.fdiv(x, y)
         rest = call(b, "fma", b.fneg(r), y, x)
         error = V64.to_float(b, b.xor(V64.to_word(b, rest), V64.sign_word(b, y)))
         return self._rounded(b, r, error, row)
 
     def sqrt(self, b, x, row):
-        x = self.taken(b, x, row)
         r = call(b, "sqrt", x)
         return self._rounded(b, r, call(b, "fma", b.fneg(r), r, x), row)
 
     def fma(self, b, x, y, z, row):
-        x, y, z = (self.taken(b, v, row) for v in (x, y, z))
         r, error = Sticky.fused(b, x, y, z, exact_product=False)
         rounded = self._signed_zero(b, self._rounded(b, r, error, row), r, b.fmul(x, y), z, row)
         plain = call(b, "fma", x, y, z)
@@ -157,10 +122,7 @@ class ByAnyRow(ByRow):
         return self._signed_zero(b, self._rounded(b, r, error, row), r, x, y, row)
 
     def from_integer(self, b, i, signed: bool, row):
-        convert = b.sitofp if signed else b.uitofp
-        high = convert(b.and_(i, ir.Constant(I64, ~0x7FF)), F64)
-        low = b.uitofp(b.and_(i, ir.Constant(I64, 0x7FF)), F64)
-        return self._rounded(b, *two_sum(b, high, low), row)
+        return self._rounded(b, *two_sum(b, *in_two_parts(b, i, signed)), row)
 
     def round(self, b, r, row):
         return self._rounded(b, r, None, row)
@@ -174,9 +136,8 @@ class ByAnyRow(ByRow):
         count = b.function.roundings = getattr(b.function, "roundings", 0) + 1
         if count <= MOST_INLINED:
             return _marked(self._by_rule(b, r, error, row), row)
-        kinds = (F64, F64, I64)
-        rounded = routine(b.module, "sciprec.rounded_by_rule", F64, kinds, self._by_rule)
-        return _marked(b.call(rounded, (r, error, row)), row)
+        rounded = apart(b, "sciprec.rounded_by_rule", F64, self._by_rule, r, error, row)
+        return _marked(rounded, row)
 
     def _by_rule(self, b, r, error, row):
         """As `Sticky.finish`, the format read from the row."""
@@ -202,7 +163,9 @@ class ByAnyRow(ByRow):
         other = b.select(b.fcmp_ordered("==", above, largest), outward, largest)
         negative = b.icmp_unsigned("!=", sign, V64.word(0))
         differs = b.and_(_bit(b, rule, rows.BELOW_IS_OTHER), negative)
-        limit = _limit(b, size, b.select(differs, other, above), row)
+        limit = b.select(differs, other, above)
+        infinite = b.fcmp_ordered("==", size, V64.constant(float("inf")))
+        limit = b.select(infinite, constant_at(b, row, rows.INFINITE), limit)
         rounded = b.select(b.fcmp_ordered(">", rounded, largest), limit, rounded)
         rounded = b.select(b.fcmp_ordered("==", size, V64.constant(float("inf"))), limit, rounded)
         rounded = b.select(b.fcmp_unordered("uno", r, r), r, V64.with_sign(b, rounded, sign))
@@ -226,12 +189,6 @@ class ByAnyRow(ByRow):
         return _marked(b.select(wanted, zero, rounded), row)
 
 
-def _limit(b, size, limit, row):
-    """The limit for a result beyond the range; the format decides on an infinite one."""
-    infinite = b.fcmp_ordered("==", size, V64.constant(float("inf")))
-    return b.select(infinite, constant_at(b, row, rows.INFINITE), limit)
-
-
 def _bit(b, word, number: int):
     return b.trunc(b.lshr(word, ir.Constant(I64, number)), BIT)
 
@@ -247,10 +204,3 @@ def _marked(value, row):
     value.rounded_in = (_number(row),)
     return value
 
-
-def _like(x, value):
-    """A value that is in the same formats as x."""
-    known = getattr(x, "rounded_in", None)
-    if known is not None:
-        value.rounded_in = known
-    return value

@@ -4,23 +4,8 @@ from __future__ import annotations
 
 from numba import njit
 from numba.core import types
-from numba.extending import overload
 
-
-def taken_columns(values, first, last, width, size, room):
-    """A copy of the columns from `first` to `last` - 1 of an array (..., rows of `width` columns);
-    what is no such array as it is.
-
-    Args:
-        values: anything.
-        first, last, width: of the columns.
-        size: of the last axis of arrays that have them.
-        room: (n,), where the copy is.
-    """
-
-
-def given_columns(part, values, first, last, width, size):
-    """Write into an array what `taken_columns` made of it."""
+from sciprec.precision.compiled.lowering import by_type
 
 
 @njit(inline="always")
@@ -49,8 +34,17 @@ def _give(part, values, first, last, width):
                 values[width * i + first + c] = part[count * i + c]
 
 
-@overload(taken_columns)
-def _taken(values, first, last, width, size, room):
+@by_type
+def taken_columns(values, first, last, width, size, room):
+    """A copy of the columns from `first` to `last` - 1 of an array (..., rows of `width` columns);
+    what is no such array as it is.
+
+    Args:
+        values: anything.
+        first, last, width: of the columns.
+        size: of the last axis of arrays that have them.
+        room: (n,), where the copy is.
+    """
     if not isinstance(values, types.Array):
         return lambda values, first, last, width, size, room: values
     if values.ndim == 1:
@@ -76,8 +70,9 @@ def _taken(values, first, last, width, size, room):
     return taken_of_many
 
 
-@overload(given_columns)
-def _given(part, values, first, last, width, size):
+@by_type
+def given_columns(part, values, first, last, width, size):
+    """Write into an array what `taken_columns` made of it."""
     if not isinstance(values, types.Array):
         return lambda part, values, first, last, width, size: None
     if values.ndim == 1:

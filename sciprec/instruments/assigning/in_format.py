@@ -6,12 +6,38 @@ from llvmlite import ir
 
 from sciprec.precision.formats.backend import Arithmetic
 from sciprec.precision.formats.literal import round_literal
-from sciprec.precision.rounding.native import Native
+from sciprec.precision.rounding.native import Native, by_method
 from sciprec.precision.rounding.technique import rounder
 from sciprec.precision.rounding.words import F64, V64, call
 
 
-class InFormat(Native):
+class Taking(Native):
+    """A technique whose operations get their operands by `taken`, in the operation's format. Their
+    results, and these with another sign, are known to be in it.
+    """
+
+    takes = True
+
+    def negated(self, b, x, row=None):
+        """-x."""
+        return _like(x, b.fneg(x))
+
+    def magnitude(self, b, x, row=None):
+        """|x|."""
+        return _like(x, call(b, "fabs", x))
+
+
+def _like(x, value):
+    """A value that is in the same formats as x."""
+    for mark in ("rounded_in", "rounded_to"):
+        if hasattr(x, mark):
+            setattr(value, mark, getattr(x, mark))
+    return value
+
+
+@by_method("rounded", "add", "sub", "mul", "sqrt", "fma", "from_binary64", "sum_of_binary64",
+           "from_integer")  # fmt: skip
+class InFormat(Taking):
     """Takes operands rounded to its format and rounds once, on numbers of binary64.
 
     Numbers that are known to be in the format are taken as they are: constants, and results of
@@ -20,8 +46,6 @@ class InFormat(Native):
     Args:
         arithmetic: of the operation.
     """
-
-    takes = True
 
     def __init__(self, arithmetic: Arithmetic) -> None:
         self.base = rounder(arithmetic, F64, 0)
@@ -36,70 +60,16 @@ class InFormat(Native):
             return x
         return self.from_binary64(b, x)
 
-    def _made(self, b, operation: str, *operands):
-        taken = [self.taken(b, x) for x in operands]
-        return self._marked(getattr(self.base, operation)(b, *taken))
-
-    def _marked(self, value):
-        value.rounded_to = self.format
-        return value
-
-    def negated(self, b, x):
-        """-x."""
-        return _like(x, b.fneg(x))
-
-    def magnitude(self, b, x):
-        """|x|."""
-        return _like(x, call(b, "fabs", x))
-
-    def add(self, b, x, y):
-        """x + y, rounded once; so are the operations below."""
-        return self._made(b, "add", x, y)
-
-    def sub(self, b, x, y):
-        """x - y."""
-        return self._made(b, "sub", x, y)
-
-    def accumulate(self, b, total, term):
-        """A sum that goes on."""
-        return self._made(b, "add", total, term)
-
-    def mul(self, b, x, y):
-        """x y."""
-        return self._made(b, "mul", x, y)
-
     def times(self, b, x, factor: float):
         """x times a power of two."""
-        return self._made(b, "mul", x, V64.constant(factor))
+        return self.mul(b, x, self.taken(b, V64.constant(factor)))
 
     def div(self, b, x, y):
-        """x / y."""
-        return self._made(b, "div", x, y)
+        """x / y, where x may be the number one as it is."""
+        return self.rounded(b, "div", self.taken(b, x), y)
 
-    def sqrt(self, b, x):
-        """The square root of x."""
-        return self._made(b, "sqrt", x)
-
-    def fma(self, b, x, y, z):
-        """x y + z."""
-        return self._made(b, "fma", x, y, z)
-
-    def from_binary64(self, b, x):
-        """Any binary64 number."""
-        return self._marked(self.base.from_binary64(b, x))
-
-    def sum_of_binary64(self, b, x, y):
-        """x + y of binary64 numbers, one of them in the format."""
-        return self._marked(self.base.sum_of_binary64(b, x, y))
-
-    def from_integer(self, b, i, signed: bool):
-        """Any 64-bit integer."""
-        return self._marked(self.base.from_integer(b, i, signed))
-
-
-def _like(x, value):
-    """A value that is in the same formats as x."""
-    known = getattr(x, "rounded_to", None)
-    if known is not None:
-        value.rounded_to = known
-    return value
+    def rounded(self, b, name: str, *operands, **how):
+        """The result of an operation, which is known to be in the format."""
+        made = getattr(self.base, name)(b, *operands, **how)
+        made.rounded_to = self.format
+        return made

@@ -16,7 +16,7 @@ from sciprec.instruments.assigning import rows
 from sciprec.instruments.assigning.by_row import BINARY64, ByAnyRow, ByRow
 from sciprec.instruments.assigning.in_format import InFormat
 from sciprec.precision.formats.backend import Arithmetic, Backend, resolve_backend
-from sciprec.precision.operations import arrays, boundaries, keys
+from sciprec.precision.operations import arrays, boundaries
 from sciprec.precision.operations.intrinsics import Operations
 from sciprec.precision.operations.number_types import (
     call_inlined,
@@ -29,7 +29,7 @@ from sciprec.precision.rounding.fixed_rounding import word_at
 from sciprec.precision.rounding.native import Native
 from sciprec.precision.rounding.technique import rounder
 from sciprec.precision.rounding.variant import FLOATS, Variant
-from sciprec.precision.rounding.words import F64, I64, V64, call
+from sciprec.precision.rounding.words import F64, I64
 
 NUMBERS, ELEMENTS, LITERALS = "narrowed", "narrowed_elements", "narrowed_literal"
 """Operations that give a number as it is in a format; the elements of an array; a literal, which is
@@ -45,7 +45,7 @@ def rounds(operation: str) -> bool:
 
 
 class AssignedOperations(Operations):
-    """Operations of binary64 in a format of their own; the base of the two here.
+    """Operations of binary64 in a format of their own: one that is known, or one for each row.
 
     Args:
         technique: of every operation.
@@ -63,27 +63,18 @@ class AssignedOperations(Operations):
     def _rounder(self, arithmetic: Arithmetic, others: tuple = ()) -> Native:
         return self._technique
 
-    @property
-    def careful(self) -> AssignedOperations:
-        """The operations for arrays: these themselves."""
-        return self
-
     def draw(self, b, role: Native, key, salt: int = 0) -> dict:
         """The address of the operation's row, for its operands too."""
         return {"row": key} if role.placed else {}
 
-    def _scalar(self, emit, kinds, key, places: bool):
+    def _scalar(self, emit, kinds, key, places: bool, made_by=None):
         role = self.storage if getattr(emit, "copies", False) else self.compute
+        return super()._scalar(emit, kinds, key, False, role)
 
-        def codegen(context, b, signature, args):
-            word, values = keys.split(key, args)
-            operands = [
-                value if kind == self.carrier else self.rounded(b, kind, value, role, word, 0)
-                for kind, value in zip(kinds, values, strict=True)
-            ]
-            return emit(context, b, operands, word)
-
-        return self.carrier(*keys.join(key, kinds)), codegen
+    def _operand(self, b, kind, value, key, salt: int, role=None):
+        """An operand; what an operation takes as it is, whole numbers too, as arrays hold it."""
+        role = role or self.compute
+        return value if kind == self.carrier else self.rounded(b, kind, value, role, key, 0)
 
     emit_of_sum = Operations.emit_in_role
 
@@ -105,16 +96,6 @@ class AssignedOperations(Operations):
             return arrays.elementwise(self, of_numbers, [kind], key, gives)
 
         return self.intrinsic(1, resolve)
-
-    def _modulus(self, context, b, role, values, key):
-        """Python's x % y: the exact remainder, or its sum with y, rounded once."""
-        (x, y), place, zero = values, self.draw(b, role, key), V64.constant(0.0)
-        rest = b.frem(x, y)
-        other = b.xor(b.fcmp_ordered("<", rest, zero), b.fcmp_ordered("<", y, zero))
-        moved = role.sum_of_binary64(b, rest, y, **place)
-        result = b.select(other, moved, role.from_binary64(b, rest, **place))
-        signed_zero = call(b, "copysign", zero, y)
-        return b.select(b.fcmp_ordered("==", rest, zero), signed_zero, result)
 
     makers: ClassVar[dict[str, Callable]] = {
         **Operations.makers, ELEMENTS: _narrowed_elements,
@@ -240,29 +221,14 @@ class OperationsByRow(AssignedOperations):
         return merged
 
 
-class OperationsInFormat(AssignedOperations):
-    """Operations in one format that is known.
-
-    Args:
-        arithmetic: theirs.
-    """
-
-    def __init__(self, arithmetic: Arithmetic) -> None:
-        super().__init__(InFormat(arithmetic), FLOATS)
+by_row = lru_cache(maxsize=64)(OperationsByRow)
+"""The (shared) operations that read rows of a layout."""
 
 
 @lru_cache(maxsize=64)
-def by_row(
-    layout: str, formats: tuple[Arithmetic, ...] = (), counts: str = ""
-) -> OperationsByRow:
-    """The (shared) operations that read rows of a layout; see `OperationsByRow`."""
-    return OperationsByRow(layout, formats, counts)
-
-
-@lru_cache(maxsize=64)
-def in_format(arithmetic: Arithmetic) -> OperationsInFormat:
-    """The (shared) operations in a format."""
-    return OperationsInFormat(arithmetic)
+def in_format(arithmetic: Arithmetic) -> AssignedOperations:
+    """The (shared) operations in a format that is known."""
+    return AssignedOperations(InFormat(arithmetic), FLOATS)
 
 
 class InFormats:

@@ -61,7 +61,7 @@ class _Scaled(ByRow):
 
     def add(self, b, x, y, row):
         """x + y of operands of any range, rounded once."""
-        return self.sum_of_binary64(b, self.taken(b, x, row), self.taken(b, y, row), row)
+        return self.sum_of_binary64(b, x, y, row)
 
 
 class _Noted(_Scaled):
@@ -99,10 +99,8 @@ def _variant(layout: str) -> Variant:
     return Variant(f"by row, {layout}", _ROW_BYTES[layout])
 
 
-@lru_cache(maxsize=2)
-def operations_of(layout: str) -> _Operations:
-    """The (shared) operations of a layout."""
-    return _Operations(layout)
+operations_of = lru_cache(maxsize=2)(_Operations)
+"""The (shared) operations of a layout."""
 
 
 @dataclass(frozen=True)
@@ -301,15 +299,9 @@ class Scalable:
         return self._noting(notes.ctypes.data, *args)[0]
 
 
-@lru_cache(maxsize=256)
-def _in_format(kernel: Any, arithmetic: Arithmetic) -> ScalableInFormat:
-    return ScalableInFormat(kernel, arithmetic)
-
-
-@lru_cache(maxsize=256)
-def scalable(kernel: Any) -> Scalable:
-    """The (shared) kernel whose places take scales."""
-    return Scalable(kernel)
+_in_format = lru_cache(maxsize=256)(ScalableInFormat)
+scalable = lru_cache(maxsize=256)(Scalable)
+"""The (shared) kernel whose places take scales."""
 
 
 def largest_of(notes: np.ndarray) -> np.ndarray:

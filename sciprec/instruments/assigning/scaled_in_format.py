@@ -77,14 +77,6 @@ class _ScaledInFormat(Native):
         """An operand as it is."""
         return x
 
-    def negated(self, b, x, row=None):
-        """-x."""
-        return b.fneg(x)
-
-    def magnitude(self, b, x, row=None):
-        """|x|."""
-        return call(b, "fabs", x)
-
     def round(self, b, r, row):
         """A result of binary32, rounded at its place."""
         scale, back = (_factor(b, row, index) for index in range(2))
@@ -103,14 +95,6 @@ class _ScaledInFormat(Native):
         scaled.add_incoming(plain, before)
         scaled.add_incoming(moved, inside)
         return b.fmul(self.base.finish(b, scaled), back)
-
-    def sub(self, b, x, y, row):
-        """x - y."""
-        return self.add(b, x, b.fneg(y), row)
-
-    def accumulate(self, b, total, term, row):
-        """A sum that goes on."""
-        return self.add(b, total, term, row)
 
     def from_binary32(self, b, x, row):
         """Any binary32 number."""
@@ -142,14 +126,6 @@ def _factor(b, row, index: int):
     return loaded
 
 
-class _Operations(AssignedOperations):
-    """Operations of an arithmetic at the scales of their rows."""
-
-    def __init__(self, arithmetic: Arithmetic) -> None:
-        super().__init__(_ScaledInFormat(arithmetic), variant(arithmetic), backend(arithmetic))
-        self.storage = rounder(Arithmetic(FORMATS["binary32"]), F32, 0)
-
-
 def variant(arithmetic: Arithmetic) -> Variant:
     """The use that operations of an arithmetic make of rows."""
     return Variant(f"scaled, {arithmetic.format.name}", _ROW_BYTES)
@@ -170,6 +146,9 @@ def holds(literals: Sequence[float]) -> bool:
 
 
 @lru_cache(maxsize=64)
-def operations_in(arithmetic: Arithmetic) -> _Operations:
+def operations_in(arithmetic: Arithmetic) -> AssignedOperations:
     """The (shared) operations of an arithmetic at the scales of their rows."""
-    return _Operations(arithmetic)
+    technique = _ScaledInFormat(arithmetic)
+    made = AssignedOperations(technique, variant(arithmetic), backend(arithmetic))
+    made.storage = rounder(Arithmetic(FORMATS["binary32"]), F32, 0)
+    return made

@@ -18,7 +18,7 @@ from sciprec.instruments.assigning.operations import rounds
 from sciprec.instruments.assigning.program import InRows, program_in_rows
 from sciprec.precision.formats.backend import Arithmetic
 from sciprec.precision.rewriting.program import Program
-from sciprec.precision.rewriting.syntax import name, nodes, parse
+from sciprec.precision.rewriting.syntax import called_name, name, nodes, parse
 
 _CALLS = ("call", "call_normally")
 """Operations that call a kernel: its name, its key, its operands."""
@@ -154,7 +154,7 @@ class _InFormats(ast.NodeTransformer):
                 out.append(statement)
             else:
                 out.append(self.visit(statement))
-        return [s for one in out for s in (self.made[one.name] if _is_inner(one) else [one])]
+        return [s for one in out for s in self.made.get(getattr(one, "name", ""), [one])]
 
     def visit_Assign(self, node: ast.Assign) -> ast.AST:
         """An assignment; the key of a call is noted."""
@@ -168,7 +168,7 @@ class _InFormats(ast.NodeTransformer):
         """A call of an operation or a function."""
         if self._base_of(node) is not None:
             return node
-        called, args, clone = _called(node), node.args, self.clones.clone
+        called, args, clone = called_name(node), node.args, self.clones.clone
         operation = self.clones.operations.get(called, "")
         stem = operation.partition("(")[0]
         if stem in _CALLS:
@@ -219,7 +219,7 @@ class _InFormats(ast.NodeTransformer):
         """The first row that a key stands for; None of what is no key."""
         if isinstance(node, ast.Name):
             return self.bases.get(node.id)
-        if isinstance(node, ast.Call) and _called(node) == "sp_row":
+        if isinstance(node, ast.Call) and called_name(node) == "sp_row":
             constant = self.clones.program.layout.constants[node.args[1].id]
             return self.bases[node.args[0].id] + constant
         return None
@@ -245,7 +245,7 @@ class _WithoutRows(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         """A call without keys."""
-        operation = self.program.operations.get(_called(node), "")
+        operation = self.program.operations.get(called_name(node), "")
         stem = operation.partition("(")[0]
         if stem in _WITHOUT_ROWS:
             return self.visit(node.args[_WITHOUT_ROWS[stem]])
@@ -257,7 +257,7 @@ class _WithoutRows(ast.NodeTransformer):
 
     def _is_key(self, node: ast.AST) -> bool:
         named = isinstance(node, ast.Name) and node.id in self.keys
-        return named or isinstance(node, ast.Call) and _called(node) == "sp_row"
+        return named or isinstance(node, ast.Call) and called_name(node) == "sp_row"
 
 
 def _copy(node: Any) -> Any:
@@ -269,15 +269,6 @@ def _copy(node: Any) -> Any:
     return type(node)(**{field: _copy(value) for field, value in ast.iter_fields(node)})
 
 
-def _called(node: ast.Call) -> str:
-    """The name that is called."""
-    return node.func.id if isinstance(node.func, ast.Name) else ""
-
-
 def _is_key(node: ast.AST) -> bool:
     """Whether an operand is the key of the function itself."""
     return isinstance(node, ast.Name) and node.id == "sp_key"
-
-
-def _is_inner(node: ast.AST) -> bool:
-    return isinstance(node, ast.FunctionDef)

@@ -18,7 +18,7 @@ from sciprec.instruments.assigning.operations import rounds
 from sciprec.precision.formats.backend import Arithmetic
 from sciprec.precision.operations.operation import NOTHING, OPERATIONS
 from sciprec.precision.rewriting.program import Program
-from sciprec.precision.rewriting.syntax import name
+from sciprec.precision.rewriting.syntax import called_name, name
 
 
 class Versions:
@@ -124,7 +124,7 @@ class _Integers:
         for node in ast.walk(tree):
             if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
                 given.setdefault(node.targets[0].id, []).append(node.value)
-            if isinstance(node, ast.For) and _called(node.iter) in ("range", "sp_prange"):
+            if isinstance(node, ast.For) and called_name(node.iter) in ("range", "sp_prange"):
                 ends = [*node.iter.args, node.target]  # type: ignore[attr-defined]
                 indices.update(name for end in ends for name in self._indices(end))
             if isinstance(node, ast.Subscript):
@@ -156,7 +156,7 @@ class _Integers:
 
     def _is_of_integers(self, node: ast.Call) -> bool:
         """Whether a call is an operation that gives integers of integers."""
-        stem = self._operations.get(_called(node), "").removeprefix("i")
+        stem = self._operations.get(called_name(node), "").removeprefix("i")
         return OPERATIONS.get(stem, NOTHING).whole is not None
 
     def look_so(self, node: ast.expr) -> bool:
@@ -173,13 +173,14 @@ class _Integers:
             return False
         if isinstance(node.func, ast.Attribute):
             return node.func.attr == "int64"
-        return _called(node) == "len" or (
+        return called_name(node) == "len" or (
             self._is_of_integers(node) and all(map(self.look_so, node.args[2:]))
         )
 
     def place_of(self, node: ast.AST) -> int | None:
         """The row, in the function, of an operation that may round numbers; None of others."""
-        if not isinstance(node, ast.Call) or not rounds(self._operations.get(_called(node), "")):
+        operation = self._operations.get(called_name(node), "")
+        if not isinstance(node, ast.Call) or not rounds(operation):
             return None
         keyed = len(node.args) > 2 and isinstance(node.args[0], ast.Name)
         if not keyed or node.args[0].id != "sp_key" or not isinstance(node.args[1], ast.Constant):  # type: ignore[attr-defined]
@@ -229,8 +230,3 @@ class _Version(ast.NodeTransformer):
             operations[made] = f"version_{self.number}.{operations[known]}"
             node = ast.Call(name(made), node.args[2:], [])
         return self.generic_visit(node)
-
-
-def _called(node: ast.AST) -> str:
-    """The name that an expression calls, "" where it calls none."""
-    return node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""

@@ -15,9 +15,9 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numba import njit
 from numba.core import types
-from numba.extending import overload
 
 from sciprec.instruments.observing.watch import reached
+from sciprec.precision.compiled.lowering import by_type
 
 PLACES, ELEMENTS = 128, 8192
 """How many sums can be looked at, and how many elements of each."""
@@ -105,6 +105,7 @@ def begun():
     _array()[0] = 0
 
 
+@by_type
 def both(left, right, sign, place, first):
     """The operands of the first addition of a sum.
 
@@ -114,11 +115,6 @@ def both(left, right, sign, place, first):
         place: the sum's number.
         first: 1 where the left one is carried; None where the right one is.
     """
-    raise NotImplementedError
-
-
-@overload(both)
-def _both(left, right, sign, place, first):
     left_carried = not isinstance(first, types.NoneType)
     carried, added = (left, right) if left_carried else (right, left)
     numbers = types.Float, types.Integer
@@ -147,13 +143,9 @@ def _both(left, right, sign, place, first):
     return lambda left, right, sign, place, first: (left, right)
 
 
+@by_type
 def asked(x, sign, place):
     """A further term of a sum of numbers."""
-    raise NotImplementedError
-
-
-@overload(asked)
-def _asked_number(x, sign, place):
     if isinstance(x, (types.Float, types.Integer)):
 
         def add(x, sign, place):
@@ -169,13 +161,9 @@ def _asked_number(x, sign, place):
     return forget
 
 
+@by_type
 def stored(x, array, index, place):
     """The stored value of a sum: a number, in a variable or an array, or an array."""
-    raise NotImplementedError
-
-
-@overload(stored)
-def _stored(x, array, index, place):
     if isinstance(x, types.Float):
 
         def note(x, array, index, place):
@@ -244,13 +232,9 @@ def _step(size):
     return 1 + (size - 1) // ELEMENTS
 
 
+@by_type
 def _element(array, index):
     """The number of an element, or -1 where it is not followed."""
-    raise NotImplementedError
-
-
-@overload(_element)
-def _element_of(array, index):
     if not isinstance(array, types.Array):
         return lambda array, index: 0
     if isinstance(index, types.Integer):
@@ -276,13 +260,9 @@ def _element_of(array, index):
     return lambda array, index: 0
 
 
+@by_type
 def _hold(carried, added, sign, place):
     """Keep arrays, of which one is changed next."""
-    raise NotImplementedError
-
-
-@overload(_hold)
-def _hold_of(carried, added, sign, place):
     if not isinstance(added, types.Array):
 
         def hold_one(carried, added, sign, place):

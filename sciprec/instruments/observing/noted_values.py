@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numba import njit
 from numba.core import types
-from numba.extending import overload
 
 from sciprec.instruments.observing.watch import reached
+from sciprec.precision.compiled.lowering import by_type
 
 MOST_PLACES = 64
 """How many variables and lines can be noted."""
@@ -189,15 +189,11 @@ def _put(value, place):
     table[_FILLED + place] = number + 1
 
 
+@by_type
 def given(x, place):
     """A value that is given to a variable or by a line, noted if the step is: a number, or all
     numbers of an array or a tuple.
     """
-    raise NotImplementedError
-
-
-@overload(given)
-def _given(x, place):
     if isinstance(x, (types.Float, types.Complex)):
 
         def note(x, place):
@@ -225,25 +221,17 @@ def _given(x, place):
     return lambda x, place: x
 
 
+@by_type
 def number(x, place):
     """Note a variable that is a number; an array is noted when the step ends."""
-    raise NotImplementedError
-
-
-@overload(number)
-def _number(x, place):
     if isinstance(x, (types.Float, types.Complex)):
         return lambda x, place: given(x, place)
     return lambda x, place: x
 
 
+@by_type
 def content(x, place):
     """The content of a variable when a step ends, if it is an array."""
-    raise NotImplementedError
-
-
-@overload(content)
-def _content(x, place):
     if not _holds_floats(x):
         return lambda x, place: None
     if isinstance(x.dtype, types.Complex):
@@ -263,12 +251,8 @@ def _holds_floats(x) -> bool:
     return isinstance(x, types.Array) and isinstance(x.dtype, (types.Float, types.Complex))
 
 
+@by_type
 def _put_number(x, place):
-    raise NotImplementedError
-
-
-@overload(_put_number)
-def _put_parts(x, place):
     if isinstance(x, types.Complex):
 
         def both(x, place):

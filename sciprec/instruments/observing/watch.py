@@ -17,8 +17,9 @@ from numba import carray, njit
 from numba.core import types
 from numba.core.registry import cpu_target
 from numba.cpython.unsafe.tuple import tuple_setitem
-from numba.extending import intrinsic, overload
+from numba.extending import intrinsic
 
+from sciprec.precision.compiled.lowering import by_type
 from sciprec.precision.elementary.bits import bits
 
 ALONE, ZERO, NAN, LARGEST, SMALLEST = range(5)
@@ -165,12 +166,8 @@ _table = reached(_TABLE)
 # ---- arrays that are made ----------------------------------------------------------------------
 
 
+@by_type
 def _fillings(array):
-    raise NotImplementedError
-
-
-@overload(_fillings)
-def _fillings_of(array):
     """(one, zero, NaN, largest, smallest) as this array has them; None for other dtypes."""
     kind = getattr(array, "dtype", None)
     found, real = None, getattr(kind, "underlying_float", kind)
@@ -190,12 +187,8 @@ def _fillings_of(array):
     return lambda array: found
 
 
+@by_type
 def _put(array, fillings, which):
-    raise NotImplementedError
-
-
-@overload(_put)
-def _put_in(array, fillings, which):
     if isinstance(fillings, types.NoneType):
         return lambda array, fillings, which: None
 
@@ -217,13 +210,9 @@ def filled(array, place):
     return array
 
 
+@by_type
 def seen(x, place):
     """A number that was read, noted if it is the mark of memory that was never written."""
-    raise NotImplementedError
-
-
-@overload(seen)
-def _seen_of(x, place):
     if isinstance(x, types.Complex):
 
         def look_at_parts(x, place):
@@ -273,13 +262,9 @@ def _within(index, size, axis, place):
     return np.int64(0) if index < 0 else np.int64(size - 1)
 
 
+@by_type
 def inside(array, index, axis, place):
     """An index into an axis (from the end, if negative) of an array, brought inside."""
-    raise NotImplementedError
-
-
-@overload(inside)
-def _inside(array, index, axis, place):
     if not isinstance(array, types.Array):
         return lambda array, index, axis, place: index
     if isinstance(index, types.Integer):
@@ -323,13 +308,9 @@ def _inside(array, index, axis, place):
     return lambda array, index, axis, place: index
 
 
+@by_type
 def containing(array, index, place):
     """An array, or anything else, that has an element at a constant index; else an exception."""
-    raise NotImplementedError
-
-
-@overload(containing)
-def _containing(array, index, place):
     if not isinstance(array, types.Array):
         return lambda array, index, place: array
 
@@ -397,14 +378,11 @@ def _look(a, b, operation, number, place):
         _note(_OVERFLOWN, place, operation * len(_SIGNED) + number, a, b)
 
 
+@by_type
 def computed(a, b, operation, like, place):
-    """Look at an operation on two integers, or on arrays of them."""
-    raise NotImplementedError
+    """Look at an operation on two integers, or on arrays of them.
 
-
-@overload(computed)
-def _computed(a, b, operation, like, place):
-    """`like` is None where operands make a new type, True where an array `a` keeps its own (in
+    `like` is None where operands make a new type, True where an array `a` keeps its own (in
     place, signs), and a number where `a` does, whatever it is.
     """
     ours, theirs = (types.unliteral(getattr(x, "dtype", x)) for x in (a, b))
@@ -458,12 +436,8 @@ def both_of(a, b, operation, like, place):
     return a, b
 
 
+@by_type
 def _stored(x, kind, number, place):
-    raise NotImplementedError
-
-
-@overload(_stored)
-def _stored_number(x, kind, number, place):
     if isinstance(x, types.Float):
 
         def look_at_float(x, kind, number, place):
@@ -484,16 +458,12 @@ def _stored_number(x, kind, number, place):
     return look
 
 
+@by_type
 def fitting(container, value, place):
     """A value that is stored into an array, list or field, noted if its integers cannot hold it.
 
     Unsigned integers count modulo a power of two, and hold every integer.
     """
-    raise NotImplementedError
-
-
-@overload(fitting)
-def _fitting(container, value, place):
     kind = str(getattr(container, "dtype", container))
     x = types.unliteral(getattr(value, "dtype", value))
     of_numbers = isinstance(value, types.Number | types.Array)

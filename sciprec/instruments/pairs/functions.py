@@ -15,13 +15,11 @@ import math
 from collections.abc import Callable
 
 from sciprec.precision.elementary import exponential, gamma, logarithm, normal, power, trigonometric
-from sciprec.precision.elementary.bits import ufp
+from sciprec.precision.elementary.bits import distinct, ufp
 from sciprec.precision.elementary.double_double import (
-    HALF_LOG_2PI,
     LN2,
     LN10,
     PI,
-    TWO_OVER_ROOT_PI,
     by,
     compiled,
     exp_of,
@@ -38,6 +36,7 @@ from sciprec.precision.elementary.double_double import (
 )
 from sciprec.precision.elementary.double_double import cosh_of as _small_cosh
 from sciprec.precision.elementary.double_double import sinh_of as _small_sinh
+from sciprec.precision.elementary.residuals import angle_left, erf_of, erfc_of_large, log_gamma_of
 
 _LARGEST_ANGLE = 2.0**52
 """Beyond it angles are not known."""
@@ -53,6 +52,18 @@ def _kept(made, plain):
     if abs(made[0]) < math.inf and abs(made[1]) < math.inf:
         return made[0], made[1]
     return plain, 0.0
+
+
+def _straight(function: Callable) -> Callable:
+    """A decorator of a function that is x + O(x^2) about 0."""
+    inner = compiled(function)
+
+    def about_zero(x, plain):
+        if abs(x[0]) < _TINY:
+            return x[0], x[1]
+        return inner(x, plain)
+
+    return compiled(distinct(about_zero, function.__name__))
 
 
 @compiled
@@ -76,10 +87,8 @@ def _exp2(x, plain):
     return _kept(scaled(made, int(k)), plain)
 
 
-@compiled
+@_straight
 def _expm1(x, plain):
-    if abs(x[0]) < _TINY:
-        return x[0], x[1]
     if not abs(x[0]) < 710.0:
         return plain, 0.0
     return _kept(expm1_of(x) if x[0] < 300.0 else exp_of(x), plain)
@@ -92,10 +101,8 @@ def _grown(x):
     return times((0.5 * half[0], 0.5 * half[1]), half)
 
 
-@compiled
+@_straight
 def _sinh(x, plain):
-    if abs(x[0]) < _TINY:
-        return x[0], x[1]
     if not abs(x[0]) < 711.0:
         return plain, 0.0
     if abs(x[0]) < _EXPONENTIAL_ALONE:
@@ -115,10 +122,8 @@ def _cosh(x, plain):
     return _kept(_grown(x if x[0] > 0.0 else (-x[0], -x[1])), plain)
 
 
-@compiled
+@_straight
 def _tanh(x, plain):
-    if abs(x[0]) < _TINY:
-        return x[0], x[1]
     if not abs(x[0]) < 300.0:
         return plain, 0.0
     size = x if x[0] >= 0.0 else (-x[0], -x[1])
@@ -155,10 +160,8 @@ def _log10(x, plain):
     return _kept(by(_log(x, 0.0), LN10), plain)
 
 
-@compiled
+@_straight
 def _log1p(x, plain):
-    if abs(x[0]) < _TINY:
-        return x[0], x[1]
     if not -1.0 < x[0] < math.inf:
         return _log(plus((1.0, 0.0), x), plain) if x[0] == -1.0 else (plain, 0.0)
     if abs(x[0]) <= 0.5:
@@ -166,10 +169,8 @@ def _log1p(x, plain):
     return _log(plus((1.0, 0.0), x), plain)
 
 
-@compiled
+@_straight
 def _sin(x, plain):
-    if abs(x[0]) < _TINY:
-        return x[0], x[1]
     if abs(x[0]) < _LARGEST_ANGLE:
         return _kept(sincos_of(x)[0], plain)
     return _unknown()
@@ -182,10 +183,8 @@ def _cos(x, plain):
     return _unknown()
 
 
-@compiled
+@_straight
 def _tan(x, plain):
-    if abs(x[0]) < _TINY:
-        return x[0], x[1]
     if abs(x[0]) < _LARGEST_ANGLE:
         sine, cosine = sincos_of(x)
         return _kept(by(sine, cosine), plain)
@@ -223,10 +222,8 @@ def _asin_of_small(x):
     return sum_of(near, step + 0.5 * (sine[0] / cosine[0]) * step * step)
 
 
-@compiled
+@_straight
 def _asin(x, plain):
-    if abs(x[0]) < _TINY:
-        return x[0], x[1]
     if not abs(x[0]) <= 1.0 or _beyond_one(x):
         return _unknown()
     if abs(x[0]) <= 0.5:
@@ -252,11 +249,7 @@ def _atan2(x, of, plain):
     size = max(abs(x[0]), abs(of[0]))
     if not 0.0 < size < math.inf or x[0] == 0.0:
         return (plain, 0.0) if x[0] != 0.0 or of[0] >= 0.0 else _kept((plain, 0.0), plain)
-    exponent = -math.frexp(size)[1]
-    up, right = scaled(x, exponent), scaled(of, exponent)
-    sine, cosine = sincos_of((plain, 0.0))
-    across = minus(times(up, cosine), times(right, sine))
-    return _kept(sum_of(plain, across[0] / (right[0] * cosine[0] + up[0] * sine[0])), plain)
+    return _kept(sum_of(plain, angle_left(x, of, plain)), plain)
 
 
 @compiled
@@ -264,10 +257,8 @@ def _atan(x, plain):
     return _atan2(x, (1.0, 0.0), plain)
 
 
-@compiled
+@_straight
 def _asinh(x, plain):
-    if abs(x[0]) < _TINY:
-        return x[0], x[1]
     if not abs(x[0]) < math.inf:
         return plain, 0.0
     if abs(x[0]) < 2.0**-20:  # x - x^3 / 6 + 3 x^5 / 40 - 15 x^7 / 336
@@ -296,10 +287,8 @@ def _acosh(x, plain):
     return _kept(_log1p(plus(above, product), 0.0), plain)
 
 
-@compiled
+@_straight
 def _atanh(x, plain):
-    if abs(x[0]) < _TINY:
-        return x[0], x[1]
     size = x if x[0] >= 0.0 else (-x[0], -x[1])
     left = minus((1.0, 0.0), size)
     if not left[0] > 0.0:
@@ -327,41 +316,16 @@ def _pow(x, exponent, plain):
 
 
 @compiled
-def _erf_of(x):
-    """erf x = 2 / sqrt(pi) e^(-x^2) sum of 2^n x^(2n+1) / (2n + 1)!!, |x| below 9."""
-    square = times(x, x)
-    term, total = x, x
-    for n in range(1, 400):
-        term = by(times(term, (2.0 * square[0], 2.0 * square[1])), (2.0 * n + 1.0, 0.0))
-        total = plus(total, term)
-        if abs(term[0]) < 1e-34 * abs(total[0]):
-            break
-    return times(times(TWO_OVER_ROOT_PI, exp_of((-square[0], -square[1]))), total)
-
-
-@compiled
-def _erfc_of_large(x):
-    """erfc of x from 1.5 to 27, by its continued fraction, from the end."""
-    fraction = x
-    for n in range(500, 0, -1):
-        fraction = plus(x, by((0.5 * n, 0.0), fraction))
-    square = times(x, x)
-    made = by(exp_of((-square[0], -square[1])), fraction)
-    half = times(TWO_OVER_ROOT_PI, made)
-    return 0.5 * half[0], 0.5 * half[1]
-
-
-@compiled
 def _erf(x, plain):
     if not 0.0 < abs(x[0]) < math.inf:
         return plain, 0.0
     if abs(x[0]) < 1.5:
-        return _kept(_erf_of(x), plain)
+        return _kept(erf_of(x, 1e-34), plain)
     if abs(x[0]) > 27.0:
         return plain, 0.0
     if x[0] > 0.0:
-        return minus((1.0, 0.0), _erfc_of_large(x))
-    return minus(_erfc_of_large((-x[0], -x[1])), (1.0, 0.0))
+        return minus((1.0, 0.0), erfc_of_large(x))
+    return minus(erfc_of_large((-x[0], -x[1])), (1.0, 0.0))
 
 
 @compiled
@@ -369,10 +333,10 @@ def _erfc(x, plain):
     if not abs(x[0]) < 27.3:
         return plain, 0.0
     if x[0] < -1.5:
-        return minus((2.0, 0.0), _erfc_of_large((-x[0], -x[1])))
+        return minus((2.0, 0.0), erfc_of_large((-x[0], -x[1])))
     if x[0] < 1.5:
-        return minus((1.0, 0.0), _erf_of(x))
-    return _kept(_erfc_of_large(x), plain)
+        return minus((1.0, 0.0), erf_of(x, 1e-34))
+    return _kept(erfc_of_large(x), plain)
 
 
 @compiled
@@ -383,39 +347,14 @@ def _sinpi(x):
     return sine if k % 2.0 == 0.0 else (-sine[0], -sine[1])
 
 
-_STIRLING = (
-    (1.0, 12.0), (-1.0, 360.0), (1.0, 1260.0), (-1.0, 1680.0), (1.0, 1188.0), (-691.0, 360360.0),
-    (1.0, 156.0), (-3617.0, 122400.0), (43867.0, 244188.0), (-174611.0, 125400.0),
-    (77683.0, 5796.0), (-236364091.0, 1506960.0), (657931.0, 300.0), (-3392780147.0, 93960.0),
-    (1723168255201.0, 2492028.0), (-7709321041217.0, 505920.0),
-)  # fmt: skip
-"""B_2k / (2k (2k - 1)) for k = 1, 2, ... as fractions, B Bernoulli's numbers."""
-
-
-@compiled
-def _log_gamma(x):
-    """log of gamma(x) for x > 0, by Stirling's series where x is large: (log, divisor)."""
-    divisor = (1.0, 0.0)
-    while x[0] < 32.0:
-        divisor, x = times(divisor, x), plus(x, (1.0, 0.0))
-    made = plus(times(minus(x, (0.5, 0.0)), log_of(x)), minus(HALF_LOG_2PI, x))
-    inverse = by((1.0, 0.0), x)
-    square, factor = times(inverse, inverse), inverse
-    for fraction in _STIRLING:
-        coefficient = by((fraction[0], 0.0), (fraction[1], 0.0))
-        made = plus(made, times(coefficient, factor))
-        factor = times(factor, square)
-    return made, divisor
-
-
 @compiled
 def _gamma(x, plain):
     if not 1e-300 < abs(plain) < math.inf or not abs(x[0]) < 172.0:
         return plain, 0.0
     if x[0] > 0.0:
-        made, divisor = _log_gamma(x)
+        made, divisor = log_gamma_of(x)
         return _kept(by(exp_of(made), divisor), plain)
-    made, divisor = _log_gamma(minus((1.0, 0.0), x))
+    made, divisor = log_gamma_of(minus((1.0, 0.0), x))
     return _kept(by(times(PI, divisor), times(_sinpi(x), exp_of(made))), plain)
 
 
@@ -426,9 +365,9 @@ def _lgamma(x, plain):
     if (x[0] == 1.0 or x[0] == 2.0) and x[1] == 0.0:
         return 0.0, 0.0
     if x[0] > 0.0:
-        made, divisor = _log_gamma(x)
+        made, divisor = log_gamma_of(x)
         return _kept(minus(made, log_of(divisor)), plain)
-    made, divisor = _log_gamma(minus((1.0, 0.0), x))
+    made, divisor = log_gamma_of(minus((1.0, 0.0), x))
     size = by(times(PI, divisor), _sinpi(x))
     size = size if size[0] > 0.0 else (-size[0], -size[1])
     return _kept(minus(_log(size, 0.0), made), plain)

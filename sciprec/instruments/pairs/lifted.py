@@ -17,6 +17,7 @@ from sciprec.precision.formats.backend import Backend
 from sciprec.precision.lifting.compiling import module_of
 from sciprec.precision.lifting.lifted import Lifted
 from sciprec.precision.lifting.lifting import lift
+from sciprec.precision.rewriting.copies import arrays_of
 from sciprec.precision.rewriting.syntax import LiftError
 
 _ROW_WORDS = 8
@@ -150,7 +151,8 @@ class PairLifted(Lifted):
 
     def _require_apart(self, names: list[str], args: tuple) -> None:
         """Refuse arrays that share memory without being the same one."""
-        arrays = [(n, a) for n, given in zip(names, args, strict=True) for a in _arrays(given)]
+        each = zip(names, args, strict=True)
+        arrays = [(n, a) for n, given in each for a in arrays_of(given) if a.dtype.kind == "f"]
         for (name, array), (other, second) in itertools.combinations(arrays, 2):
             if array is not second and np.may_share_memory(array, second):
                 raise LiftError(
@@ -187,14 +189,6 @@ def _typeof_lifted(value, context):
         f"kernel '{value.kernel.__name__}' in '{value.backend.name}' is called by compiled code, "
         "which has no pairs; lift the kernel that calls it"
     )
-
-
-def _arrays(argument) -> list[np.ndarray]:
-    """The arrays of floats in an argument."""
-    if isinstance(argument, tuple):
-        return [a for item in argument for a in _arrays(item)]
-    held = isinstance(argument, np.ndarray) and argument.dtype.kind == "f"
-    return [argument] if held else []
 
 
 def _outside(argument):

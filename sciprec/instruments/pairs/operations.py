@@ -10,21 +10,17 @@ from numba.core import types
 from numba.extending import intrinsic, overload
 
 from sciprec.instruments.pairs.functions import FUNCTIONS
-from sciprec.instruments.pairs.technique import Pairs
+from sciprec.instruments.pairs.technique import PAIRS, Pairs
 from sciprec.instruments.tracing import double_word
 from sciprec.instruments.tracing.numbers import BY_PAIRS, CompanionDtype, CompanionNumber
 from sciprec.instruments.tracing.operations import COMPARISONS, TracedOperations
 from sciprec.precision.formats.backend import resolve_backend
-from sciprec.precision.operations.intrinsics import Operations
 from sciprec.precision.operations.number_types import call_inlined, is_whole
 from sciprec.precision.operations.operation import Operation
-from sciprec.precision.rounding.variant import Variant
 from sciprec.precision.rounding.words import I64, V64, call
 
 DTYPE = CompanionDtype(1, paired=True)
 """The `dtype` of arrays of pairs."""
-VARIANT = Variant("pairs", 64)
-"""Rows are a place to add marks at, of the same size as others."""
 WHOLE = 2.0**53
 """The number of whole numbers of one sign that binary64 holds without a gap."""
 
@@ -32,11 +28,8 @@ WHOLE = 2.0**53
 class PairOperations(TracedOperations):
     """The operations of binary64 on pairs."""
 
-    technique, lanes = Pairs, 1
-
     def __init__(self) -> None:
-        Operations.__init__(self, resolve_backend("fp64"), 0, VARIANT)
-        self.carrier = self.dtype_of(False)
+        super().__init__(resolve_backend("fp64"), PAIRS, 1)
 
     def dtype_of(self, narrow: bool) -> types.Type:
         """The type of pairs: there is one."""
@@ -154,10 +147,8 @@ class PairOperations(TracedOperations):
         return role.made(b, b.select(usual, high, native), b.select(usual, quotient[1], zero))
 
 
-@lru_cache(maxsize=1)
-def pair_operations() -> PairOperations:
-    """The (shared) operations on pairs."""
-    return PairOperations()
+pair_operations = lru_cache(maxsize=1)(PairOperations)
+"""The (shared) operations on pairs."""
 
 
 # ---- decisions that Numba makes -----------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sciprec.instruments.pairs.functions import FUNCTIONS
-from sciprec.instruments.pairs.operations import VARIANT
+from sciprec.instruments.pairs.technique import PAIRS
 from sciprec.instruments.tracing.program import IMPORTS, Companions
 from sciprec.precision.formats.backend import Backend, resolve_backend
 from sciprec.precision.operations.operation import NOTHING, OPERATIONS
@@ -21,12 +21,10 @@ _DTYPES = "\nsp_wide = sp_narrow = sp_carrier = sp_dtype(1, paired=True)\n"
 class _Pairs(Companions):
     """Numbers as pairs, whose rows are a place for marks alone."""
 
-    technique: str = "pairs"
+    technique: str = PAIRS
     lanes: int = 1
 
     holder = real_alone = "backend 'dd'"
-    variant = VARIANT
-
     def imports(self, backend: Backend) -> str:
         """Return lines at the head of the generated module."""
         return IMPORTS + _DTYPES
@@ -42,7 +40,8 @@ def pair_program(kernel) -> Program:
     Raises:
         LiftError: an operation that was added has no form for pairs.
     """
-    build = Build(trust_inputs=True, may_share=False, variant=VARIANT, numbers=_Pairs())
+    numbers = _Pairs()
+    build = Build(trust_inputs=True, may_share=False, variant=numbers.variant, numbers=numbers)
     program = Program(kernel, resolve_backend("fp64"), build)
     for operation in program.operations.values():
         row = OPERATIONS.get(operation, NOTHING)

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from sciprec.instruments.tracing import double_word
+from sciprec.instruments.tracing.operations import TECHNIQUES
 from sciprec.instruments.tracing.technique import Companion
 from sciprec.precision.rounding.words import V64, call
+
+PAIRS = "pairs"
 
 
 class Pairs(Companion):
     """A number as a normalised pair: the value is its high number, the low one beside it.
 
-    Rows are neither read nor written.
+    Rows are neither read nor written: they are a place to add marks at, as long as others.
     """
 
-    words = 1
+    words = 7
 
     def pair(self, b, x):
         """A number's high and low numbers."""
@@ -78,3 +81,6 @@ class Pairs(Companion):
     def compared(self, b, sign: str, x, y, tested, row):
         """The decision of a comparison: that of both numbers of the two."""
         return double_word.compared(b, sign, self.pair(b, x), self.pair(b, y))
+
+
+TECHNIQUES[PAIRS] = Pairs

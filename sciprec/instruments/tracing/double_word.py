@@ -18,15 +18,8 @@ import math
 
 from llvmlite import ir
 
+from sciprec.precision.rounding.sticky import two_sum
 from sciprec.precision.rounding.words import F64, I64, V64, call
-
-
-def two_sum(b, x, y):
-    """x + y as its rounded sum and the rest (Knuth 1969)."""
-    total = b.fadd(x, y)
-    other = b.fsub(total, x)
-    rest = b.fadd(b.fsub(x, b.fsub(total, other)), b.fsub(y, other))
-    return total, rest
 
 
 def normalised(b, high, low, plain=None):

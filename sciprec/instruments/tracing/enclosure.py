@@ -31,7 +31,7 @@ from sciprec.instruments.tracing.midpoints import (
     two_sum,
 )
 from sciprec.instruments.tracing.technique import Companion
-from sciprec.precision.rounding.words import BIT, I64, V64, call, routine
+from sciprec.precision.rounding.words import BIT, I64, V64, apart, call
 
 LARGEST_QUOTIENT = 2.0**51
 
@@ -83,7 +83,7 @@ class Enclosure(Companion):
         for x in operands:
             had = b.and_(had, self.interval(b, x)[1].is_finite())
         lost = b.and_(had, b.not_(interval[1].is_finite()))
-        b.call(routine(b.module, "sciprec.lost", I64, (BIT, I64), _lost), (lost, row))
+        apart(b, "sciprec.lost", I64, _lost, lost, row)
         return self.number(b, rounded, *interval)
 
     def compared(self, b, sign: str, x, y, tested, row):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import operator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -340,19 +341,6 @@ def _typeof_value(value, context):
     return _GivenValue(CompanionNumber(replace(value.dtype, raw=True)))
 
 
-def _adopted_type(kind):
-    return kind.number if isinstance(kind, _GivenValue) else _refuse_complex(kind)
-
-
-def _adopted_value(context, b, kind, value):
-    if not isinstance(kind, _GivenValue):
-        return kind, value
-    numbers = cgutils.create_struct_proxy(kind)(context, b, value).numbers
-    data = make_array(kind.numbers)(context, b, numbers).data
-    held = b.load(b.bitcast(data, number_type(kind.number.lanes).as_pointer()), align=8)
-    return kind.number, held
-
-
 def _viewed(context, b, given: types.Array, wanted: types.Array, value):
     """The same memory as an array of another type, with one axis more or less at its end; the
     reference to it is borrowed.
@@ -377,107 +365,85 @@ def _viewed(context, b, given: types.Array, wanted: types.Array, value):
     return made._getvalue()
 
 
-def _tuple_like(kind, items):
-    """The type of a tuple of other items, named as it is."""
-    return types.BaseTuple.from_types(items, getattr(kind, "instance_class", None))
+def _crossing(moved: Callable):
+    """An intrinsic that moves numbers and arrays, in tuples too, across the entry.
 
+    Args:
+        moved: of a type gives that on the other side, and emit(context, builder, value).
+    """
 
-def _mapped(kind, number, array):
-    """A type with its numbers and arrays of numbers replaced, in tuples too."""
-    if isinstance(kind, types.BaseTuple):
-        return _tuple_like(kind, [_mapped(k, number, array) for k in kind])
-    if isinstance(kind, (types.Array, _GivenArray)):
-        return array(kind)
-    return number(kind)
+    def across(kind):
+        if not isinstance(kind, types.BaseTuple):
+            return moved(kind)
+        kinds, emits = zip(*map(across, kind), strict=True) if len(kind) else ((), ())
+        made = types.BaseTuple.from_types(kinds, getattr(kind, "instance_class", None))
 
+        def emit(context, b, value):
+            items = zip(emits, cgutils.unpack_tuple(b, value), strict=True)
+            return context.make_tuple(b, made, [of_item(context, b, x) for of_item, x in items])
 
-def _moved(context, b, kind, value, number, array):
-    """The value of such a type, its numbers and arrays moved by these."""
-    if isinstance(kind, types.BaseTuple):
-        items = zip(kind, cgutils.unpack_tuple(b, value), strict=True)
-        moved = [_moved(context, b, k, x, number, array) for k, x in items]
-        kinds, values = [k for k, _ in moved], [x for _, x in moved]
-        made = _tuple_like(kind, kinds)
-        return made, context.make_tuple(b, made, values)
-    if isinstance(kind, (types.Array, _GivenArray)):
-        return array(context, b, kind, value)
-    return number(context, b, kind, value)
-
-
-def _crossing(number, array, *, of_number, of_array):
-    """An intrinsic that moves numbers and arrays, in tuples too, across the entry."""
+        return made, emit
 
     @intrinsic
     def crossing(typingctx, x):
         kind = types.unliteral(x)
-        result = _mapped(kind, number, array)
+        result, emit = across(kind)
 
         def codegen(context, b, signature, args):
             value = context.cast(b, args[0], signature.args[0], kind)
-            made = _moved(context, b, kind, value, of_number, of_array)[1]
-            return impl_ret_borrowed(context, b, result, made)
+            return impl_ret_borrowed(context, b, result, emit(context, b, value))
 
         return result(kind), codegen
 
     return crossing
 
 
-def _refuse_complex(kind):
+def _as_it_is(kind):
     if isinstance(getattr(kind, "dtype", kind), types.Complex):
         raise TypingError("complex numbers are given; a trace takes real ones")
-    return kind
+    return kind, lambda context, b, value: value
 
 
-def _adopted_array(context, b, kind, value):
-    if isinstance(kind, types.Array):
-        return kind, value
-    numbers = cgutils.create_struct_proxy(kind)(context, b, value).numbers
-    return kind.array, _viewed(context, b, kind.numbers, kind.array, numbers)
+def _adopted(kind):
+    if not isinstance(kind, (_GivenArray, _GivenValue)):
+        return _as_it_is(kind)
+    made = kind.array if isinstance(kind, _GivenArray) else kind.number
+
+    def emit(context, b, value):
+        numbers = cgutils.create_struct_proxy(kind)(context, b, value).numbers
+        if isinstance(kind, _GivenArray):
+            return _viewed(context, b, kind.numbers, made, numbers)
+        data = make_array(kind.numbers)(context, b, numbers).data
+        return b.load(b.bitcast(data, number_type(made.lanes).as_pointer()), align=8)
+
+    return made, emit
 
 
-adopt = _crossing(
-    _adopted_type,
-    lambda kind: kind.array if isinstance(kind, _GivenArray) else _refuse_complex(kind),
-    of_number=_adopted_value,
-    of_array=_adopted_array,
-)
+adopt = _crossing(_adopted)
 """Arguments as a kernel takes them: a `CompanionArray` as an array, a `CompanionValue` as a number,
 all else as it is.
 """
 
 
-def _released_type(kind):
-    if isinstance(kind, CompanionNumber):
-        return types.UniTuple(types.float64, 1 + kind.lanes)
-    return _refuse_complex(kind)
-
-
-def _released_array_type(kind):
-    if not isinstance(kind.dtype, CompanionNumber):
-        return _refuse_complex(kind)
-    return types.Array(types.float64, kind.ndim + 1, "C" if kind.layout == "C" else "A")
-
-
-def _released_number(context, b, kind, value):
+def _released(kind):
+    if isinstance(getattr(kind, "dtype", None), CompanionNumber):
+        array = types.Array(types.float64, kind.ndim + 1, "C" if kind.layout == "C" else "A")
+        return array, lambda context, b, value: _viewed(context, b, kind, array, value)
     if not isinstance(kind, CompanionNumber):
-        return kind, value
-    made, beside = _released_type(kind), b.extract_value(value, 1)
-    items = [b.extract_value(value, 0)]
-    if kind.lanes == 1:
-        items.append(beside)
-    else:
-        items += [b.extract_element(beside, ir.Constant(I64, n)) for n in range(kind.lanes)]
-    return made, context.make_tuple(b, made, items)
+        return _as_it_is(kind)
+    made = types.UniTuple(types.float64, 1 + kind.lanes)
+
+    def emit(context, b, value):
+        beside, places = b.extract_value(value, 1), range(kind.lanes)
+        items = [b.extract_value(value, 0)]
+        if kind.lanes == 1:
+            items.append(beside)
+        else:
+            items += [b.extract_element(beside, ir.Constant(I64, n)) for n in places]
+        return context.make_tuple(b, made, items)
+
+    return made, emit
 
 
-def _released_array(context, b, kind, value):
-    if not isinstance(kind.dtype, CompanionNumber):
-        return kind, value
-    made = _released_array_type(kind)
-    return made, _viewed(context, b, kind, made, value)
-
-
-release = _crossing(
-    _released_type, _released_array_type, of_number=_released_number, of_array=_released_array
-)
+release = _crossing(_released)
 """Results as Python takes them: numbers as tuples, arrays with a further axis."""

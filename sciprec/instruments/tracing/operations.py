@@ -11,8 +11,8 @@ from llvmlite import ir
 from numba.core import types
 from numba.core.errors import TypingError
 
+from sciprec.instruments.assigning.operations import in_format
 from sciprec.instruments.tracing import rows
-from sciprec.instruments.tracing.double_word import two_sum
 from sciprec.instruments.tracing.enclosure import Enclosure
 from sciprec.instruments.tracing.numbers import CompanionDtype, CompanionNumber, require_unwatched
 from sciprec.instruments.tracing.parts import Parts, PartsByStep, PartsOfWider
@@ -21,18 +21,18 @@ from sciprec.instruments.tracing.twin import Twin
 from sciprec.precision.elementary import slopes
 from sciprec.precision.elementary.residuals import BITS, MOST_BITS, RESIDUALS
 from sciprec.precision.formats.backend import Arithmetic, Backend
-from sciprec.precision.operations import arrays, boundaries, keys, stores
+from sciprec.precision.operations import arrays, boundaries, keys
 from sciprec.precision.operations.intrinsics import Operations
 from sciprec.precision.operations.number_types import (
     call_inlined,
     identity,
     is_float,
     is_narrow,
-    is_number,
     is_numeric_array,
     is_whole,
 )
 from sciprec.precision.operations.operation import Operation
+from sciprec.precision.rounding.sticky import two_sum
 from sciprec.precision.rounding.technique import rounder
 from sciprec.precision.rounding.variant import Variant
 from sciprec.precision.rounding.words import F32, F64, I64, V64, call
@@ -61,20 +61,24 @@ class TracedOperations(Operations):
         backend: the arithmetic of tested values.
         technique: which companion, of `TECHNIQUES`.
         lanes: how many binary64 numbers are beside a value.
+        own: the arithmetic of operations, which take operands in any other; left out, the backend's
+            of numbers that are in the format already.
     """
 
-    def __init__(self, backend: Backend, technique: str, lanes: int):
-        self.technique, self.lanes = TECHNIQUES[technique], lanes
+    def __init__(
+        self, backend: Backend, technique: str, lanes: int, own: Arithmetic | None = None
+    ) -> None:
+        self.technique, self.lanes, self.own = TECHNIQUES[technique], lanes, own
+        self.plain = in_format(own) if own else Operations(backend, 0)
         super().__init__(backend, 0, Variant(technique, row_bytes(self.technique, lanes)))
         self.carrier = self.dtype_of(self.kind == F32)
+        if own:
+            self.storage = self.technique(rounder(backend.storage, F64, 0), lanes)
 
     def _rounder(self, arithmetic: Arithmetic, others: tuple = ()) -> Companion:
-        return self.technique(rounder(arithmetic, self.kind, 0, others), self.lanes)
-
-    @property
-    def careful(self) -> TracedOperations:
-        """The operations for arrays: these themselves."""
-        return self
+        made = self.technique(rounder(self.own or arithmetic, self.kind, 0, others), self.lanes)
+        made.takes = self.own is not None
+        return made
 
     def dtype_of(self, narrow: bool) -> types.Type:
         """The type of an array's elements that stand for binary32 or binary64 numbers."""
@@ -85,13 +89,19 @@ class TracedOperations(Operations):
 
     def rounded(self, b, kind, value, role: Companion, key, salt: int):
         """A number of any real type in the role's format; one with a companion is in it already,
-        unless its type says that it is raw, or roles differ in format.
+        unless its type says that it is raw, or roles or operations differ in format.
         """
         if isinstance(kind, CompanionNumber):
-            if not (kind.of.raw or self.backend.mixed):
+            if not (kind.of.raw or self.backend.mixed or self.own):
                 return value
             return role.rounded(b, value, **self.draw(b, role, key, salt))
         return super().rounded(b, kind, value, role, key, salt)
+
+    def _operand(self, b, kind, value, key, salt: int, role=None):
+        """An operand; in binary64 where its operation takes it in a format, but what is stored."""
+        if self.own is None or salt == 0 or kind == self.carrier:
+            return super()._operand(b, kind, value, key, salt, role)
+        return self.rounded(b, kind, value, self.storage, key, 0)
 
     emit_of_sum = Operations.emit_in_role
 
@@ -108,42 +118,29 @@ class TracedOperations(Operations):
 
         return self.intrinsic(1, resolve)
 
-    def _leave(self):
-        """leave(target, value): what is stored into an array, narrowed where that is narrower."""
+    def as_it_is(self, b, kind, value, key):
+        """A number as it is, in whichever role's format: those of arrays are in the storage's, and
+        sums in their own. Plain ones and raw ones are rounded as ever.
+        """
+        if isinstance(kind, CompanionNumber) and not kind.of.raw:
+            return value
+        return self.rounded(b, kind, value, self.storage, key, 0)
 
-        def resolve(typingctx, key, target, x):
-            kind = types.unliteral(x)
-            dtype = target if is_float(target) else getattr(target, "dtype", None)
-            if dtype is not None and not is_float(dtype) or not is_number(kind):
-                if is_numeric_array(kind) and (dtype is None or is_float(dtype)):
-                    return arrays.stored(self, target, kind, key)
-                return identity(x, key, before=[target])
-            narrows = dtype is not None and is_narrow(dtype) and not is_narrow(self.carrier)
-            narrow = stores.narrowing(self, dtype)
-
-            def codegen(context, b, signature, args):
-                row, (_, value) = keys.split(key, args)
-                role, draw = self.storage, self.draw(b, self.storage, row)
-                if self.backend.mixed:
-                    value = self.rounded(b, kind, value, role, row, 0)
-                else:
-                    value = self._operand(b, kind, value, row, 0)
-                if narrows:
-                    tested = role.value(b, value)
-                    fewer = b.fptrunc(tested, F32) if narrow is None else None
-                    rounded = b.fpext(fewer, F64) if fewer else narrow.from_binary64(b, tested)
-                    value = role.rerounded(b, value, rounded, draw["row"])
-                return role.settled(b, value)
-
-            return self.carrier(*keys.join(key, [target, x])), codegen
-
-        return self.intrinsic(2, resolve)
+    def left(self, b, kind, value, key, dtype, narrow):
+        """What is stored into an array, narrowed where that is narrower."""
+        role, draw = self.storage, self.draw(b, self.storage, key)
+        if self.backend.mixed:
+            value = self.rounded(b, kind, value, role, key, 0)
+        else:
+            value = self._operand(b, kind, value, key, 0)
+        if dtype is not None and is_narrow(dtype) and not is_narrow(self.carrier):
+            tested = role.value(b, value)
+            fewer = b.fptrunc(tested, F32) if narrow is None else None
+            rounded = b.fpext(fewer, F64) if fewer else narrow.from_binary64(b, tested)
+            value = role.rerounded(b, value, rounded, draw["row"])
+        return role.settled(b, value)
 
     # ---- operations ----------------------------------------------------------------------------
-
-    def _scalar(self, emit, kinds, key, places: bool, made_by=None):
-        """An operation on numbers; integers among them were rounded when they became operands."""
-        return super()._scalar(emit, kinds, key, False, made_by)
 
     def _reround(self, b, role: Companion, value, key):
         """A number of another format of the backend."""
@@ -155,10 +152,9 @@ class TracedOperations(Operations):
 
     def _by_plain(self, context, b, name: str, tested):
         """An operation on tested values as in a program without companions; in binary64."""
-        plain = Operations(self.backend, 0)
-        narrow = [b.fptrunc(v, F32) if plain.kind == F32 else v for v in tested]
-        made = plain._emitted(name, plain.compute)(context, b, narrow, None)
-        return b.fpext(made, F64) if plain.kind == F32 else made
+        narrow = [b.fptrunc(v, F32) if self.kind == F32 else v for v in tested]
+        made = self.plain._emitted(name, self.plain.compute)(context, b, narrow, None)
+        return b.fpext(made, F64) if self.kind == F32 else made
 
     def by_toward(self, context, b, row: Operation, values, role, key):
         """A whole number beside x."""
@@ -339,27 +335,9 @@ class TracedOperations(Operations):
         **Operations.makers,
         **{name: lambda ops, name=name: ops._comparison(name) for name in COMPARISONS},
         **{name: lambda ops, name=name: ops._loop(name) for name in LOOPS},
-        "classified": _classified, "leave": _leave, "stored": _leave,
-        "trusted": lambda ops: boundaries.enter(_AsTheyAre(ops)),
+        "classified": _classified,
+        "trusted": lambda ops: boundaries.enter(ops, ops.as_it_is),
     }  # fmt: skip
-
-
-class _AsTheyAre:
-    """Operations that take numbers with companions as they are, in whichever role's format: those
-    of arrays are in the storage's already, and sums in their own.
-    """
-
-    def __init__(self, operations: TracedOperations):
-        self._operations = operations
-
-    def __getattr__(self, name: str):
-        return getattr(self._operations, name)
-
-    def rounded(self, b, kind, value, role: Companion, key, salt: int):
-        """Plain numbers and raw ones are rounded as ever."""
-        if isinstance(kind, CompanionNumber) and not kind.of.raw:
-            return value
-        return self._operations.rounded(b, kind, value, role, key, salt)
 
 
 def sees(row: Operation, bits: int) -> bool:
@@ -423,7 +401,5 @@ class _Function:
         return self.called(secant, x, error, other)
 
 
-@lru_cache(maxsize=64)
-def traced_operations(backend: Backend, technique: str, lanes: int) -> TracedOperations:
-    """The (shared) operations of a backend on numbers with a companion."""
-    return TracedOperations(backend, technique, lanes)
+traced_operations = lru_cache(maxsize=64)(TracedOperations)
+"""The (shared) operations of a backend on numbers with a companion."""

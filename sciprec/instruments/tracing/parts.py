@@ -17,8 +17,8 @@ from functools import cached_property
 from llvmlite import ir
 
 from sciprec.instruments.tracing import rows
-from sciprec.instruments.tracing.double_word import two_sum
 from sciprec.instruments.tracing.technique import Companion
+from sciprec.precision.rounding.sticky import two_sum
 from sciprec.precision.rounding.words import F64, I64, V64, call
 
 

@@ -23,6 +23,7 @@ from sciprec.precision.formats.backend import Backend
 from sciprec.precision.library import searching
 from sciprec.precision.rewriting.build import Numbers
 from sciprec.precision.rewriting.calls import call_kernel
+from sciprec.precision.rewriting.layout import Frame
 from sciprec.precision.rewriting.own_names import as_written
 from sciprec.precision.rewriting.program import Program
 from sciprec.precision.rewriting.rewrite import Rewriter
@@ -262,10 +263,13 @@ class Companions(Numbers):
     Args:
         technique: which companion, see `tracing.operations`.
         lanes: how many numbers are beside a value.
+        in_formats: whether operations have formats of their own: sums and products then have a row
+            each, those of the engine's kernels, too.
     """
 
     technique: str
     lanes: int
+    in_formats: bool = False
 
     rewriter, holder, sums_apart = _TracedRewriter, "a trace", True
     constant, read = "sp_constant_array({}, sp_wide)", "sp_adopt({})"  # nothing beside it yet
@@ -293,6 +297,10 @@ class Companions(Numbers):
     def array(self, program: Program, value: np.ndarray) -> np.ndarray:
         """Return a constant array as it is: its elements are rounded where they are read."""
         return value
+
+    def frame(self, program: Program) -> Frame:
+        """Return rows for a function, none so far."""
+        return Frame(apart=self.in_formats)
 
     def definition(self, tree: ast.FunctionDef) -> ast.FunctionDef:
         """Return a finished function, its new arrays of numbers with companions."""

@@ -11,7 +11,7 @@ import hashlib
 from llvmlite import ir
 
 from sciprec.precision.rounding.fixed_rounding import word_at
-from sciprec.precision.rounding.words import F64, I64, V64, call, routine
+from sciprec.precision.rounding.words import F64, I64, V64, apart, call
 
 CLOCK, STOP, STEP, HEALED_STEP, MASKS, MASK, LOOP, DONE, LENGTH = range(9)
 HEADER_WORDS = 9
@@ -71,10 +71,7 @@ def named(stem: str, *facts) -> str:
 
 def relative_error(b, tested, high, low):
     """|tested - exact| / |exact|; infinite beside an exact zero, NaN where there is no number."""
-    kinds = (F64, F64, F64)
-    return b.call(
-        routine(b.module, "sciprec.relative", F64, kinds, _relative_error), (tested, high, low)
-    )
+    return apart(b, "sciprec.relative", F64, _relative_error, tested, high, low)
 
 
 def _relative_error(b, tested, high, low):
@@ -135,10 +132,8 @@ def decided(b, otherwise, row, unsure=None) -> None:
     """Note a decision of the tested run, whether exact values would have made another, and whether
     they leave it open.
     """
-    bit = ir.IntType(1)
-    unsure = ir.Constant(bit, 0) if unsure is None else unsure
-    noted = routine(b.module, "sciprec.decided", I64, (bit, bit, I64), _decided)
-    b.call(noted, (otherwise, unsure, row))
+    unsure = ir.Constant(ir.IntType(1), 0) if unsure is None else unsure
+    apart(b, "sciprec.decided", I64, _decided, otherwise, unsure, row)
 
 
 def _decided(b, otherwise, unsure, row):
@@ -150,9 +145,8 @@ def _decided(b, otherwise, unsure, row):
 
 def counted_pass(b, row, index, outermost: bool) -> None:
     """Note that a loop begins a pass, with its index."""
-    kinds = (I64, I64)
     emit = _outermost_pass if outermost else _inner_pass
-    b.call(routine(b.module, f"sciprec.{emit.__name__}", I64, kinds, emit), (row, index))
+    apart(b, f"sciprec.{emit.__name__}", I64, emit, row, index)
 
 
 def _inner_pass(b, row, index):
@@ -179,8 +173,7 @@ def next_step(b, row):
 
 def loop_begins(b, row, length):
     """Have the passes of a loop counted, unless those of a loop around it are; 1 if so."""
-    kinds = (I64, I64)
-    return b.call(routine(b.module, "sciprec.loop_begins", I64, kinds, _loop_begins), (row, length))
+    return apart(b, "sciprec.loop_begins", I64, _loop_begins, row, length)
 
 
 def _loop_begins(b, row, length):

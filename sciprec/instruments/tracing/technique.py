@@ -98,10 +98,6 @@ class Companion:
         values = self.value(b, x), self.value(b, y)
         return self._sum(b, x, y, self._tested(b, "add", *values), row, +1)
 
-    def accumulate(self, b, total, term, row):
-        """A sum that goes on."""
-        return self.add(b, total, term, row)
-
     def sub(self, b, x, y, row):
         """x - y."""
         values = self.value(b, x), self.value(b, y)

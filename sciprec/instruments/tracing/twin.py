@@ -24,9 +24,9 @@ from __future__ import annotations
 from llvmlite import ir
 
 from sciprec.instruments.tracing import rows
-from sciprec.instruments.tracing.double_word import two_sum
 from sciprec.instruments.tracing.technique import Companion
-from sciprec.precision.rounding.words import F64, I64, V64, call, routine
+from sciprec.precision.rounding.sticky import two_sum
+from sciprec.precision.rounding.words import F64, I64, V64, apart, call
 
 FOLLOWED_LANES = 4
 """Numbers beside a value where the exact value's own error is followed."""
@@ -107,9 +107,8 @@ class Twin(Companion):
             if not added:
                 pairs = [(self.pair(b, n)[0], self.stray(b, n)[0]) for n in operands]
                 least = _least_of_product(b, pairs)
-            kinds = (F64,) * 4
-            judged = routine(b.module, "sciprec.judged", ir.VectorType(F64, 2), kinds, _judged)
-            known = b.call(judged, (b.fadd(*pair), *stray, least))
+            judged, total = ir.VectorType(F64, 2), b.fadd(*pair)
+            known = apart(b, "sciprec.judged", judged, _judged, total, *stray, least)
             stray = [b.extract_element(known, ir.Constant(I64, n)) for n in (0, 1)]
         made = self.with_pair(b, rounded, *pair, stray)
         worst, finite = V64.constant(0.0), ir.Constant(ir.IntType(1), 1)
@@ -120,12 +119,10 @@ class Twin(Companion):
             error = rows.relative_error(b, tested, *self.pair(b, operand))
             worst = b.select(b.fcmp_unordered(">", error, worst), error, worst)
             finite = b.and_(finite, rows.is_finite(b, tested))
-        kinds = (F64, F64, F64, F64, F64, ir.IntType(1), I64)
-        noted = routine(
-            b.module, rows.named("finished", self.arithmetic), F64, kinds, self._finished
-        )
-        values = (rounded, plain, *self.pair(b, made), worst, finite, row)
-        return self.with_value(b, made, b.call(noted, values))
+        values = rounded, plain, *self.pair(b, made), worst, finite, row
+        finished = rows.named("finished", self.arithmetic)
+        healed = apart(b, finished, F64, self._finished, *values)
+        return self.with_value(b, made, healed)
 
     def _finished(self, b, rounded, plain, high, low, worst, finite, row):
         """The body of `finished`: the tested value, healed where the row asks for it."""

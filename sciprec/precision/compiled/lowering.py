@@ -13,6 +13,7 @@ from numba.core import cgutils
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.registry import CPUDispatcher
+from numba.extending import intrinsic, overload
 
 
 class Lowered(JITCodeLibrary):
@@ -141,3 +142,22 @@ def helper(function=None, **options) -> Callable:
     if function is None:
         return lambda function: helper(function, **options)
     return Lowering(function, {}, _WITHOUT_WRAPPERS | options)
+
+
+def by_type(choose: Callable) -> Callable:
+    """A decorator that makes a function of compiled code alone: what it gives for the arguments'
+    types is the code of a call.
+    """
+
+    def called(*_):
+        raise NotImplementedError(f"{choose.__name__} is for compiled code only")
+
+    overload(called)(choose)
+    return functools.update_wrapper(called, choose)
+
+
+def intrinsic_of_operands(count: int, resolve: Callable):
+    """An intrinsic of `count` operands, typed by resolve(typingctx, *operands)."""
+    names = "".join(f", x{i}" for i in range(count))
+    text = f"lambda typingctx{names}: resolve(typingctx{names})"
+    return intrinsic(eval(text, {"resolve": resolve}))

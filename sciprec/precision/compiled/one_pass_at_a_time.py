@@ -15,6 +15,8 @@ import llvmlite.binding as llvm
 from numba.core import config
 from numba.core.registry import cpu_target
 
+from sciprec.precision.compiled.quicker import another
+
 
 @contextlib.contextmanager
 def one_pass_at_a_time() -> Iterator[None]:
@@ -23,7 +25,6 @@ def one_pass_at_a_time() -> Iterator[None]:
     if not hasattr(codegen, "_pass_builder") or not hasattr(codegen, "_tm"):
         yield  # a version of Numba that builds its passes elsewhere
         return
-    outer = vars(codegen).get("_pass_builder")
 
     def builder(opt=None, loop_vectorize=None, slp_vectorize=None):
         """Numba's own but for the loops."""
@@ -36,10 +37,5 @@ def one_pass_at_a_time() -> Iterator[None]:
         options.loop_interleaving = False
         return llvm.create_pass_builder(codegen._tm, options)
 
-    codegen._pass_builder = builder
-    try:
+    with another(codegen, "_pass_builder", builder):
         yield
-    finally:
-        del codegen._pass_builder
-        if outer is not None:
-            codegen._pass_builder = outer

@@ -39,6 +39,19 @@ MADE_FOR = {numba: ((0, 63), (0, 68)), llvmlite: ((0, 46), (0, 50))}
 
 
 @contextlib.contextmanager
+def another(owner, name: str, value) -> Iterator[None]:
+    """An attribute of Numba's or llvmlite's with another value."""
+    known, usual = name in vars(owner), vars(owner).get(name)
+    setattr(owner, name, value)
+    try:
+        yield
+    finally:
+        delattr(owner, name)
+        if known:
+            setattr(owner, name, usual)
+
+
+@contextlib.contextmanager
 def replaced(owner, name: str, quicker: Callable) -> Iterator[None]:
     """A function of Numba's or llvmlite's replaced by one that does the same; where it is another
     one already nothing is.
@@ -47,11 +60,8 @@ def replaced(owner, name: str, quicker: Callable) -> Iterator[None]:
     if getattr(usual, "__module__", "").partition(".")[0] not in ("numba", "llvmlite"):
         yield
         return
-    setattr(owner, name, quicker(usual))
-    try:
+    with another(owner, name, quicker(usual)):
         yield
-    finally:
-        setattr(owner, name, usual)
 
 
 def _without_exits(usual: Callable) -> Callable:

@@ -15,7 +15,7 @@ from llvmlite.binding import ffi
 from numba.core import event
 from numba.core.registry import cpu_target
 
-from sciprec.precision.compiled.quicker import replaced, replacements
+from sciprec.precision.compiled.quicker import another, replaced, replacements
 
 _KIND = "numba:llvm_lock"
 _SELDOM = (50_000, 20, 50)
@@ -65,16 +65,11 @@ def _asked_where_they_have_grown(*contexts) -> Iterator[None]:
     if not all(hasattr(context, "_registries") for context in contexts):
         yield  # a version of Numba that keeps them elsewhere
         return
-    before = [vars(context).get("refresh") for context in contexts]
-    for context in contexts:
-        context.refresh = _refreshing(context.refresh, contexts)
-    try:
+    with contextlib.ExitStack() as changed:
+        for context in contexts:
+            quicker = _refreshing(context.refresh, contexts)
+            changed.enter_context(another(context, "refresh", quicker))
         yield
-    finally:
-        for context, own_refresh in zip(contexts, before, strict=True):
-            del context.refresh
-            if own_refresh is not None:
-                context.refresh = own_refresh
 
 
 def _refreshing(usual: Callable[[], None], contexts: tuple) -> Callable[[], None]:

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from numba.core.codegen import CPUCodeLibrary
 from numba.core.registry import cpu_target
 
+from sciprec.precision.compiled.quicker import another
+
 AT_FULL_SPEED = frozenset({"sapphirerapids", "emeraldrapids", "graniterapids", "diamondrapids"})
 """LLVM's names of processors."""
 _WIDE = '"prefer-vector-width"="512"'
@@ -34,8 +36,5 @@ def wide_vectors() -> Iterator[None]:
                 set.add(function.attributes, _WIDE)  # llvmlite's own `add` knows words alone
         usual(self, ir_module)
 
-    CPUCodeLibrary.add_ir_module = add_ir_module
-    try:
+    with another(CPUCodeLibrary, "add_ir_module", add_ir_module):
         yield
-    finally:
-        CPUCodeLibrary.add_ir_module = usual

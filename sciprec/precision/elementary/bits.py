@@ -12,7 +12,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 from numpy import inf
 
-from sciprec.precision.compiled.lowering import helper
+from sciprec.precision.compiled.lowering import helper, intrinsic_of_operands
 
 DOUBLE = ir.DoubleType()
 INTEGER = ir.IntType(64)
@@ -45,54 +45,28 @@ def from_bits(typingctx, pattern):
     return types.float64(types.int64), codegen
 
 
-@intrinsic
-def fma(typingctx, a, b, c):
-    """a * b + c, rounded once."""
+def _of_llvm(name: str, arity: int):
+    """An LLVM intrinsic on binary64 numbers."""
 
-    def codegen(context, builder, signature, arguments):
-        return _call(builder, "llvm.fma.f64", arguments)
+    def resolve(typingctx, *operands):
+        def codegen(context, builder, signature, arguments):
+            return _call(builder, f"llvm.{name}.f64", arguments)
 
-    return types.float64(types.float64, types.float64, types.float64), codegen
+        return types.float64(*[types.float64] * arity), codegen
 
-
-@intrinsic
-def floor(typingctx, x):
-    """The largest integer not above x, as a binary64 number."""
-
-    def codegen(context, builder, signature, arguments):
-        return _call(builder, "llvm.floor.f64", arguments)
-
-    return types.float64(types.float64), codegen
+    return intrinsic_of_operands(arity, resolve)
 
 
-@intrinsic
-def sqrt(typingctx, x):
-    """The square root of x, rounded once in the current mode."""
-
-    def codegen(context, builder, signature, arguments):
-        return _call(builder, "llvm.sqrt.f64", arguments)
-
-    return types.float64(types.float64), codegen
-
-
-@intrinsic
-def fabs(typingctx, x):
-    """x with its sign bit cleared."""
-
-    def codegen(context, builder, signature, arguments):
-        return _call(builder, "llvm.fabs.f64", arguments)
-
-    return types.float64(types.float64), codegen
-
-
-@intrinsic
-def copysign(typingctx, magnitude, sign):
-    """`magnitude` with the sign bit of `sign`."""
-
-    def codegen(context, builder, signature, arguments):
-        return _call(builder, "llvm.copysign.f64", arguments)
-
-    return types.float64(types.float64, types.float64), codegen
+fma = _of_llvm("fma", 3)
+"""fma(a, b, c): a * b + c, rounded once."""
+floor = _of_llvm("floor", 1)
+"""The largest integer not above x, as a binary64 number."""
+sqrt = _of_llvm("sqrt", 1)
+"""The square root of x, rounded once in the current mode."""
+fabs = _of_llvm("fabs", 1)
+"""x with its sign bit cleared."""
+copysign = _of_llvm("copysign", 2)
+"""copysign(magnitude, sign): `magnitude` with the sign bit of `sign`."""
 
 
 @intrinsic

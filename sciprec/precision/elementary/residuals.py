@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable
 
 from sciprec.precision.elementary import exponential, gamma, logarithm, normal, power, trigonometric
-from sciprec.precision.elementary.bits import ufp
+from sciprec.precision.elementary.bits import distinct, ufp
 from sciprec.precision.elementary.double_double import (
     HALF_LOG_2PI,
     LARGEST_ANGLE,
@@ -59,9 +59,13 @@ def _left(value, y):
     return found if abs(found) < math.inf else 0.0
 
 
-@compiled
-def _of_exp(x, y):
-    return _left(exp_of((x, 0.0)), y) if abs(x) < 745.0 else 0.0
+def _between(function: Callable, least: float, most: float) -> Callable:
+    """The residual of a function of pairs, between two numbers."""
+
+    def residual(x, y):
+        return _left(function((x, 0.0)), y) if least < x < most else 0.0
+
+    return compiled(distinct(residual, function.__name__))
 
 
 @compiled
@@ -70,16 +74,6 @@ def _of_exp2(x, y):
         return 0.0
     k = math.floor(x + 0.5)
     return _left(scaled(exp_of(times((x - k, 0.0), (LN2[0], LN2[1]))), int(k)), y)
-
-
-@compiled
-def _of_expm1(x, y):
-    return _left(expm1_of((x, 0.0)), y) if abs(x) < 709.0 else 0.0
-
-
-@compiled
-def _of_log(x, y):
-    return _left(log_of((x, 0.0)), y) if 0.0 < x < math.inf else 0.0
 
 
 @compiled
@@ -95,11 +89,6 @@ def _of_log10(x, y):
 @compiled
 def _log1p(x):
     return log1p_of(x) if abs(x[0]) <= 0.5 else log_of(plus((1.0, 0.0), x))
-
-
-@compiled
-def _of_log1p(x, y):
-    return _left(_log1p((x, 0.0)), y) if -1.0 < x < math.inf else 0.0
 
 
 @compiled
@@ -144,30 +133,25 @@ def _of_acos(x, y):
 
 
 @compiled
-def _of_atan2(x, of, y):
-    """The angle between y and that of (of, x): its tangent is a quotient."""
-    if not abs(y) <= 4.0 or not (abs(x) < math.inf and abs(of) < math.inf) or x == 0.0 == of:
-        return 0.0
-    exponent = -math.frexp(max(abs(x), abs(of)))[1]
-    up, right = scaled((x, 0.0), exponent), scaled((of, 0.0), exponent)
+def angle_left(x, of, y):
+    """The angle between y and that of the pairs (of, x): its tangent is a quotient."""
+    exponent = -math.frexp(max(abs(x[0]), abs(of[0])))[1]
+    up, right = scaled(x, exponent), scaled(of, exponent)
     sine, cosine = sincos_of((y, 0.0))
     across = minus(times(up, cosine), times(right, sine))
     return across[0] / (right[0] * cosine[0] + up[0] * sine[0])
 
 
 @compiled
+def _of_atan2(x, of, y):
+    if not abs(y) <= 4.0 or not (abs(x) < math.inf and abs(of) < math.inf) or x == 0.0 == of:
+        return 0.0
+    return angle_left((x, 0.0), (of, 0.0), y)
+
+
+@compiled
 def _of_atan(x, y):
     return _of_atan2(x, 1.0, y)
-
-
-@compiled
-def _of_sinh(x, y):
-    return _left(sinh_of((x, 0.0)), y) if abs(x) < 709.0 else 0.0
-
-
-@compiled
-def _of_cosh(x, y):
-    return _left(cosh_of((x, 0.0)), y) if abs(x) < 709.0 else 0.0
 
 
 @compiled
@@ -216,21 +200,34 @@ def _of_pow(x, exponent, y):
 
 
 @compiled
-def _erf(x):
-    """erf x = 2 / sqrt(pi) e^(-x^2) sum of 2^n x^(2n+1) / (2n + 1)!!, |x| below 6."""
+def erf_of(x, least):
+    """erf x = 2 / sqrt(pi) e^(-x^2) sum of 2^n x^(2n+1) / (2n + 1)!!, |x| below 9; its terms go on
+    down to a part of the sum.
+    """
     square = times(x, x)
     term, total = x, x
-    for n in range(1, 260):
+    for n in range(1, 400):
         term = by(times(term, (2.0 * square[0], 2.0 * square[1])), (2.0 * n + 1.0, 0.0))
         total = plus(total, term)
-        if abs(term[0]) < 1e-33 * abs(total[0]):
+        if abs(term[0]) < least * abs(total[0]):
             break
     return times(times(TWO_OVER_ROOT_PI, exp_of((-square[0], -square[1]))), total)
 
 
 @compiled
-def _of_erf(x, y):
-    return _left(_erf((x, 0.0)), y) if abs(x) < 6.0 else 0.0
+def _erf(x):
+    return erf_of(x, 1e-33)
+
+
+@compiled
+def erfc_of_large(x):
+    """erfc of x from 1.5 to 27, by its continued fraction, from the end."""
+    fraction = x
+    for n in range(500, 0, -1):
+        fraction = plus(x, by((0.5 * n, 0.0), fraction))
+    square = times(x, x)
+    half = times(TWO_OVER_ROOT_PI, by(exp_of((-square[0], -square[1])), fraction))
+    return 0.5 * half[0], 0.5 * half[1]
 
 
 @compiled
@@ -240,17 +237,11 @@ def _of_erfc(x, y):
         return 0.0
     if x < 1.5:
         return _left(minus((1.0, 0.0), _erf((x, 0.0))), y)
-    fraction, one = (x, 0.0), (x, 0.0)
-    for n in range(500, 0, -1):
-        fraction = plus(one, by((0.5 * n, 0.0), fraction))
-    square = times(one, one)
-    found = by(exp_of((-square[0], -square[1])), fraction)
-    half = times(TWO_OVER_ROOT_PI, found)
-    return _left((0.5 * half[0], 0.5 * half[1]), y)
+    return _left(erfc_of_large((x, 0.0)), y)
 
 
 @compiled
-def _log_gamma(x):
+def log_gamma_of(x):
     """log of gamma(x) for x > 0, by Stirling's series where x is large: (log, divisor)."""
     divisor = (1.0, 0.0)
     while x[0] < 32.0:
@@ -269,9 +260,9 @@ def _of_gamma(x, y):
     if not 1e-300 < abs(y) < math.inf or not abs(x) < 171.0:
         return 0.0
     if x > 0.0:
-        found, divisor = _log_gamma((x, 0.0))
+        found, divisor = log_gamma_of((x, 0.0))
         return _left(by(exp_of(found), divisor), y)
-    found, divisor = _log_gamma(sum_of(1.0, -x))
+    found, divisor = log_gamma_of(sum_of(1.0, -x))
     return _left(by(times(PI, divisor), times(sinpi_of(x), exp_of(found))), y)
 
 
@@ -280,9 +271,9 @@ def _of_lgamma(x, y):
     if not abs(y) < 1e300 or not abs(x) < 1e15:
         return 0.0
     if x > 0.0:
-        found, divisor = _log_gamma((x, 0.0))
+        found, divisor = log_gamma_of((x, 0.0))
         return _left(minus(found, log_of(divisor)), y)
-    found, divisor = _log_gamma(sum_of(1.0, -x))
+    found, divisor = log_gamma_of(sum_of(1.0, -x))
     sine = sinpi_of(x)
     size = by(times(PI, divisor), sine)
     size = size if size[0] > 0.0 else (-size[0], -size[1])
@@ -322,16 +313,19 @@ def _of_exact(x, y):
 
 
 RESIDUALS: dict[Callable, Callable] = {
-    exponential.exp: _of_exp, exponential.exp2: _of_exp2, exponential.expm1: _of_expm1,
-    exponential.sinh: _of_sinh, exponential.cosh: _of_cosh, exponential.tanh: _of_tanh,
-    logarithm.log: _of_log, logarithm.log2: _of_log2, logarithm.log10: _of_log10,
-    logarithm.log1p: _of_log1p, logarithm.asinh: _of_asinh, logarithm.acosh: _of_acosh,
-    logarithm.atanh: _of_atanh, logarithm.pow: _of_pow, trigonometric.sin: _of_sin,
-    trigonometric.cos: _of_cos, trigonometric.tan: _of_tan, trigonometric.asin: _of_asin,
-    trigonometric.acos: _of_acos, trigonometric.atan: _of_atan, trigonometric.atan2: _of_atan2,
-    trigonometric.sinc: _of_sinc, normal.erf: _of_erf, normal.erfc: _of_erfc,
-    gamma.gamma: _of_gamma, gamma.lgamma: _of_lgamma, power.hypot: _of_hypot,
-    power.cbrt: _of_cbrt, ufp: _of_exact, normal.uniform_from_bits: _of_exact,
+    exponential.exp: _between(exp_of, -745.0, 745.0), exponential.exp2: _of_exp2,
+    exponential.expm1: _between(expm1_of, -709.0, 709.0),
+    exponential.sinh: _between(sinh_of, -709.0, 709.0),
+    exponential.cosh: _between(cosh_of, -709.0, 709.0), exponential.tanh: _of_tanh,
+    logarithm.log: _between(log_of, 0.0, math.inf), logarithm.log2: _of_log2,
+    logarithm.log10: _of_log10, logarithm.log1p: _between(_log1p, -1.0, math.inf),
+    logarithm.asinh: _of_asinh, logarithm.acosh: _of_acosh, logarithm.atanh: _of_atanh,
+    logarithm.pow: _of_pow, trigonometric.sin: _of_sin, trigonometric.cos: _of_cos,
+    trigonometric.tan: _of_tan, trigonometric.asin: _of_asin, trigonometric.acos: _of_acos,
+    trigonometric.atan: _of_atan, trigonometric.atan2: _of_atan2, trigonometric.sinc: _of_sinc,
+    normal.erf: _between(_erf, -6.0, 6.0), normal.erfc: _of_erfc, gamma.gamma: _of_gamma,
+    gamma.lgamma: _of_lgamma, power.hypot: _of_hypot, power.cbrt: _of_cbrt, ufp: _of_exact,
+    normal.uniform_from_bits: _of_exact,
 }  # fmt: skip
 """Evaluation of an operation -> (operands, y) -> f - y; what is not here is not known."""
 BITS = {

@@ -125,63 +125,9 @@ def central_along(function, first: bool):
 
 
 @inlined
-def of_exp2(x):
-    """d 2^x / dx."""
-    return LOG_2 * exp2(x)
-
-
-@inlined
-def of_log(x):
-    """d log x / dx."""
-    return 1.0 / x
-
-
-@inlined
-def of_log2(x):
-    """d log2 x / dx."""
-    return 1.0 / (LOG_2 * x)
-
-
-@inlined
-def of_log10(x):
-    """d log10 x / dx."""
-    return 1.0 / (LOG_10 * x)
-
-
-@inlined
-def of_cos(x):
-    """d cos x / dx."""
-    return -sin(x)
-
-
-@inlined
-def of_atan(x):
-    """d atan x / dx."""
-    return 1.0 / (1.0 + x * x)
-
-
-@inlined
-def of_asinh(x):
-    """d asinh x / dx."""
-    return 1.0 / sqrt(1.0 + x * x)
-
-
-@inlined
 def of_acosh(x):
     """d acosh x / dx."""
     return 1.0 / sqrt((x - 1.0) * (x + 1.0))
-
-
-@inlined
-def of_erf(x):
-    """d erf x / dx."""
-    return TWO_OVER_ROOT_PI * exp(-x * x)
-
-
-@inlined
-def of_erfc(x):
-    """d erfc x / dx."""
-    return -TWO_OVER_ROOT_PI * exp(-x * x)
 
 
 @inlined
@@ -189,18 +135,6 @@ def of_sinc(x):
     """d sinc x / dx, of sin(pi x) / (pi x)."""
     near = -PI * PI / 3.0 * x * (1.0 - PI * PI / 10.0 * x * x)
     return select(fabs(x) < 2.0**-10, near, (sinpi(0.5 - x) - sinpi(x) / (PI * x)) / x)
-
-
-@inlined
-def of_hypot_first(x, y):
-    """d sqrt(x^2 + y^2) / dx."""
-    return x / hypot(x, y)
-
-
-@inlined
-def of_hypot_second(x, y):
-    """d sqrt(x^2 + y^2) / dy."""
-    return y / hypot(x, y)
 
 
 @inlined
@@ -238,13 +172,25 @@ def of_pow_second(x, y):
     return select(power == 0.0, 0.0, power * log(x))
 
 
+_IN_A_LINE = {
+    exp2: (lambda x: LOG_2 * exp2(x),),
+    log: (lambda x: 1.0 / x,),
+    log2: (lambda x: 1.0 / (LOG_2 * x),),
+    log10: (lambda x: 1.0 / (LOG_10 * x),),
+    cos: (lambda x: -sin(x),),
+    atan: (lambda x: 1.0 / (1.0 + x * x),),
+    asinh: (lambda x: 1.0 / sqrt(1.0 + x * x),),
+    erf: (lambda x: TWO_OVER_ROOT_PI * exp(-x * x),),
+    erfc: (lambda x: -TWO_OVER_ROOT_PI * exp(-x * x),),
+    hypot: (lambda x, y: x / hypot(x, y), lambda x, y: y / hypot(x, y)),
+}  # fmt: skip
+
 DERIVATIVES = {
-    exp: (exp,), exp2: (of_exp2,), expm1: (exp,), log: (of_log,), log2: (of_log2,),
-    log10: (of_log10,), sin: (cos,), cos: (of_cos,), atan: (of_atan,),
-    sinh: (cosh,), cosh: (sinh,), asinh: (of_asinh,), erf: (of_erf,), erfc: (of_erfc,),
-    sinc: (of_sinc,), cbrt: (of_cbrt,),
-    atan2: (of_atan2_first, of_atan2_second), hypot: (of_hypot_first, of_hypot_second),
-    pow: (of_pow_first, of_pow_second),
+    exp: (exp,), expm1: (exp,), sin: (cos,), sinh: (cosh,), cosh: (sinh,), sinc: (of_sinc,),
+    cbrt: (of_cbrt,), atan2: (of_atan2_first, of_atan2_second), pow: (of_pow_first, of_pow_second),
+    **{function: tuple(inlined(distinct(derivative, f"{number}_of_{function.__name__}"))
+                       for number, derivative in enumerate(derivatives))
+       for function, derivatives in _IN_A_LINE.items()},
 }  # fmt: skip
 """Function -> its derivatives by each argument; others have a secant of their own, or central
 differences."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sciprec.foundation.errors import InputError, meant
 from sciprec.precision.formats.rounding_rules import ROUNDINGS
+from sciprec.precision.formats.spec import Spec
 
 FIXED_ROUNDINGS = tuple(name for name, rule in ROUNDINGS.items() if rule.mode is not None)
 MIN_BITS, MAX_BITS, ACCUMULATOR_BITS = 3, 32, 50
@@ -70,42 +70,23 @@ def parse_fixed_spec(spec: str) -> tuple[FixedFormat, str]:
     Raises:
         InputError: with the part that is wrong and what is accepted in its place.
     """
-    values: dict[str, str] = {}
-    for part in filter(None, spec.removeprefix("fixed:").split(",")):
-        key, equals, value = (piece.strip() for piece in part.partition("="))
-        if not equals or key not in _SPEC_KEYS:
-            raise InputError(_bad(spec, f"{part.strip()!r} is not key=value with a known key", key))
-        if key in values:
-            raise InputError(_bad(spec, f"{key!r} is given twice"))
-        values[key] = value
-    if "bits" not in values:
-        raise InputError(_bad(spec, "'bits' is missing"))
-    bits = _whole(spec, "bits", values["bits"], MIN_BITS, MAX_BITS)
-    headroom = _whole(spec, "headroom", values.get("headroom", "1"), 0, bits - 2)
-    rounding = _one_of(spec, "round", values.get("round", "rn"), FIXED_ROUNDINGS)
-    saturate = _one_of(spec, "saturate", values.get("saturate", "yes"), ("yes", "no"))
+    given = Spec(spec, "fixed:", _SPEC_KEYS, SPEC_EXAMPLE)
+    if "bits" not in given.values:
+        raise given.refused("'bits' is missing")
+    bits = _whole(given, "bits", "", MIN_BITS, MAX_BITS)
+    headroom = _whole(given, "headroom", "1", 0, bits - 2)
+    rounding = given.choice("round", "rn", FIXED_ROUNDINGS)
+    saturate = given.choice("saturate", "yes", ("yes", "no"))
     name = f"fixed:bits={bits},saturate={saturate},headroom={headroom}"
     return FixedFormat(name, bits, headroom, saturate == "yes"), rounding
 
 
-def _whole(spec: str, key: str, text: str, least: int, most: int) -> int:
+def _whole(given: Spec, key: str, usual: str, least: int, most: int) -> int:
+    text = given.values.get(key, usual)
     try:
         value = int(text)
     except ValueError:
         value = None
     if value is None or not least <= value <= most:
-        raise InputError(_bad(spec, f"{key}={text!r} is no whole number from {least} to {most}"))
+        raise given.refused(f"{key}={text!r} is no whole number from {least} to {most}")
     return value
-
-
-def _one_of(spec: str, key: str, text: str, accepted: tuple[str, ...]) -> str:
-    if text not in accepted:
-        raise InputError(_bad(spec, f"{key}={text!r} is not one of {', '.join(accepted)}"))
-    return text
-
-
-def _bad(spec: str, what: str, key: str = "") -> str:
-    return (
-        f"malformed number format '{spec}': {what}{meant(key, _SPEC_KEYS)}; "
-        f"accepted keys: {', '.join(_SPEC_KEYS)}, as in '{SPEC_EXAMPLE}'"
-    )

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection
 from dataclasses import dataclass
 
 from sciprec.foundation.arguments import whole, word
-from sciprec.foundation.errors import InputError, meant
+from sciprec.foundation.errors import InputError
 from sciprec.precision.formats.rounding_rules import ROUNDINGS
+from sciprec.precision.formats.spec import Spec
 from sciprec.precision.registry import NamedRows
 
 OVERFLOWS = ("infinity", "saturate", "nan")
@@ -228,22 +228,14 @@ def parse_spec(spec: str) -> tuple[Format, str, int | None]:
     Raises:
         InputError: with the part that is wrong and what is accepted in its place.
     """
-    values: dict[str, str] = {}
-    for part in filter(None, spec.removeprefix("float:").split(",")):
-        key, equals, value = part.partition("=")
-        key, value = key.strip(), value.strip()
-        if not equals or key not in _SPEC_KEYS:
-            raise InputError(_bad(spec, f"{part.strip()!r} is not key=value with a known key", key))
-        if key in values:
-            raise InputError(_bad(spec, f"{key!r} is given twice"))
-        values[key] = value
-    p, emin, emax, name = _shape_of(spec, values)
-    rounding = _choice(spec, "round", values.get("round", "rn"), ROUNDINGS)
-    subnormals = _choice(spec, "subnormals", values.get("subnormals", "keep"), ("keep", "flush"))
-    overflow = _choice(spec, "overflow", values.get("overflow", "infinity"), OVERFLOWS[:2])
-    few = _integer(spec, "random_bits", values["random_bits"]) if "random_bits" in values else None
+    given = Spec(spec, "float:", _SPEC_KEYS, SPEC_EXAMPLE)
+    p, emin, emax, name = _shape_of(given)
+    rounding = given.choice("round", "rn", ROUNDINGS)
+    subnormals = given.choice("subnormals", "keep", ("keep", "flush"))
+    overflow = given.choice("overflow", "infinity", OVERFLOWS[:2])
+    few = given.integer("random_bits") if "random_bits" in given.values else None
     if wrong := _out_of_reach(p, emin, emax):
-        raise InputError(_bad(spec, wrong))
+        raise given.refused(wrong)
     if name:
         name += ",subnormals=flush" * (subnormals == "flush")
         name += ",overflow=saturate" * (overflow == "saturate")
@@ -251,34 +243,33 @@ def parse_spec(spec: str) -> tuple[Format, str, int | None]:
         name = f"float:p={p},emin={emin},emax={emax},subnormals={subnormals},overflow={overflow}"
     fmt = Format(name, p, emin, emax, subnormals == "keep", overflow)
     if wrong := unfit_rounding(rounding, fmt) or unfit_random_bits(rounding, few):
-        raise InputError(_bad(spec, wrong))
+        raise given.refused(wrong)
     return fmt, rounding, few
 
 
-def _shape_of(spec: str, values: dict[str, str]) -> tuple[int, int, int, str]:
+def _shape_of(given: Spec) -> tuple[int, int, int, str]:
     """Return p, emin, emax and, where e and m are given, the name that says so, else ""."""
+    values = given.values
     if "e" in values or "m" in values:
         if others := [key for key in ("p", "emin", "emax") if key in values]:
-            raise InputError(_bad(spec, f"'{others[0]}' is given beside 'e' or 'm'"))
+            raise given.refused(f"'{others[0]}' is given beside 'e' or 'm'")
         shape = []
         for key, least, most in (("e", 2, 11), ("m", 1, 52)):
             if key not in values:
-                raise InputError(_bad(spec, f"'{key}' is missing"))
-            shape.append(_integer(spec, key, values[key]))
+                raise given.refused(f"'{key}' is missing")
+            shape.append(given.integer(key))
             if not least <= shape[-1] <= most:
-                raise InputError(_bad(spec, f"{key}={shape[-1]} is outside {least} to {most}"))
+                raise given.refused(f"{key}={shape[-1]} is outside {least} to {most}")
         emax = 2 ** (shape[0] - 1) - 1
         return shape[1] + 1, 1 - emax, emax, f"float:e={shape[0]},m={shape[1]}"
     if "p" not in values:
-        raise InputError(_bad(spec, "'p' is missing, or 'e' and 'm'"))
-    p = _integer(spec, "p", values["p"])
+        raise given.refused("'p' is missing, or 'e' and 'm'")
+    p = given.integer("p")
     if "emax" in values:
-        emax = _integer(spec, "emax", values["emax"])
-        emin = _integer(spec, "emin", values.get("emin", str(1 - emax)))
-    else:
-        emin = _integer(spec, "emin", values.get("emin", "-126"))
-        emax = 1 - emin
-    return p, emin, emax, ""
+        emax = given.integer("emax")
+        return p, given.integer("emin", str(1 - emax)), emax, ""
+    emin = given.integer("emin", "-126")
+    return p, emin, 1 - emin, ""
 
 
 def spec_of_bits(name: str) -> str:
@@ -298,23 +289,3 @@ def spec_of_bits(name: str) -> str:
             f"'{_OF_OCP[bare]}'; the one with infinity, as IEEE 754 makes formats, is '{spec}'"
         )
     return spec + given[3]
-
-
-def _integer(spec: str, key: str, text: str) -> int:
-    try:
-        return int(text)
-    except ValueError:
-        raise InputError(_bad(spec, f"{key}={text!r} is not a whole number")) from None
-
-
-def _choice(spec: str, key: str, text: str, accepted: Collection[str]) -> str:
-    if text not in accepted:
-        raise InputError(_bad(spec, f"{key}={text!r} is not one of {', '.join(accepted)}"))
-    return text
-
-
-def _bad(spec: str, what: str, key: str = "") -> str:
-    return (
-        f"malformed number format '{spec}': {what}{meant(key, _SPEC_KEYS)}; "
-        f"accepted keys: {', '.join(_SPEC_KEYS)}, as in '{SPEC_EXAMPLE}'"
-    )

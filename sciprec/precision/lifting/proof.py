@@ -23,7 +23,7 @@ from __future__ import annotations
 import itertools
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -33,6 +33,7 @@ from sciprec.precision.formats.backend import Backend
 from sciprec.precision.lifting.compiling import module_of
 from sciprec.precision.operations.operation import NOTHING, OPERATIONS
 from sciprec.precision.rewriting.build import Build
+from sciprec.precision.rewriting.copies import arrays_of
 from sciprec.precision.rewriting.program import Program
 from sciprec.precision.rewriting.syntax import Site
 
@@ -99,20 +100,11 @@ def in_format(value: Any, backend: Backend, path: str = "auto") -> bool:
 
 def _apart(value: Any) -> bool:
     """Whether arrays in an argument, or tuples of them, share no memory but element by element."""
-    arrays = list(_arrays(value))
     return all(
         one.dtype == other.dtype and (_start(one) - _start(other)) % one.itemsize == 0
-        for one, other in itertools.combinations(arrays, 2)
+        for one, other in itertools.combinations(arrays_of(value), 2)
         if np.may_share_memory(one, other)
     )
-
-
-def _arrays(value: Any) -> Iterator[np.ndarray]:
-    if isinstance(value, np.ndarray):
-        yield value
-    elif isinstance(value, tuple):
-        for item in value:
-            yield from _arrays(item)
 
 
 def _start(array: np.ndarray) -> int:

@@ -12,7 +12,7 @@ from numba.core.imputils import impl_ret_borrowed, impl_ret_new_ref
 
 from sciprec.precision.operations import complex_numbers, keys
 from sciprec.precision.operations.array_loops import INDEX, Operand, like, loop, require_broadcast
-from sciprec.precision.operations.number_types import is_complex, is_narrow
+from sciprec.precision.operations.number_types import forward, is_complex, is_narrow
 from sciprec.precision.operations.placing import Rounded
 
 
@@ -141,11 +141,8 @@ def _called(context, b, function, kinds, values):
     typing = context.typing_context
     known = _known(context, function)
     resolved = known.get_call_type(typing, tuple(kinds), {})
-    cast = [
-        context.cast(b, v, given, wanted)
-        for v, given, wanted in zip(values, kinds, resolved.args, strict=True)
-    ]
-    return context.get_function(known, resolved)(b, cast), resolved.return_type
+    made = resolved.return_type
+    return forward(known, resolved)(context, b, made(*kinds), values), made
 
 
 def _known(context, function) -> types.Type:

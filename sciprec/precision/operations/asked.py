@@ -11,7 +11,6 @@ code that operations of the arithmetic itself would have made.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from llvmlite import ir
@@ -20,7 +19,7 @@ from sciprec.precision.compiled.lowering import lowered
 from sciprec.precision.formats.backend import resolve_backend
 from sciprec.precision.operations.operation import METHODS, OPERATIONS
 from sciprec.precision.rounding.fixed_rounding import MARKS
-from sciprec.precision.rounding.native import Native
+from sciprec.precision.rounding.native import Native, by_method
 from sciprec.precision.rounding.words import F32, F64, I64
 
 if TYPE_CHECKING:
@@ -34,27 +33,7 @@ _ROLES = frozenset({"storage", "compute", "accumulate_role", "matmul_role"})
 _FROM_ROLE = METHODS | {"from_binary32", "from_binary64", "sum_of_binary64"}
 
 
-def asking_for(*names: str) -> Callable:
-    """A decorator of a technique of rounding: these operations, where it has none of its own, are
-    asked for by its method `ask`.
-    """
-
-    def method(name: str) -> Callable:
-        def asking(self, b, *operands, **place):
-            return self.ask(b, name, *operands, **place)
-
-        asking.__name__, asking.__doc__ = name, f"`Native.{name}`."
-        return asking
-
-    def decorated(technique: type[Native]) -> type[Native]:
-        for name in {*names} - vars(technique).keys():
-            setattr(technique, name, method(name))
-        return technique
-
-    return decorated
-
-
-@asking_for(*_FROM_ROLE)
+@by_method("ask", *_FROM_ROLE)
 class Asking(Native):
     """A technique of rounding whose every operation is asked for."""
 

@@ -13,12 +13,12 @@ from numba.extending import intrinsic
 
 from sciprec.precision.operations import arrays, complex_numbers, keys, stores
 from sciprec.precision.operations.number_types import (
-    forward,
     has_float,
     identity,
     is_complex,
     is_float,
     is_inexact,
+    passing,
 )
 from sciprec.precision.rounding.fixed_rounding import SATURATED, add_marks, marks_slot, word_at
 from sciprec.precision.rounding.words import I64, View
@@ -86,12 +86,8 @@ def item(ops: Operations):
                 return cgutils.unpack_tuple(b, values[0])[known]
 
         else:
-            function = typingctx.resolve_value_type(operator.getitem)
-            resolved = function.get_call_type(typingctx, (container, types.unliteral(index)), {})
-            kind, passed = resolved.return_type, forward(function, resolved)
-
-            def read(context, b, values):
-                return passed(context, b, kind(container, index), values)
+            kinds = container, types.unliteral(index)
+            kind, read = passing(typingctx, operator.getitem, kinds)
 
         stored = has_float(kind) and _is_stored(container)
 
@@ -249,13 +245,16 @@ def changed(ops: Operations):
     return ops.intrinsic(1, resolve)
 
 
-def viewed(ops: Operations):
+def viewed(ops: Operations, what: str = ""):
     """Operands of comparisons and of data movement: arrays of floats are rounded, the rest is
     as it is.
+
+    Args:
+        what: that complex numbers do not have.
     """
 
     def resolve(typingctx, key, x):
-        complex_numbers.refuse(ops, "", [x])
+        complex_numbers.refuse(ops, what, [x])
         if isinstance(x, types.Array) and is_inexact(x.dtype):
             return arrays.mapped(ops.careful, x, key)
         return identity(x, key)
@@ -264,15 +263,8 @@ def viewed(ops: Operations):
 
 
 def ordered(ops: Operations):
-    """Operands of <, <=, > and >=: as `operands`, but complex ones, without order, are refused."""
-
-    def resolve(typingctx, key, x):
-        complex_numbers.refuse(ops, "an order", [x])
-        if isinstance(x, types.Array) and is_float(x.dtype):
-            return arrays.mapped(ops.careful, x, key)
-        return identity(x, key)
-
-    return ops.intrinsic(1, resolve)
+    """Operands of <, <=, > and >=: as by `viewed`, but complex ones, without order, are refused."""
+    return viewed(ops, "an order")
 
 
 def closed(ops: Operations):

@@ -10,7 +10,7 @@ from numba.core.errors import TypingError
 
 from sciprec.precision.compiled.lowering import helper
 from sciprec.precision.operations import keys
-from sciprec.precision.operations.number_types import forward, is_complex, is_float, is_whole
+from sciprec.precision.operations.number_types import is_complex, is_float, is_whole, passing
 from sciprec.precision.rounding.words import I64
 
 if TYPE_CHECKING:
@@ -55,20 +55,17 @@ def cast_to(ops: Operations):
 
 def _called(typingctx, kind, given):
     """A call of a function, in a backend without keys."""
-    resolved = kind.get_call_type(typingctx, (given,), {})
-    passed = forward(kind, resolved)
+    made, passed = passing(typingctx, kind, [given])
 
     def codegen(context, b, signature, args):
-        return passed(context, b, resolved.return_type(given), args[1:])
+        return passed(context, b, args[1:])
 
-    return resolved.return_type(kind, given), codegen
+    return made(kind, given), codegen
 
 
 def _passed(typingctx, ops: Operations, function, known: list, key, operands):
     """A call of another function of these operands, `cast` without the type."""
-    called = typingctx.resolve_value_type(function)
-    resolved = called.get_call_type(typingctx, tuple(known), {})
-    passed, is_cast = forward(called, resolved), function is not _converted
+    (made, passed), is_cast = passing(typingctx, function, known), function is not _converted
 
     def codegen(context, b, signature, args):
         word, (kind, value) = keys.split(key, args)
@@ -77,6 +74,6 @@ def _passed(typingctx, ops: Operations, function, known: list, key, operands):
             values = [value] if key is None else [word, value]
             if ops.variant.row_bytes:
                 values = [word, ir.Constant(I64, 0), value]
-        return passed(context, b, resolved.return_type(*known), values)
+        return passed(context, b, values)
 
-    return resolved.return_type(*keys.join(key, operands)), codegen
+    return made(*keys.join(key, operands)), codegen

@@ -15,6 +15,7 @@ from numba.core.errors import TypingError
 from sciprec.precision.operations import keys
 from sciprec.precision.operations.complex_algorithms import ComplexOperation, Pair
 from sciprec.precision.operations.number_types import is_complex, is_float
+from sciprec.precision.rounding.sticky import Condition
 from sciprec.precision.rounding.words import I32
 
 _FIRST_STEP = 1 << 20
@@ -40,24 +41,6 @@ def step_key(b: ir.IRBuilder, key, number: int):
     if key is None:
         return None
     return keys.emit_at(b, key, ir.Constant(I32, keys.site_number(_FIRST_STEP + number)))
-
-
-class Truth:
-    """A condition of the code that is emitted."""
-
-    __slots__ = ("b", "value")
-
-    def __init__(self, b, value):
-        self.b, self.value = b, value
-
-    def __and__(self, other: Truth) -> Truth:
-        return Truth(self.b, self.b.and_(self.value, other.value))
-
-    def __or__(self, other: Truth) -> Truth:
-        return Truth(self.b, self.b.or_(self.value, other.value))
-
-    def __invert__(self) -> Truth:
-        return Truth(self.b, self.b.not_(self.value))
 
 
 class Number:
@@ -89,17 +72,17 @@ class Number:
     def __abs__(self) -> Number:
         return Number(self.steps, self.steps.role.magnitude(self.steps.b, self.value))
 
-    def _compared(self, sign: str, other: Number) -> Truth:
+    def _compared(self, sign: str, other: Number) -> Condition:
         b = self.steps.b
-        return Truth(b, b.fcmp_ordered(sign, self.value, other.value))
+        return Condition(b, b.fcmp_ordered(sign, self.value, other.value))
 
-    def __lt__(self, other: Number) -> Truth:
+    def __lt__(self, other: Number) -> Condition:
         return self._compared("<", other)
 
-    def __ge__(self, other: Number) -> Truth:
+    def __ge__(self, other: Number) -> Condition:
         return self._compared(">=", other)
 
-    def __eq__(self, other: Number) -> Truth:
+    def __eq__(self, other: Number) -> Condition:
         return self._compared("==", other)
 
 
@@ -135,7 +118,7 @@ class Steps:
         """A limit to compare numbers with, or to scale them by, in the format: see `BOUNDS`."""
         return Number(self, self.ops.bound(self.b, name, self.role))
 
-    def choose(self, condition: Truth, first: Number, second: Number) -> Number:
+    def choose(self, condition: Condition, first: Number, second: Number) -> Number:
         """One of two numbers."""
         return Number(self, self.b.select(condition.value, first.value, second.value))
 

@@ -45,6 +45,11 @@ class Evaluation:
         variant: what operations do with rows of a table.
     """
 
+    left: Callable | None = None
+    """left(builder, type, value, key, dtype, what rounds for it) -> what is stored into an array,
+    where that is no number rounded once.
+    """
+
     def __init__(self, backend: Backend, word: int, variant: Variant = FLOATS):
         self.backend, self.word, self.variant = backend, word, variant
         self.key_type = keys.KEY if backend.random else None
@@ -283,7 +288,7 @@ class Evaluation:
         if role.in_units:  # one rounding, since each is counted; exact, whatever y is
             moves = b.and_(other, b.fcmp_ordered("!=", rest, zero))
             return role.fma(b, rest, V64.constant(1.0), b.select(moves, y, zero), **draw)
-        if role.mode or role.rule.usual:
+        if role.mode or role.rule.usual or role.takes:
             moved = role.sum_of_binary64(b, rest, y, **draw)
         else:
             moved = Sticky(role.arithmetic, self.kind, F64, None).add(b, rest, y)

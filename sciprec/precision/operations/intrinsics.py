@@ -42,13 +42,13 @@ from sciprec.precision.operations.complex_algorithms import (
 from sciprec.precision.operations.evaluation import Evaluation
 from sciprec.precision.operations.fusing import fusible, quiet
 from sciprec.precision.operations.number_types import (
-    forward,
     is_complex,
     is_float,
     is_inexact,
     is_number,
     is_numeric_array,
     is_whole,
+    passing,
 )
 from sciprec.precision.operations.operation import NOTHING, OPERATIONS, Operation
 from sciprec.precision.rounding.mode import NORMAL, call_in_mode, put_caller_in_mode
@@ -56,25 +56,10 @@ from sciprec.precision.rounding.native import Native
 from sciprec.precision.rounding.variant import VARIANTS, of_arrays
 from sciprec.precision.rounding.words import I64
 
-
-@helper
-def _sum(a):
-    return np.sum(a)
-
-
-@helper
-def _product(a):
-    return np.prod(a)
-
-
-@helper
-def _running_sum(a):
-    return np.cumsum(a)
-
-
-@helper
-def _range(start, stop, step):
-    return np.arange(start, stop, step)
+_sum = helper(distinct(lambda a: np.sum(a), "sum"))
+_product = helper(distinct(lambda a: np.prod(a), "product"))
+_running_sum = helper(distinct(lambda a: np.cumsum(a), "running_sum"))
+_range = helper(distinct(lambda start, stop, step: np.arange(start, stop, step), "range"))
 
 
 def _sums_along(axis: int):
@@ -178,8 +163,7 @@ class Operations(Evaluation):
                 return complex_numbers.evaluation(self, of_complex, role_of_steps, kinds, key)
             if scalar and (native is None or any(is_float(k) for k in kinds)):
                 whole = brings_in and any(is_whole(k) for k in kinds)
-                more = () if made_by is None else (made_by,)
-                return self._scalar(emit, kinds, key, whole and self.compute.in_units, *more)
+                return self._scalar(emit, kinds, key, whole and self.compute.in_units, made_by)
             if any(is_numeric_array(k) for k in kinds) and (
                 native is None or any(is_inexact(getattr(k, "dtype", k)) for k in kinds)
             ):
@@ -211,14 +195,12 @@ class Operations(Evaluation):
 
     def _pass_to(self, typingctx, native, operands, key):
         """Integers, booleans, tuples, strings: Numba's own operator."""
-        function = typingctx.resolve_value_type(native)
-        resolved = function.get_call_type(typingctx, tuple(operands), {})
-        passed = forward(function, resolved)
+        made, passed = passing(typingctx, native, operands)
 
         def codegen(context, b, signature, args):
-            return passed(context, b, resolved.return_type(*operands), keys.split(key, args)[1])
+            return passed(context, b, keys.split(key, args)[1])
 
-        return resolved.return_type(*keys.join(key, operands)), codegen
+        return made(*keys.join(key, operands)), codegen
 
     def _reduction(self, native):
         """reduction(kernel, array): the lifted kernel; of integers, Numba's own function."""
@@ -271,23 +253,19 @@ class Operations(Evaluation):
         `native` if there is one; `more` makes the kernel's further arguments from the first
         operand, and `kinds` are the types of all.
         """
-        if native is None:
-            known, given = function, keys.join(key, kinds or operands)
-        else:
-            known, given, more = typingctx.resolve_value_type(native), operands, ()
-        resolved = known.get_call_type(typingctx, tuple(given), {})
-        passed = forward(known, resolved)
-        opens = self.variant.row_bytes and known is function
+        given = keys.join(key, kinds or operands) if native is None else operands
+        made, passed = passing(typingctx, native or function, given)
+        opens = self.variant.row_bytes and native is None
 
         def codegen(context, b, signature, args):
             word, (_, *values) = keys.split(key, args)
-            values += [made(context, b, values[0]) for made in more]
-            if known is function and key is not None:
-                values = [word, *values]
-            result = passed(context, b, resolved.return_type(*given), values)
+            if native is None:
+                values += [further(context, b, values[0]) for further in more]
+                values = keys.join(word, values)
+            result = passed(context, b, values)
             return boundaries.take_marks(b, result) if opens else result
 
-        opened = resolved.return_type[0] if opens else resolved.return_type
+        opened = made[0] if opens else made
         return opened(*keys.join(key, [function, *operands])), codegen
 
     entry, answered = entry, asked.answered
@@ -386,7 +364,8 @@ class Operations(Evaluation):
 
     def _by_power(self, factor, of_complex: ComplexOperation, of: Callable):
         def emit(context, b, values, key):
-            return self.compute.times(b, values[0], float(factor))
+            taken = self._taken(b, values[0], self.compute, key)
+            return self.compute.times(b, taken, float(factor))
 
         native = _multiplied_by(factor) if isinstance(factor, int) else None
         made = self._operation(1, emit, native, "mul", of_complex=of_complex)
@@ -422,16 +401,14 @@ class Operations(Evaluation):
                 return arrays.in_place(careful, op.of(careful), x, y, key)
             kinds = keys.join(key, [x, y])
             given = [key, types.int64, x, y] if self.variant.row_bytes else kinds
-            function = typingctx.resolve_value_type(op)
-            resolved = function.get_call_type(typingctx, tuple(given), {})
-            passed = forward(function, resolved)
+            made, passed = passing(typingctx, op, given)
 
             def codegen(context, b, signature, args):
                 if self.variant.row_bytes:
                     args = [args[0], ir.Constant(I64, 0), *args[1:]]
-                return passed(context, b, resolved.return_type(*given), args)
+                return passed(context, b, args)
 
-            return resolved.return_type(*kinds), codegen
+            return made(*kinds), codegen
 
         return self.intrinsic(2, resolve)
 

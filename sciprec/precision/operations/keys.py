@@ -29,6 +29,8 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 
+from sciprec.precision.compiled.lowering import intrinsic_of_operands
+
 _I32, _I64 = ir.IntType(32), ir.IntType(64)
 _GOLDEN = 0x9E3779B9
 _UPPER = 0x85EBCA6B
@@ -167,32 +169,12 @@ def intrinsic_of(arity: int, kind: types.Type | None, resolve: Callable, row_byt
         row_bytes: size of a row where the key is an address; then the number of a row follows it,
             and `resolve` gets the address of that row.
     """
-    if row_bytes:
-        makers = {
-            1: lambda typingctx, key, n, x: _at_row(resolve(typingctx, kind, x), row_bytes),
-            2: lambda typingctx, key, n, x, y: _at_row(resolve(typingctx, kind, x, y), row_bytes),
-            3: lambda typingctx, key, n, x, y, z: _at_row(
-                resolve(typingctx, kind, x, y, z), row_bytes
-            ),
-            4: lambda typingctx, key, n, w, x, y, z: _at_row(
-                resolve(typingctx, kind, w, x, y, z), row_bytes
-            ),
-        }
-    elif kind is not None:
-        makers = {
-            1: lambda typingctx, key, x: resolve(typingctx, kind, x),
-            2: lambda typingctx, key, x, y: resolve(typingctx, kind, x, y),
-            3: lambda typingctx, key, x, y, z: resolve(typingctx, kind, x, y, z),
-            4: lambda typingctx, key, w, x, y, z: resolve(typingctx, kind, w, x, y, z),
-        }
-    else:
-        makers = {
-            1: lambda typingctx, x: resolve(typingctx, None, x),
-            2: lambda typingctx, x, y: resolve(typingctx, None, x, y),
-            3: lambda typingctx, x, y, z: resolve(typingctx, None, x, y, z),
-            4: lambda typingctx, w, x, y, z: resolve(typingctx, None, w, x, y, z),
-        }
-    return intrinsic(makers[arity])
+
+    def typed(typingctx, *given):
+        resolved = resolve(typingctx, kind, *given[-arity:])
+        return _at_row(resolved, row_bytes) if row_bytes else resolved
+
+    return intrinsic_of_operands((kind is not None) + bool(row_bytes) + arity, typed)
 
 
 def _at_row(resolved, row_bytes: int):

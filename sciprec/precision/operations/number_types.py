@@ -97,6 +97,17 @@ def identity(kind, key, before=()):
     return kind(*keys.join(key, [*before, kind])), codegen
 
 
+def passing(typingctx, function, kinds):
+    """The type of what a function, or one of this type, gives for operands of these types, and
+    codegen(context, builder, values) that calls it.
+    """
+    is_type = isinstance(function, types.Type)
+    known = function if is_type else typingctx.resolve_value_type(function)
+    resolved = known.get_call_type(typingctx, tuple(kinds), {})
+    passed, made = forward(known, resolved), resolved.return_type
+    return made, lambda context, b, values: passed(context, b, made(*kinds), values)
+
+
 def forward(function, resolved):
     """Codegen that calls a resolved Numba function with its arguments cast to what it takes."""
 

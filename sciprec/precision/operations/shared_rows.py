@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import lru_cache
 
 from sciprec.precision.formats.backend import Arithmetic, Backend, resolve_backend
-from sciprec.precision.operations.asked import asked, asking_for
+from sciprec.precision.operations.asked import asked
 from sciprec.precision.operations.intrinsics import Operations
 from sciprec.precision.operations.operation import METHODS, OPERATIONS, Operation
 from sciprec.precision.rounding.fixed_rounding import (
@@ -20,7 +20,7 @@ from sciprec.precision.rounding.fixed_rounding import (
     marks_slot,
     place_of,
 )
-from sciprec.precision.rounding.native import Native
+from sciprec.precision.rounding.native import Native, by_method
 from sciprec.precision.rounding.variant import CAREFUL, PLAIN, PROFILE, WIDE, Variant
 from sciprec.precision.rounding.words import F64
 
@@ -39,7 +39,7 @@ def can_share_rows(backend: Backend, variant: Variant) -> bool:
     return fixed and variant in (PLAIN, WIDE, CAREFUL)
 
 
-@asking_for(*METHODS, "from_binary32", "from_binary64", "noted")
+@by_method("ask", *METHODS, "from_binary32", "from_binary64", "noted")
 class _AskingWithRow(Native):
     """A role whose every operation is asked for.
 
@@ -84,7 +84,7 @@ class RowOperations(Operations):
         prefix: "placed", or "careful" for those on whole arrays.
     """
 
-    def __init__(self, prefix: str) -> None:
+    def __init__(self, prefix: str = "placed") -> None:
         self.prefix = prefix
         super().__init__(resolve_backend(_ANY), 0, Variant(f"shared, {prefix}", PLAIN.row_bytes))
         roles = ("storage", "compute", "accumulate_role", "matmul_role")
@@ -128,7 +128,5 @@ class RowOperations(Operations):
         return asked(b, f"{self.prefix} literal {float(value).hex()}", result=F64)
 
 
-@lru_cache(maxsize=2)
-def shared_row_operations(prefix: str = "placed") -> RowOperations:
-    """The (two) operations of shared code."""
-    return RowOperations(prefix)
+shared_row_operations = lru_cache(maxsize=2)(RowOperations)
+"""The (two) operations of shared code."""

@@ -12,7 +12,6 @@ from sciprec.precision.formats.backend import Arithmetic
 from sciprec.precision.formats.float_format import FORMATS
 from sciprec.precision.operations import arrays, complex_numbers, keys
 from sciprec.precision.operations.number_types import (
-    forward,
     identity,
     is_complex,
     is_inexact,
@@ -20,6 +19,7 @@ from sciprec.precision.operations.number_types import (
     is_number,
     is_numeric_array,
     is_whole,
+    passing,
 )
 from sciprec.precision.rounding.sticky import Sticky
 from sciprec.precision.rounding.words import F32, F64, I32, I64, V64, call
@@ -40,6 +40,7 @@ def leave(ops: Operations, in_unit: bool = False):
     noted = in_unit and ops.storage.observes
     same = ops.backend.storage == ops.backend.compute and not (ops.backend.mixed or noted)
     same = same and ops.backend.noise is None and (in_unit or not ops.storage.in_units)
+    same = same and ops.left is None
 
     def resolve(typingctx, key, target, x):
         complex_numbers.refuse(ops, "", [x])
@@ -60,6 +61,8 @@ def leave(ops: Operations, in_unit: bool = False):
             return identity(x, key, before=[target])
 
         def one(b, kind, value, word):
+            if ops.left is not None:
+                return ops.left(b, kind, value, word, dtype, narrow)
             if noted and kind == ops.carrier:
                 value = ops.in_unit(b, value, word)
             elif kind != ops.carrier or not same:
@@ -94,16 +97,14 @@ def put(ops: Operations):
         if not is_inexact(types.unliteral(field)) or not is_number(kind):
             return identity(x, key, before=[field])
         given = [*([key, types.int64] if ops.variant.row_bytes else keys.join(key, [])), field, x]
-        function = typingctx.resolve_value_type(to_leave)
-        resolved = function.get_call_type(typingctx, tuple(given), {})
-        passed = forward(function, resolved)
+        made, passed = passing(typingctx, to_leave, given)
 
         def codegen(context, b, signature, args):
             if ops.variant.row_bytes:
                 args = [args[0], ir.Constant(I64, 0), *args[1:]]
-            return passed(context, b, resolved.return_type(*given), args)
+            return passed(context, b, args)
 
-        return resolved.return_type(*keys.join(key, [field, x])), codegen
+        return made(*keys.join(key, [field, x])), codegen
 
     return ops.intrinsic(2, resolve)
 

@@ -10,24 +10,18 @@ from numba.core import types
 from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
+from sciprec.precision.compiled.lowering import intrinsic_of_operands
 from sciprec.precision.operations import arrays, complex_numbers
 from sciprec.precision.operations.number_types import (
-    forward,
     identity,
     is_complex,
     is_inexact,
     is_whole,
+    passing,
 )
 
 if TYPE_CHECKING:
     from sciprec.precision.operations.intrinsics import Operations
-
-
-def _of_arity(count: int, resolve):
-    """An intrinsic of `count` operands."""
-    names = "".join(f", x{i}" for i in range(count))
-    text = f"lambda typingctx{names}: resolve(typingctx{names})"
-    return intrinsic(eval(text, {"resolve": resolve}))
 
 
 def _has_keys(ops: Operations) -> bool:
@@ -45,16 +39,15 @@ def chosen(ops: Operations, arity: int):
         over = any(isinstance(k, types.Array) for k in operands)
         called, taken = (loop, 1) if over else (function, 0)
         kinds = [*given[:keys][taken : taken + 1], *operands]
-        resolved = called.get_call_type(typingctx, tuple(kinds), {})
-        passed = forward(called, resolved)
+        made, passed = passing(typingctx, called, kinds)
 
         def codegen(context, b, signature, args):
             prefix, values = args[2 : 2 + keys][taken : taken + 1], args[2 + keys :]
-            return passed(context, b, resolved.return_type(*kinds), [*prefix, *values])
+            return passed(context, b, [*prefix, *values])
 
-        return resolved.return_type(function, loop, *given[:keys], *operands), codegen
+        return made(function, loop, *given[:keys], *operands), codegen
 
-    return _of_arity(2 + keys + arity, resolve)
+    return intrinsic_of_operands(2 + keys + arity, resolve)
 
 
 def result_type(ops: Operations, arity: int):
@@ -77,7 +70,7 @@ def result_type(ops: Operations, arity: int):
 
         return types.DType(made)(function, *given), codegen
 
-    return _of_arity(1 + keys + arity, resolve)
+    return intrinsic_of_operands(1 + keys + arity, resolve)
 
 
 def of_dimensions(count: int):
@@ -108,21 +101,20 @@ def on_integers(arity: int):
     """
 
     def resolve(typingctx, function, *operands):
-        resolved = function.get_call_type(typingctx, operands, {})
-        if not all(map(is_whole, map(types.unliteral, (resolved.return_type, *operands)))):
+        made, passed = passing(typingctx, function, operands)
+        if not all(map(is_whole, map(types.unliteral, (made, *operands)))):
             names = ", ".join(map(str, operands))
             raise TypingError(
-                f"an intrinsic is given {names} and gives {resolved.return_type}; in a lifted "
-                "kernel intrinsics take and give integers: write it out with operators"
+                f"an intrinsic is given {names} and gives {made}; in a lifted kernel intrinsics "
+                "take and give integers: write it out with operators"
             )
-        passed = forward(function, resolved)
 
         def codegen(context, b, signature, args):
-            return passed(context, b, resolved.return_type(*operands), args[1:])
+            return passed(context, b, args[1:])
 
-        return resolved.return_type(function, *operands), codegen
+        return made(function, *operands), codegen
 
-    return _of_arity(1 + arity, resolve)
+    return intrinsic_of_operands(1 + arity, resolve)
 
 
 def code_digest(code: CodeType) -> str:

@@ -7,40 +7,25 @@ from __future__ import annotations
 
 import numpy as np
 from numba.core import types
-from numba.extending import overload
+
+from sciprec.precision.compiled.lowering import by_type
 
 
+@by_type
 def start_of_sum(s):
     """Zero, or an array of zeros like `s`."""
-    raise NotImplementedError("for compiled code only")
+    return (lambda s: np.zeros_like(s)) if isinstance(s, types.Array) else lambda s: 0
 
 
+@by_type
 def start_of_product(s):
     """One, or an array of ones like `s`."""
-    raise NotImplementedError("for compiled code only")
+    return (lambda s: np.ones_like(s)) if isinstance(s, types.Array) else lambda s: 1
 
 
+@by_type
 def results(count, first):
     """A place for the results of `count` chunks, the first of them in it."""
-    raise NotImplementedError("for compiled code only")
-
-
-@overload(start_of_sum)
-def _start_of_sum(s):
-    if isinstance(s, types.Array):
-        return lambda s: np.zeros_like(s)
-    return lambda s: 0
-
-
-@overload(start_of_product)
-def _start_of_product(s):
-    if isinstance(s, types.Array):
-        return lambda s: np.ones_like(s)
-    return lambda s: 1
-
-
-@overload(results)
-def _results(count, first):
     if not isinstance(first, types.Array):
         return lambda count, first: np.full(count, first)
 

@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from sciprec.precision.operations.operation import operation_called
-from sciprec.precision.rewriting.syntax import is_known, nodes, static_value, stored_names
+from sciprec.precision.rewriting.syntax import is_known, nodes, root_of, static_value, stored_names
 
 if TYPE_CHECKING:
     from sciprec.precision.rewriting.rewrite import Rewriter
@@ -147,7 +147,7 @@ def _update(statement, is_fma):
     target = statement.targets[0] if isinstance(statement, ast.Assign) else statement.target
     if isinstance(statement, ast.Assign) and len(statement.targets) > 1 or statement.value is None:
         return None
-    if _base(target) is None:
+    if not root_of(target):
         return None
     if isinstance(statement, ast.AugAssign):
         if not isinstance(statement.op, (ast.Add, ast.Sub)):
@@ -194,13 +194,6 @@ def _factors(node: ast.expr) -> tuple[ast.expr, ast.expr] | None:
     return None
 
 
-def _base(target: ast.expr) -> str | None:
-    """The name of a variable, or of the array that an element belongs to."""
-    while isinstance(target, ast.Subscript):
-        target = target.value
-    return target.id if isinstance(target, ast.Name) else None
-
-
 def _indices(element: ast.expr) -> set[str]:
     """The names in the indices of an element."""
     found: set[str] = set()
@@ -239,13 +232,13 @@ class _Kernel:
 
     def _begins(self, update: Contraction) -> Callable[[ast.AST], bool]:
         """Whether a node of the source gives a sum, or an element of its array, another value."""
-        base, own = _base(update.target), self._own(update)
+        base, own = root_of(update.target), self._own(update)
 
         def begins(node) -> bool:
             if isinstance(node, (ast.Name, ast.Subscript)) and isinstance(node.ctx, ast.Store):
-                return _base(node) == base and id(node) not in own
+                return root_of(node) == base and id(node) not in own
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-                return node.func.attr == "fill" and _base(node.func.value) == base
+                return node.func.attr == "fill" and root_of(node.func.value) == base
             return False
 
         return begins
@@ -257,7 +250,7 @@ class _Kernel:
     def is_contraction(self, scope: ast.AST, updates: list[Contraction]) -> bool:
         """Whether updates, all of one sum in its scope, are what the rules say."""
         reads = sum(1 + (u.base is not None) for u in updates)
-        base = _base(updates[0].target)
+        base = root_of(updates[0].target)
         named = [n for n in nodes(scope) if isinstance(n, ast.Name) and n.id == base]
         if len(named) != reads:
             return False
@@ -325,7 +318,7 @@ class _Kernel:
 
     def _begins_well(self, scope: ast.AST, updates: list[Contraction]) -> bool:
         first = updates[0]
-        base, is_element = _base(first.target), isinstance(first.target, ast.Subscript)
+        base, is_element = root_of(first.target), isinstance(first.target, ast.Subscript)
         starts, is_known = self._starts(scope, first)
         if not starts:
             return base in self.parameters and is_element and all(map(_is_of_matrices, updates))
@@ -341,9 +334,9 @@ class _Kernel:
 
     def _is_left(self, start: ast.expr | None, base: str) -> bool:
         """Whether a sum that begins at an element leaves its array alone."""
-        if not isinstance(start, ast.Subscript) or _base(start) in (None, base):
+        if not isinstance(start, ast.Subscript) or root_of(start) in ("", base):
             return False
-        for statement in self.stores_into(_base(start)):
+        for statement in self.stores_into(root_of(start)):
             if base in {n.id for n in nodes(statement.value) if isinstance(n, ast.Name)}:
                 return False
         return True
@@ -354,7 +347,7 @@ class _Kernel:
         for statement in nodes(self.tree):
             if isinstance(statement, (ast.Assign, ast.AugAssign)):
                 written = [n for n in nodes(_targets_of(statement)) if isinstance(n, ast.Subscript)]
-                if any(_base(n) == array for n in written):
+                if any(root_of(n) == array for n in written):
                     found.append(statement)
         return found
 
@@ -414,11 +407,11 @@ def _is_sure(statement: ast.stmt, update: Contraction) -> bool:
     """Whether a statement gives a sum its value whenever it runs."""
     if not isinstance(statement, (ast.Assign, ast.AnnAssign)):
         return False
-    base = _base(update.target)
+    base = root_of(update.target)
     for target in nodes(_targets_of(statement)):
         if isinstance(target, ast.Name) and isinstance(target.ctx, ast.Store) and target.id == base:
             return True
-        if isinstance(target, ast.Subscript) and _base(target) == base:
+        if isinstance(target, ast.Subscript) and root_of(target) == base:
             return ast.unparse(target) == update.text or _is_whole(target)
     return False
 

@@ -120,7 +120,7 @@ def native(args: tuple, taking: Taking) -> Iterator[tuple]:
     for number, argument in enumerate(args):
         if not taking.written(args)[number]:
             continue
-        for a in _arrays_of(argument):
+        for a in arrays_of(argument):
             if id(a) not in known or not a.flags.writeable:
                 continue
             fills = number in taking.filled and id(a) in alone
@@ -206,7 +206,7 @@ def _taken(a, wide: np.dtype):
 def _regions(args: tuple) -> list[list]:
     """[first address, last, arrays] of the memory of arrays, in ascending order."""
     regions: list[list] = []
-    for array in sorted(_arrays_of(args), key=_first_address):
+    for array in sorted(arrays_of(args), key=_first_address):
         first, last = _first_address(array), _last_address(array)
         if regions and first <= regions[-1][1]:
             regions[-1][1] = max(last, regions[-1][1])
@@ -216,9 +216,10 @@ def _regions(args: tuple) -> list[list]:
     return regions
 
 
-def _arrays_of(value) -> list[np.ndarray]:
+def arrays_of(value) -> list[np.ndarray]:
+    """The arrays in an argument, tuples of them too, but those without elements."""
     if isinstance(value, tuple):
-        return [array for item in value for array in _arrays_of(item)]
+        return [array for item in value for array in arrays_of(item)]
     return [value] if isinstance(value, np.ndarray) and value.size else []
 
 

@@ -36,8 +36,13 @@ class Row:
 
 @dataclass
 class Frame:
-    """The rows and calls of one function."""
+    """The rows and calls of one function.
 
+    Args:
+        apart: whether sums and products that belong to no loop's sum have a row each.
+    """
+
+    apart: bool = False
     rows: list[Row] = field(default_factory=list)
     calls: list[tuple[str, int, str]] = field(default_factory=list)
     shared: dict[str, int] = field(default_factory=dict)
@@ -47,7 +52,7 @@ class Frame:
         rows, where a loop forms them those of one sum; and so do all loads from one array.
         """
         known = OPERATIONS.get(operation, NOTHING)
-        shared = f"accumulator {array}".rstrip() if known.role else ""
+        shared = f"accumulator {array}".rstrip() if known.role and (array or not self.apart) else ""
         if array and known.moves == "load":
             shared = f"elements of {array}"
         if shared in self.shared:

@@ -73,14 +73,14 @@ def rewrite_parallel_loop(rewriter: Rewriter, node: ast.For) -> list[ast.stmt]:
 
     def call(keys: list[str], index: str) -> str:
         low, high = (f"{stem}_total * {i} // {stem}_count" for i in (index, f"({index} + 1)"))
-        return program.guarded_call(chunk, [*keys, low, high, *bounds[2:], *captured])
+        return program.called_by("call", chunk, [*keys, low, high, *bounds[2:], *captured])
 
     parts = [f"{stem}_part{i}" for i in range(len(reductions))]
     region = _region(
         rewriter, [*key, *bounds, *parts, *captured], parts, stem, call(key, f"{stem}_c")
     )
     own_key = [f"{stem}_key"] if program.keyed else []
-    spread = program.normal_call(region, [*own_key, *bounds, *parts, *captured])
+    spread = program.called_by("call_normally", region, [*own_key, *bounds, *parts, *captured])
     if not reductions:
         return head + parse(spread).body
     first = ast.unparse(rewriter.opened(parse(call(own_key, "0"), mode="eval").body))

@@ -438,14 +438,12 @@ class Program:
                     return True
         return False
 
-    def guarded_call(self, function: str, arguments: list[str]) -> str:
-        """The text of a call in the backend's processor mode."""
-        return f"{self.operation(f'call({len(arguments)})')}({', '.join([function, *arguments])})"
-
-    def normal_call(self, function: str, arguments: list[str]) -> str:
-        """The text of a call in the processor's normal mode."""
-        operation = self.operation(f"call_normally({len(arguments)})")
-        return f"{operation}({', '.join([function, *arguments])})"
+    def called_by(self, operation: str, function: str, arguments: list[str]) -> str:
+        """The text of a call in the processor mode of the backend, or, by `call_normally`, in the
+        normal one.
+        """
+        called = self.operation(f"{operation}({len(arguments)})")
+        return f"{called}({', '.join([function, *arguments])})"
 
     def add_entered(self, tree: ast.FunctionDef) -> None:
         """A finished function that is called in the processor mode (never inlined)."""

@@ -39,6 +39,7 @@ from sciprec.precision.rewriting.syntax import (
     is_known,
     name,
     nodes,
+    root_of,
     static_value,
     stored_names,
 )
@@ -529,13 +530,6 @@ class Rewriter(ast.NodeTransformer):
         for hooks in self.hooks:
             hooks.defined(self, function)
         return function
-
-
-def root_of(array: ast.expr) -> str:
-    """The name that an array's elements are read by, through any number of indices; else ""."""
-    while isinstance(array, ast.Subscript):
-        array = array.value
-    return array.id if isinstance(array, ast.Name) else ""
 
 
 def _assigned_name(target) -> str:

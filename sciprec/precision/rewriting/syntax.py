@@ -239,3 +239,15 @@ def stored_names(statements: list[ast.stmt]) -> set[str]:
         elif not isinstance(node, ast.Lambda):
             todo += children(node)
     return found
+
+
+def root_of(array: ast.expr) -> str:
+    """The name that an array's elements are read by, through any number of indices; else ""."""
+    while isinstance(array, ast.Subscript):
+        array = array.value
+    return array.id if isinstance(array, ast.Name) else ""
+
+
+def called_name(node: ast.AST) -> str:
+    """The name that an expression calls; else ""."""
+    return node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""

@@ -8,7 +8,7 @@ from typing import Any
 
 from llvmlite import ir
 
-from sciprec.precision.rounding.native import Native
+from sciprec.precision.rounding.native import Native, by_method
 from sciprec.precision.rounding.words import F64, I64
 
 _OPERATIONS = {
@@ -21,6 +21,7 @@ _OPERATIONS = {
 """Operations that take the address of a row -> those of the rounding inside."""
 
 
+@by_method("looked_at", **_OPERATIONS)
 class Around:
     """A rounding around another one, which has the other's results and writes into rows.
 
@@ -71,22 +72,14 @@ class Around:
         place = b.inttoptr(address, F64.as_pointer())
         b.store(b.fadd(b.load(place), more), place)
 
-    def _own(self, b: ir.IRBuilder, row: Any) -> Any:
-        return b.add(row, ir.Constant(I64, 8 * self.first)) if self.first else row
-
-
-def _around(own: str, name: str) -> Callable:
-    def operation(self: Around, b: ir.IRBuilder, *operands: Any, row: Any) -> Any:
+    def looked_at(self, b: ir.IRBuilder, name: str, *operands: Any, row: Any) -> Any:
+        """The result of an operation of the rounding inside, which is looked at."""
         place = {"row": row} if self.base.placed else {}
         r = getattr(self.base, name)(b, *operands, **place)
         return self.result(b, name, operands, r, self._own(b, row))
 
-    operation.__name__, operation.__doc__ = own, f"`Native.{name}`, whose result is looked at."
-    return operation
-
-
-for _own, _name in _OPERATIONS.items():
-    setattr(Around, _own, _around(_own, _name))
+    def _own(self, b: ir.IRBuilder, row: Any) -> Any:
+        return b.add(row, ir.Constant(I64, 8 * self.first)) if self.first else row
 
 
 @dataclass(frozen=True)

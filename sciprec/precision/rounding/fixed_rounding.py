@@ -27,7 +27,7 @@ from sciprec.precision.formats.backend import Arithmetic
 from sciprec.precision.rounding.around import Variant
 from sciprec.precision.rounding.native import Native
 from sciprec.precision.rounding.sticky import Sticky, odd, two_sum
-from sciprec.precision.rounding.words import BIT, F64, I64, V64, call, routine
+from sciprec.precision.rounding.words import BIT, F64, I64, V64, apart, call
 
 ROW_BYTES = 64
 SHIFT, UNIT, LOW, HIGH, SATURATED, INVALID, LARGEST = range(7)
@@ -191,8 +191,7 @@ class Fixed(Native):
         if not self.variant.enforces or self.format.saturate:
             return self._placed(b, row, odd(b, r, error))
         name = f"sciprec.wrapped.{self.arithmetic.rounding}.{self.format.bits}"
-        kinds = (F64, F64, I64)
-        return b.call(routine(b.module, name, F64, kinds, self._wrapped), (r, error, row))
+        return apart(b, name, F64, self._wrapped, r, error, row)
 
     def _placed(self, b, row, r, saturates=False):
         """A binary64 number (its last bit may be sticky) rounded to the row's unit."""
@@ -239,7 +238,7 @@ class Fixed(Native):
     def _careful(self, b, row, r):
         """Rounded, with the ends enforced and everything unusual counted."""
         name = f"sciprec.careful.{self.arithmetic.rounding}"
-        return b.call(routine(b.module, name, F64, (F64, I64), self._limited), (r, row))
+        return apart(b, name, F64, self._limited, r, row)
 
     def _limited(self, b, r, row):
         """The body of `_careful`."""

@@ -10,13 +10,14 @@ them.
 from __future__ import annotations
 
 import platform
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from llvmlite import binding, ir
 from numba.core import cgutils, config, types
 from numba.core.codegen import get_host_cpu_features
 from numba.extending import intrinsic
 
+from sciprec.precision.compiled.lowering import intrinsic_of_operands
 from sciprec.precision.formats.rounding_rules import ROUNDINGS
 
 binding.initialize_native_asmparser()  # the register is read and written by inline assembler
@@ -67,14 +68,12 @@ def control_word(rounding: str, flush: bool) -> int:
     return _MASKED | ROUNDINGS[rounding].mode | (_FLUSH if flush else 0)
 
 
-def _store(builder, slot):
-    kind = ir.FunctionType(ir.VoidType(), [slot.type])
-    builder.asm(kind, "stmxcsr ($0)", "r,~{memory},~{dirflag},~{fpsr},~{flags}", [slot], True)
+def _store(builder, slot, instruction: str = "stmxcsr"):
+    kind, changes = ir.FunctionType(ir.VoidType(), [slot.type]), "~{memory},~{dirflag},~{fpsr}"
+    builder.asm(kind, f"{instruction} ($0)", f"r,{changes},~{{flags}}", [slot], True)
 
 
-def _load(builder, slot):
-    kind = ir.FunctionType(ir.VoidType(), [slot.type])
-    builder.asm(kind, "ldmxcsr ($0)", "r,~{memory},~{dirflag},~{fpsr},~{flags}", [slot], True)
+_load = partial(_store, instruction="ldmxcsr")
 
 
 @intrinsic
@@ -114,10 +113,7 @@ def call_in_mode(word: int, arity: int):
 
         return resolved.return_type(function, *arguments), codegen
 
-    names = "".join(f", x{i}" for i in range(arity))
-    return intrinsic(
-        eval(f"lambda typingctx, f{names}: resolve(typingctx, f{names})", {"resolve": resolve})
-    )
+    return intrinsic_of_operands(1 + arity, resolve)
 
 
 def _compiled(function, resolved):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from llvmlite import ir
 
 from sciprec.precision.formats.backend import Arithmetic
@@ -31,12 +33,7 @@ class Native:
     ):
         self.arithmetic, self.format, self.rule = arithmetic, arithmetic.format, arithmetic.rule
         self.carrier, self.evaluation, self.mode = carrier, evaluation, mode
-        self.view = self.grid_view(evaluation)
-
-    @staticmethod
-    def grid_view(evaluation: ir.Type) -> View:
-        """The view of the type in which results are moved to the format's grid."""
-        return View(evaluation)
+        self.view = View(evaluation)
 
     def finish(self, b, r):
         """A result of the evaluation type rounded to the format, still of that type."""
@@ -62,7 +59,7 @@ class Native:
         """x - y: the sum with the other sign."""
         return self.add(b, x, self.negated(b, y), **key)
 
-    def negated(self, b, x):
+    def negated(self, b, x, row=None):
         """-x. LLVM moves a sign that it sees into products and quotients, which is right only where
         the rounding is symmetric: upward and downward it is changed by a hidden mask.
         """
@@ -72,7 +69,7 @@ class Native:
         sign = opaque(b, f"sciprec.sign{view.width}", view.word(view.sign))
         return view.to_float(b, b.xor(view.to_word(b, x), sign))
 
-    def magnitude(self, b, x):
+    def magnitude(self, b, x, row=None):
         """|x|, under the same condition."""
         if not self.mode or self.rule.symmetric:
             return call(b, "fabs", x)
@@ -165,3 +162,24 @@ class Native:
         """Results below the smallest normal number become zeros of the same sign."""
         tiny = b.fcmp_ordered("<", call(b, "fabs", r), self.view.constant(self.format.min_normal))
         return b.select(tiny, self.view.to_float(b, sign_word), r)
+
+
+def by_method(method: str, *names: str, **others: str) -> Callable:
+    """A decorator of a technique of rounding: these operations, where it has none of its own, are
+    calls of one method, with the operation's name, or with that of another one.
+    """
+
+    def operation(own: str, name: str) -> Callable:
+        def called(self, b, *operands, **how):
+            return getattr(self, method)(b, name, *operands, **how)
+
+        called.__name__, called.__doc__ = own, f"`Native.{name}`."
+        return called
+
+    def decorated(technique: type) -> type:
+        for own, name in {**dict(zip(names, names, strict=True)), **others}.items():
+            if own not in vars(technique):
+                setattr(technique, own, operation(own, name))
+        return technique
+
+    return decorated

@@ -13,7 +13,7 @@ from numba.core import cgutils
 from sciprec.precision.rounding import fixed_rounding
 from sciprec.precision.rounding.around import Around
 from sciprec.precision.rounding.fixed_rounding import word_at
-from sciprec.precision.rounding.words import F64, I64, V64, call, routine
+from sciprec.precision.rounding.words import F64, I64, V64, apart, call
 
 BINS = 120
 LEAST_EXPONENT = -80
@@ -37,7 +37,7 @@ class Recording(Around):
 
 def noted(b, r, row):
     """The number r; its row is brought up to date."""
-    return b.call(routine(b.module, "sciprec.noted", F64, (F64, I64), _noted), (r, row))
+    return apart(b, "sciprec.noted", F64, _noted, r, row)
 
 
 def _noted(b, r, row):

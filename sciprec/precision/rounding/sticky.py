@@ -13,23 +13,23 @@ from llvmlite import ir
 
 from sciprec.precision.formats.rounding_rules import Lost
 from sciprec.precision.rounding.native import Native
-from sciprec.precision.rounding.words import BIT, F64, I64, V64, View, call, jammed
+from sciprec.precision.rounding.words import BIT, F64, I64, V64, View, call, in_two_parts, jammed
 
 
-class _Condition:
-    """A condition of compiled code, for rules of rounding."""
+class Condition:
+    """A condition of the code that is emitted, with Python's operators."""
 
     def __init__(self, b, value):
         self.b, self.value = b, value
 
     def __and__(self, other):
-        return _Condition(self.b, self.b.and_(self.value, other.value))
+        return Condition(self.b, self.b.and_(self.value, other.value))
 
     def __or__(self, other):
-        return _Condition(self.b, self.b.or_(self.value, other.value))
+        return Condition(self.b, self.b.or_(self.value, other.value))
 
     def __invert__(self):
-        return _Condition(self.b, self.b.not_(self.value))
+        return Condition(self.b, self.b.not_(self.value))
 
 
 class Sticky(Native):
@@ -84,14 +84,14 @@ class Sticky(Native):
     def _lost(b, kept, rest, inexact, sign):
         """The part lost of the number kept + rest and, where inexact, more."""
         half, halved = V64.constant(0.5), b.fmul(kept, V64.constant(0.5))
-        inexact = _Condition(b, inexact)
-        middle = _Condition(b, b.fcmp_ordered("==", rest, half))
+        inexact = Condition(b, inexact)
+        middle = Condition(b, b.fcmp_ordered("==", rest, half))
         return Lost(
-            some=inexact | _Condition(b, b.fcmp_ordered(">", rest, V64.constant(0.0))),
-            more=_Condition(b, b.fcmp_ordered(">", rest, half)) | middle & inexact,
+            some=inexact | Condition(b, b.fcmp_ordered(">", rest, V64.constant(0.0))),
+            more=Condition(b, b.fcmp_ordered(">", rest, half)) | middle & inexact,
             tie=middle & ~inexact,
-            odd=_Condition(b, b.fcmp_ordered("!=", halved, call(b, "floor", halved))),
-            negative=_Condition(b, b.icmp_unsigned("!=", sign, V64.word(0))),
+            odd=Condition(b, b.fcmp_ordered("!=", halved, call(b, "floor", halved))),
+            negative=Condition(b, b.icmp_unsigned("!=", sign, V64.word(0))),
         )
 
     def add(self, b, x, y, **key):
@@ -148,10 +148,7 @@ class Sticky(Native):
         """A 64-bit integer, rounded once."""
         if self.format.significand_bits <= 51 and not self.rule.random:
             return self._rounded(b, jammed(b, i, signed), None, **key)
-        convert = b.sitofp if signed else b.uitofp
-        high = convert(b.and_(i, ir.Constant(I64, ~0x7FF)), F64)
-        low = b.uitofp(b.and_(i, ir.Constant(I64, 0x7FF)), F64)
-        return self._rounded(b, *two_sum(b, high, low), **key)
+        return self._rounded(b, *two_sum(b, *in_two_parts(b, i, signed)), **key)
 
     def _rounded(self, b, r, error, ties=True, **key):
         return self.narrow(b, self.finish(b, r, error, ties, **key))
@@ -207,7 +204,7 @@ def _in_last_place(b, lost, last, below, tie):
     """The loss where `last` holds: of a number between neighbours in binary64, that lies in the
     upper half where its nearest one in binary64 is above it, and in the middle where `tie` holds.
     """
-    last, below, tie = (_Condition(b, value) for value in (last, below, tie))
+    last, below, tie = (Condition(b, value) for value in (last, below, tie))
     return replace(
         lost,
         more=last & below & ~tie | ~last & lost.more,

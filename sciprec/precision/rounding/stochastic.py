@@ -18,7 +18,18 @@ from llvmlite import ir
 
 from sciprec.precision.formats.backend import Arithmetic
 from sciprec.precision.rounding.sticky import Sticky, Wide, two_sum
-from sciprec.precision.rounding.words import BIT, F32, F64, I32, I64, V32, V64, call, nan_of
+from sciprec.precision.rounding.words import (
+    BIT,
+    F32,
+    F64,
+    I32,
+    I64,
+    V32,
+    V64,
+    call,
+    in_two_parts,
+    nan_of,
+)
 
 SECOND_BITS = 20
 """Bits of the second word that take part: its upper ones, the last of them set."""
@@ -281,9 +292,7 @@ class ToBinary64(Stochastic):
         return self._moved(b, t, _from(b, t, r, scale), error, scale, draw)
 
     def from_integer(self, b, i, signed, *, draw):
-        convert = b.sitofp if signed else b.uitofp
-        high = convert(b.and_(i, ir.Constant(I64, ~0x7FF)), F64)
-        return self.add(b, high, b.uitofp(b.and_(i, ir.Constant(I64, 0x7FF)), F64), draw=draw)
+        return self.add(b, *in_two_parts(b, i, signed), draw=draw)
 
     def from_binary64(self, b, x, *, draw):
         return x

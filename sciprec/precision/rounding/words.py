@@ -21,24 +21,25 @@ def nan_of(b: ir.IRBuilder, x: ir.Value, rounded: ir.Value) -> ir.Value:
     return b.select(nan, ir.Constant(rounded.type, float("nan")), rounded)
 
 
-def routine(module: ir.Module, identifier: str, result: ir.Type, kinds, emit) -> ir.Function:
-    """A function of the module that stands apart from the operations that call it, so that these
-    stay small where they are many and rarely run.
+def apart(b: ir.IRBuilder, identifier: str, result: ir.Type, emit, *args: ir.Value) -> ir.Value:
+    """A call of a function of the module that stands apart from the operations that call it, so
+    that these stay small where they are many and rarely run.
 
     Args:
         identifier: names everything that the function depends on.
         emit: (builder, *arguments) -> the result; writes the body when the function is first used.
+        args: of the call.
     """
-    known = module.globals.get(identifier)
+    known = b.module.globals.get(identifier)
     if known is not None:
-        return known
-    made = ir.Function(module, ir.FunctionType(result, kinds), identifier)
+        return b.call(known, args)
+    made = ir.Function(b.module, ir.FunctionType(result, [x.type for x in args]), identifier)
     made.linkage = "linkonce_odr"
     for attribute in ("noinline", "nounwind"):
         made.attributes.add(attribute)
     body = ir.IRBuilder(made.append_basic_block("entry"))
     body.ret(emit(body, *made.args))
-    return made
+    return b.call(made, args)
 
 
 def opaque(b: ir.IRBuilder, identifier: str, value: ir.Constant) -> ir.Value:
@@ -131,3 +132,9 @@ def jammed(b, i, signed: bool):
     large = b.icmp_unsigned(">=", i, ir.Constant(I64, 1 << 53))
     x = b.uitofp(b.select(large, b.or_(b.and_(i, mask), sticky), i), F64)
     return b.select(sign, b.fneg(x), x) if signed else x
+
+
+def in_two_parts(b, i, signed: bool):
+    """A 64-bit integer as two binary64 numbers, its upper bits and the last 11."""
+    high = (b.sitofp if signed else b.uitofp)(b.and_(i, ir.Constant(I64, ~0x7FF)), F64)
+    return high, b.uitofp(b.and_(i, ir.Constant(I64, 0x7FF)), F64)
