@@ -525,15 +525,6 @@ def calls(file, maturity, *strikes, **changed):
     )
 
 
-def asian():
-    model = heston.Model(
-        spot=100, v0=0.04, kappa=4, theta=0.25, sigma=1, rho=-0.5, rate=0.01, dividend_yield=0.02
-    )
-    option = heston.AsianArithmetic(strike=100, maturity=1, fixings=5)
-    made = heston.price(model, option, backend="mlu370", tolerance=0.001)
-    return made.price, made.bound
-
-
 @pytest.mark.parametrize("file", sorted({claim["file"] for claim in CLAIMS}))
 def test_what_is_claimed_stands_in_the_file(file):
     text = " ".join((ROOT / file).read_text(encoding="utf-8").split())

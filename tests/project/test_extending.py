@@ -1,6 +1,9 @@
-"""What a module outside the package adds to the engine, one row each."""
+"""Modules outside the package that add rows to it, and the names that they import."""
 
+import inspect
 import math
+import re
+import tomllib
 from fractions import Fraction
 from pathlib import Path
 
@@ -9,9 +12,11 @@ import pytest
 from typer.testing import CliRunner
 
 import sciprec
+from sciprec import extend
 from sciprec.cli.commands import app
 from sciprec.extend import FORMATS, OPERATIONS, ROUNDINGS, Format, Operation, Rounding
 from sciprec.extend.elementary import exp, inlined
+from sciprec.foundation.loading import GROUP
 from sciprec.precision import Arithmetic
 from sciprec.precision.formats.fixed_format import FIXED16
 from sciprec.precision.lifting.compiling import module_of
@@ -19,8 +24,10 @@ from sciprec.precision.rewriting.program import Program
 from sciprec.workbench.batch.plan import plan
 from sciprec.workbench.batch.resume import run_digest
 from sciprec.workbench.kinds import load_scenario
+from tests.extending import BLOCKS
 
-SCENARIOS = Path(__file__).parents[2] / "scenarios"
+ROOT = Path(__file__).parents[2]
+SCENARIOS = ROOT / "scenarios"
 
 
 @pytest.fixture(autouse=True)
@@ -207,3 +214,26 @@ def test_a_format_that_is_not_emulated_is_refused():
         Format("wide", 60, -62, 63)
     with pytest.raises(sciprec.InputError, match="format 'binary16' is there already"):
         FORMATS.add(Format("binary16", 11, -14, 15))
+
+
+# ---- what the pages about it say ----------------------------------------------------------------
+
+
+def test_the_group_of_entry_points_is_the_one_that_is_read():
+    page = (ROOT / "docs/how_to/extending.md").read_text(encoding="utf-8")
+    (text,) = re.findall(r"^```toml\n(.*?)^```", page, flags=re.DOTALL | re.MULTILINE)
+    assert list(tomllib.loads(text)["project"]["entry-points"]) == [GROUP]
+
+
+@pytest.mark.parametrize("heading", [name for name in BLOCKS if "command line" not in name])
+def test_a_block_imports_no_deeper_module(heading):
+    modules = re.findall(r"^(?:from|import) (sciprec[\w.]*)", BLOCKS[heading], re.MULTILINE)
+    assert modules and {*modules} <= {"sciprec", "sciprec.extend", "sciprec.extend.elementary"}
+
+
+def test_names_for_extensions_are_those_of_their_modules():
+    """A checker sees what is given."""
+    typed = re.findall(r"^    from (\S+) import (\w+) as", inspect.getsource(extend), re.MULTILINE)
+    assert {name: module for module, name in typed} == extend._PUBLIC
+    assert all(getattr(extend, name) is not None for name in extend.__all__)
+    assert set(extend.elementary.__all__) <= set(vars(extend.elementary))

@@ -202,6 +202,24 @@ def test_the_quickstart_installs_what_it_needs_and_the_tests_add_theirs(
     assert installs == ["requirements.lock"]
 
 
+def test_all_tests_are_run_in_two_parts_that_leave_none_out(bootstrap, monkeypatch):
+    monkeypatch.setattr(bootstrap, "VENV", Path(sys.prefix))
+    monkeypatch.setattr(bootstrap, "set_up", lambda lock: None)
+    started = []
+
+    def run(command, **where):
+        started.append(command[1:])
+        assert where["cwd"] == ROOT and command[0].startswith(sys.prefix)
+        return subprocess.CompletedProcess(command, 0)
+
+    monkeypatch.setattr(bootstrap.subprocess, "run", run)
+    assert bootstrapped(bootstrap, monkeypatch, "test") == 0
+    every = ["-m", "pytest", "-q", "-m", "slow or not slow", "-n", str(os.cpu_count() + 1)]
+    every += ["--dist", "loadfile", "--durations=30"]
+    parts = ["tests/precision"], ["--ignore=tests/precision"]
+    assert started[-2:] == [every + part for part in parts]
+
+
 def test_a_set_up_that_fails_leaves_nothing_half_made(bootstrap, monkeypatch, tmp_path, capsys):
     """Without room it does not begin, and what was there before stays."""
     for name in ("ROOT", "VENV", "STAMP"):

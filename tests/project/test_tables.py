@@ -14,8 +14,10 @@ import pytest
 
 from sciprec.arrays.sums import Compensation
 from sciprec.cost.matrix_rates import MATRIX_MACHINES, LegendreWork, speed_modelled
+from sciprec.machine import MACHINES, roofline, update_work
 from sciprec.precision.formats.matrix_unit import resolve_matrix_unit
 from sciprec.results.comparison.evidence.price_errors import price_errors
+from sciprec.workbench.batch import modes
 from tests.project.test_claims import quickstart, reports_of_units, small_increments
 
 ROOT = Path(__file__).parents[2]
@@ -182,3 +184,30 @@ def test_bytes_products_and_speeds_of_matrix_units():
         *_, size, products, speed = cells
         assert not wrong([size, products], [said["bytes"] / 1000, unit.products]), name
         assert name == "two-of-four-m0" or not wrong([speed], [speeds]), (name, speeds)
+
+
+def test_what_machines_do_in_a_second():
+    machines = MACHINES["mlu370"], MACHINES["a100"]
+    assert {n: c[0].split()[0] for n, c in table("reference/machine", "MLU_PRECISION").items()} == {
+        f"`{mode}`": f"`{backend}`" for mode, backend in modes.MODES.items()
+    }
+    shown = table("reference/machine", "| MLU370 | A100 |")
+    for name in ("fp16", "bf16", "int16", "int32"):
+        rates = [machine.rates[name].per_second / 1e12 for machine in machines]
+        found = [re.search(r"[\d.]+", cell)[0] for cell in shown.pop(name)[:2]]
+        assert not wrong(found, rates), name
+    floats = [machines[0].rates["mlu370"], machines[1].rates["fp32"]]
+    for cells, rates in zip(shown.values(), ([m.bandwidth for m in machines], floats), strict=True):
+        found = [cell.split()[0] for cell in cells[:2]]
+        assert not wrong(found, [rate.per_second / 1e12 for rate in rates])
+
+
+def test_modelled_times_of_an_update():
+    n = 10**7
+    rows = table("reference/machine", "memory-bound on both").values()
+    for cells, residuals in zip(rows, (0, n), strict=True):
+        work = update_work("mlu370", n, residuals)
+        here, there = roofline(work), roofline(update_work("fp32", n, residuals), "a100", "fp32")
+        own = [here.seconds_modelled * 1e6, here.seconds_described_modelled * 1e6]
+        values = [work.flops // n, work.bytes_moved // n, own, there.seconds_modelled * 1e6]
+        assert not wrong(cells, values)
