@@ -47,7 +47,7 @@ class MetricVerdict:
 
 @dataclass(frozen=True)
 class CheckRow:
-    """A variable of a run.
+    """The check of one variable of a run against its baseline.
 
     Args:
         run, variable: names; an empty variable stands for the whole run.

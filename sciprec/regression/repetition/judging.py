@@ -26,7 +26,7 @@ def nobody(words: str) -> None:
 def judged(
     asked: Sequence[Circumstance], run: Runs, told: Told = nobody
 ) -> tuple[list[Made], list[Finding]]:
-    """The runs, each beside the first one, and what the results depend on.
+    """Run under each circumstance and compare with the first run; find what results depend on.
 
     Where runs like the first one differ, no other difference says anything; before one is put down
     to a circumstance, the first run is made some times more. Where a second call in

@@ -112,7 +112,7 @@ class OwnErrors:
         return {"results": plain, "on": self.on, "left_out": self.left_out}
 
     def worst(self, other: OwnErrors) -> OwnErrors:
-        """Of every result the larger error of two calls."""
+        """Keep, for every result, the larger error of two calls."""
         pairs = {name: (own, other.results.get(name, own)) for name, own in self.results.items()}
         worst = {n: max(two, key=lambda o: o.errors["relative_l2"]) for n, two in pairs.items()}
         return OwnErrors(worst, self.on, self.left_out or other.left_out)

@@ -75,7 +75,7 @@ def _unusual(exponents: re.Match) -> str:
 
 
 def digits(value: float | None) -> str:
-    """A count of decimal digits."""
+    """Write a number of decimal digits."""
     return "–" if value is None or math.isnan(value) else f"{value:.1f}"
 
 

@@ -516,7 +516,7 @@ def _require_order(fields: GivenFields) -> None:
 def _place(
     dataset: xr.Dataset, axis: Hashable, time: str | None, source: str, when: str
 ) -> tuple[int, str]:
-    """Index along an axis that is neither of the grid nor vertical, and the time there in words."""
+    """Choose an index along an axis that is neither horizontal nor vertical; its time in words."""
     size, is_time = dataset.sizes[axis], _is_time(dataset, axis)
     if not is_time:
         if size > 1:

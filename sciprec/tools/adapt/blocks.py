@@ -86,7 +86,7 @@ def block(rungs: Rungs[S], control: Control, state: S, before: int, count: int) 
 def _differences(
     rungs: Rungs[S], state: S, exact: S, before: int, tried: Iterable[int]
 ) -> dict[int, np.ndarray]:
-    """Return the differences that the next step would add on some rungs."""
+    """Return the error that the next step would add, on some rungs of the ladder of formats."""
     differences = {}
     for rung in tried:
         after = rungs.copied(state)

@@ -29,9 +29,9 @@ import numpy as np
 from sciprec.tools.adapt.plan import AdaptivePlan
 
 SHARE = 0.35
-"""Of the tolerance that the estimate may use."""
+"""The share of the tolerance that the estimated error may use up."""
 HYSTERESIS = 0.7
-"""Of the limit, within which a forecast lets a run step down."""
+"""The share of the limit below which a forecast lets a run step down to fewer bits."""
 UNTRIED = 0.05
 """Of a squared difference is taken for systematic at least, on a rung that does not run: states
 that it has not made itself do not yet lean to its side."""
@@ -91,8 +91,8 @@ class Control:
         return np.array([math.fsum(memoryview(each)) for each in parts])
 
     def _rate(self, rung: int, given: np.ndarray) -> StepError:
-        """Return the rate of a rung, from its difference and the one before; one alone is taken for
-        systematic.
+        """Return how fast a rung adds error, from its difference and the one before. A first
+        difference counts as systematic.
         """
         before = self._last[rung]
         if not _usable(given):

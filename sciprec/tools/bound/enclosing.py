@@ -14,7 +14,7 @@ from sciprec.precision.rewriting.program import Program
 
 @dataclass(frozen=True)
 class BoundedLine:
-    """A line of the kernel where something happened.
+    """A line of the kernel at which an event happened, such as a division by zero.
 
     Attributes:
         function, file, line, source: the line.

@@ -114,7 +114,7 @@ def _of_place(before: Candidate, place: StatementPlace, rule: Rule) -> Iterator[
 
 
 def fits_anywhere(rule: Rule) -> bool:
-    """Whether a rule fits most sums, and is tried where no other one leaves nothing."""
+    """Whether a rule fits nearly any sum, and so is tried only if other rules leave an error."""
     return "fma" in rule.replacement
 
 

@@ -209,7 +209,7 @@ def written(p: Polynomial) -> ast.expr:
 
 
 def _number(value: Fraction) -> tuple[ast.Constant, ast.Constant | None]:
-    """A coefficient as a literal, and what it is divided by."""
+    """A coefficient as a literal, and its divisor where a literal cannot hold it."""
     if value.denominator == 1:
         return ast.Constant(value.numerator), None
     if Fraction(float(value)) == value:

@@ -76,7 +76,7 @@ class KernelSource:
         return cls(function, tuple(line.rstrip("\r\n") for line in block), code.co_firstlineno)
 
     def helper(self, name: str) -> KernelSource | None:
-        """The source of a function that the kernel calls by its name, and that decides nothing."""
+        """The source of a function that the kernel calls by its name, if it has no branches."""
         function = plain_function(self.namespace.get(name))
         if function is None or function.__name__ != name:
             return None

@@ -205,7 +205,7 @@ class Monitored(Shown):
         return Summary(title, listing, tuple(notes))
 
     def _row(self, name: str) -> tuple[str, ...]:
-        """A line of the table."""
+        """A row of the printed table, for one variable."""
         columns = {c: self.column(name, c) for c in (*COLUMNS, "digits")}
         counts = columns["count"]
         if not counts.any():

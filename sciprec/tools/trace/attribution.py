@@ -69,7 +69,7 @@ class TracedKernel:
         self.names = list(self.program.signature.parameters)
 
     def table(self) -> Table:
-        """The table of a run, its rows to be told more."""
+        """A new table for one run; the caller may change its rows."""
         return Table(self.program)
 
     def run(

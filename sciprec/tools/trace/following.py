@@ -72,7 +72,7 @@ class Followed:
 
 
 def doubt_of(result: Result) -> np.ndarray:
-    """Return by how much exact values of a result may be wrong, of a run that has them."""
+    """Return the largest error of the exact values themselves, for a run that followed them."""
     drift, doubt = result.beside[..., 2], result.beside[..., 3]
     with np.errstate(over="ignore"):
         return SURELY * np.nan_to_num(abs(drift) + abs(doubt), nan=np.inf)

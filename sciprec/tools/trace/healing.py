@@ -186,7 +186,7 @@ def _heal(table, group: OriginGroup, step: int) -> None:
 
 
 def _left(before: Errors, after: Errors) -> float:
-    """Return the error that is left; infinite where more elements are not finite."""
+    """Return the error that is left when lines are exact; infinite if fewer elements are finite."""
     if after.left_out > before.left_out or not before.size:
         return float("inf")
     return norm(after.vector) / before.size

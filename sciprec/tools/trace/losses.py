@@ -429,7 +429,7 @@ def _held(argument: Any, problem: Problem, size: float) -> Any:
 def _matters(
     problem: Problem, argument: str, results: Sequence[Result], size: float
 ) -> bool:
-    """Whether results depend on the elements of an argument that leave the range."""
+    """Whether results depend on elements of an argument that are out of the format's range."""
     held = held_arguments(problem, argument, size)
     after = problem.run("twin", problem.table("twin"), held)
     arrays = {name: a for parameter, name, a in _arrays(problem) if parameter == argument}

@@ -40,8 +40,8 @@ class OriginGroup:
 
 
 def groups_of(program: Program, by: str) -> list[OriginGroup]:
-    """The arguments of a kernel, then its places in the order of the source; where roles differ in
-    format also what is returned, which is rounded to the storage.
+    """Groups for the arguments of a kernel, then for its places in the order of the source. Where
+    roles have different formats, returned values make a group, too: they are rounded to storage.
     """
     names = list(program.signature.parameters)
     arguments: dict[str, list[int]] = {name: [] for name in names}

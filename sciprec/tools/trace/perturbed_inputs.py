@@ -61,7 +61,7 @@ class PerturbedInputs:
         return group.left
 
     def changes(self, members: Sequence[int], upward: bool) -> Changes:
-        """Return the changes of all other lines when some are computed wider."""
+        """Return how the parts of all other lines change when some lines are computed wider."""
         rest = [g for n, g in enumerate(self.groups) if n not in members]
         wide, runs = [self.groups[n] for n in members], []
         for args, _ in self.used:

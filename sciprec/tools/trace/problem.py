@@ -114,7 +114,7 @@ def _compiled(function, backend: Backend, technique: str, lanes: int) -> TracedK
 
 
 def bound_arguments(function, args: Sequence[Any] | Mapping[str, Any]) -> tuple:
-    """The arguments in the order of the parameters."""
+    """The arguments, in the order of the parameters."""
     signature = inspect.signature(function, follow_wrapped=False)
     if not isinstance(args, (Mapping, tuple, list)):
         raise refused("args", args, "a tuple of the kernel's arguments, or a mapping by name")

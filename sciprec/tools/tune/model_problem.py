@@ -140,7 +140,7 @@ class ModelProblem(TuningProblem):
 
 
 class _Maker:
-    """Makes the kernels of one run.
+    """The kernels of one run, compiled for formats that may change.
 
     Args:
         problem: that compiles them.

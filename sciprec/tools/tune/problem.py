@@ -73,7 +73,7 @@ class OperationGroup:
 
 
 class TuningProblem(ABC):
-    """Something that runs, and formats for its places.
+    """A run to tune, with the places of its program that may have formats of their own.
 
     Args:
         metric: its name, and what it is.

@@ -125,7 +125,7 @@ class RunState:
         return heard
 
     def seen(self, observed: Callable[[], Any]) -> None:
-        """Note that a monitor has looked at the run; `observed` gives its observations so far."""
+        """Note that a monitor watches the run; `observed` returns its observations so far."""
         self._observed = observed
         self._put()
 

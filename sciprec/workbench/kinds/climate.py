@@ -76,7 +76,7 @@ def _tracer_start(value: Any) -> Any:
 
 
 def _stored(text: str) -> str:
-    """The name of an arithmetic, or formats by scale."""
+    """Check the format of a stored state: an arithmetic's name, or formats by scale."""
     from sciprec.climate.stepping.stored import read_scales
 
     if text.startswith(SCALES):

@@ -43,8 +43,8 @@ def policy_rows() -> list[dict[str, str]]:
 
 
 def mixture_rows() -> list[dict[str, str]]:
-    """Arithmetics and stages that have several formats by name, as formats of the climate's stages;
-    "-" is that of the rest.
+    """A row for each named arithmetic with several formats, with the format of every stage of the
+    climate's models; "-" is the format of all other stages.
     """
     rows = [
         _row(f"policy:{mixture.name}", mixture.rest, dict(mixture.formats), mixture.about)

@@ -155,7 +155,7 @@ def _price_parts(golden, actual, members: Members, reference) -> dict[str, Calla
 
 
 def _variability(golden, actual, members: Members) -> VariabilityGrowth:
-    """The growth of the error beside that of the members."""
+    """Compare the growth of the error with the growth of differences between the members."""
     tiny = perturbation_of(golden) <= 4.0 * ULP
     truth, runs = members.golden, members.actual
     kinds = {"ulp": truth} if tiny else {"spread": truth, "forecasts": _finished(golden, runs)}

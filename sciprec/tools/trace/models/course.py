@@ -40,7 +40,7 @@ class TraceProgress:
         self._since: tuple[int, float] | None = None
 
     def begins(self, what: str, made: int, runs: int) -> None:
-        """Further work begins, after the trace itself.
+        """Begin to count further runs, after the trace itself.
 
         Args:
             what: its runs, in words.

@@ -128,7 +128,7 @@ class _Healed(TwinNotes):
         self._steps, self._healed, self._step, self._last = steps, healed, step, last
 
     def begins(self, number: int) -> None:
-        """A call is counted; the last one was the last of the run."""
+        """Count a call, and stop the run behind its last one."""
         if number > self._last:
             raise Stopped
         super().begins(number)

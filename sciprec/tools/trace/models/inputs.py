@@ -121,7 +121,7 @@ class ModelInputs:
         return pooled(sizes)
 
     def predicted(self, group: LineGroup) -> float:
-        """Return the share that is left without their parts, over as many inputs."""
+        """Return the predicted share of the error without a group's parts, over as many inputs."""
         sizes = []
         for _, run in self.used[: self.pooled]:
             error = self._at(run.errors, run)
@@ -148,7 +148,7 @@ class ModelInputs:
         return changes
 
     def _both(self, sample: int, keys: Sequence[tuple], wide: Sequence[tuple]):
-        """The parts of some groups in an ordinary run, and in one with others computed wider."""
+        """Split the error of an ordinary run by groups, and of a run with some groups wider."""
         split, of = self._split, self.keys[1:]
         followed = [k for k in keys if k in of]
         usual = split.own() if not sample else split.run(of, followed, sample)

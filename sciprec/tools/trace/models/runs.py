@@ -213,8 +213,8 @@ class ErrorRun:
         return self._called(first, [request.args for request in asked])
 
     def _all_rounded(self, first: _Rounding, held: list[np.ndarray]) -> list[np.ndarray]:
-        """Round an array in all copies, as `quantize` does: copies that still have its part get the
-        same change as tested values, others stay as far from these as the part is.
+        """Round an array in all copies, as `quantize` does. A copy with the error of this rounding
+        moves as the tested values do; another copy keeps its distance from them.
         """
         place, backend = first.place, first.backend
         moves = None if self._calls else self._moves(backend, place[1], self._number)

@@ -136,7 +136,7 @@ class StepLog:
     # ---- calls ---------------------------------------------------------------------------------
 
     def met(self, rounds: bool = False) -> None:
-        """A kernel is called, or an array rounded."""
+        """Note the step in which a kernel is called, or an array rounded."""
         if not (self._said or rounds):
             self._passes.met(len(self._first))
         self._first.append(self._step)

@@ -460,7 +460,7 @@ class _ModelTrace:
         )
 
     def stages(self) -> tuple[StagePart, ...]:
-        """The parts of the model's stages, those that matter kept wider in a run each."""
+        """Split the error by the model's stages; run those that matter wider, one by one."""
         split = self.split
         if not split.stages or self.by == STEP or self.cancels or not norm(self.error):
             return ()
