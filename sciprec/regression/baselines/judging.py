@@ -90,7 +90,7 @@ def slower_row(kept: KeptRun, given: RunAnswer, factor: float | None) -> CheckRo
 
 
 def larger_row(kept: KeptRun, given: RunAnswer, factor: float) -> CheckRow | None:
-    """A row for a run that takes more memory by more than a factor; None where it does not."""
+    """A row for a run whose memory grew by more than a factor; None for any other run."""
     ratio = growth(kept.room, given.room)
     if ratio is None or ratio <= factor:
         return None

@@ -84,7 +84,7 @@ class PrecisionBaseline:
             pytest.fail(_words(check), pytrace=False)
 
     def _bless(self, name: str, folder: Path, request: Any, call: Any, exists: bool) -> None:
-        """Put the numbers in place of the baseline's where these have other bits."""
+        """Replace the numbers of a baseline by today's, where the bits differ."""
         from sciprec.foundation.errors import InputError
         from sciprec.regression.baselines.checking import checked
         from sciprec.regression.baselines.records import read_record

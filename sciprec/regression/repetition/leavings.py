@@ -104,7 +104,7 @@ def _difference(name: str, then: Any, now: Any) -> Difference | None:
 
 
 def _as_lines(content: bytes) -> tuple[str, ...]:
-    """The lines of a text; none of bytes that are no text."""
+    """Split a text into lines; bytes that are no text have none."""
     try:
         return () if b"\0" in content else tuple(content.decode("utf-8").splitlines())
     except UnicodeDecodeError:

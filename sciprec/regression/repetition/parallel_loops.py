@@ -73,7 +73,7 @@ def raced(loop: ast.For) -> Iterator[tuple[int, str]]:
 
 
 def _stores(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr, bool]]:
-    """Targets and values of a statement, and whether the old value is summed up with another."""
+    """Targets and values that a statement stores, and whether it adds to the old value."""
     if isinstance(node, ast.AugAssign) and not isinstance(node.op, _EXACT):
         is_integer = isinstance(node.value, ast.Constant) and isinstance(node.value.value, int)
         yield node.target, node.value, not is_integer

@@ -145,7 +145,7 @@ def automatic(number_format: NumberFormat, steps: int) -> float:
 
 
 def _by_variable(option: str, limits: Given) -> dict[str, str]:
-    """Tolerances by variable as words; "" stands for every variable.
+    """Read tolerances by variable from words; "" stands for every variable.
 
     Raises:
         InputError: it is no number, text, mapping or list of these.

@@ -575,7 +575,7 @@ def _nearest(time: str, texts: list[str], axis: xr.DataArray, numbers: np.ndarra
 def _number_of_time(
     dataset: xr.Dataset, place: Mapping[Hashable, int]
 ) -> tuple[float, str, str] | None:
-    """The time at a place along the axes that are neither of the grid nor vertical, as a number."""
+    """Read the time, as a number, at an index along the axis of times."""
     for axis, index in place.items():
         attrs = dataset[axis].attrs if axis in dataset.variables else {}
         if _is_time(dataset, axis) and dataset[axis].dtype.kind in "fiu" and "units" in attrs:

@@ -52,7 +52,7 @@ def flags_of(dataset: xr.Dataset) -> tuple[str, ...]:
 
 
 def with_quantization(dataset: xr.Dataset, backend: Mapping[str, Any]) -> xr.Dataset:
-    """The dataset with CF's quantization metadata on variables of a narrower format.
+    """Add CF's quantization metadata to variables that have a narrower format.
 
     Rounding to nearest leaves what CF calls bitround, quantization_nsb being the explicit bits of
     the significand. Other roundings have no name in CF and are told in a comment.

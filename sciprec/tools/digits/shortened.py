@@ -43,7 +43,7 @@ def shortened(
 
 
 def _cut_arrays(function, names, args, share) -> tuple[tuple, str] | None:
-    """Arrays that are cut to one length; None where that is not the only way."""
+    """Cut arrays of one length to a shorter one; None where a call cannot be shortened so."""
     arrays = [a for a in args if isinstance(a, np.ndarray) and a.ndim]
     longest = max((a.shape[0] for a in arrays), default=0)
     length = _less(longest, share)
@@ -66,7 +66,7 @@ def _cut_arrays(function, names, args, share) -> tuple[tuple, str] | None:
 
 
 def _cut_steps(function, names, args, share) -> tuple[tuple, str] | None:
-    """A number of steps that does nothing but end a loop, made smaller; None without one."""
+    """Make an argument smaller that does nothing but set the number of steps; None without one."""
     try:
         tree = parse(textwrap.dedent(inspect.getsource(function)))
     except (OSError, TypeError, SyntaxError):

@@ -218,7 +218,7 @@ class _Writing(ast.NodeTransformer):
                             f"    {name} = 2.0 ** {exponent}")  # fmt: skip
 
     def _free(self, wanted: str) -> str:
-        """A name that neither the kernel uses nor the statements before."""
+        """Choose a name that neither the kernel nor earlier statements use."""
         taken = {*self.names.values()} | {line.split()[0] for line in self.before}
         tries = (self.source.free_name(wanted + end) for end in ("", *map(str, range(2, 1000))))
         return next(name for name in tries if name not in taken)

@@ -182,7 +182,7 @@ def place_in(shape: tuple[int, ...] | None, at: int) -> str:
 
 
 def checked_level(level: Any) -> int:
-    """A level.
+    """Check the level of a monitor.
 
     Raises:
         InputError: it is none.

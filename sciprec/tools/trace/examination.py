@@ -1,4 +1,4 @@
-"""One run with the exact values beside tested ones, and what its rows noted."""
+"""One run that follows exact values beside tested ones, and the counts of its operations."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Event:
 
     @property
     def elements(self) -> str:
-        """The number of elements of an array to which it happened, in words."""
+        """Say in words to how many elements of an array an event happened."""
         return f", {self.count:,} of {counted(self.of, 'element')}" if self.of else ""
 
     @property

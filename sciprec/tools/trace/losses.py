@@ -411,7 +411,7 @@ def _of_array(
 
 
 def element(name: str, array: np.ndarray, where: np.ndarray) -> str:
-    """The first of some elements of an argument, in words."""
+    """Describe in words the first of some elements of an argument."""
     at = np.unravel_index(int(np.argmax(where)), array.shape)
     index = f"[{', '.join(map(str, at))}]" if at else ""
     return f"argument {name}{index} = {float(array[at]):,.6g}"

@@ -163,8 +163,8 @@ class Split:
         self.least = arithmetics_of(problem.backend)[0].format.unit_roundoff * _LAST_DIGITS
 
     def _is_singular(self, place: int, error: np.ndarray, known: np.ndarray) -> np.ndarray:
-        """Whether parts of elements are infinite, or cancel and are beyond the element itself and
-        the error of all, if others have one.
+        """Whether errors of elements cannot be split: parts are infinite, or cancel and are larger
+        than the element and the error of all others.
         """
         with np.errstate(all="ignore"):
             sizes = sum((abs(part[place]) for part in self.parts), np.zeros(error.shape))

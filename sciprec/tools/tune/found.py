@@ -208,7 +208,7 @@ _MARGIN = Range("a number from 1", least=1)
 
 
 def checked_tolerance(tolerance: Any, margin: Any, metric: str | Metric) -> float:
-    """The tolerance as a number, of relative metrics also from per cent.
+    """Check a tolerance and return it as a number; for a relative metric it may be in per cent.
 
     Raises:
         InputError: it is none, or the margin is none.

@@ -222,7 +222,7 @@ class TuningProblem(ABC):
         return (self.formats.widest,) * len(self.groups)
 
     def start_from(self, number: int) -> None:
-        """Take a format as the widest."""
+        """Take a format as the widest one to begin with."""
         self.formats = replace(self.formats, start=number)
 
     def truth(self, other: Any = None) -> Values:

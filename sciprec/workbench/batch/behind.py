@@ -16,5 +16,5 @@ def code_behind(scenario: Scenario) -> str:
 
 
 def state_behind(scenario: Scenario) -> str:
-    """A digest of the initial state, where no code tells it; else nothing."""
+    """A digest of an initial state that comes from a file or an array; "" where code makes it."""
     return kind_of(scenario).state(scenario.table)

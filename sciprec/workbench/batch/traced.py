@@ -19,7 +19,7 @@ TRACE = "sciprec_trace"
 
 
 def traced_by(run: Run) -> str:
-    """The key by which the error of a run is to be split; "" where it is not to be."""
+    """The key `by` of the scenario's table [trace] for a run; "" where the run is not traced."""
     request = run.scenario.trace
     if request is None or run.member or run.is_truth:
         return ""

@@ -477,8 +477,7 @@ def planned(
 
 
 def default_folder(scenarios: Sequence[Scenario]) -> Path:
-    """`reports/` and the name of the only scenario, or of the only file with a sweep, or
-    `batch`.
+    """The folder `reports/NAME`: of the only scenario, of the only file with a sweep, or `batch`.
     """
     names = {family(scenario.name, scenario.sweep) for scenario in scenarios}
     return Path("reports") / (names.pop() if len(names) == 1 else "batch")

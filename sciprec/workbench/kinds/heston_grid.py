@@ -219,7 +219,7 @@ def _notes(given: HestonRun, results: Sequence[Any]) -> str:
 
 
 def _analytic_prices(model: Any, options: Sequence[Any]) -> np.ndarray:
-    """Semi-analytic prices; NaN for payoffs without one."""
+    """Semi-analytic prices; NaN for payoffs that have none."""
     from sciprec.heston.semianalytic import analytic
 
     prices = [analytic.price(model, o) if analytic.has_price(o) else math.nan for o in options]

@@ -210,7 +210,7 @@ class _Trials:
         return self.known[bits]
 
     def run(self, bits: int, emax: int) -> TriedFormat:
-        """Run a format of these bits and of exponents 1 - emax to emax."""
+        """Run a format with this many bits and with exponents from 1 - emax to emax."""
         backend = resolve_backend(spec_of_bits(bits, emax)).name
         pairs = zip(self.truths, self._results(backend), strict=True)
         trial = TriedFormat(bits, emax, backend, tuple(self._ratio(*pair) for pair in pairs))

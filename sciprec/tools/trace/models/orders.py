@@ -35,7 +35,7 @@ class FollowedGroups:
         self._of_roundings: dict[Place, int] = {}
 
     def traced(self, kernel: Lifting) -> TracedKernel:
-        """A kernel compiled with companions."""
+        """Compile a kernel such that exact values follow its numbers."""
         return kernel.traced(self.ladder.technique, self.ladder.lanes)
 
     def follow(self, joint: Joint, lane: int) -> None:

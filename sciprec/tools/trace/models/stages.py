@@ -80,7 +80,7 @@ def kept_wide(backend: Backend, wide: str, names: Sequence[str]) -> Policy:
 
 
 class OrdinaryRuns:
-    """Ordinary runs of a model, and their error against its run in fp64.
+    """Runs of a model as users make them, and their error against its run in fp64.
 
     Args:
         program: that of the trace.
@@ -170,8 +170,7 @@ def with_runs(
 
 
 def shares_alone(parts: Sequence[StagePart], backend: Backend) -> str:
-    """The sentence on what to do where no stage could be kept wider; "" where one was, or none
-    matters.
+    """Say what to do if no stage could be kept wider; "" where one was, or where no stage matters.
     """
     if any(p.left is not None for p in parts) or all(abs(p.share) < SEEN for p in parts):
         return ""

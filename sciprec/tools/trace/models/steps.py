@@ -1,4 +1,4 @@
-"""Time steps of a model: to which of them each call of a kernel belongs.
+"""Time steps of a model: which calls of kernels belong to which step.
 
 A model says so (climate, prices, long accumulations, `arithmetic.advance`), or shows it: a step
 ends with `arithmetic.watch`, or with the last `arithmetic.update` before a state is updated again.
@@ -178,7 +178,7 @@ class StepLog:
         return made(CALLS, np.where(is_call, np.cumsum(is_call), NO_STEP), nothing)
 
     def _between(self, begin: int, ends: Sequence[int]) -> np.ndarray:
-        """Steps that follow each other, from a call on, each until another one."""
+        """Number the steps from a call on: each lasts until the next one begins."""
         later = [end for end in ends if end > begin]
         numbers = np.arange(len(self._first))
         first = np.searchsorted(later, numbers, side="right") + 1

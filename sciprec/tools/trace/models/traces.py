@@ -541,7 +541,7 @@ class _ModelTrace:
         return ShareGrowth(steps, shares, before, "time step")
 
     def _until(self) -> int:
-        """The last time step of the runs of perturbed inputs; 0 where all steps are made."""
+        """The last time step of runs with perturbed inputs; 0 where they make all steps."""
         steps, beginning = self.split.steps, self.inputs.beginning
         if beginning is None:
             return 0
@@ -600,7 +600,7 @@ class _ModelTrace:
 
 
 def _operations(program: Callable[[Backend], Results], census: Census, calls: int | None) -> int:
-    """The operations of a run, or of its first calls of kernels."""
+    """Count the operations of a run, or of its first calls of kernels."""
     notes: Any = TwinNotes(census)
     beginning = None if calls is None else (calls - 1, calls)
     ErrorRun(program, census, notes, beginning=beginning)
