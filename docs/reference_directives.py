@@ -188,7 +188,8 @@ def _links_inside(app: Sphinx, name: str, source: list[str]) -> None:
         target = (folder / found[2]).resolve()
         if target.is_relative_to(root):
             return found[0]
-        return f"{found[1]} (`{target.relative_to(root.parent).as_posix()}`)"
+        path = target.relative_to(root.parent).as_posix()
+        return f"`{path}`" if path.endswith(found[1]) else f"{found[1]} (`{path}`)"
 
     link = r"(?<!!)\[([^][]+)\]\((\.\./[^)\s#]+?(?:\.md|\.ipynb|/[\w-]+))(?:#[^)]*)?\)"
     source[0] = re.sub(link, named, source[0])
