@@ -154,7 +154,7 @@ def check(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Run again what baselines are of, and say what changed; exit with 1 where it did."""
+    """Repeat the runs of your baselines, and say what changed; exit with 1 if anything did."""
     from sciprec.cli.console import print_check, print_json
     from sciprec.regression.baselines.asking import asked_again
     from sciprec.regression.baselines.checking import check_request, require_all

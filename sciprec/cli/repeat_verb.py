@@ -59,7 +59,7 @@ def repeat(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Run something repeatedly with other threads, orders and memory, and compare the bits."""
+    """Run a kernel, scenario or command with other threads, orders and memory; compare the bits."""
     from sciprec.cli.console import print_json, print_listing, say
     from sciprec.cli.progress import Waiting
 

@@ -60,7 +60,7 @@ def study(
     search: Annotated[
         str | None,
         typer.Option(
-            help="Search with the word bits: find the fewest that stay below the tolerance."
+            help="With the word bits: search the fewest bits that stay within the tolerance."
         ),
     ] = None,
     truth: Annotated[
