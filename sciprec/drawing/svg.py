@@ -47,7 +47,7 @@ DECADE_TICKS = ((5.0, (1, 2, 3, 5)), (15.0, (1, 2, 5)), (100.0, (1, 3)))
 """Ratio of the ends of a logarithmic axis below which its ticks are at these multiples of powers
 of ten, so that labels have room in a third of a page."""
 LEAST_TICKS = 2
-"""Of a logarithmic axis; one with fewer has those of a linear axis."""
+"""Fewest ticks of a logarithmic axis; with fewer it gets the ticks of a linear axis."""
 FEW_INTERVALS = 3
 MAP_DPI = 100
 """Pixels of a map in an inch."""

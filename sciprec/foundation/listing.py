@@ -18,7 +18,7 @@ from urllib.parse import quote
 from sciprec.foundation.errors import printable
 
 MOST_LINES = 20
-"""Of a result at a prompt; rows and sentences beyond are counted."""
+"""Most lines of a result at a prompt; further rows and sentences are only counted."""
 _MOST_NOTES = 5
 _LONGEST_CELL = 100
 

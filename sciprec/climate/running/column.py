@@ -190,7 +190,7 @@ class _Column:
         return states
 
     def _step(self, n: int) -> None:
-        """From step n to step n + 1."""
+        """Advance from step n to step n + 1."""
         first = n == 0 or len(self.levels) == 1
         taken = self.levels[-1 if first else 0]
         count = 1 if first else 2

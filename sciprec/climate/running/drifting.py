@@ -158,7 +158,7 @@ class Drifting:
         self._made = self._exact.after(levels, before, forcing)
 
     def end(self, levels: Sequence[Level], steps: int) -> None:
-        """It has made it."""
+        """Note that the run has made the step."""
         self._pool.reset()
         room = self._pool.array
         apart = difference(levels, self._made, room)

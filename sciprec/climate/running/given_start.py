@@ -26,7 +26,7 @@ _PARTS = {
     "surface_pressure": (("surface_pressure",), ("log_surface_pressure",)),
     "orography": (("orography",), ()),
 }
-"""By field of a state: the fields that make it, best first; an empty one leaves the case's own."""
+"""Field of a state -> the fields that can make it, best first; with none the case's own stays."""
 
 
 def wanted_fields(

@@ -7,7 +7,7 @@ from sciprec.climate.stages.needed_room import StagedRoom
 from sciprec.foundation.time_methods import over_time
 
 PROCESS_BYTES = 320_000_000
-"""Of Python, its packages, compiled kernels, and of the pieces in which files are written."""
+"""Memory of Python, its packages, compiled kernels, and the pieces in which files are written."""
 _NUMBER_BYTES = 8
 _SUMMED = 2
 """Arrays of a statistic over time: a sum, and what its additions rounded off."""

@@ -160,7 +160,7 @@ class Records:
 
     @property
     def _bytes(self) -> int:
-        """Of a record."""
+        """Bytes of one record."""
         return self.dtype.itemsize * sum(math.prod(shape) for shape in self._layout.values())
 
 

@@ -78,7 +78,7 @@ class UpdateLosses:
             before_filter(*states, *how, *self._shape, self._held, self._asked)
 
     def after(self, *states: np.ndarray) -> None:
-        """These states, one or two, were changed."""
+        """Note that one or two states were changed."""
         if self._paused:
             return
         weight = weight_of(self._step)

@@ -23,7 +23,7 @@ from sciprec.precision import Backend, resolve_backend
 from sciprec.precision.streams import seed_words
 
 Accepted = Callable[[np.ndarray], np.ndarray]
-"""From prices to their largest accepted bounds."""
+"""A function from prices to their largest accepted bounds."""
 
 _SHARE = Range("a share > 0, at most 1, such as 0.001 or '0.1%'", above=0, most=1)
 _AMOUNT = Range("an amount > 0", above=0)

@@ -17,8 +17,8 @@ _SPACING = 1 / 16
 _PLACES = np.arange(-4.0, 3.75, _SPACING)
 _NODES = np.exp(_PLACES - np.exp(-_PLACES))
 _WEIGHTS = _SPACING * _NODES * (1.0 + np.exp(-_PLACES))
-"""Of the trapezoidal rule in y, v = exp(y - exp(-y)): it converges exponentially for integrals over
-v > 0 of smooth functions that decay like exp(-v).
+"""Weights of the trapezoidal rule in y, v = exp(y - exp(-y)): it converges exponentially for
+integrals over v > 0 of smooth functions that decay like exp(-v).
 """
 
 

@@ -76,7 +76,8 @@ class GreekSampler:
 
     @property
     def amplification(self):
-        """By how much differences magnify a relative rounding error of the price, per row."""
+        """The factor by which differences magnify a relative rounding error of the price, per row.
+        """
         amplified = []
         for key, names in zip(self._keys, self.names, strict=True):
             factors = amplification(self._groups[key][0], self.model, self.bumps)

@@ -18,7 +18,7 @@ import xarray as xr
 from sciprec.results.comparison.pointwise.pairing import compared_names
 
 MOST_VALUES = 2048
-"""Of a variable that are kept."""
+"""Most values of a variable that a baseline keeps."""
 METRICS = {
     "max_abs": "largest difference",
     "rms": "RMS difference",

@@ -51,7 +51,7 @@ class Made:
 
 @dataclass(frozen=True)
 class Finding:
-    """Something that results depend on.
+    """A circumstance that results depend on.
 
     Args:
         aspect: of ASPECTS.

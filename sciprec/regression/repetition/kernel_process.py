@@ -27,7 +27,7 @@ from sciprec.regression.repetition.listings import LISTED, list_by_name
 from sciprec.tools.calls.call_results import left_by_call
 
 KINDS = "fiubc"
-"""Of numbers that a kernel may return."""
+"""Kinds of numbers that a kernel may return, as NumPy's letters."""
 
 
 @dataclass(frozen=True)
@@ -133,7 +133,7 @@ def _leave_out_fastmath() -> None:
 
 
 def _fill(names: dict[str, Any], byte: int) -> None:
-    """From now on arrays that `np.empty` makes are filled; NumPy keeps small pieces of memory that
+    """Fill all arrays that `np.empty` makes from now on; NumPy keeps small pieces of memory that
     were freed, which the platform's allocator does not see again.
     """
     for name in ("empty", "empty_like"):

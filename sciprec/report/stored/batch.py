@@ -65,8 +65,9 @@ from sciprec.scenario.variant import NAMES, OfVariant, Variant
 MANIFEST_VERSION = 3
 """The version of lists that are written; those of version 2 have no seal and no digests of runs."""
 MOST_BYTES_KEPT = 2**27
-"""Of an ensemble's members, which several tests go through, and each arithmetic anew; and of runs
-that were just compared, before they are drawn."""
+"""Most bytes of files kept in memory: of an ensemble's members, which several tests read for each
+arithmetic, and of runs that were compared and wait to be drawn.
+"""
 
 
 @dataclass(frozen=True)

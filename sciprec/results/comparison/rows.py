@@ -55,7 +55,7 @@ from sciprec.results.output.stated import primary_name
 SETTLED = ("identical", "empty")
 """Severities that no tolerance changes."""
 METRICS_VERSION = 1
-"""Of the plain data that `as_dict` gives and `stored_metrics` reads."""
+"""Version of the plain data that `as_dict` gives and `stored_metrics` reads."""
 SHOWN_METRICS = ("max_abs", "rms", "bias", "relative_l2", "share_of_change", "p99_relative",
                  "max_ulp", "decimal_digits")  # fmt: skip
 DROPPED_METRICS = ("p99_relative", "bias", "rms", "max_ulp", "max_abs", "decimal_digits")

@@ -23,7 +23,7 @@ from sciprec.precision.compiled import cache_files
 from sciprec.results.output.pieces import WHOLE_BYTES
 
 MOST_BYTES = 2**28
-"""Of all kept values; those that were not used for longest are removed first."""
+"""Most bytes of all kept values; those that were not used for longest are removed first."""
 SORTS = "file", "runs", "page"
 """Proofs of files, comparisons of a scenario's runs, and parts of pages."""
 _READ_BY = "xarray", "netcdf4", "zarr"

@@ -33,11 +33,13 @@ SHARE = 0.35
 HYSTERESIS = 0.7
 """The share of the limit below which a forecast lets a run step down to fewer bits."""
 UNTRIED = 0.05
-"""Of a squared difference is taken for systematic at least, on a rung that does not run: states
-that it has not made itself do not yet lean to its side."""
+"""Least share of a squared difference that counts as systematic, on a rung that does not run:
+states that the rung has not made itself do not yet lean to its side.
+"""
 COLUMNS = ("first", "steps", "rung", "kept", "estimate", "forecast")
-"""Of the history: the number of a block's first step, its steps, its rung, whether it was kept,
-the relative errors estimated after it and forecast for the end on its rung."""
+"""Columns of the history: the number of a block's first step, its steps, its rung, whether it was
+kept, the relative errors estimated after it and forecast for the end on its rung.
+"""
 
 _MOST = 1e120
 """A larger value is no error of rounding but the end of a run."""

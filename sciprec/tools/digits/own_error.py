@@ -109,7 +109,7 @@ def _seconds(function: Callable[..., Any], args: tuple) -> float:
 def _own(
     result: Result, truth: ExactResults, problem: Problem, metric: OwnMetric | None
 ) -> OwnError:
-    """Of numbers that are finite in fp64: others are compared as they are."""
+    """Compare the numbers that are finite in fp64; other numbers are compared as they are."""
     finite, name = np.isfinite(result.tested), result.name
     if not finite.any():
         return OwnError(0, 0, math.nan, dict.fromkeys((*METRICS, OWN), 0.0), 0.0)

@@ -42,8 +42,10 @@ of mean error that are no harm."""
 GROWTH, WORST = 1.5, 5.0
 """Bits by which the error of the worst number may grow, and up to which it may."""
 _SAME, _MOSTLY, _MOSTLY_SERIES = 2.0**-40, 2.0**-60, 2.0**-48
-"""Of an exact value: by how much that of a candidate may differ, and half of them at most. Where
-digits cancel exact values have fewer than 106 bits, and their doubt is only an estimate."""
+"""Shares of an exact value by which a candidate's exact value may differ: at most, and for half of
+the numbers. Where digits cancel exact values have fewer than 106 bits, and their doubt is only an
+estimate.
+"""
 _UNITS = 4.0
 _ENGINE = os.path.join(Path(__file__).parents[2], "")
 """Folder of the package, whose own functions steer by nothing of a user's."""
@@ -404,8 +406,8 @@ class Judge:
         return judged
 
     def _apart(self, new: ExactResults, old: ExactResults) -> np.ndarray | None:
-        """By how much of themselves exact results differ, where both are known; None where they
-        are those of different functions.
+        """The relative difference of exact results, where both are known; None where they are
+        those of different functions.
         """
         shares = []
         for name in self.results:

@@ -27,7 +27,7 @@ _DONE = 0.8
 _WELL = math.log2(1 + 4)
 """Bits of the worst number below which a search ends: four units."""
 _SECONDS = 20.0
-"""Of the processor, after which no further candidate is run."""
+"""Processor seconds after which no further candidate is run."""
 _STEPPED_OVER = ("does not help", "is worse ", "makes the worst", "adds nothing")
 _NO_WORSE = 1.05
 

@@ -94,7 +94,7 @@ class KernelSource:
 
     @cached_property
     def tree(self) -> ast.FunctionDef:
-        """Its definition; line numbers count from 1 at the first of `lines`."""
+        """The definition as a tree; line numbers count from 1 at the first of `lines`."""
         text = "\n".join(self.lines)
         if not self.lines[0][:1].isspace():
             return parse(text).body[0]

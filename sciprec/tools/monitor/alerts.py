@@ -26,7 +26,7 @@ _EARLIER = 3
 
 @dataclass(frozen=True)
 class Alert:
-    """Something that a rule has found, where it did so first.
+    """A finding of a rule, at the first place where it holds.
 
     Attributes:
         rule: its name.

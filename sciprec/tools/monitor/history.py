@@ -23,8 +23,9 @@ from sciprec.tools.monitor.summaries import (
 
 OFF, SUMMARIES, PLACES, WHOLE = range(4)
 LEVELS = (OFF, SUMMARIES, PLACES, WHOLE)
-"""Of a monitor: nothing; summaries of each watched step; beside them exponents of each step and
-places of the largest errors; beside these whole arrays."""
+"""Levels of a monitor: nothing; summaries of each watched step; these with exponents of each step
+and places of the largest errors; these with whole arrays.
+"""
 WORST = 3
 """Places of the largest errors that are kept of each watched step."""
 

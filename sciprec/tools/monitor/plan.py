@@ -13,7 +13,7 @@ from sciprec.tools.monitor.alerts import checked_rules
 from sciprec.tools.monitor.history import OFF, SUMMARIES, checked_level
 
 EVERY = 36
-"""Of steps each so many is watched where nothing is said."""
+"""Steps from one watched step to the next, without a value given."""
 INCREMENT, TENDENCY = "increment:", "tendency:"
 
 

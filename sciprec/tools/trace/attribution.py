@@ -27,9 +27,9 @@ from sciprec.precision.lifting.written import stored_arrays, written_arrays
 from sciprec.precision.rewriting.syntax import LiftError
 
 TWIN_LANES = 2
-"""Of models: their exact values' own error is not followed."""
+"""Lanes for traces of models: the error of their exact values is not followed."""
 LANES_BESIDE = {"twin": FOLLOWED_LANES, "enclosure": 2}
-"""Of techniques that always have so many numbers beside a value of a kernel."""
+"""Lanes of techniques that always hold this many numbers beside a value of a kernel."""
 ONE_THREAD = ("twin", "by step", "enclosure")
 
 

@@ -31,7 +31,7 @@ _NOTHING = np.iinfo(np.int64).max
 
 @dataclass(frozen=True)
 class Event:
-    """Something that happened to numbers of the tested run, first at a place.
+    """An event that happened to numbers of the tested run, first at a place.
 
     Attributes:
         kind: "NaN", "infinity", "saturation", "underflow to zero", or "branch": a decision that

@@ -12,7 +12,7 @@ from sciprec.tools.trace.lines import Line, LineGroup
 CORRELATED = 0.5
 """|correlation| of the parts of two lines beyond which they are one group."""
 LEAST_PART = 0.02
-"""Of the error: lines with smaller parts are in no group."""
+"""Least share of the error of a line that can be in a group."""
 
 
 def large_parts(parts: Sequence[np.ndarray | None], error: np.ndarray) -> list[int]:

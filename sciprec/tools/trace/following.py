@@ -22,7 +22,7 @@ from sciprec.tools.trace.splitting import CANCELLED, Errors, Split, norm
 PAIRS, FUNCTIONS, PARTS = 106, 49, 53
 """Bits of exact values, of elementary functions' in narrow formats, and of an error in parts."""
 APART = 0.1
-"""Of an error: parts whose sum is further from tested - exact are lost themselves."""
+"""Share of an error by which the sum of its parts may miss it; beyond, the parts are lost."""
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ LEAST_LOSS = 1.5
 CARRIED = "errors that are carried from step to step"
 SEVERAL = "several roundings together"
 CLEARLY = 0.15
-"""Of the error: a later line has to remove so much more of it than an earlier one."""
+"""Share of the error that a later line has to remove beyond an earlier one to be named."""
 MOST_LINES = 24
 """Lines that are healed, one by one, in order of execution."""
 

@@ -18,7 +18,7 @@ from sciprec.precision.formats.backend import Backend
 from sciprec.tools.trace.attribution import LANES_BESIDE, Result, TracedKernel, stored_in
 
 SEED = 20261123
-"""Of the perturbations of inputs."""
+"""Seed of the perturbations of inputs."""
 
 
 class Problem:

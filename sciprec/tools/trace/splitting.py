@@ -19,16 +19,18 @@ from sciprec.tools.trace.verification import WiderRun
 _NOTHING = 2.0**-44
 """Exact values so much smaller than tested ones, and errors than others, are lost digits alone."""
 CANCELLED = 2.0**-24
-"""Of the sizes of its parts: an error below that is none. Numbers of a narrow format whose parts
-cancel are right but for what the given binary64 numbers themselves leave open, 2^-53 of the result
-beside parts of 2^-25 of it in binary32 and larger ones in narrower formats; shares of such a rest
-would be 10^8 and more."""
+"""Share of the sizes of its parts below which an error counts as none. Numbers of a narrow format
+whose parts cancel are right but for what the given binary64 numbers themselves leave open, 2^-53
+of the result beside parts of 2^-25 of it in binary32 and larger ones in narrower formats; shares
+of such a rest would be 10^8 and more.
+"""
 BEYOND, NOTHING_LEFT = 10.0, 2.0**-10
 """Parts of a single element say nothing if they are larger than itself and so many times as large
 as the error of all, and so little of them is left."""
 _LAST_DIGITS = 2.0**-47
-"""Of the format's unit and the result: parts are known to 2^-53 of themselves, for each of some
-dozens of operations. An error below that is none, too, whatever it is split by."""
+"""Share of the format's unit and of the result below which an error counts as none, too: parts are
+known to 2^-53 of themselves, for each of some dozens of operations.
+"""
 
 
 class Errors:

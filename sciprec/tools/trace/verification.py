@@ -17,12 +17,12 @@ from sciprec.tools.trace.lines import Line, LineGroup
 from sciprec.tools.trace.origins import OriginGroup
 
 PREDICTS = 10.0
-"""Of the error: larger parts that a run does not confirm have predicted nothing."""
+"""Share of the error beyond which a part that no run confirms has predicted nothing."""
 AGREE = 0.15
 """The largest difference of predicted and measured error left, over the larger of the two."""
 _NOTHING = 0.02
 _TURNED = 1e-3
-"""Of the error: exact values that are further apart are of other paths."""
+"""Share of the error beyond which differing exact values belong to other paths."""
 _MOSTLY = 0.5
 
 

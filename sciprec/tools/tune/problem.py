@@ -34,7 +34,7 @@ from sciprec.tools.tune.metrics import error_of, hidden_element
 _VERSIONS = 4
 """The most formats in which functions are compiled once more."""
 Choice = tuple[int, ...]
-"""For every group the number of its format."""
+"""A choice of formats: for every group the number of its format."""
 Tables = Callable[[Configured], np.ndarray]
 """The table that a kernel runs with."""
 Values = Mapping[str, np.ndarray]
@@ -108,7 +108,7 @@ class TuningProblem(ABC):
         self._words = np.array([rows.row_of(a, self.layout) for a in arithmetics])
         self._truths: dict[int, Values] = {}
         self._errors: dict[Choice, float] = {}
-        """Of choices, each with the number of the widest format after it."""
+        """The error of each choice; a key ends with the number of the widest format."""
         self._places: dict[Configured, np.ndarray] = {}
 
     # ---- what each kind of problem says --------------------------------------------------------

@@ -22,7 +22,7 @@ from sciprec.tools.tune.problem import Choice, TuningProblem
 _PROBED = 12
 """Bits in which a group's sensitivity is found."""
 _OFFSETS = (-6.0, 3.0, 0.25)
-"""Of the closed form in bits: from, to, and how close to its end."""
+"""Offsets of the closed form, in bits: from, to, and how close to its end."""
 _SMALL, _NEAR = 8, 1.05
 """Groups up to which the closed form and one number of bits everywhere are both trimmed, of more
 the cheaper one alone; of the cost found: the dearer one below it is."""

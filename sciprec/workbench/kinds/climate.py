@@ -45,7 +45,9 @@ counted; from docs/lab/climate_transform.md (V = 3) and docs/lab/climate_primiti
 _SAMPLE = 1.5
 """Tendencies in fp64 that the fields of a state for statistics over time take as long as."""
 _ELEMENTS_OF_A_THREAD = 50_000
-"""Of the state: T42L20 has 120,000, and half of its step takes 4 ms; what threads wait for, 0.5."""
+"""Elements of the state for each thread: T42L20 has 120,000, and half of its step takes 4 ms;
+waiting of threads takes 0.5 ms.
+"""
 _ROUNDED = (
     "Every operation of a step is rounded in the arithmetic, and so is the state between "
     "steps{residuals}. Tables and initial state are made in binary64 and rounded once; fields "

@@ -153,7 +153,7 @@ class Search(Shown):
 
 
 def _exponents(trial: TriedFormat) -> str:
-    """Of a format; empty where they are beyond need."""
+    """Name the exponents of a format; "" where they are beyond need."""
     return "" if trial.emax == BEYOND_NEED else f"{1 - trial.emax} to {trial.emax}"
 
 
@@ -244,7 +244,7 @@ class _Trials:
 
 
 def _least_significand(trial: _Trials) -> int:
-    """By bisection, then by trying neighbours and some others: every one above has to hold."""
+    """Find the fewest bits by bisection, then by neighbours and others: all above have to hold."""
     bits = least_passing(lambda n: trial.of_bits(n).meets, FEWEST, MOST)
     for more_bits in _CURVE:
         trial.of_bits(more_bits)

@@ -21,7 +21,8 @@ TOLERANCE = 1.1
 NOTHING = 1e-24
 """Share of the largest energy below which a scale holds nothing but the rounding of transforms."""
 MOST_LATITUDES = 192
-"""Of fields whose spectrum is made here: its table takes 8 nlat^3 bytes and some."""
+"""Most latitudes of a field whose spectrum is made here: the table takes 8 nlat^3 bytes and more.
+"""
 
 
 @dataclass(frozen=True)

@@ -55,7 +55,7 @@ class NumberFormat:
 
 
 SEVERAL = NumberFormat("", 53, None, FORMATS["binary64"].max_finite)
-"""Of values of several formats, or of one that is not known: there is no last place to count in."""
+"""The format of values that have several formats, or an unknown one: no last place to count in."""
 
 
 def formats_of(properties: Mapping[str, Any]) -> tuple[str, ...]:

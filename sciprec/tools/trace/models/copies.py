@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 _R = TypeVar("_R")
 STACK_BYTES = 16 * 2**20
-"""Of a thread: compilers call themselves deeply."""
+"""Stack of a thread: compilers call themselves deeply."""
 
 
 class _Ended(BaseException):

@@ -36,7 +36,9 @@ HOT = 0.05
 APART = 10.0
 """Where parts together are so many times larger than their sum, the run is past its horizon."""
 _LAST_DIGITS = 2.0**-50
-"""Of a result: an error that is smaller, over the stretch, is what copies in binary64 round."""
+"""Share of a result below which an error, over the stretch, is only the rounding of copies in
+binary64.
+"""
 _FIRST_STEPS, MOST_STEPS = 12, 56
 """Rows of a trace by step: of longer runs at first and, where some have much of the error, in the
 end."""

@@ -62,7 +62,8 @@ BY_OF_MODELS = (STAGE, *BY)
 _COUNTED = 100_000_000
 """Operations that are counted; of longer runs their beginning."""
 _MOST_STAGES, _MOST_RUN = 6, 3
-"""Of the stages of a model that are listed below a trace by line, and that are run wider there."""
+"""Most stages of a model listed below a trace by line, and most of them that are run wider there.
+"""
 HARMLESS = 0.01
 """Share of the error of a line below which it does not matter that its numbers become zero."""
 MOST_BANDS = 4
