@@ -6,10 +6,12 @@ import itertools
 
 import numpy as np
 import pytest
+import xarray as xr
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from sciprec.drawing.arrangement import arrange
 from sciprec.drawing.svg import MOST_MARKERS, drawn, label_style, legend, to_svg
+from sciprec.report.sections.figures import _ends
 
 SLACK = 1.5
 """Points by which an overhanging letter may touch what is beside it."""
@@ -54,3 +56,12 @@ def test_the_first_line_is_thickest_and_a_long_one_has_few_markers():
     with drawn("f", 3.0) as figure:
         figure.add_subplot().plot(np.arange(500.0), marker="o")
         assert 0 < to_svg(figure, "a line").count("<use") <= MOST_MARKERS + 20  # and ticks
+
+
+@pytest.mark.parametrize("places, ends", [
+    (None, (-0.5, 3.5, "x, number")), ([2.0, 2.5, 3.0, 3.5], (1.75, 3.75, "x")),
+    ([1.0, 2.0, 4.0, 8.0], (-0.5, 3.5, "x, number")), (list("abcd"), (-0.5, 3.5, "x, number")),
+])  # fmt: skip
+def test_axes_of_maps_have_evenly_spaced_coordinates_or_numbers(places, ends):
+    grid = xr.DataArray(np.zeros(4), dims="x", coords={} if places is None else {"x": places})
+    assert _ends(grid, "x") == ends

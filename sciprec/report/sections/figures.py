@@ -21,6 +21,9 @@ from sciprec.results.comparison.wording import LONGEST_LABEL, axis_label, moment
 from sciprec.results.output.stated import DRAWN
 
 MAP_ROWS, MAP_COLUMNS = 96, 192  # finer maps are reduced by block maximum
+SPHERES = (("lat", "lon"), ("latitude", "longitude"))
+LEAST_ROUND = 270.0
+"""Degrees of longitude from which on a map goes round the sphere."""
 LEAST_OF_MAP = 4  # rows and columns; less is no picture
 ALIKE = 0.1
 """Standard errors that a figure of some does not show."""
@@ -177,15 +180,17 @@ def _map(grid: xr.DataArray, values: np.ndarray, name: str, title: str, **colour
     """
     shown = block_maximum(values, MAP_ROWS, MAP_COLUMNS)
     down, along = map(str, grid.dims)
-    sphere = (down, along) == ("lat", "lon") and {"lat", "lon"} <= set(grid.coords)
+    sphere = (down, along) in SPHERES and {down, along} <= set(grid.coords)
+    sphere = sphere and float(np.ptp(grid[along].values)) > LEAST_ROUND
     with drawn(name, 2.9, WIDTH / 2) as figure:
         axes = figure.add_subplot()
         if sphere:
-            south_first = grid["lat"].values[0] < grid["lat"].values[-1]
+            south_first = grid[down].values[0] < grid[down].values[-1]
             look = {"origin": "lower" if south_first else "upper", "extent": (0, 360, -90, 90)}
         else:
-            rows, columns = values.shape
-            look = {"origin": "upper", "extent": (-0.5, columns - 0.5, rows - 0.5, -0.5)}
+            left, right, along = _ends(grid, along)
+            top, bottom, down = _ends(grid, down)
+            look = {"origin": "upper", "extent": (left, right, bottom, top)}
         image = axes.imshow(shown, aspect="auto", **look, **colours)
         axes.grid(False)
         if sphere:
@@ -194,6 +199,19 @@ def _map(grid: xr.DataArray, values: np.ndarray, name: str, title: str, **colour
         axes.set(xlabel=labels[0], ylabel=labels[1], title=title)
         figure.colorbar(image, ax=axes, label=_unit(grid), shrink=0.95)
         return to_svg(figure, f"Map: {title}")
+
+
+def _ends(grid: xr.DataArray, dim: str) -> tuple[float, float, str]:
+    """The ends of a map's axis and its label: those of evenly spaced coordinates, or of numbers
+    from 0.
+    """
+    places, label = np.arange(grid.sizes[dim], dtype=float), f"{dim}, number"
+    if dim in grid.coords and grid[dim].dtype.kind in "iuf":
+        steps = np.diff(grid[dim].values.astype(float))
+        if steps[0] and np.allclose(steps, steps[0]):
+            places, label = grid[dim].values.astype(float), dim
+    half = 0.5 * (places[1] - places[0])
+    return float(places[0] - half), float(places[-1] + half), label
 
 
 def _unit(grid: xr.DataArray) -> str:
