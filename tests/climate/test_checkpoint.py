@@ -250,3 +250,15 @@ def test_parts_of_killed_processes_go_and_those_of_others_stay(tmp_path):
         (tmp_path / one).touch()
     Checkpoints(tmp_path, request)
     assert sorted(os.listdir(tmp_path)) == sorted(stay)
+
+
+def test_units_of_another_version_of_a_kernel_get_a_sentence():
+    kernel = compiled(stage_state, "fixed16")
+    kernel(np.ones(50), np.ones(50), 0.3, np.zeros(50))
+    states = kernel_states([kernel])
+    for other in (
+        states | {"0_largest": states["0_largest"][:-1]},
+        {name: x for name, x in states.items() if name != "0_counts"},
+    ):
+        with pytest.raises(InputError, match="another version of kernel 'stage_state'; remove it"):
+            restore_kernels([kernel], other)

@@ -163,3 +163,17 @@ def test_keys_that_are_refused(scenario, given, said):
     with pytest.raises(InputError) as raised:
         parse_scenario(scenario | given)
     assert said in str(raised.value) and "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"policy": "O1", "narrow": "fp16"}, "without narrow and wide"),
+        ({"narrow": "fp16"}, "without a policy"),
+        ({"policy": "dcu", "wide": "fp32"}, "has its own formats"),
+        ({"policy": "O1", "narrow": "fp16", "wide": "fp32", "backend": "bf16"}, "give one of them"),
+    ],
+)
+def test_a_run_has_a_policy_or_a_backend(given, said):
+    with pytest.raises(InputError, match=said):
+        sciprec.climate.run("williamson_2", "T21", 0.1, **given)

@@ -7,6 +7,7 @@ import pytest
 import xarray as xr
 
 from sciprec import InputError, compare
+from sciprec.cli.exit_codes import GOOD, NOT_MET, USAGE
 from tests.compare.foreign_files import FAULTS, foreign, wrong
 
 
@@ -133,3 +134,23 @@ def test_what_has_no_order_and_no_date_is_a_sentence_or_compared():
     texts = field().assign_coords(time=("time", list("abc"), {"units": "days since 2000-01-01"}))
     with pytest.raises(InputError, match="the values of axis 'time' differ"):
         compare(field(time=times()), texts)
+
+
+def test_a_file_of_two_folders_is_left_out(call, tmp_path):
+    for folder in ("then", "now"):
+        (tmp_path / folder).mkdir()
+        for name in ("a.npy", "b.npy"):
+            np.save(tmp_path / folder / name, np.ones(3) + (folder == "now" and name == "b.npy"))
+    np.save(tmp_path / "then" / "c.npy", np.ones(3))
+    np.save(tmp_path / "then" / "d.npy", np.ones(3))
+    (tmp_path / "now" / "d.npy").write_text("no array")
+    there = ("compare", tmp_path / "then", tmp_path / "now")
+    code, _, err = call(*there)
+    assert code == USAGE and "(--ignore d.npy leaves the file out)" in err
+    there = (*there, "--ignore", "d.npy")
+    assert call(*there)[0] == NOT_MET
+    code, out, _ = call(*there, "--ignore", "b.npy", "--ignore", "c.npy")
+    assert code == GOOD and "'b.npy' is not compared" in out
+    code, _, err = call(*there, "--ignore", "a.npy", "--ignore", "b.npy")
+    assert code == USAGE
+    assert "ignore names all files that are in both folders, a.npy, b.npy, d.npy; leave" in err

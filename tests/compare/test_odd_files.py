@@ -1,6 +1,7 @@
 """Files of odd members: every one is compared and read as inputs, or refused in a sentence."""
 
 import signal
+import zipfile
 from functools import partial
 from random import Random
 
@@ -143,3 +144,11 @@ def test_kernels_take_numbers_of_odd_arrays_or_refuse_them():
 def halved(x, out):
     for i in range(x.shape[0]):
         out[i] = 0.5 * x[i]
+
+
+def test_an_archive_with_a_text_is_refused_by_its_name(call, tmp_path):
+    np.savez(tmp_path / "run.npz", x=np.ones(3))
+    with zipfile.ZipFile(tmp_path / "run.npz", "a") as file:
+        file.writestr("readme.txt", "no array")
+    code, _, err = call("compare", tmp_path / "run.npz", tmp_path / "run.npz")
+    assert code == 2 and "holds 'readme.txt', which is no array; give an .npz file of arrays" in err

@@ -8,6 +8,8 @@ from scipy.special import sph_harm_y
 from sciprec.climate.diagnostics.derived import kinetic_energy_spectrum
 from sciprec.climate.transform.grid import resolve_truncation
 from sciprec.climate.transform.spectral import reference_transform
+from sciprec.foundation.errors import InputError
+from sciprec.results.comparison.evidence import spectra
 from sciprec.results.comparison.evidence.error_scales import error_scales
 from sciprec.results.comparison.evidence.spectra import mean_spectrum, spectrum_ratio
 
@@ -130,3 +132,26 @@ def test_divergence_and_levels_count_too():
     layers = [data.expand_dims(sigma=[0.3, 0.7], axis=1) for data in (both, other)]
     for name, values in found.by_band.items():
         assert error_scales(*layers).by_band[name] == pytest.approx(values, abs=1e-12)
+
+
+def test_what_has_no_scales():
+    truth = run([flow(1, 1)])
+    with pytest.raises(InputError, match="no 'vorticity'; store it with the key 'variables'"):
+        error_scales(truth, truth.drop_vars("vorticity"))
+    broken = run([np.where(flow(1, 1) > 0, np.nan, 1.0)])
+    with pytest.raises(InputError, match="'vorticity' holds values that are not finite"):
+        error_scales(truth, broken)
+    still = run([0.0 * flow(1, 1)])
+    assert error_scales(still, still).sentence == "there is no wind"
+
+
+def test_what_has_no_spectrum_is_a_sentence(monkeypatch):
+    field = harmonic(3, 1)
+    with pytest.raises(InputError, match="neither 'kinetic_energy_spectrum' nor 'vorticity'"):
+        mean_spectrum(run([field]).drop_vars("vorticity"), ALL)
+    monkeypatch.setattr(spectra, "MOST_LATITUDES", 31)
+    with pytest.raises(InputError, match="32 latitudes are too many to make a spectrum"):
+        mean_spectrum(run([field]), ALL)
+    even = np.linspace(-89, 89, NLAT)
+    with pytest.raises(InputError, match="not those of a Gaussian grid"):
+        mean_spectrum(run([field], lat=even), ALL)

@@ -217,3 +217,9 @@ def test_no_formula():
         analytic.price(LEWIS, asian)
     with pytest.raises(InputError, match="payoff 'spot' has no semi-analytic greeks; accepted: ca"):
         analytic.greeks(LEWIS, heston.Spot(maturity=1))
+
+
+def test_published_geometric_asians(path_references):
+    for name in ("fang_oosterlee_asian_geometric", "lewis_asian_geometric"):
+        model, payoff, price, _ = path_references[name]
+        assert analytic.price(model, payoff) == pytest.approx(price, rel=1e-12), name

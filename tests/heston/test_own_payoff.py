@@ -1,11 +1,14 @@
 """The payoff and the path scheme of docs/how_to/add_payoff.md, from outside the package."""
 
+import json
 from dataclasses import dataclass
 
 import numpy as np
 import pytest
 
 from sciprec import heston
+from sciprec.cli import commands as cli
+from sciprec.cli.exit_codes import GOOD, USAGE
 from sciprec.foundation.errors import InputError
 from sciprec.heston.bounds.rare import Rare
 from sciprec.heston.semianalytic import analytic
@@ -109,3 +112,24 @@ def test_a_payoff_that_pays_more_than_the_spot_moves_is_within_its_bound(level):
     ]  # fmt: skip
     assert all(abs(result.price - truth) <= result.bound for result in results)
     assert max(result.bound for result in results) < 1e3
+
+
+def test_the_command_line_prices_it_with_its_own_parameter(gap_call, capsys):
+    model = [f"--{name.replace('_', '-')}={value}" for name, value in vars(MODEL).items()]
+    option = ["--payoff", "gap-call", "--strike", "95", "--maturity", "0.5", "--tolerance", "5%"]
+    cases = {
+        (): "payoff 'gap-call' needs --parameter trigger=; it takes --strike, --maturity",
+        ("--parameter", "trigger"): "--parameter is given 'trigger'; it takes a name and a number",
+        ("--parameter", "strike=90"): "'strike=90'; write it as the option --strike",
+        ("--parameter", "triger=1"): "does not take --parameter triger=; it takes --strike",
+    }
+    for given, words in cases.items():
+        with pytest.raises(SystemExit, match=str(USAGE)):
+            cli.main(["price", *model, *option, *given])
+        assert words in capsys.readouterr().err
+    given = ["--parameter", "trigger=105", "--backend", "fp64", "--json"]
+    with pytest.raises(SystemExit, match=str(GOOD)):
+        cli.main(["price", *model, *option, *given])
+    (row,) = json.loads(capsys.readouterr().out)["prices"]
+    error = abs(row["price"] - gap_price(MODEL, 95, 105, 0.5))
+    assert row["trigger"] == 105 and error <= row["bound"]

@@ -1,6 +1,7 @@
 """A model of a user's own goes from its file to its page, with all that other kinds have."""
 
 import json
+import pickle
 import subprocess
 import sys
 from dataclasses import replace
@@ -14,6 +15,7 @@ from sciprec.foundation.loading import load_files
 from sciprec.report.page import write_page
 from sciprec.report.stored.batch import read_batch
 from sciprec.results.output import files as stored
+from sciprec.workbench.batch.plan import plan
 from sciprec.workbench.kinds import kind, kinds
 from tests.models.conftest import MODEL, SCENARIO
 
@@ -157,3 +159,14 @@ def test_a_key_of_the_table_may_have_any_name(write, undrawn):
     assert kept == [False, False]
     described = json.loads(stored.attributes(result.files[0])["sciprec_scenario"])
     assert described["mine"]["stored"] == 20
+
+
+def test_a_scenario_is_sent_by_the_name_of_its_kind(files, monkeypatch):
+    load_files(files / "ring_model.py")
+    scenario = sciprec.load_scenario(files / "ring.toml")
+    (first, *_) = plan([scenario])
+    sent = pickle.dumps(first)
+    assert pickle.loads(sent) == first
+    monkeypatch.setattr("sciprec.workbench.kinds.kind._KINDS", {})
+    with pytest.raises(InputError, match="the model 'ring' is not known here; give the file"):
+        pickle.loads(sent)

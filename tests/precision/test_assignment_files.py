@@ -183,3 +183,27 @@ def test_the_older_name_of_by_is_taken_with_a_warning_and_in_files_for_ever(tmp_
     path.write_text(text.replace("by =", 'unit = "line"\nby ='), encoding="utf-8")
     with pytest.raises(InputError, match="unknown key 'unit'"):
         Assignment.load(path)
+
+
+def test_chains_of_no_kernel_are_not_saved_but_read(tmp_path):
+    kernel, chain = kernel_of(tmp_path / "a", CHAINS), "line 12 > line 7 > inner"
+    by_number = Assignment({chain: "bf16"}, by="call")
+    with pytest.raises(InputError, match="make it for a kernel"):
+        by_number.save(tmp_path / "a.toml")
+    path = tmp_path / "by_hand.toml"
+    head = f'schema = 1\nby = "call"\n[[format]]\nformat = "bf16"\ntext = "{chain}"\n'
+    path.write_text(head)
+    noted = Assignment({chain: "bf16"}, by="call", kernel=kernel)
+    assert formats_of_rows(Assignment.load(path), kernel) == formats_of_rows(noted, kernel)
+    call = '{ function = "middle", file = "mine.py", line = 7, source = "y += inner(x + 0.1)" }'
+    for calls, said in (
+        ("3", "accepted: a list of tables"), ("[3]", "accepted: a list of tables"),
+        (f"[{call}]", "has 1 lines and text, 'line 12 > line 7 > inner', 2; give all of them"),
+        (f"[{call.replace('line', 'lime')}, {call}]", "did you mean 'line'"),
+        (f"[{call.replace(', line = 7', '')}, {call}]", "'line' is missing in calls"),
+        (f"[{call.replace('7', '-7')}, {call}]", "line is -7; accepted: a whole"),
+    ):  # fmt: skip
+        path.write_text(f"{head}calls = {calls}\n")
+        with pytest.raises(InputError) as raised:
+            Assignment.load(path)
+        assert said in str(raised.value) and "\n" not in str(raised.value)

@@ -51,3 +51,20 @@ def test_a_foreign_page_is_not_replaced_and_nothing_is_computed(little, models, 
     with pytest.raises(InputError, match="little.html' cannot be written .it is there already"):
         make_gallery(little, tmp_path)
     assert (tmp_path / "little.html").read_text() == "<title>Our home</title>"
+
+
+def test_unknown_pages_are_named_with_the_known_ones(little):
+    with pytest.raises(InputError, match=r"no page 'litle'; it has: little; did you mean"):
+        make_gallery(little, names=["litle"])
+
+
+def test_a_failed_run_leaves_no_page(models, undrawn, little, tmp_path):
+    def failing(given, backend, compensation=None):
+        raise InputError("too long a step")
+
+    models["climate"] = failing
+    with pytest.raises(
+        InputError, match=r"page 'little' was not written: .* failed \(too long a step"
+    ):
+        make_gallery(little, tmp_path / "gallery")
+    assert list((tmp_path / "gallery").iterdir()) == []

@@ -9,6 +9,7 @@ from sciprec.foundation.errors import InputError
 from sciprec.foundation.limits import HESTON_MODEL
 from sciprec.heston.parameters import Model
 from sciprec.scenario.heston_model import HestonModel
+from sciprec.scenario.loading import EXAMPLE
 from sciprec.scenario.toml_file import LARGEST_FILE_BYTES
 from sciprec.workbench.kinds import kinds, load_scenario
 from sciprec.workbench.kinds.climate import ClimateRun
@@ -99,3 +100,11 @@ def test_every_key_says_what_it_accepts_and_how_to_write_it():
             for name, field in section.model_fields.items():
                 assert field.description, (section, name)
                 assert field.examples, (section, name)
+
+
+def test_json_is_called_json(tmp_path):
+    path = tmp_path / "model.json"
+    path.write_text('{"spot": 100.0}')
+    said = complaint(path)
+    assert said.endswith(f"a scenario is a TOML file, written like scenarios/{EXAMPLE}.toml")
+    assert "holds JSON" in said
