@@ -25,13 +25,15 @@ BENCHMARKS = {
     "trace": "kernels whose numbers carry their error, against lifted ones and plain Numba",
     "pairs": "kernels whose numbers are pairs (dd) against fp64 and against the exact twin",
     "monitor": "looks of a monitor at climate runs beside their steps",
+    "forcing": "steps of the atmosphere with a forcing or with tracers, beside those without",
     "mixed": "mixtures of fp64 and fp32, and kernels and a model whose formats are by line",
 }
 """Name -> what is measured."""
 RESULT = targets.Sort("the result of a benchmark", '{\n "benchmark": "')
 WIDTH = 100
 """Columns of the tables where there is no terminal."""
-_MODULES = {"compare": "comparison", "trace": "traced", "monitor": "monitoring_cost"}
+_MODULES = {"compare": "comparison", "trace": "traced", "monitor": "monitoring_cost",
+            "forcing": "climate_forcing"}  # fmt: skip
 
 
 def run(name: str, *, out: str | Path, json: bool = False, small: bool = False) -> dict:

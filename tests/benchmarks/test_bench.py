@@ -7,6 +7,7 @@ import pytest
 
 import benchmarks as bench
 from benchmarks import (
+    climate_forcing,
     fixed,
     kernels,
     peers,
@@ -41,6 +42,16 @@ def test_small_benchmark_has_every_row(tmp_path, capsys, monkeypatch):
     assert timed(precision, stored, 2 * len(chosen) * len(stored["cases"]))
     assert {row["arithmetic"] for row in tables[precision.TITLE]} >= set(precision.BACKENDS)
     assert fits(tables)
+
+
+@pytest.mark.slow
+def test_small_benchmark_of_a_forcing(tmp_path, capsys):
+    stored = bench.run("forcing", out=tmp_path / "bench.json", small=True)
+    assert climate_forcing.TITLE in capsys.readouterr().out
+    rows = climate_forcing.tables(stored)[climate_forcing.TITLE]
+    assert [row["a step with"] for row in rows] == list(climate_forcing.CONTENDERS)
+    assert timed(climate_forcing, stored, len(rows)) and fits(climate_forcing.tables(stored))
+    assert stored["cases"][0]["ratio"] == 1.0
 
 
 @pytest.mark.slow
