@@ -15,7 +15,7 @@ import numpy as np
 
 from benchmarks.precision import machine
 from sciprec.climate.physics.forcings import forcing
-from sciprec.climate.running.lifted_model import Model, conversion_of
+from sciprec.climate.running.lifted_model import LiftedModel, conversion_of
 from sciprec.climate.running.request import check_request
 from sciprec.climate.running.start import initial_state
 from sciprec.climate.transform.grid import GaussianGrid
@@ -154,7 +154,7 @@ def _steps_of(backend: str, given: Any, count: int, small: bool) -> Callable[[],
     )  # fmt: skip
     initial = initial_state(request, GaussianGrid(request.truncation))
     convert = conversion_of(request, initial)
-    model = Model(request, convert)
+    model = LiftedModel(request, convert)
     levels = [model.steps.system.addition.level(model.stored(convert.to_state(initial)))]
     model.steps.advance(levels, 0, 3)
     return lambda: model.steps.advance(levels, 3, _STEPS)

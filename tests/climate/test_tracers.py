@@ -7,11 +7,15 @@ import pytest
 import xarray as xr
 
 import sciprec
+from sciprec import climate
 from sciprec.climate.equations import tracers as carried
+from sciprec.climate.equations.tracers import SHAPES
+from sciprec.climate.running import lifted_model
 from sciprec.climate.running.checkpoint import digest
 from sciprec.climate.running.labelled import fields_given
 from sciprec.climate.running.request import check_request
 from sciprec.foundation.errors import InputError
+from tests.climate.small_models import started
 
 ALL = {"ones": 1.0, "quarter": -0.25, "hill": "gaussian_hill"}
 AIR = {"case": "held_suarez", "truncation": "T10", "days": 0.125, "output_hours": 3, "levels": 3}
@@ -48,6 +52,51 @@ def test_flow_does_not_feel_tracers_and_threads_change_no_bit(flow):
         assert np.array_equal(alone[name], both[name]), name
     for name in both.data_vars:
         assert np.array_equal(by_two[name], both[name]), name
+
+
+@pytest.mark.parametrize(("levels", "backend"), [(2, "fp64"), (5, "fp16"), (6, "fp64")])
+def test_blocks_have_the_bits_of_all_fields_at_once(levels, backend, monkeypatch):
+    options = AIR | {"levels": levels, "backend": backend, "tracers": [*SHAPES]}
+    blocks = [sciprec.climate.run(**options, threads=threads) for threads in (1, 2)]
+    monkeypatch.setattr(lifted_model, "carries_in_blocks", lambda *of: False)
+    at_once = sciprec.climate.run(**options)
+    for run in blocks:
+        for name in at_once.data_vars:
+            assert np.array_equal(run[name], at_once[name]), name
+
+
+def brake(winds, changes):
+    changes.u[0, 0, 0] -= winds.u[0, 0, 0]
+
+
+@climate.forcing
+def handing_all_on(fields, t, out):
+    brake(fields, out)
+
+
+@climate.forcing
+def handing_changes_on(fields, t, out):
+    fill(fields.u[0, 0, 0], out)
+
+
+def fill(wind, changes):
+    changes.u[0, 0, 0] -= wind
+
+
+@climate.forcing
+def braking(fields, t, out):
+    out.u[0, 0, 0] -= fields.u[0, 0, 0]
+
+
+@pytest.mark.parametrize(("forcing", "in_blocks"), [
+    (None, True), (braking, True), (handing_all_on, False), (handing_changes_on, False),
+])  # fmt: skip
+def test_tracers_that_a_forcing_may_know_are_not_in_blocks(forcing, in_blocks):
+    options = AIR | {"parameters": {"levels": 3}, "tracers": ["northern"], "forcing": forcing}
+    del options["levels"]
+    request = check_request(**options)
+    convert, _ = started(request)
+    assert lifted_model.LiftedModel(request, convert).in_blocks == in_blocks
 
 
 def test_hill_in_solid_body_rotation_meets_the_exact_solution():

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -30,10 +29,10 @@ from sciprec.climate.equations.tracers import (
     TRACERS,
     TracedConversion,
     Tracer,
+    with_own,
 )
 from sciprec.climate.physics.clock import Time
 from sciprec.climate.physics.forcings import Forcing
-from sciprec.precision.lifting.substitution import substitute
 from sciprec.precision.registry import kernel
 
 EVALUATED, WRITTEN, ADDED = range(3)
@@ -86,12 +85,17 @@ def see_pressure(fields, first, reference, places, seen):
     Args:
         fields, first, places: as in `see_levels`.
         reference: hPa.
-        seen: (nlat, nlon), written.
+        seen: (nlat, nlon), written: first q, in another order, then what is made of it, in the same
+            one, so that exponentials are computed in vectors.
     """
     for i in range(seen.shape[1]):
         row = fields[first, i]
         for j in range(seen.shape[0]):
-            seen[j, i] = reference * np.exp(row[places[j]])
+            seen[j, i] = row[places[j]]
+    for j in range(seen.shape[0]):
+        shown = seen[j]
+        for i in range(shown.shape[0]):
+            shown[i] = reference * np.exp(shown[i])
 
 
 @kernel(example=lambda: (_random(2, 4, 8), _random(4), _PLACES, 1, np.zeros((5, 8, 4))))
@@ -220,12 +224,6 @@ def sourced_tendency(state, spectra, constants, tendency):
             tendency[i, 4 + part] = tendency[i, 4 + part] + source
 
 
-@lru_cache(maxsize=256)
-def _with_own(kernel: Callable, stand_in: Callable, own: Callable) -> Callable:
-    """A kernel with another in the place of its stand-in, the same again for the same ones."""
-    return substitute(kernel, {stand_in: own})
-
-
 @dataclass(frozen=True)
 class SourcedConversion:
     """The conversion of shallow water, with the constants and the product of a source of Phi."""
@@ -294,8 +292,8 @@ def with_source(equations: EquationSet, forcing: Forcing | None) -> EquationSet:
         return equations
     return replace(
         equations, conversion=SourcedConversion,
-        products=_with_own(sourced_products, _products, equations.products),
-        tendency=_with_own(sourced_tendency, _tendency, equations.tendency),
+        products=with_own(sourced_products, _products, equations.products),
+        tendency=with_own(sourced_tendency, _tendency, equations.tendency),
     )  # fmt: skip
 
 
@@ -316,11 +314,11 @@ def with_forcing(
         return equations
     fields, out = offered(equations.name, tracers)
     forcing.require_offered(fields, out, f"the case's model, {equations.name},")
-    products = _with_own(forced_products, evaluate_forcing, evaluation_of(forcing))
-    forced = {"products": _with_own(products, _products, equations.products)}
+    products = with_own(forced_products, evaluate_forcing, evaluation_of(forcing))
+    forced = {"products": with_own(products, _products, equations.products)}
     more: dict[str, Any] = {}
     if _seen_tracers(forcing, tracers):
-        forced["spectra"] = _with_own(traced_spectra, _spectra, equations.spectra)
+        forced["spectra"] = with_own(traced_spectra, _spectra, equations.spectra)
         more = {"conversion": _Seen(equations), "work": _Seen(equations).work}
     return replace(equations, share=None, **forced, **more)
 
@@ -329,8 +327,8 @@ def evaluation_of(forcing: Forcing) -> Callable:
     """`evaluate_forcing` with the kernel of a forcing."""
     called = forcing.kernel
     if not forcing.parameters:
-        called = _with_own(_without_parameters, _forcing_alone, called)
-    return _with_own(evaluate_forcing, _forcing, called)
+        called = with_own(_without_parameters, _forcing_alone, called)
+    return with_own(evaluate_forcing, _forcing, called)
 
 
 def offered(name: str, tracers: Sequence[Tracer]) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -110,14 +110,22 @@ def staged_tendency(
     return tendency
 
 
-def make_tendency_work(equations: EquationSet, convert: Conversion, dtype: DTypeLike) -> tuple:
+def make_tendency_work(
+    equations: EquationSet, convert: Conversion, dtype: DTypeLike,
+    transformed: tuple[int, int] | None = None,
+) -> tuple:  # fmt: skip
     """Work arrays: to the grid, on it, products there, from it, the transforms', the equations',
     the share of one thread alone, and what threads meet by.
 
     Where products take the place of fields, or kernels make shares, one longitude is spare, so that
     fields do not lie apart by a power of two, where caches hold few.
+
+    Args:
+        equations, convert: of the model.
+        dtype: of the arrays.
+        transformed: how many fields and products there are; left out: those of the conversion.
     """
-    transform, (fields, products) = convert.transform, convert.transformed
+    transform, (fields, products) = convert.transform, transformed or convert.transformed
     truncation, size = transform.truncation, transform.degree.size
     spare = int(equations.in_place or equations.share is not None)
     most, shape = max(fields, products), (truncation.nlon + spare, truncation.nlat)

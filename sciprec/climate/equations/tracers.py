@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -132,27 +132,41 @@ def tracer_slopes(state, tracers, first, stop, spectra):
         first, stop: the coefficients from first to stop - 1.
         spectra: (coefficients, 2 fields), those of tracers written.
     """
-    zonal, slope_above, slope_below, _, _, sizes = tracers
+    sizes = tracers[5]
     levels = sizes[LEVELS]
-    last = state.shape[0] - 1
     for i in range(first, stop):
-        above = min(i + 1, last)
-        below = max(i - 1, 0)
         for t in range(sizes[TRACERS]):
-            for k in range(levels):
-                c = sizes[COLUMN] + 2 * (t * levels + k)
-                east = 2 * (sizes[FIELD] + t * (3 * levels - 1) + k)
-                north = east + 2 * levels
-                spectra[i, east] = -(zonal[i] * state[i, c + 1])
-                spectra[i, east + 1] = zonal[i] * state[i, c]
-                for part in range(2):
-                    upper = slope_above[i] * state[above, c + part]
-                    lower = slope_below[i] * state[below, c + part]
-                    spectra[i, north + part] = upper - lower
-                if k + 1 < levels:
-                    for part in range(2):
-                        step = state[i, c + 2 + part] - state[i, c + part]
-                        spectra[i, north + 2 * levels + part] = step
+            column = sizes[COLUMN] + 2 * t * levels
+            place = 2 * (sizes[FIELD] + t * (3 * levels - 1))
+            slopes_of_coefficient(state, tracers, i, column, levels, levels - 1, spectra, place)
+
+
+def slopes_of_coefficient(state, tracers, i, column, levels, steps, spectra, place):
+    """A coefficient of the slopes and differences of some levels of a tracer.
+
+    Args:
+        state, tracers: as in `tracer_slopes`.
+        i: which coefficient.
+        column: of the first level in the state.
+        levels, steps: how many levels, and how many differences, each to the next level.
+        spectra: (coefficients, columns): eastward slopes, northward ones, differences.
+        place: their first column.
+    """
+    zonal, slope_above, slope_below, _, _, _ = tracers
+    above = min(i + 1, state.shape[0] - 1)
+    below = max(i - 1, 0)
+    north = place + 2 * levels
+    for k in range(levels):
+        c = column + 2 * k
+        spectra[i, place + 2 * k] = -(zonal[i] * state[i, c + 1])
+        spectra[i, place + 2 * k + 1] = zonal[i] * state[i, c]
+    for n in range(2 * levels):
+        upper = slope_above[i] * state[above, column + n]
+        lower = slope_below[i] * state[below, column + n]
+        spectra[i, north + n] = upper - lower
+    for n in range(2 * steps):
+        step = state[i, column + n + 2] - state[i, column + n]
+        spectra[i, north + 2 * levels + n] = step
 
 
 @kernel(example=lambda: (_random(5, 8), _small_tracers(), 0, 5, np.zeros((5, 6))))
@@ -225,20 +239,32 @@ def carried_in_air(i, fields, tracers, per_thickness, velocity, products):
     for t in range(sizes[TRACERS]):
         row = sizes[FIELD] + t * (3 * levels - 1)
         for k in range(levels):
-            u_cos = fields[3 * levels + k, i]
-            v_cos = fields[4 * levels + k, i]
-            east = fields[row + k, i]
-            north = fields[row + levels + k, i]
-            upper = fields[row + 2 * levels + max(k - 1, 0), i]
-            lower = fields[row + 2 * levels + min(k, levels - 2), i]
-            above = velocity[k]
-            below = velocity[k + 1]
-            depth = per_thickness[k]
-            out = products[sizes[PRODUCT] + t * levels + k, i]
-            for j in range(inverse_cos2.shape[0]):
-                along = (u_cos[j] * east[j] + v_cos[j] * north[j]) * inverse_cos2[j]
-                moved = depth * (below[j] * lower[j] + above[j] * upper[j])
-                out[j] = -(along + moved)
+            carried_row(
+                fields[3 * levels + k, i], fields[4 * levels + k, i], fields[row + k, i],
+                fields[row + levels + k, i], fields[row + 2 * levels + max(k - 1, 0), i],
+                fields[row + 2 * levels + min(k, levels - 2), i], velocity[k], velocity[k + 1],
+                per_thickness[k], inverse_cos2, products[sizes[PRODUCT] + t * levels + k, i],
+            )  # fmt: skip
+
+
+def carried_row(
+    u_cos, v_cos, east, north, upper, lower, above, below, depth, inverse_cos2, out
+):  # fmt: skip
+    """The tendency of a level at a longitude, see `carried_in_air`.
+
+    Args:
+        u_cos, v_cos: (nlat,), the wind.
+        east, north: (nlat,), slopes.
+        upper, lower: (nlat,), differences from the level above, and to that below.
+        above, below: (nlat,), the velocity of sigma there.
+        depth: 1 / (2 thickness).
+        inverse_cos2: (nlat,).
+        out: (nlat,), written.
+    """
+    for j in range(inverse_cos2.shape[0]):
+        along = (u_cos[j] * east[j] + v_cos[j] * north[j]) * inverse_cos2[j]
+        moved = depth * (below[j] * lower[j] + above[j] * upper[j])
+        out[j] = -(along + moved)
 
 
 def _spectra(state, constants, out):
@@ -291,8 +317,13 @@ def air_spectra_traced(state, constants, spectra):
 
 
 def air_products_traced(fields, constants, work, products):
-    """Products of the air and its tracers; the velocity of sigma is formed again."""
+    """Products of the air and its tracers."""
     _products(fields, constants, work, products)
+    carried_everywhere(fields, constants, work, products)
+
+
+def carried_everywhere(fields, constants, work, products):
+    """Products of the tracers of air; the velocity of sigma is formed again."""
     column, places = constants[0], constants[4]
     rows, flow, sums, velocity = work[0]
     for i in range(constants[7][WEST], constants[7][EAST]):
@@ -440,6 +471,14 @@ class Traced:
         return self.equations.work(conversion.flow, dtype)
 
 
+@lru_cache(maxsize=256)
+def with_own(kernel: Callable, stand_in: Callable, own: Callable) -> Callable:
+    """A kernel with another in the place of its stand-in, the same again for the same ones: a
+    kernel that is another function is compiled anew.
+    """
+    return substitute(kernel, {stand_in: own})
+
+
 def with_tracers(equations: EquationSet, tracers: tuple[Tracer, ...]) -> EquationSet:
     """The equations of a flow that carries tracers, one of `TRACED`."""
     if not tracers:
@@ -454,7 +493,7 @@ def with_tracers(equations: EquationSet, tracers: tuple[Tracer, ...]) -> Equatio
         "adjust": (adjust_traced, _adjust),
     }
     made = {
-        name: substitute(traced, {stand_in: getattr(equations, name)})
+        name: with_own(traced, stand_in, getattr(equations, name))
         for name, (traced, stand_in) in kernels.items()
         if getattr(equations, name) is not None
     }

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from sciprec.climate.equations.tendency import make_tendency_work
 from sciprec.climate.running.lifted_model import LiftedModel, conversion_of
 from sciprec.climate.running.request import Request
 from sciprec.climate.running.start import initial_state
@@ -59,7 +60,10 @@ def calls_of_stages(request: Request) -> Iterator[Call]:
     initial = initial_state(request, grid)
     convert = conversion_of(request, initial)
     model = LiftedModel(request, convert)
-    spectra, fields, products, coefficients, transforms, own, *_ = model.work
+    work = make_tendency_work(request.equations, convert, model.backend.carrier)
+    if model.forcing is not None:
+        work = model.forcing.within(work)
+    spectra, fields, products, coefficients, transforms, own, *_ = work
     (functions, waves), (weighted, back) = model.tables
     fourier, weights, sums, work = transforms
     state, constants, nlon = convert.to_state(initial), model.constants, grid.nlon

@@ -18,6 +18,12 @@ from sciprec.climate.equations.tendency import (
     staged_tendency,
     work_of_share,
 )
+from sciprec.climate.equations.tracer_blocks import (
+    carries_in_blocks,
+    in_one_kernel_with_blocks,
+    make_blocked_work,
+    with_block_work,
+)
 from sciprec.climate.running.held_forcing import HeldForcing
 from sciprec.climate.running.request import Request
 from sciprec.climate.running.team import Shared, StepMaker, Team, TeamThread
@@ -56,6 +62,7 @@ class LiftedModel:
         columns: name of the variable of each column of the state.
         steps: what makes steps of a whole state.
         lifted: all lifted kernels.
+        in_blocks: whether tracers go through the transforms in blocks.
         matrix_units: what matrix units of its transforms keep and do, as plain data, or None.
     """
 
@@ -68,7 +75,9 @@ class LiftedModel:
         self.shape = convert.transform.degree.size, self.columns.size
         self.constants = self._given(convert.constants)
         self.tables = tables_in(request.truncation, self.backend, _compensates_sums(request))
-        self.work = make_tendency_work(request.equations, convert, self.backend.carrier)
+        self.in_blocks = self._takes_blocks()
+        make_work = make_blocked_work if self.in_blocks else make_tendency_work
+        self.work = make_work(request.equations, convert, self.backend.carrier)
         self.forcing = None
         if request.forcing is not None:
             self.forcing = HeldForcing(request, convert, self.backend)
@@ -96,13 +105,23 @@ class LiftedModel:
     def _member(self, share: Share, shared: Shared) -> TeamThread:
         """One thread: the tendency with its own constants and work."""
         equations, tables = self.request.equations, self.tables
-        work = work_of_share(self.work, equations, self.convert, share, self.backend.carrier)
+        carrier = self.backend.carrier
+        work = work_of_share(self.work, equations, self.convert, share, carrier)
+        if self.in_blocks:
+            work = with_block_work(work, self.convert, carrier)
         if self.forcing is not None:
             work = self.forcing.within(work)
         rest = self._constants_of(share), tables, (*work[:-1], shared.counters)
         own = self.steps.system.work
         slope = self._evaluating(self._slope) if share.kernels else self._slope
         return TeamThread(share, shared, lambda x, out: slope(x, out, *rest), own)
+
+    def _takes_blocks(self) -> bool:
+        """Whether the tendency takes tracers in blocks."""
+        request = self.request
+        names, forcing = [tracer.name for tracer in request.tracers], request.forcing
+        forced = () if forcing is None else (*forcing.used(0, names), *forcing.used(-1, names))
+        return request.stages is None and carries_in_blocks(self.convert, self.backend, forced)
 
     def _constants_of(self, share: Share) -> tuple:
         """The constants, with the share of a thread."""
@@ -229,7 +248,7 @@ class LiftedModel:
         """
         request = self.request
         if request.stages is None:
-            return self._lift(_tendency(request))
+            return self._lift(_tendency(request, self.in_blocks))
         transform = StagedTransform(request.truncation, request.stages, self.backend)
         if units := transform.report():
             fields = self.convert.transformed
@@ -274,9 +293,10 @@ class LiftedModel:
         return self.lifted[-1]
 
 
-def _tendency(request: Request) -> Callable:
+def _tendency(request: Request, in_blocks: bool) -> Callable:
     """The tendency kernel with the Fourier stage and the sums that are asked for."""
-    kernel = in_one_kernel(*request.equations.kernels)
+    whole = in_one_kernel_with_blocks if in_blocks else in_one_kernel
+    kernel = whole(*request.equations.kernels)
     return staged(kernel, request.parameters.fourier, _compensates_sums(request))
 
 

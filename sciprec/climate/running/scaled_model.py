@@ -77,6 +77,10 @@ class ScaledModel(LiftedModel):
     def team(self, threads: int) -> None:
         """One thread makes the steps."""
 
+    def _takes_blocks(self) -> bool:
+        """Its three kernels are called one by one, for all fields."""
+        return False
+
     def find_scales(self, state: np.ndarray) -> None:
         """Give every place its scale, by a profile that begins with a state (coefficients, columns)
         in binary64. One that breaks down, or whose numbers grow so much that nothing is left of
