@@ -164,7 +164,7 @@ def test():
     done = subprocess.run([str(linter)], cwd=ROOT, check=False)
     if done.returncode != 0:
         return done
-    pytest = [str(python_of(VENV)), "-m", "pytest", "-q", "-m", "slow or not slow"]
+    pytest = [str(python_of(VENV)), "-m", "pytest", "-q", "-m", "not survey"]
     pytest += ["-n", str((os.cpu_count() or 1) + 1), "--dist", "loadfile", "--durations=30"]
     if sys.argv[2:]:
         return subprocess.run([*pytest, *sys.argv[2:]], cwd=ROOT, check=False)

@@ -85,7 +85,7 @@ def outcome(checkout: Path, mutant: Mutant) -> dict[str, str | bool]:
     variables = os.environ | {
         "PYTHONPATH": str(checkout), "PYTHONDONTWRITEBYTECODE": "1", "SCIPREC_CACHE_DIR": cache
     }  # fmt: skip
-    options = ["-q", "-x", "-p", "no:cacheprovider", "--tb=no", "-m", "slow or not slow"]
+    options = ["-q", "-x", "-p", "no:cacheprovider", "--tb=no", "-m", "not survey"]
     try:
         for file in nearest(mutant):
             with tempfile.TemporaryFile("w+") as said:

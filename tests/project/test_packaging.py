@@ -214,7 +214,7 @@ def test_all_tests_are_run_in_two_parts_that_leave_none_out(bootstrap, monkeypat
 
     monkeypatch.setattr(bootstrap.subprocess, "run", run)
     assert bootstrapped(bootstrap, monkeypatch, "test") == 0
-    every = ["-m", "pytest", "-q", "-m", "slow or not slow", "-n", str(os.cpu_count() + 1)]
+    every = ["-m", "pytest", "-q", "-m", "not survey", "-n", str(os.cpu_count() + 1)]
     every += ["--dist", "loadfile", "--durations=30"]
     parts = ["tests/precision"], ["--ignore=tests/precision"]
     assert started[-2:] == [every + part for part in parts]

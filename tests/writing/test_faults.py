@@ -1,11 +1,12 @@
 """Verbs whose calls on files fail, one by one: a sentence, old files whole, and a next run that is
-right; `tests/writing/faults_survey.py` goes through all of them.
+right. Some calls are drawn; those marked `survey` go through all of them.
 """
 
 import errno
 import itertools
 import os
 import random
+import re
 import shutil
 import sys
 import threading
@@ -114,7 +115,7 @@ def drawn(name, seed, most, folder):
 
 @pytest.mark.parametrize("name", QUICK)
 def test_a_call_that_fails_is_a_sentence_and_nothing_is_lost(name, tmp_path):
-    failed, wrong = drawn(name, 1, 4, tmp_path)
+    failed, wrong = drawn(name, 1, 6, tmp_path)
     assert failed and not wrong
 
 
@@ -123,6 +124,44 @@ def test_a_call_that_fails_is_a_sentence_and_nothing_is_lost(name, tmp_path):
 def test_calls_that_fail_anywhere_in_a_verb_are_sentences_and_nothing_is_lost(name, tmp_path):
     failed, wrong = drawn(name, 2, MOST, tmp_path)
     assert failed and not wrong
+
+
+LOOPS = {
+    ", ".join((name, *(["over an older one"] if older else []), errno.errorcode[error], how)):
+        (name, older, error, how)
+    for name, scene in SCENES.items() for older in ((False, True) if scene.older else (False,))
+    for error in ERRORS for how in (ONCE, FROM_THEN_ON)
+}  # fmt: skip
+
+
+@pytest.mark.survey
+@pytest.mark.parametrize(("name", "older", "error", "how"), LOOPS.values(), ids=LOOPS)
+def test_every_call_that_fails_is_a_sentence_and_nothing_is_lost(
+    name, older, error, how, tmp_path
+):
+    """Call after call until the verb meets none; each fifth one where the environment has EVERY=5.
+
+    All of scenario new, compare, trace, tune, monitor, study, coverage and both reports, 2,500
+    faults, left nothing wrong on 2026-11-28. On 2026-11-29, on two cores of an AMD EPYC (Zen 4):
+
+        baseline check    696 faults  a baseline not given for a moment was called damaged: mended
+        baseline bless    586         nothing; a baseline that is replaced while all calls fail is
+                                      under a hidden name until the next command
+        climate run       260         nothing
+        run, older files  482         nothing
+        run, none older   200         nothing; ENOSPC and EACCES were left out
+        run, Zarr       1,150         of 2,052 calls with EIO once; nothing after a fault that each
+                                      13th call had shown was mended ("cannot be read" was kept)
+    """
+    stage, wrong = staged(SCENES[name], tmp_path, older), {}
+    for number in itertools.count(1, int(os.environ.get("EVERY", "1"))):
+        disk, found = tried(stage, Fault(number, error, how))
+        for one in found:
+            one = re.sub(r"tmp\w{8}|[0-9]+-[0-9]+(?=\S*part)", "*", one)
+            wrong.setdefault(one, []).append(f"call {number}: {disk.failed[:1]}")
+        if not disk.failed:
+            break
+    assert not wrong
 
 
 # ---- the net itself -------------------------------------------------------------------------
