@@ -42,7 +42,9 @@ def test_a_batch_in_zarr_is_kept_and_compared(models, scenario_files, call, tmp_
         assert (one["status"], one["errors"]) == (two["status"], two["errors"])
     assert compare(result.files[1], plain.files[1]).within
     again = workflow.run(scenario_files, out=tmp_path / "zarr", format="zarr")
-    assert all(run.dataset is not None for run in read_batch(again.folder).runs)
+    stored = read_batch(again.folder)
+    assert all(run.dataset is not None for run in stored.runs)
+    assert stored.command.endswith(f"--format zarr --out {tmp_path / 'zarr'}")
     code, _, said = call("run", *scenario_files, "--out", tmp_path / "zarr", "--format", "zarr")
     assert said == "6 of 6 runs kept, computed before\n"
 

@@ -222,7 +222,7 @@ def run(
     runs = planned(loaded, backends, suffix_of(format))
     return run_planned(
         runs, out if out is not None else default_folder(loaded),
-        lambda folder: command or _command(sources, backends, files, changes, folder),
+        lambda folder: command or _command(sources, backends, files, changes, format, folder),
         {"on_plan": on_plan, "on_done": on_done, "on_days": on_days,
          "on_compiling": on_compiling, "on_cluster": on_cluster},
         fresh=fresh, debug=debug, scheduler=scheduler, workers=workers, threads=threads,
@@ -532,7 +532,7 @@ def _report(
 
 def _command(
     sources: Sequence[Any], backends: Sequence[str] | None, plugins: Sequence[str],
-    changes: Mapping[str, Any], folder: Path,
+    changes: Mapping[str, Any], format: str, folder: Path,
 ) -> str:  # fmt: skip
     """The command line that makes this batch again."""
     parts = [*shell_assignments(os.environ), "sciprec", "run"]
@@ -546,4 +546,6 @@ def _command(
             parts += ["--plugin", file]
     for key, value in changes.items():
         parts += ["--set", f"{key}={toml(value)}"]
+    if format != NETCDF:
+        parts += ["--format", format]
     return shlex.join([*parts, "--out", os.fspath(folder)])
