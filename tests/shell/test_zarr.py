@@ -49,6 +49,18 @@ def test_a_batch_in_zarr_is_kept_and_compared(models, scenario_files, call, tmp_
     assert said == "6 of 6 runs kept, computed before\n"
 
 
+def test_a_page_that_would_disagree_with_the_result_is_not_written(
+    models, scenario_files, tmp_path, undrawn
+):
+    """A disk that did not give a file for a moment made a page of failed runs, with exit code 0."""
+    result = workflow.run(scenario_files[:1], out=tmp_path / "out")
+    assert result.html(tmp_path / "page.html").exists()
+    result.files[0].write_bytes(b"")
+    with pytest.raises(InputError, match="'.*again.html' is not written: .* cannot be read as net"):
+        result.html(tmp_path / "again.html")
+    assert not (tmp_path / "again.html").exists()
+
+
 def test_what_is_no_store_is_one_sentence(models, tmp_path):
     pytest.importorskip("zarr", reason="the optional package zarr is not installed")
     with pytest.raises(InputError, match="Zarr store '.*' does not exist; give a folder"):

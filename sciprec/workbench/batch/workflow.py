@@ -89,12 +89,20 @@ class BatchResult(Shown):
             The path.
 
         Raises:
-            InputError: it cannot be written, or what is there is no page of sciprec.
+            InputError: it cannot be written, what is there is no page of sciprec, or the file of a
+                run that has not failed cannot be read any more.
         """
         from sciprec.report.page import write_alone
         from sciprec.report.stored.batch import read_batch
 
-        return write_alone(read_batch(self.folder, keep=True), path)
+        stored = read_batch(self.folder, keep=True)
+        status = {(row["scenario"], row["label"]): row["status"] for row in self.table}
+        for run in stored.runs:
+            verdict = run.verdict
+            before = status.get((run.scenario, run.label), "failed")
+            if verdict.status == "failed" != before:
+                raise InputError(f"the page '{path}' is not written: {verdict.sentence}")
+        return write_alone(stored, path)
 
     def _summary(self) -> Summary:
         counts = [counted(len(self.table), "run")]
