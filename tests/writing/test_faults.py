@@ -150,7 +150,7 @@ def test_every_call_that_fails_is_a_sentence_and_nothing_is_lost(
         climate run       260         nothing
         run, older files  482         nothing
         run, none older   200         nothing; ENOSPC and EACCES were left out
-        run, Zarr       1,150         of 2,052 calls with EIO once; nothing after a fault that each
+        run, Zarr       1,470         of 2,052 calls with EIO once; nothing after a fault that each
                                       13th call had shown was mended ("cannot be read" was kept)
     """
     stage, wrong = staged(SCENES[name], tmp_path, older), {}
