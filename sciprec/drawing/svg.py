@@ -247,7 +247,7 @@ def _as_text(figure: Figure) -> str:
     """The figure's file; `savefig` would lay out and draw all of it several times."""
     buffer, size = io.StringIO(), figure.bbox.size
     lines = RendererSVG(*size, buffer, image_dpi=MAP_DPI, metadata=_NO_METADATA)
-    renderer = MixedModeRenderer(figure, *size, MAP_DPI, lines)
+    renderer = MixedModeRenderer(figure, *figure.get_size_inches(), MAP_DPI, lines)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing")  # the page's reader has other fonts
         arrange(figure, renderer)
