@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from llvmlite import ir
 
@@ -170,7 +171,7 @@ def by_method(method: str, *names: str, **others: str) -> Callable:
     """
 
     def operation(own: str, name: str) -> Callable:
-        def called(self, b, *operands, **how):
+        def called(self: Any, b: ir.IRBuilder, *operands: Any, **how: Any) -> Any:
             return getattr(self, method)(b, name, *operands, **how)
 
         called.__name__, called.__doc__ = own, f"`Native.{name}`."
