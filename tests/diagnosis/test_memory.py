@@ -145,3 +145,12 @@ def test_right_kernels_have_no_findings(kernel):
 if __name__ == "__main__":
     found = [sciprec.check_memory(kernel, "fp64", args) for kernel, args in right_kernels().items()]
     print(f"{len(found)} kernels, with findings:", *(r for r in found if not r.clean), sep="\n")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("backend", ["fp16", "fixed16", "mix-fp32-fix16", "float:p=8,round=sr"])
+def test_integers_are_watched_in_every_arithmetic(backend):
+    x, s = np.full(4, 2**30, np.int32), np.zeros(1, np.int32)
+    assert [one.kind for one in check(kernels.index_sum, (x, s), backend).findings] == [
+        "integer overflow"
+    ]

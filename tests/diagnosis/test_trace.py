@@ -245,3 +245,33 @@ def test_a_random_kernel_with_formats_by_line(tmp_path):
     with np.errstate(all="ignore"):
         kernel, _, args = next(itertools.islice(generated(range(500, 600), tmp_path), 2, None))
         checked(kernel, by_line(kernel, 2), args)
+
+
+def moved(x):
+    return 0.3 * x + x * x
+
+
+def twice_moved(x, out):
+    s = 0.0
+    for i in range(x.size):
+        y = moved(x[i])
+        out[i] = moved(y) - max(y, 0.25)
+        s += out[i]
+    return s / x.size
+
+
+MOVED = np.linspace(0.5, 1.5, 40).astype(np.float32), np.zeros(40)
+
+
+def test_formats_by_chain_of_calls_and_what_they_say():
+    """One function in two formats: what its caller's line 12 gives is exact, that of 13 is not."""
+    first = twice_moved.__code__.co_firstlineno
+    own = {f"line {first + 4} > moved": "e5m2"}
+    mixed = sciprec.Assignment(own, by="call", kernel=twice_moved)
+    found = checked(twice_moved, mixed, MOVED)
+    lines = {n.line: n for n in found.lines}
+    assert lines[moved.__code__.co_firstlineno + 1].share == pytest.approx(1.0, abs=1e-9)
+    assert found.outputs["out"] > 0.01 and found.verify().checks[0].measured < 1e-9
+    wide = checked(twice_moved, sciprec.Assignment({first + 5: "bf16"}), MOVED)
+    shares = {n.line: n.share for n in wide.lines if abs(n.share) > 1e-9}
+    assert shares == {first + 5: pytest.approx(1.0)} and wide.outputs["out"] < 1e-15

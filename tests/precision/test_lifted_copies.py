@@ -2,6 +2,9 @@
 
 import copy
 import pickle
+import subprocess
+import sys
+from pathlib import Path
 
 import cloudpickle
 import numpy as np
@@ -129,3 +132,41 @@ def test_arguments_that_share_memory_share_it_in_the_kernel():
     assert (native == other).all() and native[-1] == 28.0
     with pytest.raises(sciprec.LiftError, match="share memory.*not all of it.*byte order"):
         sciprec.lift(shifted, "fp64")(other[:-1], other.view(float)[1:])
+
+
+ROOT = Path(__file__).parents[2]
+
+
+SCRIPT = """
+import pickle, sys
+import numba, numpy as np, sciprec
+SCALE = 0.3
+@numba.njit
+def inner(v):
+    return SCALE * v * v
+def kernel(x, out):
+    for i in range(x.size):
+        out[i] = inner(x[i]) + 0.1
+if __name__ == "__main__":
+    lifted = sciprec.lift(kernel, "float:p=9,round=sr", seed=5)
+    out = np.zeros(20)
+    lifted(np.linspace(0, 1, 20), out)
+    pickle.dump(lifted, open("lifted.pickle", "wb"))
+    lifted(np.linspace(0, 1, 20), out)
+    print(out.tobytes().hex())
+"""
+
+
+def test_functions_of_a_script_are_carried_with_their_source(tmp_path):
+    """The script is gone when its kernel is lifted again, in another process."""
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT)
+    done = subprocess.run(
+        [sys.executable, script.name], cwd=tmp_path, env={"PYTHONPATH": str(ROOT)},
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    script.unlink()
+    lifted = pickle.loads((tmp_path / "lifted.pickle").read_bytes())
+    out = np.zeros(20)
+    lifted(np.linspace(0, 1, 20), out)
+    assert out.tobytes().hex() == done.stdout.strip()
