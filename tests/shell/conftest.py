@@ -295,7 +295,7 @@ def stop(*_, **__):
 @pytest.fixture
 def nothing_is_computed(monkeypatch, tmp_path):
     """Every door ends where its computation would begin; paths are in an empty folder."""
-    monkeypatch.setattr("sciprec.climate.running.integration.Run.__init__", stop)
+    monkeypatch.setattr("sciprec.climate.running.integration.Integration.__init__", stop)
     monkeypatch.setattr("sciprec.heston.bounds.pricing.run", stop)
     monkeypatch.setattr("sciprec.heston.sensitivities.greek_pricing.run_greeks", stop)
     monkeypatch.setattr("sciprec.workbench.batch.workflow.execute", stop)

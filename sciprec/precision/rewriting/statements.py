@@ -261,8 +261,9 @@ def named_range(rewriter: Rewriter, made: list[ast.stmt]) -> str:
     that its length can be asked for; "" where the loop goes over no range.
     """
     loop = made[-1]
-    if not (isinstance(loop, ast.For) and isinstance(loop.iter, ast.Call)):
-        return ""
+    if not (isinstance(loop, ast.For) and isinstance(loop.iter, ast.Call)
+            and isinstance(loop.iter.func, ast.Name) and loop.iter.func.id == "range"):
+        return ""  # fmt: skip
     ranged = rewriter.fresh("range")
     made.insert(-1, assign(ranged, loop.iter))
     loop.iter = name(ranged)
