@@ -101,7 +101,8 @@ def monitor(
                      "--html": html}  # fmt: skip
         return _follow(watched, [name for name, value in of_kernel.items() if value], once, json)
     if once or backend is None or not watch:
-        missing = "--watch, a variable or line:38" if backend else "--backend, an arithmetic"
+        watched_one = "--watch, a variable or a line of its file (as in line:38)"
+        missing = watched_one if backend else "--backend, an arithmetic"
         wrong = "--once is of a batch: leave it out" if once else f"lacks {missing}: give it"
         raise InputError(f"'{watched}' is a kernel, and {wrong}")
     function, args = kernel_with_inputs(watched, inputs)
