@@ -28,7 +28,7 @@ from sciprec.precision.formats.backend import Backend, resolve_backend
 from sciprec.precision.lifting.fixed_lifting import fixed_point_summary
 from sciprec.precision.lifting.lifting import lift
 from sciprec.tools.monitor.history import History
-from sciprec.tools.monitor.lost import Lost, alerts_of_sums, bits_of, size_of
+from sciprec.tools.monitor.lost import LostUpdates, alerts_of_sums, bits_of, size_of
 from sciprec.tools.monitor.observed import Observed
 from sciprec.tools.monitor.plan import WatchPlan, require_known
 from sciprec.tools.monitor.summaries import FormatEnds
@@ -163,7 +163,7 @@ def accumulate(
     return Accumulation(times, values, exact, u, storage.fixed, summing.clock.timing, done, watched)
 
 
-def observed_of(plan: WatchPlan, history: History, sums: tuple[Lost, ...] = ()) -> Observed:
+def observed_of(plan: WatchPlan, history: History, sums: tuple[LostUpdates, ...] = ()) -> Observed:
     """The observations so far, with what updates lost."""
     rules = dict(plan.rules)
     alerts = history.alerts(rules, lambda name, at: f"member {at}")
@@ -232,7 +232,7 @@ class Summing:
         squares = ((x + d - new) ** 2).sum()
         self._looked += (d.sum(), d[same].sum(), squares, same.sum(), bits.sum(), d.size)
 
-    def lost(self) -> tuple[Lost, ...]:
+    def lost(self) -> tuple[LostUpdates, ...]:
         """The loss of the updates: residues telescope, and the sum of all increments is exact;
         updates that change nothing are counted in each block's first addition. Empty if unwatched.
         """
@@ -252,7 +252,7 @@ class Summing:
         )  # fmt: skip
         about = self.backend.name, bits_of(self.backend), totals, size_of(totals)
         carries = self._compensation is not None
-        return (Lost(VARIABLE, "", "", *about, carries, is_true=True),)
+        return (LostUpdates(VARIABLE, "", "", *about, carries, is_true=True),)
 
     def _run(self, block) -> None:
         """Add a block of increments."""

@@ -8,7 +8,7 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from sciprec.scenario.keys import Key, toml
+from sciprec.scenario.keys import ScenarioKey, toml
 
 _WIDTH = 100
 _HEAD = (
@@ -18,7 +18,7 @@ _HEAD = (
 )
 
 
-def draft(kind: str, keys: Sequence[Key], name: str) -> str:
+def draft(kind: str, keys: Sequence[ScenarioKey], name: str) -> str:
     """The text of a scenario file that runs as it stands.
 
     Args:
@@ -35,7 +35,7 @@ def draft(kind: str, keys: Sequence[Key], name: str) -> str:
 
 
 def _table(
-    place: str, keys: Sequence[Key], kind: str, first: Mapping[str, Any], sign: str = ""
+    place: str, keys: Sequence[ScenarioKey], kind: str, first: Mapping[str, Any], sign: str = ""
 ) -> Iterator[str]:
     """The lines of a table: its own keys, then the tables in it.
 
@@ -62,13 +62,13 @@ def _table(
         yield from _table(f"{key.path}[]" if many else key.path, keys, kind, first, mark)
 
 
-def _value(key: Key, first: Mapping[str, Any]) -> Any:
+def _value(key: ScenarioKey, first: Mapping[str, Any]) -> Any:
     """The value of a key in a draft: a default, which may be changed, or an example."""
     usual = key.default if key.default not in ([], {}) else None
     return next(v for v in (first.get(key.path), usual, key.example) if v is not None)
 
 
-def _words(key: Key) -> str:
+def _words(key: ScenarioKey) -> str:
     """Words for the values that a key accepts, with its unit."""
     has_unit = not key.unit or key.unit in key.words
     return key.words if has_unit else f"{key.words} ({key.unit})"

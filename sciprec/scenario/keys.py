@@ -21,7 +21,7 @@ _MOST_NAMED = 12
 
 
 @dataclass(frozen=True)
-class Key:
+class ScenarioKey:
     """A key of a scenario file.
 
     Args:
@@ -65,12 +65,12 @@ class Key:
         return accepted if has_names else f"{accepted}: {', '.join(self.choices)}"
 
 
-def keys(schema: Mapping[str, Any]) -> list[Key]:
+def keys(schema: Mapping[str, Any]) -> list[ScenarioKey]:
     """All keys of the files of a JSON schema of one kind, tables before what they hold."""
     return list(_keys(schema, "", schema.get("$defs", {})))
 
 
-def _keys(table: Mapping[str, Any], place: str, defs: Mapping[str, Any]) -> Iterator[Key]:
+def _keys(table: Mapping[str, Any], place: str, defs: Mapping[str, Any]) -> Iterator[ScenarioKey]:
     """The keys of a table and of the tables in it."""
     required = {*table.get("required", ()), *_usual_way(table)}
     for name, field in table.get("properties", {}).items():
@@ -80,7 +80,7 @@ def _keys(table: Mapping[str, Any], place: str, defs: Mapping[str, Any]) -> Iter
             inner, mark = _table_among(_resolved(schema.get("items", {}), defs), defs), "[]"
         below = "properties" in inner
         path = f"{place}{name}"
-        yield Key(
+        yield ScenarioKey(
             path,
             _type(schema, defs),
             schema.get("description", ""),
@@ -173,7 +173,7 @@ def toml(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
 
 
-def keys_listing(found: list[Key]) -> Listing:
+def keys_listing(found: list[ScenarioKey]) -> Listing:
     """A line for each key."""
     rows = [
         (key.path, key.type, key.unit, key.limits, _default(key), _example(key), key.words)
@@ -182,7 +182,7 @@ def keys_listing(found: list[Key]) -> Listing:
     return Listing(_HEADS, rows=rows)
 
 
-def key_lines(key: Key, width: int) -> list[str]:
+def key_lines(key: ScenarioKey, width: int) -> list[str]:
     """Everything about a key in lines of some width: its name, what it may be, what it means."""
     default = _default(key)
     usual = {"required": "required", "–": "no default"}.get(default, f"default {default}")
@@ -194,11 +194,11 @@ def key_lines(key: Key, width: int) -> list[str]:
     return lines
 
 
-def _default(key: Key) -> str:
+def _default(key: ScenarioKey) -> str:
     if key.default is None:
         return "required" if key.required else "–"
     return toml(key.default)
 
 
-def _example(key: Key) -> str:
+def _example(key: ScenarioKey) -> str:
     return "" if key.example is None else toml(key.example)

@@ -20,7 +20,7 @@ from sciprec.climate.stepping.losses import EARLY_STEPS, UpdateLosses
 from sciprec.climate.transform.legendre import coefficient_orders
 from sciprec.instruments.assigning.scaling import DYNAMIC, ScaledBackend
 from sciprec.tools.monitor.history import OFF, WHOLE, History
-from sciprec.tools.monitor.lost import Lost, alerts_of_sums, bits_of, size_of
+from sciprec.tools.monitor.lost import LostUpdates, alerts_of_sums, bits_of, size_of
 from sciprec.tools.monitor.observed import Elements, Observed
 from sciprec.tools.monitor.plan import INCREMENT, WatchPlan
 from sciprec.tools.monitor.summaries import FormatEnds
@@ -207,7 +207,7 @@ class RunObserver:
         words = f"total wavenumber {where['total_wavenumber']}, zonal {where['zonal_wavenumber']}"
         return words + (f", level {where['level']}" if "level" in where else "")
 
-    def observed(self, sums: tuple[Lost, ...] = ()) -> Observed:
+    def observed(self, sums: tuple[LostUpdates, ...] = ()) -> Observed:
         """The observations so far, with what updates have lost."""
         rules = dict(self.plan.rules)
         alerts = self.history.alerts(rules, self.place) + alerts_of_sums(sums, rules)
@@ -223,7 +223,7 @@ class RunObserver:
         observed = self.observed(self._lost(levels, steps))
         return replace(observed, drift_fields=fields, elements=elements)
 
-    def _lost(self, levels: list[Level], steps: int) -> tuple[Lost, ...]:
+    def _lost(self, levels: list[Level], steps: int) -> tuple[LostUpdates, ...]:
         """Lost updates of each variable."""
         if self.losses is None:
             return ()
@@ -233,10 +233,10 @@ class RunObserver:
             carries = name in self.request.compensation
             about = name, "", "", stored.name, bits_of(stored)
             totals = losses.totals(levels, number)
-            one = Lost(*about, totals, size_of(totals), carries)
+            one = LostUpdates(*about, totals, size_of(totals), carries)
             if one.is_suspect and not is_fp64(self.request):
                 totals = losses.totals(levels, number, self._true_changes(steps))
-                one = Lost(*about, totals, size_of(totals), carries, is_true=True)
+                one = LostUpdates(*about, totals, size_of(totals), carries, is_true=True)
             lost_sums.append(one)
         return tuple(one for one in lost_sums if one.totals.additions)
 

@@ -17,7 +17,7 @@ from sciprec.heston.simulation.paths import Block
 from sciprec.precision import Backend, resolve_backend
 from sciprec.tools.monitor.history import History
 from sciprec.tools.monitor.lost import (
-    Lost,
+    LostUpdates,
     Sums,
     alerts_of_sums,
     bits_of,
@@ -170,12 +170,12 @@ class PathObserver:
             self.plan, self.history, alerts, sums=sums, not_looked_at=self._not_looked_at
         )
 
-    def _lost(self) -> tuple[Lost, ...]:
+    def _lost(self) -> tuple[LostUpdates, ...]:
         if self._losses is None:
             return ()
         about, found = (self._backend.name, bits_of(self._backend)), []
         for name in self._judged:
             totals = self._losses.totals(STATES.index(name))
             how = totals, size_of(totals), self._carries
-            found.append(Lost(name, "", "", *about, *how, is_true=True))
+            found.append(LostUpdates(name, "", "", *about, *how, is_true=True))
         return tuple(found)

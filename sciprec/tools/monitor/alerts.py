@@ -228,8 +228,8 @@ RULES = {
     )
 }  # fmt: skip
 """The first NaN; the first infinity or saturation; a carried sum that has lost that share of what
-was added to it (`lost.Lost.alarms`); a mean that has moved from its first value by more than a
-share of the variable's first root mean square; a root mean square that is so many times larger or
+was added to it (`lost.LostUpdates.alarms`); a mean that has moved from its first value by more than
+a share of the variable's first root mean square; a root mean square that is so many times larger or
 smaller than the mean of those of all watched steps before, three at least; fewer digits that agree
 with fp64. Beside these, ranges by their text."""
 OLDER_RULES = {"drift": "moved"}

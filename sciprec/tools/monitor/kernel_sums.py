@@ -14,7 +14,7 @@ from sciprec.instruments.observing.losing import CarriedSum, losing
 from sciprec.instruments.observing.observed import lift_observed
 from sciprec.precision.formats.backend import TRUTH, Backend, HandedBackend, resolve_backend
 from sciprec.precision.rewriting.copies import copied
-from sciprec.tools.monitor.lost import Lost, bits_of, size_of
+from sciprec.tools.monitor.lost import LostUpdates, bits_of, size_of
 
 RUNNING = threading.Lock()
 """Held while an observed kernel runs: its notes are in tables of the process."""
@@ -23,7 +23,7 @@ RUNNING = threading.Lock()
 def lost_sums(
     function: Callable[..., Any], backend: Backend, args: tuple,
     is_wanted: Callable[[CarriedSum], bool] = lambda one: True,
-) -> tuple[Lost, ...]:  # fmt: skip
+) -> tuple[LostUpdates, ...]:  # fmt: skip
     """The losses of a kernel's carried sums, in the order of the source; none, and no run,
     where none of them is wanted, or formats are given by place.
 
@@ -50,7 +50,7 @@ def lost_sums(
 
 def sums_of(
     totals: Mapping[CarriedSum, Totals], exact: Mapping[CarriedSum, Totals], backend: Backend
-) -> tuple[Lost, ...]:
+) -> tuple[LostUpdates, ...]:
     """The losses of carried sums, from their totals; where fp64 adds less, its size counts.
 
     Args:
@@ -63,5 +63,5 @@ def sums_of(
         is_true = total in exact
         size = min(size_of(totals[total]), size_of(exact[total]) if is_true else math.inf)
         about = total.name, f"line:{total.line}", total.text, backend.name, bits_of(backend)
-        sums.append(Lost(*about, totals[total], size, is_true=is_true))
+        sums.append(LostUpdates(*about, totals[total], size, is_true=is_true))
     return tuple(sums)

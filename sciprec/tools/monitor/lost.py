@@ -35,7 +35,7 @@ its elements one of each so many for the bits between it and what is added."""
 
 
 @dataclass(frozen=True)
-class Lost:
+class LostUpdates:
     """The loss of a carried sum over a run.
 
     Args:
@@ -164,7 +164,7 @@ def size_of(totals: Totals) -> float:
     return totals.asked / totals.size if totals.size else math.inf if totals.asked else 0.0
 
 
-def alerts_of_sums(sums: Iterable[Lost], rules: Mapping[str, float]) -> tuple[Alert, ...]:
+def alerts_of_sums(sums: Iterable[LostUpdates], rules: Mapping[str, float]) -> tuple[Alert, ...]:
     """An alert for each sum that has lost the share of rule `lost`, the largest loss first."""
     if "lost" not in rules:
         return ()
@@ -198,7 +198,7 @@ class Updates:
         """The update has added an increment of that shape; a carry may owe the state a residual."""
         self._sums[key].note(state, increment, owed)
 
-    def lost(self, names: Mapping[Hashable, str]) -> tuple[Lost, ...]:
+    def lost(self, names: Mapping[Hashable, str]) -> tuple[LostUpdates, ...]:
         """The losses of the states so far.
 
         Args:
@@ -209,7 +209,7 @@ class Updates:
         for key, one in self._sums.items():
             totals, carries = one.totals, one.owed is not None
             name = names.get(key, str(key))
-            sums.append(Lost(name, "", "", *about, totals, size_of(totals), carries))
+            sums.append(LostUpdates(name, "", "", *about, totals, size_of(totals), carries))
         return tuple(sums)
 
 

@@ -33,7 +33,7 @@ from sciprec.tools.calls.outputs import called
 from sciprec.tools.monitor.alerts import AT_END, Alert, checked_rules
 from sciprec.tools.monitor.history import OFF, History, checked_level, place_in
 from sciprec.tools.monitor.kernel_sums import RUNNING, sums_of
-from sciprec.tools.monitor.lost import Lost, alerts_of_sums
+from sciprec.tools.monitor.lost import LostUpdates, alerts_of_sums
 from sciprec.tools.monitor.summaries import COLUMNS, FormatEnds, digits
 
 DD = "dd"
@@ -74,7 +74,7 @@ class Monitored(Shown):
     history: History | None
     shapes: Mapping[str, tuple[int, ...]]
     rules: Mapping[str, float] = field(default_factory=dict)
-    sums: tuple[Lost, ...] = ()
+    sums: tuple[LostUpdates, ...] = ()
     known: tuple[str, ...] = ()
 
     def column(self, variable: str, name: str) -> np.ndarray:

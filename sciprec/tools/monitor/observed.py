@@ -10,7 +10,7 @@ import numpy as np
 from sciprec.tools.monitor.alerts import Alert
 from sciprec.tools.monitor.drift import Drift
 from sciprec.tools.monitor.history import History
-from sciprec.tools.monitor.lost import Lost
+from sciprec.tools.monitor.lost import LostUpdates
 from sciprec.tools.monitor.plan import WatchPlan
 
 Elements = Mapping[str, tuple[np.ndarray, str]]
@@ -40,5 +40,5 @@ class Observed:
     drift: Drift | None = None
     drift_fields: Mapping[str, np.ndarray] = field(default_factory=dict)
     elements: Mapping[str, Elements] = field(default_factory=dict)
-    sums: tuple[Lost, ...] = ()
+    sums: tuple[LostUpdates, ...] = ()
     not_looked_at: str = ""

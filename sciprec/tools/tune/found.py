@@ -38,7 +38,7 @@ class Tried:
 
 
 @dataclass(frozen=True, repr=False)
-class Found(Shown):
+class TuneResult(Shown):
     """Formats that a search has found.
 
     Attributes:
@@ -200,7 +200,7 @@ _SAID = {
     "everything": "loads, stores, arguments and compared numbers among them",
 }
 
-F = TypeVar("F", bound=Found)
+F = TypeVar("F", bound=TuneResult)
 
 
 _TOLERANCE = Range("a number above zero", above=0)

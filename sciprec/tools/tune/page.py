@@ -13,14 +13,14 @@ from sciprec.drawing.templating import page_style, template
 from sciprec.foundation import targets
 from sciprec.foundation.arguments import path as checked_path
 from sciprec.precision.rewriting.syntax import Source
-from sciprec.tools.tune.found import Found
+from sciprec.tools.tune.found import TuneResult
 
 MANY = 20
 """Places beyond which those that stay wide are listed by themselves."""
 _QUIET = "#808080"
 
 
-def write_tune_page(found: Found, path: str | Path) -> Path:
+def write_tune_page(found: TuneResult, path: str | Path) -> Path:
     """Write the page of a search; a run for every place says what one wider format would buy.
 
     Raises:
@@ -30,7 +30,7 @@ def write_tune_page(found: Found, path: str | Path) -> Path:
     return targets.write(free, tune_page(found), targets.PAGE)
 
 
-def tune_page(found: Found) -> str:
+def tune_page(found: TuneResult) -> str:
     """The page as text; the same search gives the same bytes."""
     order = sorted(found.next_steps(), key=lambda step: step["error"])
     return template("tune.html").render(
@@ -47,7 +47,7 @@ def tune_page(found: Found) -> str:
     )
 
 
-def _listing(found: Found, source: Source) -> dict[str, Any]:
+def _listing(found: TuneResult, source: Source) -> dict[str, Any]:
     """The text of a function, each line with its format."""
     by_line: dict[int, tuple[str, int]] = {}
     for line, name, warmth in found.lines_of(source.file):
@@ -61,7 +61,7 @@ def _listing(found: Found, source: Source) -> dict[str, Any]:
     return {"function": source.function, "file": source.file.rpartition("/")[2], "rows": rows}
 
 
-def _picture(found: Found) -> Picture | None:
+def _picture(found: TuneResult) -> Picture | None:
     """Draw error against cost of the choices that were run."""
     points = [t for t in found.pareto if math.isfinite(t.error) and t.error > 0.0]
     if not points:

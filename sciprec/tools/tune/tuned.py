@@ -19,7 +19,7 @@ from sciprec.tools.digits.own_error import TRUTHS, own_errors
 from sciprec.tools.trace.attribution import require_real
 from sciprec.tools.trace.problem import bound_arguments
 from sciprec.tools.tune.formats import formats_of
-from sciprec.tools.tune.found import Found, checked_tolerance, tuned
+from sciprec.tools.tune.found import TuneResult, checked_tolerance, tuned
 from sciprec.tools.tune.kernel_problem import KernelProblem
 from sciprec.tools.tune.metrics import error_of
 
@@ -45,8 +45,8 @@ def _metric_of(problem: KernelProblem) -> Callable[[str, np.ndarray, np.ndarray]
     return lambda name, found, truth: error_of(problem.metric, {name: found}, {name: truth})
 
 
-class Tuned(Found):
-    """Formats that a search has found for a kernel; see `Found` for its attributes."""
+class Tuned(TuneResult):
+    """Formats that a search has found for a kernel; see `TuneResult` for its attributes."""
 
     @property
     def kernel(self) -> str:

@@ -15,7 +15,7 @@ from sciprec.scenario.changes import changes_of
 from sciprec.scenario.loading import Scenario
 from sciprec.scenario.variant import Variant
 from sciprec.tools.tune.formats import formats_of
-from sciprec.tools.tune.found import Found, checked_tolerance, tuned
+from sciprec.tools.tune.found import TuneResult, checked_tolerance, tuned
 from sciprec.tools.tune.model_problem import ModelProblem
 from sciprec.workbench.kinds import kind_of
 from sciprec.workbench.kinds.programs import Given, loaded, program_of
@@ -24,8 +24,8 @@ BY_OF_MODELS = ("stage", *BY)
 _BARE = Variant("fp64")
 
 
-class TunedModel(Found):
-    """Formats that a search has found for a model; see `Found` for its attributes."""
+class TunedModel(TuneResult):
+    """Formats that a search has found for a model; see `TuneResult` for its attributes."""
 
 
 def tune_scenario(

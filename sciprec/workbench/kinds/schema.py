@@ -7,7 +7,7 @@ from typing import Any
 
 from sciprec.foundation.arguments import word
 from sciprec.scenario.json_schema import json_schema
-from sciprec.scenario.keys import Key, keys
+from sciprec.scenario.keys import ScenarioKey, keys
 from sciprec.scenario.sweep import SWEEP
 from sciprec.workbench.kinds.kind import kinds
 
@@ -41,7 +41,7 @@ def _swept_example(kind: str, schema: Mapping[str, Any]) -> dict[str, Any]:
     return {} if number is None else {number.path: [number.example]}
 
 
-def scenario_keys(name: str) -> list[Key]:
+def scenario_keys(name: str) -> list[ScenarioKey]:
     """The keys of files of a kind.
 
     Raises:
