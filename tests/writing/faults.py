@@ -1,4 +1,4 @@
-"""A disk that fails: of the calls that write below a folder, or open a file there, one or
+"""A disk that fails: of the calls that write or read below a folder, or open a file there, one or
 all from one on fail.
 
 Python's own calls are counted, in all threads; what libraries in C write is not among them. Linux.
@@ -20,8 +20,8 @@ from typing import Any
 ERRORS = {
     errno.ENOSPC: ("create", "write", "close", "mkdir", "rename", "fsync", "truncate", "link"),
     errno.EACCES: ("open", "create", "mkdir", "rename", "unlink", "rmdir", "link"),
-    errno.EIO: ("open", "create", "write", "close", "mkdir", "rename", "fsync", "truncate", "link",
-                "unlink", "rmdir"),
+    errno.EIO: ("open", "create", "read", "write", "close", "mkdir", "rename", "fsync", "truncate",
+                "link", "unlink", "rmdir"),
 }  # fmt: skip
 """Error -> the calls that may end with it."""
 ONCE, FROM_THEN_ON = "once", "from then on"
@@ -122,6 +122,16 @@ class _File(io.FileIO):
             raise self._error()
         return super().write(content)
 
+    def readinto(self, buffer: Any) -> int | None:
+        if self.disk.is_due("read", self.path):
+            raise self._error()
+        return super().readinto(buffer)
+
+    def readall(self) -> bytes | None:
+        if self.disk.is_due("read", self.path):
+            raise self._error()
+        return super().readall()
+
     def truncate(self, size: int | None = None) -> int:
         if self.disk.is_due("truncate", self.path):
             raise self._error()
@@ -152,14 +162,13 @@ def _opening(disk: Disk) -> Callable[..., Any]:
         writing = bool(set(mode) & set("wax+"))
         if not isinstance(file, int) and opener is None:
             disk.require("create" if writing else "open", path)
-        if not writing:
-            return real(file, mode, buffering, encoding, errors, newline, closefd, opener)
         raw = _File(file, mode.replace("b", "").replace("t", ""), closefd, opener)
         raw.disk, raw.path = disk, path
         if buffering == 0:
             return raw
         size = buffering if buffering > 1 else io.DEFAULT_BUFFER_SIZE
-        buffer = (io.BufferedRandom if "+" in mode else io.BufferedWriter)(raw, size)
+        kind = io.BufferedWriter if writing else io.BufferedReader
+        buffer = (io.BufferedRandom if "+" in mode else kind)(raw, size)
         if "b" in mode:
             return buffer
         text = io.TextIOWrapper(buffer, encoding, errors, newline, buffering == 1)

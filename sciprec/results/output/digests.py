@@ -93,6 +93,9 @@ def damage(dataset: xr.Dataset) -> str:
 
     Args:
         dataset: as it is read from a file, times being numbers.
+
+    Raises:
+        OSError: the system does not let values be read, which says nothing of them.
     """
     variables, attributes = dataset.variables, dataset.attrs
     keys = _keys(variables)
@@ -119,6 +122,8 @@ def _changed(name: Any, variable: xr.Variable, written: str) -> str:
         digests = enumerate(_records(variable))
         wrong = [k for k, digest in digests if digest != written[k * DIGITS : (k + 1) * DIGITS]]
     except Exception as error:  # the libraries raise anything for damaged bytes
+        if isinstance(error, OSError) and (error.errno or 0) > 0:  # below: NetCDF's own
+            raise
         words = " ".join((str(error) or type(error).__name__).split())
         return f"'{name}', which cannot be read ({words:.120})"
     if not wrong or TIME not in variable.dims:

@@ -288,7 +288,10 @@ def verify(path: str | Path, expected: str = "", *, run: str = "") -> Verified:
 def seen_of(path: Path, dataset: xr.Dataset, expected: str = "") -> Verified:
     """Verify a dataset that is read from a file; see `verify`."""
     attributes, sealed = dict(dataset.attrs), digests.is_sealed(dataset)
-    damage = digests.damage(dataset) if sealed else _without_digest(attributes, expected)
+    try:
+        damage = digests.damage(dataset) if sealed else _without_digest(attributes, expected)
+    except OSError as error:
+        damage = f"cannot be read ({error.strerror})"
     digest = str(attributes.get(digests.OF_RUN, ""))
     if sealed and expected and digest != expected and not damage:
         damage = OTHER_RESULTS
