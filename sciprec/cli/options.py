@@ -282,6 +282,16 @@ def suspicious(words: list[str]) -> list[str]:
     return messages
 
 
+def _is_number(text: str) -> bool:
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False
+
+
+_PLAIN = {"number": "a number", "integer": "a whole number"}
+
+
 def _read(process: Callable[[Any, Any], Any], context: Any, value: Any) -> Any:
     """Read the value of an option; what cannot be read is named."""
     try:
@@ -289,7 +299,12 @@ def _read(process: Callable[[Any, Any], Any], context: Any, value: Any) -> Any:
     except typer.BadParameter as error:
         texts = [str(item) for item in (value if isinstance(value, (list, tuple)) else [value])]
         if value is not None and not any(text in error.message for text in texts):
-            error.message = f"'{', '.join(texts)}': {error.message}"
+            number = re.match(r"Input should be a valid (number|integer)", error.message)
+            message = f": {error.message}"
+            if number:
+                texts = [text for text in texts if not _is_number(text)] or texts
+                message = f" is not {_PLAIN[number[1]]}"
+            error.message = f"'{', '.join(texts)}'{message}"
         if any(re.search(r"\d,\d", text) for text in texts):
             error.message += "; a decimal point is written in place of a comma"
         raise

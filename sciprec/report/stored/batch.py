@@ -677,7 +677,8 @@ def _stored_run(
     elif stopped := stopped_early(dataset.attrs):
         verdict = Verdict("failed", stopped)
     elif truth is None:
-        verdict = Verdict("failed", "its fp64 truth failed, so that nothing can be compared")
+        reason = "nothing can be compared: the fp64 truth failed, or its file is lost"
+        verdict = Verdict("failed", reason)
     elif stopped := stopped_early(truth.attrs):
         reason = f"nothing can be compared: the fp64 truth itself {stopped}"
         verdict = Verdict("failed", reason)
