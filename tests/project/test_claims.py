@@ -49,6 +49,7 @@ from tests.machine.test_checksum import experiment
 
 ROOT = Path(__file__).parents[2]
 CLAIMS = tomllib.loads((ROOT / "tests/project/claims.toml").read_text(encoding="utf-8"))["claim"]
+MARKS = "slow", "survey"
 T42L20 = ROOT / "data" / "climate" / "held_suarez_t42l20.json"
 
 
@@ -264,26 +265,10 @@ def long_sum(backend, compensation):
     return np.abs(made.error_in_u).max(), share
 
 
-@functools.cache
-def steady(backend, compensation):
-    """The height of `compensation_climate.toml` in the end."""
-    given = load_scenario(ROOT / "scenarios" / "compensation_climate.toml").climate
-    run = climate.run(
-        given.case, given.truncation, given.days, backend, step_seconds=given.step_seconds,
-        time_scheme=given.time_scheme,
-        compensation=None if compensation == "none" else compensation,
-    )  # fmt: skip
-    return run["height"].isel(time=-1)
-
-
 def relative_l2(found, truth):
     weights = np.polynomial.legendre.leggauss(truth.lat.size)[1][:, None]
     squares = (np.sum(weights * x.values**2) for x in (found - truth, truth))
     return float(np.sqrt(next(squares) / next(squares)))
-
-
-def steady_error(compensation):
-    return relative_l2(steady("mlu370", compensation), steady("fp64", "none"))
 
 
 @functools.cache
@@ -361,12 +346,6 @@ def room_of_stages():
     return tuple(
         StagedRoom(row, stages, fp64).pool(1, 1) / 8 / (row.nlon * row.nlat) for stages, row in rows
     )
-
-
-def policies(*names):
-    """Errors of policies, fp16 over fp32."""
-    formats = {"narrow": "fp16", "wide": "fp32"}
-    return off_the_mountain(5, 1200.0, *({"policy": name, **formats} for name in names))
 
 
 def states(*stored):
@@ -535,12 +514,12 @@ def test_what_is_claimed_stands_in_the_file(file):
 @pytest.mark.parametrize(
     "claim",
     [
-        pytest.param(c, id=c["text"][:40], marks=[pytest.mark.slow] if c.get("slow") else [])
+        pytest.param(c, id=c["text"][:40], marks=[getattr(pytest.mark, n) for n in MARKS if n in c])
         for c in CLAIMS
     ],
-)
+)  # fmt: skip
 def test_claims_are_what_the_code_gives(claim):
-    assert claim.keys() <= {"file", "text", "call", "value", "within", "slow"}, claim
+    assert claim.keys() <= {"file", "text", "call", "value", "within", *MARKS}, claim
     found, wanted = eval(claim["call"], globals()), claim["value"]
     found = list(found) if isinstance(found, tuple) else [found]
     wanted = wanted if isinstance(wanted, list) else [wanted]
