@@ -173,3 +173,15 @@ def test_products_with_powers_of_two(spec):
             assert_bits(out[row], expected, (taken,), f"{spec} times {factor}, row {row}")
     integers = vector.round_values((whole * 2 // 3).astype(float), arithmetic)
     assert_bits(out[7], integers, (whole.astype(float),), f"{spec} of integers")
+
+
+def signs_and_floors(x, out):
+    for i in range(x.size):
+        out[i] = np.sign(x[i]) + np.floor(x[i])
+
+
+def test_signs_beside_whole_numbers_are_compiled_in_a_directed_mode():
+    """Both hide a zero from the compiler: a number, and a word of the same size."""
+    x, out = np.array([-2.5, -0.0, 0.0, 0.25, 3.75]), np.empty(5)
+    lift(signs_and_floors, "float:p=11,emin=-14,emax=15,round=ru")(x, out)
+    np.testing.assert_array_equal(out, np.sign(x) + np.floor(x))

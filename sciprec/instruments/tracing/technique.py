@@ -24,7 +24,7 @@ class Companion:
         lanes: how many binary64 numbers are beside a value.
     """
 
-    placed, observes, in_units, takes, mode = True, False, False, False, None
+    placed, observes, in_units, takes, mode, ask = True, False, False, False, None, None
     counts_passes = False
     words: int
     """Words of a row before its mask, see `rows`."""

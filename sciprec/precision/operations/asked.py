@@ -18,7 +18,7 @@ from llvmlite import ir
 from sciprec.precision.compiled.lowering import lowered
 from sciprec.precision.formats.backend import resolve_backend
 from sciprec.precision.operations.operation import METHODS, OPERATIONS
-from sciprec.precision.rounding.fixed_rounding import MARKS
+from sciprec.precision.rounding.fixed_rounding import MARKS, marks_slot
 from sciprec.precision.rounding.native import Native, by_method
 from sciprec.precision.rounding.words import F32, F64, I64
 
@@ -29,32 +29,38 @@ if TYPE_CHECKING:
 
 _PREFIX = "sciprec.asked "
 _TYPES = {"float": F32, "double": F64, "i64": I64, "ptr": I64.as_pointer()}
-_ROLES = frozenset({"storage", "compute", "accumulate_role", "matmul_role"})
-_FROM_ROLE = METHODS | {"from_binary32", "from_binary64", "sum_of_binary64"}
 
 
-@by_method("ask", *_FROM_ROLE)
+@by_method("made", *METHODS, "from_binary32", "from_binary64", "sum_of_binary64")
 class Asking(Native):
-    """A technique of rounding whose every operation is asked for."""
+    """A technique of rounding whose every operation is asked for.
 
-    def __init__(self) -> None:
-        super().__init__(resolve_backend("bf16").compute, F32, F32, None)
+    Args:
+        carrier: of numbers.
+        prefix: of questions.
+    """
 
-    def ask(self, b, what: str, *operands):
+    def __init__(self, carrier: ir.Type = F32, prefix: str = "") -> None:
+        super().__init__(resolve_backend("bf16").compute, carrier, carrier, None)
+        self.prefix = prefix
+
+    def ask(self, b, what: str, *operands, row=None, result: ir.Type | None = None):
         """The result of an operation."""
-        return asked(b, what, *operands)
+        place = () if row is None else (row, marks_slot(b))
+        return asked(b, self.prefix + what, *operands, *place, result=result or self.carrier)
+
+    made = ask
 
     def times(self, b, x, factor: float):
         """x times a power of two."""
-        return asked(b, f"times {factor.hex()}", x)
+        return self.ask(b, f"times {factor.hex()}", x)
 
     def from_integer(self, b, i, signed: bool):
         """Any 64-bit integer."""
-        return asked(b, f"from_integer {'signed' if signed else 'unsigned'}", i)
+        return self.ask(b, f"from_integer {'signed' if signed else 'unsigned'}", i)
 
 
-
-def asked(b, what: str, *operands, result: ir.Type = F32):
+def asked(b, what: str, *operands, result: ir.Type):
     """A call of a function that the entry defines."""
     name = _PREFIX + what
     known = b.module.globals.get(name)
@@ -87,46 +93,29 @@ def answered(ops: Operations, context, module) -> tuple[JITCodeLibrary | None, s
 
 
 def _define(ops: Operations, context, module, name: str, kinds) -> None:
-    what, _, of = name.removeprefix(_PREFIX).partition(" ")
-    result = I64 if what == "zero_word" else ops.kind
+    what, role = name.removeprefix(_PREFIX).split(" "), "compute"
+    result = I64 if "zero_word" in what else ops.kind
     made = ir.Function(module, ir.FunctionType(result, kinds), name)
     made.linkage = "linkonce_odr"
     for attribute in ("alwaysinline", "nounwind"):
         made.attributes.add(attribute)
+    operands, key = list(made.args), None
+    if what[0] in ("placed", "careful"):  # of code with rows, see `shared_rows`
+        variant, role, *what = what
+        ops = ops if variant == "placed" else ops.careful
+        if operands:
+            *operands, key, marks = operands
+            marks.name = MARKS
     b = ir.IRBuilder(made.append_basic_block("entry"))
-    if what in ("placed", "careful"):
-        b.ret(_placed(ops if what == "placed" else ops.careful, context, b, of, made.args))
-    else:
-        b.ret(_value(ops, context, b, what, of, made.args))
+    b.ret(_value(ops, getattr(ops, role), context, b, what[0], what[-1], operands, key))
 
 
-def _placed(ops: Operations, context, b, what: str, operands):
-    """Emit the answer to a question of code with rows (see `shared_rows`): its operands end with a
-    row's address and the variable of its marks.
-    """
-    first, _, name = what.partition(" ")
-    if first == "literal":
-        return ops.rounded_number(b, float.fromhex(name), ops.compute)
-    *values, row, marks = operands
-    marks.name = MARKS
-    if first in _ROLES:
-        return getattr(getattr(ops, first), name)(b, *values, row=row)
-    if first == "operation":
-        return ops.emit(name, ops.compute)(context, b, values, row)
-    if first == "product":
-        return ops.emit_product()(context, b, values, row)
-    if first == "stored":
-        return ops.in_unit(b, *values, row)
-    return ops.of_bits(context, b, OPERATIONS[name], *values, ops.compute, row)
-
-
-def _value(ops: Operations, context, b, what: str, of: str, operands):
-    """Emit the answer to a question about values, in an arithmetic."""
-    role = ops.compute
-    if what in _FROM_ROLE:
-        return getattr(role, what)(b, *operands)
+def _value(ops: Operations, role: Native, context, b, what: str, of: str, operands, key):
+    """Emit the answer to a question, in an arithmetic."""
     if what == "operation":
-        return ops.emit(of, role)(context, b, list(operands), None)
+        return ops.emit(of, role)(context, b, operands, key)
+    if what == "product":
+        return ops.emit_product()(context, b, operands, key)
     if what == "literal":
         return ops.rounded_number(b, float.fromhex(of), role)
     if what == "number":
@@ -136,7 +125,9 @@ def _value(ops: Operations, context, b, what: str, of: str, operands):
     if what == "from_integer":
         return role.from_integer(b, *operands, of == "signed")
     if what == "of_bits":
-        return ops.of_bits(context, b, OPERATIONS[of], *operands, role, None)
+        return ops.of_bits(context, b, OPERATIONS[of], *operands, role, key)
     if what == "bound":
         return ops.bound(b, of, role)
-    return ops.zero_word(b)
+    if what == "zero_word":
+        return ops.zero_word(b)
+    return getattr(role, what)(b, *operands, **ops.draw(b, role, key))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from llvmlite import ir
@@ -43,6 +44,8 @@ class Evaluation:
         backend: what each role computes in.
         word: the MXCSR value under which kernels will run, 0 for the normal mode.
         variant: what operations do with rows of a table.
+        roles: techniques of storing, computing, accumulating and multiplying matrices; left out,
+            those of the backend's arithmetics.
     """
 
     left: Callable | None = None
@@ -50,18 +53,20 @@ class Evaluation:
     where that is no number rounded once.
     """
 
-    def __init__(self, backend: Backend, word: int, variant: Variant = FLOATS):
+    def __init__(
+        self, backend: Backend, word: int, variant: Variant = FLOATS, roles: Sequence[Any] = ()
+    ):
         self.backend, self.word, self.variant = backend, word, variant
         self.key_type = keys.KEY if backend.random else None
         if variant.row_bytes:
             self.key_type = types.int64
         self.carrier = types.float32 if backend.carrier == np.float32 else types.float64
         self.kind = F32 if backend.carrier == np.float32 else F64
-        self.storage = self._rounder(backend.storage)
         others = tuple(role.format for role in backend.roles) if backend.mixed else ()
-        self.compute = self._rounder(backend.compute, others)
-        self.accumulate_role = self._rounder(backend.accumulate, others)
-        self.matmul_role = self._rounder(backend.matmul, others)
+        self.storage, self.compute, self.accumulate_role, self.matmul_role = roles or (
+            self._rounder(backend.storage),
+            *(self._rounder(arithmetic, others) for arithmetic in backend.roles[1:]),
+        )
 
     def _rounder(self, arithmetic: Arithmetic, others: tuple = ()) -> Native:
         if arithmetic.fixed:
@@ -125,6 +130,10 @@ class Evaluation:
     def _emitted(self, name: str, role: Native) -> Callable:
         """Emit an operation by a method of its own, or else by the evaluation of its row."""
         row = OPERATIONS[name]
+        if role.ask and row.by not in ("step", "signed", "exact"):
+            return lambda context, b, values, key: role.ask(
+                b, f"operation {name}", *values, **self.draw(b, role, key)
+            )
         by = getattr(self, f"by_{name}", None) or getattr(self, f"by_{row.by}", None)
         if by is None:
             raise InputError(
@@ -222,7 +231,7 @@ class Evaluation:
         """
         (x,), view, zero = values, View(self.kind), ir.Constant(self.kind, 0.0)
         if role.mode:
-            zero = opaque(b, f"sciprec.zero{view.width}", zero)
+            zero = opaque(b, f"sciprec.{self.kind}.zero", zero)
         one = view.with_sign(b, ir.Constant(self.kind, 1.0), view.sign_word(b, x))
         return b.select(b.fcmp_ordered("!=", x, zero), one, x)
 
@@ -241,9 +250,12 @@ class Evaluation:
 
     def emit_product(self) -> Callable:
         """emit(context, builder, values, key) -> value of `product`."""
-        if self.matmul_role.in_units and not self.backend.accumulate.fixed:
+        role = self.matmul_role
+        if role.ask:
+            return lambda _, b, v, key: role.made(b, "product", *v, **self.draw(b, role, key))
+        if role.in_units and not self.backend.accumulate.fixed:
             return self.product_of_integers
-        return self.emit("mul", self.matmul_role)
+        return self.emit("mul", role)
 
     def product_of_integers(self, context, b, values, key):
         """The product of a floating-point accumulator: factors to integers of their own units,
@@ -298,6 +310,8 @@ class Evaluation:
 
     def of_bits(self, context, b, row: Operation, value, role: Native, key):
         """A function of a 32-bit integer: evaluated in binary64 and rounded once."""
+        if role.ask:
+            return role.ask(b, f"of_bits {row.name}", value, **self.draw(b, role, key))
         narrow = role.arithmetic.format.significand_bits <= 24
         function = row.narrow if narrow else row.evaluate
         result = call_inlined(context, b, function, (types.int64,), [value])
@@ -330,6 +344,8 @@ class Evaluation:
 
     def zero_word(self, b):
         """A zero of 64 bits, out of the compiler's sight under a processor mode."""
+        if self.compute.ask:
+            return self.compute.ask(b, "zero_word", result=I64)
         zero = ir.Constant(I64, 0)
         return opaque(b, "sciprec.zero", zero) if self.word else zero
 
@@ -337,15 +353,21 @@ class Evaluation:
         """A constant of the carrier. Under a processor mode it is loaded from memory: the compiler
         would compute with it beforehand, to nearest.
         """
+        if self.compute.ask:
+            return self.compute.ask(b, f"number {float(value).hex()}")
         held = ir.Constant(self.kind, value)
         return opaque(b, f"sciprec.{self.kind}.{float(value).hex()}", held) if self.word else held
 
     def rounded_number(self, b, value: float, role: Native):
         """A constant, rounded to the format of a role."""
+        if role.ask:
+            return role.ask(b, f"literal {float(value).hex()}")
         return self.number(b, round_literal(value, role.arithmetic))
 
     def bound(self, b, name: str, role: Native):
         """A number that depends on a role's format, rounded up to the carrier: see `BOUNDS`."""
+        if role.ask:
+            return role.ask(b, f"bound {name}")
         value = BOUNDS[name](role.format)
         if self.kind == F32 and float(np.float32(value)) < value:
             value = float(np.nextafter(np.float32(value), np.float32(np.inf)))

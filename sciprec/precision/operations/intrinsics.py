@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from typing import ClassVar
 
 import numpy as np
@@ -89,7 +89,7 @@ class Operations(Evaluation):
     first used. Its arguments are those of `Evaluation`.
     """
 
-    @property
+    @cached_property
     def careful(self) -> Operations:
         """The operations for arrays: they enforce the ends of a range where these are met."""
         wanted = of_arrays(self.variant)

@@ -24,10 +24,12 @@ class Native:
         in_units: whether numbers are multiples of units, or will be.
         takes: whether operands are brought into its format by `taken(builder, x)` first.
         wide: whether operands may be numbers of other formats that are none of this one.
+        ask: in code that arithmetics share, gives the result of an operation by its name.
     """
 
     placed = observes = in_units = takes = False
     wide = False
+    ask: Any = None
 
     def __init__(
         self, arithmetic: Arithmetic, carrier: ir.Type, evaluation: ir.Type, mode: str | None
