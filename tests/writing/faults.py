@@ -11,7 +11,9 @@ import contextlib
 import errno
 import io
 import os
+import re
 import threading
+import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -55,12 +57,14 @@ class Disk:
 
     Attributes:
         calls: those so far that the fault's error can befall, as "call path".
+        places: their numbers, by the call, the kind of file and the lines of code that led there.
         failed: those of them that failed.
     """
 
     folder: Path
     fault: Fault = Fault()
     calls: list[str] = field(default_factory=list)
+    places: dict[tuple, list[int]] = field(default_factory=dict)
     failed: list[str] = field(default_factory=list)
     _lock: Any = field(default_factory=threading.Lock)
 
@@ -71,6 +75,8 @@ class Disk:
         with self._lock:
             self.calls.append(f"{call} {os.path.relpath(path, self.folder)}")
             number = len(self.calls)
+            place = call, Path(path).suffix, tuple(_lines())
+            self.places.setdefault(place, []).append(number)
             if not self.fault.number or number < self.fault.number:
                 return False
             if number > self.fault.number and self.fault.how != FROM_THEN_ON:
@@ -100,6 +106,13 @@ class Disk:
             absolute = os.path.normpath(os.path.join(start, os.fsdecode(path)))
         folder = str(self.folder)
         return absolute if absolute == folder or absolute.startswith(folder + os.sep) else None
+
+
+def _lines() -> Iterator[tuple[str, int]]:
+    """The lines of the package, and of Zarr, that are at work in this thread."""
+    for frame, line in traceback.walk_stack(None):
+        if re.search(r"/(sciprec|zarr)/", frame.f_code.co_filename):
+            yield frame.f_code.co_filename, line
 
 
 def _path_of(descriptor: int) -> str:
