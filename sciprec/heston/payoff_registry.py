@@ -75,9 +75,9 @@ def payoff(name: str, **fixed: str) -> Callable[[type], type]:
                 "from heston.Payoff, with a field 'maturity' and, below the name, the decorator "
                 "dataclass(frozen=True, kw_only=True)"
             )
-        left = [item for item in fields(cls) if item.name not in fixed]
-        optional = tuple(item.name for item in left if item.default is not MISSING)
-        _REGISTRY[name] = PayoffEntry(name, cls, fixed, tuple(f.name for f in left), optional)
+        free = [item for item in fields(cls) if item.name not in fixed]
+        optional = tuple(item.name for item in free if item.default is not MISSING)
+        _REGISTRY[name] = PayoffEntry(name, cls, fixed, tuple(f.name for f in free), optional)
         return cls
 
     return register
@@ -126,15 +126,15 @@ def payoff_named(name: str) -> PayoffEntry:
     raise InputError(message + _meant_payoff(str(name), sorted(entries)))
 
 
-def _meant_payoff(name: str, known: list[str]) -> str:
+def _meant_payoff(name: str, names: list[str]) -> str:
     """Return "; did you mean ...?" with the payoffs that have all words of a name in any order, or
     the nearest one. Puts are meant where the name has that word, calls where it has not."""
     words = set(name.lower().replace("_", "-").replace(" ", "-").split("-")) - {"and", "call"}
-    alike = [entry for entry in known if ("put" in entry.split("-")) == ("put" in words)]
+    alike = [entry for entry in names if ("put" in entry.split("-")) == ("put" in words)]
     fitting = [entry for entry in alike if words and words <= set(entry.split("-"))]
     if 0 < len(fitting) <= MOST_MEANT:
         return f"; did you mean {' or '.join(map(repr, fitting))}?"
-    return meant(name, alike) or meant(name, known)
+    return meant(name, alike) or meant(name, names)
 
 
 def described(payoff: Payoff) -> str:
@@ -162,9 +162,9 @@ def check_payoffs(payoffs: Sequence[Payoff], model: Model) -> None:
     number, first = refused[0]
     if len(payoffs) == 1:
         raise first
-    others = f"; {len(refused) - 1} more are refused, too" if len(refused) > 1 else ""
+    more = f"; {len(refused) - 1} more are refused, too" if len(refused) > 1 else ""
     raise InputError(
-        f"payoff {number + 1} of {len(payoffs)} ({described(payoffs[number])}): {first}{others}"
+        f"payoff {number + 1} of {len(payoffs)} ({described(payoffs[number])}): {first}{more}"
     ) from None
 
 
@@ -309,14 +309,14 @@ def spot_deviation(model: Model, years: float) -> float:
     return model.forward(years) * np.sqrt(spread)
 
 
-def _checked(one: Field, value: Any) -> Any:
+def _checked(item: Field, value: Any) -> Any:
     """Return one parameter in its own type, or refuse it by a sentence."""
-    name = one.name
+    name = item.name
     if name in _CHOICES:
         return word(name, value, _CHOICES[name])
-    if value is None and one.default is None:
+    if value is None and item.default is None:
         return None
     if name == "fixings":
         return whole("fixings", value, *FIXINGS)
-    limits = one.metadata.get("limits") or PAYOFF.get(name, PARAMETER)
+    limits = item.metadata.get("limits") or PAYOFF.get(name, PARAMETER)
     return limits.number(name, value)

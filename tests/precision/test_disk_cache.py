@@ -35,7 +35,7 @@ def run_lifted() -> str:
     """What a new process would compute with a lifted kernel."""
     for name in [n for n in sys.modules if n.startswith("sciprec_lifted.halves")]:
         del sys.modules[name]
-    parts._known.clear()
+    parts._parts.clear()
     out = np.zeros(X.size)
     sciprec.lift(halves, "mlu370")(X, out)
     return out.tobytes().hex()
@@ -48,7 +48,7 @@ def run_kept() -> str:
 
 def told(run) -> tuple[str, list[str]]:
     """What a run gives, and its warnings, all of them."""
-    cache_files._told.clear()
+    cache_files._warned.clear()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         result = run()

@@ -61,7 +61,7 @@ def damaged_assignment(draw: random.Random) -> str:
     path = cache_files.cache_folder() / "assignments" / f"{made.digest}.toml"
     damaged(path, draw)
     files._kept.clear()
-    cache_files._told.clear()
+    cache_files._warned.clear()
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         try:

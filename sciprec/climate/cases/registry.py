@@ -105,44 +105,44 @@ def require_state(case: Case, wanted: type | None, initial: Any, grid: Any) -> N
             )
 
 
-def _kinds_of(wanted: type) -> dict[str, Any]:
+def _kinds_of(class_: type) -> dict[str, Any]:
     """The types of a state's fields; of the arrays alone where the others are not known here."""
     try:
-        return get_type_hints(wanted)
+        return get_type_hints(class_)
     except NameError:  # a name that only type checkers import
-        return {f.name: np.ndarray for f in fields(wanted) if f.type in (np.ndarray, "np.ndarray")}
+        return {f.name: np.ndarray for f in fields(class_) if f.type in (np.ndarray, "np.ndarray")}
 
 
-def _require_numbers(said: str, values: Any) -> None:
+def _require_numbers(words: str, values: Any) -> None:
     """Refuse a value that is no array of real numbers."""
     masked = isinstance(values, np.ma.MaskedArray)
     if masked or not isinstance(values, np.ndarray) or values.dtype.kind not in "fiu":
         kind = f" of {values.dtype}" if isinstance(values, np.ndarray) else ""
         raise InputError(
-            f"{said} is a {type(values).__module__}.{type(values).__name__}{kind}; accepted: a "
+            f"{words} is a {type(values).__module__}.{type(values).__name__}{kind}; accepted: a "
             "numpy.ndarray of real numbers, none of them masked"
         )
 
 
 def _require_field(
-    said: str, given: np.ndarray, grid: Any, shape: tuple[int, ...] | None
+    words: str, values: np.ndarray, grid: Any, shape: tuple[int, ...] | None
 ) -> None:
     """Refuse a field that is not finite, or not of the shape; where none is given, levels are free.
     """
     across = grid.lon_radians.size, grid.lat_radians.size
-    if given.shape != shape and (shape is not None or given.shape[-2:] != across):
+    if values.shape != shape and (shape is not None or values.shape[-2:] != across):
         raise InputError(
-            f"{said} has the shape {given.shape}; accepted: {shape or across}, levels before "
+            f"{words} has the shape {values.shape}; accepted: {shape or across}, levels before "
             "longitudes before latitudes"
         )
-    bad = np.argwhere(~np.isfinite(given))
+    bad = np.argwhere(~np.isfinite(values))
     if bad.size:
         place = ""
-        if given.ndim > 1:
+        if values.ndim > 1:
             lon, lat = grid.lon_radians[bad[0, -2]], grid.lat_radians[bad[0, -1]]
             degrees = math.degrees(lon), math.degrees(lat)
             place = ", first at longitude {:.1f}, latitude {:.1f}".format(*degrees)
         raise InputError(
-            f"{said} is {given[tuple(bad[0])]} at {len(bad)} of {given.size} points{place}; "
+            f"{words} is {values[tuple(bad[0])]} at {len(bad)} of {values.size} points{place}; "
             "accepted: finite numbers: mend the case's function or its parameters"
         )

@@ -36,10 +36,10 @@ def derive(
     """
     if name == SPECTRUM:
         return kinetic_energy_spectrum(fields, transform, radius_m)
-    meant = name.removeprefix(ZONAL_MEAN)
-    if meant in EDDY_PRODUCTS:
-        return eddy_product(meant, fields)
-    return fields[meant].mean(axis=-1)
+    quantity = name.removeprefix(ZONAL_MEAN)
+    if quantity in EDDY_PRODUCTS:
+        return eddy_product(quantity, fields)
+    return fields[quantity].mean(axis=-1)
 
 
 def kinetic_energy_spectrum(

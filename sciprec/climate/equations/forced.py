@@ -169,11 +169,11 @@ def forced_products(fields, constants, work, products):
         fields, constants, products: of the flow.
         work: of the flow, and last the arrays of `Arrays`.
     """
-    steer, seen, made, held, places, clock = work[-1]
+    steer, inputs, outputs, tendencies, places, clock = work[-1]
     if steer[EVALUATED] > 0:
-        evaluate_forcing(fields, seen, made, held[steer[WRITTEN]], places, clock)
+        evaluate_forcing(fields, inputs, outputs, tendencies[steer[WRITTEN]], places, clock)
     _products(fields, constants, work[:-1], products)
-    add_held(held[steer[ADDED]], made[5], products)
+    add_held(tendencies[steer[ADDED]], outputs[5], products)
 
 
 def evaluate_forcing(fields, seen, made, held, places, clock):
@@ -217,10 +217,10 @@ def sourced_products(fields, constants, work, products):
 def sourced_tendency(state, spectra, constants, tendency):
     """Tendency of shallow water with a source of Phi."""
     _tendency(state, spectra, constants, tendency)
-    kept = constants[4]
+    mask = constants[4]
     for i in range(state.shape[0]):
         for part in range(2):
-            source = kept[i] * spectra[i, 2 * _PRODUCTS + part]
+            source = mask[i] * spectra[i, 2 * _PRODUCTS + part]
             tendency[i, 4 + part] = tendency[i, 4 + part] + source
 
 
@@ -335,12 +335,12 @@ def offered(name: str, tracers: Sequence[Tracer]) -> tuple[tuple[str, ...], tupl
     """The names of the fields that a forcing sees in a set of equations, and may change."""
     carried = tuple(tracer.name for tracer in tracers)
     if name in LEVELLED:
-        own: tuple[str, ...] = ("u", "v", "temperature")
+        fields: tuple[str, ...] = ("u", "v", "temperature")
         more: tuple[str, ...] = ("surface_pressure", "sigma", "latitude", "longitude")
     else:
-        own = ("u", "v", "height") if name == "shallow_water" else ("u", "v")
+        fields = ("u", "v", "height") if name == "shallow_water" else ("u", "v")
         more = ("latitude", "longitude")
-    return (*own, *carried, *more), (*own, *carried)
+    return (*fields, *carried, *more), (*fields, *carried)
 
 
 def _seen_tracers(forcing: Forcing, tracers: Sequence[Tracer]) -> bool:
@@ -384,32 +384,32 @@ def rows_of(
     while isinstance(flow, (_SeenConversion, TracedConversion, SourcedConversion)):
         flow = flow.flow
     if name in LEVELLED:
-        seen = [
+        inputs = [
             ForcedField("u", 3 * levels, 0.0, wind), ForcedField("v", 4 * levels, 0.0, wind),
             ForcedField("temperature", 2 * levels, flow.reference, flow.kelvin * even),
         ]  # fmt: skip
-        made = [
+        outputs = [
             ForcedField("u", 0, 0.0, push), ForcedField("v", levels, 0.0, push),
             ForcedField("temperature", 4 * levels, 0.0, rate / flow.kelvin * even),
         ]  # fmt: skip
         pressure = 5 * levels + 2
     else:
         first, (east, north) = FIRST_WIND[name], _WINDS[name]
-        seen = [ForcedField("u", first, 0.0, wind), ForcedField("v", first + 1, 0.0, wind)]
-        made = [ForcedField("u", east, 0.0, push), ForcedField("v", north, 0.0, -push)]
+        inputs = [ForcedField("u", first, 0.0, wind), ForcedField("v", first + 1, 0.0, wind)]
+        outputs = [ForcedField("u", east, 0.0, push), ForcedField("v", north, 0.0, -push)]
         if name == "shallow_water":
-            seen.append(ForcedField("height", _GEOPOTENTIAL, flow.reference, units.height * even))
-            made.append(ForcedField("height", _PRODUCTS, 0.0, rate / units.height * even))
+            inputs.append(ForcedField("height", _GEOPOTENTIAL, flow.reference, units.height * even))
+            outputs.append(ForcedField("height", _PRODUCTS, 0.0, rate / units.height * even))
     if tracers:
         traced = convert if isinstance(convert, TracedConversion) else convert.flow
         sizes = traced.tables[5]
         first = sizes[FIELD] + len(tracers) * (3 * levels - 1)
         for t, tracer in enumerate(tracers):
             unit = tracer.unit * even
-            seen.append(ForcedField(tracer.name, int(first) + t * levels, 0.0, unit))
+            inputs.append(ForcedField(tracer.name, int(first) + t * levels, 0.0, unit))
             row = int(sizes[PRODUCT]) + t * levels
-            made.append(ForcedField(tracer.name, row, 0.0, rate / tracer.unit * even))
-    return seen, made, pressure
+            outputs.append(ForcedField(tracer.name, row, 0.0, rate / tracer.unit * even))
+    return inputs, outputs, pressure
 
 
 REFERENCE_HPA = REFERENCE_PRESSURE_PA / 100.0

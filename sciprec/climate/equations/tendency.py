@@ -52,7 +52,7 @@ def whole_tendency(state, out, constants, tables, work):
         tables: from `transform.make_tables`.
         work: from `make_tendency_work`.
     """
-    spectra, fields, products, coefficients, transforms, own, share, counters = work
+    spectra, fields, products, coefficients, transforms, products_work, share, counters = work
     parts = share[PARTS]
     meet(counters, parts)
     if share[KERNELS] > 0:
@@ -63,7 +63,7 @@ def whole_tendency(state, out, constants, tables, work):
     synthesize_some(spectra, tables[0], transforms, fields, start, stop)
     meet(counters, parts)
     if share[KERNELS] > 0:
-        _products(fields, constants, own, products)
+        _products(fields, constants, products_work, products)
     meet(counters, parts)
     start = first_field(products.shape[0], share, share[PART])
     stop = first_field(products.shape[0], share, share[PART] + 1)

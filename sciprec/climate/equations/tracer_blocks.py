@@ -142,7 +142,7 @@ def carry_blocks(state, winds, constants, tables, transforms, blocks, share, out
     Precision: a share that begins below the top forms the difference above it once more.
     """
     tracers = constants[-1]
-    kept, sizes = tracers[3], tracers[5]
+    mask, sizes = tracers[3], tracers[5]
     levels = sizes[LEVELS]
     spectra, some, products, coefficients = blocks
     pairs = (levels + 1) // 2
@@ -163,16 +163,16 @@ def carry_blocks(state, winds, constants, tables, transforms, blocks, share, out
             deep = min(DEEP, end - k)
             for n in range(3):
                 first = 2 * (n * count + k - lead)
-                here = deep if n < 2 else min(deep, levels - 1 - k)
+                depth = deep if n < 2 else min(deep, levels - 1 - k)
                 on_grid = some[1 + n * deep :]
-                synthesize_some(spectra[:, first:], tables[0], transforms, on_grid, 0, here)
+                synthesize_some(spectra[:, first:], tables[0], transforms, on_grid, 0, depth)
             carried_in_block(k, deep, winds, some, tracers, constants[0][4], products)
-            made = coefficients[:, 2 * (k - begin) :]
-            analyze_some(products, tables[1], transforms, made, 0, deep)
+            of_block = coefficients[:, 2 * (k - begin) :]
+            analyze_some(products, tables[1], transforms, of_block, 0, deep)
             copy_field(some[3 * deep], some[0])
         for i in range(state.shape[0]):
             for c in range(2 * (end - begin)):
-                out[i, column + 2 * begin + c] = kept[i] * coefficients[i, c]
+                out[i, column + 2 * begin + c] = mask[i] * coefficients[i, c]
 
 
 def tendency_with_blocks(state, out, constants, tables, work):
@@ -182,7 +182,7 @@ def tendency_with_blocks(state, out, constants, tables, work):
         state, out, constants, tables: as there.
         work: from `make_blocked_work`.
     """
-    spectra, fields, products, coefficients, transforms, own, share, counters = work
+    spectra, fields, products, coefficients, transforms, products_work, share, counters = work
     parts = share[PARTS]
     meet(counters, parts)
     if share[KERNELS] > 0:
@@ -193,14 +193,14 @@ def tendency_with_blocks(state, out, constants, tables, work):
     synthesize_some(spectra, tables[0], transforms, fields, start, stop)
     meet(counters, parts)
     if share[KERNELS] > 0:
-        _products(fields, constants, own, products)
+        _products(fields, constants, products_work, products)
     meet(counters, parts)
     count = constants[-1][5][PRODUCT]
     start = first_field(count, share, share[PART])
     stop = first_field(count, share, share[PART] + 1)
     analyze_some(products, tables[1], transforms, coefficients, start, stop)
     winds = products[count:]
-    carry_blocks(state, winds, constants, tables, transforms, own[2], share, out)
+    carry_blocks(state, winds, constants, tables, transforms, products_work[2], share, out)
     meet(counters, parts)
     if share[KERNELS] > 0:
         _tendency(state, coefficients, constants, out)

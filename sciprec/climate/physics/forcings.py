@@ -54,10 +54,10 @@ def in_units_of_forcings(name: str, value: Any, unit: Any) -> float:
     base, slash, time = unit.rpartition("/") if isinstance(unit, str) else ("", "", "")
     if slash and base in _BASES and time in _TIMES:
         return number * _BASES[base] / _TIMES[time]
-    known = (*_BASES, *_TIMES)
+    units = (*_BASES, *_TIMES)
     raise InputError(
-        f"the unit of parameter '{name}' is {unit!r}; accepted: {', '.join(known)}, and the first "
-        f"{len(_BASES)} of these per time, such as K/day{meant(unit, (*known, 'K/day', '1/day'))}"
+        f"the unit of parameter '{name}' is {unit!r}; accepted: {', '.join(units)}, and the first "
+        f"{len(_BASES)} of these per time, such as K/day{meant(unit, (*units, 'K/day', '1/day'))}"
     )
 
 
@@ -164,10 +164,10 @@ def named(kind: str, names: tuple[str, ...]) -> Any:
         kind: of what, such as "Fields".
         names: of its fields.
     """
-    own = "_".join((kind, *(f"{len(name)}{name}" for name in names)))
-    if own not in globals():  # compiled code finds a class by its name in this module
-        globals()[own] = namedtuple(own, names, module=__name__)
-    return globals()[own]
+    identifier = "_".join((kind, *(f"{len(name)}{name}" for name in names)))
+    if identifier not in globals():  # compiled code finds a class by its name in this module
+        globals()[identifier] = namedtuple(identifier, names, module=__name__)
+    return globals()[identifier]
 
 
 @overload
@@ -214,16 +214,16 @@ def forcing(
     def decorate(kernel: Callable) -> Forcing:
         if not inspect.isfunction(kernel):
             raise refused("forcing", kernel, "a function (fields, t, out), decorated")
-        given = tuple(inspect.signature(kernel).parameters)
-        if len(given) != 3 + bool(table):
-            wanted = "(fields, t, p, out)" if table else "(fields, t, out)"
+        names = tuple(inspect.signature(kernel).parameters)
+        if len(names) != 3 + bool(table):
+            signature = "(fields, t, p, out)" if table else "(fields, t, out)"
             raise InputError(
-                f"forcing '{kernel.__name__}' has the arguments ({', '.join(given)}); accepted: "
-                f"{wanted}, as it has {'parameters' if table else 'no parameters'}"
+                f"forcing '{kernel.__name__}' has the arguments ({', '.join(names)}); accepted: "
+                f"{signature}, as it has {'parameters' if table else 'no parameters'}"
             )
-        known = [(*UNITS_OF_FIELDS, *carried), Time._fields, *([tuple(table)] if table else ()),
+        accepted = [(*UNITS_OF_FIELDS, *carried), Time._fields, *([tuple(table)] if table else ()),
                  (*TENDENCIES, *carried)]  # fmt: skip
-        _require_known(kernel, dict(zip(given, known, strict=True)))
+        _require_known(kernel, dict(zip(names, accepted, strict=True)))
         return Forcing(kernel, table, carried)
 
     return decorate if kernel is None else decorate(kernel)
@@ -294,21 +294,21 @@ def _names_read(kernel: Callable) -> _Read | None:
     return _Read(names, frozenset(alone), tuple(written))
 
 
-def _require_known(kernel: Callable, known: Mapping[str, tuple[str, ...]]) -> None:
+def _require_known(kernel: Callable, names_of: Mapping[str, tuple[str, ...]]) -> None:
     """Make sure that a kernel names only what its arguments have, and writes into the last alone.
 
     Args:
         kernel: the function; one without a source is left to `lift`.
-        known: the names of each argument.
+        names_of: the names of each argument.
     """
-    read, (*inputs, out) = _names_read(kernel), known
+    read, (*inputs, out) = _names_read(kernel), names_of
     if read is None:
         return
     for (whose, name), line in read.names.items():
-        if whose in known and name not in known[whose]:
+        if whose in names_of and name not in names_of[whose]:
             raise InputError(
                 f"forcing '{kernel.__name__}', line {line}: '{whose}' has no {name!r}; known: "
-                f"{', '.join(known[whose])}{meant(name, known[whose])}"
+                f"{', '.join(names_of[whose])}{meant(name, names_of[whose])}"
             )
     for whose, name, line in read.written:
         if whose in inputs:

@@ -63,12 +63,12 @@ class AdaptiveSteps:
         assert request.adaptive is not None
         self.plan = request.adaptive
         models = [LiftedModel(on_rung(request, name), convert) for name in self.plan.ladder[:-1]]
-        self._rungs: list[StepMaker] = [one.steps for one in (*models, model)]
-        self.lifted = [kernel for one in (*models, model) for kernel in one.lifted]
+        self._rungs: list[StepMaker] = [each.steps for each in (*models, model)]
+        self.lifted = [kernel for each in (*models, model) for kernel in each.lifted]
         self._exact = ExactSteps(request, convert)
         self.forcing = model.forcing
         self._spare: list[_Moving] = []
-        self._given: list[_Moving] = []
+        self._lent: list[_Moving] = []
         self._pool = Pool()
         self.variable = require_variable(self.plan, request.equations.variables)
         part = parts_of(request, model.columns)[self.variable]
@@ -96,11 +96,11 @@ class AdaptiveSteps:
         start, begun = time.thread_time(), _Moving(levels)
         begun.held = _held_by(self.forcing)
         self._pool.reset()
-        self._given = []
-        made = block(self, self.control, begun, before, count)
-        self._spare += [begun, *(given for given in self._given if given is not made)]
-        levels[:], self.seen = made, made.seen
-        _hold(self.forcing, made.held)
+        self._lent = []
+        result = block(self, self.control, begun, before, count)
+        self._spare += [begun, *(state for state in self._lent if state is not result)]
+        levels[:], self.seen = result, result.seen
+        _hold(self.forcing, result.held)
         return time.thread_time() - start
 
     @property
@@ -116,7 +116,7 @@ class AdaptiveSteps:
         for mine, level in zip(copy, state, strict=False):
             mine.take(level)
         copy += [level.copy() for level in state[len(copy) :]]
-        self._given.append(copy)
+        self._lent.append(copy)
         return copy
 
     def advanced(self, state: _Moving, rung: int, before: int, count: int) -> None:
@@ -157,14 +157,14 @@ class AdaptiveSteps:
 
 def _held_by(forcing: HeldForcing | None) -> np.ndarray | None:
     """A copy of the tendencies that a forcing holds for the next step."""
-    held = None if forcing is None else forcing.state()
-    return None if held is None else held.astype(np.float64)
+    state = None if forcing is None else forcing.state()
+    return None if state is None else state.astype(np.float64)
 
 
-def _hold(forcing: HeldForcing | None, held: np.ndarray | None) -> None:
+def _hold(forcing: HeldForcing | None, tendencies: np.ndarray | None) -> None:
     """Let a forcing go on from such tendencies."""
     if forcing is not None:
-        forcing.restore(held)
+        forcing.restore(tendencies)
 
 
 def on_rung(request: Request, name: str) -> Request:

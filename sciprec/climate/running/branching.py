@@ -43,26 +43,26 @@ def branched(request: Request, file: FileOfState) -> Request | None:
         )
     mine, its = parts_of(request), about["parts"]
     its = {"forcing": mine["forcing"]} | its
-    same = {name: mine[name] == its[name] for name in mine}
-    has_own_scales = same["format"] and same["streams"]  # kernels remember them
-    if not same["frame"] or (isinstance(request.backend, ScaledBackend) and not has_own_scales):
+    equal = {name: mine[name] == its[name] for name in mine}
+    has_own_scales = equal["format"] and equal["streams"]  # kernels remember them
+    if not equal["frame"] or (isinstance(request.backend, ScaledBackend) and not has_own_scales):
         return None
     saved = file.saved
     levels, dropped = list(saved.levels), []
-    if not same["scheme"] and len(levels) > 1:
+    if not equal["scheme"] and len(levels) > 1:
         levels = levels[:1]
         dropped.append("the older level of its time scheme, so that the first step is a start")
-    if not same["format"] and any(level.residual is not None for level in levels):
+    if not equal["format"] and any(level.residual is not None for level in levels):
         dropped.append("the residuals of its compensation")
-    if not (same["format"] and same["streams"]) and saved.kernels:
+    if not (equal["format"] and equal["streams"]) and saved.kernels:
         dropped.append("its streams of random bits and units of fixed point, which begin anew")
-    held = same["forcing"] and same["format"] and len(levels) > 1
-    if saved.forced is not None and not held:
+    keeps_forced = equal["forcing"] and equal["format"] and len(levels) > 1
+    if saved.forced is not None and not keeps_forced:
         dropped.append("the tendencies of its forcing at the older level")
-    keeps_bits = all(same.values())
-    told = f" ({about['arithmetic']}, here {request.backend.name})" if not same["format"] else ""
-    words = f"goes on from {file.source}{told}"
-    if not same["forcing"] and "forcing" in about:  # not in checkpoints of earlier versions
+    keeps_bits = all(equal.values())
+    note = f" ({about['arithmetic']}, here {request.backend.name})" if not equal["format"] else ""
+    words = f"goes on from {file.source}{note}"
+    if not equal["forcing"] and "forcing" in about:  # not in checkpoints of earlier versions
         forcing = "none" if request.forcing is None else request.forcing.name
         clock = ", with other code, parameters or dates" * (forcing == about["forcing"])
         words += f"; its forcing is {about['forcing']}, here {forcing}{clock}"
@@ -71,9 +71,9 @@ def branched(request: Request, file: FileOfState) -> Request | None:
     elif keeps_bits:
         words += ", with the bits of the run that was not stopped"
     start = Start(
-        words, file.digest, tuple(levels), same["format"],
-        saved.kernels if same["format"] and same["streams"] else {}, same["perturbation"],
-        forced=saved.forced if held else None,
+        words, file.digest, tuple(levels), equal["format"],
+        saved.kernels if equal["format"] and equal["streams"] else {}, equal["perturbation"],
+        forced=saved.forced if keeps_forced else None,
     )  # fmt: skip
     return going_on(request, start, saved.steps, file.since)
 
@@ -154,13 +154,13 @@ def seconds_since(number: float, units: str, calendar: str) -> tuple[float, Star
     import cftime
 
     try:
-        zero, one = cftime.num2date([0, 1], units, calendar)
+        zero, unit = cftime.num2date([0, 1], units, calendar)
     except (ValueError, OverflowError):
         raise InputError(
             f"start_from: the time of the file is in '{units}' of the calendar '{calendar}', which "
             "says no date; accepted: a unit such as 'days since 2000-01-01'"
         ) from None
-    return number * (one - zero).total_seconds(), start_date(zero, calendar)
+    return number * (unit - zero).total_seconds(), start_date(zero, calendar)
 
 
 def is_checkpoint(path: str | Path) -> bool:

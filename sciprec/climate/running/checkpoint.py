@@ -86,10 +86,10 @@ class Checkpoints:
 
     def __init__(self, folder: str | Path | Restart, request: Request) -> None:
         self._written, self._cost, self._at_the_end = -np.inf, 0.0, True
-        self._told = Restart.told
+        self._tell = Restart.told
         self.in_their_file = isinstance(folder, Restart)
         if isinstance(folder, Restart):
-            self._at_the_end, self._told = folder.lasting, folder.told
+            self._at_the_end, self._tell = folder.lasting, folder.told
             if not folder.lasting:
                 self._written = time.perf_counter()
                 self._cost = folder.after_seconds * _MOST_SHARE_OF_TIME
@@ -142,7 +142,7 @@ class Checkpoints:
                 f"the checkpoint '{self.path}' cannot be read ({why}); get both of its files back, "
                 f"or remove it to begin again"
             )
-        self._told(
+        self._tell(
             f"the checkpoint '{self.path.name}' of an interruption cannot be gone on from ({why}): "
             "the run began anew"
         )
@@ -254,8 +254,8 @@ def _file_of_state(path: Path, stamp: tuple[int, ...]) -> FileOfState:
 
 def description(request: Request) -> dict[str, Any]:
     """Facts about a run that its branches have to know, as plain data."""
-    given = request.parameters
-    parameters = given.case | given.equations | given.diffusion | {"fourier": given.fourier}
+    sets = request.parameters
+    parameters = sets.case | sets.equations | sets.diffusion | {"fourier": sets.fourier}
     return {
         "case": request.case.name, "equations": request.equations.name,
         "truncation": [request.truncation.name, repr(request.truncation)],
@@ -302,25 +302,25 @@ def _require_fit(saved: Saved, like: Level, request: Request, records: Records) 
     Raises:
         ValueError: one has not.
     """
-    count, whole = len(saved.stored), True
+    count, fits = len(saved.stored), True
     for level in saved.levels:
         for mine, its in ((like.values, level.values), (like.residual, level.residual)):
-            whole &= (mine is None) == (its is None)
+            fits &= (mine is None) == (its is None)
             if mine is not None and its is not None:
-                whole &= (its.shape, its.dtype) == (mine.shape, mine.dtype)
-    whole &= 1 <= len(saved.levels) <= request.scheme.levels
-    whole &= records.shapes.keys() == set(request.variables)
-    whole &= len(records.places) == count
+                fits &= (its.shape, its.dtype) == (mine.shape, mine.dtype)
+    fits &= 1 <= len(saved.levels) <= request.scheme.levels
+    fits &= records.shapes.keys() == set(request.variables)
+    fits &= len(records.places) == count
     rows = saved.budgets.values()
-    whole &= all(x.shape == (count,) and x.dtype == np.float64 for x in rows)
-    whole &= saved.stored == sorted(set(saved.stored)) and 0 <= count <= saved.steps + 1
+    fits &= all(x.shape == (count,) and x.dtype == np.float64 for x in rows)
+    fits &= saved.stored == sorted(set(saved.stored)) and 0 <= count <= saved.steps + 1
     if saved.seen:
-        seen = [
+        watched = [
             x for name, x in saved.seen.items()
             if name != "exponents" and not name.startswith(("drift_", "lost_"))
         ]  # fmt: skip
-        whole &= "exponents" in saved.seen and len({len(x) for x in seen}) <= 1
-    if not whole:
+        fits &= "exponents" in saved.seen and len({len(x) for x in watched}) <= 1
+    if not fits:
         raise ValueError("its arrays are not those of this run")
 
 

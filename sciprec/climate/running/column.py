@@ -118,8 +118,8 @@ def column(
     span, between = rational("days", days), rational("output_hours", output_hours)
     CLIMATE["days"].number("days", float(span))
     require_few_states(float(span), float(between))
-    every = _whole("output_hours", between * 3600, step)
-    last = _whole("days", span * DAY, step)
+    every = _in_steps("output_hours", between * 3600, step)
+    last = _in_steps("days", span * DAY, step)
     sigma = resolve_levels(levels)
     start = {"u": u, "v": v, "temperature": temperature}
     state = np.stack([_profile(name, start[name], sigma.count) for name in _STATE])
@@ -192,10 +192,10 @@ class _Column:
     def _step(self, n: int) -> None:
         """Advance from step n to step n + 1."""
         first = n == 0 or len(self.levels) == 1
-        taken = self.levels[-1 if first else 0]
+        level = self.levels[-1 if first else 0]
         count = 1 if first else 2
         self.tendency[:] = 0.0
-        shaped = [row.reshape(-1, 1, 1) for row in taken.state]
+        shaped = [row.reshape(-1, 1, 1) for row in level.state]
         out = named("Tendencies", _STATE)(*(row.reshape(-1, 1, 1) for row in self.tendency))
         time = self.clock.time(n + 1 - count, self.arithmetic)
         fields = named("Fields", _FIELDS)(*shaped, *self.given)
@@ -204,10 +204,10 @@ class _Column:
             return
         days = _rounded(np.array([float(count * self.clock.step / DAY)]), self.arithmetic)[0]
         self.increment(self.tendency.reshape(-1), days, self.change.reshape(-1))
-        taken.update(taken.state.reshape(-1), self.change.reshape(-1))
+        level.update(level.state.reshape(-1), self.change.reshape(-1))
         if not first:
             self.levels.reverse()
-        self._lost(n + 1, taken.state, f"the forcing '{self.forcing.name}' has driven")
+        self._lost(n + 1, level.state, f"the forcing '{self.forcing.name}' has driven")
 
     def _lost(self, n: int, values: np.ndarray, words: str) -> bool:
         """Whether a value is not finite; which is told in `blow_up`, after the words."""
@@ -239,7 +239,7 @@ def _profile(name: str, value: Any, count: int) -> np.ndarray:
     return np.broadcast_to(values, count)
 
 
-def _whole(name: str, seconds: Fraction, step: Fraction) -> int:
+def _in_steps(name: str, seconds: Fraction, step: Fraction) -> int:
     """The number of steps of a span of time."""
     steps = seconds / step
     if steps.denominator != 1:

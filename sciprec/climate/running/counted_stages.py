@@ -37,17 +37,17 @@ def counted_stages(request: Request) -> list[dict[str, Any]]:
         A dictionary per stage, in the order of a step: stage; counts, operation of the engine
         ("add", "mul", ...; "load", "store") -> how often; times, how often a step does the stage.
     """
-    found: dict[str, Counter] = {}
-    known: dict[tuple, dict[str, int]] = {}
+    by_stage: dict[str, Counter] = {}
+    counts_of: dict[tuple, dict[str, int]] = {}
     for stage, kernel, args in calls_of_stages(request):
         key = stage, kernel, tuple(getattr(a, "shape", ()) for a in args)
-        if key not in known:
-            known[key] = lift(kernel, "fp64").profile(*args).operations
-        found.setdefault(stage, Counter()).update(known[key])
+        if key not in counts_of:
+            counts_of[key] = lift(kernel, "fp64").profile(*args).operations
+        by_stage.setdefault(stage, Counter()).update(counts_of[key])
     tendencies = request.scheme.tendencies
     return [
         {"stage": stage, "counts": dict(counts), "times": 1 if stage == UPDATE else tendencies}
-        for stage, counts in found.items()
+        for stage, counts in by_stage.items()
     ]
 
 
@@ -63,7 +63,7 @@ def calls_of_stages(request: Request) -> Iterator[Call]:
     work = make_tendency_work(request.equations, convert, model.backend.carrier)
     if model.forcing is not None:
         work = model.forcing.within(work)
-    spectra, fields, products, coefficients, transforms, own, *_ = work
+    spectra, fields, products, coefficients, transforms, products_work, *_ = work
     (functions, waves), (weighted, back) = model.tables
     fourier, weights, sums, work = transforms
     state, constants, nlon = convert.to_state(initial), model.constants, grid.nlon
@@ -75,7 +75,7 @@ def calls_of_stages(request: Request) -> Iterator[Call]:
         yield "Legendre synthesis", legendre_synthesis, (some, functions, weights, sums, between)
         on_grid = fields[start : start + GROUP, :nlon]
         yield "Fourier synthesis", fft_synthesis, (between, waves, work, on_grid)
-    yield "products on the grid", second, (fields, constants, own, products)
+    yield "products on the grid", second, (fields, constants, products_work, products)
     for start in range(0, len(products), GROUP):
         some = coefficients[:, 2 * start : 2 * (start + GROUP)]
         between = fourier[: some.shape[1] // 2]

@@ -44,7 +44,7 @@ class ExactSteps:
 
     def __init__(self, request: Request, convert: Conversion) -> None:
         self._steps = LiftedModel(in_fp64(request), convert).steps
-        self._made: list[Level] = []
+        self._true_levels: list[Level] = []
         self._pool = Pool()
 
     @property
@@ -66,9 +66,9 @@ class ExactSteps:
         if forcing is not None:
             self._steps.forcing.follow(forcing)
         self._pool.reset()
-        while len(self._made) < len(levels):
-            self._made.append(Level(np.empty(levels[0].values.shape)))
-        states = self._made[: len(levels)]
+        while len(self._true_levels) < len(levels):
+            self._true_levels.append(Level(np.empty(levels[0].values.shape)))
+        states = self._true_levels[: len(levels)]
         for level, mine in zip(levels, states, strict=True):
             _true_into(level, mine.values, self._pool.array)
         self._steps.advance(states, before, 1)
@@ -119,12 +119,12 @@ def parts_of(request: Request, columns: np.ndarray) -> dict[str, StatePart]:
         columns: name of the variable of each column of the state.
     """
     degree, order = coefficient_orders(request.truncation.number)
-    held = (degree <= request.truncation.number)[:, None] & np.ones(columns.size, bool)
-    held[:, 1::2] &= (order > 0)[:, None]
-    twice = np.broadcast_to(np.where(order > 0, 2.0, 1.0)[:, None], held.shape).ravel()
+    mask = (degree <= request.truncation.number)[:, None] & np.ones(columns.size, bool)
+    mask[:, 1::2] &= (order > 0)[:, None]
+    twice = np.broadcast_to(np.where(order > 0, 2.0, 1.0)[:, None], mask.shape).ravel()
     result = {}
     for name in dict.fromkeys(columns.tolist()):
-        places = np.flatnonzero((held & (columns == name)).ravel())
+        places = np.flatnonzero((mask & (columns == name)).ravel())
         result[name] = StatePart(places, twice[places])
     return result
 
@@ -148,20 +148,20 @@ class Drifting:
         self.drift = Drift(chosen, request.monitor.drift_every)
         self._exact = ExactSteps(request, convert)
         self._convert, self._columns = convert, columns
-        self._made: list[Level] = []
+        self._true_levels: list[Level] = []
         self._pool = Pool()
 
     def begin(
         self, levels: Sequence[Level], before: int, forcing: HeldForcing | None = None
     ) -> None:
         """The run is about to make a step, under a forcing or none."""
-        self._made = self._exact.after(levels, before, forcing)
+        self._true_levels = self._exact.after(levels, before, forcing)
 
     def end(self, levels: Sequence[Level], steps: int) -> None:
         """Note that the run has made the step."""
         self._pool.reset()
         room = self._pool.array
-        apart = difference(levels, self._made, room)
+        apart = difference(levels, self._true_levels, room)
         self.drift.note(steps, apart, true_values(levels[0], room), room)
 
     def fields(self, levels: Sequence[Level]) -> dict[str, np.ndarray]:

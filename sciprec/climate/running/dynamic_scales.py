@@ -89,18 +89,18 @@ class DynamicSteps(StepMaker):
         begun = self.begun
         self.pool.reset()
         finite = self.pool.array(levels[0].values.shape, bool)
-        for made in range(before + 1, before + count + 1):
+        for step in range(before + 1, before + count + 1):
             if len(begun) == len(levels):
-                for kept, level in zip(begun, levels, strict=True):
-                    kept.take(level)
+                for saved, level in zip(begun, levels, strict=True):
+                    saved.take(level)
             else:
                 begun[:] = [level.copy() for level in levels]
-            self.system.addition.begin(made)
+            self.system.addition.begin(step)
             if self.forcing is not None:
-                self.forcing.begin(made - 1, len(levels))
+                self.forcing.begin(step - 1, len(levels))
             self.step(levels)
             good = _all_finite(levels, finite)
-            while not good and self._halved(begun, made - 1, finite):
+            while not good and self._halved(begun, step - 1, finite):
                 levels[:] = [level.copy() for level in begun]
                 if self.forcing is not None:
                     self.forcing.again()
@@ -112,10 +112,10 @@ class DynamicSteps(StepMaker):
                     break
             if not good:
                 break
-            self.system.addition.forget(levels, made)
+            self.system.addition.forget(levels, step)
             scales.good += 1
             if scales.good >= scales.scaling.good_steps:
-                scales.change(made, 1)
+                scales.change(step, 1)
         return time.thread_time() - start
 
     def _halved(self, begun: list[Level], steps: int, finite: np.ndarray) -> bool:

@@ -115,8 +115,8 @@ def _winds(
         return np.swapaxes(x[..., back], -1, -2).reshape(like.shape)
 
     if "u" in names:
-        given = (values[name] for name in ("vorticity", "divergence"))
-        spectra = [transform.to_spectrum(model(x)) for x in given]
+        parts = (values[name] for name in ("vorticity", "divergence"))
+        spectra = [transform.to_spectrum(model(x)) for x in parts]
         moving = (field(x, values["vorticity"]) for x in wind(transform, *spectra))
         return {n: radius * x / cosine for n, x in zip(("u", "v"), moving, strict=True)}
     spectra = rotation(transform, *(model(values[name] / (radius * cosine)) for name in ("u", "v")))

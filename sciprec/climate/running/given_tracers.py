@@ -64,8 +64,8 @@ def check_tracers(
             f"tracers are given to the equations {equations.name!r}, which carry none; accepted: "
             f"cases of {', '.join(TRACED)}"
         )
-    made = (_tracer(equations, name, start) for name, start in given.items())
-    return tuple(one if one.start != GIVEN else begun_as(one, initial) for one in made)
+    tracers = (_tracer(equations, name, start) for name, start in given.items())
+    return tuple(each if each.start != GIVEN else begun_as(each, initial) for each in tracers)
 
 
 def begun_as(tracer: Tracer, fields: GivenFields | None) -> Tracer:
@@ -107,8 +107,8 @@ def _tracer(equations: EquationSet, name: Any, start: Any) -> Tracer:
         )
     from sciprec.results.output.variables import VARIABLES  # it brings xarray
 
-    taken = {*VARIABLES, *equations.variables, *equations.fields, *equations.budgets}
-    if name in taken or name.startswith(("zonal_mean_", *prefixes())):
+    reserved = {*VARIABLES, *equations.variables, *equations.fields, *equations.budgets}
+    if name in reserved or name.startswith(("zonal_mean_", *prefixes())):
         raise InputError(
             f"a tracer is named {name!r}, which is the name of another variable; give it another"
         )

@@ -40,11 +40,11 @@ class HeldForcing:
         fields, out = offered(name, tracers)
         levels = convert.vertical["sigma"].size if convert.vertical else 1
         shape = levels, grid.nlat, grid.nlon
-        seen, outputs, pressure = rows_of(name, convert, tracers)
-        seen = self._used(0, seen)
+        inputs, outputs, pressure = rows_of(name, convert, tracers)
+        inputs = self._used(0, inputs)
         outputs = self._used(-1, outputs) or outputs[:1]
         unused = np.zeros((1, 1, 1), kind)
-        shown = {row.name: aligned_zeros(shape, kind) for row in seen}
+        shown = {row.name: aligned_zeros(shape, kind) for row in inputs}
         self._changed = {row.name: aligned_zeros(shape, kind) for row in outputs}
         of_grid = {
             "surface_pressure": aligned_zeros(shape[1:], kind),
@@ -65,9 +65,9 @@ class HeldForcing:
             self._steer,
             (
                 tuple(shown.values()) or (unused,),
-                np.array([row.first for row in seen], np.int64),
-                rounded(np.array([row.offset for row in seen]), backend),
-                rounded(np.array([row.factor for row in seen]).reshape(-1, grid.nlat), backend),
+                np.array([row.first for row in inputs], np.int64),
+                rounded(np.array([row.offset for row in inputs]), backend),
+                rounded(np.array([row.factor for row in inputs]).reshape(-1, grid.nlat), backend),
                 (
                     np.array([pressure] if is_seen else [], np.int64),
                     rounded(np.array([REFERENCE_HPA]), backend), of_grid["surface_pressure"],

@@ -27,8 +27,8 @@ def state_behind(request: Request) -> str:
 def _own_state(request: Request) -> str:
     if request.initial is None and is_own(request.case.initial):
         return ""
-    given = [x for each in request.tracers if each.given for x in each.given.rows_of(each.name)]
-    return digest_of(initial_state(request, GaussianGrid(request.truncation)), *given)
+    rows = [x for each in request.tracers if each.given for x in each.given.rows_of(each.name)]
+    return digest_of(initial_state(request, GaussianGrid(request.truncation)), *rows)
 
 
 def forcing_behind(request: Request) -> str:

@@ -235,7 +235,7 @@ def integrate_request(request: Request) -> Trajectory:
 
 def _trajectory(run: Integration, grid: GaussianGrid, model: LiftedModel) -> Trajectory:
     """Everything gathered."""
-    kept, degree = run.request.stored, run.convert.transform.degree
+    stored, degree = run.request.stored, run.convert.transform.degree
     fields = run.states.arrays()
     if run.checkpoints is not None and not run.checkpoints.in_their_file:
         fields = {name: np.asarray(values) for name, values in fields.items()}
@@ -253,8 +253,8 @@ def _trajectory(run: Integration, grid: GaussianGrid, model: LiftedModel) -> Tra
         steps=run.steps - run.request.first,
         blow_up=run.blow_up,
         timing=run.clock.timing,
-        stored=kept.in_words(degree),
-        stored_bits=kept.bits(degree),
+        stored=stored.in_words(degree),
+        stored_bits=stored.bits(degree),
         fixed_point=fixed_point_summary(model.lifted),
         observed=None if observer is None else observer.observed_at_end(run.levels, run.steps),
         adapted=None if run.adapting is None else run.adapting.adapted,
@@ -307,7 +307,7 @@ class Integration:
         self.request, self.convert = request, convert
         self.columns, self.progress = columns, progress
         self.kernels, self.checkpoints = kernels, checkpoints
-        self._whole, self._stepping, self.observer = steps, team or steps, observer
+        self._steps_alone, self._stepping, self.observer = steps, team or steps, observer
         self.adapting = steps if isinstance(steps, AdaptiveSteps) else None
         remembered = {} if request.start is None else request.start.kernels
         self._kernel_states = {name: values.copy() for name, values in remembered.items()}
@@ -336,7 +336,7 @@ class Integration:
         if self.observer is not None:
             self.observer.pause(True)
         for _ in range(self.request.scheme.levels):
-            self._whole.step(levels)
+            self._steps_alone.step(levels)
         if self.observer is not None:
             self.observer.pause(False)
         restore_kernels(self.kernels, self._kernel_states)
@@ -388,8 +388,8 @@ class Integration:
             )
         self.steps, self.levels, self.clock = saved.steps, saved.levels, Sections(saved.timed)
         self._kernel_states = saved.kernels
-        if self._whole.forcing is not None and saved.forced is not None:
-            self._whole.forcing.restore(saved.forced)
+        if self._steps_alone.forcing is not None and saved.forced is not None:
+            self._steps_alone.forcing.restore(saved.forced)
         if self.observer is not None and saved.seen:
             self.observer.restore(saved.seen)
         if self.adapting is not None:
@@ -405,14 +405,14 @@ class Integration:
         if self.checkpoints is not None:
             done = self.steps, self.levels, self.stored, stacked(self.budgets)
             timed = np.array(self.clock.done).reshape(-1, 2)
-            seen = {} if self.observer is None else self.observer.arrays()
+            observed = {} if self.observer is None else self.observer.arrays()
             ladder = {} if self.adapting is None else self.adapting.control.arrays()
             statistics = self.statistics.arrays()
             forced = None
-            if self._whole.forcing is not None and self.request.scheme.levels > 1:
-                forced = self._whole.forcing.state()
+            if self._steps_alone.forcing is not None and self.request.scheme.levels > 1:
+                forced = self._steps_alone.forcing.state()
             saved = Saved(
-                *done, kernel_states(self.kernels), timed, seen, ladder, statistics, forced
+                *done, kernel_states(self.kernels), timed, observed, ladder, statistics, forced
             )
             self.checkpoints.save(saved, last)
 
@@ -420,13 +420,13 @@ class Integration:
         """Make some steps, then look whether all values are finite."""
         before, days_before = self._before, self.days
         before[:] = self.levels[0].values
-        seconds = self._made(count)
+        seconds = self._stepped(count)
         self.clock.done.append((count, seconds))
         self.steps += count
         if not self._is_finite():
             self.blow_up = self.sentence(before, days_before)
             if self.observer is not None:
-                self.observer.look_at_end(self._whole, self.levels, self.steps)
+                self.observer.look_at_end(self._steps_alone, self.levels, self.steps)
         elif self.adapting is not None and self.adapting.control.ended:
             self.blow_up = self.adapting.control.ended
         elif self.progress is not None:
@@ -436,7 +436,7 @@ class Integration:
         """Whether all values of the newest level are finite."""
         return bool(np.isfinite(self.levels[0].values, out=self._finite).all())
 
-    def _made(self, count: int) -> float:
+    def _stepped(self, count: int) -> float:
         """Make some steps, after which statistics look at some states; the processor seconds that
         the steps took.
         """
@@ -464,7 +464,7 @@ class Integration:
         """Make some steps after those before; the processor seconds that they took."""
         if self.observer is None:
             return self._stepping.advance(self.levels, before, count)
-        return self.observer.advance(self._stepping, self._whole, self.levels, before, count)
+        return self.observer.advance(self._stepping, self._steps_alone, self.levels, before, count)
 
     @property
     def days(self) -> float:
@@ -505,7 +505,7 @@ class Integration:
 
     def sentence(self, before: np.ndarray, days_before: float) -> str:
         """Say what blew up, when and where, and what usually helps."""
-        step, reason = self.request.step_seconds, self._whole.reason
+        step, reason = self.request.step_seconds, self._steps_alone.reason
         return (
             f"blow-up between day {days_before:.3g} and day {self.days:.3g}: {self.lost()} not "
             f"finite; just before, {self.strongest(before)}; usual remedies: a shorter "

@@ -294,14 +294,14 @@ def started_from(
             "of them out"
         )
     path, time = split_time(str(start_from))
-    wanted = wanted_fields(request.case, [tracer.name for tracer in request.tracers], True)
+    inputs = wanted_fields(request.case, [tracer.name for tracer in request.tracers], True)
     if is_checkpoint(path):
         file = read_checkpoint(path)
         require_its_time(file, time)
         with_levels = branched(request, file)
         if with_levels is not None:
             return with_levels
-        fields = read_fields(_fields_of(file), *wanted, names)
+        fields = read_fields(_fields_of(file), *inputs, names)
         request = _with_tracers_of(request, fields)
         fields = replace(fields, source=f"{file.source}, {_why_fields(request, file)}")
         seconds, since = file.saved.steps * file.about["step_seconds"], file.since
@@ -311,7 +311,7 @@ def started_from(
             "initial is given with start_from, whose file has a state of its own; leave one of "
             "them out"
         )
-    fields = read_fields(start_from, *wanted, names)
+    fields = read_fields(start_from, *inputs, names)
     seconds, since = 0.0, request.since
     if fields.time is not None:
         seconds, since = seconds_since(*fields.time)
@@ -387,20 +387,20 @@ def _why_fields(request: Request, file: FileOfState) -> str:
             changed.append(f"{name} {value}")
     if isinstance(request.backend, ScaledBackend) and about["arithmetic"] != request.backend.name:
         changed.append(f"arithmetic {about['arithmetic']}, whose scales are others")
-    others = "other initial values, parameters or scales"
-    return f"whose run has {', '.join(changed) or others}{_begun_anew(request)}"
+    fallback = "other initial values, parameters or scales"
+    return f"whose run has {', '.join(changed) or fallback}{_begun_anew(request)}"
 
 
 def _apart_in_words(request: Request, dataset: xr.Dataset) -> str:
     """How far a branch is from the file that it goes on from, where that has the branch's next
     stored time, too: what the start from one level, and whatever was changed, make together.
     """
-    start, given = request.start, request.initial
-    if start is None or not start.file or given is None or given.time is None:
+    start, initial = request.start, request.initial
+    if start is None or not start.file or initial is None or initial.time is None:
         return ""
     if dataset.sizes["time"] < 2:
         return ""
-    number, units, calendar = given.time
+    number, units, calendar = initial.time
     passed = float(dataset["time"][1] - dataset["time"][0]) * SECONDS_PER_DAY
     later = number + passed / seconds_since(1.0, units, calendar)[0]
     try:

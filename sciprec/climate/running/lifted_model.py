@@ -73,7 +73,7 @@ class LiftedModel:
         layout = request.equations.layout(request.parameters.equations)
         self.columns = columns_of(layout)
         self.shape = convert.transform.degree.size, self.columns.size
-        self.constants = self._given(convert.constants)
+        self.constants = self._as_arguments(convert.constants)
         self.tables = tables_in(request.truncation, self.backend, _compensates_sums(request))
         self.in_blocks = self._takes_blocks()
         make_work = make_blocked_work if self.in_blocks else make_tendency_work
@@ -94,8 +94,8 @@ class LiftedModel:
         whole_states = request.stored.is_master or self._by_scale is not None
         if threads == 1 or memory or whole_states or request.stages is not None:
             return None
-        whole, out = (aligned_zeros(self.shape, request.update.carrier) for _ in range(2))
-        shared = Shared(whole, out, new_counters(), threads)
+        state, out = (aligned_zeros(self.shape, request.update.carrier) for _ in range(2))
+        shared = Shared(state, out, new_counters(), threads)
         shares = [Share(request.truncation, part, threads) for part in range(threads)]
         if request.equations.share is None:
             shares = [replace(share, kernels=share.part == 0) for share in shares]
@@ -112,9 +112,9 @@ class LiftedModel:
         if self.forcing is not None:
             work = self.forcing.within(work)
         rest = self._constants_of(share), tables, (*work[:-1], shared.counters)
-        own = self.steps.system.work
+        room = self.steps.system.work
         slope = self._evaluating(self._slope) if share.kernels else self._slope
-        return TeamThread(share, shared, lambda x, out: slope(x, out, *rest), own)
+        return TeamThread(share, shared, lambda x, out: slope(x, out, *rest), room)
 
     def _takes_blocks(self) -> bool:
         """Whether the tendency takes tracers in blocks."""
@@ -132,7 +132,7 @@ class LiftedModel:
 
     def _steps_of(self, member: TeamThread) -> StepMaker:
         """The steps of one thread."""
-        whole, constants = self.steps.system, self._constants_of(member.share)
+        base, constants = self.steps.system, self._constants_of(member.share)
         by_share = self.request.equations.share is not None
         split = member.of_own_rows if by_share else member.by_one
         linear, solve = (
@@ -140,8 +140,8 @@ class LiftedModel:
             for kernel in (self._linear, self._solve)
         )
         system = replace(
-            whole, addition=member.addition(whole.addition), tendency=member.slope, linear=linear,
-            solve=solve, work=whole.work[:, member.elements],
+            base, addition=member.addition(base.addition), tendency=member.slope, linear=linear,
+            solve=solve, work=base.work[:, member.elements],
         )  # fmt: skip
         adjust = self.steps.adjust and member.changed_by_one(self.steps.adjust)
         forcing = self.forcing if member.share.kernels else None
@@ -160,7 +160,7 @@ class LiftedModel:
         names = self.columns.tolist()
         return {n: slice(names.index(n), names.index(n) + names.count(n)) for n in names}
 
-    def _given(self, constants: tuple) -> tuple:
+    def _as_arguments(self, constants: tuple) -> tuple:
         """Constants as kernels are given them."""
         return rounded(constants, self.backend)
 
@@ -191,16 +191,16 @@ class LiftedModel:
         degree = convert.transform.degree
         rate = diffusion_rate(degree, request.case.radius_m, request.parameters.diffusion)
         diffused = ~np.isin(self.columns, equations.undiffused)
-        taken = rounded(damping(rate, request.step_seconds, diffused), arithmetic)
-        whole, seen = self._as_they_are, self._narrowed if is_master else self._as_they_are
+        factors = rounded(damping(rate, request.step_seconds, diffused), arithmetic)
+        plain, narrowed = self._as_they_are, self._narrowed if is_master else self._as_they_are
         return System(
             step=convert.units.step,
             step_seconds=request.step_seconds,
             filter=request.parameters.filter,
-            addition=addition(kernels, taken, request.compensation, self.columns, arithmetic),
-            tendency=seen(lambda x, out: slope(x, out, *rest)),
-            linear=whole(lambda x, out: linear(x, constants, out)),
-            solve=whole(lambda x, out: solve(x, constants, out)),
+            addition=addition(kernels, factors, request.compensation, self.columns, arithmetic),
+            tendency=narrowed(lambda x, out: slope(x, out, *rest)),
+            linear=plain(lambda x, out: linear(x, constants, out)),
+            solve=plain(lambda x, out: solve(x, constants, out)),
             kernels=kernels,
             work=aligned_zeros((WORK_ARRAYS, shape[0] * shape[1]), arithmetic.carrier),
             tables=rounded(request.scheme.tables, arithmetic),
@@ -224,8 +224,8 @@ class LiftedModel:
 
     def _narrowed(self, kernel: Callable) -> Callable:
         """A function of values in a master's format, by a kernel that takes them in its own."""
-        given, made = (aligned_zeros(self.shape, self.backend.carrier) for _ in range(2))
-        flat, of_flat = given.reshape(-1), made.reshape(-1)
+        narrow_x, narrow_out = (aligned_zeros(self.shape, self.backend.carrier) for _ in range(2))
+        flat, of_flat = narrow_x.reshape(-1), narrow_out.reshape(-1)
         if self.backend.random:  # bits of its own in every call
             pool = Pool()
 
@@ -237,7 +237,7 @@ class LiftedModel:
 
         def state_narrowed(values: np.ndarray, out: np.ndarray) -> None:
             narrow(values, flat)
-            kernel(given, made)
+            kernel(narrow_x, narrow_out)
             out[:] = of_flat
 
         return state_narrowed
@@ -295,8 +295,8 @@ class LiftedModel:
 
 def _tendency(request: Request, in_blocks: bool) -> Callable:
     """The tendency kernel with the Fourier stage and the sums that are asked for."""
-    whole = in_one_kernel_with_blocks if in_blocks else in_one_kernel
-    kernel = whole(*request.equations.kernels)
+    in_one = in_one_kernel_with_blocks if in_blocks else in_one_kernel
+    kernel = in_one(*request.equations.kernels)
     return staged(kernel, request.parameters.fourier, _compensates_sums(request))
 
 

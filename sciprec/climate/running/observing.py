@@ -68,14 +68,14 @@ class RunObserver:
         number = request.truncation.number
         self.degree, self.order = coefficient_orders(number)
         self._columns = columns
-        held = (self.degree <= number)[:, None] & np.ones(columns.size, bool)
-        held[:, 1::2] &= (self.order > 0)[:, None]
+        mask = (self.degree <= number)[:, None] & np.ones(columns.size, bool)
+        mask[:, 1::2] &= (self.order > 0)[:, None]
         self._places = {
-            name: np.flatnonzero((held & (columns == name)).ravel())
+            name: np.flatnonzero((mask & (columns == name)).ravel())
             for name in dict.fromkeys(columns.tolist())
         }
         limits = FormatEnds.of(request.stored.initial.storage)
-        bands = [self.degree[self._of(one) // columns.size] for one in self.plan.watch]
+        bands = [self.degree[self._of(watched) // columns.size] for watched in self.plan.watch]
         self.history = History(self.plan.watch, limits, self.plan.level, True, bands)
         self._inside = any(":" in name for name in self.plan.watch)
         self.request, self._convert = request, convert
@@ -158,31 +158,31 @@ class RunObserver:
             heard.steps.advance([level.copy() for level in levels], steps, 1)
         self.look(steps, levels, heard)
 
-    def _hear(self, whole: Stepping) -> _Heard:
+    def _hear(self, steps: Stepping) -> _Heard:
         """Steps that are listened to from now on, in the arrays of those before."""
-        assert isinstance(whole, StepMaker)  # adaptive runs are not listened to
-        if self._heard is None or self._heard.whole is not whole:
-            self._heard = _Heard(whole)
+        assert isinstance(steps, StepMaker)  # adaptive runs are not listened to
+        if self._heard is None or self._heard.whole is not steps:
+            self._heard = _Heard(steps)
         self._heard.begun = False
         return self._heard
 
     def look(self, steps: int, levels: list[Level], heard: _Heard | None = None) -> None:
         """Take down what the variables hold after so many steps."""
         self._pool.reset()
-        values = [self._taken(name, levels, heard) for name in self.plan.watch]
+        values = [self._elements_of(name, levels, heard) for name in self.plan.watch]
         self.history.note(steps, values, room=self._pool.array)
         if self.plan.told is not None:
             self.plan.told(lambda: self.observed(self._lost(levels, self._done)))
 
-    def _taken(self, watched: str, levels: list[Level], heard: _Heard | None) -> np.ndarray:
+    def _elements_of(self, watched: str, levels: list[Level], heard: _Heard | None) -> np.ndarray:
         kind, colon, name = watched.rpartition(":")
         array = levels[0].values
         if colon:
             array = heard.increment if f"{kind}:" == INCREMENT else heard.tendency
         places, pool = self._places[name], self._pool
-        taken, result = pool.array(places.shape, array.dtype), pool.array(places.shape)
-        np.take(array.reshape(-1), places, out=taken, mode="clip")
-        result[...] = taken
+        values, result = pool.array(places.shape, array.dtype), pool.array(places.shape)
+        np.take(array.reshape(-1), places, out=values, mode="clip")
+        result[...] = values
         return result
 
     def _of(self, watched: str) -> np.ndarray:
@@ -218,8 +218,8 @@ class RunObserver:
     def observed_at_end(self, levels: list[Level], steps: int) -> Observed:
         """The observations of the whole run, which has left these levels after so many steps."""
         fields = {} if self.drifting is None else self.drifting.fields(levels)
-        whole = self.plan.watch if self.plan.level >= WHOLE else ()
-        elements = {watched: self.elements(watched) for watched in whole}
+        names = self.plan.watch if self.plan.level >= WHOLE else ()
+        elements = {watched: self.elements(watched) for watched in names}
         observed = self.observed(self._lost(levels, steps))
         return replace(observed, drift_fields=fields, elements=elements)
 
@@ -233,12 +233,12 @@ class RunObserver:
             carries = name in self.request.compensation
             about = name, "", "", stored.name, bits_of(stored)
             totals = losses.totals(levels, number)
-            one = LostUpdates(*about, totals, size_of(totals), carries)
-            if one.is_suspect and not is_fp64(self.request):
+            loss = LostUpdates(*about, totals, size_of(totals), carries)
+            if loss.is_suspect and not is_fp64(self.request):
                 totals = losses.totals(levels, number, self._true_changes(steps))
-                one = LostUpdates(*about, totals, size_of(totals), carries, is_true=True)
-            lost_sums.append(one)
-        return tuple(one for one in lost_sums if one.totals.additions)
+                loss = LostUpdates(*about, totals, size_of(totals), carries, is_true=True)
+            lost_sums.append(loss)
+        return tuple(each for each in lost_sums if each.totals.additions)
 
     def _true_changes(self, steps: int) -> np.ndarray:
         """Whether fp64, too, is to change each element that is followed in the first steps, by at

@@ -103,7 +103,7 @@ class Records:
         result, before = {}, 0
         for k, (name, shape) in enumerate(self._layout.items()):
             starts = [place * self._bytes + before for place in self.places]
-            digests = [known[k] for known in self._digests]
+            digests = [values[k] for values in self._digests]
             places = tuple(zip(starts, digests, strict=True))
             result[name] = Recorded(self.path, places, shape, self.dtype)
             before += self.dtype.itemsize * math.prod(shape)

@@ -218,9 +218,9 @@ def check_request(
     interval = hours * SECONDS_PER_HOUR
     total = days * SECONDS_PER_DAY
     if adaptive is not None:
-        others = {"compensation": compensation, "stored": stored, "stages": stages,
+        requested = {"compensation": compensation, "stored": stored, "stages": stages,
                   "monitor": monitor}  # fmt: skip
-        stored = _fits_adaptive(adaptive, backend, others, equations)
+        stored = _fits_adaptive(adaptive, backend, requested, equations)
         backend = adaptive.widest
     arithmetic = resolve_backend("fp64" if backend is None else backend)
     arithmetic.require_taken_by("the climate model")
@@ -241,9 +241,9 @@ def check_request(
         arithmetic, stored = as_master_copy(arithmetic, equations.name)
     sums = any(each.sums for each in compensations.values())
     if isinstance(arithmetic, ScaledBackend):
-        others = {"stored": stored is not None, "stages": stages not in (None, "none")}
-        others |= {"a compensation of sums": sums, "fourier": checked.fourier != "fft"}
-        _require_scalable(arithmetic, equations, [name for name, on in others.items() if on])
+        requested = {"stored": stored is not None, "stages": stages not in (None, "none")}
+        requested |= {"a compensation of sums": sums, "fourier": checked.fourier != "fft"}
+        _require_scalable(arithmetic, equations, [name for name, on in requested.items() if on])
     if monitor is not None:
         monitor = watchable(monitor, arithmetic, last)
     formats = resolve_stored(stored, arithmetic, row.number)
@@ -331,7 +331,7 @@ def _checked_stages(
 
 
 def _fits_adaptive(
-    adaptive: AdaptivePlan, backend: object, others: Mapping[str, object], equations: EquationSet
+    adaptive: AdaptivePlan, backend: object, options: Mapping[str, object], equations: EquationSet
 ) -> str:
     """The format of the state of an adaptive run.
 
@@ -345,8 +345,8 @@ def _fits_adaptive(
             f"the backend '{named}' is given with adaptive, whose ladder names the "
             "arithmetics; leave the backend out"
         )
-    for name, given in others.items():
-        if given is not None and given != {} and given != "none":
+    for name, value in options.items():
+        if value is not None and value != {} and value != "none":
             raise InputError(
                 f"{name} is given with adaptive, whose state is in fp64 and whose file has a "
                 f"history of its own; leave {name} out"
@@ -354,22 +354,22 @@ def _fits_adaptive(
     return "fp64"
 
 
-def _require_scalable(backend: ScaledBackend, equations: EquationSet, others: list[str]) -> None:
+def _require_scalable(backend: ScaledBackend, equations: EquationSet, options: list[str]) -> None:
     """Make sure that a model can have these scales.
 
     Args:
         backend: with the scaling.
         equations: of the model.
-        others: names of what is given withs and has no scales.
+        options: names of what is given withs and has no scales.
 
     Raises:
         InputError: it cannot.
     """
     for stage, _ in backend.scaling.given:
         word("stage", stage, (*SCALED_STAGES, *equations.variables))
-    if others:
+    if options:
         raise InputError(
-            f"'{backend.name}' gives scales to places beside {others[0]}; leave one of them out"
+            f"'{backend.name}' gives scales to places beside {options[0]}; leave one of them out"
         )
     if equations.adjust is not None:
         raise InputError(
@@ -413,19 +413,19 @@ def _resolve_scheme(name, parameters) -> TimeScheme:
     return schemes[name]
 
 
-def _checked_variables(equations: EquationSet, given) -> tuple[str, ...]:
+def _checked_variables(equations: EquationSet, requested) -> tuple[str, ...]:
     """The fields and derived variables to keep, in the order of the set."""
     plain = equations.fields + derived_names(equations.fields)
-    known = plain + tuple(name for each in plain for name in statistics_of(each))
-    wanted = equations.fields if given is None else names("variables", given)
-    for name in wanted:
-        if name not in known:
+    accepted = plain + tuple(name for each in plain for name in statistics_of(each))
+    chosen = equations.fields if requested is None else names("variables", requested)
+    for name in chosen:
+        if name not in accepted:
             raise InputError(
                 f"unknown variable {name!r} of the equations {equations.name!r}; known: "
                 f"{', '.join(plain)}, and {', '.join(prefixes())} before each of these"
-                f"{meant(name, known)}"
+                f"{meant(name, accepted)}"
             )
-    return tuple(name for name in known if name in wanted)
+    return tuple(name for name in accepted if name in chosen)
 
 
 def _checked_sampling(sample_every: object, variables: tuple[str, ...], every: int) -> int:
@@ -447,25 +447,25 @@ def _checked_sampling(sample_every: object, variables: tuple[str, ...], every: i
 
 
 def _checked_period(
-    given: object, variables: tuple[str, ...], every: int, step_seconds: float
+    period: object, variables: tuple[str, ...], every: int, step_seconds: float
 ) -> int | str:
     """The intervals of statistics, each of some of those from one stored state to the next."""
-    if given is None:
+    if period is None:
         return 0
     if not any(over_time(name)[0] for name in variables):
         raise InputError(
             "statistics_period is given without a variable such as time_mean_u; leave it out, or "
             "name one in variables"
         )
-    if isinstance(given, str) and given in PERIODS:
+    if isinstance(period, str) and period in PERIODS:
         rational("step_seconds", step_seconds)
-        return given
-    if isinstance(given, str):
+        return period
+    if isinstance(period, str):
         accepted = f"a number of days, {' or '.join(map(repr, PERIODS))}"
         raise InputError(
-            f"statistics_period is {given!r}; accepted: {accepted}{meant(given, PERIODS)}"
+            f"statistics_period is {period!r}; accepted: {accepted}{meant(period, PERIODS)}"
         )
-    days = CLIMATE["days"].number("statistics_period", given)
+    days = CLIMATE["days"].number("statistics_period", period)
     steps = round(days * SECONDS_PER_DAY / step_seconds)
     if not steps or steps % every or abs(steps * step_seconds - days * SECONDS_PER_DAY) > 1e-3:
         hours = every * step_seconds / SECONDS_PER_HOUR
@@ -476,18 +476,18 @@ def _checked_period(
     return steps
 
 
-def _checked_compensation(known: tuple[str, ...], compensation) -> dict[str, Compensation]:
+def _checked_compensation(variables: tuple[str, ...], compensation) -> dict[str, Compensation]:
     """A compensation for each variable that has one."""
     resolved = resolve_compensation(compensation)
     if resolved is None:
         return {}
     if isinstance(resolved, Compensation):
-        return dict.fromkeys(known, resolved)
+        return dict.fromkeys(variables, resolved)
     for name in compensation:
-        if name not in known:
+        if name not in variables:
             raise InputError(
-                f"compensation names the unknown variable {name!r}; known: {', '.join(known)}"
-                + meant(name, known)
+                f"compensation names the unknown variable {name!r}; known: {', '.join(variables)}"
+                + meant(name, variables)
             )
     return resolved
 

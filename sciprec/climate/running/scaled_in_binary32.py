@@ -43,7 +43,7 @@ def model_in_binary32(noting: ScaledModel) -> ScaledInFormatModel | None:
     pairs.append((mine.addition.damping, its.addition.damping))
     if mine.addition.shares is not None:
         pairs.append((mine.addition.shares, its.addition.shares))
-    return noting_model if all(np.array_equal(one, other) for one, other in pairs) else None
+    return noting_model if all(np.array_equal(first, other) for first, other in pairs) else None
 
 
 class ScaledInFormatModel(LiftedModel):
@@ -79,7 +79,7 @@ class ScaledInFormatModel(LiftedModel):
         """A state (coefficients, columns) in the range of its variables, flat."""
         return self._noting.stored(state).astype(np.float32)
 
-    def _given(self, constants: tuple) -> tuple:
+    def _as_arguments(self, constants: tuple) -> tuple:
         return _in_binary32(self._noting.constants)
 
     def _lift(self, kernel: Callable, backend: Backend | None = None) -> Callable:
@@ -156,7 +156,7 @@ class _OfVariables:
         self._tables = np.array([rows.table.ctypes.data for rows in self._rows])
         starts = [columns.start for columns in groups.values()]
         self._firsts, self._size = np.array([*starts, model.shape[1]]), int(np.prod(model.shape))
-        self._known = lru_cache(lambda x: np.float32(quantize(x, model.backend)))
+        self._in_format = lru_cache(lambda x: np.float32(quantize(x, model.backend)))
         self._version, self._room = -1, np.empty((0, 0), np.float32)
 
     def __call__(self, *args) -> None:
@@ -165,7 +165,7 @@ class _OfVariables:
             for rows in self._rows:
                 rows.fit()
             self._version = self._scales.version
-        arguments = [self._known(a) if isinstance(a, float) else a for a in args]
+        arguments = [self._in_format(a) if isinstance(a, float) else a for a in args]
         if self._room.size == 0:
             self._room = self._kernel.room_for(*arguments)
         self._kernel.run_columns(self._tables, self._firsts, self._size, self._room, *arguments)

@@ -118,12 +118,12 @@ class ScaledModel(LiftedModel):
     def report(self) -> dict[str, Any]:
         """The scales and what has changed them, as plain data."""
         scales, scaling = self.scales, self.scales.scaling
-        clipped, found = scales.clipped(self.profile), scales.by_stage()
+        clipped, exponents = scales.clipped(self.profile), scales.by_stage()
         stages = [
-            {"stage": stage, "sites": sum(found[stage].values()),
-             "least": min(found[stage]), "greatest": max(found[stage]),
+            {"stage": stage, "sites": sum(exponents[stage].values()),
+             "least": min(exponents[stage]), "greatest": max(exponents[stage]),
              **dict(zip(("numbers", "subnormal", "zero"), clipped.get(stage, _NONE), strict=True))}
-            for stage in SCALED_STAGES if stage in found
+            for stage in SCALED_STAGES if stage in exponents
         ]  # fmt: skip
         changes = [change for _, change, _ in scales.history]
         return {
@@ -139,18 +139,18 @@ class ScaledModel(LiftedModel):
         """A state (coefficients, columns) in the range of its variables, flat; dynamic scales are
         halved where it has no room.
         """
-        scales, kept = self.scales, super().stored(state).reshape(self.shape)
+        scales, states = self.scales, super().stored(state).reshape(self.shape)
         for name, columns in self.groups().items():
-            place, given = (_STATE, name), kept[:, columns].copy()
+            place, values = (_STATE, name), states[:, columns].copy()
             while True:
                 (k,) = scales.of(place).tolist()
                 scale = shifted(scales.arithmetic, k, scales.scaling.small)
-                kept[:, columns] = quantize(given, uniform_backend("state", scale))
-                if scales.scaling.mode != DYNAMIC or np.isfinite(kept[:, columns]).all():
+                states[:, columns] = quantize(values, uniform_backend("state", scale))
+                if scales.scaling.mode != DYNAMIC or np.isfinite(states[:, columns]).all():
                     break
                 if not scales.change(0, -1, {place: np.array([True])}):
                     break
-        return kept.reshape(-1)
+        return states.reshape(-1)
 
     def _loses(self, state: np.ndarray) -> bool:
         """Whether nothing is left of a state (coefficients, columns) at the scales in force."""
@@ -171,11 +171,11 @@ class ScaledModel(LiftedModel):
             self.scales.notes.note((_STATE, name), np.array([np.abs(mine).max()]))
             self.scales.notes.count((_STATE, name), [mine])
 
-    def _given(self, constants: tuple) -> tuple:
+    def _as_arguments(self, constants: tuple) -> tuple:
         """Constants in the format; each array has a scale of its own, which is known."""
         if isinstance(constants, tuple):
-            return tuple(map(self._given, constants))
-        result = super()._given(constants)
+            return tuple(map(self._as_arguments, constants))
+        result = super()._as_arguments(constants)
         if result.dtype.kind in "iu" or self.scales.scaling.small != "clipped":
             return result
         fmt = self.scales.arithmetic.format
@@ -201,10 +201,10 @@ class ScaledModel(LiftedModel):
         groups = self.groups()
         calls = [(self._placed(kernel, name), columns) for name, columns in groups.items()]
         columns, size = self.shape[1], self.shape[0] * self.shape[1]
-        known, pool = lru_cache(lambda x: float(quantize(x, self.backend))), Pool()
+        in_format, pool = lru_cache(lambda x: float(quantize(x, self.backend))), Pool()
 
         def called(*args) -> None:
-            arguments = [known(a) if isinstance(a, float) else a for a in args]
+            arguments = [in_format(a) if isinstance(a, float) else a for a in args]
             pool.reset()
             for call, mine in calls:
                 parts: dict[int, tuple[np.ndarray, np.ndarray]] = {}
@@ -228,12 +228,12 @@ class ScaledModel(LiftedModel):
         first, second, third = (self._lift(kernel) for kernel in request.equations.kernels)
         counts = self.convert.transformed
         transform = ScaledTransform(request.truncation, self.scales, *counts)
-        spectra, fields, products, coefficients, _, own, _, _ = self.work
+        spectra, fields, products, coefficients, _, products_work, _, _ = self.work
 
         def tendency(state: np.ndarray, out: np.ndarray, *rest) -> None:
             first(state, self.constants, spectra)
             transform.to_grid(spectra, fields)
-            second(fields, self.constants, own, products)
+            second(fields, self.constants, products_work, products)
             transform.to_spectrum(products[:, :nlon], coefficients)
             third(state, coefficients, self.constants, out)
 

@@ -30,32 +30,32 @@ def initial_state(request: Request, grid: GaussianGrid) -> Any:
         InputError: the function made something that is no initial state of the equations, or the
             given fields are none.
     """
-    made = request.case.initial(
+    initial = request.case.initial(
         grid.lon_radians[:, None],
         grid.lat_radians[None, grid.south_to_north],
         **request.parameters.case,
     )
     if request.initial is not None:
-        made = given_state(request.initial, made, request.case, grid)
-    require_state(request.case, request.equations.state, made, grid)
-    return _in_models_order(made, np.argsort(grid.south_to_north))
+        initial = given_state(request.initial, initial, request.case, grid)
+    require_state(request.case, request.equations.state, initial, grid)
+    return _in_models_order(initial, np.argsort(grid.south_to_north))
 
 
-def _in_models_order(made: Any, order: np.ndarray) -> Any:
+def _in_models_order(state: Any, order: np.ndarray) -> Any:
     """Reorder the last axis of every array over latitudes; other values stay."""
-    if isinstance(made, np.ndarray):
-        across = made.ndim > 1 and made.shape[-1] == order.size
-        return np.take(made, order, axis=-1) if across else made
-    if is_dataclass(made) and not isinstance(made, type):
-        values = {f.name: getattr(made, f.name) for f in fields(made) if f.init}
+    if isinstance(state, np.ndarray):
+        across = state.ndim > 1 and state.shape[-1] == order.size
+        return np.take(state, order, axis=-1) if across else state
+    if is_dataclass(state) and not isinstance(state, type):
+        values = {f.name: getattr(state, f.name) for f in fields(state) if f.init}
         changed = {name: _in_models_order(value, order) for name, value in values.items()}
         in_order = all(changed[name] is value for name, value in values.items())
-        return made if in_order else replace(made, **changed)
-    if isinstance(made, Mapping):
-        return {name: _in_models_order(value, order) for name, value in made.items()}
-    if type(made) in (tuple, list):
-        return type(made)(_in_models_order(value, order) for value in made)
-    return made
+        return state if in_order else replace(state, **changed)
+    if isinstance(state, Mapping):
+        return {name: _in_models_order(value, order) for name, value in state.items()}
+    if type(state) in (tuple, list):
+        return type(state)(_in_models_order(value, order) for value in state)
+    return state
 
 
 def require_possible_winds(
@@ -74,9 +74,9 @@ def require_possible_winds(
     """
     grid = convert.transform.grid
     with np.errstate(over="ignore", invalid="ignore"):
-        given = convert.to_fields(exact)
-        if {"u", "v"} <= given.keys():
-            speed = np.hypot(given["u"], given["v"])
+        values = convert.to_fields(exact)
+        if {"u", "v"} <= values.keys():
+            speed = np.hypot(values["u"], values["v"])
         elif hasattr(initial, "u") and hasattr(initial, "v"):
             speed = grid.to_output(np.hypot(initial.u, initial.v))
         else:

@@ -74,7 +74,7 @@ class TeamThread:
     def slope(self, values: np.ndarray, out: np.ndarray) -> None:
         """The tendency of the share's elements, of those and the others'."""
         out_room = self._room(out)
-        self.tendency(self._whole(values), out_room)
+        self.tendency(self._room_of(values), out_room)
         self._give(out_room, out)
 
     def of_own_rows(self, kernel: Callable) -> Callable:
@@ -86,7 +86,7 @@ class TeamThread:
 
         def function(values: np.ndarray, out: np.ndarray) -> None:
             out_room = self._room(out)
-            self._alone(lambda state: kernel(state, out_room), self._whole(values))
+            self._alone(lambda state: kernel(state, out_room), self._room_of(values))
             self._give(out_room, out)
 
         return function
@@ -95,17 +95,17 @@ class TeamThread:
         """A function (values) that changes the share's elements, by one of whole states."""
 
         def function(values: np.ndarray) -> None:
-            state = self._whole(values)
+            state = self._room_of(values)
             self._alone(adjust, state)
             self._give(state, values)
 
         return function
 
-    def _whole(self, values: np.ndarray) -> np.ndarray:
+    def _room_of(self, values: np.ndarray) -> np.ndarray:
         """The whole state that holds the share's elements; others' are there after a meeting."""
-        known = self.wholes.get(_address(values))
-        if known is not None:
-            return known
+        existing = self.wholes.get(_address(values))
+        if existing is not None:
+            return existing
         self.shared.state[self.share.rows] = values.reshape(self.shape)
         return self.shared.state
 
@@ -113,10 +113,10 @@ class TeamThread:
         """The whole state in which the share's elements are to be written."""
         return self.wholes.get(_address(out), self.shared.out)
 
-    def _give(self, made: np.ndarray, out: np.ndarray) -> None:
+    def _give(self, result: np.ndarray, out: np.ndarray) -> None:
         """Copy the share's elements of a whole state, unless they are in their place."""
-        if made is self.shared.state or made is self.shared.out:
-            out.reshape(self.shape)[:] = made[self.share.rows]
+        if result is self.shared.state or result is self.shared.out:
+            out.reshape(self.shape)[:] = result[self.share.rows]
 
     def _alone(self, function: Callable, state: np.ndarray) -> None:
         """One thread does something with a whole state while the others wait."""
@@ -188,13 +188,13 @@ class StepMaker:
     def advance(self, levels: list[Level], before: int, count: int) -> float:
         """Advance by `count` steps after `before` steps; the processor seconds that they took."""
         start = time.thread_time()
-        for made in range(before + 1, before + count + 1):
-            step_begins(made)
-            self.system.addition.begin(made)
+        for step in range(before + 1, before + count + 1):
+            step_begins(step)
+            self.system.addition.begin(step)
             if self.forcing is not None:
-                self.forcing.begin(made - 1, len(levels))
+                self.forcing.begin(step - 1, len(levels))
             self.step(levels)
-            self.system.addition.forget(levels, made)
+            self.system.addition.forget(levels, step)
         steps_end()
         return time.thread_time() - start
 
@@ -230,15 +230,15 @@ class Team:
     def _joined(self, parts: Sequence[Level], wholes: Sequence[np.ndarray]) -> Level:
         """The level of all elements."""
         residuals = [part.residual for part in parts if part.residual is not None]
-        values = self._whole([part.values for part in parts], wholes)
-        return Level(values, self._whole(residuals, wholes) if residuals else None)
+        values = self._room_of([part.values for part in parts], wholes)
+        return Level(values, self._room_of(residuals, wholes) if residuals else None)
 
-    def _whole(self, parts: Sequence[np.ndarray], wholes: Sequence[np.ndarray]) -> np.ndarray:
+    def _room_of(self, parts: Sequence[np.ndarray], wholes: Sequence[np.ndarray]) -> np.ndarray:
         """The array, one of these, whose elements are all in their places, or a new one."""
         where = [member.elements for member in self._members]
-        for whole in wholes:
-            if all(_address(whole[e]) == _address(p) for e, p in zip(where, parts, strict=True)):
-                return whole
+        for room in wholes:
+            if all(_address(room[e]) == _address(p) for e, p in zip(where, parts, strict=True)):
+                return room
         return np.concatenate(parts)
 
     def close(self) -> None:

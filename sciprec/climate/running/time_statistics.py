@@ -33,8 +33,8 @@ class TimeStatistics:
     """
 
     def __init__(self, names: Iterable[str], every: int, step_seconds: float) -> None:
-        self._asked = {name: over_time(name) for name in names if over_time(name)[0]}
-        self.names = tuple(self._asked)
+        self._methods = {name: over_time(name) for name in names if over_time(name)[0]}
+        self.names = tuple(self._methods)
         self.every, self._seconds = every, every * step_seconds
         self.begin()
 
@@ -61,7 +61,7 @@ class TimeStatistics:
         """Look at a state."""
         kinds = {
             (method if method in _EXTREMES else _SUM, variable)
-            for method, variable in self._asked.values()
+            for method, variable in self._methods.values()
         }
         values = {variable: evaluated(variable) for variable in {name for _, name in kinds}}
         for key in kinds:
@@ -85,7 +85,7 @@ class TimeStatistics:
             evaluated: of the state that is stored.
         """
         result = {}
-        for name, (method, variable) in self._asked.items():
+        for name, (method, variable) in self._methods.items():
             if self.count == 0:
                 new = evaluated(variable)
                 result[name] = np.zeros(np.shape(new)) if method == "sum" else new
@@ -115,7 +115,7 @@ class TimeStatistics:
         """
         self.count = int(arrays.get(_COUNT, np.array(-1)))
         needed = {}
-        for name, (method, variable) in self._asked.items():
+        for name, (method, variable) in self._methods.items():
             for kind in (method,) if method in _EXTREMES else (_SUM, _CARRIED):
                 needed[kind, variable] = shapes.get(name)
         named = {tuple(name.split(" ")): x for name, x in arrays.items() if name != _COUNT}

@@ -41,13 +41,13 @@ class MatrixLegendre:
         self.unit, self.north = unit, truncation.nlat // 2
         self.orders, self.tiles = truncation.number + 1, -(-self.north // LANES)
         self.places = _places(truncation.number, unit.step)
-        self._found = np.argsort(self.places, axis=None, kind="stable")[: held.size]
+        self._inverse = np.argsort(self.places, axis=None, kind="stable")[: held.size]
         functions = legendre_matrices(truncation, unit.step) if matrices is None else matrices
-        here = np.append(held, False)[self.places]
-        there = here[:, :, None] & (np.arange(functions[0].shape[2]) < self.north)
-        of_analysis = there.swapaxes(1, 2)
+        present = np.append(held, False)[self.places]
+        entries = present[:, :, None] & (np.arange(functions[0].shape[2]) < self.north)
+        of_analysis = entries.swapaxes(1, 2)
         self.tables = (
-            UnitTable.of(functions[0] * there, unit, "rows", there),
+            UnitTable.of(functions[0] * entries, unit, "rows", entries),
             UnitTable.of(functions[1] * of_analysis, unit, "columns", of_analysis),
         )
 
@@ -75,7 +75,7 @@ class MatrixLegendre:
         folded.fill(0.0)
         _fold_hemispheres(fourier.reshape(self._in_tiles), self.north, folded)
         sums, spectrum = unit_product(self.tables[1], folded, room), room(shape)
-        np.take(sums.reshape(-1, shape[1]), self._found, axis=0, out=spectrum, mode="clip")
+        np.take(sums.reshape(-1, shape[1]), self._inverse, axis=0, out=spectrum, mode="clip")
         return spectrum
 
     @property
@@ -116,16 +116,16 @@ def _join_hemispheres(sums, north, fourier):
 
 
 @kept(nogil=True, error_model="numpy")
-def _fold_hemispheres(fourier, north, given):
+def _fold_hemispheres(fourier, north, folded):
     """Fold both hemispheres into (sums and differences for each order, latitudes, columns)."""
-    for m in range(given.shape[0] // 2):
+    for m in range(folded.shape[0] // 2):
         for j in range(north):
             tile, lane = j // LANES, j % LANES
-            for c in range(given.shape[2]):
+            for c in range(folded.shape[2]):
                 northern = fourier[c // 2, 0, tile, m, c % 2, lane]
                 southern = fourier[c // 2, 1, tile, m, c % 2, lane]
-                given[2 * m, j, c] = northern + southern
-                given[2 * m + 1, j, c] = northern - southern
+                folded[2 * m, j, c] = northern + southern
+                folded[2 * m + 1, j, c] = northern - southern
 
 
 def require_unit(truncation: Truncation, unit: MatrixUnit) -> None:

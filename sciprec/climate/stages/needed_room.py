@@ -28,8 +28,8 @@ class StagedRoom:
     def __init__(self, truncation: Truncation, stages: Stages, backend: Backend) -> None:
         number, nlat = truncation.number, truncation.nlat
         self.own, self.model = stages.resolved(backend), backend
-        kept = stages.kept_orders or stages.kept_degrees
-        self.parts = [self.own[name] for name in ("legendre", "kept") if name != "kept" or kept]
+        has_rest = stages.kept_orders or stages.kept_degrees
+        self.parts = [self.own[name] for name in ("legendre", "kept") if name != "kept" or has_rest]
         self.orders, self.north = number + 1, nlat // 2
         self.most = (number + 3) // 2
         self.coefficients = self.orders * (number + 4) // 2
@@ -51,37 +51,37 @@ class StagedRoom:
     def _synthesis(self, fields: int) -> int:
         waves, spectra = self.waves * fields, 2 * self.coefficients * fields
         carrier = self.own["fourier"].carrier.itemsize
-        taken = _NUMBER * 3 * waves + carrier * (waves + self.points * fields)
+        size = _NUMBER * 3 * waves + carrier * (waves + self.points * fields)
         for part in self.parts:
-            taken += _NUMBER * (spectra + waves)
+            size += _NUMBER * (spectra + waves)
             if isinstance(part, MatrixUnit):
                 degrees, latitudes, groups = self._filled(part)
-                taken += _NUMBER * (spectra + 2 * self.orders * degrees * 2 * fields)
-                taken += self._product(part, fields, (groups, degrees, latitudes // groups), groups)
+                size += _NUMBER * (spectra + 2 * self.orders * degrees * 2 * fields)
+                size += self._product(part, fields, (groups, degrees, latitudes // groups), groups)
             else:
-                taken += self._products_of(part, fields, spectra, waves)
-        return taken
+                size += self._products_of(part, fields, spectra, waves)
+        return size
 
     def _analysis(self, fields: int) -> int:
         waves, spectra = self.waves * fields, 2 * self.coefficients * fields
         points, carrier = self.points * fields, self.own["fourier"].carrier.itemsize
-        taken = _NUMBER * (waves + 2 * points) + carrier * (points + waves)
+        size = _NUMBER * (waves + 2 * points) + carrier * (points + waves)
         for part in self.parts:
-            taken += _NUMBER * spectra
+            size += _NUMBER * spectra
             if isinstance(part, MatrixUnit):
                 degrees, latitudes, groups = self._filled(part)
-                taken += _NUMBER * 2 * self.orders * latitudes * 2 * fields
-                taken += self._product(part, fields, (groups, latitudes // groups, degrees), 1)
+                size += _NUMBER * 2 * self.orders * latitudes * 2 * fields
+                size += self._product(part, fields, (groups, latitudes // groups, degrees), 1)
             else:
-                taken += self._products_of(part, fields, waves, spectra)
-        return taken
+                size += self._products_of(part, fields, waves, spectra)
+        return size
 
-    def _products_of(self, part: Backend, fields: int, given: int, made: int) -> int:
+    def _products_of(self, part: Backend, fields: int, reads: int, built: int) -> int:
         """Return the bytes of the Legendre stage in an arithmetic: what is given, rounded, made,
         and its work.
         """
         longest = _filled(max(self.north, self.most), LANES)
-        return 2 * _NUMBER * given + part.carrier.itemsize * (given + made + 16 * longest * fields)
+        return 2 * _NUMBER * reads + part.carrier.itemsize * (reads + built + 16 * longest * fields)
 
     def _product(
         self, unit: MatrixUnit, fields: int, shape: tuple[int, int, int], groups_made: int
@@ -94,8 +94,8 @@ class StagedRoom:
         numbers, sums = lines * rows, lines * columns
         is_integer = unit.slices > 1 or unit.field in INTEGER_BITS
         rounded = unit.slices if is_integer else _NUMBER + _NARROW
-        taken = numbers * (_NUMBER + rounded + _NARROW * unit.slices) + 4 * _NUMBER * lines
-        return taken + sums * (2 * _NUMBER + _NARROW) + _NUMBER * sums * groups_made // groups
+        size = numbers * (_NUMBER + rounded + _NARROW * unit.slices) + 4 * _NUMBER * lines
+        return size + sums * (2 * _NUMBER + _NARROW) + _NUMBER * sums * groups_made // groups
 
     def _tables_of(self, unit: MatrixUnit) -> int:
         degrees, latitudes, _ = self._filled(unit)

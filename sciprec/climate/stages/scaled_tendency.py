@@ -94,7 +94,7 @@ def analysis(grid, waves, functions, work, spectrum, into_fourier, into_legendre
 
 @kept(nogil=True, error_model="numpy")
 def _run(entries, rows, state, out, constants, work, tables, transforms, factors):
-    spectra, fields, products, coefficients, own = work
+    spectra, fields, products, coefficients, products_work = work
     synthesis_table, waves, back, analysis_table = tables
     into_synthesis, between, from_grid, onto_grid, back_between, from_analysis = factors
     call_at(entries[0], (rows[0], state, constants, spectra))
@@ -106,7 +106,7 @@ def _run(entries, rows, state, out, constants, work, tables, transforms, factors
         field = fields[f].reshape(-1)
         for i in range(field.size):
             field[i] *= from_grid[f]
-    call_at(entries[1], (rows[1], fields, constants, own, products))
+    call_at(entries[1], (rows[1], fields, constants, products_work, products))
     to_spectrum = (
         products, back, analysis_table, transforms, coefficients, onto_grid, back_between
     )  # fmt: skip

@@ -57,12 +57,12 @@ class ScaledTransform:
             scales.register(place, [stage] * count, texts)
         tables, self._waves, self._table = scaled_tables(truncation)
         wide, self._pool = without_range(scales.arithmetic), Pool()
-        self._made = truncation, uniform_backend("scaled", scales.arithmetic), tables, wide
+        self._arguments = truncation, uniform_backend("scaled", scales.arithmetic), tables, wide
         self._noting = _Stages(truncation, wide, tables, wide)
 
     @cached_property
     def _scaled(self) -> _Stages:
-        return _Stages(*self._made)
+        return _Stages(*self._arguments)
 
     def to_grid(self, spectrum: np.ndarray, grid: np.ndarray) -> None:
         """Fields (fields, nlon, nlat) of (coefficients, 2 fields)."""
@@ -80,31 +80,31 @@ class ScaledTransform:
         coefficients = self._through(LA, fourier, -self._table)
         spectrum[...] = coefficients.reshape(-1, spectrum.shape[0]).T
 
-    def _through(self, place: Place, given: np.ndarray, own: int) -> np.ndarray:
+    def _through(self, place: Place, stack: np.ndarray, exponent: int) -> np.ndarray:
         """Return the fields that a stage makes.
 
         Args:
             place: the stage.
-            given: fields on the first axis.
-            own: k of the factor 2^k that its tables lack.
+            stack: fields on the first axis.
+            exponent: k of the factor 2^k that its tables lack.
         """
         notes, pool = self.scales.notes, self._pool
         if notes is not None:
-            out = self._noting.kernel(place, given, pool)
-            result = np.ldexp(out, own)
-            sizes = [np.abs(x).max(axis=tuple(range(1, x.ndim))) for x in (given, out)]
+            out = self._noting.kernel(place, stack, pool)
+            result = np.ldexp(out, exponent)
+            sizes = [np.abs(x).max(axis=tuple(range(1, x.ndim))) for x in (stack, out)]
             inside = math.ceil(math.log2(self.truncation.nlon // 2)) if place == FA else 1
             notes.note(place, np.maximum(np.ldexp(sizes[0], inside), _TWICE * sizes[1]))
             notes.count(place, result)
             return result
         k = self.scales.of(place)
-        kept = self.scales.scaling.small == KEPT
-        largest = self.scales.arithmetic.format.max_finite if kept else np.inf
-        taken = pool.array(given.shape)
-        _rescale(given.reshape(len(given), -1), np.ldexp(1.0, k), np.inf, taken.reshape(len(k), -1))
-        out = (self._noting if kept else self._scaled).kernel(place, taken, pool)
+        keeps_small = self.scales.scaling.small == KEPT
+        largest = self.scales.arithmetic.format.max_finite if keeps_small else np.inf
+        room = pool.array(stack.shape)
+        _rescale(stack.reshape(len(stack), -1), np.ldexp(1.0, k), np.inf, room.reshape(len(k), -1))
+        out = (self._noting if keeps_small else self._scaled).kernel(place, room, pool)
         flat = out.reshape(len(out), -1)
-        _rescale(flat, np.ldexp(1.0, own - k), largest, flat)
+        _rescale(flat, np.ldexp(1.0, exponent - k), largest, flat)
         return out
 
 
@@ -141,13 +141,13 @@ class _Stages:
         count = given.shape[0]
         if (place, count) not in self._rooms:
             self._rooms[place, count] = self._room(place, count)
-        taken, *work, out = self._rooms[place, count]
+        scaled, *work, out = self._rooms[place, count]
         if place == LS:
             across = pool.array((given.shape[2], 2 * count))
             across[...] = given.reshape(2 * count, -1).T
             given = across
-        self._narrow(given.reshape(-1), taken.reshape(-1))
-        self._kernels[place](taken, self._tables[place], *work, out)
+        self._narrow(given.reshape(-1), scaled.reshape(-1))
+        self._kernels[place](scaled, self._tables[place], *work, out)
         if place == LA:
             result = pool.array((count, 2, out.shape[0]))
             result.reshape(2 * count, -1)[...] = out.T
@@ -163,10 +163,10 @@ class _Stages:
         grid, between = (count, nlon, nlat), (count, *self._between)
         shapes = {LS: (spectrum, between), FS: (between, grid), FA: (grid, between),
                   LA: (between, spectrum)}  # fmt: skip
-        taken, out = (aligned_zeros(shape, self.backend.carrier) for shape in shapes[place])
+        scaled, out = (aligned_zeros(shape, self.backend.carrier) for shape in shapes[place])
         if place in (FS, FA):
-            return taken, self._fourier, out
-        return taken, *make_products_work(number, nlat, count, self.backend.carrier), out
+            return scaled, self._fourier, out
+        return scaled, *make_products_work(number, nlat, count, self.backend.carrier), out
 
 
 def scaled_tables(truncation: Truncation) -> tuple[tuple, int, int]:

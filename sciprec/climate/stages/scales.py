@@ -126,7 +126,7 @@ class Scales:
         zero.
         """
         totals: dict[str, np.ndarray] = {}
-        fmt, kept = self.arithmetic.format, self.scaling.small == KEPT
+        fmt, keeps = self.arithmetic.format, self.scaling.small == KEPT
         exponents = np.arange(BINS) + LEAST_EXPONENT
         for place, spread in notes.spread.items():
             for stage, k, counts in zip(
@@ -135,7 +135,7 @@ class Scales:
                 normal = exponents >= fmt.emin - k
                 gone = exponents < fmt.emin - fmt.significand_bits - k  # below half the smallest
                 row = counts.sum(), counts[~normal & ~gone].sum(), counts[gone].sum()
-                totals[stage] = totals.get(stage, 0) + np.array(row) * (1, not kept, not kept)
+                totals[stage] = totals.get(stage, 0) + np.array(row) * (1, not keeps, not keeps)
         return {stage: tuple(map(int, row)) for stage, row in totals.items()}
 
     # ---- dynamic -------------------------------------------------------------------------------

@@ -52,15 +52,15 @@ class StagedTransform:
     ) -> None:
         self.truncation = resolve_truncation(truncation)
         arithmetics = stages.resolved(backend)
-        kept = kept_rows(self.truncation, stages)[:, None]
-        parts = ((arithmetics["legendre"], ~kept), (arithmetics["kept"], kept))
+        is_kept = kept_rows(self.truncation, stages)[:, None]
+        parts = ((arithmetics["legendre"], ~is_kept), (arithmetics["kept"], is_kept))
         self._parts = [
             (rows, _legendre_in(arithmetic, self.truncation, rows[:, 0]))
             for arithmetic, rows in parts
             if rows.any()
         ]
         self._fourier = _Fourier(self.truncation, arithmetics["fourier"])
-        self._size = len(kept)
+        self._size = len(is_kept)
 
     def report(self) -> list[dict[str, Any]]:
         """Return the stored numbers and the work of matrix units, the one of the lowest orders and
@@ -121,26 +121,26 @@ def require_rest(truncation: Truncation, stages: Stages) -> None:
     name, most = (
         ("kept_orders", orders - 1) if stages.kept_orders >= orders else ("kept_degrees", orders)
     )
-    kept, called = getattr(stages, name), next((n for n, s in STAGES.items() if s == stages), None)
+    value, called = getattr(stages, name), next((n for n, s in STAGES.items() if s == stages), None)
     if called is not None:
         raise InputError(
-            f"stages is {called!r}, whose {name} = {kept} is all that {truncation.name} has, so "
+            f"stages is {called!r}, whose {name} = {value} is all that {truncation.name} has, so "
             "that nothing is left for 'legendre'; take a finer truncation, another choice, or a "
             f"table with {name} up to {most}"
         )
     raise InputError(
-        f"{name} of stages is {kept}, which is all that {truncation.name} has, so that nothing is "
+        f"{name} of stages is {value}, which is all that {truncation.name} has, so that nothing is "
         f"left for 'legendre'; accepted there: up to {most}"
     )
 
 
 def _legendre_in(
-    given: Backend | MatrixUnit, truncation: Truncation, held: np.ndarray
+    arithmetic: Backend | MatrixUnit, truncation: Truncation, mask: np.ndarray
 ) -> _Legendre | MatrixLegendre:
     """The Legendre stage of the coefficients that are held, in an arithmetic or on a unit."""
-    if isinstance(given, MatrixUnit):
-        return MatrixLegendre(truncation, given, held)
-    return _Legendre(truncation, given)
+    if isinstance(arithmetic, MatrixUnit):
+        return MatrixLegendre(truncation, arithmetic, mask)
+    return _Legendre(truncation, arithmetic)
 
 
 class _Legendre:

@@ -52,6 +52,6 @@ def damping(rate: np.ndarray, step_seconds: float, diffused: np.ndarray) -> np.n
     Returns:
         (2, coefficients x columns).
     """
-    taken = np.array([steps * step_seconds * rate for steps in (1, 2)])
-    share = (taken / (1.0 + taken))[:, :, None] * np.asarray(diffused, float)
+    decay = np.array([steps * step_seconds * rate for steps in (1, 2)])
+    share = (decay / (1.0 + decay))[:, :, None] * np.asarray(diffused, float)
     return share.reshape(2, -1)

@@ -50,12 +50,12 @@ def imex_ars443(system: System, levels: list[Level]) -> None:
         since the rows of both tables have one sum; no large L u is computed and subtracted again.
     """
     (level,) = levels
-    slopes, change, known, stage = system.work[:7], *system.work[7:10]
+    slopes, change, explicit, stage = system.work[:7], *system.work[7:10]
     add, combine = system.kernels["stage_state"], system.kernels["weighted_sum"]
     system.tendency(level.values, slopes[0])
     for i, weights in enumerate(system.tables):
-        combine(slopes, weights, weights.size, system.step, known)
-        system.solve(known, change)
+        combine(slopes, weights, weights.size, system.step, explicit)
+        system.solve(explicit, change)
         if i + 1 < len(system.tables):
             add(level.values, change, 1.0, stage)
             system.tendency(stage, slopes[2 * i + 1])

@@ -36,7 +36,7 @@ class UpdateLosses:
         begin, end = (-(-edge // self._stride) for edge in (rows.start, rows.stop))
         self._shape = begin * self._stride - rows.start, self._stride, width
         size, self._variables = (end - begin) * width, variables
-        self._held, self._asked, self._new = (np.zeros((2, size)) for _ in range(3))
+        self._before, self._changes, self._new = (np.zeros((2, size)) for _ in range(3))
         self._parts: list[UpdateLosses] = []
         self._step, self._paused = 0, False
         if whole is None:
@@ -65,7 +65,7 @@ class UpdateLosses:
     def before_sum(self, values: np.ndarray, increment: np.ndarray, damping: np.ndarray) -> None:
         """An increment is about to be added, with implicit diffusion."""
         if not self._paused:
-            before_sum(values, increment, damping, *self._shape, self._held[0], self._asked[0])
+            before_sum(values, increment, damping, *self._shape, self._before[0], self._changes[0])
 
     def before_filter(
         self, previous: np.ndarray, current: np.ndarray, following: np.ndarray, strength: float,
@@ -75,17 +75,17 @@ class UpdateLosses:
         if not self._paused:
             states = previous, current, following
             how = float(strength), float(share)
-            before_filter(*states, *how, *self._shape, self._held, self._asked)
+            before_filter(*states, *how, *self._shape, self._before, self._changes)
 
     def after(self, *states: np.ndarray) -> None:
         """Note that one or two states were changed."""
         if self._paused:
             return
         weight = weight_of(self._step)
-        for values, *about in zip(states, self._held, self._asked, self._new, strict=False):
-            held, asked, new = about
+        for values, *about in zip(states, self._before, self._changes, self._new, strict=False):
+            before, increment, new = about
             taken(values, *self._shape, new)
-            self._sums.note(held, new, asked, weight)
+            self._sums.note(before, new, increment, weight)
 
     def early(self, steps: int) -> np.ndarray:
         """The changes asked of the elements that are followed in the early steps of a run.
@@ -126,8 +126,8 @@ class UpdateLosses:
         if self._parts:
             self._sums.count += self._parts[0]._sums.count
             self._sums.weights += self._parts[0]._sums.weights
-            for one in self._parts:
-                one._sums.count = one._sums.weights = 0
+            for losses in self._parts:
+                losses._sums.count = losses._sums.weights = 0
 
     def arrays(self) -> dict[str, np.ndarray]:
         """All of it as arrays, for a checkpoint."""

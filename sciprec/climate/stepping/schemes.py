@@ -227,12 +227,12 @@ def semi_implicit_leapfrog(system: System, levels: list[Level]) -> None:
         rk4(system, levels[:1])
         return
     current, previous = levels
-    tendency, change, correction, known, increment = system.work[:5]
+    tendency, change, correction, explicit, increment = system.work[:5]
     system.tendency(current.values, tendency)
     system.kernels["difference"](previous.values, current.values, change)
     system.linear(change, correction)
-    system.kernels["leapfrog_known"](tendency, correction, system.step, known)
-    system.solve(known, increment)
+    system.kernels["leapfrog_known"](tendency, correction, system.step, explicit)
+    system.solve(explicit, increment)
     following = previous.copy_into(*system.work[5:7])
     system.addition.add(following, increment, steps=2)
     nu, share = system.filter

@@ -278,35 +278,35 @@ def _by_scale(scales: WavenumberFormats, backend: Backend, highest: int) -> Stor
             )
     widest = max(
         scales.arithmetics(np.arange(highest + 1)).values(),
-        key=lambda one: one.format.significand_bits,
+        key=lambda each: each.format.significand_bits,
     )
     if widest.format.significand_bits <= backend.compute.format.significand_bits:
         return StoredState(backend, False, scales)
     return StoredState(_master(scales.text, widest, backend), True, scales)
 
 
-def _master(given: object, kept: Arithmetic, backend: Backend) -> Backend:
+def _master(stored: object, master: Arithmetic, backend: Backend) -> Backend:
     """The arithmetic of a master copy.
 
     Raises:
         InputError: random bits, or numbers of the model's that it does not hold.
     """
-    if backend.random or kept.rule.random:
+    if backend.random or master.rule.random:
         raise InputError(
-            f"stored = {shown(given)} with backend '{backend.name}' makes a master copy with "
+            f"stored = {shown(stored)} with backend '{backend.name}' makes a master copy with "
             "random rounding; accepted: floats that are rounded alike each time, such as 'fp32' "
             "with 'fp16'"
         )
-    if not kept.format.holds(backend.compute.format):
+    if not master.format.holds(backend.compute.format):
         raise InputError(
-            f"stored is {shown(given)} beside the arithmetic '{backend.name}', whose numbers it "
+            f"stored is {shown(stored)} beside the arithmetic '{backend.name}', whose numbers it "
             "does not all hold: a master copy is wider in range, too, such as 'fp32' beside 'bf16'"
         )
-    return handed_as(uniform_backend(_label(backend, kept.format.name), kept), backend)
+    return handed_as(uniform_backend(_label(backend, master.format.name), master), backend)
 
 
-def _label(backend: Backend, kept: str) -> str:
-    return f"{backend.name}, stored as {kept}"
+def _label(backend: Backend, name: str) -> str:
+    return f"{backend.name}, stored as {name}"
 
 
 def _below(degree: int, last: int | None) -> bool:

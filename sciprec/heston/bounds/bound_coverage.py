@@ -304,10 +304,10 @@ def reference_cases(path: str | Path, names: Sequence[str] = CASES) -> list[Pric
     ]
 
 
-def _case(given):
+def _case(case):
     """Return a Case; its truth is the semi-analytic price where none is given."""
-    if isinstance(given, PricedPayoff):
-        return given
-    name, model, payoff = given
+    if isinstance(case, PricedPayoff):
+        return case
+    name, model, payoff = case
     (payoff,) = payoff_tuple(payoff)
     return PricedPayoff(name, model, payoff, analytic.price(model, payoff))

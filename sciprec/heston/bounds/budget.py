@@ -113,8 +113,8 @@ def timed_budget(sampler, n_steps, backend, seed, paths, deadline, threads):
     plain = not resolved.fixed and is_binary64(resolved)
     cheap = exact if plain else _seconds(sampler, n_steps, backend, seed)
     pace = PACE_PATHS * sampler.width * path_cost("fp64", n_steps) / exact
-    left = max(deadline - time.perf_counter(), 0.0) * (1 + ANOTHER_THREAD * (threads - 1))
-    return Budget(paths, deadline, _rounded(max(pace * left, 1.0)), _rounded(cheap / exact))
+    seconds = max(deadline - time.perf_counter(), 0.0) * (1 + ANOTHER_THREAD * (threads - 1))
+    return Budget(paths, deadline, _rounded(max(pace * seconds, 1.0)), _rounded(cheap / exact))
 
 
 def _seconds(sampler, n_steps, backend, seed):

@@ -33,9 +33,9 @@ class PaymentSampler:
     ):  # fmt: skip
         self.model, self.payoffs, self.scheme = model, tuple(payoffs), scheme
         self.carried = carried
-        wanted = [controls_of(model, p) if use_controls else [] for p in self.payoffs]
-        self._extra = list(dict.fromkeys(control for row in wanted for control in row))
-        self.controls = [[self._extra.index(control) for control in row] for row in wanted]
+        names = [controls_of(model, p) if use_controls else [] for p in self.payoffs]
+        self._extra = list(dict.fromkeys(control for row in names for control in row))
+        self.controls = [[self._extra.index(control) for control in row] for row in names]
         self._means = np.array([analytic.price(model, control) for control in self._extra])
         self.width = 2 if antithetic else 1  # simulated paths for each path
         self.sentence = self._why() + ", antithetic pairs" * antithetic

@@ -111,7 +111,7 @@ def step_bias(means, deviations):
     weight = np.where(second, 1 / 3, np.where(monotone, 1.0, 0.0))
     factors = np.where(monotone[:, None], np.stack([weight, 0 * weight], axis=1), 1.0)
     rule = tuple(
-        "order 2" if two else "order 1" if one else "larger difference"
-        for two, one in zip(second, monotone, strict=True)
+        "order 2" if two else "order 1" if first else "larger difference"
+        for two, first in zip(second, monotone, strict=True)
     )
     return StepBias(weight, factors, means, deviations, rule)

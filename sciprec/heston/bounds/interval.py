@@ -74,13 +74,13 @@ def bound_of(base, rounding, steps, risk, correction, rare=None, useless=None):
     weights = step_weights(base.n_steps, steps.n_steps, bias.weight)
     price = price_of(base, rounding, steps, correction)
     rounded = np.zeros_like(price) if rounding is None else rounding.moments.mean[:, 0]
-    left = np.zeros_like(price)
+    rest = np.zeros_like(price)
     if rounding is not None and not correction:
-        left = np.abs(rounded)
-    others = [term for term in (base, rounding) if term is not None]
-    point, parts = _widest(others, steps, bias, weights, risk)
+        rest = np.abs(rounded)
+    terms = [term for term in (base, rounding) if term is not None]
+    point, parts = _widest(terms, steps, bias, weights, risk)
     own_rounding = BINARY64 * steps.n_steps * np.abs(price)
-    left = left + own_rounding + (parts[1] if rounding is not None else 0.0)
+    rest = rest + own_rounding + (parts[1] if rounding is not None else 0.0)
     stepped = parts[-1] + point
     if rare is None:
         silent = (base.moments.mean[:, 0] == 0) & (base.moments.covariance_of_mean()[:, 0, 0] == 0)
@@ -88,7 +88,7 @@ def bound_of(base, rounding, steps, risk, correction, rare=None, useless=None):
     else:
         unseen = rare.added(base, steps, price, parts[0], useless)
     noise = np.maximum(parts[0], unseen)
-    return BoundedPrices(price, noise + stepped + left, noise, stepped, left, rounded, bias)
+    return BoundedPrices(price, noise + stepped + rest, noise, stepped, rest, rounded, bias)
 
 
 def price_of(base, rounding, steps, correction):
@@ -100,10 +100,10 @@ def price_of(base, rounding, steps, correction):
     return price
 
 
-def _widest(others, steps, bias, weights, risk):
+def _widest(terms, steps, bias, weights, risk):
     """Return c |m_q| and the parts of t s_q for the q and the sign of the largest sum."""
-    variances = [other.moments.covariance_of_mean()[:, 0, 0] for other in others]
-    freedoms = [other.moments.freedom for other in (*others, steps)]
+    variances = [other.moments.covariance_of_mean()[:, 0, 0] for other in terms]
+    freedoms = [other.moments.freedom for other in (*terms, steps)]
     largest, point, parts = -np.inf, None, None
     for q, both in interval_weights(bias, weights):
         stepped = steps.moments.combined(both)[1]
@@ -146,10 +146,10 @@ def interval_weights(bias, weights):
         bias: a StepBias.
         weights: in the price, shape (n_payoffs, 2).
     """
-    found = []
+    points = []
     for q in range(COLUMNS):
         for sign in (1, -1):
             both = weights.copy()
             both[:, q] += sign * bias.factors[:, q]
-            found.append((q, both))
-    return found
+            points.append((q, both))
+    return points

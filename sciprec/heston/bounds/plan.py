@@ -80,9 +80,9 @@ def _arithmetic(state):
         return "fp64"
     lost = state.rounding_variance = rounding_variance(pilot, backend, request.seed)
     variance = pilot.variances[pilot.n_steps]
-    wanted = aim(state, pilot.price)
-    gain = mixed_gain(variance, lost, backend, pilot.n_steps, wanted)
-    coupling = float(np.max(lost / wanted**2) / max(np.max(variance / wanted**2), 1e-300))
+    aims = aim(state, pilot.price)
+    gain = mixed_gain(variance, lost, backend, pilot.n_steps, aims)
+    coupling = float(np.max(lost / aims**2) / max(np.max(variance / aims**2), 1e-300))
     if coupling > LOST_COUPLING:
         state.notes.append(
             f"coupling is lost: paths in {backend.name} are far from those in fp64, variance "
@@ -110,11 +110,11 @@ def _measure_steps(state, n_steps):
     state.steps = _steps_level(state, n_steps)
     for _ in range(MOST_LOOKS):
         extend(state, state.steps, paths, steps_share(state))
-        bias, wanted = bias_of(state.steps), steps_aim(state)
-        unclear = np.max(bias.factors * bias.deviations, axis=1) / (DECIDED * wanted)
+        bias, aims = bias_of(state.steps), steps_aim(state)
+        unclear = np.max(bias.factors * bias.deviations, axis=1) / (DECIDED * aims)
         if steps_exhausted(state):
             return
-        coarse, times = bias.beyond(TOO_COARSE * wanted, state.looks)
+        coarse, times = bias.beyond(TOO_COARSE * aims, state.looks)
         state.looks += 1
         times = max(times, 1.1 * float(np.max(unclear)) ** 2)
         if coarse and _may_shorten(state):
@@ -153,13 +153,13 @@ def _start_base(state):
 
 def _base_steps(state):
     """Return n, n/2 or n/4: the least modelled cost of the paths still needed."""
-    n_steps, held = state.steps.n_steps, state.steps.moments.paths
+    n_steps, paths = state.steps.n_steps, state.steps.moments.paths
     best, least = n_steps, math.inf
     for base_steps in (n_steps, n_steps // 2, n_steps // 4):
         variances = planned_variances(state, base_steps), step_variance(state, base_steps)
         each = np.append(costs(state, base_steps), state.steps.cost)
         sizes = level_paths(np.vstack(variances), each, noise_target(state))
-        sizes = np.maximum(sizes, [*([level.LEAST_PATHS] * (len(sizes) - 1)), held])
+        sizes = np.maximum(sizes, [*([level.LEAST_PATHS] * (len(sizes) - 1)), paths])
         cost = float(np.sum(sizes * each))
         if cost < 0.9 * least:
             best, least = base_steps, cost
@@ -193,18 +193,18 @@ def _refine(state):
         if _hopeless(state):
             variances = _restart_with_shorter_steps(state)
             continue
-        variances = np.stack([one.variance() for one in state.paid])
+        variances = np.stack([each.variance() for each in state.paid])
     return bound_so_far(state)
 
 
 def _hopeless(state):
     """Return whether the differences of the steps, better known by now, leave no room, and the
     budget leaves some for shorter ones."""
-    wanted = HOPELESS * steps_aim(state)
-    taken, _ = bias_of(state.steps).beyond(wanted, state.looks)
+    aims = HOPELESS * steps_aim(state)
+    is_beyond, _ = bias_of(state.steps).beyond(aims, state.looks)
     state.looks += 1
     early = np.all(spent(state) < 0.5 * state.pricing.budget.total)
-    return taken and early and _may_shorten(state)
+    return is_beyond and early and _may_shorten(state)
 
 
 def _restart_with_shorter_steps(state):
@@ -238,12 +238,12 @@ def _add_paths(state, variances):
     sizes[0] = max(sizes[0], min(rare, state.steps.moments.paths))
     growth = 4.0 if np.any(base.moments.mean == 0) else 1.2
     sizes[0] = max(sizes[0], growth * base.moments.paths)
-    uses = [use(state, one.name, one.n_steps) for one in state.paid]
-    asked = sum(each * size for each, size in zip(uses, sizes, strict=True))
+    uses = [use(state, paid.name, paid.n_steps) for paid in state.paid]
+    planned = sum(each * size for each, size in zip(uses, sizes, strict=True))
     room = state.pricing.budget.total - spent(state) + used(state, *state.paid)
-    share = min(1.0, float(np.min(room / asked)))
-    for one, size in zip(state.paid, sizes, strict=True):
-        extend(state, one, share * size, 1.0)
+    share = min(1.0, float(np.min(room / planned)))
+    for term, size in zip(state.paid, sizes, strict=True):
+        extend(state, term, share * size, 1.0)
 
 
 def _extend_steps(state, variances):
@@ -254,16 +254,16 @@ def _extend_steps(state, variances):
     """
     if steps_exhausted(state):
         return
-    base_steps, held = state.base.n_steps, state.steps.moments.paths
-    own, target = step_variance(state, base_steps), noise_target(state)
+    base_steps, done = state.base.n_steps, state.steps.moments.paths
+    of_steps, target = step_variance(state, base_steps), noise_target(state)
     each = np.append(costs(state, base_steps), state.steps.cost)
-    sizes = level_paths(np.vstack([variances, own]), each, target)[:-1]
+    sizes = level_paths(np.vstack([variances, of_steps]), each, target)[:-1]
     sizes = np.maximum(sizes, max(level.LEAST_PATHS, state.base.moments.paths))
-    others = np.sum(variances / sizes[:, None], axis=0)
-    paths = np.max(own / np.maximum(target - others, 0.1 * target))
+    of_levels = np.sum(variances / sizes[:, None], axis=0)
+    paths = np.max(of_steps / np.maximum(target - of_levels, 0.1 * target))
     paths = max(paths, _rare_paths(state, target))
-    if paths > held:
-        extend(state, state.steps, min(paths, 4.0 * held), steps_share(state))
+    if paths > done:
+        extend(state, state.steps, min(paths, 4.0 * done), steps_share(state))
 
 
 def _rare_paths(state, target):
@@ -294,17 +294,17 @@ def aim(state, price):
     Args:
         price: the best there is.
     """
-    wanted = np.maximum(state.pricing.accepted(price), np.max(_reaches(state), axis=0))
+    aims = np.maximum(state.pricing.accepted(price), np.max(_reaches(state), axis=0))
     if np.any(beyond := useless(state)):
-        wanted = np.where(beyond, np.maximum(wanted, state.pricing.rare.widest), wanted)
-    return np.maximum(wanted, LEAST_SIZE)
+        aims = np.where(beyond, np.maximum(aims, state.pricing.rare.widest), aims)
+    return np.maximum(aims, LEAST_SIZE)
 
 
 def steps_aim(state):
     """Return the bound that steps have to leave room in, shape (n_payoffs,): where the work is
     limited, one that shorter steps would make smaller."""
-    wanted = aim(state, state.pilot.price)
-    return np.maximum(wanted, WORTH_WHILE * _reaches(state)[1])
+    aims = aim(state, state.pilot.price)
+    return np.maximum(aims, WORTH_WHILE * _reaches(state)[1])
 
 
 def steps_share(state):
@@ -328,11 +328,11 @@ def steps_exhausted(state):
 
 def noise_target(state):
     """Return the largest variance of the interval with which the bound meets the tolerance."""
-    wanted = MARGIN * aim(state, price_so_far(state))
-    room = np.maximum(wanted - bias_of(state.steps).size(), 0.2 * wanted)
+    aims = MARGIN * aim(state, price_so_far(state))
+    room = np.maximum(aims - bias_of(state.steps).size(), 0.2 * aims)
     rounding = state.rounding
     if not state.pricing.request.correction and rounding is not None and rounding.moments.groups:
-        room = np.maximum(room - np.abs(rounding.moments.mean[:, 0]), 0.2 * wanted)
+        room = np.maximum(room - np.abs(rounding.moments.mean[:, 0]), 0.2 * aims)
     return np.maximum(room / half_width(state), 1e-150) ** 2
 
 

@@ -86,7 +86,7 @@ def true_price(model, payoff, exact, seed):
     twin = AsianGeometric(
         strike=payoff.strike, maturity=payoff.maturity, fixings=payoff.fixings, kind=payoff.kind
     )
-    known, discount = analytic.price(model, twin), model.discount(payoff.maturity)
+    expected, discount = analytic.price(model, twin), model.discount(payoff.maturity)
     values, first = np.empty(0), 0
     while True:
         block = Block(first, max(first, TRUTH_PATHS))
@@ -96,7 +96,7 @@ def true_price(model, payoff, exact, seed):
         )  # fmt: skip
         values = np.append(values, discount * (paid[0] - paid[1]))
         first = values.size
-        truth, error = known + values.mean(), values.std() / math.sqrt(first)
+        truth, error = expected + values.mean(), values.std() / math.sqrt(first)
         if 3 * error <= exact * truth or first >= MOST_TRUTH_PATHS:
             return float(truth), float(error)
 

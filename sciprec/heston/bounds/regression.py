@@ -23,8 +23,8 @@ def regress(values, controls, rows):
         if used and np.isfinite(chosen).all() and np.isfinite(values[k]).all():
             centred = chosen - chosen.mean(axis=1, keepdims=True)
             scale = np.maximum(np.sqrt(np.mean(centred**2, axis=1)), np.finfo(float).tiny)
-            left = (centred / scale[:, None]).T
+            design = (centred / scale[:, None]).T
             right = values[k] - values[k].mean()
-            solution = np.linalg.lstsq(left, right, rcond=NEGLIGIBLE)[0]
+            solution = np.linalg.lstsq(design, right, rcond=NEGLIGIBLE)[0]
             coefficients[k, used] = solution / scale
     return coefficients

@@ -102,8 +102,8 @@ def exhausted(state):
 def extend(state, one, paths, share):
     """Extend a level as far as its share of the budget allows, to LEAST_PATHS at least."""
     budget, threads = state.pricing.budget, state.pricing.request.threads
-    others = spent(state) - state.given_up - used(state, one)
-    room = share * (budget.total - state.given_up) - others
+    elsewhere = spent(state) - state.given_up - used(state, one)
+    room = share * (budget.total - state.given_up) - elsewhere
     paths = min(paths, float(np.min(room / use(state, one.name, one.n_steps))))
     one.extend(max(LEAST_PATHS, paths), threads, budget.deadline_of(one.name))
 

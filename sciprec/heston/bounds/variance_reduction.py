@@ -61,5 +61,5 @@ def _trial(sampler, seed):
         Block(0, TRIAL_PATHS), backend="fp64", n_steps=coarsest_steps(sampler),
         draws_per_step=1, seed=derived_seed(seed, "trial"),
     )  # fmt: skip
-    left = values - regress(values, controls, sampler.controls) @ controls
-    return sampler.width * np.maximum(np.var(left, axis=1), np.finfo(float).tiny)
+    residual = values - regress(values, controls, sampler.controls) @ controls
+    return sampler.width * np.maximum(np.var(residual, axis=1), np.finfo(float).tiny)

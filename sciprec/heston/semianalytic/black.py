@@ -107,8 +107,8 @@ def implied_volatility(
     Example:
         `implied_volatility(10.45, 105.13, 100.0, 1.0, 0.9512)` is 0.2 to three digits.
     """
-    *given, kind = np.broadcast_arrays(prices, forward, strikes, maturity, discount, kind)
-    prices, forward, strikes, years, discount = (np.asarray(each, float) for each in given)
+    *arrays, kind = np.broadcast_arrays(prices, forward, strikes, maturity, discount, kind)
+    prices, forward, strikes, years, discount = (np.asarray(each, float) for each in arrays)
     for each in np.unique(years):
         PAYOFF["maturity"].number("maturity", float(each))
     call = kind == "call"

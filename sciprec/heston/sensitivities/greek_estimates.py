@@ -89,8 +89,8 @@ def amplification(group, model, bumps):
 
     width = bumps.spot * model.spot
     in_spot = (0.0, 0.0) if group.smooth else (1 / width, 4 / width**2)
-    others = (bumps.v0_stencil, _rate_stencil(group, bumps), _time_stencil(group, bumps))
-    return np.array([0.0, *in_spot, *(size(stencil) for stencil in others)])
+    stencils = (bumps.v0_stencil, _rate_stencil(group, bumps), _time_stencil(group, bumps))
+    return np.array([0.0, *in_spot, *(size(stencil) for stencil in stencils)])
 
 
 def _payoff_rows(group, payoff, model, views, base, moved, bumps, nearer):
@@ -108,12 +108,12 @@ def _payoff_rows(group, payoff, model, views, base, moved, bumps, nearer):
         up, down = (paid(base, k, model)[0] for k in (len(views) - 1, len(views)))
         width = bumps.spot * model.spot
         delta, gamma = (up - down) / (2 * width), (up - 2 * price + down) / width**2
-    vega = sum(weight * paid(seen, 0, model)[0] for seen, weight in moved[0])
+    vega = sum(weight * paid(watched, 0, model)[0] for watched, weight in moved[0])
     rates = _rate_stencil(group, bumps)
     rho = sum(weight * paid(base, k + 1, views[k])[0] for k, (_, weight) in enumerate(rates))
     theta = sum(
-        weight * paid(seen, 0, model, offset)[0]
-        for (seen, weight), (offset, _) in zip(moved[1], nearer, strict=True)
+        weight * paid(watched, 0, model, offset)[0]
+        for (watched, weight), (offset, _) in zip(moved[1], nearer, strict=True)
     )
     return np.stack([price, delta, gamma, vega, rho, theta])
 
@@ -133,10 +133,10 @@ def _level_rows(group, model, base, moved, nearer):
         forward = model.forward(group.first_years - years_gone)
         return np.stack([forward * np.exp(watched.mean + 0.5 * watched.spread), watched.spread])
 
-    by_v0 = sum(weight * level(seen) for seen, weight in moved[0])
+    by_v0 = sum(weight * level(watched) for watched, weight in moved[0])
     by_time = sum(
-        weight * level(seen, offset)
-        for (seen, weight), (offset, _) in zip(moved[1], nearer, strict=True)
+        weight * level(watched, offset)
+        for (watched, weight), (offset, _) in zip(moved[1], nearer, strict=True)
     )
     return np.concatenate([level(base), by_v0, by_time])
 

@@ -308,12 +308,12 @@ def run_greeks(pricing: Pricing) -> tuple[PricingState, BoundedPrices, np.ndarra
     unit = BINARY64 * state.pilot.n_steps * sampler.amplification
     magnified = unit * np.repeat(np.abs(state.pilot.price[rare.price_rows]), rare.counts)
 
-    def left(prices):
+    def remaining(prices):
         largest = limit(prices)
         return np.maximum(largest - difference - magnified, LEAST_ROOM * largest)
 
     risk = (1 - BUMP_RISK) * pricing.risk
-    state.pricing = replace(pricing, sampler=sampler, accepted=left, risk=risk)
+    state.pricing = replace(pricing, sampler=sampler, accepted=remaining, risk=risk)
     return state, run_levels(state), difference, magnified
 
 

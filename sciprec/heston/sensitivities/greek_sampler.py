@@ -101,7 +101,7 @@ class GreekSampler:
         controls = np.empty((self._n_controls, block.n_paths))
         for key, (group, extras) in self._groups.items():
             run = functools.partial(watch, group, **options)
-            found, level = estimates(group, self.model, self.bumps, run)
+            estimated, level = estimates(group, self.model, self.bumps, run)
             row = self._starts[key]
             if group.smooth:
                 step = round(group.first_years / self._longest * n_steps)
@@ -109,13 +109,13 @@ class GreekSampler:
                 controls[row : row + LEVEL_ROWS] = level - means[:, None]
                 row += LEVEL_ROWS
             for extra, means in extras.items():
-                controls[row : row + len(ROWS)] = found[extra] - means[:, None]
+                controls[row : row + len(ROWS)] = estimated[extra] - means[:, None]
                 row += len(ROWS)
             for k, payoff in enumerate(self.given):
                 if self._keys[k] == key:
                     simulated, constants = _simulated(self.model, payoff, group.smooth)
                     rows = [ROWS.index(name) for name in self.names[k]]
-                    values[k] = found[simulated][rows] + constants[rows, None]
+                    values[k] = estimated[simulated][rows] + constants[rows, None]
         return np.concatenate(values), controls
 
     def _group(self, first_years, smooth, keys):

@@ -128,9 +128,9 @@ class Simulation:
             self._run = _runnable(self._scheme, kernel, self._backend, stream)
         self._kernel = kernel
         size = CHUNK_STEPS * self._rows * CHUNK_PATHS
-        self._room = self._made = np.empty(size, dtype=self._carrier)
+        self._room = self._fresh = np.empty(size, dtype=self._carrier)
         if self._carrier_of_draws != self._carrier:
-            self._made = np.empty(size, dtype=self._carrier_of_draws)
+            self._fresh = np.empty(size, dtype=self._carrier_of_draws)
 
     def in_binary64(self):
         """Return kernel and constants in binary64, the six arrays of the state, and the number of
@@ -176,7 +176,7 @@ class Simulation:
         """
         width = CHUNK_PATHS * max(1, CHUNK_STEPS // n_steps)
         steps, key = (self.step, self.step + n_steps), self._key
-        how = self._room, self._made, self._rows, width, self._across, self.block.first_path
+        how = self._room, self._fresh, self._rows, width, self._across, self.block.first_path
         plain = not self._backend.random and not self._backend.fixed
         plain = plain and isinstance(self._run, Lifted) and self._draws is None
         plain = plain and self._watched is None
@@ -193,14 +193,14 @@ class Simulation:
         for step in range(self.step, self.step + n_steps, most):
             steps = min(most, self.step + n_steps - step)
             shape = steps, self._rows, n_paths
-            draws, made = (a[: math.prod(shape)].reshape(shape) for a in (self._room, self._made))
+            draws, fresh = (a[: math.prod(shape)].reshape(shape) for a in (self._room, self._fresh))
             if not self._across:
-                made[:, 1] = 0.0
-            self._variates.fill(column, step, made, self._across)
+                fresh[:, 1] = 0.0
+            self._variates.fill(column, step, fresh, self._across)
             if self._draws is not None:
-                made[...] = quantize(made, self._draws)
-            if self._made is not self._room:
-                draws[...] = made
+                fresh[...] = quantize(fresh, self._draws)
+            if self._fresh is not self._room:
+                draws[...] = fresh
             if self.carried and self._watched is None:
                 step_begins(step + 1, inside=True)
                 self._run(self._constants, draws, *state)

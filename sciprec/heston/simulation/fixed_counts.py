@@ -71,13 +71,13 @@ def _once(places: list[dict]) -> list[dict]:
     return list(merged.values())
 
 
-def _together(one: dict, other: dict) -> dict:
+def _together(first: dict, other: dict) -> dict:
     """Two reports of the same place as one."""
-    (low, high), (lower, higher) = one["unit_exponents"], other["unit_exponents"]
-    worse = max(one, other, key=lambda place: (place["bits_short"], place["lost_share"]))
+    (low, high), (lower, higher) = first["unit_exponents"], other["unit_exponents"]
+    worse = max(first, other, key=lambda place: (place["bits_short"], place["lost_share"]))
     return worse | {
         "unit_exponents": (min(low, lower), max(high, higher)),
-        "largest": max(one["largest"], other["largest"]),
-        "saturations": one["saturations"] + other["saturations"],
-        "invalid": one["invalid"] + other["invalid"],
+        "largest": max(first["largest"], other["largest"]),
+        "saturations": first["saturations"] + other["saturations"],
+        "invalid": first["invalid"] + other["invalid"],
     }

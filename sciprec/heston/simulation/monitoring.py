@@ -253,7 +253,7 @@ def _walk(
         variance = simulation.variance() if with_variance else None
         return [Look(time, view.forward(time), log_ratio, ratio, variance) for view in views]
 
-    through = any(one.every_step for one in group.watches)
+    through = any(each.every_step for each in group.watches)
     before = looks(0.0, True) if through else [None for _ in views]
     for step in sorted({*stops, first}):
         simulation.advance(step - simulation.step)
@@ -261,10 +261,10 @@ def _walk(
             level = simulation.log_ratio()
             spread = np.maximum(simulation.conditional_variance(), 0.0)
         shown = stops.get(step, [])
-        now = looks(time_at(step), any(one.every_step for one, _ in shown))
-        for one, k in shown:
-            for seen, look, earlier in zip(rows, now, before, strict=True):
-                one.observe(seen[one], k, look, earlier)
+        now = looks(time_at(step), any(each.every_step for each, _ in shown))
+        for observation, k in shown:
+            for state, look, earlier in zip(rows, now, before, strict=True):
+                observation.observe(state[observation], k, look, earlier)
         before = now
         if step == first < last:
             simulation.begin_stretch(longest / n_steps)
@@ -276,13 +276,13 @@ def _schedule(
 ) -> dict[int, list[tuple[Observation, int]]]:
     """Return {step: [(observation, number of its date or step)]}."""
     stops: dict[int, list[tuple[Observation, int]]] = {}
-    for one in group.watches:
-        steps = [_step_of(date, group, n_steps, longest) for date in one.dates]
+    for observation in group.watches:
+        steps = [_step_of(date, group, n_steps, longest) for date in observation.dates]
         numbered = list(enumerate(steps))
-        if one.every_step:
+        if observation.every_step:
             numbered = [(step, step) for step in range(1, steps[-1] + 1)]
         for k, step in numbered:
-            stops.setdefault(step, []).append((one, k))
+            stops.setdefault(step, []).append((observation, k))
     return stops
 
 

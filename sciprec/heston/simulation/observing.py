@@ -57,14 +57,14 @@ def observed_paths(
         What was seen.
     """
     judged = [name for name in STATES if name in judged or name in plan.watch]
-    seen = PathObserver(plan.within(n_steps), resolve_backend(backend), judged)
+    observer = PathObserver(plan.within(n_steps), resolve_backend(backend), judged)
     simulation = Simulation(
         model, Block(0, min(n_paths or FOLLOWED, FOLLOWED)), step_years=maturity / n_steps,
-        backend=backend, scheme=scheme, seed=seed, carried=carried, watched=seen.note,
+        backend=backend, scheme=scheme, seed=seed, carried=carried, watched=observer.note,
     )  # fmt: skip
-    seen.begin(simulation)
+    observer.begin(simulation)
     simulation.advance(n_steps)
-    return seen.observed()
+    return observer.observed()
 
 
 class PathLosses:
@@ -103,10 +103,10 @@ class PathLosses:
             draws = self._draws[:, :count].reshape(1, -1, count * self._paths)
             self._exact(self._constants, draws, *sums.reshape(6, -1))
             values, carries = np.moveaxis(sums.reshape(3, 2, count, -1), (1, 2), (0, 1))
-            asked = (values - states[:count]) + carries
-        states, asked = states.reshape(count + 1, -1), asked.reshape(count, -1)
-        for held, new, d in zip(states[:-1], states[1:], asked, strict=True):
-            self._sums.note(held, new, d, weight_of(self._sums.count + 1))
+            increments = (values - states[:count]) + carries
+        states, increments = states.reshape(count + 1, -1), increments.reshape(count, -1)
+        for before, new, d in zip(states[:-1], states[1:], increments, strict=True):
+            self._sums.note(before, new, d, weight_of(self._sums.count + 1))
         self._states[0] = self._states[count]
         self._waiting, self._last = 0, states[-1]
 
@@ -119,10 +119,10 @@ class PathLosses:
         if self._waiting:
             self._compare()
         mine = slice(number * self._paths, (number + 1) * self._paths)
-        found = self._sums.totals(self._last, None, mine, slice(number, number + 1))
+        totals = self._sums.totals(self._last, None, mine, slice(number, number + 1))
         along = np.sign(self._sums.d[mine]) * self._sums.r[mine]
         net = float(along[np.isfinite(along)].sum()) ** 2
-        return found._replace(net_squares=max(found.net_squares, net))
+        return totals._replace(net_squares=max(totals.net_squares, net))
 
 
 class PathObserver:
@@ -173,9 +173,9 @@ class PathObserver:
     def _lost(self) -> tuple[LostUpdates, ...]:
         if self._losses is None:
             return ()
-        about, found = (self._backend.name, bits_of(self._backend)), []
+        about, losses = (self._backend.name, bits_of(self._backend)), []
         for name in self._judged:
             totals = self._losses.totals(STATES.index(name))
             how = totals, size_of(totals), self._carries
-            found.append(LostUpdates(name, "", "", *about, *how, is_true=True))
-        return tuple(found)
+            losses.append(LostUpdates(name, "", "", *about, *how, is_true=True))
+        return tuple(losses)

@@ -15,7 +15,7 @@ from sciprec.precision.compiled.disk_cache import kept
 
 @kept(error_model="numpy", nogil=True)
 def _advance(
-    fill, run, constants, arrays, room, made, rows, width, across, first_path, steps, key
+    fill, run, constants, arrays, room, drawn, rows, width, across, first_path, steps, key
 ):  # fmt: skip
     """Advance a block of paths; see `advance_tiles`."""
     paths = arrays[0].shape[0]
@@ -26,15 +26,15 @@ def _advance(
         most = room.size // (rows * size)
         for step in range(steps[0], steps[1], most):
             count = min(most, steps[1] - step)
-            fresh = part_at(made, 0, (count, rows, size))
+            fresh = part_at(drawn, 0, (count, rows, size))
             if not across:
                 for i in range(count):
                     for j in range(size):
                         fresh[i, 1, j] = 0.0
             call_at(fill, (first_path + first, step, key[0], key[1], across, words, fresh))
-            if made.itemsize != room.itemsize:
+            if drawn.itemsize != room.itemsize:
                 for i in range(count * rows * size):
-                    room[i] = made[i]
+                    room[i] = drawn[i]
             tile = (
                 constants, part_at(room, 0, (count, rows, size)),
                 part_at(log_spot, first, (size,)), part_at(log_spot_carry, first, (size,)),
@@ -71,7 +71,7 @@ def advance_tiles(
 def _addresses(kernel, dtype, dtype_of_draws):
     """Return where the compiled source of variates and a compiled path kernel are, for types."""
     column, draws = np.empty(1, dtype), np.empty((1, 2, 1), dtype)
-    made = np.empty((1, 2, 1), dtype_of_draws)
-    arguments = 0, 0, 0, 0, True, np.empty((4, 1), np.uint32), made
+    drawn = np.empty((1, 2, 1), dtype_of_draws)
+    arguments = 0, 0, 0, 0, True, np.empty((4, 1), np.uint32), drawn
     run = kernel.address(column, draws, *[column] * 6)
     return address_of(philox_variates, arguments), run

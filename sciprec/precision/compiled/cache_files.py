@@ -26,7 +26,7 @@ _OWN_LINKS = getattr(os, "O_NOFOLLOW", 0)
 _NO_WAITING = getattr(os, "O_NONBLOCK", 0)  # a pipe would be waited for
 _OF_CACHE = re.compile(r".+_[0-9a-f]{24}\..+|\..+\.part|assignments|compiled-runs|tuning")
 """Names in a cache folder."""
-_told: set[tuple[Path, str]] = set()
+_warned: set[tuple[Path, str]] = set()
 
 
 class CacheWarning(UserWarning):
@@ -252,6 +252,6 @@ def _unless_trusted(reason: str) -> str:
 def _warn(kind: str, text: str) -> None:
     """Warn once of a kind for a folder in each process."""
     key = chosen_folder(), kind
-    if key not in _told:
-        _told.add(key)
+    if key not in _warned:
+        _warned.add(key)
         warnings.warn(text, CacheWarning, stacklevel=2)

@@ -11,10 +11,10 @@ from numba.core import ir
 from numba.core.ir_utils import remove_dead_extensions
 
 
-def _kept(store, lives, lives_and_aliases, *known):
+def _unchanged(store, lives, lives_and_aliases, *args):
     """The store, into an array that counts as read afterwards."""
     lives_and_aliases.add(store.target.name)
     return store
 
 
-remove_dead_extensions[ir.SetItem] = _kept
+remove_dead_extensions[ir.SetItem] = _unchanged

@@ -125,10 +125,10 @@ class Lowering(CPUDispatcher):
         self.overloads[tuple(result.signature.args)] = result
 
     def __call__(self, *args):
-        return self._whole(*args)
+        return self._entry(*args)
 
     @functools.cached_property
-    def _whole(self):
+    def _entry(self):
         """The function for calls from Python."""
         wrapped = dict.fromkeys(("no_cpython_wrapper", "no_cfunc_wrapper"), False)
         return jit(**self.targetoptions | wrapped)(self.py_func)

@@ -26,7 +26,7 @@ _OPTIONS = {
     "nopython": True, "nogil": True, "error_model": "numpy", "no_cpython_wrapper": True,
     "no_cfunc_wrapper": True,
 }  # fmt: skip
-_known: weakref.WeakValueDictionary[tuple, Part] = weakref.WeakValueDictionary()
+_parts: weakref.WeakValueDictionary[tuple, Part] = weakref.WeakValueDictionary()
 _making = threading.Lock()
 
 
@@ -49,8 +49,8 @@ class _PartCache(DiskCache):
             function()
         library = Lowered.restored(target_context.codegen(), *code)
         library._reload_init.update(reload_init)
-        for held in environments:
-            place(target_context, held)
+        for member in environments:
+            place(target_context, member)
         fields = dict.fromkeys(CompileResult._fields)
         return CompileResult(**fields | {
             "target_context": target_context, "typing_context": target_context.typing_context,
@@ -81,22 +81,22 @@ def part(identity: str) -> Callable:
         identity: the same for functions that do the same, in every process; "" for a function that
             nothing shares.
     """
-    return lambda function: _made(function, identity, {**_OPTIONS, "forceinline": False})
+    return lambda function: _part(function, identity, {**_OPTIONS, "forceinline": False})
 
 
 def inlined_part(identity: str) -> Callable:
     """A `part` that vanishes into the functions that call it."""
-    return lambda function: _made(function, identity, {**_OPTIONS, "forceinline": True})
+    return lambda function: _part(function, identity, {**_OPTIONS, "forceinline": True})
 
 
-def _made(function, identity: str, options: dict) -> Part:
+def _part(function, identity: str, options: dict) -> Part:
     if not identity:
         return Part(function, {}, options)
     with _making:
         key = identity, compiler_settings()
-        result = _known.get(key)
+        result = _parts.get(key)
         if result is None:
-            result = _known[key] = _shared(function, identity, options)
+            result = _parts[key] = _shared(function, identity, options)
         return result
 
 

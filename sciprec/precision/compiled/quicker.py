@@ -41,13 +41,13 @@ MADE_FOR = {numba: ((0, 63), (0, 68)), llvmlite: ((0, 46), (0, 50))}
 @contextlib.contextmanager
 def another(owner, name: str, value) -> Iterator[None]:
     """An attribute of Numba's or llvmlite's with another value."""
-    known, usual = name in vars(owner), vars(owner).get(name)
+    was_set, usual = name in vars(owner), vars(owner).get(name)
     setattr(owner, name, value)
     try:
         yield
     finally:
         delattr(owner, name)
-        if known:
+        if was_set:
             setattr(owner, name, usual)
 
 
@@ -136,8 +136,8 @@ def _newest_first(usual: Callable) -> Callable:
 
     def _find_module_ptr(self, module_ptr):
         for module in _newest:
-            same = _address(module._ptr) == _address(module_ptr)
-            if same and module in self._modules:
+            is_same = _address(module._ptr) == _address(module_ptr)
+            if is_same and module in self._modules:
                 return module
         return usual(self, module_ptr)
 
@@ -209,10 +209,10 @@ def replacements() -> tuple[tuple, ...]:
     """The functions that are replaced here; none, and one warning in a process, where the versions
     of Numba and llvmlite are others than those that this was made for.
     """
-    others = [package for package, ends in MADE_FOR.items() if not _is_between(package, *ends)]
-    if not others:
+    unfit = [package for package, ends in MADE_FOR.items() if not _is_between(package, *ends)]
+    if not unfit:
         return REPLACEMENTS
-    installed = " and ".join(f"{package.__name__} {package.__version__}" for package in others)
+    installed = " and ".join(f"{package.__name__} {package.__version__}" for package in unfit)
     versions = " and ".join(
         f"{package.__name__} {_dotted(first)} to {_dotted(last)}"
         for package, (first, last) in MADE_FOR.items()

@@ -51,20 +51,20 @@ def turn(path: Path) -> Iterator[None]:
     """Make a file, for a `with` statement, while no other process makes it. Where it is there, is
     not finished by another process in time, or cannot be locked, nothing is waited for.
     """
-    held = None if os.path.exists(path) else _held(path.with_name(f"{path.name}.lock"), path)
+    stream = None if os.path.exists(path) else _locked(path.with_name(f"{path.name}.lock"), path)
     try:
         yield
     finally:
-        if held is not None:
+        if stream is not None:
             with contextlib.suppress(OSError):  # Windows keeps files that are open
-                os.unlink(held.name)
-            held.close()
+                os.unlink(stream.name)
+            stream.close()
 
 
-def _held(lock_file: Path, wanted: Path) -> IO[bytes] | None:
+def _locked(lock_file: Path, awaited: Path) -> IO[bytes] | None:
     """The lock file, locked; None where there is no need, or no way."""
     latest = time.monotonic() + LONGEST_WAIT
-    while not os.path.exists(wanted) and time.monotonic() < latest:
+    while not os.path.exists(awaited) and time.monotonic() < latest:
         try:
             make_folder(lock_file.parent)
             stream = open(lock_file, "a+b")

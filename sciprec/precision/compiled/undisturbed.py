@@ -74,17 +74,17 @@ def _asked_where_they_have_grown(*contexts) -> Iterator[None]:
 
 def _refreshing(usual: Callable[[], None], contexts: tuple) -> Callable[[], None]:
     """A `refresh` that does nothing where no registry has grown since its last call."""
-    seen = registries = -1
+    counted = registries = -1
     lists: list[list] = []
 
     def refresh() -> None:
-        nonlocal seen, registries, lists
+        nonlocal counted, registries, lists
         if registries != sum(len(context._registries) for context in contexts):
             registries = sum(len(context._registries) for context in contexts)
             lists = _lists(contexts)
-        if seen != sum(map(len, lists)):
+        if counted != sum(map(len, lists)):
             usual()
-            seen = sum(map(len, lists))
+            counted = sum(map(len, lists))
 
     return refresh
 

@@ -139,10 +139,10 @@ def log_of(x):
     mantissa, exponent = math.frexp(x[0])
     if mantissa < 0.70710678:
         exponent -= 1
-    whole = log1p_of(minus(scaled(x, -exponent), (1.0, 0.0)))
+    result = log1p_of(minus(scaled(x, -exponent), (1.0, 0.0)))
     for n in range(3):
-        whole = plus(whole, two_product(float(exponent), LN2[2 - n]))
-    return whole
+        result = plus(result, two_product(float(exponent), LN2[2 - n]))
+    return result
 
 
 @compiled
@@ -161,12 +161,12 @@ def _sine_and_cosine(r):
 @compiled
 def _turned(quarters, sine, cosine):
     """Return sine and cosine some quarter turns further."""
-    left = quarters % 4
-    if left == 1:
+    quarter = quarters % 4
+    if quarter == 1:
         return cosine, (-sine[0], -sine[1])
-    if left == 2:
+    if quarter == 2:
         return (-sine[0], -sine[1]), (-cosine[0], -cosine[1])
-    if left == 3:
+    if quarter == 3:
         return (-cosine[0], -cosine[1]), sine
     return sine, cosine
 

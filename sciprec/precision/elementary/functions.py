@@ -73,8 +73,8 @@ def snapped(function):
     def narrow_of_two(x, y):
         return snap(function(x, y))
 
-    one = len(signature(function.py_func).parameters) == 1
-    return inlined(distinct(narrow if one else narrow_of_two, f"snapped_{function.__name__}"))
+    is_of_one = len(signature(function.py_func).parameters) == 1
+    return inlined(distinct(narrow if is_of_one else narrow_of_two, f"snapped_{function.__name__}"))
 
 
 @cache

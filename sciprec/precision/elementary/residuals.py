@@ -52,18 +52,18 @@ _STIRLING = (
 
 
 @compiled
-def _left(value, y):
+def _residual(value, y):
     """value - y; 0 where there is no such number."""
     rest = minus(value, (y, 0.0))
-    found = rest[0] + rest[1]
-    return found if abs(found) < math.inf else 0.0
+    total = rest[0] + rest[1]
+    return total if abs(total) < math.inf else 0.0
 
 
 def _between(function: Callable, least: float, most: float) -> Callable:
     """The residual of a function of pairs, between two numbers."""
 
     def residual(x, y):
-        return _left(function((x, 0.0)), y) if least < x < most else 0.0
+        return _residual(function((x, 0.0)), y) if least < x < most else 0.0
 
     return compiled(distinct(residual, function.__name__))
 
@@ -73,17 +73,17 @@ def _of_exp2(x, y):
     if abs(x) > 1074.0:
         return 0.0
     k = math.floor(x + 0.5)
-    return _left(scaled(exp_of(times((x - k, 0.0), (LN2[0], LN2[1]))), int(k)), y)
+    return _residual(scaled(exp_of(times((x - k, 0.0), (LN2[0], LN2[1]))), int(k)), y)
 
 
 @compiled
 def _of_log2(x, y):
-    return _left(by(log_of((x, 0.0)), (LN2[0], LN2[1])), y) if 0.0 < x < math.inf else 0.0
+    return _residual(by(log_of((x, 0.0)), (LN2[0], LN2[1])), y) if 0.0 < x < math.inf else 0.0
 
 
 @compiled
 def _of_log10(x, y):
-    return _left(by(log_of((x, 0.0)), LN10), y) if 0.0 < x < math.inf else 0.0
+    return _residual(by(log_of((x, 0.0)), LN10), y) if 0.0 < x < math.inf else 0.0
 
 
 @compiled
@@ -93,12 +93,12 @@ def _log1p(x):
 
 @compiled
 def _of_sin(x, y):
-    return _left(sincos_of((x, 0.0))[0], y) if abs(x) < LARGEST_ANGLE else 0.0
+    return _residual(sincos_of((x, 0.0))[0], y) if abs(x) < LARGEST_ANGLE else 0.0
 
 
 @compiled
 def _of_cos(x, y):
-    return _left(sincos_of((x, 0.0))[1], y) if abs(x) < LARGEST_ANGLE else 0.0
+    return _residual(sincos_of((x, 0.0))[1], y) if abs(x) < LARGEST_ANGLE else 0.0
 
 
 @compiled
@@ -106,7 +106,7 @@ def _of_tan(x, y):
     if not abs(x) < LARGEST_ANGLE:
         return 0.0
     sine, cosine = sincos_of((x, 0.0))
-    return _left(by(sine, cosine), y)
+    return _residual(by(sine, cosine), y)
 
 
 @compiled
@@ -116,14 +116,14 @@ def _of_asin(x, y):
     if abs(x) < 1.0:
         step = minus((x, 0.0), sine)[0] / cosine[0]
         return step + 0.5 * (sine[0] / cosine[0]) * step * step
-    return math.copysign(1.0, x) * _left((0.5 * PI[0], 0.5 * PI[1]), abs(y))
+    return math.copysign(1.0, x) * _residual((0.5 * PI[0], 0.5 * PI[1]), abs(y))
 
 
 @compiled
 def _of_acos(x, y):
     sine, cosine = sincos_of((y, 0.0))
     if not abs(x) < 1.0:
-        return _left(PI, y) if x == -1.0 else 0.0
+        return _residual(PI, y) if x == -1.0 else 0.0
     away = minus(cosine, (x, 0.0))
     if x > 0.5:  # cos y - x = (1 - x) - 2 sin^2(y / 2), where both are nearly 1
         half = sincos_of((0.5 * y, 0.0))[0]
@@ -159,7 +159,7 @@ def _of_tanh(x, y):
     if not abs(x) < 300.0:
         return 0.0
     grown = expm1_of((2.0 * x, 0.0))
-    return _left(by(grown, plus(grown, (2.0, 0.0))), y)
+    return _residual(by(grown, plus(grown, (2.0, 0.0))), y)
 
 
 @compiled
@@ -187,8 +187,8 @@ def _of_atanh(x, y):
     if not abs(x) < 1.0:
         return 0.0
     size = abs(x)
-    found = _log1p(by((2.0 * size, 0.0), sum_of(1.0, -size)))
-    return math.copysign(1.0, x) * _left((0.5 * found[0], 0.5 * found[1]), abs(y))
+    log_ratio = _log1p(by((2.0 * size, 0.0), sum_of(1.0, -size)))
+    return math.copysign(1.0, x) * _residual((0.5 * log_ratio[0], 0.5 * log_ratio[1]), abs(y))
 
 
 @compiled
@@ -196,7 +196,7 @@ def _of_pow(x, exponent, y):
     if not (0.0 < abs(x) < math.inf and abs(exponent) < math.inf and 0.0 < abs(y) < math.inf):
         return 0.0
     size = exp_of(times((exponent, 0.0), log_of((abs(x), 0.0))))
-    return _left(size if y > 0.0 else (-size[0], -size[1]), y)
+    return _residual(size if y > 0.0 else (-size[0], -size[1]), y)
 
 
 @compiled
@@ -236,8 +236,8 @@ def _of_erfc(x, y):
     if not abs(x) < 26.0:
         return 0.0
     if x < 1.5:
-        return _left(minus((1.0, 0.0), _erf((x, 0.0))), y)
-    return _left(erfc_of_large((x, 0.0)), y)
+        return _residual(minus((1.0, 0.0), _erf((x, 0.0))), y)
+    return _residual(erfc_of_large((x, 0.0)), y)
 
 
 @compiled
@@ -246,13 +246,13 @@ def log_gamma_of(x):
     divisor = (1.0, 0.0)
     while x[0] < 32.0:
         divisor, x = times(divisor, x), plus(x, (1.0, 0.0))
-    found = plus(times(minus(x, (0.5, 0.0)), log_of(x)), minus(HALF_LOG_2PI, x))
+    log_gamma = plus(times(minus(x, (0.5, 0.0)), log_of(x)), minus(HALF_LOG_2PI, x))
     inverse = by((1.0, 0.0), x)
     square, factor = times(inverse, inverse), inverse
     for coefficient in _STIRLING:
-        found = plus(found, times(coefficient, factor))
+        log_gamma = plus(log_gamma, times(coefficient, factor))
         factor = times(factor, square)
-    return found, divisor
+    return log_gamma, divisor
 
 
 @compiled
@@ -260,10 +260,10 @@ def _of_gamma(x, y):
     if not 1e-300 < abs(y) < math.inf or not abs(x) < 171.0:
         return 0.0
     if x > 0.0:
-        found, divisor = log_gamma_of((x, 0.0))
-        return _left(by(exp_of(found), divisor), y)
-    found, divisor = log_gamma_of(sum_of(1.0, -x))
-    return _left(by(times(PI, divisor), times(sinpi_of(x), exp_of(found))), y)
+        log_gamma, divisor = log_gamma_of((x, 0.0))
+        return _residual(by(exp_of(log_gamma), divisor), y)
+    log_gamma, divisor = log_gamma_of(sum_of(1.0, -x))
+    return _residual(by(times(PI, divisor), times(sinpi_of(x), exp_of(log_gamma))), y)
 
 
 @compiled
@@ -271,20 +271,20 @@ def _of_lgamma(x, y):
     if not abs(y) < 1e300 or not abs(x) < 1e15:
         return 0.0
     if x > 0.0:
-        found, divisor = log_gamma_of((x, 0.0))
-        return _left(minus(found, log_of(divisor)), y)
-    found, divisor = log_gamma_of(sum_of(1.0, -x))
+        log_gamma, divisor = log_gamma_of((x, 0.0))
+        return _residual(minus(log_gamma, log_of(divisor)), y)
+    log_gamma, divisor = log_gamma_of(sum_of(1.0, -x))
     sine = sinpi_of(x)
     size = by(times(PI, divisor), sine)
     size = size if size[0] > 0.0 else (-size[0], -size[1])
-    return _left(minus(log_of(size), found), y)
+    return _residual(minus(log_of(size), log_gamma), y)
 
 
 @compiled
 def _of_sinc(x, y):
     if not 0.0 < abs(x) < LARGEST_ANGLE:
         return 0.0
-    return _left(by(sinpi_of(x), times((x, 0.0), PI)), y)
+    return _residual(by(sinpi_of(x), times((x, 0.0), PI)), y)
 
 
 @compiled
@@ -293,8 +293,8 @@ def _of_hypot(x, other, y):
         return 0.0
     exponent = -math.frexp(y)[1]
     first, second = scaled((x, 0.0), exponent), scaled((other, 0.0), exponent)
-    found = root(plus(times(first, first), times(second, second)))
-    return scaled(minus(found, scaled((y, 0.0), exponent)), -exponent)[0]
+    size = root(plus(times(first, first), times(second, second)))
+    return scaled(minus(size, scaled((y, 0.0), exponent)), -exponent)[0]
 
 
 @compiled

@@ -117,8 +117,8 @@ def central_along(function, first: bool):
         return (function(x, y + h) - function(x, y - h)) / (2.0 * h)
 
     label = getattr(function, "__qualname__", function.__name__)
-    made = along_first if first else along_second
-    return inlined(distinct(made, f"central_difference_of_{label}"))
+    difference = along_first if first else along_second
+    return inlined(distinct(difference, f"central_difference_of_{label}"))
 
 
 # ---- derivatives -------------------------------------------------------------------------------

@@ -48,7 +48,7 @@ class Profile:
         """How often each operation ran: `add`, `mul`, ..., also those of `x += y` and of literal
         powers; `load` of array elements that a kernel names, and `store`, of whole arrays too.
         """
-        found: Counter = Counter()
+        counts: Counter = Counter()
         parts: list[int] = []
         ends = (*(row.part for row in self.rows[1:]), 0)
         for row, runs, following in zip(self.rows, self.runs.tolist(), ends, strict=True):
@@ -57,21 +57,21 @@ class Profile:
                 operation, notes, parts = self.sites[row.site].operation, parts, []
                 if operation not in _NO_OPERATIONS:
                     for name, times in _executed(operation, notes):
-                        found[name] += times
-        return {name: runs for name, runs in sorted(found.items()) if runs}
+                        counts[name] += times
+        return {name: runs for name, runs in sorted(counts.items()) if runs}
 
 
 def _executed(named: str, parts: list[int]) -> Iterator[tuple[str, int]]:
     """Yield the machine operations that one operation of a source ran, with the number of each."""
     operation = operation_named(named)
-    made, *operands = parts
+    stores, *operands = parts
     if operation.name == "pow" and "(" in named:  # products, and in the last row a quotient
         turned = operands.pop() if "-" in named else 0
-        yield from (("mul", sum(operands[1:])), ("div", turned), ("store", made))
+        yield from (("mul", sum(operands[1:])), ("div", turned), ("store", stores))
         return
-    times = max(operands, default=0) or made  # operands are noted of whole arrays and of products
+    times = max(operands, default=0) or stores  # operands are noted of whole arrays and of products
     yield operation.moves or operation.name, times
-    yield "accumulate" if operation.role else "store", made - times
+    yield "accumulate" if operation.role else "store", stores - times
 
 
 class Recorder:

@@ -87,8 +87,8 @@ class _Facts:
         bits = self.bits[which]
         fraction, exponent = np.frexp(largest)
         full = np.ldexp(1.0, bits - 1) - 0.5  # so many units round beyond the range
-        wanted = exponent - bits + 1 + (np.ldexp(fraction, bits - 1) >= full)
-        return np.clip(wanted + self.headroom[which], _LEAST, _GREATEST)
+        exponents = exponent - bits + 1 + (np.ldexp(fraction, bits - 1) >= full)
+        return np.clip(exponents + self.headroom[which], _LEAST, _GREATEST)
 
     def share_in_groups(self, largest: np.ndarray) -> None:
         """Give the members of each group the largest size among them."""
@@ -102,9 +102,9 @@ class _Facts:
         """
         out = np.where(np.isfinite(largest), largest, 0.0)
         self.share_in_groups(out)
-        here = _most(out, self.functions)
-        here[here == 0.0] = out.max(initial=0.0) or 1.0
-        return np.where(out == 0.0, here[self.functions], out)
+        largest_of = _most(out, self.functions)
+        largest_of[largest_of == 0.0] = out.max(initial=0.0) or 1.0
+        return np.where(out == 0.0, largest_of[self.functions], out)
 
     def table(self, exponents: np.ndarray) -> np.ndarray:
         """(rows, 8) words as `fixed_rounding` reads them."""
@@ -118,9 +118,9 @@ class _Facts:
         return table
 
 
-def _numbered(names: Iterable[str], known: dict[str, int] | None = None) -> np.ndarray:
+def _numbered(names: Iterable[str], earlier: dict[str, int] | None = None) -> np.ndarray:
     """A number for each name, the same for the same one."""
-    numbers = {} if known is None else known
+    numbers = {} if earlier is None else earlier
     return np.array([numbers.setdefault(name, len(numbers)) for name in names], np.int64)
 
 
@@ -182,9 +182,9 @@ class Units:
         facts = self._facts
         for function in np.unique(facts.functions[zero]):
             mine = facts.functions == function
-            known = mine & self.used
-            known = known if known.any() else self.used
-            coarsest = self.exponents[known].max() if known.any() else 0
+            usable = mine & self.used
+            usable = usable if usable.any() else self.used
+            coarsest = self.exponents[usable].max() if usable.any() else 0
             changed = zero & mine
             self.largest[changed] = 2.0 ** float(coarsest + 1)
             self.exponents[changed] = facts.exponents(self.largest[changed], changed)
@@ -220,13 +220,13 @@ class Units:
         Args:
             saturated, invalid: (rows,), counts.
         """
-        found: dict[Site, list[int]] = {}
+        by_site: dict[Site, list[int]] = {}
         for number, row in enumerate(self.rows):
             if not _in_integers(self.backend, self.sites[row.site], row.part):
                 continue
             if self.used[number] or saturated[number] or invalid[number]:
-                found.setdefault(self.sites[row.site], []).append(number)
-        order = sorted(found.items(), key=lambda item: (item[0].function, item[0].line))
+                by_site.setdefault(self.sites[row.site], []).append(number)
+        order = sorted(by_site.items(), key=lambda item: (item[0].function, item[0].line))
         return tuple(self._place(site, rows, saturated, invalid) for site, rows in order)
 
     def _place(self, site: Site, rows: list[int], saturated, invalid) -> Place:
@@ -253,24 +253,24 @@ def from_ranges(backend: Backend, sites, rows, ranges) -> Units:
     Raises:
         InputError: a range is no finite number above zero, a key is unknown, or places have none.
     """
-    given = dict(ranges) if hasattr(ranges, "items") else {"*": ranges}
-    for key, value in given.items():
+    sizes = dict(ranges) if hasattr(ranges, "items") else {"*": ranges}
+    for key, value in sizes.items():
         _SIZE.number(f"the range of {key!r}", value)
     used, largest = {"*"}, np.zeros(len(rows))
     for number, row in enumerate(rows):
-        keys = [k for k in _names_of(sites[row.site]) if k in given]
+        keys = [k for k in _names_of(sites[row.site]) if k in sizes]
         used.update(keys)
         if keys:
-            largest[number] = given[keys[0]]
+            largest[number] = sizes[keys[0]]
     _Facts(backend, sites, rows).share_in_groups(largest)
-    largest[largest == 0.0] = given.get("*", 0.0)
+    largest[largest == 0.0] = sizes.get("*", 0.0)
     missing = [sites[rows[n].site] for n in np.flatnonzero(largest == 0.0)]
-    unknown = [key for key in given if key not in used]
+    unknown = [key for key in sizes if key not in used]
     if unknown:
         names = {k for row in rows for k in _names_of(sites[row.site])}
-        known = sorted(k for k in names if isinstance(k, str))
+        texts = sorted(k for k in names if isinstance(k, str))
         raise InputError(
-            f"no place of the kernel is called {unknown[0]!r}; known: {', '.join(known)}, and line "
+            f"no place of the kernel is called {unknown[0]!r}; known: {', '.join(texts)}, and line "
             "numbers"
         )
     if missing:

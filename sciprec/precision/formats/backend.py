@@ -85,8 +85,8 @@ class Arithmetic:
     def __repr__(self) -> str:
         """The call that makes it, for generated modules; the virtual precision where it has one."""
         values = [(f.name, getattr(self, f.name)) for f in fields(self)]
-        given = [(name, value) for name, value in values if name != "virtual_bits" or value]
-        return f"Arithmetic({', '.join(f'{name}={value!r}' for name, value in given)})"
+        entries = [(name, value) for name, value in values if name != "virtual_bits" or value]
+        return f"Arithmetic({', '.join(f'{name}={value!r}' for name, value in entries)})"
 
     @property
     def name(self) -> str:
@@ -244,11 +244,11 @@ class Backend:
     @property
     def words(self) -> str:
         """The arithmetic in a line: that of the operators, and which roles have another one."""
-        words, others = [self.compute.words], dict[str, list[str]]()
+        words, roles_of = [self.compute.words], dict[str, list[str]]()
         for role, arithmetic in zip(_ROLES, self.roles, strict=True):
             if arithmetic != self.compute:
-                others.setdefault(arithmetic.words, []).append(role)
-        words += [f"{' and '.join(roles)} in {text}" for text, roles in others.items()]
+                roles_of.setdefault(arithmetic.words, []).append(role)
+        words += [f"{' and '.join(roles)} in {text}" for text, roles in roles_of.items()]
         if self.compute.aligned:
             words.append("sums aligned first, without guard bits")
         if self.noise is not None:

@@ -70,23 +70,23 @@ def parse_fixed_spec(spec: str) -> tuple[FixedFormat, str]:
     Raises:
         InputError: with the part that is wrong and what is accepted in its place.
     """
-    given = Spec(spec, "fixed:", _SPEC_KEYS, SPEC_EXAMPLE)
-    if "bits" not in given.values:
-        raise given.refused("'bits' is missing")
-    bits = _whole(given, "bits", "", MIN_BITS, MAX_BITS)
-    headroom = _whole(given, "headroom", "1", 0, bits - 2)
-    rounding = given.choice("round", "rn", FIXED_ROUNDINGS)
-    saturate = given.choice("saturate", "yes", ("yes", "no"))
+    parsed = Spec(spec, "fixed:", _SPEC_KEYS, SPEC_EXAMPLE)
+    if "bits" not in parsed.values:
+        raise parsed.refused("'bits' is missing")
+    bits = _integer(parsed, "bits", "", MIN_BITS, MAX_BITS)
+    headroom = _integer(parsed, "headroom", "1", 0, bits - 2)
+    rounding = parsed.choice("round", "rn", FIXED_ROUNDINGS)
+    saturate = parsed.choice("saturate", "yes", ("yes", "no"))
     name = f"fixed:bits={bits},saturate={saturate},headroom={headroom}"
     return FixedFormat(name, bits, headroom, saturate == "yes"), rounding
 
 
-def _whole(given: Spec, key: str, usual: str, least: int, most: int) -> int:
-    text = given.values.get(key, usual)
+def _integer(parsed: Spec, key: str, usual: str, least: int, most: int) -> int:
+    text = parsed.values.get(key, usual)
     try:
         value = int(text)
     except ValueError:
         value = None
     if value is None or not least <= value <= most:
-        raise given.refused(f"{key}={text!r} is no whole number from {least} to {most}")
+        raise parsed.refused(f"{key}={text!r} is no whole number from {least} to {most}")
     return value

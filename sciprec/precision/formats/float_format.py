@@ -228,14 +228,14 @@ def parse_spec(spec: str) -> tuple[Format, str, int | None]:
     Raises:
         InputError: with the part that is wrong and what is accepted in its place.
     """
-    given = Spec(spec, "float:", _SPEC_KEYS, SPEC_EXAMPLE)
-    p, emin, emax, name = _shape_of(given)
-    rounding = given.choice("round", "rn", ROUNDINGS)
-    subnormals = given.choice("subnormals", "keep", ("keep", "flush"))
-    overflow = given.choice("overflow", "infinity", OVERFLOWS[:2])
-    few = given.integer("random_bits") if "random_bits" in given.values else None
+    parsed = Spec(spec, "float:", _SPEC_KEYS, SPEC_EXAMPLE)
+    p, emin, emax, name = _shape_of(parsed)
+    rounding = parsed.choice("round", "rn", ROUNDINGS)
+    subnormals = parsed.choice("subnormals", "keep", ("keep", "flush"))
+    overflow = parsed.choice("overflow", "infinity", OVERFLOWS[:2])
+    few = parsed.integer("random_bits") if "random_bits" in parsed.values else None
     if wrong := _out_of_reach(p, emin, emax):
-        raise given.refused(wrong)
+        raise parsed.refused(wrong)
     if name:
         name += ",subnormals=flush" * (subnormals == "flush")
         name += ",overflow=saturate" * (overflow == "saturate")
@@ -243,32 +243,32 @@ def parse_spec(spec: str) -> tuple[Format, str, int | None]:
         name = f"float:p={p},emin={emin},emax={emax},subnormals={subnormals},overflow={overflow}"
     fmt = Format(name, p, emin, emax, subnormals == "keep", overflow)
     if wrong := unfit_rounding(rounding, fmt) or unfit_random_bits(rounding, few):
-        raise given.refused(wrong)
+        raise parsed.refused(wrong)
     return fmt, rounding, few
 
 
-def _shape_of(given: Spec) -> tuple[int, int, int, str]:
+def _shape_of(parsed: Spec) -> tuple[int, int, int, str]:
     """Return p, emin, emax and, where e and m are given, the name that says so, else ""."""
-    values = given.values
+    values = parsed.values
     if "e" in values or "m" in values:
-        if others := [key for key in ("p", "emin", "emax") if key in values]:
-            raise given.refused(f"'{others[0]}' is given beside 'e' or 'm'")
+        if surplus := [key for key in ("p", "emin", "emax") if key in values]:
+            raise parsed.refused(f"'{surplus[0]}' is given beside 'e' or 'm'")
         shape = []
         for key, least, most in (("e", 2, 11), ("m", 1, 52)):
             if key not in values:
-                raise given.refused(f"'{key}' is missing")
-            shape.append(given.integer(key))
+                raise parsed.refused(f"'{key}' is missing")
+            shape.append(parsed.integer(key))
             if not least <= shape[-1] <= most:
-                raise given.refused(f"{key}={shape[-1]} is outside {least} to {most}")
+                raise parsed.refused(f"{key}={shape[-1]} is outside {least} to {most}")
         emax = 2 ** (shape[0] - 1) - 1
         return shape[1] + 1, 1 - emax, emax, f"float:e={shape[0]},m={shape[1]}"
     if "p" not in values:
-        raise given.refused("'p' is missing, or 'e' and 'm'")
-    p = given.integer("p")
+        raise parsed.refused("'p' is missing, or 'e' and 'm'")
+    p = parsed.integer("p")
     if "emax" in values:
-        emax = given.integer("emax")
-        return p, given.integer("emin", str(1 - emax)), emax, ""
-    emin = given.integer("emin", "-126")
+        emax = parsed.integer("emax")
+        return p, parsed.integer("emin", str(1 - emax)), emax, ""
+    emin = parsed.integer("emin", "-126")
     return p, emin, 1 - emin, ""
 
 
@@ -278,14 +278,14 @@ def spec_of_bits(name: str) -> str:
     Raises:
         InputError: OCP defines a format of that name otherwise; both spellings are in the sentence.
     """
-    given = _BARE.fullmatch(name)
-    if not given:
+    parsed = _BARE.fullmatch(name)
+    if not parsed:
         return ""
-    bare = f"e{given[1]}m{given[2]}"
-    spec = f"float:e={given[1]},m={given[2]}"
+    bare = f"e{parsed[1]}m{parsed[2]}"
+    spec = f"float:e={parsed[1]},m={parsed[2]}"
     if bare in _OF_OCP:
         raise InputError(
             f"'{name}' has two meanings: the format of OCP, without infinity, is "
             f"'{_OF_OCP[bare]}'; the one with infinity, as IEEE 754 makes formats, is '{spec}'"
         )
-    return spec + given[3]
+    return spec + parsed[3]

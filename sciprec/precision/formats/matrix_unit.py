@@ -207,12 +207,12 @@ class MatrixUnit:
         most = inner * self.largest("table") * self.largest("field")
         exact = {"int32": 2.0**31 - 1, "fp32": 2.0**24, "fp16": 2.0**11}[str(self.accumulate)]
         if self.integers and most > exact and (self.slices > 1 or self.accumulate == "int32"):
-            held = "2^31 - 1" if self.accumulate == "int32" else f"2^{math.log2(exact):g}"
+            limit = "2^31 - 1" if self.accumulate == "int32" else f"2^{math.log2(exact):g}"
             raise InputError(
                 f"'{self.text}' sums {inner} products of integers up to "
                 f"{self.largest('table'):g} x {self.largest('field'):g}, which takes "
                 f"{math.ceil(math.log2(most))} bits beside the sign; '{self.accumulate}' holds "
-                f"sums exactly up to {held}: {self._instead(most)}"
+                f"sums exactly up to {limit}: {self._instead(most)}"
             )
         reach = {"int32": exact, "fp32": 2.0**127, "fp16": 65504.0}[str(self.accumulate)]
         if self.scaled and most > reach:
@@ -224,8 +224,8 @@ class MatrixUnit:
     def _instead(self, most: float) -> str:
         """Return advice for an accumulator that is too narrow."""
         enough = [
-            name for name, held in (("fp32", 2.0**24), ("int32", 2.0**31 - 1))
-            if most <= held and (self.integers or name == "fp32")
+            name for name, limit in (("fp32", 2.0**24), ("int32", 2.0**31 - 1))
+            if most <= limit and (self.integers or name == "fp32")
         ]  # fmt: skip
         if not self.integers:
             return "take accumulate=fp32"
@@ -294,9 +294,9 @@ def _written(value: Any) -> str:
     return repr(value) if isinstance(value, float) else str(value)
 
 
-def _bad(said: str, what: str, key: str = "") -> str:
+def _bad(text: str, what: str, key: str = "") -> str:
     keys = [f.name for f in fields(MatrixUnit)]
     return (
-        f"malformed matrix unit {said}: {what}{meant(key, keys)}; accepted keys: "
+        f"malformed matrix unit {text}: {what}{meant(key, keys)}; accepted keys: "
         f"{', '.join(keys)}, as in '{EXAMPLE}'"
     )

@@ -57,8 +57,8 @@ class Stages:
     @property
     def on_unit_alone(self) -> bool:
         """Whether the Legendre products are a matrix unit's, and all else is the model's."""
-        others = self.sums, self.fourier, self.kept
-        return is_matrix_unit(self.legendre) and others == (None, None, None)
+        remaining = self.sums, self.fourier, self.kept
+        return is_matrix_unit(self.legendre) and remaining == (None, None, None)
 
     @property
     def units(self) -> list[MatrixUnit]:
@@ -66,12 +66,12 @@ class Stages:
         arithmetics = (self.legendre, self.kept)
         return [resolve_matrix_unit(unit) for unit in arithmetics if is_matrix_unit(unit)]
 
-    def _in_model(self, name: str, whole: Backend) -> Backend | MatrixUnit:
+    def _in_model(self, name: str, model: Backend) -> Backend | MatrixUnit:
         """Return the given arithmetic, or for an omitted one that of the model."""
         arithmetic = getattr(self, name)
         if name != "fourier" and is_matrix_unit(arithmetic):
             return resolve_matrix_unit(arithmetic)
-        return handed_as(_plain_floats(name, whole if arithmetic is None else arithmetic), whole)
+        return handed_as(_plain_floats(name, model if arithmetic is None else arithmetic), model)
 
 
 _MIXED = Stages("fp16", sums="fp32", kept="fp32")
@@ -158,15 +158,15 @@ def _checked(stages: Stages) -> Stages:
     return stages
 
 
-def _plain_floats(role: str, given: str | Backend) -> Backend:
+def _plain_floats(role: str, arithmetic: str | Backend) -> Backend:
     """The arithmetic, where kernels in it have no state of their own."""
     try:
-        backend = resolve_backend(given)
+        backend = resolve_backend(arithmetic)
     except InputError:
-        if isinstance(given, str):
+        if isinstance(arithmetic, str):
             raise
         raise InputError(
-            f"{role} of stages is {shown(given)}; accepted: the name of an arithmetic such as "
+            f"{role} of stages is {shown(arithmetic)}; accepted: the name of an arithmetic such as "
             "'fp16', a spec string, or a Backend"
         ) from None
     if backend.fixed or backend.random:

@@ -112,11 +112,11 @@ def vander(x, N=None, increasing=False):  # noqa: N803
 
 def outer(a, b):
     """np.outer(a, b): every product of two elements, in the compute role."""
-    one, two = np.asarray(a).ravel(), np.asarray(b).ravel()
-    out = zeros_for((one.size, two.size), a, b)
-    for i in range(one.size):
+    first, two = np.asarray(a).ravel(), np.asarray(b).ravel()
+    out = zeros_for((first.size, two.size), a, b)
+    for i in range(first.size):
         for j in range(two.size):
-            out[i, j] = one[i] * two[j]
+            out[i, j] = first[i] * two[j]
     return out
 
 
@@ -127,8 +127,8 @@ def kron(a, b):
     out = zeros_for((a.shape[0] * b.shape[0], a.shape[1] * b.shape[1]), a, b)
     for i in range(out.shape[0]):
         for j in range(out.shape[1]):
-            left = a[i // b.shape[0], j // b.shape[1]]
-            out[i, j] = left * b[i % b.shape[0], j % b.shape[1]]
+            factor = a[i // b.shape[0], j // b.shape[1]]
+            out[i, j] = factor * b[i % b.shape[0], j % b.shape[1]]
     return out
 
 

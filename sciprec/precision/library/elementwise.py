@@ -96,10 +96,10 @@ def allclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
 
 def _are_close(a, b, rtol, atol, equal_nan):
     shape = np.broadcast_shapes(np.shape(a), np.shape(b))
-    left, right = np.broadcast_to(a, shape), np.broadcast_to(b, shape)
+    first, right = np.broadcast_to(a, shape), np.broadcast_to(b, shape)
     out = np.empty(shape, np.bool_)
     for index in np.ndindex(shape):
-        out[index] = _is_close(left[index], right[index], rtol, atol, equal_nan)
+        out[index] = _is_close(first[index], right[index], rtol, atol, equal_nan)
     return out
 
 

@@ -81,22 +81,22 @@ def _in_order(a):
     return np.sort(a.ravel())
 
 
-def _at_ranks(order, known, q, percent):
+def _at_ranks(order, is_defined, q, percent):
     if isinstance(q, (int, float)):
-        return _at_rank(order, known, q, percent)
+        return _at_rank(order, is_defined, q, percent)
     out = np.empty(q.size)
     for i in range(q.size):
-        out[i] = _at_rank(order, known, q[i], percent)
+        out[i] = _at_rank(order, is_defined, q[i], percent)
     return out
 
 
-def _at_rank(order, known, q, percent):
+def _at_rank(order, is_defined, q, percent):
     """Return the number at a rank; between infinite neighbours none is known: NaN, as in NumPy."""
     n = order.size
     below = index_of_rank(max(n, 1), q, percent)
     if below < 0:
         raise ValueError("a percentile outside 0 to 100, or a quantile outside 0 to 1")
-    if not known:
+    if not is_defined:
         return np.nan
     lower = order[below]
     if n == 1 or below == n - 1:

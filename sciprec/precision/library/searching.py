@@ -23,36 +23,36 @@ def search_right(a, v):
     return _places(a, v, False)
 
 
-def _places(a, v, left):
+def _places(a, v, leftmost):
     """Search for each value, beginning where the last search ended."""
-    wanted = v.ravel()
-    out = np.empty(wanted.size, np.intp)
+    targets = v.ravel()
+    out = np.empty(targets.size, np.intp)
     low, high = 0, len(a)
-    for i in range(wanted.size):
-        if i > 0 and _is_before(wanted[i - 1], wanted[i], left):
+    for i in range(targets.size):
+        if i > 0 and _is_before(targets[i - 1], targets[i], leftmost):
             high = len(a)
         else:
             low = 0
             high = high + 1 if high < len(a) else len(a)
-        low = _place(a, wanted[i], low, high, left)
+        low = _place(a, targets[i], low, high, leftmost)
         out[i] = high = low
     return out.reshape(v.shape)
 
 
-def _place(a, v, low, high, left):
+def _place(a, v, low, high, leftmost):
     while low < high:
         middle = low + ((high - low) >> 1)
-        if _is_before(a[middle], v, left):
+        if _is_before(a[middle], v, leftmost):
             low = middle + 1
         else:
             high = middle
     return low
 
 
-def _is_before(x, v, left):
+def _is_before(x, v, leftmost):
     if np.isnan(v):
-        return not (left and np.isnan(x))
-    return x < v if left else x <= v
+        return not (leftmost and np.isnan(x))
+    return x < v if leftmost else x <= v
 
 
 def digitize(x, bins, right=False):

@@ -38,36 +38,36 @@ def average(a, axis=None, weights=None):
 def _without_nan(a):
     """The elements in C order, zeros in place of NaN, and how many are none."""
     flat, count = a.ravel(), 0
-    kept = np.zeros(flat.size)
+    numbers = np.zeros(flat.size)
     for i in range(flat.size):
         if not np.isnan(flat[i]):
-            kept[i] = flat[i]
+            numbers[i] = flat[i]
             count += 1
-    return kept, count
+    return numbers, count
 
 
 def nansum(a):
     """np.nansum(a): the sum with zeros in place of NaN."""
-    kept, _ = _without_nan(a)
-    return total(kept)
+    numbers, _ = _without_nan(a)
+    return total(numbers)
 
 
 def nanmean(a):
     """np.nanmean(a): np.nansum(a) divided by the number of elements that are no NaN."""
-    kept, count = _without_nan(a)
-    return total(kept) / count
+    numbers, count = _without_nan(a)
+    return total(numbers) / count
 
 
 def nanvar(a):
     """np.nanvar(a): the mean of the squared differences from np.nanmean(a), NaN left out."""
-    kept, count = _without_nan(a)
-    flat, middle = a.ravel(), total(kept) / count
+    numbers, count = _without_nan(a)
+    flat, middle = a.ravel(), total(numbers) / count
     for i in range(flat.size):
-        kept[i] = 0.0
+        numbers[i] = 0.0
         if not np.isnan(flat[i]):
             apart = flat[i] - middle
-            kept[i] = apart * apart
-    return total(kept) / count
+            numbers[i] = apart * apart
+    return total(numbers) / count
 
 
 def nanstd(a):

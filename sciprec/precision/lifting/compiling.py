@@ -37,7 +37,7 @@ def module_of(program: Program) -> types.ModuleType:
         if qualified in sys.modules:
             return sys.modules[qualified]
         path = cache_folder() / f"{stem}.py"
-        _put(path, text.encode())
+        _store(path, text.encode())
         module = types.ModuleType(qualified)
         module.__file__ = str(path)
         sys.modules[qualified] = module
@@ -64,11 +64,11 @@ def run_text(text: str, module: types.ModuleType, given: Mapping[str, Any] | Non
     exec(compiled_tree(tree, module.__file__ or module.__name__), vars(module))
 
 
-def _put(path, content: bytes) -> None:
+def _store(path, content: bytes) -> None:
     """Write a generated module unless it is there."""
-    found = cache_files.read(path)
-    if found == content:
+    stored = cache_files.read(path)
+    if stored == content:
         return
-    if found is not None:
+    if stored is not None:
         cache_files.discard(path, "it is damaged")
     cache_files.write(path, content)

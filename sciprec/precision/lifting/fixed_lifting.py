@@ -65,8 +65,8 @@ class FixedPointReport:
     @property
     def short(self) -> tuple[Place, ...]:
         """Places whose numbers need more bits than there are, the worst first."""
-        found = [place for place in self.places if place.bits_short]
-        return tuple(sorted(found, key=lambda place: -place.bits_short))
+        short = [place for place in self.places if place.bits_short]
+        return tuple(sorted(short, key=lambda place: -place.bits_short))
 
     def __str__(self) -> str:
         lines = [
@@ -153,12 +153,12 @@ class FixedLifted(Lifted):
         """Run the kernel in binary64 on copies of the arguments, and give every place a unit for
         what was met there; with `widen`, for what was met before, too. Frozen units stay.
         """
-        found = super().profile(*args)
+        profile = super().profile(*args)
         with self._state:
             if self._thawed is None:
-                self.units = Units.of_profile(self.backend, found, self.units if widen else None)
-                self._unknown, self._finder = not found.largest.any(), None
-        return found
+                self.units = Units.of_profile(self.backend, profile, self.units if widen else None)
+                self._unknown, self._finder = not profile.largest.any(), None
+        return profile
 
     def freeze(self, spare_bits: int = 0) -> None:
         """Let the units that calls or a profile have found change no more: from now on a result
@@ -271,16 +271,16 @@ class FixedLifted(Lifted):
             InputError: the state is of another program.
         """
         with self._state:
-            own = self.units
-            if own is None or _shapes(state) != _shapes(self.state()):
+            old = self.units
+            if old is None or _shapes(state) != _shapes(self.state()):
                 raise InputError(
                     "the checkpoint has units of another version of kernel "
                     f"'{self.kernel.__name__}'; remove it to begin again"
                 )
-            spread = np.zeros_like(own.spread)
+            spread = np.zeros_like(old.spread)
             spread.ravel()[state["met"][0]] = state["met"][1]
             self.units = Units(
-                own.backend, own.sites, own.rows, state["largest"], spread, state.get("zero"), own
+                old.backend, old.sites, old.rows, state["largest"], spread, state.get("zero"), old
             )
             self._saturated, self._invalid = state["beyond"].copy()
             *counts, unknown = state["counts"].tolist()
@@ -309,7 +309,7 @@ class FixedLifted(Lifted):
             if self._unknown or every and self._calls % every == 1 % every:
                 self._adaptations += self.units is not None
                 self.profile(*self._as_given(args))
-                self._found()
+                self._note_finder()
             units = self.units
             room = self._rooms.pop() if self._rooms else _Room()
         result, last = self._attempts(units, args, room)
@@ -331,7 +331,7 @@ class FixedLifted(Lifted):
         if self._finder != threading.main_thread().ident or self.units is not arrived:
             self._warn()
 
-    def _found(self) -> None:
+    def _note_finder(self) -> None:
         """Note that a call of this thread has found the units; warn where others call, too."""
         self._finder = threading.get_ident()
         if self._several and not self._warned:
@@ -404,7 +404,7 @@ class FixedLifted(Lifted):
                 return None
             self._adaptations += 1
             self.units = wider
-            self._found()
+            self._note_finder()
         return wider
 
     def _function(self, function):
@@ -433,7 +433,7 @@ class FixedLifted(Lifted):
         written = self._written(args)
         before = before if len(before) == len(args) else [None] * len(args)
         each = zip(args, written, before, strict=True)
-        return [_kept(a, b) if w or is_object(a) else None for a, w, b in each]
+        return [_copy(a, b) if w or is_object(a) else None for a, w, b in each]
 
 
 @dataclass
@@ -454,30 +454,30 @@ def _copied_into(values: np.ndarray, before: object) -> np.ndarray:
     return before
 
 
-def _kept(value, before: object = None):
+def _copy(value, before: object = None):
     """A copy of what a kernel may change of an argument."""
     if isinstance(value, tuple):
         parts: list = [None] * len(value)
         if isinstance(before, list) and len(before) == len(value):
             parts = before
-        return [_kept(a, b) for a, b in zip(value, parts, strict=True)]
+        return [_copy(a, b) for a, b in zip(value, parts, strict=True)]
     if is_object(value):
-        return {name: (held, _kept(held)) for name, held in fields_of(value).items()}
+        return {name: (attribute, _copy(attribute)) for name, attribute in fields_of(value).items()}
     writable = isinstance(value, np.ndarray) and value.flags.writeable
     return _copied_into(value, before) if writable else None
 
 
 def _restore(values, saved) -> None:
     """Put back what arrays and objects held."""
-    for value, kept in zip(values, saved, strict=True):
-        if isinstance(value, tuple) and kept is not None:
-            _restore(value, kept)
-        elif is_object(value) and kept is not None:
-            for name, (held, before) in kept.items():
-                setattr(value, name, held)
-                _restore([held], [before])
-        elif kept is not None:
-            value[...] = kept
+    for value, copies in zip(values, saved, strict=True):
+        if isinstance(value, tuple) and copies is not None:
+            _restore(value, copies)
+        elif is_object(value) and copies is not None:
+            for name, (attribute, before) in copies.items():
+                setattr(value, name, attribute)
+                _restore([attribute], [before])
+        elif copies is not None:
+            value[...] = copies
 
 
 def _shapes(state: Mapping[str, np.ndarray]) -> dict[str, tuple[int, ...]]:

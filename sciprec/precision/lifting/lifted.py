@@ -118,8 +118,8 @@ class Lifted(Shown):
                 usual = kind in _NUMBERS or kind is tuple and is_native(argument)
             if not usual:
                 args = tuple(self._prepared(a) for a in args)
-                with self._native(args) as taken:
-                    return self._run(taken)
+                with self._native(args) as converted:
+                    return self._run(converted)
         return self._run(args)
 
     def __reduce__(self):
@@ -183,7 +183,7 @@ class Lifted(Shown):
         Raises:
             LiftError: it cannot be compiled for them.
         """
-        return self._enter(lambda *given: address_of(self.dispatcher, given), args)
+        return self._enter(lambda *arguments: address_of(self.dispatcher, arguments), args)
 
     def profile(self, *args: Any) -> Profile:
         """Run the kernel in binary64 on copies of the arguments, and note for every operation how
@@ -194,8 +194,8 @@ class Lifted(Shown):
         """
         args = self.bound(args, {})
         recorder = self._made_recorder()
-        with native(args, Taking(lambda args: [False] * len(args))) as taken:
-            return recorder.run(taken, self._enter)
+        with native(args, Taking(lambda args: [False] * len(args))) as converted:
+            return recorder.run(converted, self._enter)
 
     def _made_recorder(self) -> Recorder:
         """The recorder that profiles this kernel, made once."""
@@ -284,8 +284,8 @@ class Lifted(Shown):
         backend = self.backend
         taking = Taking(self._written, self._filled, backend.carrier, self._keeps)
         try:
-            with native(args, taking) as taken:
-                yield taken
+            with native(args, taking) as converted:
+                yield converted
         except LiftError as error:
             if str(error).startswith("it writes"):
                 raise LiftError(
@@ -360,13 +360,13 @@ class Lifted(Shown):
 
     def _explained(self, error, args) -> LiftError:
         names = list(self.signature.parameters)
-        own = args[len(args) - len(names) :]
-        given = ", ".join(f"{n}: {_described(a)}" for n, a in zip(names, own, strict=True))
-        said = _COLOUR.sub("", str(error))
-        inner = re.findall(r"def (sp_k_\w+)\(", said)
-        known = [self._places[name] for name in inner if name in self._places]
-        place = known[0] if known else f"kernel '{self.kernel.__name__}'"
-        reason = last_reason(said)
+        values = args[len(args) - len(names) :]
+        listed = ", ".join(f"{n}: {_described(a)}" for n, a in zip(names, values, strict=True))
+        message = _COLOUR.sub("", str(error))
+        inner = re.findall(r"def (sp_k_\w+)\(", message)
+        places = [self._places[name] for name in inner if name in self._places]
+        place = places[0] if places else f"kernel '{self.kernel.__name__}'"
+        reason = last_reason(message)
         advice = "it takes the arguments that Numba accepts for it, numbers and arrays of them"
         if _OF_TWO_FLOATS.search(reason):
             advice = (
@@ -374,7 +374,7 @@ class Lifted(Shown):
                 "binary32: begin it with 0.0 in place of 0"
             )
         return LiftError(
-            f"{place} cannot run in '{self.backend.name}' on ({given}): {reason}; {advice}"
+            f"{place} cannot run in '{self.backend.name}' on ({listed}): {reason}; {advice}"
         )
 
 
@@ -431,9 +431,9 @@ class Stream(Lifted):
 
 def _continued(lifted: Lifted, number: int, calls: int) -> Stream:
     """A stream that was pickled."""
-    made = Stream(lifted, number)
-    made._calls = calls
-    return made
+    stream = Stream(lifted, number)
+    stream._calls = calls
+    return stream
 
 
 def _restored(lift_again, carried: bytes, state: dict) -> Lifted:
@@ -471,14 +471,14 @@ def last_reason(text: str) -> str:
     """
     lines = [line.strip() for line in _COLOUR.sub("", text).splitlines()]
     named = [_NAMED_ERROR.match(line) for line in lines]
-    found = [m[1] for m in named if m and not m[1].startswith(("Failed in", "No implementation"))]
-    found += [line for line in lines if line.startswith(_SENTENCES)]
-    found += [
+    reasons = [m[1] for m in named if m and not m[1].startswith(("Failed in", "No implementation"))]
+    reasons += [line for line in lines if line.startswith(_SENTENCES)]
+    reasons += [
         f"there is no {line[4:]}"
         for line in lines
         if line.startswith(">>> ") and not line.startswith(">>> <lambda>")
     ]
-    reason = (found or ["it cannot be typed"])[0].split(", defined at")[0].rstrip(".;:")
+    reason = (reasons or ["it cannot be typed"])[0].split(", defined at")[0].rstrip(".;:")
     return as_written(reason)
 
 
@@ -495,13 +495,13 @@ def idle_roles(kernels: Sequence[Any]) -> str:
         return ""
     sites = (site for kernel in kernels for site in kernel.sites)
     used = {OPERATIONS.get(site.operation, NOTHING).role for site in sites}
-    others = [r for r in _FOUND_IN if getattr(backend, r) != backend.compute]
-    idle = [role for role in others if role not in used]
+    differing = [r for r in _FOUND_IN if getattr(backend, r) != backend.compute]
+    idle = [role for role in differing if role not in used]
     if not idle:
         return ""
     what = " and no ".join(_FOUND_IN[role] for role in idle)
     roles = f"role{'s' * (len(idle) > 1)} {' and '.join(idle)}"
-    alike = idle == others and backend.storage == backend.compute
+    alike = idle == differing and backend.storage == backend.compute
     as_which = f", and '{name}' is {backend.compute.format.name} here" if alike else ""
     return f"no operation has the {roles}: there are no {what}{as_which}"
 
@@ -515,11 +515,11 @@ def lifted_summary(lifted: Lifted, kinds: Iterable[tuple], met: tuple[str, ...])
             passes before the kernel's own arguments counts for nothing.
         met: sentences about the calls so far.
     """
-    count, own = len(lifted.signature.parameters), lifted.kernel.__name__
-    calls = [f"{own}({', '.join(map(_kind, k[len(k) - count :]))})" for k in kinds]
+    count, name = len(lifted.signature.parameters), lifted.kernel.__name__
+    calls = [f"{name}({', '.join(map(_kind, k[len(k) - count :]))})" for k in kinds]
     rows = [(call,) for call in dict.fromkeys(calls)]
     return Summary(
-        f"{own}({', '.join(lifted.signature.parameters)}) lifted to {lifted.backend.name}",
+        f"{name}({', '.join(lifted.signature.parameters)}) lifted to {lifted.backend.name}",
         Listing(("compiled for",), (), rows),
         (*met, *filter(None, [idle_roles([lifted])]), *("not compiled yet",) * (not rows)),
         about=lifted.backend.words,

@@ -100,8 +100,8 @@ def lift(
         adapt=adapt,
     )  # fmt: skip
     if is_ufunc(kernel):
-        made: Any = LiftedUfunc(kernel, again)
-        return made
+        ufunc: Any = LiftedUfunc(kernel, again)
+        return ufunc
     function = kernel.kernel if isinstance(kernel, Lifted) else plain_function(kernel)
     if function is None:
         raise LiftError(

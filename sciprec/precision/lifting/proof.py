@@ -67,10 +67,10 @@ def trusting(kernel, backend: Backend, path: str) -> Program | None:
 
 def changed_bits(x):
     """The bits that rounding changes in any element of a 1-D array."""
-    found = 0
+    bits = 0
     for i in range(x.size):
-        found |= x[i]
-    return found
+        bits |= x[i]
+    return bits
 
 
 @lru_cache(maxsize=64)
@@ -101,9 +101,9 @@ def in_format(value: Any, backend: Backend, path: str = "auto") -> bool:
 def _apart(value: Any) -> bool:
     """Whether arrays in an argument, or tuples of them, share no memory but element by element."""
     return all(
-        one.dtype == other.dtype and (_start(one) - _start(other)) % one.itemsize == 0
-        for one, other in itertools.combinations(arrays_of(value), 2)
-        if np.may_share_memory(one, other)
+        first.dtype == other.dtype and (_start(first) - _start(other)) % first.itemsize == 0
+        for first, other in itertools.combinations(arrays_of(value), 2)
+        if np.may_share_memory(first, other)
     )
 
 
@@ -161,9 +161,9 @@ class Proof:
         chosen = self.entry(args)
         if chosen is not self._rounding:
             return enter(chosen, args)
-        known, start = len(chosen.overloads), time.perf_counter()
+        count, start = len(chosen.overloads), time.perf_counter()
         result = enter(chosen, args)
-        if known == len(chosen.overloads):  # else it was compiled
+        if count == len(chosen.overloads):  # else it was compiled
             self._last = time.perf_counter() - start
             self._spent += self._last
         return result

@@ -19,5 +19,5 @@ def warn_of_order(kernel: str, backend: str, reason: str) -> None:
     level, frame = 1, sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_HERE):
         level, frame = level + 1, frame.f_back
-    said = f"kernel '{kernel}' in '{backend}' is called from several threads, {reason}"
-    warnings.warn(said, RuntimeWarning, stacklevel=level + 1)
+    text = f"kernel '{kernel}' in '{backend}' is called from several threads, {reason}"
+    warnings.warn(text, RuntimeWarning, stacklevel=level + 1)

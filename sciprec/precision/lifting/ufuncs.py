@@ -67,19 +67,19 @@ class LiftedUfunc(Shown):
                 f"is given {len(args)} operands",
                 f"give {self.nin} inputs, and {self.nout} outputs at most",
             )
-        taken = self._converted([np.asarray(a) for a in args[: self.nin]])
-        given = args[self.nin :]
-        if not all(isinstance(a, np.ndarray) for a in given):
+        inputs = self._converted([np.asarray(a) for a in args[: self.nin]])
+        outs = args[self.nin :]
+        if not all(isinstance(a, np.ndarray) for a in outs):
             self._refuse("is given an output that is no array", "make one with np.empty")
-        taken = [x.copy() if any(np.may_share_memory(x, o) for o in given) else x for x in taken]
-        return self._looped(taken, given) if self._core else self._mapped(taken, given)
+        inputs = [x.copy() if any(np.may_share_memory(x, o) for o in outs) else x for x in inputs]
+        return self._looped(inputs, outs) if self._core else self._mapped(inputs, outs)
 
     def stream(self, n: int) -> LiftedUfunc:
         """The n-th stream of random bits, see `Lifted.stream`."""
-        made = LiftedUfunc.__new__(LiftedUfunc)
-        made.__dict__.update(self.__dict__)
-        made.lifted = self.lifted.stream(n)
-        return made
+        result = LiftedUfunc.__new__(LiftedUfunc)
+        result.__dict__.update(self.__dict__)
+        result.lifted = self.lifted.stream(n)
+        return result
 
     def freeze(self, spare_bits: int = 0) -> None:
         """Let the units of fixed point change no more, see `FixedLifted.freeze`."""
@@ -89,27 +89,27 @@ class LiftedUfunc(Shown):
         """Let the units of fixed point change again."""
         self.lifted.unfreeze()
 
-    def _mapped(self, taken: list[np.ndarray], given: tuple) -> Any:
+    def _mapped(self, inputs: list[np.ndarray], outs: tuple) -> Any:
         """The function of numbers over broadcast inputs."""
-        shape = self._broadcast([x.shape for x in taken])
-        flat = [np.broadcast_to(x, shape).reshape(-1) for x in taken]
-        made = self.lifted(*flat).reshape(shape)
-        if given:
-            self._store(given[0], made)
-            return given[0]
-        return made if shape else made[()]
+        shape = self._broadcast([x.shape for x in inputs])
+        flat = [np.broadcast_to(x, shape).reshape(-1) for x in inputs]
+        result = self.lifted(*flat).reshape(shape)
+        if outs:
+            self._store(outs[0], result)
+            return outs[0]
+        return result if shape else result[()]
 
-    def _looped(self, taken: list[np.ndarray], given: tuple) -> Any:
+    def _looped(self, arrays: list[np.ndarray], outs: tuple) -> Any:
         """The function of core dimensions over the loop dimensions."""
         inputs, outputs = self._core or ([], [])
         sizes: dict[str, int] = {}
-        loops = [self._matched(x, core, sizes) for x, core in zip(taken, inputs, strict=True)]
-        for x, core in zip(given, outputs, strict=False):
+        loops = [self._matched(x, core, sizes) for x, core in zip(arrays, inputs, strict=True)]
+        for x, core in zip(outs, outputs, strict=False):
             self._matched(x, core, sizes)
         loop = self._broadcast(loops)
-        shapes = [loop + self._shape(core, sizes, len(given)) for core in outputs]
-        made = [np.empty(s, d) for s, d in zip(shapes, self._dtypes(taken, given), strict=True)]
-        for out, new in zip(given, made, strict=False):
+        shapes = [loop + self._shape(core, sizes, len(outs)) for core in outputs]
+        news = [np.empty(s, d) for s, d in zip(shapes, self._dtypes(arrays, outs), strict=True)]
+        for out, new in zip(outs, news, strict=False):
             if out.shape != new.shape:
                 self._refuse(f"is given an output of shape {out.shape}", f"here it is {new.shape}")
             new[...] = out  # what the function leaves alone stays
@@ -118,22 +118,22 @@ class LiftedUfunc(Shown):
             np.broadcast_to(x, loop + x.shape[x.ndim - len(core) :]).reshape(
                 (count, *x.shape[x.ndim - len(core) :])
             )
-            for x, core in zip(taken, inputs, strict=True)
+            for x, core in zip(arrays, inputs, strict=True)
         ]
-        writable = [m.reshape((count, *m.shape[len(loop) :])) for m in made]
+        writable = [m.reshape((count, *m.shape[len(loop) :])) for m in news]
         self.lifted(*flat, *writable)
-        for out, new in zip(given, made, strict=False):
+        for out, new in zip(outs, news, strict=False):
             out[...] = new
-        results = [*given, *made[len(given) :]]
+        results = [*outs, *news[len(outs) :]]
         results = [r if r.shape else r[()] for r in results]
         return results[0] if len(results) == 1 else tuple(results)
 
     def _matched(self, x: np.ndarray, core: tuple[str, ...], sizes: dict[str, int]) -> tuple:
         """The loop dimensions of an operand; its core dimensions go into `sizes`."""
         first = x.ndim - len(core)
-        wanted = f"({', '.join(core)})"
+        expected = f"({', '.join(core)})"
         if first < 0:
-            self._refuse(f"is given a {x.ndim}-D array for {wanted}", "add dimensions")
+            self._refuse(f"is given a {x.ndim}-D array for {expected}", "add dimensions")
         for dimension, size in zip(core, x.shape[first:], strict=True):
             if sizes.setdefault(dimension, size) != size:
                 self._refuse(
@@ -142,58 +142,58 @@ class LiftedUfunc(Shown):
                 )
         return x.shape[:first]
 
-    def _shape(self, core: tuple[str, ...], sizes: dict[str, int], given: int) -> tuple[int, ...]:
+    def _shape(self, core: tuple[str, ...], sizes: dict[str, int], count: int) -> tuple[int, ...]:
         missing = [dimension for dimension in core if dimension not in sizes]
         if missing:
             self._refuse(f"has an output whose size '{missing[0]}' no input has", "give out=")
         return tuple(sizes[dimension] for dimension in core)
 
-    def _dtypes(self, taken: list[np.ndarray], given: tuple) -> list[np.dtype]:
+    def _dtypes(self, inputs: list[np.ndarray], outs: tuple) -> list[np.dtype]:
         """Of the outputs: those given, or those of the signature."""
-        known = [out.dtype for out in given]
-        if len(known) < self.nout:
-            declared = self._signature(taken)
+        dtypes = [out.dtype for out in outs]
+        if len(dtypes) < self.nout:
+            declared = self._signature(inputs)
             if declared is None:
                 self._refuse("has no signature that says what its outputs are", "give out=")
-            known += declared[self.nin + len(known) :]
-        return known
+            dtypes += declared[self.nin + len(dtypes) :]
+        return dtypes
 
-    def _converted(self, taken: list[np.ndarray]) -> list[np.ndarray]:
+    def _converted(self, inputs: list[np.ndarray]) -> list[np.ndarray]:
         """Inputs in the dtypes of the signature that takes them."""
-        declared = self._signature(taken)
+        declared = self._signature(inputs)
         if declared is None:
-            return taken
-        return [x.astype(d, copy=False) for x, d in zip(taken, declared, strict=False)]
+            return inputs
+        return [x.astype(d, copy=False) for x, d in zip(inputs, declared, strict=False)]
 
-    def _signature(self, taken: list[np.ndarray]) -> list[np.dtype] | None:
+    def _signature(self, inputs: list[np.ndarray]) -> list[np.dtype] | None:
         """The signature of the inputs' own dtypes, or the first that takes them without a loss;
         None where there are none.
         """
         for dtypes in self._sigs:
-            if all(x.dtype == d for x, d in zip(taken, dtypes, strict=False)):
+            if all(x.dtype == d for x, d in zip(inputs, dtypes, strict=False)):
                 return dtypes
         for dtypes in self._sigs:
-            if all(np.can_cast(x.dtype, d) for x, d in zip(taken, dtypes, strict=False)):
+            if all(np.can_cast(x.dtype, d) for x, d in zip(inputs, dtypes, strict=False)):
                 return dtypes
         if self._sigs:
-            found = ", ".join(str(x.dtype) for x in taken)
-            self._refuse(f"is given {found}", "give inputs that one of its signatures takes")
+            listed = ", ".join(str(x.dtype) for x in inputs)
+            self._refuse(f"is given {listed}", "give inputs that one of its signatures takes")
         return None
 
     def _broadcast(self, shapes: list[tuple[int, ...]]) -> tuple[int, ...]:
         try:
             return np.broadcast_shapes(*shapes)
         except ValueError:
-            found = ", ".join(map(str, shapes))
-            self._refuse(f"is given shapes that do not broadcast: {found}", "reshape them")
+            listed = ", ".join(map(str, shapes))
+            self._refuse(f"is given shapes that do not broadcast: {listed}", "reshape them")
             raise
 
-    def _store(self, out: np.ndarray, made: np.ndarray) -> None:
-        if out.shape != made.shape:
-            self._refuse(f"is given an output of shape {out.shape}", f"here it is {made.shape}")
-        if not np.can_cast(made.dtype, out.dtype):
-            self._refuse(f"is given an output of {out.dtype}", f"give one of {made.dtype}")
-        out[...] = made
+    def _store(self, out: np.ndarray, result: np.ndarray) -> None:
+        if out.shape != result.shape:
+            self._refuse(f"is given an output of shape {out.shape}", f"here it is {result.shape}")
+        if not np.can_cast(result.dtype, out.dtype):
+            self._refuse(f"is given an output of {out.dtype}", f"give one of {result.dtype}")
+        out[...] = result
 
     def _refuse(self, what: str, advice: str):
         raise LiftError(f"ufunc '{self.__name__}' {what}; {advice}")
@@ -207,9 +207,9 @@ class LiftedUfunc(Shown):
 
 def _restored(state: bytes) -> LiftedUfunc:
     """A lifted ufunc that was pickled."""
-    made = LiftedUfunc.__new__(LiftedUfunc)
-    made.__dict__.update(pickle.loads(state))
-    return made
+    ufunc = LiftedUfunc.__new__(LiftedUfunc)
+    ufunc.__dict__.update(pickle.loads(state))
+    return ufunc
 
 
 def _signatures(ufunc) -> list[list[np.dtype]]:
@@ -218,6 +218,6 @@ def _signatures(ufunc) -> list[list[np.dtype]]:
         declared = [signature.args for signature in ufunc.gufunc_builder._sigs]
         declared = declared if not ufunc.is_dynamic else []
     else:
-        known = ufunc._dispatcher.overloads if ufunc._frozen else {}
-        declared = [getattr(kinds, "args", kinds) for kinds in known]
+        overloads = ufunc._dispatcher.overloads if ufunc._frozen else {}
+        declared = [getattr(kinds, "args", kinds) for kinds in overloads]
     return [[as_dtype(getattr(kind, "dtype", kind)) for kind in kinds] for kinds in declared]

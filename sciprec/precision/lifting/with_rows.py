@@ -49,13 +49,13 @@ class LiftedWithRows(Lifted):
         """The places of rows in the source: lines of calls, the last one's text. What the engine's
         own functions do has the place of their call.
         """
-        origins, found = self._program.origins, []
+        origins, places = self._program.origins, []
         for row in self._program.layout.rows:
             chain = [n for n in (*row.calls, row.site) if n in origins]
             own = [n for n in chain if not origins[n].of_engine] or [row.site]
             lines, site = " > ".join(f"line {self.sites[n].line}" for n in own), self.sites[own[-1]]
-            found.append(f"{lines}: {site.text or site.operation}")
-        return tuple(found)
+            places.append(f"{lines}: {site.text or site.operation}")
+        return tuple(places)
 
     def _run(self, args: tuple) -> Any:
         words = self._program.variant.row_bytes // _WORD_BYTES

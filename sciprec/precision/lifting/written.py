@@ -57,7 +57,7 @@ def stored_arrays(kernel) -> set[str]:
     names = [n for n in nodes(tree) if isinstance(n, ast.Name)]
     rebound = {n.id for n in names if isinstance(n.ctx, ast.Store)}
     usable = set(inspect.signature(kernel).parameters) - rebound
-    found = set()
+    stored = set()
     for node in nodes(tree):
         if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
             inner, member = node.value, ""
@@ -65,8 +65,8 @@ def stored_arrays(kernel) -> set[str]:
                 at, inner = inner.slice, inner.value
                 member = f"_{ast.unparse(at)}{member}" if isinstance(at, ast.Constant) else ""
             if isinstance(inner, ast.Name) and inner.id in usable:
-                found |= {inner.id, inner.id + member}
-    return found
+                stored |= {inner.id, inner.id + member}
+    return stored
 
 
 def filled_arrays(kernel) -> frozenset[int]:
@@ -154,11 +154,11 @@ class _Numbers:
         if isinstance(node, (ast.BinOp, ast.UnaryOp)):
             return self.usual
         if isinstance(node, ast.Name):
-            known = self.values.get(node.id, [])
+            bound = self.values.get(node.id, [])
             inner = asked | {node.id}
             return self.usual and all(
                 value is not None and self.is_number(value, inner)
-                for value in known
+                for value in bound
                 if not (isinstance(value, ast.Name) and value.id in inner)
             )
         if isinstance(node, ast.Subscript):

@@ -58,7 +58,7 @@ class Around:
         """Look at a number that is taken or stored as it is."""
         base: Any = self.base
         x = base.noted(b, x, row=row) if base.placed else x
-        return self.result(b, "noted", (x,), x, self._own(b, row))
+        return self.result(b, "noted", (x,), x, self._from_first(b, row))
 
     @staticmethod
     def in_binary64(b: ir.IRBuilder, x: Any) -> Any:
@@ -76,9 +76,9 @@ class Around:
         """The result of an operation of the rounding inside, which is looked at."""
         place = {"row": row} if self.base.placed else {}
         r = getattr(self.base, name)(b, *operands, **place)
-        return self.result(b, name, operands, r, self._own(b, row))
+        return self.result(b, name, operands, r, self._from_first(b, row))
 
-    def _own(self, b: ir.IRBuilder, row: Any) -> Any:
+    def _from_first(self, b: ir.IRBuilder, row: Any) -> Any:
         return b.add(row, ir.Constant(I64, 8 * self.first)) if self.first else row
 
 

@@ -244,9 +244,9 @@ class Fixed(Native):
         """The body of `_careful`."""
         low, high, unit = (constant_at(b, row, i) for i in (LOW, HIGH, UNIT))
         one_above, one_below = b.fadd(high, unit), b.fsub(low, unit)
-        held = b.select(b.fcmp_ordered("<", r, one_above), r, one_above)
-        held = b.select(b.fcmp_ordered(">", held, one_below), held, one_below)
-        rounded = self._to_unit(b, row, held)
+        bounded = b.select(b.fcmp_ordered("<", r, one_above), r, one_above)
+        bounded = b.select(b.fcmp_ordered(">", bounded, one_below), bounded, one_below)
+        rounded = self._to_unit(b, row, bounded)
         too_high = b.fcmp_ordered(">", rounded, high)
         limited = b.select(too_high, high, rounded)
         limited = b.select(b.fcmp_ordered("<", rounded, low), low, limited)
@@ -281,14 +281,14 @@ class Fixed(Native):
         """The result (zero for NaN); counts results beyond the range and NaN, and keeps the largest
         finite size beyond the range.
         """
-        zero, one = V64.constant(0.0), ir.Constant(I64, 1)
+        zero, unit = V64.constant(0.0), ir.Constant(I64, 1)
         nan = b.fcmp_unordered("uno", r, r)
         result = b.select(nan, zero, result)
         beyond = b.and_(beyond, b.not_(nan))
         with cgutils.if_unlikely(b, b.or_(beyond, nan)):
             for condition, word in ((beyond, SATURATED), (nan, INVALID)):
                 with cgutils.if_unlikely(b, condition):
-                    b.atomic_rmw("add", word_at(b, row, word, I64), one, "monotonic")
+                    b.atomic_rmw("add", word_at(b, row, word, I64), unit, "monotonic")
             finite = b.fcmp_ordered("<", call(b, "fabs", r), V64.constant(float("inf")))
             with cgutils.if_unlikely(b, b.and_(beyond, finite)):
                 size = V64.to_word(b, call(b, "fabs", r))

@@ -70,8 +70,8 @@ class Bits(Native):
         if self.evaluation != F32:
             return super().from_binary32(b, x)
         if self.arithmetic.rounding == "rz":
-            one = opaque(b, "sciprec.one32", V32.constant(1.0))
-            return self.narrow(b, self.finish(b, b.fmul(x, one)))
+            unit = opaque(b, "sciprec.one32", V32.constant(1.0))
+            return self.narrow(b, self.finish(b, b.fmul(x, unit)))
         return self.narrow(b, nan_of(b, x, self.finish(b, x)))
 
     def from_binary64(self, b, x):

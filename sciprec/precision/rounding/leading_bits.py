@@ -67,8 +67,8 @@ class LeadingBits(Native):
         fmt = arithmetic.format
         self.drop = 24 - fmt.significand_bits
         self.scale = 2.0 ** (-126 - fmt.emin)
-        whole = 2.0**127 * (2.0 - 2.0 ** (1 - fmt.significand_bits))
-        carries = (fmt.overflow, fmt.max_finite) == ("infinity", whole)
+        largest = 2.0**127 * (2.0 - 2.0 ** (1 - fmt.significand_bits))
+        carries = (fmt.overflow, fmt.max_finite) == ("infinity", largest)
         self.limited = self.scale != 1.0 or not carries  # scaling back is truncated too
 
     @staticmethod
@@ -76,8 +76,8 @@ class LeadingBits(Native):
         """Whether a rounding can be done so. Roots of numbers of the format are not subnormal."""
         fmt = arithmetic.format
         nearest = arithmetic.rounding == "rn" and not arithmetic.aligned
-        held = arithmetic.fits_binary32 and fmt.significand_bits <= LARGEST_BITS
-        return nearest and held and fmt.subnormals and fmt.emin <= 1 - fmt.significand_bits
+        fits = arithmetic.fits_binary32 and fmt.significand_bits <= LARGEST_BITS
+        return nearest and fits and fmt.subnormals and fmt.emin <= 1 - fmt.significand_bits
 
     def finish(self, b, r, sticky=None):
         """The number with the leading bits r; something was cut off where the word `sticky` is
@@ -86,8 +86,8 @@ class LeadingBits(Native):
         word, half = V32.to_word(b, r), 1 << (self.drop - 1)
         up = b.and_(b.lshr(word, V32.word(self.drop)), V32.word(1))
         if sticky is not None:
-            one = opaque(b, "sciprec.unit32", V32.word(1))
-            up = b.or_(up, call(b, "umin", sticky, one))
+            unit = opaque(b, "sciprec.unit32", V32.word(1))
+            up = b.or_(up, call(b, "umin", sticky, unit))
         word = b.add(b.add(word, V32.word(half - 1)), up)
         return V32.to_float(b, b.and_(word, V32.word(-2 * half)))
 
@@ -115,8 +115,8 @@ class LeadingBits(Native):
     def div(self, b, x, y):
         x = self._scaled(b, x)
         r = b.fdiv(x, y)
-        size, divisor, whole = (call(b, "fabs", v) for v in (r, y, x))
-        return self._unscaled(b, r, V32.to_word(b, call(b, "fma", size, divisor, b.fneg(whole))))
+        size, divisor, dividend = (call(b, "fabs", v) for v in (r, y, x))
+        return self._unscaled(b, r, V32.to_word(b, call(b, "fma", size, divisor, b.fneg(dividend))))
 
     def sqrt(self, b, x):
         r = call(b, "sqrt", x)
@@ -135,8 +135,8 @@ class LeadingBits(Native):
     def from_binary32(self, b, x):
         r, lost = self._scaled(b, x), None
         if self.scale != 1.0:
-            whole = b.fmul(r, V32.constant(1.0 / self.scale))
-            lost = b.xor(V32.to_word(b, whole), V32.to_word(b, x))
+            restored = b.fmul(r, V32.constant(1.0 / self.scale))
+            lost = b.xor(V32.to_word(b, restored), V32.to_word(b, x))
         return nan_of(b, x, self._unscaled(b, r, lost))
 
     def from_binary64(self, b, x):
@@ -150,8 +150,8 @@ class LeadingBits(Native):
         """A binary64 number with something cut off below it where the word `lost` is not zero."""
         scaled = b.fmul(x, V64.constant(self.scale)) if self.scale != 1.0 else x
         r = b.fptrunc(scaled, F32)
-        whole = b.fmul(b.fpext(r, F64), V64.constant(1.0 / self.scale))
-        lost = b.or_(lost, b.xor(V64.to_word(b, whole), V64.to_word(b, x)))
+        restored = b.fmul(b.fpext(r, F64), V64.constant(1.0 / self.scale))
+        lost = b.or_(lost, b.xor(V64.to_word(b, restored), V64.to_word(b, x)))
         lost = b.trunc(b.or_(lost, b.lshr(lost, V64.word(32))), I32)
         return nan_of(b, x, self._unscaled(b, r, lost))
 

@@ -39,21 +39,21 @@ def has_feature(name: str) -> bool:
     this processor has it, or NUMBA_CPU_FEATURES says so. What NUMBA_CPU_NAME implies does not
     count.
     """
-    given = config.CPU_FEATURES
-    return name in _features(get_host_cpu_features() if given is None else given)
+    features = config.CPU_FEATURES
+    return name in _features(get_host_cpu_features() if features is None else features)
 
 
 @lru_cache(maxsize=4)
 def _features(text: str) -> frozenset[str]:
     """The extensions that "+one,-other,..." leaves; one that is taken away takes others along."""
-    left: set[str] = set()
+    enabled: set[str] = set()
     for word in text.split(","):
         sign, name = word[:1], word[1:]
         if sign == "+":
-            left.add(name)
+            enabled.add(name)
         else:
-            left -= {one for one in left if one == name or name in _needs(one)}
-    return frozenset(left)
+            enabled -= {each for each in enabled if each == name or name in _needs(each)}
+    return frozenset(enabled)
 
 
 def _needs(name: str) -> tuple[str, ...]:
@@ -140,10 +140,10 @@ def put_caller_in_mode(module, kind, name: str, caller: str, word: int) -> None:
 
 def _changed(builder, word: int):
     """Where the register's value is saved; it holds `word` now."""
-    saved, wanted = (cgutils.alloca_once(builder, ir.IntType(32)) for _ in range(2))
-    builder.store(ir.Constant(ir.IntType(32), word), wanted)
+    saved, new = (cgutils.alloca_once(builder, ir.IntType(32)) for _ in range(2))
+    builder.store(ir.Constant(ir.IntType(32), word), new)
     _store(builder, saved)
-    _load(builder, wanted)
+    _load(builder, new)
     return saved
 
 
@@ -152,8 +152,8 @@ def _guarded_call(context, builder, signature, args, resolved, word: int):
     compiled = _compiled(function, resolved)
     callee = context.declare_function(builder.module, compiled.fndesc)
     values = [
-        context.cast(builder, value, given, wanted)
-        for value, given, wanted in zip(args[1:], arguments, resolved.args, strict=True)
+        context.cast(builder, value, source, target)
+        for value, source, target in zip(args[1:], arguments, resolved.args, strict=True)
     ]
     word = word if available() else 0
     if word:

@@ -172,17 +172,17 @@ def by_method(method: str, *names: str, **others: str) -> Callable:
     calls of one method, with the operation's name, or with that of another one.
     """
 
-    def operation(own: str, name: str) -> Callable:
+    def operation(label: str, name: str) -> Callable:
         def called(self: Any, b: ir.IRBuilder, *operands: Any, **how: Any) -> Any:
             return getattr(self, method)(b, name, *operands, **how)
 
-        called.__name__, called.__doc__ = own, f"`Native.{name}`."
+        called.__name__, called.__doc__ = label, f"`Native.{name}`."
         return called
 
     def decorated(technique: type) -> type:
-        for own, name in {**dict(zip(names, names, strict=True)), **others}.items():
-            if own not in vars(technique):
-                setattr(technique, own, operation(own, name))
+        for label, name in {**dict(zip(names, names, strict=True)), **others}.items():
+            if label not in vars(technique):
+                setattr(technique, label, operation(label, name))
         return technique
 
     return decorated

@@ -59,7 +59,7 @@ def _noted(b, r, row):
     with b.if_then(usable):
         for index, beyond, keep in ((LARGEST, ">", "umax"), (SMALLEST, "<", "umin")):
             place = word_at(b, row, index, I64)
-            known = b.load_atomic(place, "monotonic", 8)
-            with cgutils.if_unlikely(b, b.icmp_unsigned(beyond, word, known)):
+            extreme = b.load_atomic(place, "monotonic", 8)
+            with cgutils.if_unlikely(b, b.icmp_unsigned(beyond, word, extreme)):
                 b.atomic_rmw(keep, place, word, "monotonic")
     return r

@@ -60,9 +60,9 @@ class Sticky(Native):
         )
         spacing = b.fmul(power, V64.constant(2.0 ** (1 - fmt.significand_bits)))
         y = b.fmul(size, V64.inverse(b, spacing))
-        kept = call(b, "floor", y)
-        rest = b.fsub(y, kept)
-        lost = self._lost(b, kept, rest, inexact, sign)
+        integer = call(b, "floor", y)
+        rest = b.fsub(y, integer)
+        lost = self._lost(b, integer, rest, inexact, sign)
         if fmt.significand_bits == 53 and self.rule.mode is None and error is not None:
             last = b.fcmp_ordered("<=", spacing, b.fmul(size, V64.constant(2.0**-52)))
             tie = ir.Constant(BIT, 0)
@@ -71,8 +71,8 @@ class Sticky(Native):
                 tie = b.fcmp_ordered("==", call(b, "fabs", error), half)
             lost = _in_last_place(b, lost, last, below, tie)
         up = self.rule.up(lost).value
-        kept = b.fadd(kept, b.uitofp(up, F64))
-        rounded = V64.with_sign(b, b.fmul(kept, spacing), sign)
+        integer = b.fadd(integer, b.uitofp(up, F64))
+        rounded = V64.with_sign(b, b.fmul(integer, spacing), sign)
         if fmt.significand_bits == 53 and self.rule.mode == 0:  # r is rounded, unless subnormal
             normal = b.fcmp_ordered(">=", call(b, "fabs", r), V64.constant(fmt.min_normal))
             rounded = b.select(normal, r, rounded)
@@ -81,9 +81,9 @@ class Sticky(Native):
         return self._overflow(b, r, rounded, sign)
 
     @staticmethod
-    def _lost(b, kept, rest, inexact, sign):
+    def _lost(b, integer, rest, inexact, sign):
         """The part lost of the number kept + rest and, where inexact, more."""
-        half, halved = V64.constant(0.5), b.fmul(kept, V64.constant(0.5))
+        half, halved = V64.constant(0.5), b.fmul(integer, V64.constant(0.5))
         inexact = Condition(b, inexact)
         middle = Condition(b, b.fcmp_ordered("==", rest, half))
         return Lost(
@@ -226,6 +226,6 @@ def odd(b, r, error, view: View = V64):
     word = view.to_word(b, r)
     inexact = b.fcmp_ordered("!=", error, view.constant(0.0))
     even = b.icmp_unsigned("==", b.and_(word, view.word(1)), view.word(0))
-    same = b.icmp_unsigned("==", view.sign_word(b, error), view.sign_word(b, r))
-    moved = b.add(word, b.select(same, view.word(1), view.word(-1)))
+    is_outward = b.icmp_unsigned("==", view.sign_word(b, error), view.sign_word(b, r))
+    moved = b.add(word, b.select(is_outward, view.word(1), view.word(-1)))
     return view.to_float(b, b.select(b.and_(inexact, even), moved, word))

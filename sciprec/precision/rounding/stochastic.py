@@ -70,14 +70,14 @@ class Stochastic(Sticky):
         power = b.select(b.fcmp_ordered("<", power, top), power, top)
         spacing = b.fmul(power, V64.constant(2.0 ** (1 - fmt.significand_bits)))
         places = V64.inverse(b, spacing)
-        kept = call(b, "floor", b.fmul(lower, places))
-        rest = b.fsub(b.fmul(size, places), kept)
+        integer = call(b, "floor", b.fmul(lower, places))
+        rest = b.fsub(b.fmul(size, places), integer)
         if self.rule.even_chances:
             some = b.fcmp_ordered("!=", rest, zero)
             if error is not None:
                 some = b.or_(some, b.fcmp_ordered("!=", error, zero))
             goes = b.and_(some, _coin(b, draw))
-            return self._ended(b, r, b.fadd(kept, b.uitofp(goes, F64)), spacing, sign)
+            return self._ended(b, r, b.fadd(integer, b.uitofp(goes, F64)), spacing, sign)
         beyond = b.fsub(rest, b.fsub(V64.constant(2.0), _number(b, draw)))
         error = zero if error is None else b.fmul(error, places)
         if draw.second is None:  # u may be 0, and an error below 0 too small for binary64
@@ -86,15 +86,15 @@ class Stochastic(Sticky):
         if divisor is None:
             goes = b.fcmp_ordered(">=", beyond, b.fneg(error))
         else:
-            left = call(b, "fma", beyond, divisor, error)
+            excess = call(b, "fma", beyond, divisor, error)
             if root:
-                left = call(b, "fma", b.fneg(beyond), b.fmul(beyond, spacing), left)
-            goes = b.fcmp_ordered(">=", left, zero)
-        return self._ended(b, r, b.fadd(kept, b.uitofp(goes, F64)), spacing, sign)
+                excess = call(b, "fma", b.fneg(beyond), b.fmul(beyond, spacing), excess)
+            goes = b.fcmp_ordered(">=", excess, zero)
+        return self._ended(b, r, b.fadd(integer, b.uitofp(goes, F64)), spacing, sign)
 
-    def _ended(self, b, r, kept, spacing, sign):
+    def _ended(self, b, r, integer, spacing, sign):
         """Turn a number of last places into a result in the format's range."""
-        rounded = V64.with_sign(b, b.fmul(kept, spacing), sign)
+        rounded = V64.with_sign(b, b.fmul(integer, spacing), sign)
         if not self.format.subnormals:
             rounded = self._flush(b, rounded, sign)
         return self._overflow(b, r, rounded, sign)
@@ -124,13 +124,13 @@ class WideStochastic(Wide, Stochastic):
 
     def mul(self, b, x, y, **key):
         x, y = self.widen(b, x), self.widen(b, y)
-        return super().mul(b, *self._kept(b, b.fmul(x, y), x, y, 2.0**-480), **key)
+        return super().mul(b, *self._with_signs(b, b.fmul(x, y), x, y, 2.0**-480), **key)
 
     def div(self, b, x, y, **key):
         x, y = self.widen(b, x), self.widen(b, y)
-        return super().div(b, *self._kept(b, b.fdiv(x, y), x, y, 2.0**480), **key)
+        return super().div(b, *self._with_signs(b, b.fdiv(x, y), x, y, 2.0**480), **key)
 
-    def _kept(self, b, r, x, y, other: float):
+    def _with_signs(self, b, r, x, y, other: float):
         """Both operands, or where r is zero and they are not, 2^-480 and another with their signs.
         """
         if not self.rule.even_chances:
@@ -182,10 +182,10 @@ class StochasticBits(Stochastic):
         tiny = b.fcmp_ordered("<", call(b, "fabs", r), V32.constant(2.0**-126))
         units = b.fmul(b.fmul(x, V32.constant(2.0**75)), b.fmul(y, V32.constant(2.0**74)))
         units = call(b, "fabs", units)
-        whole = call(b, "floor", units)
-        rest = b.fmul(b.fsub(units, whole), V32.constant(2.0**self._low))
-        some = b.fcmp_ordered(">", whole, zero)  # no number where one factor is 0, one very large
-        small = b.or_(b.fptosi(b.select(some, whole, zero), I32), sign)
+        integer = call(b, "floor", units)
+        rest = b.fmul(b.fsub(units, integer), V32.constant(2.0**self._low))
+        some = b.fcmp_ordered(">", integer, zero)  # no number where one factor is 0, one very large
+        small = b.or_(b.fptosi(b.select(some, integer, zero), I32), sign)
         word = b.select(tiny, small, V32.to_word(b, r))
         return self._on_bits(b, word, draw, b.select(tiny, rest, zero), ir.Constant(BIT, 0))
 
@@ -207,8 +207,8 @@ class StochasticBits(Stochastic):
         compared = b.select(below, V32.word(0), lower)
         lacking = b.sitofp(b.sub(b.and_(draw.first, lower), compared), F32)
         second = b.fmul(b.sitofp(_of_second(b, draw), F32), V32.constant(2.0**-SECOND_BITS))
-        one, zero = V32.constant(1.0), V32.constant(0.0)
-        bar = b.select(below, b.fsub(zero, second), b.fsub(one, second))
+        unit, zero = V32.constant(1.0), V32.constant(0.0)
+        bar = b.select(below, b.fsub(zero, second), b.fsub(unit, second))
         goes = b.fcmp_ordered(">=", b.fadd(rest, lacking), bar)
         up = b.add(word, up)
         return self._masked(b, b.select(goes, b.add(up, V32.word(1)), up))
@@ -253,10 +253,10 @@ class ToBinary64(Stochastic):
 
     def div(self, b, x, y, *, draw):
         t = b.fdiv(x, y)
-        scale, one = _scale(b, t), V64.constant(1.0)
+        scale, unit = _scale(b, t), V64.constant(1.0)
         up = b.fcmp_ordered("<", call(b, "fabs", x), V64.constant(_SMALL))
-        up = b.and_(up, b.fcmp_unordered("<=", scale, one))  # else x alone is scaled
-        both = b.select(up, V64.constant(_UP), one)
+        up = b.and_(up, b.fcmp_unordered("<=", scale, unit))  # else x alone is scaled
+        both = b.select(up, V64.constant(_UP), unit)
         x, y = b.fmul(x, b.fmul(scale, both)), b.fmul(y, both)
         r = b.fdiv(x, y)
         error = call(b, "fma", b.fneg(r), y, x)
@@ -375,7 +375,7 @@ class Noisy(Stochastic):
         if not self.rule.moves_operands:
             return [V64.constant(0.0)] * len(operands)
         drawn = [Draw(word, draw.second) for word in draw.of_operands]
-        return [self._noise(b, x, _number(b, own)) for x, own in zip(operands, drawn, strict=False)]
+        return [self._noise(b, x, _number(b, d)) for x, d in zip(operands, drawn, strict=False)]
 
     def add(self, b, x, y, *, draw):
         x, y = self.widen(b, x), self.widen(b, y)
@@ -440,8 +440,8 @@ def _scale(b, t, size=None, small: float = _SMALL):
 
 def _scaled_factors(b, x, y, scale):
     """Both factors, the one that allows it times the scale."""
-    first, one = b.fcmp_ordered("<=", call(b, "fabs", x), V64.constant(1.0)), V64.constant(1.0)
-    return b.fmul(x, b.select(first, scale, one)), b.fmul(y, b.select(first, one, scale))
+    first, unit = b.fcmp_ordered("<=", call(b, "fabs", x), V64.constant(1.0)), V64.constant(1.0)
+    return b.fmul(x, b.select(first, scale, unit)), b.fmul(y, b.select(first, unit, scale))
 
 
 def _from(b, t, r, scale):

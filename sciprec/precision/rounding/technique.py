@@ -33,8 +33,8 @@ def aligned_pair(b, x, y, significand_bits: int):
     words = [b.bitcast(v, I32) for v in (x, y)]
     exponents = [b.and_(b.lshr(w, ir.Constant(I32, 23)), ir.Constant(I32, 0xFF)) for w in words]
     out = []
-    for word, own, other in zip(words, exponents, reversed(exponents), strict=True):
-        gap = b.sub(other, own)
+    for word, exponent, other in zip(words, exponents, reversed(exponents), strict=True):
+        gap = b.sub(other, exponent)
         gap = b.select(b.icmp_signed(">", gap, ir.Constant(I32, 0)), gap, ir.Constant(I32, 0))
         near = b.icmp_signed("<", gap, ir.Constant(I32, significand_bits))
         shift = b.select(near, b.add(gap, ir.Constant(I32, drop)), ir.Constant(I32, 31))
@@ -125,15 +125,15 @@ def rounder(
                 "float64 variables; accepted beside it: formats that binary32 holds"
             )
         technique = _with_alignment(technique)
-    made = technique(arithmetic, carrier, evaluation, arithmetic.rounding if word else None)
-    made.wide = wide
-    return made
+    result = technique(arithmetic, carrier, evaluation, arithmetic.rounding if word else None)
+    result.wide = wide
+    return result
 
 
-def _require_range(arithmetic: Arithmetic, others: tuple[Format, ...]) -> None:
+def _require_range(arithmetic: Arithmetic, formats: tuple[Format, ...]) -> None:
     """Make sure that results of the others' numbers which leave binary64 are rounded right."""
     outward = arithmetic.rule.usual and arithmetic.format.overflow != "saturate"
-    for other in others:
+    for other in formats:
         if not outward and (other.emax > 450 or other.emin < -450):
             raise InputError(
                 f"'{arithmetic.format.name}' in rounding {arithmetic.rounding} stands beside "

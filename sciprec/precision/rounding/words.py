@@ -30,16 +30,16 @@ def apart(b: ir.IRBuilder, identifier: str, result: ir.Type, emit, *args: ir.Val
         emit: (builder, *arguments) -> the result; writes the body when the function is first used.
         args: of the call.
     """
-    known = b.module.globals.get(identifier)
-    if known is not None:
-        return b.call(known, args)
-    made = ir.Function(b.module, ir.FunctionType(result, [x.type for x in args]), identifier)
-    made.linkage = "linkonce_odr"
+    existing = b.module.globals.get(identifier)
+    if existing is not None:
+        return b.call(existing, args)
+    function = ir.Function(b.module, ir.FunctionType(result, [x.type for x in args]), identifier)
+    function.linkage = "linkonce_odr"
     for attribute in ("noinline", "nounwind"):
-        made.attributes.add(attribute)
-    body = ir.IRBuilder(made.append_basic_block("entry"))
-    body.ret(emit(body, *made.args))
-    return b.call(made, args)
+        function.attributes.add(attribute)
+    body = ir.IRBuilder(function.append_basic_block("entry"))
+    body.ret(emit(body, *function.args))
+    return b.call(function, args)
 
 
 def opaque(b: ir.IRBuilder, identifier: str, value: ir.Constant) -> ir.Value:
@@ -48,11 +48,11 @@ def opaque(b: ir.IRBuilder, identifier: str, value: ir.Constant) -> ir.Value:
     LLVM folds constant expressions to nearest; the load may leave a loop, but not be folded.
     """
     module = b.module
-    held = module.globals.get(identifier)
-    if held is None:
-        held = ir.GlobalVariable(module, value.type, identifier)
-        held.linkage, held.initializer = "weak", value
-    loaded = b.load(held)
+    variable = module.globals.get(identifier)
+    if variable is None:
+        variable = ir.GlobalVariable(module, value.type, identifier)
+        variable.linkage, variable.initializer = "weak", value
+    loaded = b.load(variable)
     loaded.set_metadata("invariant.load", module.add_metadata([]))
     return loaded
 
