@@ -98,15 +98,17 @@ COMMAND = re.compile(r"(\$ )?([A-Z_]+=\S+ )*sciprec ")
 OF_SHELLS = (
     "python3 bootstrap.py", "python -m benchmarks ", ". .venv/bin/activate", "git ", "dask ",
 )  # fmt: skip
-SPELT = ("dev coverage", "doctor", "baseline", "repeat", "tune policies_mountain")
+SPELT = (
+    "dev coverage", "doctor", "baseline", "repeat", "tune policies_mountain",
+    *(verb.replace("KERNEL", "examples:lorenz63.py:lorenz63 --inputs examples:lorenz63.py:start")
+      for verb in ("tune KERNEL --tolerance 0.02 --html", "trace KERNEL --backend bf16 --mend")),
+)  # fmt: skip
 """Commands that are long, and whose verbs are tested on their own: their options are looked up."""
 CHANGED = {
-    "sciprec run scenarios/": "--plan",
+    "sciprec run scenarios/": "--plan", "run examples:": "--plan", "run held_suarez_t21": "--plan",
+    "adaptive.tolerance": "--plan", "drift_every": "--plan",
     "sciprec climate run": "--truncation 5 --days 0.05",
-    "run examples:soil_column": "--backend fp32",
-    "run examples:half_preconditioner": "--backend fp32",
-    "run examples:layer_norm": "--backend fp32",
-    "run examples:lorenz96": "--backend fp32 --set ensemble.members=2",
+    "run decay.toml": "--set ensemble.members=2",
 }  # fmt: skip
 """Words of a command, and what it is given besides, or in place of its own: less work."""
 PRINTED = {
