@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from sciprec.climate.physics.forcings import forcing
 from sciprec.climate.running.dynamic_scales import scaled_model
 from sciprec.climate.running.integration import Trajectory
 from sciprec.climate.running.lifted_model import LiftedModel, conversion_of
@@ -14,6 +15,17 @@ from sciprec.climate.transform.grid import GaussianGrid, Truncation
 from sciprec.instruments.assigning.scaling import ScaledBackend
 
 SMALL = Truncation(10, 16, 32, 1200.0)
+
+
+@forcing(parameters={"rate": (0.5, "1/day"), "rise": (3.0, "m/s")}, tracers=("dye",))
+def stirred(fields, t, p, out):
+    """Winds are braked; a dye follows the days."""
+    for k in range(fields.u.shape[0]):
+        for j in range(fields.u.shape[1]):
+            for i in range(fields.u.shape[2]):
+                out.u[k, j, i] -= p.rate * fields.u[k, j, i]
+                out.v[k, j, i] -= p.rate * fields.v[k, j, i]
+                out.dye[k, j, i] += p.rate * (t.day - fields.dye[k, j, i])
 
 
 def started(request: Request) -> tuple[Any, np.ndarray]:

@@ -22,7 +22,7 @@ from sciprec.climate.transform.compiled import compiled, kernel_states, restore_
 from sciprec.foundation.errors import InputError
 from sciprec.precision import resolve_backend
 from tests.climate.damaged_checkpoints import damaged_run, files_of, older_records, prepared
-from tests.climate.small_models import SMALL, require_same_bits
+from tests.climate.small_models import SMALL, require_same_bits, stirred
 
 RUN = {"output_hours": 6.0, "step_seconds": 1200.0}
 
@@ -62,15 +62,16 @@ def test_an_interrupted_run_goes_on_with_the_same_bits(
 
 @pytest.mark.parametrize(
     ("case", "given"),
-    [
-        pytest.param("williamson_1", {"backend": "mlu370-noise"}, id="random bits"),
-        pytest.param(
-            "rossby_haurwitz", {"backend": "fixed32"}, id="fixed point", marks=pytest.mark.slow
-        ),
-    ],
-)
+    [("williamson_1", {"backend": "mlu370-noise"}),
+     pytest.param("rossby_haurwitz", {
+         "backend": "fixed32", "forcing": stirred, "tracers": {"dye": "northern", "ones": 1.0},
+     }, marks=pytest.mark.slow)],
+    ids=["random bits", "fixed point"],
+)  # fmt: skip
 def test_kernels_with_a_state_go_on_with_the_same_bits(case, given, tmp_path):
-    """Numbers of calls and units are in the checkpoint: the same random bits, the same rounding."""
+    """Numbers of calls and units are in the checkpoint: the same random bits, the same rounding. In
+    fixed point uniform tracers keep their bits, too, and forcings run.
+    """
     given = {"output_hours": 1.0, "step_seconds": 900.0, "time_scheme": "rk4"} | given
     whole = integrate(case, SMALL, 0.125, **given)
     integrate(case, SMALL, 1 / 24, checkpoints=tmp_path, **given)
@@ -79,6 +80,7 @@ def test_kernels_with_a_state_go_on_with_the_same_bits(case, given, tmp_path):
     assert seen[0] > 1 / 24
     require_same_bits(whole, again)
     assert again.fixed_point == whole.fixed_point
+    assert (again.fields.get("ones", np.ones(1)) == 1.0).all()
 
 
 @pytest.mark.parametrize("backend", ["mlu370-noise", "fixed16"])

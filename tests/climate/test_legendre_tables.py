@@ -14,7 +14,7 @@ from sciprec.climate.transform.spectral import (
     make_tables,
 )
 
-SINGLE, DOUBLE = 2.0**-24, 2.0**-53
+SINGLE = 2.0**-24
 
 
 @cache
@@ -50,7 +50,7 @@ def spread_out(table, row, columns_are_latitudes):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("limit", [None, DOUBLE, SINGLE, 1e-2])
+@pytest.mark.parametrize("limit", [None, SINGLE])
 def test_what_is_left_out_is_at_most_the_limit_and_all_else_is_there(limit):
     row = resolve_truncation("T85")
     functions, weighted = functions_of("T85")
@@ -81,13 +81,10 @@ def transforms(backend, least, monkeypatch):
     return found
 
 
-@pytest.mark.parametrize(
-    ("backend", "too_much"), [("fp32", 1e-9), pytest.param("bf16", 1e-3, marks=pytest.mark.slow)]
-)
-def test_without_tiny_numbers_every_bit_is_the_same(backend, too_much, monkeypatch):
+def test_without_tiny_numbers_every_bit_is_the_same(monkeypatch):
     """With numbers dropped that are not tiny they differ."""
     few, whole, too_few = (
-        transforms(backend, least, monkeypatch) for least in (2.0**-63, 0.0, too_much)
+        transforms("fp32", least, monkeypatch) for least in (2.0**-63, 0.0, 1e-9)
     )
     for a, b in zip(few, whole, strict=True):
         np.testing.assert_array_equal(a, b)

@@ -50,8 +50,7 @@ def test_a_step_is_that_of_the_formulas_that_were_published():
 
 @pytest.mark.parametrize(
     ("backend", "compensation", "most"),
-    [("fp64", None, 2.0**-48), ("fp32", None, 2.0**-18), ("fp16", None, 2.0**-4),
-     ("fp16", "carry", 2.0**-7), ("bf16", None, 1.0)],
+    [("fp64", None, 2.0**-48), ("fp16", None, 2.0**-4), ("fp16", "carry", 2.0**-7)],
     ids=str,
 )  # fmt: skip
 def test_advection_keeps_the_sum_to_rounding(backend, compensation, most):

@@ -102,7 +102,7 @@ def drawn(seed, cut_short=False):
         scheme = None
     given = {
         "step_seconds": STEP, "time_scheme": scheme, "threads": draw.choice([1, 2]),
-        "backend": draw.choice(["fp64", "fp32", "bf16", "fp32,round=sr"]),
+        "backend": draw.choice(["fp64"] if "jablon" in case else ["fp64", "fp32", "bf16"]),
         "statistics_period": draw.choice([None, 2, 3]),
     }  # fmt: skip
     if given["statistics_period"] is not None:
@@ -111,8 +111,7 @@ def drawn(seed, cut_short=False):
     return case, steps, between, every, picked, asked, given
 
 
-@pytest.mark.parametrize("seed", [*range(3), *(pytest.param(s, marks=pytest.mark.slow)
-                                               for s in range(3, 10))])  # fmt: skip
+@pytest.mark.parametrize("seed", range(6))
 def test_statistics_are_those_of_the_states_of_every_step(seed):
     """Random cases, steps, intervals and arithmetics; the run itself keeps its bits."""
     case, steps, between, every, picked, names, given = drawn(seed)
@@ -140,19 +139,19 @@ def test_statistics_are_those_of_the_states_of_every_step(seed):
             require_right(run.fields[name][k + 1], states[looked_at], method, every * STEP)
 
 
-@pytest.mark.parametrize("options", [
-    {"backend": "fp16", "scaling": "dynamic", "time_scheme": "semi_implicit_leapfrog"},
-    {"backend": "fp16", "monitor": {"watch": ["vorticity", "increment:vorticity"], "level": 1,
-                                    "every": 5, "drift_every": 7}},
-    {"backend": "fp32", "stages": "mixed-m0"},
-    {"backend": "mlu370-noise", "compensation": "carry"},
+@pytest.mark.parametrize(("case", "name", "options"), [
+    ("rossby_haurwitz", "vorticity", {"backend": "fp16", "scaling": "dynamic"}),
+    ("rossby_haurwitz", "vorticity", {"backend": "fp16", "monitor": {
+        "watch": ["vorticity", "increment:vorticity"], "level": 1, "every": 5, "drift_every": 7}}),
+    ("williamson_1", "height", {"backend": "fp32", "stages": "mixed-m0"}),
+    ("williamson_1", "height", {"backend": "mlu370-noise", "compensation": "carry"}),
 ])  # fmt: skip
-def test_statistics_change_nothing_else_of_a_run(options):
+def test_statistics_change_nothing_else_of_a_run(case, name, options):
     """Neither a bit nor a word, whatever else looks at the state or makes its steps again."""
-    given = options | {"step_seconds": STEP, "output_hours": 4.0}
-    plain = climate.run("williamson_5", SMALL, 0.5, variables=["height"], **given)
-    names = ["height", "time_mean_height", "time_minimum_u"]
-    run = climate.run("williamson_5", SMALL, 0.5, variables=names, **given)
+    given = options | {"step_seconds": STEP, "output_hours": 4.0, "time_scheme": "rk4"}
+    plain = climate.run(case, SMALL, 0.5, variables=[name], **given)
+    names = [name, f"time_mean_{name}", f"time_minimum_zonal_mean_{name}"]
+    run = climate.run(case, SMALL, 0.5, variables=names, **given)
     for name in set(plain.data_vars) - {"time_bnds"}:
         np.testing.assert_array_equal(run[name], plain[name], err_msg=name)
     times = {"processor_seconds", "processor_seconds_range"}
@@ -165,8 +164,7 @@ class Killed(Exception):
     """In the middle of a run."""
 
 
-@pytest.mark.parametrize("seed", [30, 31, *(pytest.param(s, marks=pytest.mark.slow)
-                                           for s in range(32, 38))])  # fmt: skip
+@pytest.mark.parametrize("seed", range(30, 34))
 def test_a_run_that_is_killed_or_becomes_longer_ends_with_the_same_bits(
     seed, tmp_path, written_each_time
 ):

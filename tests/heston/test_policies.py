@@ -77,7 +77,7 @@ def assert_is_the_oracles(seed: int) -> None:
         np.testing.assert_array_equal(one, other, err_msg=f"{name} {policy.text}")
 
 
-@pytest.mark.parametrize("seed", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in (2, 4))])
+@pytest.mark.parametrize("seed", [0, pytest.param(2, marks=pytest.mark.slow)])
 def test_random_policies_are_the_oracles(seed):
     assert_is_the_oracles(seed)
 

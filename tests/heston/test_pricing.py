@@ -24,7 +24,7 @@ from tests.heston.examples import LEWIS
 
 CALL = Call(strike=100, maturity=1)
 LEAST = 2**16
-ORDERED = ("bf16,round=sr", "mlu370-noise", "fixed32", "mix-fp32-fix16")
+ORDERED = ("bf16,round=sr", "fixed32")
 """Arithmetics in which results could depend on the order of calls."""
 
 
@@ -41,7 +41,7 @@ def surface():
     return payoffs, heston.price(LEWIS, payoffs, backend="mlu370", tolerance=0.02, seed=6)
 
 
-@pytest.mark.parametrize("backend", ["fp64", "fp32", "mlu370", "fp16", "bf16"])
+@pytest.mark.parametrize("backend", ["fp64", "fp32", "mlu370", "bf16"])
 def test_bound_holds_in_every_arithmetic(backend):
     result = heston.price(LEWIS, CALL, backend=backend, tolerance=0.003, seed=1)
     assert result.met and result.bound <= 0.003 * result.price == result.tolerance

@@ -28,7 +28,7 @@ from tests.heston.examples import LEWIS
 WEEK = 7 / 365
 FEW = 2**18  # of 2**24 that are allowed
 WORTHLESS = [
-    *(Call(strike=strike, maturity=WEEK) for strike in (130, 150, 200, 1000, 1e6)),
+    *(Call(strike=strike, maturity=WEEK) for strike in (130, 200, 1e6)),
     Put(strike=70, maturity=WEEK),
     Put(strike=1, maturity=WEEK),
     Digital(strike=150, maturity=WEEK),
@@ -42,8 +42,8 @@ WORTHLESS = [
     ForwardStart(start=WEEK / 2, maturity=WEEK, moneyness=0.6, kind="put"),
     *(
         Barrier(strike=100, barrier=barrier, maturity=WEEK, direction=direction, knock="in", **more)
-        for direction, barrier in (("up", 140), ("down", 60))
-        for more in ({}, {"fixings": 5}, {"kind": "put"}, {"fixings": 5, "kind": "put"})
+        for direction, barrier, kind in (("up", 140, "call"), ("down", 60, "put"))
+        for more in ({"kind": kind}, {"fixings": 5, "kind": kind})
     ),
     Barrier(strike=130, barrier=90, maturity=WEEK, direction="down", knock="out"),
     Barrier(strike=110, barrier=105, maturity=1, direction="up", knock="out"),
@@ -66,7 +66,7 @@ def test_worthless_prices_stop_at_once(payoff):
     assert result.met or any("more paths would say no more" in s for s in result.sentences)
 
 
-@pytest.mark.parametrize("payoff", [WORTHLESS[i] for i in (0, 4, 7, 9, 13, 16, 17, 24)], ids=named)
+@pytest.mark.parametrize("payoff", [WORTHLESS[i] for i in (0, 5, 7, 14, 18)], ids=named)
 def test_greeks_of_worthless_options_stop_at_once(payoff):
     """Those of the Asian took more than 44 s, and had no bound."""
     result = heston.greeks(LEWIS, payoff, tolerance=0.05)
@@ -153,7 +153,7 @@ def test_ceilings_of_barriers(rate):
     assert np.mean(ceilings < 0.9 * np.array(europeans)) > 0.3
 
 
-@pytest.mark.parametrize("draw", range(16))
+@pytest.mark.parametrize("draw", range(5))
 def test_drawn_options_far_from_the_money(draw):
     """Bounds hold, and what is worth nothing beside the spot stops at once."""
     rng = np.random.default_rng([41, draw])

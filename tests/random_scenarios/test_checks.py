@@ -18,7 +18,7 @@ from tests.extending import loading
 from tests.random_scenarios.generator import HEADINGS, random_scenario, toml
 from tests.random_scenarios.mistakes import FREE, changed, mistakes, other_types, places
 
-SEEDS = [*range(100, 112), *(pytest.param(n, marks=pytest.mark.slow) for n in range(112, 136))]
+SEEDS = range(100, 112)
 AT_A_TIME = (1, 2, 4, 7)
 BEYOND = (
     "twice", "increasing", "leaves the output folder", "tolerance is ", "stored states",

@@ -11,7 +11,7 @@ from tests.random_scenarios.journey import travel
 from tests.random_scenarios.mistakes import mistakes
 from tests.random_scenarios.stand_ins import stand_in
 
-SEEDS = [0, *(pytest.param(n, marks=pytest.mark.slow) for n in (4, 5, 6, 9, 267))]
+SEEDS = [0, *(pytest.param(n, marks=pytest.mark.slow) for n in (4, 267))]
 """267 has scales, a monitor and a ladder."""
 
 
@@ -52,7 +52,7 @@ def test_models_take_what_is_drawn(seed, tmp_path, call):
     travel(content, file, tmp_path / "out", call, stop_after=1)
 
 
-@pytest.mark.parametrize("seed", range(40, 46))
+@pytest.mark.parametrize("seed", range(41, 45))
 def test_one_mistake_is_one_sentence_and_nothing_else(seed, tmp_path, call, monkeypatch):
     content, file = written(seed, tmp_path)
     monkeypatch.chdir(tmp_path)
