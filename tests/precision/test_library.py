@@ -11,7 +11,7 @@ from sciprec.precision import lift
 from sciprec.precision.library.table import LIBRARY
 from sciprec.precision.rewriting.syntax import LiftError
 from tests.precision.comparison import has_mode, numbers_of
-from tests.precision.corpus import library, numbers
+from tests.precision.corpus import numbers
 
 
 def in_orders(x):
@@ -24,13 +24,6 @@ def test_binary64_is_numpys(size, lifted):
     x = numbers(size, size)
     found, expected = numbers_of(lifted(in_orders, "fp64")(x)), numbers_of(in_orders(x))
     np.testing.assert_allclose(found, expected, rtol=3e-16)
-
-
-@pytest.mark.slow
-def test_fixed_point_has_them():
-    given = np.linspace(-0.9, 0.8, 9)
-    found = lift(library.moments, "fixed32")(given.copy())
-    np.testing.assert_allclose(found, library.moments(given), atol=1e-8)
 
 
 def asks_for_an_end(x):

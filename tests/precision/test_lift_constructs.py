@@ -15,7 +15,6 @@ from sciprec.precision import resolve_backend
 from tests.oracles import derived, exact
 from tests.precision.by_numba import by_numba
 from tests.precision.comparison import numbers_of
-from tests.precision.corpus import constructs
 from tests.precision.corpus.constructs import Colour, Share
 
 X = np.array([1.1, 2.2, -0.7])
@@ -37,15 +36,6 @@ def next_integer(typingctx, x):
 
 def given_type(kind, x):
     return kind(x) - 1000 + np.zeros(2, kind)[0]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["starred", "named", "decorated"])
-def test_constructs_have_rows_of_fixed_point(name):
-    """Near the truth of binary64."""
-    entry = constructs.KERNELS[name]
-    found = numbers_of(sciprec.lift(entry.kernel, "fixed32")(*entry.make()))
-    assert found == pytest.approx(numbers_of(entry.plain(*entry.make())), rel=1e-4, abs=1e-4)
 
 
 def test_a_type_may_be_an_argument():

@@ -8,7 +8,6 @@ import os
 import subprocess
 import sys
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +24,7 @@ from sciprec.precision.rewriting.program import Program
 from sciprec.precision.rounding.variant import CAREFUL, PLAIN, PROFILE, WIDE
 from tests.oracles.twin import run_twin
 from tests.precision.processes import ROOT
+from tests.precision.test_fixed_twins import assert_twin
 
 
 def shared(x, out):
@@ -159,41 +159,28 @@ def placed(x, out):
 FIXED = ["fixed32", "fixed:bits=12,round=ru,saturate=no"]
 
 
-def found_in_fixed_point(name: str) -> list:
-    """Results, profile, and what is counted where units are too narrow, and wide apart."""
-    x, found = np.linspace(-1.0, 1.0, 5), []
-    for adapt, ranges in (("headroom", None), (None, 0.5), (None, {"*": 4.0, "x": 2.0**-40})):
-        lifted, out = sciprec.lift(placed, name, adapt=adapt, ranges=ranges), np.zeros(5)
-        found += [lifted(x, out), out.tolist(), str(lifted.report())]
-        found += [(p.saturations, p.invalid, p.unit_exponents) for p in lifted.report().places]
-        if ranges is None:
-            profile = lifted.profile(x, out)
-            found += [value.tolist() for value in list(vars(profile).values())[2:]]
-    return found
+def called_in_fixed_point(name: str) -> list:
+    """Calls and a profile, the oracle's where units are too narrow, and wide apart."""
+    given, saturated = (np.linspace(-1.0, 1.0, 5), np.zeros(5)), 0
+    for ranges in (0.5, {"*": 4.0, "x": 2.0**-40}):
+        saturated += assert_twin(sciprec.lift(placed, name, adapt=None, ranges=ranges), given)
+    lifted = sciprec.lift(placed, name)
+    lifted(*given)
+    profile = lifted.profile(*given)
+    return [saturated > 0, *(value.tolist() for value in list(vars(profile).values())[2:])]
 
 
 @pytest.mark.slow
 def test_programs_with_rows_share_all_but_the_entry(tmp_path, monkeypatch):
     """Formats, roundings, and a program's variants: what a profile and the first format make is
-    taken by every other one, with the results that it has alone.
+    taken by every other one, with the oracle's results.
     """
     monkeypatch.setenv("SCIPREC_CACHE_DIR", str(tmp_path))
     found = []
     for n, name in enumerate(FIXED):
-        names = compiled_by(lambda name=name: found.append(found_in_fixed_point(name)))
+        names = compiled_by(lambda name=name: found.append(called_in_fixed_point(name)))
         assert names.count("sp_k_placed") == (n == 0) and names.count("sp_entry") >= 3
-    assert len({repr(one) for one in found}) == len(FIXED)
-    assert any(x[0] for x in found[1] if isinstance(x, tuple))  # saturations
-    usual = Program.__init__
-    monkeypatch.setattr(
-        Program, "__init__",
-        lambda self, kernel, backend, build: usual(
-            self, kernel, backend, replace(build, may_share=False)
-        ),
-    )  # fmt: skip
-    alone = []
-    names = compiled_by(lambda: alone.append(found_in_fixed_point(FIXED[1])))
-    assert names.count("sp_k_placed") > 1 and repr(found[1:]) == repr(alone)
+    assert all(saturated for saturated, *_ in found) and repr(found[0]) == repr(found[1])
 
 
 def scaled_by_default(x, out, scale=0.1):
