@@ -17,19 +17,6 @@ def one_pass_variance(x):
     return math.sqrt(squares / x.size - mean * mean)
 
 
-def two_pass_variance(x):
-    first = x[0]
-    moved = 0.0
-    for i in range(x.size):
-        moved += x[i] - first
-    shift = moved / x.size
-    squares = 0.0
-    for i in range(x.size):
-        away = (x[i] - first) - shift
-        squares += away * away
-    return math.sqrt(squares / x.size)
-
-
 def quadratic(a, b, c, roots):
     for i in range(b.size):
         inside = b[i] * b[i] - 4.0 * a[i] * c[i]
@@ -118,27 +105,6 @@ def without_pivot(a, b):
         b[i] = b[i] / a[i, i]
 
 
-def with_pivot(a, b):
-    n = b.size
-    for k in range(n):
-        p = k
-        for i in range(k + 1, n):
-            if abs(a[i, k]) > abs(a[p, k]):
-                p = i
-        for j in range(n):
-            a[k, j], a[p, j] = a[p, j], a[k, j]
-        b[k], b[p] = b[p], b[k]
-        for i in range(k + 1, n):
-            factor = a[i, k] / a[k, k]
-            for j in range(k, n):
-                a[i, j] -= factor * a[k, j]
-            b[i] -= factor * b[k]
-    for i in range(n - 1, -1, -1):
-        for j in range(i + 1, n):
-            b[i] -= a[i, j] * b[j]
-        b[i] = b[i] / a[i, i]
-
-
 def with_offset(x, out):
     for i in range(x.size):
         moved = x[i] + 300.0
@@ -146,27 +112,11 @@ def with_offset(x, out):
         out[i] = scaled - 150.0
 
 
-def without_offset(x, out):
-    for i in range(x.size):
-        out[i] = 0.5 * x[i]
-
-
 def stagnating(start, rate, steps):
     level = start
     for _ in range(steps):
         growth = rate * level
         level = level + growth
-    return level
-
-
-def compensated_drift(start, rate, steps):
-    level = start
-    rest = 0.0
-    for _ in range(steps):
-        growth = rate * level + rest
-        larger = level + growth
-        rest = growth - (larger - level)
-        level = larger
     return level
 
 

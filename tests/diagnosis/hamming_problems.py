@@ -39,7 +39,7 @@ PROBLEMS = {
     "3.11": ("exp(x)/(exp(x) - 1)", SMALL),
 }
 """Name -> the expression, and which numbers it is given."""
-FEW = ("p42-", "3.4.2")
+FEW = ("p42-", "fp32"), ("3.4.2", "fp64")
 """Those of the usual tests, and not of the slow ones in fp32: a branch, and all places at once."""
 
 

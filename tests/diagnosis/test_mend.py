@@ -31,7 +31,6 @@ KERNELS = '''"""Kernels that lose digits."""
 import math
 
 import numba
-import numpy as np
 
 
 @numba.njit(fastmath=True)
@@ -67,10 +66,6 @@ def maker():
 
 
 angle = maker()
-
-
-def pressure(x, y):
-    return np.exp(x - y) - 1.0
 '''
 
 
@@ -81,8 +76,6 @@ def given(name):
         return "fp32", (rng.uniform(0.01, 0.02, 300), np.zeros(300))
     if name == "deviation":
         return "fp32", (rng.normal(30.0, 0.1, 40), np.zeros(1))
-    if name == "pressure":
-        return "fp32", (1.0003, 1.0)
     a, c = rng.uniform(0.3, 0.5, 12), rng.uniform(0.0, 1.0, 12)
     return "fp32", (a, a + 1e-4 * rng.uniform(1, 2, 12), c, c + 1e-4, np.zeros(12))
 
@@ -111,8 +104,7 @@ def results(kernel, backend, args):
 
 
 EXPECTED = {
-    "sampled": "carry of the update", "deviation": "two-pass variance", "angle": "haversine",
-    "pressure": "expm1",
+    "sampled": "carry of the update", "deviation": "two-pass variance", "angle": "haversine"
 }  # fmt: skip
 
 
@@ -256,7 +248,6 @@ WRONG = {
     ),
     "no better": ("exp(A) - 1", "2*(exp(A) - 1)/2", growth, "does not help"),
     "one sign": ("sqrt(A) - B", "simp(A - B*B)/(sqrt(A) + B)", roots, "is worse on signs turned"),
-    "its size": ("exp(A) - 1", "expm1(abs(A))", growth, "is worse on signs turned"),
     "decides": ("exp(A) - 1", "expm1(A)", sign_of_growth, "changes a decision"),
     "does not compile": ("exp(A) - 1", "SUM(A, A, A) - 1", growth, "does not compile"),
 }  # fmt: skip
@@ -387,20 +378,18 @@ def rearranged(name, backend, folder, count):
     return errors
 
 
-@pytest.mark.parametrize("name", hamming_problems.FEW)
-def test_some_of_hammings_rearrangements(name, tmp_path):
-    before, after, other, other_after = rearranged(name, "fp32", tmp_path, 40)
+@pytest.mark.parametrize(("name", "backend"), hamming_problems.FEW)
+def test_some_of_hammings_rearrangements(name, backend, tmp_path):
+    before, after, other, other_after = rearranged(name, backend, tmp_path, 40)
     assert after[0] < 2.0 < before[0] and after[1] < 4.0
     assert other_after[0] < other[0] + 0.5
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("backend", "first"), [("fp32", 0), ("fp64", 1)])
-def test_hammings_rearrangements(backend, first, tmp_path):
-    """Of the 28 of chapter 3 (Hamming 1973) every twelfth one: the mean error left is at most 2
-    bits, the largest at most 4.
-    """
-    for name in list(hamming_problems.PROBLEMS)[first::12]:
+@pytest.mark.survey
+@pytest.mark.parametrize("backend", ["fp32", "fp64"])
+def test_hammings_rearrangements(backend, tmp_path):
+    """All 28 of chapter 3 (Hamming 1973): the mean error left is at most 2 bits, the largest 4."""
+    for name in hamming_problems.PROBLEMS:
         before, after, other, other_after = rearranged(name, backend, tmp_path, 200)
         assert after[0] <= 2.0 < before[0], name
         assert other_after[0] <= other[0] + 0.5, name

@@ -241,10 +241,6 @@ def test_a_line_in_a_wider_format_and_rounding_at_random():
 WRONG = {
     "a window, one too long": (rolling, "SUM(V*V, I, R)/N - SUM(V, I, R)/N*(SUM(V, I, R)/N)",
                                "SUM((V - SUM(V, I, R)/N)*(V - SUM(V, I, R)/N), I, R)/(N + 1)"),
-    "half the angle twice": (side, "A*A + B*B - 2*A*B*cos(D)",
-                             "(A - B)*(A - B) + 2*A*B*sin(D/2)*sin(D/2)"),
-    "products without their rest": (determinant, "A*B - D*E",
-                                    "fma(A, B, -(D*E)) + fma(D, E, -(D*E))"),
     "a sum of absolute values": (norm, "sqrt(SUM(Z*Z, I, R))", "SUM(abs(Z), I, R)"),
     "a series too short": (exponential_rest, "exp(A) - 1 - A",
                            "(A*A*(0.5 + A/6) if abs(A) < 0.1 else exp(A) - 1 - A)"),

@@ -259,12 +259,11 @@ EULER = {
 LORENZ = {"lorenz96.days": 1.0, "lorenz96.output_days": 0.5, "lorenz96.spin_up_days": 0.0}
 SOIL = {"soil_column.years": 0.002, "soil_column.stored": 2, "soil_column.depth": 9}
 SUMS = {"accumulation.updates": 5000, "accumulation.members": 4, "accumulation.outputs": 2}
-BRIEF = ("step", "call")
 KINDS = {
     "user's": ("examples/lorenz96.toml", LORENZ, 4, "steps that end", BY),
-    "user's in a kernel": ("examples/soil_column.toml", SOIL, 35, "passes of a kernel", BRIEF),
-    "sums": ("long_accumulation", SUMS, 5000, "time steps", BRIEF),
-    "Euler": ("quickstart_heston", EULER, 8, "time steps", BRIEF),
+    "user's in a kernel": ("examples/soil_column.toml", SOIL, 35, "passes of a kernel", ("step",)),
+    "sums": ("long_accumulation", SUMS, 5000, "time steps", ("step", "call")),
+    "Euler": ("quickstart_heston", EULER, 8, "time steps", ("step",)),
 }
 
 

@@ -82,7 +82,7 @@ def _timed(kernel, table, taken) -> float:
     return time.process_time() - start
 
 
-@pytest.mark.parametrize("by", ["operation", "variable", "function", "call"])
+@pytest.mark.parametrize("by", ["operation", "function", "call"])
 def test_whatever_it_is_split_by(by):
     lines, other = (trace(smooth, "bf16", arguments(), by=b) for b in ("line", by))
     assert sum(n.share for n in other.lines) == pytest.approx(1.0, abs=1e-9)
@@ -94,7 +94,7 @@ def test_whatever_it_is_split_by(by):
 
 @pytest.mark.parametrize(
     "backend",
-    ["bf16", "fp16", "fp32", "float:p=13,emin=-60,emax=60,round=rz", "mlu370", ROLES[0], ROLES[2],
+    ["bf16", "float:p=13,emin=-60,emax=60,round=rz", "mlu370", ROLES[0],
      pytest.param(ROLES[5], marks=pytest.mark.slow)],
     ids=lambda b: getattr(b, "name", b),
 )  # fmt: skip

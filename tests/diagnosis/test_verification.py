@@ -10,7 +10,6 @@ import pytest
 
 from sciprec import InputError, LiftError, trace
 from sciprec.tools.trace.verification import AGREE, PREDICTS, WiderLines
-from tests.diagnosis import faulty_kernels
 from tests.diagnosis.short_kernels import line_of
 from tests.diagnosis.test_verdicts import ROWS
 from tests.diagnosis.trace_checks import generated
@@ -68,17 +67,9 @@ def _is_named(group, named: str) -> bool:
     return named == name or named == f"{name} ({group.source})"
 
 
-USUAL = (
-    "a difference of squares",
-    "an offset",
-    "the long sum, mended",
-    "squares away from the mean",
-)
-CASES = [
-    name if name in USUAL else pytest.param(name, marks=pytest.mark.slow)
-    for name, one in ROWS.items()
-    if one.kernel.__module__ == faulty_kernels.__name__ or name == "elements that do not fit"
-]
+USUAL = "a difference of squares", "an offset", "the long sum, mended", "squares away from the mean"
+SLOW = "a pivot left out", "a long sum", "the spread of rows, mended", "elements that do not fit"
+CASES = [*USUAL, *(pytest.param(name, marks=pytest.mark.slow) for name in SLOW)]
 
 
 @pytest.mark.parametrize("name", CASES)

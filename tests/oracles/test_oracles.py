@@ -85,9 +85,10 @@ def random_numbers(dtype, size: int, seed: int = 1) -> np.ndarray:
 
 @pytest.mark.parametrize("name", PAIRS)
 @pytest.mark.parametrize("dtype", SMALL, ids=lambda d: d.__name__)
-def test_every_pair_of_8_bits_equals_ml_dtypes(dtype, name):
+def test_pairs_of_8_bits_equal_those_of_ml_dtypes(dtype, name):
+    """Every number beside every third one."""
     numbers = every(dtype, 8)
-    a, b = (x.ravel() for x in np.meshgrid(numbers, numbers))
+    a, b = (x.ravel() for x in np.meshgrid(numbers, numbers[::3]))
     with np.errstate(all="ignore"):
         expected = PAIRS[name](a.astype(dtype), b.astype(dtype)).astype(np.float64)
     operation, arithmetic = getattr(exact, name), SMALL[dtype]

@@ -1,19 +1,15 @@
-"""Assignments given to models: a place that the model of a run lacks is refused, in every door."""
+"""Assignments given to models: a place that the model of a run lacks is refused."""
 
 import math
-from pathlib import Path
 
 import pytest
 
 import sciprec
-from sciprec import Assignment, InputError, climate, heston, lift
+from sciprec import Assignment, InputError, climate, lift
 from sciprec.climate.running.integration import Integration
 from sciprec.climate.transform.compiled import compiled
 from sciprec.heston.simulation.block import lifted
 from sciprec.instruments.assigning.assigned_backend import every_place_met
-from sciprec.workbench import trace_scenario
-
-SCENARIOS = Path(__file__).parents[2] / "scenarios"
 
 
 def scaled(x):
@@ -77,26 +73,6 @@ def test_a_kernel_that_is_kept_from_run_to_run_is_met_in_each(kept):
     assert kernel is kept(scaled, backend) and math.isclose(kernel(1.0), 0.3, rel_tol=1e-2)
 
 
-MODEL = heston.Model(
-    spot=100.0, v0=0.04, kappa=4.0, theta=0.25, sigma=1.0, rho=-0.5, rate=0.01, dividend_yield=0.02
-)  # fmt: skip
-DOORS = {
-    "price": lambda a: heston.price(
-        MODEL, heston.Call(strike=100.0, maturity=0.5), backend=a, tolerance=0.1,
-        scheme="full_truncation_euler",
-    ),
-    "greeks": lambda a: heston.greeks(
-        MODEL, heston.Call(strike=100.0, maturity=0.5), backend=a, tolerance=0.9,
-        scheme="full_truncation_euler",
-    ),
-    "climate": lambda a: climate.run("williamson_5", "T21", 0.02, backend=a),
-    "trace": lambda a: trace_scenario(
-        SCENARIOS / "policies_heston.toml", a,
-        changes={"heston.simulation.n_paths": 64, "heston.simulation.steps_per_year": 2},
-    ),
-}  # fmt: skip
-
-
 def test_a_climate_is_refused_before_it_is_compiled(monkeypatch):
     """Its trial steps compile the kernels of the model."""
 
@@ -105,4 +81,4 @@ def test_a_climate_is_refused_before_it_is_compiled(monkeypatch):
 
     monkeypatch.setattr(Integration, "warm_up", compiles)
     with pytest.raises(InputError, match="which no kernel of the model has"):
-        DOORS["climate"](foreign())
+        climate.run("williamson_5", "T21", 0.02, backend=foreign())

@@ -93,7 +93,7 @@ def test_operations_are_rounded_once(spec):
     """The quick ones in MPFR, too."""
     backend = resolve_backend(spec)
     fmt = backend.compute.format
-    given = operands(fmt, 60_000)
+    given = operands(fmt, 20_000)
     found = results(backend, "auto", *given)
     for row, name in zip(found, kernels.ARITHMETIC, strict=True):
         taken = given[: ARITY.get(name, 2)]

@@ -60,13 +60,15 @@ def both(lifted, x=X):
     return lifted(x, out), out.tobytes()
 
 
-@pytest.mark.parametrize("dumps", [pickle.dumps, cloudpickle.dumps])
-@pytest.mark.parametrize("backend", ["fp16", "mlu370", "float:p=8,round=sr", "fixed16"])
-def test_a_pickled_kernel_goes_on_where_the_other_stands(backend, dumps):
+@pytest.mark.parametrize(
+    ("backend", "module"),
+    [("mlu370", pickle), ("float:p=8,round=sr", cloudpickle), ("fixed16", pickle)],
+)
+def test_a_pickled_kernel_goes_on_where_the_other_stands(backend, module):
     """Calls are counted on: random bits of the next one are the same, units and reports too."""
     lifted = sciprec.lift(accumulated, backend, seed=3)
     first = both(lifted)
-    other = pickle.loads(dumps(lifted))
+    other = pickle.loads(module.dumps(lifted))
     again = copy.deepcopy(lifted)
     assert other.kernel is accumulated and other.seed == lifted.seed
     assert other.backend == lifted.backend
@@ -85,7 +87,7 @@ def foreign(x):
     return x.astype(x.dtype.newbyteorder())
 
 
-@pytest.mark.parametrize("backend", ["fp64", "mlu370", "float:p=8,round=sr", "fixed16"])
+@pytest.mark.parametrize("backend", ["float:p=8,round=sr", "fixed16"])
 def test_arrays_in_the_other_byte_order_are_taken_and_written(backend):
     """The same bits; what is written is in the caller's array, in its own order."""
     x, out = foreign(X), foreign(np.zeros(X.size))

@@ -55,8 +55,7 @@ def left(kernel, x):
 # ---- streams by number --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kernel", [stored, in_parallel])
-@pytest.mark.parametrize("backend", [SR, NOISE])
+@pytest.mark.parametrize(("kernel", "backend"), [(stored, SR), (in_parallel, NOISE)])
 def test_streams_do_not_depend_on_threads(kernel, backend):
     lifted = sciprec.lift(kernel, backend, seed=4)
     alone = [left(lifted.stream(n), x) for n, x in enumerate(TASKS)]

@@ -32,19 +32,13 @@ def require_same(trials, *options) -> None:
     assert not wrong, f"{len(wrong)} findings; the first: {first}"
 
 
-LIBRARY_SAMPLE = (0,)
-WHOLE_SAMPLE = (3,)
-FURTHER_SAMPLE = (3,)
-WITHOUT_SAMPLE = (21,)
-
-
 UNCOMPILED = {random_case: 20, library_case: 2, whole_case: 4, further_case: 4, object_case: 4}
 """How many kernels of each kind a part of the sample has."""
 WIDE = "float:p=12,emin=-200,emax=200"
 """What nobody has rounded passes its operations as it is: its numbers are kept in binary64."""
 
 
-@pytest.mark.parametrize("part", [0, *(pytest.param(n, marks=pytest.mark.slow) for n in (1, 2))])
+@pytest.mark.parametrize("part", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_where_kernels_round(part, tmp_path):
     """Each uncompiled, in drawn backends (floats, random bits, fixed point) and in a wide one."""
     for made, count in UNCOMPILED.items():
@@ -59,34 +53,19 @@ def test_where_kernels_round(part, tmp_path):
 
 @pytest.mark.slow
 def test_sample():
-    """Every second trial; those of faults are run in test_planted_faults.py, too."""
-    require_same(sample()[::2])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("made", "seeds"),
-    [(library_case, LIBRARY_SAMPLE), (whole_case, WHOLE_SAMPLE), (further_case, FURTHER_SAMPLE)],
-)
-def test_sample_of_one_kind(made, seeds):
-    """Kernels of calls of NumPy's functions alone, of whole arrays, of further constructs."""
-    trials = [t for seed in seeds for t in drawn(made(seed), 1)]
-    require_same(trials)
+    """Every third trial of those that find faults, which are run in test_planted_faults.py, too;
+    kernels of calls of NumPy's functions alone, of whole arrays, of further constructs, and of
+    objects: fields, methods, members of enumerations and casts in fixed point and in floats.
+    """
+    kinds = library_case(0), whole_case(3), further_case(3), object_case(1)
+    trials = [trial for case in kinds for trial in drawn(case, 1)]
+    require_same([*sample()[::3], *trials, trial_of(object_case(0), "fixed32")])
 
 
 @pytest.mark.slow
 def test_sample_without_short_ways_through_the_compiler():
     """As in versions of Numba and llvmlite that these are not made for; more by `survey`."""
-    trials = [t for seed in WITHOUT_SAMPLE for t in drawn(random_case(seed), 1)]
-    require_same(trials, WITHOUT_SHORT_WAYS)
-
-
-@pytest.mark.slow
-def test_sample_of_objects():
-    """Fields, methods, members of enumerations and casts: integers, floats and several formats."""
-    trials = [trial_of(object_case(0), "fixed32")]
-    trials += drawn(object_case(1), 1)  # mlu370, and roles of several formats
-    require_same(trials)
+    require_same(drawn(random_case(21), 1), WITHOUT_SHORT_WAYS)
 
 
 @pytest.mark.slow

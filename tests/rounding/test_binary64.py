@@ -32,8 +32,7 @@ FUNCTIONS = {name: function for name in residuals.NAMES for function in [residua
 
 
 @pytest.mark.parametrize("rounding", ["sr", "random"])
-@pytest.mark.parametrize("count", [150, pytest.param(3000, marks=pytest.mark.slow)])
-def test_thresholds_at_landmarks(rounding, count):
+def test_thresholds_at_landmarks(rounding, count=400):
     """Every operation on landmarks of both signs: quotients that underflow, sums of the largest
     numbers, products and sums that are tiny beside each other.
     """
@@ -146,9 +145,7 @@ def test_functions_go_up_as_often_as_they_should(name):
     ("name", "row", "value"),
     [
         ("exp", (0.0,), 1.0), ("log2", (8.0,), 3.0), ("pow", (3.0, 2.0), 9.0),
-        ("hypot", (3.0, 4.0), 5.0), ("cbrt", (27.0,), 3.0), ("log10", (1000.0,), 3.0),
-        ("exp2", (-7.0,), 2.0**-7), ("sin", (0.0,), 0.0), ("gamma", (6.0,), 120.0),
-        ("lgamma", (2.0,), 0.0), ("acos", (1.0,), 0.0), ("log", (1.0,), 0.0),
+        ("hypot", (3.0, 4.0), 5.0), ("gamma", (6.0,), 120.0), ("lgamma", (2.0,), 0.0),
     ],
 )  # fmt: skip
 def test_exact_values_of_functions_never_move(name, row, value):
@@ -215,7 +212,6 @@ def every_operation(x, y, z, out):
 
 
 GIVEN = (1.1, 0.7, 0.3)
-SLOW_NOISE = [("fp64", 45), ("fp32", 12)]
 
 
 def slopes(x, y, z) -> list[tuple[float, ...]]:
@@ -232,7 +228,7 @@ def exact_results(x, y, z) -> list[mpmath.mpf]:
 
 @pytest.mark.parametrize(
     ("fmt", "t"),
-    [("fp64", 30), *(pytest.param(*x, marks=pytest.mark.slow) for x in SLOW_NOISE)],
+    [("fp64", 30), pytest.param("fp32", 12, marks=pytest.mark.slow)],
 )
 @pytest.mark.parametrize("mode", ["rr", "pb", "mca"])
 def test_noise_has_the_size_of_its_definition(fmt, mode, t):

@@ -11,7 +11,7 @@ from sciprec.precision.formats.backend import Arithmetic
 from sciprec.precision.formats.float_format import FORMATS
 from tests.rounding import thresholds
 
-QUICK, SLOW = (5, 9, 51), range(10, 60, 5)
+QUICK, SLOW = (5, 9, 51), (20, 35)
 
 
 @lru_cache
@@ -25,7 +25,7 @@ def compiled_in(spec: str, *others):
     "number", [*QUICK, *(pytest.param(n, marks=pytest.mark.slow) for n in SLOW)]
 )
 def test_thresholds_are_those_of_exact_fractions(number):
-    """A format of every fifth p from 2 to 53, every operation, by bisection."""
+    """Every operation in formats of several p, by bisection."""
     assert thresholds.trial(7, number, 40) == []
 
 
@@ -72,7 +72,7 @@ def counted(base, increment, times, out):
 
 
 @pytest.mark.parametrize(
-    ("p", "exponent"), [(11, 13), (11, 14), (11, 16), (8, 14), (8, 16), (8, 18), (14, 18)]
+    ("p", "exponent"), [(11, 13), (11, 16), (8, 18), (14, 18)]
 )
 def test_small_increments_go_up_as_often_as_they_should(p, exponent):
     """A part of 2^-exponent of a last place, four million times, within 5 sigma."""

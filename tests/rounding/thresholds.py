@@ -37,7 +37,8 @@ OPERATIONS = {
 
 
 class Compiled:
-    """Every operation of an arithmetic, compiled, with random bits that are given.
+    """The operations of an arithmetic, each compiled when it is called first, with random bits that
+    are given.
 
     Args:
         arithmetic: in whose format results are.
@@ -48,21 +49,7 @@ class Compiled:
         narrow = arithmetic.fits_binary32 and all(f.significand_bits <= 24 for f in others)
         self._kind, self._few = F32 if narrow else F64, arithmetic.random_bits is not None
         self._technique = rounder(arithmetic, self._kind, 0, others)
-        names = {f"apply_{name}": self._applied(name) for name in OPERATIONS}
-        lines = [
-            f"        {'el' * (n > 0)}if which == {n}:\n"
-            f"            out[i] = apply_{name}(x[0, i], x[1, i], x[2, i], k[i], first, second)"
-            for n, name in enumerate(OPERATIONS)
-        ]
-        names["uint32"] = np.uint32
-        text = (
-            "def function(which, x, k, draws, out):\n"
-            "    for i in range(out.size):\n"
-            "        first = uint32(draws[i] >> 20)\n"
-            "        second = uint32((draws[i] & 0xFFFFF) << 12)\n"
-        )
-        exec(text + "\n".join(lines), names)
-        self._function = njit(names["function"])
+        self._functions = {}
 
     def _applied(self, name: str):
         """An intrinsic of three numbers of binary64, an integer, and two words of random bits."""
@@ -91,8 +78,22 @@ class Compiled:
         out = np.empty(draws.size)
         x = operands.astype(np.float64)
         k = operands[0].astype(np.int64) if name == "from_integer" else np.zeros(draws.size, int)
-        self._function(list(OPERATIONS).index(name), x, k, draws, out)
+        if name not in self._functions:
+            self._functions[name] = _over_arrays(self._applied(name))
+        self._functions[name](x, k, draws, out)
         return out
+
+
+def _over_arrays(applied):
+    """The loop that applies an operation to columns, each with random bits of its own."""
+
+    @njit
+    def function(x, k, draws, out):
+        for i in range(out.size):
+            first, second = np.uint32(draws[i] >> 20), np.uint32((draws[i] & 0xFFFFF) << 12)
+            out[i] = applied(x[0, i], x[1, i], x[2, i], k[i], first, second)
+
+    return function
 
 
 def stepped(compiled: Compiled, name: str, operands: np.ndarray, bits: int) -> np.ndarray:
