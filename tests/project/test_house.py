@@ -109,7 +109,7 @@ def test_pages_beside_the_code_name_modules_and_identifiers_that_are_there():
         word for path in PACKAGE.rglob("*.py")
         for word in re.findall(r"\w+", path.read_text(encoding="utf-8"))
     }  # fmt: skip
-    for page in PACKAGE.rglob("README.md"):
+    for page in (*PACKAGE.rglob("README.md"), ROOT / "docs/reference/architecture.md"):
         text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
         for name in re.findall(r"`([\w/]+\.py)`", text):
             assert [*page.parent.rglob(name), *ROOT.glob(name), *PACKAGE.rglob(name)], (page, name)

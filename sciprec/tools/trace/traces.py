@@ -375,6 +375,7 @@ class _KernelTrace:
         if not alerts:
             return ""
         return f" Line {alerts[0].variable.removeprefix('line:')} loses updates: {alerts[0].words}."
+
     def _blamed(self, lost_by: Event | None, healed: Healed | None) -> list[Line]:
         """Lines in the order in which they are to blame: those of the verdict, then by share and by
         bits lost.
