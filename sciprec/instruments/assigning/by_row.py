@@ -5,12 +5,17 @@ An operation takes its operands rounded to its format, evaluates in binary64, an
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from llvmlite import ir
+from numba.core import types
 
 from sciprec.instruments.assigning import rows
 from sciprec.instruments.assigning.in_format import Taking
 from sciprec.precision.formats.backend import Arithmetic
 from sciprec.precision.formats.float_format import FORMATS
+from sciprec.precision.operations.number_types import call_inlined
+from sciprec.precision.operations.operation import Operation
 from sciprec.precision.rounding.fixed_rounding import constant_at, word_at
 from sciprec.precision.rounding.sticky import Sticky, odd, two_sum
 from sciprec.precision.rounding.words import BIT, F64, I64, V64, apart, call, in_two_parts, jammed
@@ -23,12 +28,21 @@ BINARY64 = Arithmetic(FORMATS["binary64"])
 class ByRow(Taking):
     """Rounding to nearest with at most 25 bits, and binary64: products, quotients, sums and roots
     of binary64 may be rounded once more (Figueroa 1995).
+
+    Args:
+        counts: "plain" where every operation counts in its row how often it is executed, "atomic"
+            where several threads do, else "".
+
+    Attributes:
+        ways: to evaluate functions, one of which a row's format wants.
     """
 
-    placed, layout = True, rows.NEAREST
+    placed = one_row = True
+    ways: tuple[float, ...] = (rows.WIDE, rows.NARROW)
 
-    def __init__(self) -> None:
+    def __init__(self, counts: str = "") -> None:
         super().__init__(BINARY64, F64, F64, None)
+        self.counts = counts
 
     def taken(self, b, x, row):
         """An operand in the row's format; results of operations with this row are in it."""
@@ -63,6 +77,63 @@ class ByRow(Taking):
         value = b.select(self.is_binary64(b, row), plain, jammed(b, i, signed))
         return self.round(b, value, row=row)
 
+    # ---- operations that are no methods of all techniques --------------------------------------
+
+    def by_mod(self, context, b, row: Operation, values, ops, key):
+        """Python's x % y."""
+        return ops._modulus(context, b, self, values, key)
+
+    def by_evaluate(self, context, b, row: Operation, values, ops, key):
+        """An elementary function, as the row's format wants it."""
+        kinds = (types.float64,) * len(values)
+
+        def evaluated(way: int):
+            if way == 0 and row.platform is not None:
+                return ops._native(context, b, row.platform, values, types.float64)
+            function = (row.evaluate, row.narrow, row.directed)[way]
+            return call_inlined(context, b, function, kinds, values)
+
+        return self.from_binary64(b, self.by_class(b, key, evaluated), row=key)
+
+    def by_of_bits(self, context, b, row: Operation, values, ops, key):
+        """A function of a 32-bit integer, as the row's format wants it."""
+        if self.counts:
+            self.count(b, key, 1)
+
+        def evaluated(way: int):
+            function = (row.evaluate, row.narrow, row.narrow)[way]
+            return call_inlined(context, b, function, (types.int64,), values)
+
+        return self.from_binary64(b, self.by_class(b, key, evaluated), row=key)
+
+    def by_class(self, b, row, evaluated: Callable[[int], ir.Value]):
+        """The result of `evaluated`, in the way that the row's format wants."""
+        after, found = b.append_basic_block("evaluated"), []
+        for number, way in enumerate(self.ways):
+            last = number == len(self.ways) - 1
+            if not last:
+                here, other = b.append_basic_block("way"), b.append_basic_block("others")
+                b.cbranch(self.is_of_class(b, row, way), here, other)
+                b.position_at_end(here)
+            value = evaluated(number)
+            found.append((value, b.block))
+            b.branch(after)
+            if not last:
+                b.position_at_end(other)
+        b.position_at_end(after)
+        merged = b.phi(F64)
+        for value, block in found:
+            merged.add_incoming(value, block)
+        return merged
+
+    def count(self, b, row, runs: int) -> None:
+        """Note in a row that its operation is executed."""
+        place, more = word_at(b, row, rows.COUNT, I64), ir.Constant(I64, runs)
+        if self.counts == "atomic":
+            b.atomic_rmw("add", place, more, "monotonic")
+        else:
+            b.store(b.add(b.load(place), more), place)
+
     # ---- rounding ------------------------------------------------------------------------------
 
     def is_binary64(self, b, row):
@@ -91,7 +162,7 @@ class ByRow(Taking):
 class ByAnyRow(ByRow):
     """Every rounding up to 52 bits, and binary64: from a result and the sign of its error."""
 
-    layout = rows.ANY
+    ways = (*ByRow.ways, rows.DIRECTED)
 
     def add(self, b, x, y, row):
         return self.sum_of_binary64(b, x, y, row)
@@ -203,4 +274,3 @@ def _marked(value, row):
     """A value that is known to be in the row's format."""
     value.rounded_in = (_number(row),)
     return value
-

@@ -10,21 +10,22 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from sciprec.instruments.assigning import rows, scaled_in_format
 from sciprec.instruments.assigning.by_row import ByRow
-from sciprec.instruments.assigning.operations import AssignedOperations, OperationsByRow, rounds
+from sciprec.instruments.assigning.operations import operations_by, rounds
 from sciprec.instruments.assigning.program import InRows, program_in_rows
 from sciprec.instruments.assigning.scaling import CLIPPED, shifted
 from sciprec.precision.formats.backend import Arithmetic, Backend
 from sciprec.precision.lifting.compiling import module_of
 from sciprec.precision.lifting.written import written_arrays
+from sciprec.precision.operations.intrinsics import Operations
 from sciprec.precision.rewriting.layout import Row
 from sciprec.precision.rewriting.own_names import own_name
 from sciprec.precision.rewriting.program import Program
@@ -74,33 +75,28 @@ class _Noted(_Scaled):
         rounded = b.select(finite, self.significand(b, r, row), r)
         return recording.noted(b, rounded, row)
 
+    def by_class(self, b, row, evaluated):
+        return evaluated(0)
 
-class _Operations(OperationsByRow):
-    """Operations of a layout, `SCALED` or `NOTED`."""
 
-    def __init__(self, layout: str) -> None:
-        technique = {SCALED: _Scaled, NOTED: _Noted}[layout]()
-        self.noted = layout == NOTED
-        AssignedOperations.__init__(self, technique, _variant(layout))
+def _literal(ops: Operations):
+    """A number of the source."""
 
-    def _literal(self, context, b, values, key):
-        return self.compute.significand(b, *values, key)
+    def emit(context, b, values, key):
+        return ops.compute.significand(b, *values, key)
 
-    makers: ClassVar[dict[str, Callable]] = {
-        **OperationsByRow.makers,
-        _LITERAL: lambda ops: ops._operation(1, ops._literal, None, _LITERAL),
-    }
-
-    def _by_class(self, b, row, evaluated):
-        return evaluated(0) if self.noted else super()._by_class(b, row, evaluated)
+    return ops._operation(1, emit, None, _LITERAL)
 
 
 def _variant(layout: str) -> Variant:
     return Variant(f"by row, {layout}", _ROW_BYTES[layout])
 
 
-operations_of = lru_cache(maxsize=2)(_Operations)
-"""The (shared) operations of a layout."""
+@lru_cache(maxsize=2)
+def operations_of(layout: str) -> Operations:
+    """The (shared) operations of a layout, `SCALED` or `NOTED`."""
+    technique = {SCALED: _Scaled, NOTED: _Noted}[layout]()
+    return operations_by(technique, _variant(layout), **{_LITERAL: _literal})
 
 
 @dataclass(frozen=True)
@@ -201,9 +197,7 @@ class ScalableInFormat:
 
     def __init__(self, kernel: Any, arithmetic: Arithmetic) -> None:
         own = scaled_in_format.backend(arithmetic), scaled_in_format.variant(arithmetic)
-        module = module_of(
-            program_in_rows(kernel, ScaledInFormat(arithmetic=arithmetic), *own)
-        )
+        module = module_of(program_in_rows(kernel, ScaledInFormat(arithmetic=arithmetic), *own))
         self.entry, self._columns = module.sp_entry, module.sp_columns
         self._written_of, self._written = written_arrays(kernel), np.empty(0)
 

@@ -21,9 +21,10 @@ from functools import lru_cache
 import numpy as np
 from llvmlite import ir
 
-from sciprec.instruments.assigning.operations import AssignedOperations
+from sciprec.instruments.assigning.operations import operations_by
 from sciprec.precision.formats.backend import Arithmetic, Backend, uniform_backend
-from sciprec.precision.formats.float_format import FORMATS, Format
+from sciprec.precision.formats.float_format import Format
+from sciprec.precision.operations.intrinsics import Operations
 from sciprec.precision.rounding.instructions import Grid
 from sciprec.precision.rounding.native import Native
 from sciprec.precision.rounding.sticky import odd
@@ -67,7 +68,7 @@ class _ScaledInFormat(Native):
         arithmetic: one that is served.
     """
 
-    placed = takes = True
+    placed = takes = one_row = True
 
     def __init__(self, arithmetic: Arithmetic) -> None:
         super().__init__(arithmetic, F32, F32, None)
@@ -146,9 +147,6 @@ def holds(literals: Sequence[float]) -> bool:
 
 
 @lru_cache(maxsize=64)
-def operations_in(arithmetic: Arithmetic) -> AssignedOperations:
+def operations_in(arithmetic: Arithmetic) -> Operations:
     """The (shared) operations of an arithmetic at the scales of their rows."""
-    technique = _ScaledInFormat(arithmetic)
-    made = AssignedOperations(technique, variant(arithmetic), backend(arithmetic))
-    made.storage = rounder(Arithmetic(FORMATS["binary32"]), F32, 0)
-    return made
+    return operations_by(_ScaledInFormat(arithmetic), variant(arithmetic), backend(arithmetic))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 from functools import lru_cache
-from typing import ClassVar
 
 from llvmlite import ir
 from numba.core import types
@@ -70,7 +69,7 @@ class TracedOperations(Operations):
     ) -> None:
         self.technique, self.lanes, self.own = TECHNIQUES[technique], lanes, own
         self.plain = in_format(own) if own else Operations(backend, 0)
-        super().__init__(backend, 0, Variant(technique, row_bytes(self.technique, lanes)))
+        super().__init__(backend, 0, Variant(technique, row_bytes(self.technique, lanes)), own=OWN)
         self.carrier = self.dtype_of(self.kind == F32)
         if own:
             self.storage = self.technique(rounder(backend.storage, F64, 0), lanes)
@@ -331,13 +330,14 @@ class TracedOperations(Operations):
 
         return self.intrinsic(1, resolve)
 
-    makers: ClassVar[dict[str, Callable]] = {
-        **Operations.makers,
-        **{name: lambda ops, name=name: ops._comparison(name) for name in COMPARISONS},
-        **{name: lambda ops, name=name: ops._loop(name) for name in LOOPS},
-        "classified": _classified,
-        "trusted": lambda ops: boundaries.enter(ops, ops.as_it_is),
-    }  # fmt: skip
+
+OWN: dict[str, Callable] = {
+    **{name: lambda ops, name=name: ops._comparison(name) for name in COMPARISONS},
+    **{name: lambda ops, name=name: ops._loop(name) for name in LOOPS},
+    "classified": TracedOperations._classified,
+    "trusted": lambda ops: boundaries.enter(ops, ops.as_it_is),
+}
+"""Operation -> what makes it."""
 
 
 def sees(row: Operation, bits: int) -> bool:

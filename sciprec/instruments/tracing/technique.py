@@ -25,7 +25,8 @@ class Companion:
     """
 
     placed, observes, in_units, takes, mode, ask = True, False, False, False, None, None
-    counts_passes = False
+    one_row = counts_passes = False
+    counts = ""
     words: int
     """Words of a row before its mask, see `rows`."""
 

@@ -17,7 +17,7 @@ from llvmlite import ir
 
 from sciprec.precision.compiled.lowering import lowered
 from sciprec.precision.formats.backend import resolve_backend
-from sciprec.precision.operations.operation import METHODS, OPERATIONS
+from sciprec.precision.operations.operation import METHODS, Operation
 from sciprec.precision.rounding.fixed_rounding import MARKS, marks_slot
 from sciprec.precision.rounding.native import Native, by_method
 from sciprec.precision.rounding.words import F32, F64, I64
@@ -50,6 +50,13 @@ class Asking(Native):
         return asked(b, self.prefix + what, *operands, *place, result=result or self.carrier)
 
     made = ask
+
+    def by_evaluate(self, context, b, row: Operation, values, ops: Operations, key):
+        """The result of an operation that techniques do not have as a method."""
+        return self.ask(b, f"operation {row.name}", *values, **ops.draw(b, self, key))
+
+    by_mod = by_fmod = by_floordiv = by_square = by_reciprocal = by_evaluate
+    by_sign = by_toward = by_of_bits = by_evaluate
 
     def times(self, b, x, factor: float):
         """x times a power of two."""
@@ -124,8 +131,6 @@ def _value(ops: Operations, role: Native, context, b, what: str, of: str, operan
         return role.times(b, *operands, float.fromhex(of))
     if what == "from_integer":
         return role.from_integer(b, *operands, of == "signed")
-    if what == "of_bits":
-        return ops.of_bits(context, b, OPERATIONS[of], *operands, role, key)
     if what == "bound":
         return ops.bound(b, of, role)
     if what == "zero_word":

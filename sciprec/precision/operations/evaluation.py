@@ -92,7 +92,7 @@ class Evaluation:
         the address of a row (`salt` numbers further draws and rows; 1 to 3 are the operands').
         """
         if role.placed:
-            part = salt if salt < 4 else salt - 10
+            part = 0 if role.one_row else salt if salt < 4 else salt - 10
             step = ir.Constant(I64, part * self.variant.row_bytes)
             return {"row": b.add(key, step) if part else key}
         if not role.rule.random:
@@ -113,7 +113,13 @@ class Evaluation:
         made.copies = not row.rounds  # it gives an operand as it is
         if made.copies:
             return made
-        return lambda c, b, v, key: made(c, b, [self._taken(b, x, role, key) for x in v], key)
+
+        def taking(context, b, values, key):
+            if role.counts:
+                role.count(b, key, 1)
+            return made(context, b, [self._taken(b, x, role, key) for x in values], key)
+
+        return taking
 
     def _taken(self, b, x, role: Native, key):
         """An operand of an operation with a format of its own, in that; others are in it."""
@@ -128,21 +134,26 @@ class Evaluation:
         return lambda c, b, v, key: self._reround(b, role, emit(c, b, v, key), key)
 
     def _emitted(self, name: str, role: Native) -> Callable:
-        """Emit an operation by a method of its own, or else by the evaluation of its row."""
+        """Emit an operation by a method of its own, or else by the evaluation of its row: those of
+        the technique, or else those here.
+        """
         row = OPERATIONS[name]
-        if role.ask and row.by not in ("step", "signed", "exact"):
-            return lambda context, b, values, key: role.ask(
-                b, f"operation {name}", *values, **self.draw(b, role, key)
-            )
-        by = getattr(self, f"by_{name}", None) or getattr(self, f"by_{row.by}", None)
-        if by is None:
+        ways = [
+            (by, other)
+            for of, other in ((role, self), (self, role))
+            for way in (name, row.by)
+            if (by := getattr(of, f"by_{way}", None)) is not None
+        ]
+        if not ways:
             raise InputError(
                 f"operation '{name}' has no evaluation: give its row `evaluate`, `exact` or "
                 "`toward`"
             )
-        return lambda context, b, values, key: by(context, b, row, values, role, key)
+        by, other = ways[0]
+        return lambda context, b, values, key: by(context, b, row, values, other, key)
 
-    # ---- what evaluates: by_FIELD(context, builder, row of the operation, values, role, key) ----
+    # ---- what evaluates: by_FIELD(context, builder, row of the operation, values, role, key); in a
+    # ---- technique, the operations stand in the place of the role
 
     def by_step(self, context, b, row: Operation, values, role: Native, key):
         """A method of the technique of rounding."""
@@ -308,21 +319,22 @@ class Evaluation:
         signed_zero = call(b, "copysign", ir.Constant(self.kind, 0.0), values[1])
         return b.select(b.fcmp_ordered("==", rest, zero), signed_zero, result)
 
-    def of_bits(self, context, b, row: Operation, value, role: Native, key):
+    def by_of_bits(self, context, b, row: Operation, values, role: Native, key):
         """A function of a 32-bit integer: evaluated in binary64 and rounded once."""
-        if role.ask:
-            return role.ask(b, f"of_bits {row.name}", value, **self.draw(b, role, key))
         narrow = role.arithmetic.format.significand_bits <= 24
         function = row.narrow if narrow else row.evaluate
-        result = call_inlined(context, b, function, (types.int64,), [value])
+        result = call_inlined(context, b, function, (types.int64,), values)
         return role.from_binary64(b, result, **self.draw(b, role, key))
 
     def repeated(self, b, x, exponent: int, key):
         """x^exponent by repeated squaring, every product rounded; a negative power is one over the
         positive one. Each operation draws from a place of its own where the rounding is random.
         """
-        square = self._taken(b, x, self.compute, key)
         result, left, salt = None, abs(exponent), 11
+        if self.compute.counts and left:
+            products = left.bit_length() + left.bit_count() - 2 + (exponent < 0)
+            self.compute.count(b, key, products)
+        square = self._taken(b, x, self.compute, key)
         while left:
             if left & 1:
                 draw = self.draw(b, self.compute, key, salt)

@@ -9,9 +9,9 @@ key first (see `keys`).
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, cached_property, lru_cache
-from typing import ClassVar
+from typing import Any
 
 import numpy as np
 from llvmlite import ir
@@ -53,7 +53,7 @@ from sciprec.precision.operations.number_types import (
 from sciprec.precision.operations.operation import NOTHING, OPERATIONS, Operation
 from sciprec.precision.rounding.mode import NORMAL, call_in_mode, put_caller_in_mode
 from sciprec.precision.rounding.native import Native
-from sciprec.precision.rounding.variant import VARIANTS, of_arrays
+from sciprec.precision.rounding.variant import FLOATS, VARIANTS, Variant, of_arrays
 from sciprec.precision.rounding.words import I64
 
 _sum = helper(distinct(lambda a: np.sum(a), "sum"))
@@ -86,8 +86,18 @@ def _is_of_pairs(kind) -> bool:
 
 class Operations(Evaluation):
     """The operations of one backend under one processor control word; attributes are made when
-    first used. Its arguments are those of `Evaluation`.
+    first used. Its arguments are those of `Evaluation`, and a table of its own.
+
+    Args:
+        own: operation -> what makes it for these operations, before that of all.
     """
+
+    def __init__(
+        self, backend: Backend, word: int, variant: Variant = FLOATS, roles: Sequence[Any] = (),
+        own: Mapping[str, Callable] | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__(backend, word, variant, roles)
+        self.makers = {**MAKERS, **(own or {})}
 
     @cached_property
     def careful(self) -> Operations:
@@ -132,7 +142,8 @@ class Operations(Evaluation):
         """An operand in the carrier; carrier values are in the format already. Of a variable that
         begins with an integer they are not: they have the format of the role that made them.
         """
-        role = role if role is not None and is_float(kind) else self.compute
+        if role is None or not (is_float(kind) or self.compute.takes):
+            role = self.compute
         return value if kind == self.carrier else self.rounded(b, kind, value, role, key, salt)
 
     def _operation(
@@ -180,6 +191,8 @@ class Operations(Evaluation):
         return fusible(made, self, elementary=row.evaluate is not None)
 
     def _scalar(self, emit, kinds, key, places: bool, made_by=None):
+        made_by = self.storage if getattr(emit, "copies", False) else made_by
+
         def codegen(context, b, signature, args):
             word, values = keys.split(key, args)
             operands = [
@@ -315,7 +328,7 @@ class Operations(Evaluation):
         role = self.accumulate_role
         if name == "product":
             return self.emit_product()
-        if role.placed:
+        if role.placed and hasattr(role, "accumulate"):
             return self.emit(name, role) if name == "accumulate" else self._less
         return self.emit_in_role(name)
 
@@ -386,7 +399,7 @@ class Operations(Evaluation):
             def codegen(context, b, signature, args):
                 word, (value,) = keys.split(key, args)
                 wide = context.cast(b, value, types.unliteral(u), types.int64)
-                return self.of_bits(context, b, row, wide, self.compute, word)
+                return self._emitted(row.name, self.compute)(context, b, [wide], word)
 
             return self.carrier(*keys.join(key, [u])), codegen
 
@@ -412,15 +425,16 @@ class Operations(Evaluation):
 
         return self.intrinsic(2, resolve)
 
-    makers: ClassVar[dict[str, Callable]] = {
-        **boundaries.BOUNDARIES, **complex_numbers.OWN, "cast_to": casts.cast_to,
-        "cast": lambda ops: ops._operation(1, ops.emit("pos", ops.compute), None, "float", True),
-        "conj": lambda ops: ops._operation(1, ops.emit("pos", ops.compute), operator.pos, "conj"),
-        "total": lambda ops: ops._reduction(_sum),
-        "running_product": lambda ops: ops._reduction(_product),
-        "running_sum": lambda ops: ops._reduction(_running_sum),
-    }  # fmt: skip
-    """Operation -> what makes it for operations, where that does not follow from its row."""
+
+MAKERS: Mapping[str, Callable] = {
+    **boundaries.BOUNDARIES, **complex_numbers.OWN, "cast_to": casts.cast_to,
+    "cast": lambda ops: ops._operation(1, ops.emit("pos", ops.compute), None, "float", True),
+    "conj": lambda ops: ops._operation(1, ops.emit("pos", ops.compute), operator.pos, "conj"),
+    "total": lambda ops: ops._reduction(_sum),
+    "running_product": lambda ops: ops._reduction(_product),
+    "running_sum": lambda ops: ops._reduction(_running_sum),
+}  # fmt: skip
+"""Operation -> what makes it for operations, where that does not follow from its row."""
 
 
 def _shape_without(context, b, kind, array, axis: int):

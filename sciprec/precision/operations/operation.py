@@ -172,8 +172,8 @@ class Operation:
     @property
     def by(self) -> str:
         """The field that says how it is evaluated; "" where the operation does so by itself."""
-        has = {"evaluate": self.evaluate, "toward": self.toward, "step": self.step}
-        has |= {"signed": self.signed is not None, "exact": self.exact}
+        has = {"of_bits": self.of_bits, "evaluate": self.evaluate, "toward": self.toward}
+        has |= {"step": self.step, "signed": self.signed is not None, "exact": self.exact}
         return next((kind for kind in has if has[kind]), "")
 
     @property
