@@ -10,8 +10,8 @@ import numba
 import numpy as np
 from numba.core import types
 
-from sciprec.instruments.pairs.operations import DTYPE
 from sciprec.instruments.pairs.program import pair_program
+from sciprec.instruments.pairs.technique import DTYPE
 from sciprec.instruments.tracing.numbers import CompanionArray, CompanionValue
 from sciprec.precision.formats.backend import Backend
 from sciprec.precision.lifting.compiling import module_of

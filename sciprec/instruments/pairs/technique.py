@@ -2,12 +2,29 @@
 
 from __future__ import annotations
 
+import math
+import operator
+from typing import TYPE_CHECKING
+
+from numba.core import types
+
+from sciprec.instruments.pairs.functions import FUNCTIONS
 from sciprec.instruments.tracing import double_word
+from sciprec.instruments.tracing.numbers import CompanionDtype, CompanionNumber
 from sciprec.instruments.tracing.operations import TECHNIQUES
 from sciprec.instruments.tracing.technique import Companion
-from sciprec.precision.rounding.words import V64, call
+from sciprec.precision.operations.number_types import call_inlined, is_whole
+from sciprec.precision.operations.operation import Operation
+from sciprec.precision.rounding.words import I64, V64, call
+
+if TYPE_CHECKING:
+    from sciprec.precision.operations.intrinsics import Operations
 
 PAIRS = "pairs"
+DTYPE = CompanionDtype(1, paired=True)
+"""The `dtype` of arrays of pairs."""
+WHOLE = 2.0**53
+"""The number of whole numbers of one sign that binary64 holds without a gap."""
 
 
 class Pairs(Companion):
@@ -17,6 +34,17 @@ class Pairs(Companion):
     """
 
     words = 7
+
+    @property
+    def dtypes(self) -> tuple[CompanionNumber, ...]:
+        """The type of pairs: there is one."""
+        return (CompanionNumber(DTYPE),) * 2
+
+    def plain_number(self, b, ops: Operations, kind, given, value, key):
+        """A plain operand of a comparison; integers with all of their bits."""
+        if is_whole(kind):
+            return ops.rounded(b, kind, given, self, key, 0)
+        return self.exactly(b, value)
 
     def pair(self, b, x):
         """A number's high and low numbers."""
@@ -47,6 +75,8 @@ class Pairs(Companion):
     def rounded(self, b, x, row):
         """The same number: there is one format."""
         return x
+
+    again = rounded
 
     def add(self, b, x, y, row):
         """x + y."""
@@ -81,6 +111,111 @@ class Pairs(Companion):
     def compared(self, b, sign: str, x, y, tested, row):
         """The decision of a comparison: that of both numbers of the two."""
         return double_word.compared(b, sign, self.pair(b, x), self.pair(b, y))
+
+    # ---- operations that are no methods of all techniques --------------------------------------
+
+    def by_toward(self, context, b, row: Operation, values, ops, key):
+        """A whole number beside x."""
+        (x,) = values
+        return self.of(b, double_word.toward(b, row.toward, self.pair(b, x)))
+
+    def by_exact(self, context, b, row: Operation, values, ops, key):
+        """The smaller or the larger one of two operands; of equal high numbers by the low ones."""
+        highs = [self.value(b, v) for v in values]
+        chosen = ops._native(context, b, row.exact, highs, types.float64)
+        first = b.icmp_unsigned("==", b.bitcast(chosen, I64), b.bitcast(highs[0], I64))
+        sign, lows = ">" if row.largest else "<", [self.beside(b, v) for v in values]
+        alike = b.fcmp_ordered("==", *highs)
+        apart = b.and_(alike, b.fcmp_ordered("!=", *lows))
+        first = b.select(apart, b.fcmp_ordered(sign, *lows), first)
+        low = b.select(first, *lows)
+        none = b.fcmp_unordered("uno", chosen, chosen)
+        return self.made(b, chosen, b.select(none, V64.constant(0.0), low))
+
+    def by_evaluate(self, context, b, row: Operation, values, ops, key):
+        """An elementary function of pairs."""
+        kinds = [types.UniTuple(types.float64, 2)] * len(values) + [types.float64]
+        given = [context.make_tuple(b, kinds[0], self.pair(b, v)) for v in values]
+        given.append(self._plainly(context, b, row.name, [self.value(b, v) for v in values]))
+        assert row.evaluate is not None
+        made = call_inlined(context, b, FUNCTIONS[row.evaluate], tuple(kinds), given)
+        high, low = (b.extract_value(made, n) for n in (0, 1))
+        return self.of(b, double_word.normalised(b, high, low, high))
+
+    def _left(self, b, values):
+        """The rest of x beside multiples of y, within a few y, and whether it is known: where y has
+        no low number, or the quotient is a whole number of binary64.
+        """
+        (x, x_low), (y, y_low) = (self.pair(b, v) for v in values)
+        zero = V64.constant(0.0)
+        rest, of_low = b.frem(x, y), b.frem(x_low, y)
+        times = call(b, "roundeven", b.fdiv(b.fsub(x, rest), y))
+        near = b.fcmp_ordered("<", call(b, "fabs", times), V64.constant(WHOLE))
+        plain = b.fcmp_ordered("==", y_low, zero)
+        less = double_word.times(b, (b.fneg(times), zero), (y_low, zero))
+        less = [b.select(plain, zero, n) for n in less]
+        of_low = b.select(plain, of_low, x_low)
+        left = double_word.plus(b, (rest, zero), (of_low, zero))
+        return double_word.plus(b, left, less), b.or_(plain, near)
+
+    def _modulo(self, b, values, sign):
+        """The rest of x / y that has a sign, that of +1 or -1; NaN where it is not known."""
+        rest, known = self._left(b, values)
+        y = self.pair(b, self.magnitude(b, values[1]))
+        nothing = (V64.constant(0.0),) * 2
+        rest = [b.fmul(sign, n) for n in rest]
+        for _ in range(3):
+            more = double_word.plus(b, rest, y)
+            below = double_word.compared(b, "<", rest, nothing)
+            rest = [b.select(below, m, r) for m, r in zip(more, rest, strict=True)]
+        for _ in range(3):
+            fewer = double_word.minus(b, rest, y)
+            above = double_word.compared(b, ">=", rest, y)
+            rest = [b.select(above, f, r) for f, r in zip(fewer, rest, strict=True)]
+        high, low = (b.fmul(sign, n) for n in rest)
+        high = b.select(b.fcmp_ordered("==", high, nothing[0]),
+                        call(b, "copysign", high, sign), high)  # fmt: skip
+        return b.select(known, high, V64.constant(math.nan)), b.select(known, low, nothing[0])
+
+    def _remainder(self, b, row: Operation, values, native):
+        """The rest of a division; of what is not finite, and beside a zero, that of binary64."""
+        one, floors = V64.constant(1.0), row.name != "fmod"
+        highs = [self.value(b, v) for v in values]
+        sign = call(b, "copysign", one, highs[int(floors)])
+        high, low = self._modulo(b, values, sign)
+        usual = self._usual(b, highs)
+        low = b.select(usual, low, V64.constant(0.0))
+        return self.made(b, b.select(usual, high, native), low)
+
+    def _usual(self, b, highs):
+        """Whether two numbers are finite, and the second one is not zero."""
+        x, y = highs
+        finite = b.fcmp_ordered("==", b.fsub(x, x), b.fsub(y, y))
+        return b.and_(finite, b.fcmp_ordered("!=", y, V64.constant(0.0)))
+
+    def by_fmod(self, context, b, row: Operation, values, ops, key):
+        """The rest of C's division."""
+        native = b.frem(*(self.value(b, v) for v in values))
+        return self._remainder(b, row, values, native)
+
+    def by_mod(self, context, b, row: Operation, values, ops, key):
+        """The rest of Python's division."""
+        highs = [self.value(b, v) for v in values]
+        native = ops._native(context, b, operator.mod, highs, types.float64)
+        return self._remainder(b, row, values, native)
+
+    def by_floordiv(self, context, b, row: Operation, values, ops, key):
+        """The quotient of Python's division: (x - x mod y) / y, a whole number."""
+        pairs, highs = [self.pair(b, v) for v in values], [self.value(b, v) for v in values]
+        sign = call(b, "copysign", V64.constant(1.0), highs[1])
+        rest = self._modulo(b, values, sign)
+        quotient = double_word.over(b, double_word.minus(b, pairs[0], rest), pairs[1])
+        quotient = double_word.toward(b, "roundeven", quotient)
+        native = ops._native(context, b, row.whole, highs, types.float64)
+        usual, zero = self._usual(b, highs), V64.constant(0.0)
+        high = b.select(b.fcmp_ordered("==", quotient[0], zero), native, quotient[0])
+        high = b.select(b.fcmp_ordered("==", high, zero), high, quotient[0])
+        return self.made(b, b.select(usual, high, native), b.select(usual, quotient[1], zero))
 
 
 TECHNIQUES[PAIRS] = Pairs

@@ -12,7 +12,7 @@ from sciprec.instruments.assigning.assigned_backend import AssignedBackend
 from sciprec.instruments.assigning.matching import Matching
 from sciprec.instruments.assigning.operations import InFormats
 from sciprec.instruments.assigning.specialised import give_formats
-from sciprec.instruments.tracing.operations import TracedOperations
+from sciprec.instruments.tracing.operations import traced_operations
 from sciprec.instruments.tracing.program import Companions
 from sciprec.precision.formats.backend import Arithmetic, Backend, resolve_backend
 from sciprec.precision.rewriting.build import Build
@@ -54,4 +54,4 @@ def in_formats(
 ) -> InFormats:
     """The (shared) operations in some formats."""
     fp64 = resolve_backend("fp64")
-    return InFormats(*(TracedOperations(fp64, technique, lanes, a) for a in arithmetics))
+    return InFormats(*(traced_operations(fp64, technique, lanes, a) for a in arithmetics))

@@ -40,6 +40,7 @@ class Enclosure(Companion):
     """A midpoint and a radius of exact - tested beside the tested value."""
 
     words = rows.EXAMINED_WORDS
+    marks = ("watched",)
     counts_passes = True
 
     def interval(self, b, x) -> tuple[Real, Real]:

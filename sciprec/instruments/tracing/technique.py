@@ -4,16 +4,38 @@ its error in parts, of `Twin`, the exact value, and of `Enclosure`, an interval 
 
 from __future__ import annotations
 
-from llvmlite import ir
-from numba.core import cgutils
+from typing import TYPE_CHECKING
 
-from sciprec.instruments.tracing.numbers import beside_type, number_type, with_companion
+from llvmlite import ir
+from numba.core import cgutils, types
+
+from sciprec.instruments.tracing import rows
+from sciprec.instruments.tracing.numbers import (
+    CompanionDtype,
+    CompanionNumber,
+    beside_type,
+    number_type,
+    with_companion,
+)
+from sciprec.precision.elementary import slopes
+from sciprec.precision.elementary.residuals import BITS, MOST_BITS, RESIDUALS
+from sciprec.precision.formats.backend import Backend
+from sciprec.precision.operations.number_types import call_inlined
+from sciprec.precision.operations.operation import Operation
 from sciprec.precision.rounding.native import Native
-from sciprec.precision.rounding.words import F32, F64, I64, call
+from sciprec.precision.rounding.sticky import two_sum
+from sciprec.precision.rounding.words import F32, F64, I64, V64, call
+
+if TYPE_CHECKING:
+    from sciprec.precision.operations.intrinsics import Operations
 
 SEEN_BITS = 30
 """The most bits of a format in which an elementary function's value in binary64, which is right to
 2^-49, shows its own rounding; in others its residual does."""
+UNSEEN = 2.0**-900
+"""Below this size residuals, whose terms underflow, are noise."""
+BITS_OF_VALUES = 52
+"""Of most values of elementary functions in binary64, without a residual."""
 
 
 class Companion:
@@ -22,22 +44,46 @@ class Companion:
     Args:
         base: the technique that rounds tested values, in the processor's normal mode.
         lanes: how many binary64 numbers are beside a value.
+        plain: the operations of tested values in a program without companions; where they take
+            operands in a format of their own, so do these.
+
+    Attributes:
+        marks: of `CompanionDtype`, those of its numbers.
     """
 
-    placed, observes, in_units, takes, mode, ask = True, False, False, False, None, None
+    placed, observes, in_units, mode, ask = True, False, False, None, None
     one_row = counts_passes = False
     counts = ""
+    marks: tuple[str, ...] = ()
     words: int
     """Words of a row before its mask, see `rows`."""
 
-    def __init__(self, base: Native, lanes: int):
-        self.base, self.lanes = base, lanes
+    def __init__(self, base: Native, lanes: int, plain: Operations):
+        self.base, self.lanes, self.plain = base, lanes, plain
+        self.takes = self.own = plain.compute.takes
         self.arithmetic, self.format, self.rule = base.arithmetic, base.format, base.rule
         self.wide = base.wide
         self.kind = number_type(lanes)
         self.beside_kind = beside_type(lanes)
 
+    @property
+    def dtypes(self) -> tuple[CompanionNumber, ...]:
+        """The types of numbers that stand for binary64 and binary32 numbers."""
+        marks = dict.fromkeys(self.marks, True)
+        kinds = (CompanionDtype(self.lanes, narrow, **marks) for narrow in (False, True))
+        return tuple(map(CompanionNumber, kinds))
+
     # ---- numbers -------------------------------------------------------------------------------
+
+    def has(self, kind: CompanionNumber, backend: Backend) -> bool:
+        """Whether a number of a type is in the format: unless the type says that it is raw, or
+        roles or operations differ in format.
+        """
+        return not (kind.of.raw or backend.mixed or self.own)
+
+    def plain_number(self, b, ops: Operations, kind, given, value, key):
+        """A plain operand of a comparison, its value in binary64."""
+        return self.exactly(b, value)
 
     def value(self, b, x):
         """The tested value of a number, in binary64."""
@@ -126,7 +172,7 @@ class Companion:
         value = self.value(b, x)
         return self.rerounded(b, x, self._widened(b, self.base.from_binary64(b, value)), row)
 
-    taken = rounded
+    taken = again = rounded
 
     def negated(self, b, x, row=None):
         """-x."""
@@ -142,9 +188,7 @@ class Companion:
         """
         favour = b.fmul(exact, ir.Constant(F64, sign))
         zero = ir.Constant(F64, 0.0)
-        return b.select(
-            first, b.fcmp_ordered("<", favour, zero), b.fcmp_ordered(">", favour, zero)
-        )
+        return b.select(first, b.fcmp_ordered("<", favour, zero), b.fcmp_ordered(">", favour, zero))
 
     def remainder(self, b, values, rest, missing, q, of_dividend: bool, row):
         """x - q y, an integer q times.
@@ -154,6 +198,83 @@ class Companion:
             of_dividend: whether the remainder has the sign of x, else that of y.
         """
         return self.made(b, rest, self.difference(b, *values, q))
+
+    # ---- operations that are no methods of all techniques --------------------------------------
+
+    def _plainly(self, context, b, name: str, tested):
+        """An operation on tested values as in a program without companions; in binary64."""
+        narrow = [b.fptrunc(v, F32) if self.plain.kind == F32 else v for v in tested]
+        made = self.plain._emitted(name, self.plain.compute)(context, b, narrow, None)
+        return self._widened(b, made)
+
+    def by_toward(self, context, b, row: Operation, values, ops, key):
+        """A whole number beside x."""
+        (x,), function = values, row.toward
+        value = call(b, function, self.value(b, x))
+        chosen = self.stepped(b, lambda v: call(b, function, v), x, value, key)
+        return self.from_binary64(b, chosen, key)
+
+    def by_sign(self, context, b, row: Operation, values, ops, key):
+        """-1 or 1; of a zero or NaN its tested value."""
+        (x,) = values
+        value, one = self.signed(b, x, key), V64.constant(1.0)
+        signed = call(b, "copysign", one, value)
+        moved = b.select(b.fcmp_ordered("!=", value, V64.constant(0.0)), signed, value)
+        return self.exactly(b, moved)
+
+    def by_copysign(self, context, b, row: Operation, values, ops, key):
+        """|x| with the sign of y."""
+        x, y = values
+        size, sign = self.magnitude(b, x), self.signed(b, y, key, of_zero=True)
+        negative = b.icmp_signed("<", b.bitcast(sign, I64), ir.Constant(I64, 0))
+        return b.select(negative, self.negated(b, size), size)
+
+    def by_exact(self, context, b, row: Operation, values, ops, key):
+        """The smaller or the larger one of two operands."""
+        tested = [self.value(b, v) for v in values]
+        chosen = ops._native(context, b, row.exact, tested, types.float64)
+        first = b.icmp_unsigned("==", b.bitcast(chosen, I64), b.bitcast(tested[0], I64))
+        less = b.fcmp_ordered("<", *tested)
+        self.compared(b, "<", *values, less, key)
+        sign = 1.0 if row.largest else -1.0
+        return self.with_value(b, self.chosen(b, *values, first, sign), chosen)
+
+    def by_mod(self, context, b, row: Operation, values, ops, key):
+        """x - q y with the integer q of the tested run, rounded once; so is `by_fmod`."""
+        x, y = (self.value(b, v) for v in values)
+        exact, zero = b.frem(x, y), V64.constant(0.0)
+        is_mod = row.name == "mod"
+        if is_mod:
+            other = b.xor(b.fcmp_ordered("<", exact, zero), b.fcmp_ordered("<", y, zero))
+            other = b.and_(other, b.fcmp_ordered("!=", exact, zero))
+        rounded = self._plainly(context, b, row.name, (x, y))
+        rest, missing = two_sum(b, exact, b.select(other, y, zero)) if is_mod else (exact, zero)
+        q = call(b, "roundeven", b.fdiv(b.fsub(x, rest), y))
+        chosen = self.times(b, values, q, key, is_mod)
+        made = self.remainder(b, values, rest, missing, chosen, not is_mod, key)
+        other = b.fsub(rest, b.fmul(b.fsub(chosen, q), y))
+        alike = b.fcmp_unordered("==", chosen, q)
+        made = self.with_value(b, made, b.select(alike, self.value(b, made), other))
+        return self.rerounded(b, made, b.select(alike, rounded, other), key, values)
+
+    by_fmod = by_mod
+
+    def by_floordiv(self, context, b, row: Operation, values, ops, key):
+        """The quotient of the tested run."""
+        tested = [self.value(b, v) for v in values]
+        quotient = ops._native(context, b, row.whole, tested, types.float64)
+        chosen = self.divided(b, values, quotient, key)
+        return self.from_binary64(b, chosen, key)
+
+    def by_evaluate(self, context, b, row: Operation, values, ops, key):
+        """Evaluated as ever and rounded once; errors of operands go through it along secants."""
+        tested = [self.value(b, v) for v in values]
+        rounded = self._plainly(context, b, row.name, tested)
+        function = _Function(context, b, row, self.format.significand_bits, key)
+        near = function.value(*tested) if function.is_seen else rounded
+        made = self.of_function(b, values, tested, near, function)
+        rest = function.rest(tested, near)
+        return self.rerounded(b, made, rounded, key, values, rest)
 
     # ---- notes, of those that make some --------------------------------------------------------
 
@@ -192,3 +313,64 @@ class Companion:
 def row_bytes(technique: type[Companion], lanes: int) -> int:
     """The size of an operation's row: words, and a mask of one number a lane."""
     return 8 * (technique.words + lanes)
+
+
+def sees(row: Operation, bits: int) -> bool:
+    """Whether an elementary function's own rounding to a format of so many bits is seen."""
+    return bits <= SEEN_BITS or row.evaluate in RESIDUALS
+
+
+class _Function:
+    """An elementary function and its slopes, on binary64 numbers where code is emitted.
+
+    Args:
+        bits: of the format that its values are rounded to.
+        place: the address of the operation's row.
+    """
+
+    def __init__(self, context, b, row: Operation, bits: int, place):
+        self.context, self.b, self.evaluate, self.place = context, b, row.evaluate, place
+        self.residual = RESIDUALS.get(row.evaluate) if bits > SEEN_BITS else None
+        self.is_seen = sees(row, bits)
+        self.derivatives = slopes.DERIVATIVES.get(row.evaluate, (None,) * row.arity)
+
+    def called(self, function, *values):
+        """A jitted function of binary64 numbers."""
+        kinds = (types.float64,) * len(values)
+        return call_inlined(self.context, self.b, function, kinds, values)
+
+    def value(self, *operands):
+        """Its value."""
+        return self.called(self.evaluate, *operands)
+
+    def rest(self, operands, value):
+        """By how much a value in binary64 misses the function; nothing that matters in narrow
+        formats, nor where the value is so small that its residual may be no number of binary64.
+        """
+        if self.residual is None:
+            return None
+        found, b = self.called(self.residual, *operands, value), self.b
+        tiny = b.fcmp_ordered("<", call(b, "fabs", value), V64.constant(UNSEEN))
+        return b.select(tiny, V64.constant(0.0), found)
+
+    def missed(self, value):
+        """By how much a value and its rest may miss the function, of a random sign."""
+        b, size = self.b, call(self.b, "fabs", value)
+        bits, floor = BITS.get(self.evaluate, (MOST_BITS, 0.0))
+        least = V64.constant(floor)
+        larger = b.select(b.fcmp_ordered("<", size, least), least, size)
+        shares = [V64.constant(2.0**-n) for n in (BITS_OF_VALUES, bits)]
+        share = shares[int(not self.is_seen)]  # what is not seen counts as exact
+        if self.residual is not None:
+            share = b.select(b.fcmp_ordered("<", size, V64.constant(UNSEEN)), *shares)
+        return b.fmul(rows.random_share(b, self.place), b.fmul(share, larger))
+
+    def slope(self, x, error, near):
+        """The slope between x and x - error, where it is `near` at x."""
+        return self.called(slopes.secant(self.evaluate, self.derivatives[0]), x, error, near)
+
+    def slope_along(self, first: bool, x, error, other):
+        """The slope along the first operand or the second, the other one fixed."""
+        derivative = self.derivatives[0 if first else 1]
+        secant = slopes.secant_along(self.evaluate, derivative, first)
+        return self.called(secant, x, error, other)

@@ -46,6 +46,7 @@ class Twin(Companion):
     """
 
     words = rows.EXAMINED_WORDS
+    marks = ("twin",)
 
     @property
     def follows(self) -> bool:

@@ -23,7 +23,7 @@ def result_dtype(ops, kinds, pairs: bool):
     narrow = all(is_narrow(k.dtype) for k in kinds) and is_narrow(ops.carrier)
     if pairs:
         return types.complex64 if narrow else types.complex128
-    return ops.dtype_of(narrow)
+    return ops.dtypes[narrow]
 
 
 def elementwise(ops, op, kinds, key, gives: str):

@@ -330,7 +330,7 @@ def filling(ops: Operations):
         kind = types.unliteral(x)
         if not is_inexact(kind):
             return identity(x, key)
-        held = types.complex128 if is_complex(kind) else ops.dtype_of(False)
+        held = types.complex128 if is_complex(kind) else ops.dtypes[False]
 
         def codegen(context, b, signature, args):
             return context.cast(b, args[-1], kind, held)

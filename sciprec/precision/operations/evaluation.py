@@ -22,6 +22,7 @@ from sciprec.precision.formats.literal import round_literal
 from sciprec.precision.operations import keys
 from sciprec.precision.operations.complex_algorithms import BOUNDS
 from sciprec.precision.operations.number_types import (
+    Companioned,
     call_inlined,
     forward,
     plainly_called,
@@ -46,6 +47,9 @@ class Evaluation:
         variant: what operations do with rows of a table.
         roles: techniques of storing, computing, accumulating and multiplying matrices; left out,
             those of the backend's arithmetics.
+
+    Attributes:
+        dtypes: types of array elements that stand for binary64 and binary32 numbers.
     """
 
     left: Callable | None = None
@@ -60,23 +64,20 @@ class Evaluation:
         self.key_type = keys.KEY if backend.random else None
         if variant.row_bytes:
             self.key_type = types.int64
-        self.carrier = types.float32 if backend.carrier == np.float32 else types.float64
         self.kind = F32 if backend.carrier == np.float32 else F64
         others = tuple(role.format for role in backend.roles) if backend.mixed else ()
         self.storage, self.compute, self.accumulate_role, self.matmul_role = roles or (
             self._rounder(backend.storage),
             *(self._rounder(arithmetic, others) for arithmetic in backend.roles[1:]),
         )
+        self.dtypes = getattr(self.compute, "dtypes", (types.float64, types.float32))
+        self.carrier = self.dtypes[self.kind == F32]
 
     def _rounder(self, arithmetic: Arithmetic, others: tuple = ()) -> Native:
         if arithmetic.fixed:
             return Fixed(arithmetic, self.variant)
         made = rounder(arithmetic, self.kind, self.word, others)
         return self.variant.around(made) if self.variant.around else made
-
-    def dtype_of(self, narrow: bool) -> types.Type:
-        """The type of an array's elements that are binary32 or binary64 numbers."""
-        return types.float32 if narrow else types.float64
 
     @property
     def row(self):
@@ -284,7 +285,7 @@ class Evaluation:
 
     def _reround(self, b, role, value, key):
         convert = role.from_binary32 if self.kind == F32 else role.from_binary64
-        return convert(b, value, **self.draw(b, role, key))
+        return getattr(role, "again", convert)(b, value, **self.draw(b, role, key))
 
     def _native(self, context, b, function, values, kind=None):
         """Numba's own function on values of one floating type (the carrier unless said)."""
@@ -352,7 +353,8 @@ class Evaluation:
 
     def one(self, b):
         """The number one."""
-        return ir.Constant(self.kind, 1.0)
+        exactly = getattr(self.compute, "exactly", None)
+        return exactly(b, V64.constant(1.0)) if exactly else ir.Constant(self.kind, 1.0)
 
     def zero_word(self, b):
         """A zero of 64 bits, out of the compiler's sight under a processor mode."""
@@ -387,7 +389,11 @@ class Evaluation:
 
     def rounded(self, b, kind, value, role: Native, key, salt: int):
         """A number of any real type, rounded into the role's format (carrier values included)."""
+        if isinstance(kind, Companioned) and role.has(kind, self.backend):
+            return value
         draw = self.draw(b, role, key, salt)
+        if isinstance(kind, Companioned):
+            return role.again(b, value, **draw)
         if isinstance(kind, types.Boolean):
             return role.from_integer(b, b.zext(value, I64), False, **draw)
         if isinstance(kind, types.Integer):

@@ -191,7 +191,8 @@ class Operations(Evaluation):
         return fusible(made, self, elementary=row.evaluate is not None)
 
     def _scalar(self, emit, kinds, key, places: bool, made_by=None):
-        made_by = self.storage if getattr(emit, "copies", False) else made_by
+        exactly = self.compute.own or getattr(emit, "copies", False)
+        made_by = self.storage if exactly else made_by
 
         def codegen(context, b, signature, args):
             word, values = keys.split(key, args)
@@ -290,10 +291,6 @@ class Operations(Evaluation):
     def constant(self, text: str):
         """An intrinsic without operands: a number of the carrier, given by its hexadecimal text."""
         return quiet(boundaries.constant(self, text))
-
-    def literal(self, text: str):
-        """An intrinsic without operands: a number that is rounded first, given by its text."""
-        return quiet(boundaries.literal(self, text))
 
     def call(self, arity: int):
         """call(function, x1, ..., x_arity): a jitted function called in the backend's processor
@@ -430,6 +427,7 @@ MAKERS: Mapping[str, Callable] = {
     **boundaries.BOUNDARIES, **complex_numbers.OWN, "cast_to": casts.cast_to,
     "cast": lambda ops: ops._operation(1, ops.emit("pos", ops.compute), None, "float", True),
     "conj": lambda ops: ops._operation(1, ops.emit("pos", ops.compute), operator.pos, "conj"),
+    "literal": lambda ops: lambda text: quiet(boundaries.literal(ops, text)),
     "total": lambda ops: ops._reduction(_sum),
     "running_product": lambda ops: ops._reduction(_product),
     "running_sum": lambda ops: ops._reduction(_running_sum),

@@ -24,13 +24,14 @@ class Native:
         in_units: whether numbers are multiples of units, or will be.
         takes: whether operands are brought into its format by `taken(builder, x)` first.
         wide: whether operands may be numbers of other formats that are none of this one.
+        own: whether operands are brought into binary64, exactly, before they are taken.
         one_row: whether all that an operation does is in one row.
         counts: whether, and how, `count` notes how often operations are executed; "" for not.
         ask: in code that arithmetics share, gives the result of an operation by its name.
     """
 
     placed = observes = in_units = takes = False
-    wide = one_row = False
+    wide = one_row = own = False
     counts = ""
     ask: Any = None
 

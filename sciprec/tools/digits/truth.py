@@ -11,8 +11,8 @@ from decimal import Decimal
 import numpy as np
 
 from sciprec.instruments.tracing import rows
-from sciprec.instruments.tracing.operations import sees
 from sciprec.instruments.tracing.table import Table
+from sciprec.instruments.tracing.technique import sees
 from sciprec.precision.operations.operation import OPERATIONS
 from sciprec.tools.trace.attribution import Result, arithmetics_of
 from sciprec.tools.trace.following import doubt_of

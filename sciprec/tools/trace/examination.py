@@ -10,8 +10,9 @@ import numpy as np
 
 from sciprec.foundation.listing import counted
 from sciprec.instruments.tracing import rows
-from sciprec.instruments.tracing.operations import OUTERMOST_PASS, SEEN_BITS
+from sciprec.instruments.tracing.operations import OUTERMOST_PASS
 from sciprec.instruments.tracing.table import Table
+from sciprec.instruments.tracing.technique import SEEN_BITS
 from sciprec.precision.rewriting.layout import Row
 from sciprec.precision.rewriting.program import Program
 from sciprec.precision.rewriting.syntax import Origin

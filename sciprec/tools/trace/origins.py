@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sciprec.instruments.assigning.origins import Origin, chain_of, key_of, own_place
-from sciprec.instruments.tracing.operations import DECISIONS, LOOPS, sees
+from sciprec.instruments.tracing.operations import DECISIONS, LOOPS
+from sciprec.instruments.tracing.technique import sees
 from sciprec.precision.operations.operation import NOTHING, OPERATIONS
 from sciprec.precision.rewriting.program import Program
 

@@ -12,8 +12,9 @@ import numpy as np
 from sciprec.foundation.alike import tuple_like
 from sciprec.instruments.tracing import rows
 from sciprec.instruments.tracing.numbers import CompanionArray
-from sciprec.instruments.tracing.operations import OUTERMOST_PASS, SEEN_BITS
+from sciprec.instruments.tracing.operations import OUTERMOST_PASS
 from sciprec.instruments.tracing.table import Table
+from sciprec.instruments.tracing.technique import SEEN_BITS
 from sciprec.precision.formats.backend import Backend
 from sciprec.tools.trace.attribution import TWIN_LANES, TracedKernel, arithmetics_of, stored_in
 from sciprec.tools.trace.examination import Event, in_bits, loop_variables, loops_around
