@@ -38,9 +38,7 @@ def traced_program(kernel, backend: Backend, technique: str, lanes: int) -> Prog
             "results with those of fp64 by study"
         )
     numbers = Companions(technique, lanes, in_formats=assigned)
-    build = Build(
-        trust_inputs=True, may_share=False, variant=numbers.variant, numbers=numbers
-    )
+    build = Build(trust_inputs=True, may_share=False, variant=numbers.variant, numbers=numbers)
     program = Program(kernel, resolve_backend("fp64") if assigned else backend, build)
     if assigned:
         program.lay_out()
@@ -49,9 +47,7 @@ def traced_program(kernel, backend: Backend, technique: str, lanes: int) -> Prog
 
 
 @lru_cache(maxsize=64)
-def in_formats(
-    arithmetics: tuple[Arithmetic, ...], technique: str, lanes: int
-) -> InFormats:
+def in_formats(arithmetics: tuple[Arithmetic, ...], technique: str, lanes: int) -> InFormats:
     """The (shared) operations in some formats."""
     fp64 = resolve_backend("fp64")
     return InFormats(*(traced_operations(fp64, technique, lanes, a) for a in arithmetics))

@@ -96,6 +96,16 @@ def _typeof_dtype(value, context):
     return _DtypeOf(CompanionNumber(value))
 
 
+def types_of(lanes: int, marks: tuple[str, ...]) -> tuple[CompanionNumber, ...]:
+    """The types of numbers that stand for binary64 and binary32 numbers.
+
+    Args:
+        marks: those of `CompanionDtype`.
+    """
+    more = dict.fromkeys(marks, True)
+    return tuple(CompanionNumber(CompanionDtype(lanes, n, **more)) for n in (False, True))
+
+
 def number_type(lanes: int) -> ir.Type:
     """The LLVM type of such a number: packed, so that an array has no gaps."""
     return ir.LiteralStructType([F64, beside_type(lanes)], packed=True)

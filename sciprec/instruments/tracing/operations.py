@@ -23,12 +23,11 @@ from sciprec.precision.operations.intrinsics import Operations
 from sciprec.precision.operations.number_types import (
     identity,
     is_float,
-    is_narrow,
     is_numeric_array,
     is_whole,
 )
 from sciprec.precision.rounding.variant import Variant
-from sciprec.precision.rounding.words import F32, F64, I64, call
+from sciprec.precision.rounding.words import F64, I64, call
 
 TECHNIQUES: dict[str, type[Companion]] = {
     "parts": Parts, "by step": PartsByStep, "wider": PartsOfWider, "twin": Twin,
@@ -63,21 +62,6 @@ def _as_it_is(ops: Operations, b, kind, value, key):
     if isinstance(kind, CompanionNumber) and not kind.of.raw:
         return value
     return ops.rounded(b, kind, value, ops.storage, key, 0)
-
-
-def _left(ops: Operations, b, kind, value, key, dtype, narrow):
-    """A number that is stored into an array, narrowed where that is narrower."""
-    role = ops.storage
-    if ops.backend.mixed:
-        value = ops.rounded(b, kind, value, role, key, 0)
-    else:
-        value = ops._operand(b, kind, value, key, 0)
-    if dtype is not None and is_narrow(dtype) and not is_narrow(ops.carrier):
-        tested = role.value(b, value)
-        fewer = b.fptrunc(tested, F32) if narrow is None else None
-        rounded = b.fpext(fewer, F64) if fewer else narrow.from_binary64(b, tested)
-        value = role.rerounded(b, value, rounded, key)
-    return role.settled(b, value)
 
 
 def _comparison(ops: Operations, name: str):
@@ -206,6 +190,4 @@ def traced_operations(
     bases = [role.base for role in inside] if own else inside
     roles = [companion(base, lanes, plain) for base in (plain.storage, *bases)]
     roles[0].takes, roles[0].one_row = False, own is not None
-    made = Operations(backend, 0, Variant(technique, row_bytes(companion, lanes)), roles, OWN)
-    made.left = partial(_left, made)
-    return made
+    return Operations(backend, 0, Variant(technique, row_bytes(companion, lanes)), roles, OWN)

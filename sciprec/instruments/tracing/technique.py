@@ -11,16 +11,14 @@ from numba.core import cgutils, types
 
 from sciprec.instruments.tracing import rows
 from sciprec.instruments.tracing.numbers import (
-    CompanionDtype,
-    CompanionNumber,
     beside_type,
     number_type,
+    types_of,
     with_companion,
 )
 from sciprec.precision.elementary import slopes
 from sciprec.precision.elementary.residuals import BITS, MOST_BITS, RESIDUALS
-from sciprec.precision.formats.backend import Backend
-from sciprec.precision.operations.number_types import call_inlined
+from sciprec.precision.operations.number_types import call_inlined, is_narrow
 from sciprec.precision.operations.operation import Operation
 from sciprec.precision.rounding.native import Native
 from sciprec.precision.rounding.sticky import two_sum
@@ -38,7 +36,7 @@ BITS_OF_VALUES = 52
 """Of most values of elementary functions in binary64, without a residual."""
 
 
-class Companion:
+class Companion(Native):
     """A technique with a companion beside every value; the base of those here.
 
     Args:
@@ -51,35 +49,46 @@ class Companion:
         marks: of `CompanionDtype`, those of its numbers.
     """
 
-    placed, observes, in_units, mode, ask = True, False, False, None, None
-    one_row = counts_passes = False
-    counts = ""
+    placed, counts_passes = True, False
     marks: tuple[str, ...] = ()
     words: int
     """Words of a row before its mask, see `rows`."""
 
     def __init__(self, base: Native, lanes: int, plain: Operations):
+        super().__init__(base.arithmetic, F64, F64, None)
         self.base, self.lanes, self.plain = base, lanes, plain
         self.takes = self.own = plain.compute.takes
-        self.arithmetic, self.format, self.rule = base.arithmetic, base.format, base.rule
         self.wide = base.wide
         self.kind = number_type(lanes)
         self.beside_kind = beside_type(lanes)
 
     @property
-    def dtypes(self) -> tuple[CompanionNumber, ...]:
+    def dtypes(self) -> tuple[types.Type, ...]:
         """The types of numbers that stand for binary64 and binary32 numbers."""
-        marks = dict.fromkeys(self.marks, True)
-        kinds = (CompanionDtype(self.lanes, narrow, **marks) for narrow in (False, True))
-        return tuple(map(CompanionNumber, kinds))
+        return types_of(self.lanes, self.marks)
 
     # ---- numbers -------------------------------------------------------------------------------
 
-    def has(self, kind: CompanionNumber, backend: Backend) -> bool:
-        """Whether a number of a type is in the format: unless the type says that it is raw, or
-        roles or operations differ in format.
+    def of_kind(self, b, ops: Operations, kind, value, key, salt: int):
+        """A number with a companion in the format: it is in it already, unless its type says that
+        it is raw, or roles or operations differ in format.
         """
-        return not (kind.of.raw or backend.mixed or self.own)
+        if not (kind.of.raw or ops.backend.mixed or self.own):
+            return value
+        return self.again(b, value, **ops.draw(b, self, key, salt))
+
+    def left(self, b, ops: Operations, kind, value, key, dtype, narrow):
+        """A number that is stored into an array, narrowed where that is narrower."""
+        if ops.backend.mixed:
+            value = ops.rounded(b, kind, value, self, key, 0)
+        else:
+            value = ops._operand(b, kind, value, key, 0)
+        if dtype is not None and is_narrow(dtype) and not is_narrow(ops.carrier):
+            tested = self.value(b, value)
+            fewer = b.fptrunc(tested, F32) if narrow is None else None
+            rounded = b.fpext(fewer, F64) if fewer else narrow.from_binary64(b, tested)
+            value = self.rerounded(b, value, rounded, key)
+        return self.settled(b, value)
 
     def plain_number(self, b, ops: Operations, kind, given, value, key):
         """A plain operand of a comparison, its value in binary64."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -47,20 +47,18 @@ class Evaluation:
         variant: what operations do with rows of a table.
         roles: techniques of storing, computing, accumulating and multiplying matrices; left out,
             those of the backend's arithmetics.
+        makers: operation -> what makes it for these operations, before that of all.
 
     Attributes:
         dtypes: types of array elements that stand for binary64 and binary32 numbers.
     """
 
-    left: Callable | None = None
-    """left(builder, type, value, key, dtype, what rounds for it) -> what is stored into an array,
-    where that is no number rounded once.
-    """
-
     def __init__(
-        self, backend: Backend, word: int, variant: Variant = FLOATS, roles: Sequence[Any] = ()
-    ):
+        self, backend: Backend, word: int, variant: Variant = FLOATS, roles: Sequence[Any] = (),
+        makers: Mapping[str, Callable] | None = None,
+    ) -> None:  # fmt: skip
         self.backend, self.word, self.variant = backend, word, variant
+        self.makers = makers or {}
         self.key_type = keys.KEY if backend.random else None
         if variant.row_bytes:
             self.key_type = types.int64
@@ -389,11 +387,9 @@ class Evaluation:
 
     def rounded(self, b, kind, value, role: Native, key, salt: int):
         """A number of any real type, rounded into the role's format (carrier values included)."""
-        if isinstance(kind, Companioned) and role.has(kind, self.backend):
-            return value
-        draw = self.draw(b, role, key, salt)
         if isinstance(kind, Companioned):
-            return role.again(b, value, **draw)
+            return role.of_kind(b, self, kind, value, key, salt)
+        draw = self.draw(b, role, key, salt)
         if isinstance(kind, types.Boolean):
             return role.from_integer(b, b.zext(value, I64), False, **draw)
         if isinstance(kind, types.Integer):

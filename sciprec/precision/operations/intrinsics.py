@@ -9,9 +9,8 @@ key first (see `keys`).
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import cache, cached_property, lru_cache
-from typing import Any
 
 import numpy as np
 from llvmlite import ir
@@ -53,7 +52,7 @@ from sciprec.precision.operations.number_types import (
 from sciprec.precision.operations.operation import NOTHING, OPERATIONS, Operation
 from sciprec.precision.rounding.mode import NORMAL, call_in_mode, put_caller_in_mode
 from sciprec.precision.rounding.native import Native
-from sciprec.precision.rounding.variant import FLOATS, VARIANTS, Variant, of_arrays
+from sciprec.precision.rounding.variant import VARIANTS, of_arrays
 from sciprec.precision.rounding.words import I64
 
 _sum = helper(distinct(lambda a: np.sum(a), "sum"))
@@ -86,18 +85,9 @@ def _is_of_pairs(kind) -> bool:
 
 class Operations(Evaluation):
     """The operations of one backend under one processor control word; attributes are made when
-    first used. Its arguments are those of `Evaluation`, and a table of its own.
-
-    Args:
-        own: operation -> what makes it for these operations, before that of all.
+    first used. Its arguments are those of `Evaluation`. It has no subclasses: other operations have
+    other techniques in their roles, and makers.
     """
-
-    def __init__(
-        self, backend: Backend, word: int, variant: Variant = FLOATS, roles: Sequence[Any] = (),
-        own: Mapping[str, Callable] | None = None,
-    ) -> None:  # fmt: skip
-        super().__init__(backend, word, variant, roles)
-        self.makers = {**MAKERS, **(own or {})}
 
     @cached_property
     def careful(self) -> Operations:
@@ -107,7 +97,7 @@ class Operations(Evaluation):
         return self if same else operations(self.backend, self.word, wanted.name)
 
     def __getattr__(self, name: str):
-        make = self.makers.get(name)
+        make = self.makers.get(name) or MAKERS.get(name)
         made = self._of_row(name) if make is None else make(self)
         made.of = lambda ops: getattr(ops, name)
         if OPERATIONS.get(name, NOTHING).quiet:

@@ -40,7 +40,8 @@ def leave(ops: Operations, in_unit: bool = False):
     noted = in_unit and ops.storage.observes
     same = ops.backend.storage == ops.backend.compute and not (ops.backend.mixed or noted)
     same = same and ops.backend.noise is None and (in_unit or not ops.storage.in_units)
-    same = same and ops.left is None
+    left = getattr(ops.storage, "left", None)
+    same = same and left is None
 
     def resolve(typingctx, key, target, x):
         complex_numbers.refuse(ops, "", [x])
@@ -61,8 +62,8 @@ def leave(ops: Operations, in_unit: bool = False):
             return identity(x, key, before=[target])
 
         def one(b, kind, value, word):
-            if ops.left is not None:
-                return ops.left(b, kind, value, word, dtype, narrow)
+            if left is not None:
+                return left(b, ops, kind, value, word, dtype, narrow)
             if noted and kind == ops.carrier:
                 value = ops.in_unit(b, value, word)
             elif kind != ops.carrier or not same:
