@@ -11,7 +11,7 @@ from sciprec.results.output import files
 from sciprec.tools.adapt.blocks import block
 from sciprec.tools.adapt.control import COLUMNS, Control, vain_attempts
 from sciprec.tools.adapt.plan import checked_ladder, checked_plan
-from tests.climate.small_models import SMALL
+from tests.climate.small_models import SMALL, stirred
 
 STEP = 1200.0
 LADDER = ("fp16", "fp32")
@@ -180,17 +180,9 @@ def test_restarts_and_threads_give_the_same_bits_with_both_rungs(tmp_path):
     assert len(set(column(whole, "rung"))) == 2
     assert column(whole, "steps").tolist()[:5] == [4, 2, 2, 4, 4]
 
-    class Stop(Exception):
-        """The run is interrupted."""
-
     for day in (0.1, 0.2, 0.3):
-
-        def listen(days, day=day):
-            if days > day:
-                raise Stop
-
-        with pytest.raises(Stop):
-            run(30, 5e-4, hours=2.0, checkpoints=tmp_path, progress=listen)
+        with pytest.raises(KeyboardInterrupt):
+            run(30, 5e-4, hours=2.0, checkpoints=tmp_path, progress=stopping(day))
     gone_on = run(30, 5e-4, hours=2.0, checkpoints=tmp_path)
     assert bits(gone_on, True) == bits(whole, True)
     assert bits(run(30, 5e-4, hours=2.0, threads=2), True) == bits(whole, True)
@@ -198,16 +190,9 @@ def test_restarts_and_threads_give_the_same_bits_with_both_rungs(tmp_path):
     assert bits(longer, True) == bits(run(36, 5e-4, hours=2.0), True)
 
 
-@sciprec.climate.forcing(parameters={"rate": (5.0, "1/day")}, tracers=("dye",))
-def stirred(fields, t, p, out):
-    for j in range(fields.u.shape[1]):
-        for i in range(fields.u.shape[2]):
-            out.u[0, j, i] -= p.rate * fields.u[0, j, i]
-            out.dye[0, j, i] += p.rate * (t.day - fields.dye[0, j, i])
-
-
 FORCED = {
-    "forcing": stirred, "tracers": {"dye": "northern"}, "hours": 2.0,
+    "forcing": stirred, "forcing_parameters": {"rate": 5.0}, "hours": 2.0,
+    "tracers": {"dye": "northern"},
     "variables": ["vorticity", "dye", "time_mean_u", "time_maximum_dye"],
     "time_scheme": "semi_implicit_leapfrog", "sample_every": 2,
 }  # fmt: skip
@@ -230,12 +215,13 @@ def test_forced_on_one_rung_it_has_the_bits_of_a_uniform_run(tolerance, rung, th
 @pytest.mark.slow
 def test_forced_with_both_rungs_it_goes_on_with_the_same_bits(tmp_path):
     """Blocks are made again, and the tendencies that a leapfrog holds with them."""
-    whole = run(30, 2e-3, **FORCED)
+    keeping = {"adaptive": {"tolerance": 2e-3, "ladder": ("fp16", "fp64"), "every": 4}} | FORCED
+    whole = run(30, None, **keeping)
     assert len(set(column(whole, "rung"))) == 2
     for day in (0.1, 0.3):
         with pytest.raises(KeyboardInterrupt):
-            run(30, 2e-3, checkpoints=tmp_path, progress=stopping(day), **FORCED)
-    gone_on = run(30, 2e-3, checkpoints=tmp_path, **FORCED)
+            run(30, None, checkpoints=tmp_path, progress=stopping(day), **keeping)
+    gone_on = run(30, None, checkpoints=tmp_path, **keeping)
     assert bits(gone_on, True) == bits(whole, True)
 
 

@@ -94,16 +94,16 @@ def test_no_time_scheme(scheme):
 GIVEN = {
     "coefficients": {"compensation": {"vorticity": Compensation(0.9, 0.1, reset_every=3)}},
     "stages mixed": {"stages": "mixed-m0", "backend": "fp32"},
-    "a master copy": {"stored": "fp32", "backend": "fp16"},
     "formats by scale": {"stored": "scales:0-10 40;11- 30"},
-    "matrix": {"parameters": {"fourier": "matrix"}},
+    "matrix, a master copy": {"parameters": {"fourier": "matrix"}, "stored": "fp32",
+                              "backend": "fp16"},
     "threads": {"threads": 2, "compensation": "carry"},
     "random bits": {"backend": "mlu370-noise"},
 }
 
 
 FEW_WAYS = ("coefficients", "formats by scale", "threads")
-ONE_VARIABLE = ("matrix", "random bits", "stages mixed")
+ONE_VARIABLE = ("matrix, a master copy", "random bits", "stages mixed")
 """Ways whose kernels no other run has: those of transport compile fastest."""
 
 
@@ -124,10 +124,10 @@ def unit(**keys):
 
 STAGED = {
     "fp16": "fp16",
-    "groups": unit(table="int4", field="fp16", scale="group"),
     "two of four, packed": unit(table="int4", field="int8", sparsity="2:4"),
     "slices, one scale": unit(table="int8", field="int8", slices=2, scale="tensor"),
-    "lowest orders kept": unit(table="int8", field="e4m3fn") | {"kept": "fp32", "kept_orders": 1},
+    "groups, lowest orders kept": unit(table="int4", field="fp16", scale="group") | {
+        "kept": "fp32", "kept_orders": 1},
 }
 FEW_STAGED = ("fp16", "slices, one scale", "two of four, packed")
 

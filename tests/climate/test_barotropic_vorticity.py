@@ -49,7 +49,7 @@ def test_energy_enstrophy_and_angular_momentum_are_kept():
 
 def test_a_coarse_arithmetic_is_near_the_truth():
     truth, run = (
-        climate.run("rossby_haurwitz", SMALL, 0.5, backend) for backend in ("fp64", "mlu370")
+        climate.run("rossby_haurwitz", SMALL, 0.5, backend) for backend in ("fp64", "fp16")
     )
     error = np.abs(run["vorticity"] - truth["vorticity"]).max() / np.abs(truth["vorticity"]).max()
-    assert 0 < float(error) < 1e-3
+    assert 0 < float(error) < 36 * 2.0**-11

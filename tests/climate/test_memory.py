@@ -81,7 +81,7 @@ def taken_by(stages, backend, fields, products):
 
 
 def test_random_stages_take_from_their_pool_what_the_plan_says():
-    for seed in range(16):
+    for seed in range(6):
         rng = np.random.default_rng(seed)
         (stages, backend), (fields, products) = random_stages(rng), rng.integers(2, 9, 2).tolist()
         said = StagedRoom(SMALL, stages, resolve_backend(backend)).pool(fields, products)
@@ -91,9 +91,8 @@ def test_random_stages_take_from_their_pool_what_the_plan_says():
 
 @pytest.mark.parametrize(
     "stages",
-    ["mixed-m0", *({"legendre": f"matrix:table=int8,field={rest}"} for rest in
-                   ("fp16", "fp16,scale=group", "int8,slices=8"))],
-)  # fmt: skip
+    ["mixed-m0", {"legendre": "matrix:table=int8,field=fp16,scale=group"}],
+)
 def test_a_forecast_of_stages_is_what_their_steps_take(stages):
     """All arrays of a model and of two steps at once, and up to a quarter more."""
 

@@ -28,8 +28,8 @@ KNOCKED_OUT_PUT = ListCase(
 def test_the_noise_of_three_barriers_leaves_their_steps_as_long_as_they_are():
     """Weekly fixings are dates of the grid; four steps a week went to 512, seed by seed."""
     given = {"tolerance": 0.04, "max_paths": 2**17}
-    together = [heston.price(LEWIS, WEEKLY, seed=seed, **given) for seed in range(3)]
-    assert [one.n_steps for one in together] == [4 * 107] * 3
+    together = [heston.price(LEWIS, WEEKLY, seed=seed, **given) for seed in range(2)]
+    assert [one.n_steps for one in together] == [4 * 107] * 2
     works = [one.work for one in together]
     assert max(works) < 3 * min(works)
 
