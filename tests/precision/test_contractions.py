@@ -105,7 +105,7 @@ RUN = [n for n in range(400)
        and "out = np" not in written(n, True).source]  # fmt: skip
 
 
-@ways("number", RUN[:24], compiled=3)
+@ways("number", RUN[:24], compiled=6)
 def test_random_sums_are_their_twins(number, tmp_path, lifted):
     path = tmp_path / f"sum_{number}.py"
     head = "import numpy as np\nfrom sciprec.precision.operations.reduce import fma\n\n\n"

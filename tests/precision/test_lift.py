@@ -93,11 +93,11 @@ def drawn_format(seed: int) -> str:
     return f"float:p={p},emin={low},emax={high}"
 
 
-DRAWN = [pytest.param(drawn_format(n), marks=pytest.mark.slow) for n in range(2)]
-
-
-@pytest.mark.parametrize("rule", ["ru", "rd", "rz"])
-@pytest.mark.parametrize("name", ["fp32", "fp16", "float:p=24,emin=-300,emax=300", *DRAWN])
+@pytest.mark.parametrize(
+    ("name", "rule"),
+    [("fp32", "ru"), ("fp32", "rz"), ("fp16", "rd"), ("float:p=24,emin=-300,emax=300", "ru"),
+     *(pytest.param(drawn_format(n), "rd", marks=pytest.mark.slow) for n in range(2))],
+)  # fmt: skip
 def test_constants_that_the_compiler_knows_are_rounded_in_the_formats_direction(name, rule):
     """LLVM rounds them to nearest while it compiles, if it sees them."""
     backend = resolve_backend(f"{name},round={rule}")

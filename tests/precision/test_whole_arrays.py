@@ -29,7 +29,7 @@ SHAPES = {
 def test_shapes_and_layouts_are_numpys(layout):
     rng, arrange = np.random.default_rng(3), LAYOUTS[layout]
     lifted, one = lift(both, "fp64"), lift(alone, "fp64")
-    for pairs in SHAPES.values():
+    for pairs in SHAPES.values() if layout == "plain" else (SHAPES[2],):
         for shapes in pairs:
             x, y = (arrange(rng.normal(size=shape)) for shape in shapes)
             np.testing.assert_array_equal(lifted(x, y), both(x, y))
@@ -145,9 +145,16 @@ def test_what_changes_between_two_operations_counts(name):
 # ---- parts of arrays and views --------------------------------------------------------------
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("name", ["along", "by_mask", "of_one_row", "rows"])
+@pytest.mark.parametrize(
+    ("name", "layout"),
+    [
+        (name, layout)
+        for n, name in enumerate(("along", "by_mask", "of_one_row", "rows"))
+        for layout in list(LAYOUTS)[n % 2 :: 2]
+    ],
+)
 def test_parts_are_stored_as_in_numpy(name, layout):
+    """Each in two layouts."""
     entry = arrays.KERNELS[name]
     given, expected = ([LAYOUTS[layout](x) for x in entry.make()] for _ in range(2))
     entry.kernel(*expected)
