@@ -625,22 +625,17 @@ def test_a_shipped_scenario_runs_to_its_page_without_a_checkout(installed, tmp_p
 
 @pytest.mark.slow
 @pytest.mark.skipif(not (ROOT / ".git").exists(), reason="the page names a commit, which git knows")
-@pytest.mark.parametrize("way", ["wheel", "sdist", "bootstrap"])
 def test_the_quickstart_makes_its_page_in_a_clean_environment(
-    way, built, release, tmp_path, monkeypatch, record_property
+    built, release, tmp_path, monkeypatch, record_property
 ):
-    """Within the minutes that README's reader has; `.ci/release` downloads everything, too."""
+    """From the sdist, within the minutes that README's reader has; `.ci/release` downloads
+    everything, too, and tries the wheel.
+    """
     monkeypatch.setenv("PIP_NO_INDEX", "1")
-    if way == "bootstrap":
-        source = release.unpacked(built[1], tmp_path / "unpacked")
-        environment_of(source / ".venv")
-        command = [sys.executable, "bootstrap.py", "quickstart"]
-        where, page = source, source / "reports/quickstart/index.html"
-    else:
-        scripts, _ = environment_of(tmp_path / "environment", built[way == "sdist"])
-        where, page = tmp_path, tmp_path / "page/index.html"
-        command = [scripts / "sciprec", "quickstart", "--out", "page", "--quiet"]
-    seconds = release.quickstarted(command, page, where)
+    source = release.unpacked(built[1], tmp_path / "unpacked")
+    environment_of(source / ".venv")
+    command = [sys.executable, "bootstrap.py", "quickstart"]
+    seconds = release.quickstarted(command, source / "reports/quickstart/index.html", source)
     record_property("seconds", round(seconds, 1))
     assert seconds < 300
 

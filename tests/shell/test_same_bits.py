@@ -29,7 +29,7 @@ backends = ["fp32"]
 
 [climate]
 case = "williamson_5"
-truncation = 21
+truncation = 10
 days = 0.5
 output_hours = 3.0
 
@@ -42,7 +42,7 @@ SMILE = {
 }  # fmt: skip
 
 
-COUNTED = ("bf16,round=sr", "mlu370-noise", "fixed32")
+COUNTED = ("bf16,round=sr", "fixed32")
 """Arithmetics whose results depend on the calls before."""
 
 
@@ -95,7 +95,7 @@ def test_arithmetics_in_which_calls_are_counted(scenarios, tmp_path):
     """Random bits and units of fixed point do not follow the threads, and nothing warns of it."""
     smile = scenarios[1].model_copy(update={"backends": COUNTED})
     one, four = (workflow.run(smile, out=tmp_path / str(n), threads=n) for n in (1, 4))
-    assert not one.failures and len(one.files) == 8
+    assert not one.failures and len(one.files) == 6
     assert variables(one.files) == variables(four.files)
 
 
