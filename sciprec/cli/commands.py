@@ -183,8 +183,8 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     except SystemExit as end:
         if "PacifyFlushWrapper" in type(sys.stdout).__name__:  # Typer's, for a pipe that is closed
             raise SystemExit(UNREAD) from None
-        if end.code == USAGE and (said := suspicious(words)):
-            _fail(USAGE, "\n".join(said))
+        if end.code == USAGE and (complaints := suspicious(words)):
+            _fail(USAGE, "\n".join(complaints))
         raise
     except Exception as error:
         if Settings.debug:

@@ -35,10 +35,10 @@ def docs(
         address = reading.address(sections[0])
         opened = reading.open_page(address)
         return say(address if opened else f"{address} (no browser was found: open it by hand)")
-    best, *others = sections
+    best, *rest = sections
     if json:
-        return print_json({**best.as_dict(), "others": [section.place for section in others]})
+        return print_json({**best.as_dict(), "others": [section.place for section in rest]})
     print(printable(best.text))  # its tables and its code keep their lines
     say(f"\n{best.place}")
-    for other in others:
+    for other in rest:
         say(f"see also: {other.place}")

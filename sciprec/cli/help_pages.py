@@ -50,15 +50,15 @@ class Verbs(TyperGroup):
         small = args[0].lower()
         if args[0] not in self.commands and small in self.commands:
             raise InputError(f"'{args[0]}' was given; verbs have small letters: {small}")
-        below = [f"{name} {args[0]}" for name, one in self.commands.items()
-                 if args[0] in getattr(one, "commands", {})]  # fmt: skip
+        below = [f"{name} {args[0]}" for name, command in self.commands.items()
+                 if args[0] in getattr(command, "commands", {})]  # fmt: skip
         if args[0] not in self.commands and below:
             raise InputError(f"'{args[0]}' is a verb below others; write {' or '.join(below)}")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the sections of the verbs; none is cut."""
-        shown = {name: one for name, one in self.commands.items() if not one.hidden}
+        shown = {name: command for name, command in self.commands.items() if not command.hidden}
         width = max(map(len, shown))
         sections: dict[str, list[tuple[str, str]]] = {}
         for name, command in shown.items():

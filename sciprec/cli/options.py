@@ -97,8 +97,8 @@ def _scenarios(incomplete: str) -> list[str]:
     from sciprec.foundation.shipped import EXAMPLES, SCENARIOS, names
 
     examples = (f"{EXAMPLES}:{name}" for name in names(EXAMPLES))
-    known = (*glob("*.toml"), *names(SCENARIOS), *examples)
-    return [name for name in known if name.startswith(incomplete)]
+    choices = (*glob("*.toml"), *names(SCENARIOS), *examples)
+    return [name for name in choices if name.startswith(incomplete)]
 
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
@@ -218,11 +218,11 @@ def _refuse_lost_value(command: Any, args: list[str]) -> None:
     options = {name for param in command.params for name in param.opts if name[:1] == "-"}
     flags = {name for param in command.params if getattr(param, "is_flag", False)
              for name in param.opts}  # fmt: skip
-    for given, value in pairwise(args[: args.index("--") if "--" in args else None]):
-        if given in options - flags and value.partition("=")[0] in options:
+    for typed, value in pairwise(args[: args.index("--") if "--" in args else None]):
+        if typed in options - flags and value.partition("=")[0] in options:
             raise InputError(
-                f"'{value}' stands where the value of {given} is expected; write that value behind "
-                f"{given}"
+                f"'{value}' stands where the value of {typed} is expected; write that value behind "
+                f"{typed}"
             )
 
 
@@ -232,15 +232,15 @@ def _refuse_two_letters(command: Any, args: list[str]) -> None:
     """
     letters = {name: param for param in command.params for name in param.opts if len(name) == 2}
     words = args[: args.index("--") if "--" in args else None]
-    for given, behind in pairwise([*words, ""]):
-        first, second = given[:2], f"-{given[2:]}"
+    for typed, behind in pairwise([*words, ""]):
+        first, second = typed[:2], f"-{typed[2:]}"
         takes = first in letters and not getattr(letters[first], "is_flag", False)
-        if not (takes and re.fullmatch("-[A-Za-z]{2}", given)):
+        if not (takes and re.fullmatch("-[A-Za-z]{2}", typed)):
             continue
         value = f" {behind}" if behind and behind[0] != "-" else " and its value"
         right = f"{second} {first}" if second in letters else first
         raise InputError(
-            f"'{given}' was given, which means {first} with the value '{given[2:]}'; write "
+            f"'{typed}' was given, which means {first} with the value '{typed[2:]}'; write "
             f"{right}{value}"
         )
 
@@ -251,11 +251,11 @@ def _refuse_hyphen(option: str, args: list[str]) -> None:
     Args:
         option: the unknown one; empty for none.
     """
-    for given in args:
-        if len(option) == 2 and re.match("-[A-Za-z]{2}", given) and option[1] in given:
+    for typed in args:
+        if len(option) == 2 and re.match("-[A-Za-z]{2}", typed) and option[1] in typed:
             raise InputError(
-                f"'{given}' begins with a hyphen and is not an option; write {given[1:]} or --"
-                f"{given[1:]}, or write -- before it if it is a value"
+                f"'{typed}' begins with a hyphen and is not an option; write {typed[1:]} or --"
+                f"{typed[1:]}, or write -- before it if it is a value"
             )
 
 
@@ -264,21 +264,21 @@ def suspicious(words: list[str]) -> list[str]:
     quotes of typography, spaces, nothing.
     """
     messages = []
-    for number, given in enumerate(words):
+    for number, typed in enumerate(words):
         behind = f", behind '{words[number - 1]}'" if number else ""
-        plain = re.sub("^[\u2010-\u2015\u2212]+", "--", given).strip(_TYPOGRAPHIC + " \t\xa0")
-        if not given:
+        plain = re.sub("^[\u2010-\u2015\u2212]+", "--", typed).strip(_TYPOGRAPHIC + " \t\xa0")
+        if not typed:
             messages.append(
                 f"a word is empty{behind}, as of a variable of the shell that is not set"
             )
-        elif re.match("[\u2010-\u2015\u2212]", given):
+        elif re.match("[\u2010-\u2015\u2212]", typed):
             messages.append(
-                f"'{given}' begins with a dash of typography; hyphens are meant: {plain}"
+                f"'{typed}' begins with a dash of typography; hyphens are meant: {plain}"
             )
-        elif given[0] in _TYPOGRAPHIC or given[-1] in _TYPOGRAPHIC:
-            messages.append(f"'{given}' has quotes of typography; write {plain}")
-        elif given != plain:
-            messages.append(f"'{given}' begins or ends with a space; write {plain}")
+        elif typed[0] in _TYPOGRAPHIC or typed[-1] in _TYPOGRAPHIC:
+            messages.append(f"'{typed}' has quotes of typography; write {plain}")
+        elif typed != plain:
+            messages.append(f"'{typed}' begins or ends with a space; write {plain}")
     return messages
 
 

@@ -41,10 +41,10 @@ class Waiting:
 
     def __init__(self, what: str, *, quiet: bool = False) -> None:
         self._quiet = quiet or Settings.quiet
-        self._what, self._done, self._whole, self._complete = what, 0, 0, ""
-        self._begun = self._stage = self._shown = self._told = time.perf_counter()
+        self._what, self._done, self._total, self._complete = what, 0, 0, ""
+        self._begun = self._stage = self._shown = self._told_at = time.perf_counter()
         self._done_before = 0
-        self._said: float | None = None
+        self._line_at: float | None = None
         self._drawn = False
         self._lock, self._end = threading.RLock(), threading.Event()
         self._compiler = _CompileListener()
@@ -74,10 +74,10 @@ class Waiting:
             done, whole: how many are done of how many; 0 where nobody knows.
         """
         with self._lock:
-            self._told = time.perf_counter()
+            self._told_at = time.perf_counter()
             if what != self._what:
-                self._stage, self._done_before = self._told, done
-            self._what, self._done, self._whole, self._complete = what, done, whole, ""
+                self._stage, self._done_before = self._told_at, done
+            self._what, self._done, self._total, self._complete = what, done, whole, ""
 
     def show(self, words: str) -> None:
         """Work has come so far, in words that say how long it has taken themselves."""
@@ -114,9 +114,9 @@ class Waiting:
         if self._complete:
             old = now - self._shown >= SECONDS_BETWEEN_LINES
             return self._complete, f"({now - self._begun:.0f} s by now)" if old else ""
-        count = f"{self._done:,}" if self._done or self._whole else ""
-        count += f" of {self._whole:,}" if self._whole else ""
-        notes = [f"{now - self._begun:.0f} s so far", self._left(now)]
+        count = f"{self._done:,}" if self._done or self._total else ""
+        count += f" of {self._total:,}" if self._total else ""
+        notes = [f"{now - self._begun:.0f} s so far", self._remaining(now)]
         if self._compiler.busy:
             notes.insert(0, "compiling, the first time only")
         return self._what, f"{count} ({'; '.join(filter(None, notes))})".lstrip()
@@ -131,21 +131,21 @@ class Waiting:
             if _is_terminal():
                 _write(f"\r{self.words(now, max(_width() - 1, 1))}\x1b[K")
                 self._drawn = True
-            elif self._said is None or now - self._said >= SECONDS_BETWEEN_LINES:
-                self._said = now
+            elif self._line_at is None or now - self._line_at >= SECONDS_BETWEEN_LINES:
+                self._line_at = now
                 _write(f"{self.words(now)}\n")
 
-    def _left(self, now: float) -> str:
+    def _remaining(self, now: float) -> str:
         """How long the rest may take at the pace of what is done of this stage; "" where that is
         not known, or what is done next takes longer than all of the rest at that pace.
         """
         done = self._done - self._done_before
-        if done <= 0 or self._whole <= self._done or " left" in self._what:
+        if done <= 0 or self._total <= self._done or " left" in self._what:
             return ""
         from sciprec.results.comparison.wording import duration
 
-        rest = (self._told - self._stage) * (self._whole - self._done) / done
-        rest -= now - self._told
+        rest = (self._told_at - self._stage) * (self._total - self._done) / done
+        rest -= now - self._told_at
         return f"about {duration(max(1.0, round(rest)))} left" if rest > 0.0 else ""
 
     def _tick(self) -> None:
@@ -172,12 +172,12 @@ class Progress(Waiting):
 
         super().__init__("preparing the runs", quiet=quiet)
         self._json = json
-        self._course, self._runs, self._kept = BatchProgress(), 0, 0
+        self._course, self._runs, self._restored = BatchProgress(), 0, 0
 
     def __exit__(self, *error: Any) -> None:
         super().__exit__(*error)
-        if self._kept:
-            self.note(f"{self._kept} of {counted(self._runs, 'run')} kept, computed before")
+        if self._restored:
+            self.note(f"{self._restored} of {counted(self._runs, 'run')} kept, computed before")
 
     def note(self, words: str) -> None:
         """Print a line that stays, unless all is printed as data."""
@@ -187,7 +187,7 @@ class Progress(Waiting):
     def planned(self, runs: Sequence[Any]) -> None:
         """The plan is known."""
         self._course.planned(runs)
-        self._runs, self._kept = len(runs), 0
+        self._runs, self._restored = len(runs), 0
         for words in dict.fromkeys(words for run in runs for words in _resets(run)):
             self.note(words)
         self.tell("runs", 0, len(runs))
@@ -207,7 +207,7 @@ class Progress(Waiting):
     def done(self, outcome: Any) -> None:
         """A run ended; what it fails with stays."""
         words = self._course.done(outcome)
-        self._kept += outcome.kept
+        self._restored += outcome.kept
         self.show(words)
         if outcome.failure or outcome.alerts:
             self.note(words)

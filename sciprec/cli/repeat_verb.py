@@ -71,10 +71,10 @@ def repeat(
         interruptible(lambda: "nothing is left of the runs"), Waiting(what, quiet=quiet) as waiting,
     ):  # fmt: skip
 
-        def told(words: str) -> None:
+        def tell(words: str) -> None:
             waiting.show(f"{what}: {words}")
 
-        result = _repeated(list(target or ()), options, {"runs": runs, "told": told})
+        result = _repeated(list(target or ()), options, {"runs": runs, "told": tell})
     page = None if html is None else result.html(html)
     if json:
         print_json(result.as_dict())

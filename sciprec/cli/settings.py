@@ -41,7 +41,7 @@ def quiet_everywhere(command: Any) -> None:
         alone = typer.Typer(add_completion=False)
         alone.command()(_quieten)
         (option,) = typer.main.get_command(alone).params
-        option.expose_value, option.callback = False, lambda *given: _quieten(given[-1])
+        option.expose_value, option.callback = False, lambda *args: _quieten(args[-1])
         command.params.append(option)
 
 

@@ -140,6 +140,6 @@ def _of_scenario(named: str, changes: list[str], backend: str, samples, options,
     return trace_scenario(
         named, backend, changes=changed, samples=samples,
         on_estimate=waiting.note,
-        tell=lambda what, done, whole: waiting.tell(f"{named} in {backend}: {what}", done, whole),
+        tell=lambda what, done, total: waiting.tell(f"{named} in {backend}: {what}", done, total),
         **options,
     )  # fmt: skip

@@ -144,14 +144,14 @@ def tune(
         raise typer.Exit(1)
 
 
-def _formats(given: list[str] | None) -> str | list[str]:
+def _formats(formats: list[str] | None) -> str | list[str]:
     """The formats to choose from, by name; or the word for all numbers of bits. Names may have
     commas between them, and spec strings semicolons.
     """
-    if given == ["bits"]:
+    if formats == ["bits"]:
         return "bits"
     names = []
-    for text in given or ("fp64", "fp32", "bf16"):
+    for text in formats or ("fp64", "fp32", "bf16"):
         between = "," if ":" not in text and ";" not in text else ";"
         names += [name.strip() for name in text.split(between) if name.strip()]
     return names

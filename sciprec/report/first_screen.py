@@ -56,7 +56,7 @@ def first_screen(batch: StoredBatch) -> dict[str, Any]:
     for scenario in batch.scenarios:
         all_runs = batch.of_scenario(scenario)
         runs = [run for run in all_runs if not run.is_truth]
-        others = [run for run in batch.runs if run.scenario != scenario]
+        other_runs = [run for run in batch.runs if run.scenario != scenario]
         verdicts = {run.label: _with_members(batch, run) for run in runs}
         cells = [
             [_mark(run, verdicts[run.label]) for run in runs if _arithmetic(run) == column]
@@ -65,7 +65,7 @@ def first_screen(batch: StoredBatch) -> dict[str, Any]:
         row = {
             "scenario": scenario, "cells": cells,
             "sentence": _without_truth(all_runs) or _sentence(runs, verdicts, names),
-            "suggestions": suggestions(all_runs, str(batch.folder), others),
+            "suggestions": suggestions(all_runs, str(batch.folder), other_runs),
             "traced": verdicts_of_traces([r for r in runs if not verdicts[r.label].acceptable]),
         }  # fmt: skip
         rows.append(row | {"helped": bool(row["suggestions"] or row["traced"])})

@@ -37,7 +37,7 @@ def test_several_processes_append_to_one_file(kept_folder):
         for one in range(3)
     ]
     assert [process.wait(timeout=60) for process in started] == [0, 0, 0]
-    assert KeptRuns("c" * 64)._known == {(p, n): float(n) for p in range(3) for n in range(300)}
+    assert KeptRuns("c" * 64)._errors == {(p, n): float(n) for p in range(3) for n in range(300)}
 
 
 def mean_of(x):

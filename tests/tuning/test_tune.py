@@ -50,7 +50,7 @@ def test_the_cost_is_that_of_an_exhaustive_search(seeds, tmp_path):
             if known[every.all_wide] > limit:
                 continue
             problem = problem_of(kernel, args, names)
-            problem._kept._known.clear()
+            problem._stored_runs._errors.clear()
             found = cheapest(problem, limit)
             best = min(every.cost(c) for c, e in known.items() if e <= limit)
             assert known[found] <= limit

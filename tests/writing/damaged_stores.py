@@ -26,7 +26,7 @@ def damaged(path: Path, draw: random.Random) -> None:
 
 def known(identity: str) -> dict[tuple[int, ...], str]:
     """What a new process would know of the runs of a problem, floats as their bits."""
-    return {choice: float(error).hex() for choice, error in KeptRuns(identity)._known.items()}
+    return {choice: float(error).hex() for choice, error in KeptRuns(identity)._errors.items()}
 
 
 def noted(identity: str, draw: random.Random, count: int = 20) -> None:

@@ -73,8 +73,8 @@ def _sections_of(page: str) -> Iterator[DocsSection]:
     heads, fenced = [], False
     for number, line in enumerate(lines):
         fenced ^= line.startswith("```")
-        if not fenced and (found := _HEADING.fullmatch(line)):
-            heads.append((number, len(found[1]), plain(found[2])))
+        if not fenced and (match := _HEADING.fullmatch(line)):
+            heads.append((number, len(match[1]), plain(match[2])))
     for at, (number, level, heading) in enumerate(heads):
         following = (n for n, deep, _ in heads[at + 1 :] if level == 1 or deep <= level)
         text = "\n".join(lines[number : next(following, None)]).strip()
@@ -116,27 +116,27 @@ def find(word: str) -> list[DocsSection]:
     Raises:
         InputError: no page has the word.
     """
-    asked = _even(word) or word
-    pattern = re.compile(rf"(?<![\w-]){re.escape(asked)}(?![\w-])")
+    query = _even(word) or word
+    pattern = re.compile(rf"(?<![\w-]){re.escape(query)}(?![\w-])")
     ranks: tuple[list[DocsSection], ...] = ([], [], [], [], [])
     for section in sections():
         heading, first = _even(section.heading), section.text.startswith("# ")
         name = _even(Path(section.page).stem)
-        if first and asked in (name, _even(section.page.removesuffix(".md"))):
+        if first and query in (name, _even(section.page.removesuffix(".md"))):
             ranks[0].append(section)
-        elif heading == asked:
+        elif heading == query:
             ranks[1].append(section)
-        elif asked in heading and pattern.search(heading):
+        elif query in heading and pattern.search(heading):
             ranks[3].append(section)
-        elif not first and asked in (text := _even(section.text)) and pattern.search(text):
+        elif not first and query in (text := _even(section.text)) and pattern.search(text):
             ranks[4].append(section)
     ranks[4].sort(key=lambda s: (s.page.startswith(_LAST), -len(pattern.findall(_even(s.text)))))
-    if asked in _explained():
-        ranks[2].append(_explained()[asked])
+    if query in _explained():
+        ranks[2].append(_explained()[query])
     matches = [section for rank in ranks for section in rank]
     if not matches:
         names = {Path(s.page).stem for s in sections()} | {s.heading for s in sections()}
-        near = meant(asked, sorted({*_explained(), *map(_even, names)}))
+        near = meant(query, sorted({*_explained(), *map(_even, names)}))
         raise InputError(
             f"no page of the documentation has {word!r}; give another word, or none for the list "
             f"of pages{near}"

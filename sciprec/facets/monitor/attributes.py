@@ -45,36 +45,36 @@ def with_monitor(dataset: xr.Dataset, observed: Observed) -> xr.Dataset:
     history, plan = observed.history, observed.plan
     both = (_VARIABLE, _STEP)
     columns = np.moveaxis(history.rows, 0, 1)
-    made: dict[str, Any] = {}
+    added: dict[str, Any] = {}
     places: dict[str, Any] = {}
     for name, words in _WORDS.items():
         values = columns[:, :, COLUMNS.index(name)]
         values = values if name in _NUMBERS else values.astype(np.int64)
-        made[name] = both, values, _about(words)
-    made["exponents"] = (
+        added[name] = both, values, _about(words)
+    added["exponents"] = (
         (_VARIABLE, "monitor_exponent"), history.exponents,
         _about("values by exponent floor(log2 |x|), over all watched steps"),
     )  # fmt: skip
     if history.sketched is not None:
-        made["sketch"] = (
+        added["sketch"] = (
             (*both, "monitor_sum"), np.moveaxis(history.sketched, 0, 1),
             _about("sums whose differences have the norm of the difference of two runs"),
         )  # fmt: skip
     if history.banded is not None:
-        made["sketch_of_parts"] = (
+        added["sketch_of_parts"] = (
             (*both, "monitor_part", "monitor_sum_of_part"), np.moveaxis(history.banded, 0, 1),
             _about("the same of the parts of a variable"),
         )  # fmt: skip
     if history.histograms is not None:
-        made["exponents_of_steps"] = (
+        added["exponents_of_steps"] = (
             (*both, "monitor_exponent"), np.moveaxis(history.histograms, 0, 1),
             _about("values by exponent floor(log2 |x|)"),
         )  # fmt: skip
     for number, name in enumerate(history.names):
-        whole = history.whole(name)
-        if whole and len({a.shape for a in whole}) == 1:
+        arrays = history.whole(name)
+        if arrays and len({a.shape for a in arrays}) == 1:
             axis = f"monitor_element_{number}"
-            made[f"values_{number}"] = (_STEP, axis), np.array(whole), _about(f"values of {name}")
+            added[f"values_{number}"] = (_STEP, axis), np.array(arrays), _about(f"values of {name}")
             places |= {
                 f"{MONITORED}{what}_{number}": (axis, values, _about(f"{words} of an element"))
                 for what, (values, words) in observed.elements.get(name, {}).items()
@@ -89,7 +89,7 @@ def with_monitor(dataset: xr.Dataset, observed: Observed) -> xr.Dataset:
         "sums": [sums.as_dict() for sums in observed.sums],
     }  # fmt: skip
     more = xr.Dataset(
-        {f"{MONITORED}{name}": variable for name, variable in made.items()},
+        {f"{MONITORED}{name}": variable for name, variable in added.items()},
         coords=places | {
             _STEP: (_STEP, history.steps, _about("number of a watched step")),
             _VARIABLE: (

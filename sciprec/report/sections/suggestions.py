@@ -103,13 +103,13 @@ def suggestions(
 
 
 def _switched(
-    runs: Sequence[StoredRun], others: Sequence[StoredRun]
+    runs: Sequence[StoredRun], more_runs: Sequence[StoredRun]
 ) -> list[tuple[str, StoredRun]]:
     """Runs of scenarios that differ from one by a switch alone, with the switch in words."""
-    stated = {run.scenario: _stated(run.description) for run in (*others, *runs) if run.is_truth}
+    stated = {run.scenario: _stated(run.description) for run in (*more_runs, *runs) if run.is_truth}
     mine = stated.get(runs[0].scenario, {}) if runs else {}
     result = []
-    for run in others:
+    for run in more_runs:
         its = stated.get(run.scenario, {})
         keys = [k for k in mine.keys() | its.keys() if mine.get(k) != its.get(k)]
         if len(keys) == 1 and {type(mine.get(keys[0])), type(its.get(keys[0]))} == {bool}:
@@ -122,11 +122,11 @@ def _stated(description: Mapping[str, Any]) -> dict[tuple[str, ...], Any]:
     """The values by which a scenario's results can differ, each under the keys that lead to it."""
     if not description:
         return {}
-    values, left = {}, [((), {k: v for k, v in description.items() if k not in _NOT_OF_RESULTS})]
-    while left:
-        keys, value = left.pop()
+    values, pending = {}, [((), {k: v for k, v in description.items() if k not in _NOT_OF_RESULTS})]
+    while pending:
+        keys, value = pending.pop()
         if isinstance(value, Mapping):
-            left += [((*keys, k), v) for k, v in value.items()]
+            pending += [((*keys, k), v) for k, v in value.items()]
         else:
             values[keys] = value
     return values
@@ -170,14 +170,14 @@ def _changes(
     """Changes that other runs of the scenario stand for, with the run that shows the best gain."""
     runs = [o for o in runs if o.stages == run.stages]
     carried = [o for o in runs if o.backend == run.backend and o.compensation != PLAIN]
-    others = [o for o in runs if o.compensation == run.compensation and o.backend != run.backend]
-    single = [o for o in others if o.width[0]]
+    compared = [o for o in runs if o.compensation == run.compensation and o.backend != run.backend]
+    single = [o for o in compared if o.width[0]]
     as_wide = [] if not run.width[0] else [
         o for o in single if stored_bytes(o.backend) == stored_bytes(run.backend)
     ]  # fmt: skip
     wider = [o for o in single
              if (o.size > run.size or not run.width[0]) and o.verdict.acceptable]  # fmt: skip
-    mixed = [o for o in others if not o.width[0] and o.verdict.acceptable]
+    mixed = [o for o in compared if not o.width[0] and o.verdict.acceptable]
     changes = []
     if run.compensation == PLAIN and carried:
         best = min(carried, key=_error)
@@ -242,8 +242,8 @@ def _result(run: StoredRun, helper: StoredRun, gain: float) -> str:
     outcome = STATUS_WORDS[helper.verdict.status]
     if helper.verdict.status in ("beyond", "still"):
         outcome = "which helps, and not enough"
-    told = {run.verdict.status, helper.verdict.status}.isdisjoint(("unjudged", "doubtful"))
-    if told and before != after:
+    is_judged = {run.verdict.status, helper.verdict.status}.isdisjoint(("unjudged", "doubtful"))
+    if is_judged and before != after:
         return f"{before} becomes {after}" + (f", {outcome}" if after != outcome else "")
     smaller = "0" if math.isinf(gain) else f"{factor(gain)} times smaller"
     error = f"the relative l2 error of {main_error(helper).variable} over all stored values"

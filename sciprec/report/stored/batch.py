@@ -379,14 +379,14 @@ def read_batch(folder: str | Path, *, keep: bool = False) -> StoredBatch:
         folder, (), content["command"], content["made_by"],
         tuple(map(_member, filter(_is_further, content["runs"]))), digest_of_batch(content),
     )  # fmt: skip
-    measured_by, runs, held = digest_of(metrics()) if keep else "", {}, 0
+    measured_by, runs, size = digest_of(metrics()) if keep else "", {}, 0
     for entries in of_scenario.values():
         if not keep:
             mine: Sequence[StoredRun] = _runs_of(batch, entries)
         else:
-            mine, whole = _kept_runs(batch, entries, measured_by)
-            held += sum(run.dataset.nbytes for run in whole if run.dataset is not None)
-            mine = whole if whole and held <= MOST_BYTES_KEPT else mine
+            mine, complete = _kept_runs(batch, entries, measured_by)
+            size += sum(run.dataset.nbytes for run in complete if run.dataset is not None)
+            mine = complete if complete and size <= MOST_BYTES_KEPT else mine
         runs |= {run.file: run for run in mine}
     ordered = (runs[entry["file"]] for entry in content["runs"] if not _is_further(entry))
     return replace(batch, runs=tuple(ordered))
@@ -428,16 +428,16 @@ def _kept_runs(
     if runs is not None:
         seconds = {entry["file"]: entry["seconds"] for entry in entries}
         return [replace(run, seconds=seconds[run.file]) for run in runs], ()
-    whole = _runs_of(batch, entries, keep=True)
-    runs = tuple(_values_later(batch.folder, run) for run in whole)
+    complete = _runs_of(batch, entries, keep=True)
+    runs = tuple(_values_later(batch.folder, run) for run in complete)
     elsewhere = all(run.later or run.dataset is None for run in runs)
     failed = {entry["file"] for entry in entries if entry["failure"]}
     if any(run.verdict.status == "failed" and run.file not in failed for run in runs):
-        return runs, whole  # a file that could not be read may be read the next time
+        return runs, complete  # a file that could not be read may be read the next time
     unchanged = key and key == kept_values.key_of_files(paths, *about)
     if elsewhere and unchanged and all(proven.verify(path).proven for path in paths):
         kept_values.keep("runs", key, runs)
-    return runs, whole
+    return runs, complete
 
 
 def _values_later(folder: Path, run: StoredRun) -> StoredRun:

@@ -68,20 +68,20 @@ class OwnErrors:
 
     def sentence(self, name: str) -> str:
         """How many digits fp64 has in a result."""
-        own, where = self.results[name], f" of {self.on}" * bool(self.on)
-        if math.isnan(own.digits):
-            some = f"of {own.unknown:,} of {counted(own.numbers, 'number')}"
-            if own.fewest < NO_DIGIT:
+        row, where = self.results[name], f" of {self.on}" * bool(self.on)
+        if math.isnan(row.digits):
+            some = f"of {row.unknown:,} of {counted(row.numbers, 'number')}"
+            if row.fewest < NO_DIGIT:
                 no = f"fp64 itself has no right digit in a number of {name}{where}"
                 return f"{no}, and {some} its digits are not known"
             message = f"the digits of fp64 itself in {name}{where} are not known"
             return (
-                f"{message}{f' ({some})' * (own.numbers > 1)}: exact values need more than 106 bits"
+                f"{message}{f' ({some})' * (row.numbers > 1)}: exact values need more than 106 bits"
             )
-        if own.digits < NO_DIGIT:
+        if row.digits < NO_DIGIT:
             return f"fp64 itself has no right digit in {name}{where}"
-        worst = f", {own.fewest:.1f} in the worst number" if own.fewest < own.digits - 1.0 else ""
-        return f"fp64 itself has {own.digits:.1f} digits in {name}{where}{worst}"
+        worst = f", {row.fewest:.1f} in the worst number" if row.fewest < row.digits - 1.0 else ""
+        return f"fp64 itself has {row.digits:.1f} digits in {name}{where}{worst}"
 
     def require(self, kernel: str, tolerances: Mapping[str, tuple[str, float]]) -> None:
         """Refuse tolerances that fp64 itself is not known to meet.
@@ -113,7 +113,7 @@ class OwnErrors:
 
     def worst(self, other: OwnErrors) -> OwnErrors:
         """Keep, for every result, the larger error of two calls."""
-        pairs = {name: (own, other.results.get(name, own)) for name, own in self.results.items()}
+        pairs = {name: (mine, other.results.get(name, mine)) for name, mine in self.results.items()}
         worst = {n: max(two, key=lambda o: o.errors["relative_l2"]) for n, two in pairs.items()}
         return OwnErrors(worst, self.on, self.left_out or other.left_out)
 

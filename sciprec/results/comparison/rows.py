@@ -125,13 +125,13 @@ class ComparisonRow:
         if self.change is None:
             return ""
         units = behind(self.units)
-        moved, own = number(self.change.truth), number(self.change.run)
+        moved, of_run = number(self.change.truth), number(self.change.run)
         if self.change.run > 0.0:
             share = f"{factor(100.0 * self.change.run / self.change.truth)} % as far"
-            ends = f"by {own}{units}, and there by {moved}{units}"
+            ends = f"by {of_run}{units}, and there by {moved}{units}"
             return f"{self.variable} moves {share} as in the truth: {ends}"
-        there = f"{self.variable} changes by {moved}{units} in the truth"
-        return f"nothing moves: {there}, and by {own}{units} here"
+        in_truth = f"{self.variable} changes by {moved}{units} in the truth"
+        return f"nothing moves: {in_truth}, and by {of_run}{units} here"
 
     def standing_phrase(self) -> str:
         """Why it has no share of change."""
@@ -519,19 +519,19 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _packing_notes(one: Pair) -> tuple[str, ...]:
+def _packing_notes(both: Pair) -> tuple[str, ...]:
     """Sentences on the largest error against the steps in which a file packs a variable, and on
     numbers that wrapped around there: one for each packing.
     """
-    error, unit = one.statistics.absolute["max"], behind(one.units)
+    error, unit = both.statistics.absolute["max"], behind(both.units)
     files: dict[Packing, list[str]] = {}
-    for packing, which in zip(one.packing, ("truth", "run"), strict=True):
+    for packing, which in zip(both.packing, ("truth", "run"), strict=True):
         if packing is not None:
             files.setdefault(packing, []).append(which)
     sentences = []
     for packing, sides in files.items():
         phrase = (
-            f"'{one.name}' is packed in the {' and '.join(sides)} as {packing.dtype}, in steps of "
+            f"'{both.name}' is packed in the {' and '.join(sides)} as {packing.dtype}, in steps of "
             f"{number(packing.step)}{unit}; the largest error is "
             f"{number(error / packing.step)} steps"
         )

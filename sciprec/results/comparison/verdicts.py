@@ -106,37 +106,37 @@ def judge(
     return verdict if truth_errors is None else _as_known(verdict, golden, truth_errors)
 
 
-def _as_known(verdict: Verdict, golden: xr.Dataset, own: OwnErrors) -> Verdict:
+def _as_known(verdict: Verdict, golden: xr.Dataset, errors: OwnErrors) -> Verdict:
     """The verdict as far as fp64 itself is known, and how well it is."""
-    if own.left_out:
-        words = f"how many digits fp64 itself has was not looked at: {own.left_out}"
-        told = verdict.status == "truth"
-        return replace(verdict, sentence=f"{verdict.sentence}; {words}") if told else verdict
-    sentences = {name: own.sentence(name) for name in own.results}
+    if errors.left_out:
+        words = f"how many digits fp64 itself has was not looked at: {errors.left_out}"
+        is_truth = verdict.status == "truth"
+        return replace(verdict, sentence=f"{verdict.sentence}; {words}") if is_truth else verdict
+    sentences = {name: errors.sentence(name) for name in errors.results}
     if verdict.status == "truth":
         return replace(verdict, sentence="; ".join((verdict.sentence, *sentences.values())))
     if verdict.status not in ("identical", "good", "unjudged", "still", "beyond"):
         return verdict
-    doubtful = [n for n, o in own.results.items() if not o.digits >= NO_DIGIT]
-    if limits := [t for t in _tolerances(golden) if t["variable"] in own.results]:
-        doubtful = [t["variable"] for t in limits if _is_doubtful(verdict, t, own)]
+    doubtful = [n for n, o in errors.results.items() if not o.digits >= NO_DIGIT]
+    if limits := [t for t in _tolerances(golden) if t["variable"] in errors.results]:
+        doubtful = [t["variable"] for t in limits if _is_doubtful(verdict, t, errors)]
     if not doubtful:
-        worst = min(own.results, key=lambda name: own.results[name].digits, default="")
+        worst = min(errors.results, key=lambda name: errors.results[name].digits, default="")
         if not worst:
             return verdict
         sentence, short = f"{verdict.sentence}; {sentences[worst]}", verdict.short
-        short += f"; {sentences[worst]}" * (own.results[worst].digits < WELL)
+        short += f"; {sentences[worst]}" * (errors.results[worst].digits < WELL)
         return replace(verdict, sentence=sentence, decisive=short)
     words = "; ".join(sentences[name] for name in dict.fromkeys(doubtful))
     return Verdict("doubtful", f"not judged: {words}", decisive=f"not judged: {words}")
 
 
-def _is_doubtful(verdict: Verdict, tolerance: Mapping[str, Any], own: OwnErrors) -> bool:
+def _is_doubtful(verdict: Verdict, tolerance: Mapping[str, Any], errors: OwnErrors) -> bool:
     """Whether fp64 itself may miss a tolerance, and a run not miss it by more than that."""
     name, limit = tolerance["variable"], tolerance["at_most"]
-    surely = not math.isnan(own.results[name].digits) and verdict.status == "beyond"
-    beyond = verdict.margin * limit > limit + own.error(name, tolerance["metric"])
-    return own.misses(name, tolerance["metric"], limit) and not (surely and beyond)
+    surely = not math.isnan(errors.results[name].digits) and verdict.status == "beyond"
+    beyond = verdict.margin * limit > limit + errors.error(name, tolerance["metric"])
+    return errors.misses(name, tolerance["metric"], limit) and not (surely and beyond)
 
 
 def _tolerances(golden: xr.Dataset) -> list[dict[str, Any]]:

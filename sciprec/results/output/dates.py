@@ -42,9 +42,9 @@ def _with_named_coordinates(dataset: xr.Dataset) -> xr.Dataset:
     """The dataset whose attributes `coordinates` are what they name; xarray writes them again."""
     named = {name: str(v.attrs.get("coordinates", "")).split() for name, v in dataset.items()}
     result = dataset.copy()
-    for name, others in named.items():
-        if others and all(other in dataset for other in others):
-            result = result.set_coords(others)
+    for name, coordinates in named.items():
+        if coordinates and all(other in dataset for other in coordinates):
+            result = result.set_coords(coordinates)
             del result[name].attrs["coordinates"]
     return result
 

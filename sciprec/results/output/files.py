@@ -108,7 +108,7 @@ def stamp_of(path: str | Path) -> tuple[tuple[int, ...], ...]:
     place = Path(path)
     parts = sorted(place.rglob("*")) if place.is_dir() else [place] if place.is_file() else []
     about = (part.stat() for part in parts)
-    return tuple((one.st_mtime_ns, one.st_size, one.st_ino) for one in about)
+    return tuple((status.st_mtime_ns, status.st_size, status.st_ino) for status in about)
 
 
 def require_written(dataset: xr.Dataset, path: str | Path) -> None:

@@ -160,13 +160,13 @@ class GivenFields:
             result["surface_pressure"] = np.exp(result.pop("log_surface_pressure"))
         if self.levels is None or sigma is None:
             return result
-        wanted, log_pressure = np.log(sigma)[:, None, None], np.log(self.levels.values)
+        target, log_pressure = np.log(sigma)[:, None, None], np.log(self.levels.values)
         if self.levels.kind != SIGMA:
-            wanted = wanted + np.log(result["surface_pressure"])
+            target = target + np.log(result["surface_pressure"])
         if self.levels.kind == HYBRID:
             log_pressure = np.log(self.levels.pressures(result["surface_pressure"]))
         return {
-            name: on_levels(x, log_pressure, wanted) if x.ndim == 3 else x
+            name: on_levels(x, log_pressure, target) if x.ndim == 3 else x
             for name, x in result.items()
         }
 
@@ -236,10 +236,10 @@ def split_time(text: str) -> tuple[str, str | None]:
 
 
 @lru_cache(maxsize=2)
-def _of_file(path, stamp, time, wanted, has_levels, radius_m, chosen) -> GivenFields:
+def _of_file(path, stamp, time, quantities, has_levels, radius_m, chosen) -> GivenFields:
     """Fields of a file, held until others have been read: a scenario is checked many times."""
     with files.opened_to_load(path) as dataset:
-        about = wanted, has_levels, radius_m, dict(chosen)
+        about = quantities, has_levels, radius_m, dict(chosen)
         fields = _of_dataset(dataset, f"'{path}'", time, *about)
         for variable in fields.variables.values():
             variable.load()
@@ -251,25 +251,25 @@ def _quantity(name: str) -> Quantity:
     return QUANTITIES.get(name, _OF_A_TRACER)
 
 
-def _checked_names(names: Mapping[str, str] | None, known: Sequence[str]) -> dict[str, str]:
+def _checked_names(names: Mapping[str, str] | None, accepted: Sequence[str]) -> dict[str, str]:
     if names is not None and not isinstance(names, Mapping):
         raise refused("initial_fields", names, "a table of variables' names by field")
     for name, variable in (names or {}).items():
-        word("field of an initial state", name, known)
+        word("field of an initial state", name, accepted)
         if not isinstance(variable, str):
             raise refused(f"initial_fields: {name}", variable, "the name of a variable")
     return dict(names or {})
 
 
 def _of_dataset(
-    dataset: xr.Dataset, source: str, time: str | None, wanted: tuple, has_levels: bool,
+    dataset: xr.Dataset, source: str, time: str | None, quantities: tuple, has_levels: bool,
     radius_m: float, chosen: dict[str, str],
 ) -> GivenFields:  # fmt: skip
     lat, lon = (_axis(dataset, what, source) for what in _AXES)
     if dataset[lat].dims == dataset[lon].dims:
         raise InputError(f"{source} has latitudes and longitudes along one axis; {_A_GRID}")
-    found = _Found(dataset, source, lat, lon, chosen, has_levels)
-    names = found.chosen_of(wanted)
+    lookup = _Found(dataset, source, lat, lon, chosen, has_levels)
+    names = lookup.chosen_of(quantities)
     rows, columns = _latitudes(dataset[lat], source), _longitudes(dataset[lon], source)
     place, when = {}, ""
     variables, units, spelt, levels = {}, {}, {}, None
@@ -278,8 +278,8 @@ def _of_dataset(
         if variable.dtype.kind not in "fiu":
             raise InputError(f"{source}: '{name}' holds no numbers; accepted: a field of real ones")
         units[quantity], spelt[quantity] = _unit(quantity, name, variable.attrs, source)
-        axes = [d for d in variable.dims if d not in (found.row, found.column)]
-        level = found.level_of(name)
+        axes = [d for d in variable.dims if d not in (lookup.row, lookup.column)]
+        level = lookup.level_of(name)
         if level is not None:
             axes.remove(level)
             if variable.sizes[level] > 1 and not has_levels:
@@ -300,8 +300,8 @@ def _of_dataset(
                     f"{source}: '{name}' is on other levels than '{next(iter(names.values()))}'; "
                     "accepted: one axis of levels for all fields"
                 )
-            levels, variable = mine, variable.transpose(level, found.row, found.column)
-        variables[quantity] = variable.transpose(..., found.row, found.column)
+            levels, variable = mine, variable.transpose(level, lookup.row, lookup.column)
+        variables[quantity] = variable.transpose(..., lookup.row, lookup.column)
     if time is not None and not when:
         raise InputError(f"{source} has no axis of time to choose '{time}' of; leave the @ out")
     depths = np.array([0]) if levels is None else levels.order
@@ -385,12 +385,12 @@ class _Found:
             f"{next(filter(None, near), '')}"
         )
 
-    def _name_of(self, quantity: str, taken: Any) -> str | None:
+    def _name_of(self, quantity: str, used: Any) -> str | None:
         """The variable that is a field; None where there is none."""
         if quantity in self.chosen:
             return self.chosen[quantity]
         row = _quantity(quantity)
-        free = [n for n in self.fields if n not in taken and self._fits(n, quantity)]
+        free = [n for n in self.fields if n not in used and self._fits(n, quantity)]
         attrs = {name: self.dataset[name].attrs for name in free}
         rules = (
             lambda n: n == quantity,
@@ -437,12 +437,12 @@ def _has_levels(quantity: str) -> bool:
 
 def _axis(dataset: xr.Dataset, what: str, source: str) -> Hashable:
     """The variable of latitudes, or of longitudes, along one axis."""
-    known, units = _AXES[what]
+    names, units = _AXES[what]
     flat = 0
     for name, variable in dataset.variables.items():
         attrs = variable.attrs
         is_one = attrs.get("standard_name") == what or str(attrs.get("units", "")) == units
-        if is_one or str(name).lower() in known:
+        if is_one or str(name).lower() in names:
             if variable.ndim == 1 and not str(name).endswith(("_bnds", "_bounds")):
                 return name
             flat = max(flat, variable.ndim)
@@ -558,17 +558,17 @@ def _nearest(time: str, texts: list[str], axis: xr.DataArray, numbers: np.ndarra
     import cftime
 
     try:
-        wanted = float(time)
+        moment = float(time)
     except ValueError:
         try:
             date = start_date(time, axis.attrs.get("calendar", "standard"))
             dates = cftime.num2date(0, date.units, date.calendar)
-            wanted = float(cftime.date2num(dates, str(axis.attrs["units"]), date.calendar))
+            moment = float(cftime.date2num(dates, str(axis.attrs["units"]), date.calendar))
         except (InputError, KeyError, ValueError):
             return meant(time, texts)
     if numbers is None:
         return meant(time, texts)
-    place = int(np.argmin(np.abs(numbers - wanted)))
+    place = int(np.argmin(np.abs(numbers - moment)))
     return f"; the nearest is '{texts[place]}', {numbers[place]:.12g} of its axis"
 
 
@@ -624,7 +624,7 @@ def _unit(
         return SI, "1"
     if not str(attrs.get("units", "")).strip():
         short = (name.lower(), str(attrs.get("GRIB_shortName", "")), attrs.get("standard_name"))
-        is_phi = PER_GRAVITY in units and any(one in _GEOPOTENTIALS for one in short)
+        is_phi = PER_GRAVITY in units and any(unit in _GEOPOTENTIALS for unit in short)
         unit = PER_GRAVITY if is_phi else next(iter(units))
     else:
         unit = spelt(str(attrs["units"]))

@@ -31,5 +31,5 @@ def spelt(text: str) -> str:
             small = base.lower()
             unit = _SPELT.get(small) or _SPELT.get(small.rstrip("s")) or base
             powers[unit] = powers.get(unit, 0) + int(power or 1) * (-1 if k else 1)
-    order = sorted(powers.items(), key=lambda one: (-one[1], one[0]))
+    order = sorted(powers.items(), key=lambda item: (-item[1], item[0]))
     return " ".join(base if power == 1 else f"{base}{power}" for base, power in order)

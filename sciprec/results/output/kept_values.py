@@ -117,14 +117,14 @@ def _computed_by() -> str:
 
 def make_room(most: int = MOST_BYTES) -> None:
     """Remove the values that were not used for longest, down to a number of bytes."""
-    found, starts = [], tuple(f"{sort}_" for sort in SORTS)
+    files, starts = [], tuple(f"{sort}_" for sort in SORTS)
     with contextlib.suppress(OSError), os.scandir(cache_files.chosen_folder()) as entries:
         for entry in entries:
             if entry.name.startswith(starts) and entry.name.endswith(_SUFFIX):
                 status = entry.stat()
-                found.append((status.st_mtime_ns, status.st_size, Path(entry.path)))
-    total = sum(size for _, size, _ in found)
-    for _, size, path in sorted(found):
+                files.append((status.st_mtime_ns, status.st_size, Path(entry.path)))
+    total = sum(size for _, size, _ in files)
+    for _, size, path in sorted(files):
         if total <= most:
             return
         with contextlib.suppress(OSError):

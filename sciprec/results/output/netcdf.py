@@ -171,12 +171,12 @@ def _little_kept() -> Iterator[None]:
     """
     import netCDF4
 
-    size, *others = netCDF4.get_chunk_cache()
-    netCDF4.set_chunk_cache(min(size, _KEPT_BYTES), *others)
+    size, *rest = netCDF4.get_chunk_cache()
+    netCDF4.set_chunk_cache(min(size, _KEPT_BYTES), *rest)
     try:
         yield
     finally:
-        netCDF4.set_chunk_cache(size, *others)
+        netCDF4.set_chunk_cache(size, *rest)
 
 
 def _try_to_write(path: Path, size: int) -> None:

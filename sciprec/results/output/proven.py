@@ -59,12 +59,12 @@ def verify(path: str | Path, expected: str = "", *, run: str = "") -> files.Veri
     """
     path = Path(path)
     key = key_of_files([path])
-    seen = kept_values.recalled("file", key)
-    if seen is None:
+    recalled = kept_values.recalled("file", key)
+    if recalled is None:
         verified = files.verify(path, expected, run=run)
         remember(key, verified)
         return verified
-    attributes, digest = seen
+    attributes, digest = recalled
     if run and attributes.get(RUN) != run:
         return files.Verified(path, files.OTHER_RUN, True, attributes=attributes, other=True)
     damage = files.OTHER_RESULTS if expected and digest != expected else ""

@@ -117,10 +117,10 @@ def on_levels(values: np.ndarray, known: np.ndarray, wanted: np.ndarray) -> np.n
     return between(values, above, np.clip(share, 0.0, 1.0))
 
 
-def _between_levels(values: np.ndarray, known: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+def _between_levels(values: np.ndarray, levels: np.ndarray, target: np.ndarray) -> np.ndarray:
     """Fields on one level (nlat, nlon), between levels that differ from place to place."""
-    count = (known <= wanted).sum(axis=0)
-    above = np.clip(count - 1, 0, len(known) - 2)[None]
-    upper, lower = (np.take_along_axis(known, above + k, axis=0)[0] for k in (0, 1))
-    share = np.clip((wanted - upper) / (lower - upper), 0.0, 1.0)
+    count = (levels <= target).sum(axis=0)
+    above = np.clip(count - 1, 0, len(levels) - 2)[None]
+    upper, lower = (np.take_along_axis(levels, above + k, axis=0)[0] for k in (0, 1))
+    share = np.clip((target - upper) / (lower - upper), 0.0, 1.0)
     return between(values, above, share)[0]

@@ -206,9 +206,9 @@ def of_equations(
 def _over_time(method: str, row: Variable) -> Variable:
     """The row of a statistic over the time from one stored state to the next."""
     attributes = dict(row.attributes)
-    others = attributes.get("cell_methods", "").removeprefix("time: point")
-    others = others.removeprefix("time: ").strip()  # time: lat: point
-    attributes["cell_methods"] = f"{others} time: {method}".strip()
+    methods = attributes.get("cell_methods", "").removeprefix("time: point")
+    methods = methods.removeprefix("time: ").strip()  # time: lat: point
+    attributes["cell_methods"] = f"{methods} time: {method}".strip()
     summed = method == "sum"
     return replace(
         row, units=f"{row.units} s" if summed else row.units,

@@ -85,11 +85,11 @@ def _write_whole(dataset: xr.Dataset, path: Path, encoding: dict[str, dict]) -> 
     if not is_large(dataset):
         dataset.to_zarr(path, mode="w", zarr_format=FORMAT, consolidated=True, encoding=encoding)
         return
-    first, *others = pieces_of_time(dataset)
+    first, *rest = pieces_of_time(dataset)
     begun = dataset.isel({TIME: first})
     begun.to_zarr(path, mode="w", zarr_format=FORMAT, consolidated=True, encoding=encoding)
     still = [name for name, variable in dataset.variables.items() if TIME not in variable.dims]
-    for piece in others:
+    for piece in rest:
         dataset.isel({TIME: piece}).drop_vars(still).to_zarr(
             path, append_dim=TIME, consolidated=True
         )

@@ -69,26 +69,26 @@ def block(rungs: Rungs[S], control: Control, state: S, before: int, count: int) 
     """
     if before == 0 and not control.history:
         exact = rungs.exact(state, 0)
-        tried = _differences(rungs, state, exact, 0, range(len(control.plan.ladder)))
-        control.begin(tried, rungs.judged(state))
+        differences = _differences(rungs, state, exact, 0, range(len(control.plan.ladder)))
+        control.begin(differences, rungs.judged(state))
     while True:
         after, rung, last = rungs.copied(state), control.rung, before + count - 1
         if count > 1:
             rungs.advanced(after, rung, before, count - 1)
         exact = rungs.exact(after, last)
-        tried = _differences(rungs, after, exact, last, range(rung))
+        differences = _differences(rungs, after, exact, last, range(rung))
         rungs.advanced(after, rung, last, 1)
-        tried[rung] = _apart(rungs, after, exact)
-        if control.keep(before, count, tried, rungs.judged(after)):
+        differences[rung] = _apart(rungs, after, exact)
+        if control.keep(before, count, differences, rungs.judged(after)):
             return after
 
 
 def _differences(
-    rungs: Rungs[S], state: S, exact: S, before: int, tried: Iterable[int]
+    rungs: Rungs[S], state: S, exact: S, before: int, numbers: Iterable[int]
 ) -> dict[int, np.ndarray]:
     """Return the error that the next step would add, on some rungs of the ladder of formats."""
     differences = {}
-    for rung in tried:
+    for rung in numbers:
         after = rungs.copied(state)
         rungs.advanced(after, rung, before, 1)
         differences[rung] = _apart(rungs, after, exact)

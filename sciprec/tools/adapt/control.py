@@ -92,19 +92,19 @@ class Control:
         parts = (products[e - n : e] for e, n in zip(ends, self.sizes, strict=True))
         return np.array([math.fsum(memoryview(each)) for each in parts])
 
-    def _rate(self, rung: int, given: np.ndarray) -> StepError:
+    def _rate(self, rung: int, difference: np.ndarray) -> StepError:
         """Return how fast a rung adds error, from its difference and the one before. A first
         difference counts as systematic.
         """
         before = self._last[rung]
-        if not _usable(given):
+        if not _usable(difference):
             return StepError(*np.full((2, len(self.sizes)), np.inf))
-        squares = self._dot(given, given)
+        squares = self._dot(difference, difference)
         if not before.size:
             return StepError(np.sqrt(squares), np.zeros_like(squares))
-        apart = np.subtract(given, before, out=self._apart)
+        apart = np.subtract(difference, before, out=self._apart)
         least = (0.0 if rung == self.rung else UNTRIED) * squares
-        common = np.maximum(self._dot(given, before), least)
+        common = np.maximum(self._dot(difference, before), least)
         return StepError(np.sqrt(common), 0.5 * self._dot(apart, apart))
 
     def begin(self, differences: Mapping[int, np.ndarray], state: np.ndarray) -> None:
@@ -152,9 +152,9 @@ class Control:
 
     def _forecast(self, rate: StepError, done: int, size: np.ndarray) -> float:
         """The error at the end if all that is left is made at a rate, over the norm."""
-        left = self.steps - done
-        systematic = self._systematic + left * rate.systematic if left else self._systematic
-        random = self._random + left * rate.variance if left else self._random
+        ahead = self.steps - done
+        systematic = self._systematic + ahead * rate.systematic if ahead else self._systematic
+        random = self._random + ahead * rate.variance if ahead else self._random
         return _over(np.sqrt(systematic**2 + random), size)
 
     # ---- decisions -----------------------------------------------------------------------------

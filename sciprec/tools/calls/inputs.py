@@ -65,9 +65,9 @@ def inputs_of(kernel: Callable[..., Any], given: Any, origin: str = "the argumen
     return Inputs(_as_numbers(values, origin), origin)
 
 
-def _from_path(kernel: Callable[..., Any], given: str | Path) -> Inputs:
+def _from_path(kernel: Callable[..., Any], source: str | Path) -> Inputs:
     """Inputs that a file holds, or that a function of a file makes."""
-    text = checked_path("the inputs", given)
+    text = checked_path("the inputs", source)
     if names_function(text):
         args = made_by(text)
         if isinstance(args, (tuple, dict)):
@@ -91,9 +91,9 @@ def _from_netcdf(kernel: Callable[..., Any], path: str) -> Inputs:
     """Inputs from the variables of a netCDF file, with the names of their axes."""
     dataset = files.read(path)
     names = inspect.signature(kernel).parameters
-    taken = [str(n) for n in dataset.variables if n in names or n in dataset.data_vars]
-    values = _bound(kernel, {n: dataset[n].values for n in taken}, path)
-    arrays = {n: dataset[n] for n in taken if n in values and dataset[n].ndim}
+    chosen = [str(n) for n in dataset.variables if n in names or n in dataset.data_vars]
+    values = _bound(kernel, {n: dataset[n].values for n in chosen}, path)
+    arrays = {n: dataset[n] for n in chosen if n in values and dataset[n].ndim}
     along = {str(n): np.asarray(c.values) for n, c in dataset.coords.items() if c.ndim == 1}
     return Inputs(
         _as_numbers(values, path),
@@ -104,13 +104,13 @@ def _from_netcdf(kernel: Callable[..., Any], path: str) -> Inputs:
     )
 
 
-def _bound(kernel: Callable[..., Any], given: Any, origin: str) -> dict[str, Any]:
+def _bound(kernel: Callable[..., Any], values: Any, origin: str) -> dict[str, Any]:
     """Values by parameter, defaults filled in."""
     signature = inspect.signature(kernel)
     call = f"{kernel.__name__}{signature}"
-    if isinstance(given, Mapping):
+    if isinstance(values, Mapping):
         parameters = list(signature.parameters)
-        for name in given:
+        for name in values:
             if name not in parameters:
                 raise InputError(
                     f"{origin}: {shown(name)} is no argument of {call}{meant(name, parameters)}"
@@ -118,18 +118,18 @@ def _bound(kernel: Callable[..., Any], given: Any, origin: str) -> dict[str, Any
         empty = inspect.Parameter.empty
         lacking = [
             name for name, parameter in signature.parameters.items()
-            if parameter.default is empty and name not in given
+            if parameter.default is empty and name not in values
         ]  # fmt: skip
         if lacking:
-            held = ", ".join(map(str, given)) or "nothing"
+            listed = ", ".join(map(str, values)) or "nothing"
             raise InputError(
-                f"{origin}: the argument '{lacking[0]}' of {call} is missing; given: {held}; add "
+                f"{origin}: the argument '{lacking[0]}' of {call} is missing; given: {listed}; add "
                 f"{', '.join(lacking)}"
             )
-        bound = signature.bind(**given)
+        bound = signature.bind(**values)
     else:
         try:
-            bound = signature.bind(*given)
+            bound = signature.bind(*values)
         except TypeError as error:
             raise InputError(f"{origin}: {error}; the kernel is {call}") from None
     bound.apply_defaults()

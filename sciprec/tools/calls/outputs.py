@@ -114,9 +114,9 @@ def dataset_of(
 
 def _with_starts(dataset: xr.Dataset, inputs: Inputs, backend: Backend) -> xr.Dataset:
     """Results with the values that those began with which the kernel was given."""
-    given, starts = given_arrays(inputs.values), {}
+    arrays, starts = given_arrays(inputs.values), {}
     for name, result in dataset.data_vars.items():
-        values, start = given.get(str(name), ("", None))[1], f"start_of_{name}"
+        values, start = arrays.get(str(name), ("", None))[1], f"start_of_{name}"
         changes = values is not None and values.dtype.kind == "f" and "time" not in result.dims
         if changes and start not in dataset.variables and values.shape == result.shape:
             begun = values if backend.fixed else quantize(values, backend)

@@ -111,7 +111,7 @@ class Digits(Shown):
         from sciprec.tools.digits.page import Panel, digits_page
 
         free = targets.require_free(checked_path("the page", path), targets.PAGE)
-        panels = {name: Panel(a, self._left(name)) for name, a in self.digits.items()}
+        panels = {name: Panel(a, self._allowed(name)) for name, a in self.digits.items()}
         page = digits_page(
             f"Digits of '{self.kernel}' in {self.backend}", f"{self.verdict}.", HEADS, self.rows(),
             [f"{note[0].upper()}{note[1:]}" for note in self.notes()], panels, self.backend,
@@ -119,7 +119,7 @@ class Digits(Shown):
         )  # fmt: skip
         return targets.write(free, page, targets.PAGE)
 
-    def _left(self, name: str) -> np.ndarray | None:
+    def _allowed(self, name: str) -> np.ndarray | None:
         """The fewest digits that any data leave of each number of a result."""
         by = [a for a in self.condition.get(name, {}).values() if np.isfinite(a).any()]
         with np.errstate(invalid="ignore"):
@@ -129,13 +129,13 @@ class Digits(Shown):
         """A row of words for each result, see `HEADS`."""
         table: list[tuple[str, ...]] = []
         for name, array in self.digits.items():
-            data, left = self.deciding.get(name, ("", self.most))
+            data, allowed = self.deciding.get(name, ("", self.most))
             unknown = int(np.isnan(array).sum())
             middle = float(np.nanmedian(array)) if unknown < array.size else math.nan
             table.append((
                 name, f"{array.size:,}", _words(self.fewest[name]), _words(middle),
                 f"{unknown:,}" if unknown else "–",
-                _words(left) if data else "–" if not self.condition else "all", data or "–",
+                _words(allowed) if data else "–" if not self.condition else "all", data or "–",
             ))  # fmt: skip
         return table
 
@@ -221,11 +221,11 @@ def digits(
         for name in values
     }
     any_finite = any(np.isfinite(array).any() for array in right.values())
-    left = _condition(problem, truth, list(values), most) if condition and any_finite else {}
+    allowed = _condition(problem, truth, list(values), most) if condition and any_finite else {}
     branches = _decisions(problem) if truth.otherwise else ()
-    verdict = _verdict(function.__name__, arithmetic.name, right, left, most, truth)
+    verdict = _verdict(function.__name__, arithmetic.name, right, allowed, most, truth)
     return Digits(
-        function.__name__, arithmetic.name, values, right, exact, left, most, branches,
+        function.__name__, arithmetic.name, values, right, exact, allowed, most, branches,
         truth.unsure, verdict,
     )  # fmt: skip
 
@@ -237,19 +237,19 @@ def _condition(
     of these turned round.
     """
     unit = stored_in(problem.backend).format.unit_roundoff
-    left: dict[str, dict[str, np.ndarray]] = {name: {} for name in names}
+    allowed: dict[str, dict[str, np.ndarray]] = {name: {} for name in names}
     base = truth if not truth.otherwise else healed_truth(problem, {})
     movable_inputs = movable(problem)
     moves = [(draw, share) for draw in range(_DRAWS) for share in (unit, -unit)]
     for number, data in enumerate(movable_inputs):
-        others = []
+        healed = []
         for done, (draw, share) in enumerate(moves, number * len(moves)):
             tell("runs with moved data", done, len(movable_inputs) * len(moves))
-            others.append(healed_truth(problem, {data: share}, draw=draw))
+            healed.append(healed_truth(problem, {data: share}, draw=draw))
         for name in names:
-            some = [base.moved(name, other, most) for other in others]
-            left[name][data] = np.minimum.reduce(some)
-    return left
+            some = [base.moved(name, other, most) for other in healed]
+            allowed[name][data] = np.minimum.reduce(some)
+    return allowed
 
 
 def _decisions(problem: Problem) -> tuple[Event, ...]:
@@ -270,7 +270,7 @@ def _deciding(by: Mapping[str, np.ndarray], most: float) -> tuple[str, float]:
 
 def _verdict(
     kernel: str, backend: str, right: Mapping[str, np.ndarray],
-    left: Mapping[str, Mapping[str, np.ndarray]], most: float, truth: ExactResults,
+    allowed: Mapping[str, Mapping[str, np.ndarray]], most: float, truth: ExactResults,
 ) -> str:  # fmt: skip
     """Say how many digits the worst number has, and what data leave."""
     count = sum(array.size for array in right.values())
@@ -299,7 +299,7 @@ def _verdict(
         sentence = f"'{kernel}' in {backend} has {number:.1f} right digits in {at}, the fewest"
     if unknown:
         sentence += f"; of {unknown:,} of {counted(count, 'number')} they are not known"
-    data, leaves = _deciding(left.get(worst, {}), most)
+    data, leaves = _deciding(allowed.get(worst, {}), most)
     if data and leaves < number + _LEAVES:
         who = "the literals" if data == LITERALS else f"'{data}'"
         what = "none" if leaves < NO_DIGIT else f"{leaves:.1f}"

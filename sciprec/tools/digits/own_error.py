@@ -79,12 +79,12 @@ def own_errors(
             args, words = shorter
             on = f"{words} of {on}" if on else words
         problem = Problem(function, resolve_backend(TRUTH), args, output, LANES, verb="truth='dd'")
-        results, known = truth_of(problem)
+        results, references = truth_of(problem)
     except (InputError, LiftError) as error:
         if truth == DD:
             raise
         return OwnErrors({}, on, str(error))
-    return OwnErrors({r.name: _own(r, known, problem, metric) for r in results}, on)
+    return OwnErrors({r.name: _error_of(r, references, problem, metric) for r in results}, on)
 
 
 def _afforded(
@@ -100,13 +100,13 @@ def _seconds(function: Callable[..., Any], args: tuple) -> float:
     lifted = lift(function, TRUTH)
     with np.errstate(all="ignore"):
         lifted(*copied(args))  # compiles
-        taken = copied(args)
+        arguments = copied(args)
         before = time.perf_counter()
-        lifted(*taken)
+        lifted(*arguments)
     return TIMES * (time.perf_counter() - before)
 
 
-def _own(
+def _error_of(
     result: Result, truth: ExactResults, problem: Problem, metric: OwnMetric | None
 ) -> OwnError:
     """Compare the numbers that are finite in fp64; other numbers are compared as they are."""
@@ -118,12 +118,12 @@ def _own(
     high, low, doubt = (part[name][finite] for part in (truth.high, truth.low, truth.doubt))
     with np.errstate(all="ignore"):
         error = abs((tested - high) - low)
-        known, certain = ~np.isnan(digits), bool(np.isfinite(error + doubt).all())
+        has_digits, certain = ~np.isnan(digits), bool(np.isfinite(error + doubt).all())
         errors, least = dict.fromkeys((*METRICS, OWN), math.inf), 0.0
         if certain:
             errors = {m: error_by(m, error + doubt, high) for m in METRICS}
             least = error_by("relative_l2", np.maximum(error - doubt, 0.0), abs(high) + doubt)
         if metric is not None:
-            errors[OWN] = metric(name, tested, high) if known.all() else math.inf
-    fewest = float(digits[known].min()) if known.any() else math.nan
-    return OwnError(tested.size, int((~known).sum()), fewest, errors, least)
+            errors[OWN] = metric(name, tested, high) if has_digits.all() else math.inf
+    fewest = float(digits[has_digits].min()) if has_digits.any() else math.nan
+    return OwnError(tested.size, int((~has_digits).sum()), fewest, errors, least)

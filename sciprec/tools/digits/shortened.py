@@ -50,9 +50,9 @@ def _cut_arrays(function, names, args, share) -> tuple[tuple, str] | None:
     if length is None or not all(isinstance(a, np.ndarray) or np.isscalar(a) for a in args):
         return None
     numbers = [int(a) for a in args if np.ndim(a) == 0 and _is_whole(a)]
-    others = [n for a in arrays for n in a.shape[a.shape[0] == longest :]]
+    lengths = [n for a in arrays for n in a.shape[a.shape[0] == longest :]]
     near = {longest - 1, longest, longest + 1}
-    if near & {*others} or any(length <= n <= longest + 1 and n != longest for n in numbers):
+    if near & {*lengths} or any(length <= n <= longest + 1 and n != longest for n in numbers):
         return None
 
     def short(a):
@@ -97,10 +97,10 @@ def _is_whole(a: Any) -> bool:
     return isinstance(a, (int, np.integer)) and not isinstance(a, bool)
 
 
-def _less(whole: int, share: float) -> int | None:
+def _less(size: int, share: float) -> int | None:
     """The power of two that leaves that share of a number at most; None where it is too small."""
-    length = 2 ** int(np.log2(max(whole * share, 1.0)))
-    return length if LEAST <= length < whole else None
+    length = 2 ** int(np.log2(max(size * share, 1.0)))
+    return length if LEAST <= length < size else None
 
 
 def _runs(function: Callable[..., Any], args: tuple) -> bool:

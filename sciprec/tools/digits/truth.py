@@ -69,9 +69,9 @@ class ExactResults:
         high, low, size = self.high[name], self.low[name], abs(self.high[name])
         with np.errstate(all="ignore"):
             apart = abs((other.high[name] - high) + (other.low[name] - low))
-            left = _digits_of(np.maximum(apart - doubt, 0.0), size + doubt, most)
+            allowed = _digits_of(np.maximum(apart - doubt, 0.0), size + doubt, most)
             fewest = _digits_of(apart + doubt, size - doubt, most)
-        is_sure = np.isfinite(doubt) & np.isfinite(apart) & (left - fewest <= _SURE)
+        is_sure = np.isfinite(doubt) & np.isfinite(apart) & (allowed - fewest <= _SURE)
         return np.where(is_sure, fewest, math.nan)
 
 

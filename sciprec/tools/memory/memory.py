@@ -94,10 +94,10 @@ class MemoryReport(Shown):
         return asdict(self)
 
     def __repr__(self) -> str:
-        told = [f"  {finding}" for finding in self.findings[:_MOST_TOLD]]
-        more = len(self.findings) - len(told)
+        listed = [f"  {finding}" for finding in self.findings[:_MOST_TOLD]]
+        more = len(self.findings) - len(listed)
         rest = [f"  … and {counted(more, 'more finding')}"] if more else []
-        lines = "\n".join([self.title, *told, *rest]).split("\n")
+        lines = "\n".join([self.title, *listed, *rest]).split("\n")
         return "\n".join(wrapped(printable(line)) for line in lines)
 
     @property
@@ -168,9 +168,9 @@ def check_memory(
     places = Places()
     check = _Check(lift_watched(function, resolved, places), places, args)
     with _lock:
-        found = check.findings()
+        issues = check.findings()
     n_arrays = len(check.made)
-    return MemoryReport(function.__name__, resolved.name, found, n_arrays, check.runs, check.ended)
+    return MemoryReport(function.__name__, resolved.name, issues, n_arrays, check.runs, check.ended)
 
 
 @dataclass(frozen=True)
@@ -205,10 +205,10 @@ class _Check:
             2 * truth.seen.longest + 1_000_000,
         )
         self.made, self.ended = sorted(truth.seen.reached), truth.ended
-        found = [self._overrun(overrun) for overrun in truth.seen.overruns]
-        found += [self._overflow(overflow) for overflow in truth.seen.overflows]
-        found += filter(None, (self._uninitialised(n, truth, most) for n in self.made))
-        return tuple(sorted(found, key=lambda f: (f.file, f.line, f.kind)))
+        result = [self._overrun(overrun) for overrun in truth.seen.overruns]
+        result += [self._overflow(overflow) for overflow in truth.seen.overflows]
+        result += filter(None, (self._uninitialised(n, truth, most) for n in self.made))
+        return tuple(sorted(result, key=lambda f: (f.file, f.line, f.kind)))
 
     def _overrun(self, overrun: watch.Overrun) -> MemoryFinding:
         at = self.places.known[overrun.place]
@@ -248,7 +248,7 @@ class _Check:
         if self.lifted.backend.random:
             self.lifted.rewind()
         ended, result = "", None
-        with watch.watching(place, filling, *most) as seen:
+        with watch.watching(place, filling, *most) as accesses:
             try:
                 result = self.lifted(*args)
             except LiftError:
@@ -256,7 +256,7 @@ class _Check:
             except Exception as error:
                 ended = f"{type(error).__name__}: {error}"
         values = {f"'{n}'": _arrays(a) for n, a in zip(names, args, strict=True)}
-        return _Outcome({"the result": _arrays(result), **values}, ended, seen())
+        return _Outcome({"the result": _arrays(result), **values}, ended, accesses())
 
 
 def _difference(truth: _Outcome, other: _Outcome) -> str:
@@ -265,10 +265,10 @@ def _difference(truth: _Outcome, other: _Outcome) -> str:
         stopped = STOPPED in other.ended
         return "it does not end" if stopped else f"it ends with {other.ended or 'no exception'}"
     for what, arrays in truth.values.items():
-        for expected, found in zip(arrays, other.values[what], strict=False):
-            if expected.shape != found.shape or expected.dtype != found.dtype:
+        for expected, actual in zip(arrays, other.values[what], strict=False):
+            if expected.shape != actual.shape or expected.dtype != actual.dtype:
                 return f"{what} has another shape or type"
-            changed = np.flatnonzero(_words(expected) != _words(found))
+            changed = np.flatnonzero(_words(expected) != _words(actual))
             if changed.size:
                 if not expected.shape:
                     return f"{what} changes"

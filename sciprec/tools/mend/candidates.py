@@ -217,11 +217,11 @@ class _Writing(ast.NodeTransformer):
         return self._stands(text, name, f"{name} = 1.0", f"if 0.0 < {size} < {bound}:",
                             f"    {name} = 2.0 ** {exponent}")  # fmt: skip
 
-    def _free(self, wanted: str) -> str:
+    def _free(self, prefix: str) -> str:
         """Choose a name that neither the kernel nor earlier statements use."""
-        taken = {*self.names.values()} | {line.split()[0] for line in self.before}
-        tries = (self.source.free_name(wanted + end) for end in ("", *map(str, range(2, 1000))))
-        return next(name for name in tries if name not in taken)
+        used = {*self.names.values()} | {line.split()[0] for line in self.before}
+        tries = (self.source.free_name(prefix + end) for end in ("", *map(str, range(2, 1000))))
+        return next(name for name in tries if name not in used)
 
     def _spelled(self, name: str) -> str:
         """A function, or a constant, as this kernel writes it."""

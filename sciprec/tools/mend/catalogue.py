@@ -161,9 +161,9 @@ def _near(of: str, loop: str = "I, R") -> str:
     return f"POWER(MAX(abs({of}), {loop}))"
 
 
-def _scaled(one: str, other: str, loop: str = "I, R") -> str:
+def _scaled(first: str, other: str, loop: str = "I, R") -> str:
     """A sum of products of numbers near 1."""
-    return f"SUM(({one}/{_near(one, loop)})*({other}/{_near(other, loop)}), {loop})"
+    return f"SUM(({first}/{_near(first, loop)})*({other}/{_near(other, loop)}), {loop})"
 
 
 _QUOTIENT = (

@@ -163,8 +163,8 @@ def plainly_assigned(statement: ast.stmt) -> str | None:
     return None
 
 
-def _surviving(known: Mapping[str, ast.expr], gone: set[str]) -> Known:
-    return {n: e for n, e in known.items()
+def _surviving(definitions: Mapping[str, ast.expr], gone: set[str]) -> Known:
+    return {n: e for n, e in definitions.items()
             if base_of(n) not in gone and not (names_in(e) - {_counter(n)}) & gone}  # fmt: skip
 
 
@@ -199,7 +199,7 @@ def _sums(loop: ast.For, before: Known, inside: list[StatementPlace]) -> Known:
     """Variables that start at zero and to which a loop adds one term in each pass."""
     if not isinstance(loop.target, ast.Name) or loop.orelse:
         return {}
-    changed, found = written(loop), {}
+    changed, sums = written(loop), {}
     if names_in(loop.iter) & changed:
         return {}
     for place in inside:
@@ -215,8 +215,8 @@ def _sums(loop: ast.For, before: Known, inside: list[StatementPlace]) -> Known:
         only = len(stores) == (1 if isinstance(place.statement, ast.AugAssign) else 2)
         if only and not names_in(term) & (changed - {loop.target.id}):
             call = ast.Call(ast.Name(SUM, ast.Load()), [term, loop.target, loop.iter], [])
-            found[name] = call if sign > 0 else ast.UnaryOp(ast.USub(), call)
-    return {n: parse(ast.unparse(e), mode="eval").body for n, e in found.items()}
+            sums[name] = call if sign > 0 else ast.UnaryOp(ast.USub(), call)
+    return {n: parse(ast.unparse(e), mode="eval").body for n, e in sums.items()}
 
 
 def _elements(loop: ast.For, inside: list[StatementPlace]) -> Known:
@@ -281,14 +281,14 @@ def moving_sums(
         term = filled(added.change, {n: e for n, e in place.known.items() if n != name})
         for other in inside:
             decision = next((d for d in decisions if other.statement in d.body), None)
-            taken = updated(other.statement)
-            if decision is None or taken is None or taken.sign > 0:
+            outgoing = updated(other.statement)
+            if decision is None or outgoing is None or outgoing.sign > 0:
                 continue
             width = _width(decision.test, counter)
-            if width is None or ast.unparse(taken.target) != name:
+            if width is None or ast.unparse(outgoing.target) != name:
                 continue
             away = ast.BinOp(ast.Name(counter, ast.Load()), ast.Sub(), width)
-            gone = filled(taken.change, {n: e for n, e in other.known.items() if n != name})
+            gone = filled(outgoing.change, {n: e for n, e in other.known.items() if n != name})
             moved = key(filled(term, {counter: away})) == key(gone)
             if moved and not names_in(term) & (changed - {counter}):
                 last = max(place.statement, decision, key=lambda s: s.lineno)

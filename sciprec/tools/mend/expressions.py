@@ -246,12 +246,12 @@ def filled(node: ast.expr, values: Mapping[str, ast.expr]) -> ast.expr:
 
 def names_in(node: ast.AST) -> set[str]:
     """Names that an expression reads, but for what its own `SUM`s count with."""
-    found: set[str] = set()
+    names: set[str] = set()
     for part in ast.walk(node):
         if isinstance(part, ast.Name):
-            found.add(part.id)
+            names.add(part.id)
     counters = {n.args[1].id for n in ast.walk(node) if called(n) in (SUM, MAX, FIRST)}
-    return found - counters - _functions_of(node)
+    return names - counters - _functions_of(node)
 
 
 def _functions_of(node: ast.AST) -> set[str]:

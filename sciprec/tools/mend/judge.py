@@ -224,20 +224,20 @@ class Judge:
     def _runner(self, source: KernelSource):
         """Runs a source in the arithmetic: arguments -> (results, outcomes of its decisions)."""
         names = list(self.problem.kernel("twin").names)
-        seen = np.zeros(max(len(self.tests), 1), np.int64)
-        lifted = lift(self._made(source), self.backend)
+        outcomes = np.zeros(max(len(self.tests), 1), np.int64)
+        lifted = lift(self._function_of(source), self.backend)
 
         def run(args: tuple) -> tuple[dict[str, np.ndarray], np.ndarray]:
-            taken = copied(args)
-            seen[:] = 0
+            copies = copied(args)
+            outcomes[:] = 0
             with np.errstate(all="ignore"):
-                returned = lifted(*((seen,) if self.tests else ()), *taken)
-            values = dict(zip(names, taken, strict=True)) | {"return": returned}
-            return {n: _value(n, values) for n in self.results}, seen.copy()
+                returned = lifted(*((outcomes,) if self.tests else ()), *copies)
+            values = dict(zip(names, copies, strict=True)) | {"return": returned}
+            return {n: _value(n, values) for n in self.results}, outcomes.copy()
 
         return run
 
-    def _made(self, source: KernelSource) -> FunctionType:
+    def _function_of(self, source: KernelSource) -> FunctionType:
         """The function of a source, whose decisions are noted in an array before its arguments."""
         if not self.tests:
             return source.made()
@@ -249,11 +249,11 @@ class Judge:
         return self._score(self._run_in(function, arithmetic), self.given.truth, self.format)
 
     def _run_in(self, function, arithmetic: Any) -> dict[str, np.ndarray]:
-        taken = copied(self.given.args)
+        copies = copied(self.given.args)
         with np.errstate(all="ignore"):
-            returned = lift(function, arithmetic)(*taken)
+            returned = lift(function, arithmetic)(*copies)
         names = self.problem.kernel("twin").names
-        values = dict(zip(names, taken, strict=True)) | {"return": returned}
+        values = dict(zip(names, copies, strict=True)) | {"return": returned}
         return {n: _value(n, values) for n in self.results}
 
     def _score(self, tested: Mapping[str, np.ndarray], truth: ExactResults, to: Format) -> Score:
@@ -265,17 +265,17 @@ class Judge:
                 is_sure = np.isfinite(high) & (
                     doubt <= abs(high) * 2.0 ** -(to.significand_bits + 2)
                 )
-                high, low, got = (
+                high, low, result = (
                     high[is_sure],
                     low[is_sure],
                     np.asarray(tested[name], float)[is_sure],
                 )
-                error = abs((got - high) - low)
+                error = abs((result - high) - low)
                 least = np.max(abs(high), initial=0.0) * 2.0**-to.significand_bits
                 units = np.where(high == 0.0, least, unit_of(high, to))
                 some = np.log2(1.0 + error / np.where(units > 0.0, units, 1.0))
                 size = norm(high)
-                wrong = norm(error) if np.isfinite(got).all() else math.inf
+                wrong = norm(error) if np.isfinite(result).all() else math.inf
             some = np.where(np.isfinite(some), some, np.inf)
             bits.append(np.minimum(some, float(to.significand_bits)))
             relative = max(relative, wrong / size if size else wrong)
@@ -313,27 +313,27 @@ class Judge:
         """Judge a candidate by its runs on all sets."""
         scores = [self._score(tested, s.truth, self.format)
                   for (tested, _), s in zip(runs, self.sets, strict=True)]  # fmt: skip
-        here, kept = scores[0], [self.tests[t] for t in decisions_of(candidate.text.whole)
+        on_first, decisive = scores[0], [self.tests[t] for t in decisions_of(candidate.text.whole)
                                  if t in self.tests]  # fmt: skip
-        for (_, outcomes), one in zip(runs, self.sets, strict=True):
-            if (outcomes[kept] != one.outcomes[kept]).any():
-                return Judged(candidate, f"changes a decision on {one.name}", here)
-        if here.harms(self.given.narrow) and not here.helps(self.given.narrow):
-            return Judged(candidate, "makes the error larger", here)
-        if here.harms(self.given.narrow):
-            return Judged(candidate, "makes the worst number worse", here)
-        for score, one in zip(scores[1:], self.sets[1:], strict=True):
-            if score.harms(one.narrow):
-                return Judged(candidate, f"is worse on {one.name}", here)
-        if not here.helps(self.given.narrow):
-            return Judged(candidate, "does not help", here)
-        return Judged(candidate, "", here)
+        for (_, outcomes), case in zip(runs, self.sets, strict=True):
+            if (outcomes[decisive] != case.outcomes[decisive]).any():
+                return Judged(candidate, f"changes a decision on {case.name}", on_first)
+        if on_first.harms(self.given.narrow) and not on_first.helps(self.given.narrow):
+            return Judged(candidate, "makes the error larger", on_first)
+        if on_first.harms(self.given.narrow):
+            return Judged(candidate, "makes the worst number worse", on_first)
+        for score, case in zip(scores[1:], self.sets[1:], strict=True):
+            if score.harms(case.narrow):
+                return Judged(candidate, f"is worse on {case.name}", on_first)
+        if not on_first.helps(self.given.narrow):
+            return Judged(candidate, "does not help", on_first)
+        return Judged(candidate, "", on_first)
 
     def _worse_in_fp64(self, runs: Iterable[Mapping[str, np.ndarray]]) -> str:
         """Where a candidate's results in fp64 are worse than the kernel's; "" for nowhere."""
-        for tested, one in zip(runs, self.sets, strict=False):
-            if self._score(tested, one.truth, self._wide).harms(one.wide):
-                return f"is worse in fp64 on {one.name}"
+        for tested, case in zip(runs, self.sets, strict=False):
+            if self._score(tested, case.truth, self._wide).harms(case.wide):
+                return f"is worse in fp64 on {case.name}"
         return ""
 
     # ---- runs by Python --------------------------------------------------------------------------
@@ -351,25 +351,25 @@ class Judge:
         except Exception:  # Python runs no such kernel
             return None
         self.plain[which].most = _LONGER * max(operations, 100)
-        for (tested, outcomes), one in zip(runs, self.sets, strict=True):
-            new, old = self._score(tested, one.truth, self._format(which)), getattr(one, which)
+        for (tested, outcomes), case in zip(runs, self.sets, strict=True):
+            new, old = self._score(tested, case.truth, self._format(which)), getattr(case, which)
             far = abs(new.mean - old.mean) > _NEAR or abs(new.worst - old.worst) > 5.0 * _NEAR
-            if far or (which == "narrow" and (outcomes != one.outcomes).any()):
+            if far or (which == "narrow" and (outcomes != case.outcomes).any()):
                 return None
         return self.plain[which]
 
     def _run_plainly(self, source: KernelSource, which: str) -> tuple[list[_Run], int]:
         """The runs of a source on all sets, and the operations on the inputs given."""
-        runs, made, operations = self.plain[which], self._made(source), []
+        runs, function, operations = self.plain[which], self._function_of(source), []
         names = list(self.problem.kernel("twin").names)
-        seen, found = np.zeros(max(len(self.tests), 1), np.int64), []
+        outcomes, collected = np.zeros(max(len(self.tests), 1), np.int64), []
         for input_set in self.sets:
-            seen[:] = 0
-            taken, returned = runs.run(made, (seen,) if self.tests else (), input_set.args)
-            values = dict(zip(names, taken, strict=True)) | {"return": returned}
-            found.append(({n: _value(n, values) for n in self.results}, seen.copy()))
+            outcomes[:] = 0
+            copies, returned = runs.run(function, (outcomes,) if self.tests else (), input_set.args)
+            values = dict(zip(names, copies, strict=True)) | {"return": returned}
+            collected.append(({n: _value(n, values) for n in self.results}, outcomes.copy()))
             operations.append(runs.operations)
-        return found, operations[0]
+        return collected, operations[0]
 
     def _format(self, which: str) -> Format:
         return self.format if which == "narrow" else self._wide
@@ -486,9 +486,9 @@ def _mapped(argument: Any, backend: Backend, turn) -> Any:
     values = np.asarray(argument, np.float64)
     with np.errstate(all="ignore"):
         turned = np.where(values == 0.0, values, turn(np.where(values == 0.0, 1.0, values)))
-        here, there = (np.asarray(quantize(v, backend), np.float64) for v in (values, turned))
-        usable = np.isfinite(there) & ((there != 0.0) | (values == 0.0))
-    return np.where(usable, there, here).astype(argument.dtype)
+        rounded, shifted = (np.asarray(quantize(v, backend), np.float64) for v in (values, turned))
+        usable = np.isfinite(shifted) & ((shifted != 0.0) | (values == 0.0))
+    return np.where(usable, shifted, rounded).astype(argument.dtype)
 
 
 def _exchanged(x: np.ndarray) -> np.ndarray:
@@ -527,8 +527,8 @@ class _Noting(ast.NodeTransformer):
         text = ast.unparse(node.test)
         self.generic_visit(node)
         if text in self.tests:
-            seen = [ast.Name("sp_outcomes", ast.Load()), ast.Constant(self.tests[text]), node.test]
-            node.test = ast.Call(ast.Name("sp_noted", ast.Load()), seen, [])
+            args = [ast.Name("sp_outcomes", ast.Load()), ast.Constant(self.tests[text]), node.test]
+            node.test = ast.Call(ast.Name("sp_noted", ast.Load()), args, [])
         return node
 
     visit_If = visit_While = visit_IfExp = _test
@@ -539,8 +539,8 @@ def _value(name: str, values: Mapping[str, Any]) -> np.ndarray:
     if name in values and not isinstance(values[name], tuple):
         return np.asarray(values[name], np.float64)
     owner, _, number = name.rpartition("_")
-    whole: Sequence[Any] = _tuple(owner, values)
-    return np.asarray(whole[int(number)], np.float64)
+    items: Sequence[Any] = _tuple(owner, values)
+    return np.asarray(items[int(number)], np.float64)
 
 
 def _tuple(name: str, values: Mapping[str, Any]) -> Sequence[Any]:

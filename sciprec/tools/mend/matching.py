@@ -39,8 +39,8 @@ def is_letter(node: ast.AST) -> bool:
 
 def matches(pattern: ast.expr, node: ast.expr, values: Values) -> Iterator[Values]:
     """Every meaning of a pattern's letters with which it is all of a node."""
-    for found, _, _ in _matches(pattern, node, values, False):
-        yield found
+    for bound, _, _ in _matches(pattern, node, values, False):
+        yield bound
 
 
 def _matches(
@@ -59,8 +59,8 @@ def _matches(
             yield values, 1, []
     elif isinstance(pattern, ast.Call):
         if called(node) == called(pattern) and len(node.args) == len(pattern.args):
-            for found in _each(pattern.args, node.args, values):
-                yield found, 1, []
+            for bound in _each(pattern.args, node.args, values):
+                yield bound, 1, []
     elif isinstance(pattern, ast.Name):
         if isinstance(node, ast.Name) and node.id == pattern.id:
             yield values, 1, []
@@ -68,8 +68,8 @@ def _matches(
         pattern.right
     ):
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
-            for found in _each([pattern.left, pattern.right], [node.left, node.right], values):
-                yield found, 1, []
+            for bound in _each([pattern.left, pattern.right], [node.left, node.right], values):
+                yield bound, 1, []
     else:
         yield from _parts_match(pattern, node, values, partly)
 
@@ -95,50 +95,50 @@ def _parts_match(
     """Parts of the pattern to different parts of the node, letters last."""
     adds = is_sum(pattern)
     split, join = (terms, sum_of) if adds else (factors, product_of)
-    wanted = sorted(split(pattern), key=lambda part: is_letter(part[1]))
-    there = split(node)
-    if not adds and (root := _root_letter(wanted, values)):
-        if not partly and (base := _root(there, len(wanted))) is not None:
+    pattern_parts = sorted(split(pattern), key=lambda part: is_letter(part[1]))
+    node_parts = split(node)
+    if not adds and (root := _root_letter(pattern_parts, values)):
+        if not partly and (base := _root(node_parts, len(pattern_parts))) is not None:
             yield {**values, root: base}, 1, []
         return
-    if len(there) < len(wanted):
+    if len(node_parts) < len(pattern_parts):
         return
 
-    def place(number: int, left: list[Part], found: Values, flip: int):
-        if number == len(wanted):
-            if partly or not left:
-                yield found, flip, left
+    def place(number: int, remaining: list[Part], bound: Values, flip: int):
+        if number == len(pattern_parts):
+            if partly or not remaining:
+                yield bound, flip, remaining
             return
-        sign, part = wanted[number]
-        is_free = is_letter(part) and part.id not in found
-        is_last = number == len(wanted) - 1
-        if is_free and is_last and len(left) > 1:
-            rest = join([(sign * flip * s, n) for s, n in left])
-            yield {**found, part.id: rest}, flip, []
-        for n, (s, one) in enumerate(left):
-            others = left[:n] + left[n + 1 :]
+        sign, part = pattern_parts[number]
+        is_free = is_letter(part) and part.id not in bound
+        is_last = number == len(pattern_parts) - 1
+        if is_free and is_last and len(remaining) > 1:
+            rest = join([(sign * flip * s, n) for s, n in remaining])
+            yield {**bound, part.id: rest}, flip, []
+        for n, (s, item) in enumerate(remaining):
+            unmatched = remaining[:n] + remaining[n + 1 :]
             if s == sign * flip:
-                for more in matches(part, one, found):
-                    yield from place(number + 1, others, more, flip)
+                for more in matches(part, item, bound):
+                    yield from place(number + 1, unmatched, more, flip)
             elif is_free and adds:
-                turned = ast.UnaryOp(ast.USub(), one)
-                yield from place(number + 1, others, {**found, part.id: turned}, flip)
+                turned = ast.UnaryOp(ast.USub(), item)
+                yield from place(number + 1, unmatched, {**bound, part.id: turned}, flip)
 
     for flip in (1, -1) if adds and partly else (1,):
-        yield from place(0, there, values, flip)
+        yield from place(0, node_parts, values, flip)
 
 
-def _root_letter(wanted: list[Part], values: Values) -> str:
+def _root_letter(parts: list[Part], values: Values) -> str:
     """The letter of which a product is a power, where it is free."""
-    names = {part.id for sign, part in wanted if is_letter(part) and sign > 0}
-    is_power = len(wanted) > 1 and all(is_letter(p) and s > 0 for s, p in wanted)
+    names = {part.id for sign, part in parts if is_letter(part) and sign > 0}
+    is_power = len(parts) > 1 and all(is_letter(p) and s > 0 for s, p in parts)
     return names.pop() if is_power and len(names) == 1 and not names & set(values) else ""
 
 
-def _root(there: list[Part], power: int) -> ast.expr | None:
+def _root(parts: list[Part], power: int) -> ast.expr | None:
     """The expression of which factors are a power."""
     groups: dict[tuple[int, str], list[Part]] = {}
-    for sign, node in there:
+    for sign, node in parts:
         groups.setdefault((sign, key(node)), []).append((sign, node))
     if any(len(group) % power for group in groups.values()):
         return None
@@ -147,7 +147,7 @@ def _root(there: list[Part], power: int) -> ast.expr | None:
 
 def rewritten_here(rule: Rule, node: ast.expr) -> Iterator[ast.expr]:
     """Every expression that a rule makes of a node, not of what is inside."""
-    seen: set[str] = set()
+    texts: set[str] = set()
     pattern = parsed(rule.pattern)
     if SUM in rule.pattern and is_sum(pattern):
         yield from _as_polynomials(pattern, parsed(rule.replacement), node)
@@ -165,8 +165,8 @@ def rewritten_here(rule: Rule, node: ast.expr) -> Iterator[ast.expr]:
         elif rest:
             new = product_of([(1, new), *rest])
         text = ast.unparse(ast.fix_missing_locations(new))
-        if text not in seen:
-            seen.add(text)
+        if text not in texts:
+            texts.add(text)
             yield parsed(text)
 
 
@@ -182,9 +182,9 @@ def _as_polynomials(pattern: ast.expr, new: ast.expr, node: ast.expr) -> Iterato
     turn, lead = max(terms(pattern), key=lambda part: len(_letters(part[1])))
     for sign, term in terms(node):
         for values in matches(lead, term, {}):
-            wanted, flip = polynomial(filled(pattern, values)), sign * turn
-            rest = added(product, wanted, -flip)
-            if len(rest) == len(product) - len(wanted):
+            expected, flip = polynomial(filled(pattern, values)), sign * turn
+            rest = added(product, expected, -flip)
+            if len(rest) == len(product) - len(expected):
                 parts = [(flip, filled(new, values))] + ([(1, written(rest))] if rest else [])
                 yield parsed(ast.unparse(ast.fix_missing_locations(sum_of(parts))))
 
@@ -214,14 +214,14 @@ def _calls(node: ast.expr) -> set[str]:
 
 
 def _every(rule: Rule, node: ast.expr) -> Iterator[ast.expr]:
-    seen = {}
+    distinct = {}
     for new in islice(_once(rule, node), _MOST):
-        seen.setdefault(ast.unparse(new) if rule.of_range else key(new), new)
-    yield from seen.values()
-    if len(seen) > 1:
+        distinct.setdefault(ast.unparse(new) if rule.of_range else key(new), new)
+    yield from distinct.values()
+    if len(distinct) > 1:
         everywhere = ast.fix_missing_locations(_Everywhere(rule).visit(copied(node)))
         new = parsed(ast.unparse(everywhere))
-        if key(new) not in seen:
+        if key(new) not in distinct:
             yield new
 
 
@@ -245,12 +245,12 @@ def _once(rule: Rule, node: ast.expr) -> Iterator[ast.expr]:
             continue
         for place, child in _children(value):
             for new in _once(rule, child):
-                whole = copied(node)
+                changed = copied(node)
                 if place is None:
-                    setattr(whole, field, new)
+                    setattr(changed, field, new)
                 else:
-                    getattr(whole, field)[place] = new
-                yield whole
+                    getattr(changed, field)[place] = new
+                yield changed
 
 
 def _children(value: Any) -> list[tuple[int | None, ast.expr]]:

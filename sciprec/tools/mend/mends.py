@@ -58,7 +58,7 @@ def mended(
             "finite, on the inputs given; mend it on a shorter run."
         )
         return _without(problem, before, verdict, notes)
-    here = [n for n in blamed if n.function == name]
+    places = [n for n in blamed if n.function == name]
     helper = None
     if blamed and blamed[0].function != name:
         helper = source.helper(blamed[0].function)
@@ -73,21 +73,21 @@ def mended(
             f"bits in the mean and {before.worst:.1f} at most."
         )
         return _without(problem, before, verdict, notes)
-    search = _Search(judge, [n.line for n in here], most, underflows)
+    search = _Search(judge, [n.line for n in places], most, underflows)
     offered = []
     if helper is not None:
         lines = [n.line for n in blamed if n.function == blamed[0].function]
         search.blamed, offered = lines, search.run(Candidate(helper))
-        search.blamed = [n.line for n in here]
+        search.blamed = [n.line for n in places]
     offered = offered or search.run(Candidate(source))
     notes += beside(judge, [n.line for n in blamed], [j.candidate for j in offered])
     if search.late:
         notes.append(f"the search was ended after {_SECONDS:.0f} s and {search.ran} candidates")
-    proposals, tried = _proposals(judge, offered, search.tried)
-    verdict = _verdict(kernel, before, proposals, len(tried), search.ran)
+    proposals, refused = _proposals(judge, offered, search.tried)
+    verdict = _verdict(kernel, before, proposals, len(refused), search.ran)
     return Mend(
         name, problem.backend.name, before.relative, before.mean, before.worst, tuple(proposals),
-        tuple(tried), verdict, tuple(notes),
+        tuple(refused), verdict, tuple(notes),
     )  # fmt: skip
 
 
@@ -118,13 +118,13 @@ class _Search:
         self.tried: list[RefusedCandidate] = []
         self.ran = 0
         self.late = False
-        self._seen: set[str] = set()
+        self._texts: set[str] = set()
         self._end = time.process_time() + _SECONDS
 
     def run(self, start: Candidate) -> list[Judged]:
         """All candidates that are proven."""
         before = self.judge.given.narrow
-        self._seen.add(start.text.text)
+        self._texts.add(start.text.text)
         frontier, offered = [Judged(start, "", before)], []
         for _ in range(_DEPTH):
             judged = [j for candidate in frontier for j in self._round(candidate)]
@@ -139,40 +139,40 @@ class _Search:
             refused = [j for j in proven if j.why]
             refused += [Judged(j.candidate, "helps less than others", j.score)
                         for j in helping[_PROVEN:]]  # fmt: skip
-            self.tried += [_tried(j) for j in refused]
+            self.tried += [_refused(j) for j in refused]
             wrong = {id(j.candidate) for j in refused if "another" in j.why or "exact" in j.why}
             frontier = [
                 j for j in judged
                 if id(j.candidate) not in wrong and (not j.why or j.why.startswith(_STEPPED_OVER))
             ][:_WIDTH]  # fmt: skip
-            self.tried += [_tried(j) for j in judged if j.why]
+            self.tried += [_refused(j) for j in judged if j.why]
             if self.late or not frontier or any(_is_done(j.score) for j in offered):
                 break
         return offered
 
     def _round(self, before: Judged) -> list[Judged]:
         """The candidates of one more rule, run in the arithmetic."""
-        found = []
+        batch = []
         for candidate in candidates(before.candidate, self.blamed, self.leaves_range):
-            if candidate.text.text in self._seen:
+            if candidate.text.text in self._texts:
                 continue
             rule = RULES.get(candidate.rules[-1])
-            if rule and fits_anywhere(rule) and any(not j.why and _is_done(j.score) for j in found):
+            if rule and fits_anywhere(rule) and any(not j.why and _is_done(j.score) for j in batch):
                 break
             self.late = time.process_time() > self._end
             if self.ran >= self.most or self.late:
                 break
-            self._seen.add(candidate.text.text)
+            self._texts.add(candidate.text.text)
             self.ran += 1
             judged = self.judge.in_arithmetic(candidate)
             if judged.score is None:
-                self.tried.append(_tried(judged))
+                self.tried.append(_refused(judged))
                 continue
             if not judged.why and not judged.score.helps(before.score):
                 last = before.candidate.title
                 judged = Judged(candidate, f"adds nothing to '{last}'", judged.score)
-            found.append(judged)
-        return found
+            batch.append(judged)
+        return batch
 
 
 def _size(score: Score | None) -> tuple[float, float]:
@@ -184,29 +184,29 @@ def _is_done(score: Score | None) -> bool:
     return score is not None and (score.mean < _DONE or score.worst < _WELL)
 
 
-def _tried(judged: Judged) -> RefusedCandidate:
+def _refused(judged: Judged) -> RefusedCandidate:
     return RefusedCandidate(judged.candidate.title, judged.candidate.line, judged.why)
 
 
 def _proposals(
-    judge: Judge, offered: Sequence[Judged], tried: Sequence[RefusedCandidate]
+    judge: Judge, offered: Sequence[Judged], refused: Sequence[RefusedCandidate]
 ) -> tuple[list[Proposal], list[RefusedCandidate]]:
     """Proposals, the one that leaves least first; none of which another leaves no more with no
     more operations.
     """
     counted_ones = [(j, judge.operations_more(j.candidate)) for j in offered]
     counted_ones.sort(key=lambda item: (item[0].score.relative, item[1]))
-    kept: list[tuple[Judged, int]] = []
-    rest = list(tried)
+    chosen: list[tuple[Judged, int]] = []
+    rest = list(refused)
     for judged, more in sorted(counted_ones, key=lambda item: item[1]):
-        better = next((k for k, _ in kept if _covers(k.score, judged.score)), None)
+        better = next((k for k, _ in chosen if _covers(k.score, judged.score)), None)
         if better is None:
-            kept.append((judged, more))
+            chosen.append((judged, more))
         else:
-            rest.append(_tried(replace(judged, why=_no_less(better))))
-    kept.sort(key=lambda item: (item[0].score.relative, item[1]))
+            rest.append(_refused(replace(judged, why=_no_less(better))))
+    chosen.sort(key=lambda item: (item[0].score.relative, item[1]))
     proposals = []
-    for judged, more in kept:
+    for judged, more in chosen:
         candidate, score = judged.candidate, judged.score
         kernel = candidate.text.made()
         kernel.__module__ = judge.problem.function.__module__
@@ -219,11 +219,11 @@ def _proposals(
     return proposals, [t for t in dict.fromkeys(rest) if (t.title, t.line) not in shown]
 
 
-def _leaves_less(one: Judged, other: Judged) -> bool:
+def _leaves_less(first: Judged, other: Judged) -> bool:
     """Whether one that is proven leaves no more, with no more operations."""
-    if one.why or one.operations is None or other.operations is None:
+    if first.why or first.operations is None or other.operations is None:
         return False
-    return one.operations <= other.operations and _covers(one.score, other.score)
+    return first.operations <= other.operations and _covers(first.score, other.score)
 
 
 def _no_less(better: Judged) -> str:
@@ -231,12 +231,12 @@ def _no_less(better: Judged) -> str:
     return f"leaves no less than '{title}' in line {line}, which does no more operations"
 
 
-def _covers(one: Score, other: Score) -> bool:
-    return one.relative <= _NO_WORSE * other.relative and one.mean <= other.mean + 0.1
+def _covers(first: Score, other: Score) -> bool:
+    return first.relative <= _NO_WORSE * other.relative and first.mean <= other.mean + 0.1
 
 
 def _verdict(
-    kernel: str, before: Score, proposals: Sequence[Proposal], tried: int, ran: int
+    kernel: str, before: Score, proposals: Sequence[Proposal], refused: int, ran: int
 ) -> str:
     """Say what to do."""
     if not ran:
@@ -251,9 +251,9 @@ def _verdict(
     more = f"{count} {'more' if best.operations > 0 else 'fewer'}"
     how = f"with {more if best.operations else 'as many operations'}"
     if not math.isfinite(before.relative):
-        left = f"{best.error:.2g} is left where results were not finite"
+        rest = f"{best.error:.2g} is left where results were not finite"
     elif best.error < LEAST * before.relative:
-        left = f"{best.error:.2g} is left of an error of {before.relative:.2g}"
+        rest = f"{best.error:.2g} is left of an error of {before.relative:.2g}"
     else:
-        left = f"{best.bits:.1f} of {before.mean:.1f} wrong bits are left in the mean"
-    return f"Mend line {best.line} of {kernel} by '{best.title}' ({best.source}): {left}, {how}."
+        rest = f"{best.bits:.1f} of {before.mean:.1f} wrong bits are left in the mean"
+    return f"Mend line {best.line} of {kernel} by '{best.title}' ({best.source}): {rest}, {how}."

@@ -35,9 +35,9 @@ def rounding_of(backend: Backend) -> Callable[[float], float] | None:
     number than the exact result rounded once, or there are several formats.
     """
     compute_rounding = backend.compute
-    same = compute_rounding == backend.storage == backend.accumulate and backend.noise is None
+    is_uniform = compute_rounding == backend.storage == backend.accumulate and backend.noise is None
     if (
-        not same
+        not is_uniform
         or compute_rounding.fixed
         or compute_rounding.random_bits
         or compute_rounding.rounding != "rn"
@@ -96,31 +96,31 @@ class PlainRuns:
             Exception: Python cannot run it on such numbers, or not as far.
         """
         self.operations = 0
-        taken = tuple(map(self._taken, args))
+        converted = tuple(map(self._converted, args))
         with np.errstate(all="ignore"):
-            returned = self._here(function)(*before, *taken)
-        return tuple(map(_given, taken)), _given(returned)
+            returned = self._in_numbers(function)(*before, *converted)
+        return tuple(map(_restored, converted)), _restored(returned)
 
-    def _taken(self, argument: Any) -> Any:
+    def _converted(self, argument: Any) -> Any:
         if isinstance(argument, tuple):
-            return tuple_like(argument, map(self._taken, argument))
+            return tuple_like(argument, map(self._converted, argument))
         if isinstance(argument, float | np.floating):
             return self.number(float(argument))
         if isinstance(argument, np.ndarray) and argument.dtype.kind == "f":
-            taken = np.empty(argument.shape, object)
-            taken.ravel()[:] = [self.number(v) for v in argument.ravel().tolist()]
-            return taken
+            converted = np.empty(argument.shape, object)
+            converted.ravel()[:] = [self.number(v) for v in argument.ravel().tolist()]
+            return converted
         return argument.copy() if isinstance(argument, np.ndarray) else argument
 
-    def _here(self, function: FunctionType) -> FunctionType:
+    def _in_numbers(self, function: FunctionType) -> FunctionType:
         """The function with functions of these numbers in place of those of `math` and NumPy, in
         all that it calls, too.
         """
         names = {n for code in _codes(function.__code__) for n in code.co_names}
-        known = {n: self._standing_for(v) for n, v in function.__globals__.items() if n in names}
-        known["__builtins__"] = function.__globals__.get("__builtins__")
-        defaults = function.__defaults__ and self._taken(function.__defaults__)
-        return FunctionType(self._rounded(function.__code__), known, function.__name__, defaults,
+        scope = {n: self._standing_for(v) for n, v in function.__globals__.items() if n in names}
+        scope["__builtins__"] = function.__globals__.get("__builtins__")
+        defaults = function.__defaults__ and self._converted(function.__defaults__)
+        return FunctionType(self._rounded(function.__code__), scope, function.__name__, defaults,
                             function.__closure__)  # fmt: skip
 
     def _rounded(self, code: types.CodeType) -> types.CodeType:
@@ -132,9 +132,9 @@ class PlainRuns:
 
     def _standing_for(self, value: Any) -> Any:
         module = getattr(value, "__name__", "") if isinstance(value, types.ModuleType) else ""
-        others = {"math": self._math, "numpy": self._numpy, "sciprec": self._ours}
-        if module in others:
-            return others[module]
+        substitutes = {"math": self._math, "numpy": self._numpy, "sciprec": self._ours}
+        if module in substitutes:
+            return substitutes[module]
         if isinstance(value, np.ufunc):
             return getattr(self._numpy, value.__name__)
         if getattr(value, "__module__", "") == "math":
@@ -143,7 +143,7 @@ class PlainRuns:
             return self._fma
         inner = plain_function(value) if callable(value) else None
         is_user = isinstance(inner, FunctionType) and not inner.__module__.startswith("sciprec.")
-        return self._here(inner) if is_user else value
+        return self._in_numbers(inner) if is_user else value
 
     def _function(self, name: str) -> Callable[..., Any]:
         """An elementary function of numbers that are rounded afterwards; of arrays each."""
@@ -185,9 +185,9 @@ def _of_objects(function: Callable[..., np.ndarray]) -> Callable[..., np.ndarray
     return lambda *args, **kwargs: np.asarray(function(*args, **kwargs), float).astype(object)
 
 
-def _given(value: Any) -> Any:
+def _restored(value: Any) -> Any:
     if isinstance(value, tuple):
-        return tuple_like(value, map(_given, value))
+        return tuple_like(value, map(_restored, value))
     if isinstance(value, np.ndarray):
         return value.astype(float) if value.dtype == object else value
     return float(value) if hasattr(value, "made") else value

@@ -157,9 +157,9 @@ class KernelSource:
                         gone.append(Edit(node.lineno, node.end_lineno, ()))
                     continue
                 gone += [Edit(s.lineno, s.end_lineno, ()) for s in some]
-        whole = [e for e in gone if not any(
+        expressions = [e for e in gone if not any(
             o is not e and o.first <= e.first and e.last <= o.last for o in gone)]  # fmt: skip
-        return whole
+        return expressions
 
     # ---- names -----------------------------------------------------------------------------------
 
@@ -188,8 +188,8 @@ class KernelSource:
 
     def _of_module(self, module: str, name: str) -> tuple[str, tuple[str, ...]]:
         modules = {n: v for n, v in self.namespace.items() if isinstance(v, ModuleType)}
-        here = next((n for n, v in modules.items() if v.__name__ == module), None)
-        return f"{here or module}.{name}", () if here else (module,)
+        alias = next((n for n, v in modules.items() if v.__name__ == module), None)
+        return f"{alias or module}.{name}", () if alias else (module,)
 
     def _is_of_numpy(self, near: ast.AST) -> bool:
         for tree in (near, self.tree):
@@ -230,8 +230,8 @@ class KernelSource:
             extra: further global names.
         """
         if self.caller is not None:
-            own = replace(self, caller=None).made()
-            return self.caller.made(instrument, **{own.__name__: own}, **extra)
+            function = replace(self, caller=None).made()
+            return self.caller.made(instrument, **{function.__name__: function}, **extra)
         namespace = {**self.namespace, **extra}
         namespace |= {name: sys.modules[name] for name in self.imports}
         if instrument is None:
@@ -309,12 +309,12 @@ def _place_of_import(text: str) -> int:
     return head[-1].end_lineno if head else 0
 
 
-def _within_repository(file: str, there: Path | None = None) -> str:
+def _within_repository(file: str, root: Path | None = None) -> str:
     """A file's path from the top of its git repository, else from the working folder, or its
-    name. `there` is what has to be on disk of it; None: itself.
+    name. `root` is what has to be on disk of it; None: itself.
     """
     path = Path(file)
-    if not (path.is_file() if there is None else there.is_dir()):
+    if not (path.is_file() if root is None else root.is_dir()):
         return source_name(file)
     path = path.resolve()
     top = next((p for p in path.parents if (p / ".git").exists()), Path.cwd().resolve())

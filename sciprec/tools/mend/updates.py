@@ -317,9 +317,9 @@ def _running(source: KernelSource) -> Iterator[_Change]:
             for s, q in pairs:
                 new = [n for n in rewritten(_RUNNING, place.value)
                        if q in names_in(n) and s not in names_in(n)]  # fmt: skip
-                known = {"A": ast.Name(q, ast.Load()), "B": ast.Name(s, ast.Load())}
+                letters = {"A": ast.Name(q, ast.Load()), "B": ast.Name(s, ast.Load())}
                 met = [values for node in ast.walk(place.value)
-                       for values in matches(parsed(_RUNNING.pattern), node, known)]  # fmt: skip
+                       for values in matches(parsed(_RUNNING.pattern), node, letters)]  # fmt: skip
                 if not new or not met:
                     continue
                 mean, squares = source.free_name("mean_so_far"), source.free_name(f"{q}_away")

@@ -301,14 +301,14 @@ def alerts_of(
     errors_or_nan = np.full(len(rows), np.nan) if errors is None else errors
     for name, value in rules.items():
         rule, bounds = RULES.get(OLDER_RULES.get(name, name)), Bounds.read(name)
-        seen, column = None, ""
+        finding, column = None, ""
         if len(rows) and bounds is not None and bounds.variable == variable:
-            seen = bounds.finds(rows)
+            finding = bounds.finds(rows)
         elif len(rows) and rule is not None and rule.finds is not None:
-            seen, column = rule.finds(rows, errors_or_nan, value), rule.column
-        if seen is None:
+            finding, column = rule.finds(rows, errors_or_nan, value), rule.column
+        if finding is None:
             continue
-        number, words = seen
+        number, words = finding
         if name == "overflow" and rows[number, _AT["first_overflow"]] < 0:
             column = "largest"
         at = int(rows[number, _AT[column]]) if column else -1

@@ -54,7 +54,7 @@ class History:
         self.sketches, self.bands = sketches, bands
         self._count = 0 if bands is None else 1 + max(int(b.max()) for b in bands)
         self.exponents = np.zeros((len(self.names), BINS), np.int64)
-        self._kept: dict[str, list[np.ndarray]] = {}
+        self._columns: dict[str, list[np.ndarray]] = {}
 
     def note(
         self, step: int, values: Sequence[np.ndarray], truths: Sequence[np.ndarray] | None = None,
@@ -86,25 +86,25 @@ class History:
             self._keep("histograms", counts)
         if self.level >= WHOLE:
             for number, value in enumerate(values):
-                self._kept.setdefault(f"whole_{number}", []).append(
+                self._columns.setdefault(f"whole_{number}", []).append(
                     np.array(value, np.float64).ravel()
                 )
 
     def _keep(self, name: str, value: Any) -> None:
-        self._kept.setdefault(name, []).append(np.asarray(value))
+        self._columns.setdefault(name, []).append(np.asarray(value))
 
     # ---- what was seen -------------------------------------------------------------------------
 
     @property
     def steps(self) -> np.ndarray:
         """(n,), numbers of the watched steps."""
-        return np.array(self._kept.get("steps", []), np.int64)
+        return np.array(self._columns.get("steps", []), np.int64)
 
     @property
     def rows(self) -> np.ndarray:
         """(n, variables, columns), see `summaries.COLUMNS`."""
         shape = -1, len(self.names), len(COLUMNS)
-        return np.array(self._kept.get("rows", []), float).reshape(shape)
+        return np.array(self._columns.get("rows", []), float).reshape(shape)
 
     def column(self, name: str) -> np.ndarray:
         """(n, variables), one of the columns."""
@@ -113,33 +113,33 @@ class History:
     @property
     def errors(self) -> np.ndarray | None:
         """(n, variables), relative l2 errors; None where no truth ran beside it."""
-        return np.array(self._kept["errors"]) if "errors" in self._kept else None
+        return np.array(self._columns["errors"]) if "errors" in self._columns else None
 
     @property
     def worst(self) -> np.ndarray | None:
         """(n, variables, WORST, 2), places and sizes of the largest errors; or None."""
-        return np.array(self._kept["worst"]) if "worst" in self._kept else None
+        return np.array(self._columns["worst"]) if "worst" in self._columns else None
 
     @property
     def sketched(self) -> np.ndarray | None:
         """(n, variables, SIZE), sketches; or None."""
-        if "sketches" not in self._kept:
+        if "sketches" not in self._columns:
             return None
-        return np.array(self._kept["sketches"]).reshape(-1, len(self.names), SIZE)
+        return np.array(self._columns["sketches"]).reshape(-1, len(self.names), SIZE)
 
     @property
     def banded(self) -> np.ndarray | None:
         """(n, variables, parts, BAND_SIZE), sketches of the parts; or None."""
-        return np.array(self._kept["bands"]) if "bands" in self._kept else None
+        return np.array(self._columns["bands"]) if "bands" in self._columns else None
 
     @property
     def histograms(self) -> np.ndarray | None:
         """(n, variables, BINS), counts of values by exponent, for each step; or None."""
-        return np.array(self._kept["histograms"]) if "histograms" in self._kept else None
+        return np.array(self._columns["histograms"]) if "histograms" in self._columns else None
 
     def whole(self, name: str) -> list[np.ndarray]:
         """The values of a variable in each watched step; empty below level 3."""
-        return self._kept.get(f"whole_{self.names.index(name)}", [])
+        return self._columns.get(f"whole_{self.names.index(name)}", [])
 
     def alerts(
         self, rules: Mapping[str, float], place: Callable[[str, int], str]
@@ -150,29 +150,29 @@ class History:
             rules: from `alerts.checked_rules`.
             place: (variable, place in it) -> words.
         """
-        steps, rows, found = self.steps, self.rows, []
+        steps, rows, alerts = self.steps, self.rows, []
         for number, name in enumerate(self.names):
 
             def words(at: int, name: str = name) -> str:
                 return place(name, at)
 
             mine = rows[:, number]
-            held = mine[:, 0] > 0
-            errors = None if self.errors is None else self.errors[held, number]
-            found += alerts_of(name, steps[held], mine[held], rules, words, errors)
-        return tuple(sorted(found, key=lambda alert: alert.step))
+            filled = mine[:, 0] > 0
+            errors = None if self.errors is None else self.errors[filled, number]
+            alerts += alerts_of(name, steps[filled], mine[filled], rules, words, errors)
+        return tuple(sorted(alerts, key=lambda alert: alert.step))
 
     # ---- interruptions -------------------------------------------------------------------------
 
     def arrays(self) -> dict[str, np.ndarray]:
         """All of it as arrays, for a checkpoint."""
-        rows_by_name = {name: np.array(rows) for name, rows in self._kept.items()}
+        rows_by_name = {name: np.array(rows) for name, rows in self._columns.items()}
         return rows_by_name | {"exponents": self.exponents.copy()}
 
     def restore(self, arrays: Mapping[str, np.ndarray]) -> None:
         """Go on from such arrays."""
         rows_by_name = {name: list(rows) for name, rows in arrays.items() if name != "exponents"}
-        self.exponents, self._kept = np.array(arrays["exponents"], np.int64), rows_by_name
+        self.exponents, self._columns = np.array(arrays["exponents"], np.int64), rows_by_name
 
 
 def place_in(shape: tuple[int, ...] | None, at: int) -> str:

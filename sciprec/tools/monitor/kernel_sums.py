@@ -22,7 +22,7 @@ RUNNING = threading.Lock()
 
 def lost_sums(
     function: Callable[..., Any], backend: Backend, args: tuple,
-    is_wanted: Callable[[CarriedSum], bool] = lambda one: True,
+    is_wanted: Callable[[CarriedSum], bool] = lambda _: True,
 ) -> tuple[LostUpdates, ...]:  # fmt: skip
     """The losses of a kernel's carried sums, in the order of the source; none, and no run,
     where none of them is wanted, or formats are given by place.

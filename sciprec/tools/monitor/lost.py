@@ -168,9 +168,9 @@ def alerts_of_sums(sums: Iterable[LostUpdates], rules: Mapping[str, float]) -> t
     """An alert for each sum that has lost the share of rule `lost`, the largest loss first."""
     if "lost" not in rules:
         return ()
-    found = sorted((s for s in sums if s.alarms(rules["lost"])), key=lambda s: -s.totals.asked)
+    alarming = sorted((s for s in sums if s.alarms(rules["lost"])), key=lambda s: -s.totals.asked)
     return tuple(
-        Alert("lost", s.where or s.name, OVER_ALL, -1, "", s.sentence) for s in found
+        Alert("lost", s.where or s.name, OVER_ALL, -1, "", s.sentence) for s in alarming
     )
 
 
@@ -206,8 +206,8 @@ class Updates:
         """
         about = self.backend.name, bits_of(self.backend)
         sums = []
-        for key, one in self._sums.items():
-            totals, carries = one.totals, one.owed is not None
+        for key, carried in self._sums.items():
+            totals, carries = carried.totals, carried.owed is not None
             name = names.get(key, str(key))
             sums.append(LostUpdates(name, "", "", *about, totals, size_of(totals), carries))
         return tuple(sums)
@@ -309,10 +309,10 @@ class Sums:
 
 
 @kept(nogil=True, error_model="numpy")
-def _add_residues(held, state, increment, r, d):
+def _add_residues(before, state, increment, r, d):
     """Add what each element was to add, and what of it was not stored, by TwoSum."""
-    for i in range(held.size):
-        x, a = held[i], increment[i]
+    for i in range(before.size):
+        x, a = before[i], increment[i]
         total = x + a
         part = total - x
         r[i] += (total - state[i]) + ((x - (total - part)) + (a - part))
@@ -320,10 +320,10 @@ def _add_residues(held, state, increment, r, d):
 
 
 @kept(nogil=True, error_model="numpy")
-def _add_totals(held, state, increment, groups, first, weight, rows):
+def _add_totals(before, state, increment, groups, first, weight, rows):
     """Add what an update was to add, and what of it changed nothing, by group."""
-    for i in range(held.size):
-        x, a, new = held[i], increment[i], np.float64(state[i])
+    for i in range(before.size):
+        x, a, new = before[i], increment[i], np.float64(state[i])
         total = x + a
         if a == 0.0 or not (math.isfinite(total) and math.isfinite(new)):
             continue

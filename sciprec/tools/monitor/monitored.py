@@ -88,8 +88,8 @@ class Monitored(Shown):
         """
         history = self._required()
         number = history.names.index(word("variable", variable, history.names))
-        known = (*COLUMNS, "digits")
-        if word("column", name, known) != "digits":
+        accepted = (*COLUMNS, "digits")
+        if word("column", name, accepted) != "digits":
             return history.column(name)[:, number]
         errors = history.errors
         if errors is None:
@@ -133,7 +133,7 @@ class Monitored(Shown):
 
     def as_dict(self) -> dict[str, Any]:
         """Everything but results and whole arrays, as plain data."""
-        told: dict[str, Any] = {
+        result: dict[str, Any] = {
             "kernel": self.kernel, "backend": self.backend, "level": self.level,
             "every": self.every, "steps": self.steps.tolist(), "rules": dict(self.rules),
             "alerts": [asdict(alert) | {"text": str(alert)} for alert in self.alerts],
@@ -141,18 +141,18 @@ class Monitored(Shown):
             "sums": [carried.as_dict() for carried in self.sums],
         }  # fmt: skip
         if self.history is None:
-            return told
+            return result
         for number, name in enumerate(self.watch):
             columns = {c: self.column(name, c).tolist() for c in (*COLUMNS, "digits")}
             columns["exponents"] = self.history.exponents[number].tolist()
             if self.history.histograms is not None:
                 columns["exponents_of_steps"] = self.history.histograms[:, number].tolist()
-            told["variables"][name] = columns
-        told["largest_errors"] = [
+            result["variables"][name] = columns
+        result["largest_errors"] = [
             {"variable": v, "step": s, "place": p, "error": e}
             for v, s, p, e in self.largest_errors()
         ]
-        return told
+        return result
 
     def html(self, path: str | Path) -> Path:
         """Write a page: alerts, summaries, and the error over variables and steps.
@@ -175,16 +175,16 @@ class Monitored(Shown):
         return f"'{self.kernel}' in {self.backend}"
 
     def _summary(self) -> Summary:
-        said = self._named
+        label = self._named
         if self.history is None:
-            return Summary(f"{said} was run; level 0 watches nothing.")
+            return Summary(f"{label} was run; level 0 watches nothing.")
         rows = [self._row(name) for name in self.watch]
         heads = ("least", "greatest", "rms, last", "zeros", "subnormal", "NaN", "overflow",
                  "digits, least", "digits, last")  # fmt: skip
         silent = self.silent()
-        told = "no alert" if not self.alerts else f"{len(self.alerts)} alert" + "s" * (
+        count = "no alert" if not self.alerts else f"{len(self.alerts)} alert" + "s" * (
             len(self.alerts) > 1)  # fmt: skip
-        title = f"{said}, {self.steps.size} steps watched: {told}."
+        title = f"{label}, {self.steps.size} steps watched: {count}."
         notes = [str(alert) for alert in self.alerts]
         alarmed = {alert.words for alert in self.alerts if alert.rule == "lost"}
         notes += [s.note for s in self.sums if s.is_listed and s.sentence not in alarmed]
@@ -295,10 +295,10 @@ def monitor(
             f"backend '{arithmetic.name}' has formats by place; monitor takes one format so far, "
             "such as the narrowest of them"
         )
-    wanted = _wanted(watch)
+    watched = _watched(watch)
     level = checked_level(level)
     whole("every", every, 1, 2**62, "a whole number of steps from 1")
-    rules = checked_rules(alerts, [w.text for w in wanted])
+    rules = checked_rules(alerts, [w.text for w in watched])
     if truth != DD:
         truth = flag("truth", truth)
     if "digits" in rules and not (truth and arithmetic != resolve_backend(TRUTH)):
@@ -306,53 +306,53 @@ def monitor(
         raise InputError(
             f"alerts.digits counts digits that agree with fp64, and {why}: leave that rule out"
         )
-    require_found(function, wanted)
+    require_found(function, watched)
     inputs, sentences = inputs_of(function, args), ()
     if truth == DD:
         truth_digits = KERNEL_TRUTHS[DD](function, tuple(inputs.values.values()), DD)
         sentences = tuple(truth_digits.sentence(name) for name in truth_digits.results)
-    made = _run(function, arithmetic, inputs, wanted, level, every, rules, bool(truth))
-    return replace(made, known=sentences)
+    result = _run(function, arithmetic, inputs, watched, level, every, rules, bool(truth))
+    return replace(result, known=sentences)
 
 
-def _wanted(watch: Any) -> tuple[Watched, ...]:
+def _watched(watch: Any) -> tuple[Watched, ...]:
     """The variables and lines to watch, each once."""
-    wanted = tuple(Watched.read(text) for text in dict.fromkeys(names("watch", watch)))
-    if len(wanted) > MOST_PLACES:
-        raise InputError(f"watch names {len(wanted)} things; accepted: at most {MOST_PLACES}")
-    return wanted
+    watched = tuple(Watched.read(text) for text in dict.fromkeys(names("watch", watch)))
+    if len(watched) > MOST_PLACES:
+        raise InputError(f"watch names {len(watched)} things; accepted: at most {MOST_PLACES}")
+    return watched
 
 
 def _run(
-    function, backend: Backend, inputs: Inputs, wanted: tuple[Watched, ...], level: int,
+    function, backend: Backend, inputs: Inputs, watched: tuple[Watched, ...], level: int,
     every: int, rules: Mapping[str, float], truth: bool,
 ) -> Monitored:  # fmt: skip
-    watch = tuple(w.text for w in wanted)
+    watch = tuple(w.text for w in watched)
     about = function.__name__, backend.name, level, every, watch
     if level == OFF:
-        left = called(lift(function, backend), inputs)
-        return Monitored(*about, np.empty(0, np.int64), (), left.results, None, {}, rules)
+        outcome = called(lift(function, backend), inputs)
+        return Monitored(*about, np.empty(0, np.int64), (), outcome.results, None, {}, rules)
     places: dict[CarriedSum, int] | None = {} if "lost" in rules else None
     exact, fp64 = None, resolve_backend(TRUTH)
     runs = 1 + (truth and backend != fp64)  # fp64 beside itself would agree to every digit
     tell("runs of the kernel", 0, runs)
-    tested, results, totals = _recorded(function, backend, inputs, wanted, every, places)
+    tested, results, totals = _recorded(function, backend, inputs, watched, every, places)
     exact_totals: Mapping[CarriedSum, Totals] = {}
     if runs > 1:
         tell("runs of the kernel", 1, runs)
-        exact, _, exact_totals = _recorded(function, fp64, inputs, wanted, every, places)
+        exact, _, exact_totals = _recorded(function, fp64, inputs, watched, every, places)
     sums = sums_of(totals, exact_totals, backend)
     history = History(watch, FormatEnds.of(backend.storage), level)
     for number, step in enumerate(tested.steps):
         tell("steps summed up", number, len(tested.steps))
-        values = [tested.values(n, step) for n in range(len(wanted))]
-        truths = None if exact is None else [exact.values(n, step) for n in range(len(wanted))]
+        values = [tested.values(n, step) for n in range(len(watched))]
+        truths = None if exact is None else [exact.values(n, step) for n in range(len(watched))]
         history.note(step, values, truths)
     shapes = {watch[n]: shape for n, shape in tested.shapes.items()}
     alerts = history.alerts(rules, lambda name, at: place_in(shapes.get(name), at))
-    told = {(alert.variable, alert.rule) for alert in alerts}
+    announced = {(alert.variable, alert.rule) for alert in alerts}
     ends = _alerts_of_results(results, inputs, rules)
-    alerts += tuple(alert for alert in ends if (alert.variable, alert.rule) not in told)
+    alerts += tuple(alert for alert in ends if (alert.variable, alert.rule) not in announced)
     alerts += alerts_of_sums(sums, rules)
     return Monitored(*about, history.steps, alerts, results, history, shapes, rules, sums)
 
@@ -364,16 +364,16 @@ def _alerts_of_results(
     these where they are.
     """
     floats = {name: a for name, a in results.items() if np.issubdtype(a.dtype, np.floating)}
-    left, given = History(tuple(floats), FormatEnds()), given_arrays(inputs.values)
-    left.note(AT_END, list(floats.values()))
+    history, arrays = History(tuple(floats), FormatEnds()), given_arrays(inputs.values)
+    history.note(AT_END, list(floats.values()))
 
     def place(name: str, at: int) -> str:
         return place_in(floats[name].shape, at) if floats[name].shape else ""
 
     alerts = []
-    for alert in left.alerts({n: v for n, v in rules.items() if n in _AT_ENDS}, place):
+    for alert in history.alerts({n: v for n, v in rules.items() if n in _AT_ENDS}, place):
         holds, array = _AT_ENDS[alert.rule], floats[alert.variable]
-        before = given.get(alert.variable, ("", np.zeros(())))[1]
+        before = arrays.get(alert.variable, ("", np.zeros(())))[1]
         if not (holds(array) & ~holds(before)).any():
             alert = replace(alert, words=f"{alert.words}, as it was given,")
         alerts.append(alert)
@@ -381,21 +381,21 @@ def _alerts_of_results(
 
 
 def _recorded(
-    function, backend: Backend, inputs: Inputs, wanted: tuple[Watched, ...], every: int,
+    function, backend: Backend, inputs: Inputs, watched: tuple[Watched, ...], every: int,
     places: dict[CarriedSum, int] | None,
 ) -> tuple[Recording, Mapping[str, np.ndarray], Mapping[CarriedSum, Totals]]:  # fmt: skip
     """Run with notes: the notes, the results, and totals of carried sums, if `places` has any."""
     further = () if places is None else (losing(function, places),)
-    kernel = lift_noting(function, backend, wanted, further)
-    with RUNNING, noted_values.recording(every) as made, looking(places or {}) as totals:
+    kernel = lift_noting(function, backend, watched, further)
+    with RUNNING, noted_values.recording(every) as log, looking(places or {}) as totals:
         with followed(partial(_passes, backend.name)):
-            left = called(kernel, inputs)
-    if made.count > MOST_VALUES:
+            outcome = called(kernel, inputs)
+    if log.count > MOST_VALUES:
         raise InputError(
-            f"what is watched of '{function.__name__}' are {made.count:,} numbers in {backend.name}"
+            f"what is watched of '{function.__name__}' are {log.count:,} numbers in {backend.name}"
             f"; at most {MOST_VALUES:,} are kept: give a larger every, or watch less"
         )
-    return made, left.results, totals
+    return log, outcome.results, totals
 
 
 def _passes(backend: str) -> tuple[str, int, int] | None:

@@ -66,9 +66,9 @@ def exponents_picture(names: Any, counts: np.ndarray, name: str) -> Picture | No
     along = np.arange(first, last + 1) + LEAST_EXPONENT
     with drawn(name, 2.6) as figure:
         axes = figure.add_subplot()
-        for number, one in enumerate(names):
+        for number, variable in enumerate(names):
             share = counts[number] / max(counts[number].sum(), 1)
-            axes.step(along, share[first : last + 1], where="mid", label=short(one),
+            axes.step(along, share[first : last + 1], where="mid", label=short(variable),
                       color=COLOURS[number % len(COLOURS)],
                       linestyle=("-", "--", ":")[number // len(COLOURS) % 3])  # fmt: skip
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))

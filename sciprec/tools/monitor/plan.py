@@ -94,13 +94,13 @@ def checked_plan(
     Raises:
         InputError: a level, a number of steps or a rule is none.
     """
-    found = tuple(dict.fromkeys(names("watch", watch)))
-    rules = tuple(checked_rules(alerts, found).items())
+    watched = tuple(dict.fromkeys(names("watch", watch)))
+    rules = tuple(checked_rules(alerts, watched).items())
     each = whole("every", every, 1, 2**31, "a whole number of steps from 1")
     drift = 0
     if drift_every is not None:
         drift = whole("drift_every", drift_every, 1, 2**31, "a whole number of steps from 1")
-    return WatchPlan(found, checked_level(level), each, rules, drift, told)
+    return WatchPlan(watched, checked_level(level), each, rules, drift, told)
 
 
 def plan_from(given: WatchPlan | Mapping[str, Any] | None) -> WatchPlan | None:
@@ -142,9 +142,9 @@ def require_known(plan: WatchPlan, known: Sequence[str], whose: str) -> None:
         )
 
 
-def _nearest(name: str, known: Sequence[str]) -> str:
+def _nearest(name: str, places: Sequence[str]) -> str:
     """Which name was meant, if any: behind "increment:" that word itself is like none."""
-    before, _, own = name.rpartition(":")
-    alike = [one for one in known if one.rpartition(":")[0] == before] or known
-    near = meant(own, [one.rpartition(":")[2] for one in alike])
-    return meant(name, alike) if near or alike is known else ""
+    before, _, variable = name.rpartition(":")
+    alike = [place for place in places if place.rpartition(":")[0] == before] or places
+    near = meant(variable, [place.rpartition(":")[2] for place in alike])
+    return meant(name, alike) if near or alike is places else ""

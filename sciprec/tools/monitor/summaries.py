@@ -67,14 +67,14 @@ def row_of(values: np.ndarray, limits: FormatEnds, room: Room = np.empty) -> np.
         return row
     sizes, finite, which = np.abs(x, out=room(x.shape)), room(x.shape, bool), room(x.shape, bool)
     np.isfinite(x, out=finite)
-    kept, own = (x, sizes) if finite.all() else (x[finite], sizes[finite])
+    numbers, own = (x, sizes) if finite.all() else (x[finite], sizes[finite])
     row[0] = x.size
-    row[1:5] = _moments(kept, own)
+    row[1:5] = _moments(numbers, own)
     row[5] = np.count_nonzero(np.equal(sizes, 0.0, out=which))
     row[6] = np.count_nonzero(np.less(own, limits.least_normal, out=which[: own.size])) - row[5]
     if limits.least_normal == 0.0:
         row[6] = 0.0
-    if kept.size < x.size:
+    if numbers.size < x.size:
         nans, infinite = np.isnan(x), np.isinf(x)
         row[7], row[8] = np.count_nonzero(nans), np.count_nonzero(infinite)
         row[10] = int(nans.argmax()) if row[7] else -1

@@ -87,19 +87,19 @@ class TracedKernel:
         """
         of_arguments = of_arguments or {}
         table.begin()
-        taken = self.taken(args, of_arguments, unrounded)
+        companions = self.taken(args, of_arguments, unrounded)
         for name, shares in (moved or {}).items():
-            numbers = taken[self.names.index(name)].numbers
+            numbers = companions[self.names.index(name)].numbers
             numbers[..., 2] = numbers[..., 1] * shares
-        result, _ = self.entered(table, taken)
+        result, _ = self.entered(table, companions)
         results, unwritten = [], []
         for name, before, after, may_be in zip(
-            self.names, args, taken, self.written(args), strict=True
+            self.names, args, companions, self.written(args), strict=True
         ):
             if may_be:
-                there = self._after(name, before, after, of_arguments.get(name, 0))
-                results += [r for r in there if r.written or r.name in self.stored]
-                unwritten += [r for r in there if name in self.stored]
+                affected = self._after(name, before, after, of_arguments.get(name, 0))
+                results += [r for r in affected if r.written or r.name in self.stored]
+                unwritten += [r for r in affected if name in self.stored]
         results += self._returned("return", result)
         if not results:
             self._require_elements(args)
@@ -122,7 +122,7 @@ class TracedKernel:
         arrays: dict[int, CompanionArray] = {}
         lanes = of_arguments or {}
         return tuple(
-            self._given(a, arrays, lanes.get(n, 0), n not in unrounded)
+            self._companion(a, arrays, lanes.get(n, 0), n not in unrounded)
             for n, a in zip(self.names, args, strict=True)
         )
 
@@ -144,16 +144,16 @@ class TracedKernel:
         finally:
             numba.set_num_threads(threads)
 
-    def _given(self, argument, known: dict, lane: int, rounds: bool):
+    def _companion(self, argument, companions: dict, lane: int, rounds: bool):
         """An argument as the traced kernel takes it: arrays of floats rounded, their errors beside
         them. Lanes without error hold -0.0, which a store never leaves.
         """
         if isinstance(argument, tuple):
-            items = (self._given(a, known, lane, rounds) for a in argument)
+            items = (self._companion(a, companions, lane, rounds) for a in argument)
             return tuple_like(argument, items)
         if not isinstance(argument, np.ndarray) or argument.dtype.kind != "f":
             return argument.copy() if isinstance(argument, np.ndarray) else argument
-        if id(argument) not in known:
+        if id(argument) not in companions:
             numbers = np.full((*argument.shape, 1 + self.lanes), -0.0)
             exact = argument.astype(np.float64)
             rounded = quantize(exact, self.backend) if rounds else exact
@@ -170,8 +170,8 @@ class TracedKernel:
                 numbers[..., 1 + lane] = error
             narrow, twin = argument.dtype == np.float32, self.technique == "twin"
             dtype = CompanionDtype(self.lanes, narrow, twin, self.watched)
-            known[id(argument)] = CompanionArray(numbers, dtype)
-        return known[id(argument)]
+            companions[id(argument)] = CompanionArray(numbers, dtype)
+        return companions[id(argument)]
 
     def _after(self, name: str, before, after, lane: int) -> list[Result]:
         """Return the contents of an argument's arrays after the call, and whether it wrote them."""
@@ -214,13 +214,13 @@ def conversion_error(exact: np.ndarray, rounded: np.ndarray) -> tuple[np.ndarray
     finite, or they are far apart.
     """
     with np.errstate(all="ignore"):
-        same = (exact == rounded) | (np.isnan(exact) & np.isnan(rounded))
+        is_exact = (exact == rounded) | (np.isnan(exact) & np.isnan(rounded))
         middle = exact - rounded
         other = middle - exact  # what the difference itself rounds: Knuth (1969)
         rest = (exact - (middle - other)) - (rounded + other)
         unknown = ~np.isfinite(middle) | ~np.isfinite(rest)
-    middle = np.where(same | unknown, 0.0, middle)
-    return middle, np.where(same, 0.0, np.where(unknown, np.inf, abs(rest)))
+    middle = np.where(is_exact | unknown, 0.0, middle)
+    return middle, np.where(is_exact, 0.0, np.where(unknown, np.inf, abs(rest)))
 
 
 def require_real(kernel: str, args: tuple, verb: str) -> list[np.ndarray]:
@@ -269,8 +269,8 @@ def floats(argument) -> list[np.ndarray]:
         return [a for item in argument for a in floats(item)]
     if isinstance(argument, complex):
         return [np.array(argument)]
-    held = isinstance(argument, np.ndarray) and argument.dtype.kind in "fc"
-    return [argument] if held else []
+    is_floating = isinstance(argument, np.ndarray) and argument.dtype.kind in "fc"
+    return [argument] if is_floating else []
 
 
 def require_traceable(

@@ -51,14 +51,14 @@ def grouped(
     for family in families:
         places = [n + 1 for n in family]
         of_part = gram[0, places].sum()
-        left = gram[0, 0] - 2.0 * of_part + gram[np.ix_(places, places)].sum()
+        remaining = gram[0, 0] - 2.0 * of_part + gram[np.ix_(places, places)].sum()
         sizes = np.sqrt(np.maximum(np.diag(basis), 1e-300))
         pairs = [basis[i, j] / (sizes[i] * sizes[j]) for i in places for j in places if j < i]
         described.append((
             tuple(chosen[n] for n in family), float(of_part / square),
-            float(np.sqrt(max(left, 0.0) / square)), float(max(pairs, key=abs, default=0.0)),
+            float(np.sqrt(max(remaining, 0.0) / square)), float(max(pairs, key=abs, default=0.0)),
         ))  # fmt: skip
-    described.sort(key=lambda one: -abs(one[1]))
+    described.sort(key=lambda item: -abs(item[1]))
     numbered = list(lines)
     for number, (members, *_) in enumerate(described, 1):
         for n in members:

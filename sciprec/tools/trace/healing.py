@@ -57,9 +57,9 @@ def becomes_large(
     candidates.sort(key=seen.first)
     best: Healed | None = None
     for group in candidates[:MOST_LINES]:
-        left = _left(seen.errors, healed_errors(problem, group))
-        if left < (best.left - CLEARLY if best else 0.5):
-            best = Healed(group, left, seen.bits_lost(group))
+        share = _share(seen.errors, healed_errors(problem, group))
+        if share < (best.left - CLEARLY if best else 0.5):
+            best = Healed(group, share, seen.bits_lost(group))
     return best
 
 
@@ -119,8 +119,8 @@ class _Inquiry:
             if event.of:
                 args = held_arguments(self.problem, event.argument)
             else:
-                others = [n for n in self.seen.rows_of(event) if n != self.row]
-                table.words[others, rows.TREATMENT] = rows.HELD
+                rest = [n for n in self.seen.rows_of(event) if n != self.row]
+                table.words[rest, rows.TREATMENT] = rows.HELD
             self.problem.run("twin", table, args)
             if self._is_gone(table):
                 at = event.source if event.argument else f"line {event.line}: {event.source}"
@@ -185,7 +185,7 @@ def _heal(table, group: OriginGroup, step: int) -> None:
     table.header[rows.HEALED_STEP] = step
 
 
-def _left(before: Errors, after: Errors) -> float:
+def _share(before: Errors, after: Errors) -> float:
     """Return the error that is left when lines are exact; infinite if fewer elements are finite."""
     if after.left_out > before.left_out or not before.size:
         return float("inf")

@@ -141,13 +141,13 @@ class ResultLosses:
         triples = list(zip(tested, self._exact, self.split.known, strict=True))
         twins = zip(self.split.whole.errors, self.seen.errors.errors, self.split.known, strict=True)
         errors = [np.where(is_known, error, twin) for error, twin, is_known in twins]
-        every, seen = Errors(self.split.results, errors), self.seen
-        followed_to = followed(seen.results, every, self.split, seen.program, seen.most_bits)
+        every, exam = Errors(self.split.results, errors), self.seen
+        followed_to = followed(exam.results, every, self.split, exam.program, exam.most_bits)
         l2 = followed_to.errors
         by, size = l2, max((e for e in l2.values() if e == e), default=0.0)
         if self.problem.metric != "relative_l2":
             by = self._by_metric(every) | {name: l2[name] for name in followed_to.lost}
-        names = [r.name for r in seen.results]
+        names = [r.name for r in exam.results]
         if self.problem.metric in OF_ONE:
             relative = "relative_max" if self.problem.metric == "max_abs" else self.problem.metric
             size = max(self._by_metric(every, relative).values(), default=0.0)
@@ -277,16 +277,16 @@ def turned(
     unit = arithmetics_of(problem.backend)[0].format.unit_roundoff
     if not apart > max(AS_MUCH * outcome.largest, FEW * unit):
         return None
-    left = {}
+    distances = {}
     for event in list(rows_of)[:MOST_ASKED]:
         run = _deciding(problem, seen, rows_of[event])
-        left[event] = math.inf if run is None else _apart(problem, run, truth)
-    event = min(left, key=lambda one: left[one])
+        distances[event] = math.inf if run is None else _apart(problem, run, truth)
+    event = min(distances, key=lambda each: distances[each])
     nothing = next((r.name for r in seen.results if not r.written), "")
     far = f"{apart:.2g} from exact ones"
     if math.isinf(apart):
         far = next(filter(None, (_far(r, truth) for r in seen.results)), "far from exact ones")
-    return Turn(event, apart, left[event], nothing, far)
+    return Turn(event, apart, distances[event], nothing, far)
 
 
 def _far(result: Result, truth: dict[str, np.ndarray]) -> str:
@@ -306,14 +306,14 @@ def _far(result: Result, truth: dict[str, np.ndarray]) -> str:
 
 
 def _deciding(
-    problem: Problem, seen: Examination, compares: Sequence[int]
+    problem: Problem, exam: Examination, compares: Sequence[int]
 ) -> list[Result] | None:
     """The results of a run in which some rows decide as exact values do; None where it takes much
     longer.
     """
     table = problem.table("twin")
     table.words[list(compares), rows.TREATMENT] = rows.HEALED
-    stop = LONGER * (int(seen.table.header[rows.CLOCK]) + 1000)
+    stop = LONGER * (int(exam.table.header[rows.CLOCK]) + 1000)
     table.header[rows.STOP] = stop
     results = problem.run("twin", table)
     return results if table.header[rows.CLOCK] < stop else None
@@ -367,7 +367,7 @@ def held_arguments(problem: Problem, argument: str, size: float = 1.0) -> tuple:
     """
     names = problem.kernel("twin").names
     return tuple(
-        _held(a, problem, size) if n == argument else a
+        _moved(a, problem, size) if n == argument else a
         for n, a in zip(names, problem.args, strict=True)
     )  # fmt: skip
 
@@ -417,9 +417,9 @@ def element(name: str, array: np.ndarray, where: np.ndarray) -> str:
     return f"argument {name}{index} = {float(array[at]):,.6g}"
 
 
-def _held(argument: Any, problem: Problem, size: float) -> Any:
+def _moved(argument: Any, problem: Problem, size: float) -> Any:
     if isinstance(argument, tuple):
-        return tuple_like(argument, (_held(item, problem, size) for item in argument))
+        return tuple_like(argument, (_moved(item, problem, size) for item in argument))
     if not floats(argument):
         return argument
     leaves = np.logical_or.reduce(list(kinds_of(argument, problem.backend).values()))
@@ -430,15 +430,15 @@ def _matters(
     problem: Problem, argument: str, results: Sequence[Result], size: float
 ) -> bool:
     """Whether results depend on elements of an argument that are out of the format's range."""
-    held = held_arguments(problem, argument, size)
-    after = problem.run("twin", problem.table("twin"), held)
+    moved = held_arguments(problem, argument, size)
+    after = problem.run("twin", problem.table("twin"), moved)
     arrays = {name: a for parameter, name, a in _arrays(problem) if parameter == argument}
-    pairs = {name: (a, _held(a, problem, size)) for name, a in arrays.items()}
+    pairs = {name: (a, _moved(a, problem, size)) for name, a in arrays.items()}
     for old, new in zip(results, after, strict=True):
-        same = (old.tested == new.tested) | (np.isnan(old.tested) & np.isnan(new.tested))
+        unchanged = (old.tested == new.tested) | (np.isnan(old.tested) & np.isnan(new.tested))
         if old.name in pairs:  # what was not written is as it was given
             before, instead = pairs[old.name]
-            same |= (old.tested == before) & (new.tested == instead)
-        if not same.all():
+            unchanged |= (old.tested == before) & (new.tested == instead)
+        if not unchanged.all():
             return True
     return False

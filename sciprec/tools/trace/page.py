@@ -79,7 +79,7 @@ def trace_page(
         sources=[_listing(shown, source, widest) for source in sources],
         others=[
             _row(line, f"{UNKNOWN}: {line.source}" if line.name == UNKNOWN else line.name, widest)
-            for line in _others(trace)
+            for line in _other_lines(trace)
         ],
         others_title="Other parts" if sources else f"By {trace.by}",
         groups=_groups(trace, called),
@@ -122,7 +122,7 @@ def model_trace_page(
     sources = {_function_of(line): None for line in hot}  # the warmest function first
     order = trace.lines if trace.by == "step" else trace.ranked
     shown = [line for line in order if line.share or line.name == UNKNOWN]
-    others = [line for line in shown if line not in lines and trace.by != "stage"]
+    further = [line for line in shown if line not in lines and trace.by != "stage"]
     widest = _widest(trace.lines)
     events = _most([event for event in trace.events if event.kind != "branch"])
     harmless = [event for event in events if trace.is_harmless(event)]
@@ -145,7 +145,7 @@ def model_trace_page(
         others=[
             _row(line, f"{UNKNOWN if line.name == UNKNOWN else line.function}: {line.source}"
                  if line.function else line.name, widest)
-            for line in others
+            for line in further
         ],
         others_title="Other parts" if sources else f"By {trace.by}",
         groups=_groups(trace, of_model),
@@ -230,8 +230,8 @@ def _most(events: list[Event]) -> list[Event]:
     """Return the first event of every kind, and the most frequent others."""
     first = {event.kind: event for event in reversed(events)}
     firsts = [event for event in events if event is first[event.kind]]
-    others = sorted((e for e in events if e not in firsts), key=lambda event: -event.count)
-    return firsts + others[: max(_MOST_EVENTS - len(firsts), 0)]
+    rest = sorted((e for e in events if e not in firsts), key=lambda event: -event.count)
+    return firsts + rest[: max(_MOST_EVENTS - len(firsts), 0)]
 
 
 def _function_of(line: Line) -> Source | None:
@@ -249,7 +249,7 @@ def _function_of(line: Line) -> Source | None:
     return None
 
 
-def _others(trace: TraceData) -> list[Line]:
+def _other_lines(trace: TraceData) -> list[Line]:
     """Return the shares of what is no line of the source; steps in their order, else the largest
     first.
     """

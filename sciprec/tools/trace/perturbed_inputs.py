@@ -29,7 +29,7 @@ class PerturbedInputs:
 
     def __init__(self, problem: Problem, groups: Sequence[OriginGroup], whole: Errors) -> None:
         self.problem, self.groups = problem, list(groups)
-        self._whole = whole
+        self._split = whole
         self.used: list[tuple[tuple, Errors]] = []
 
     def products(self, chosen: Sequence[int], samples: int) -> np.ndarray:
@@ -43,7 +43,7 @@ class PerturbedInputs:
         for number, args in enumerate(self.problem.perturbed(samples) if chosen else []):
             tell("runs over perturbed inputs", number, samples)
             split = Split(self.problem, [self.groups[n] for n in chosen], args)
-            if 2 * split.whole.vector.size >= self._whole.vector.size:
+            if 2 * split.whole.vector.size >= self._split.vector.size:
                 gram += products(split.whole.vector, [split.part(n) for n in range(len(chosen))])
                 self.used.append((args, split.whole))
         return gram

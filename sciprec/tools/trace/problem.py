@@ -103,8 +103,8 @@ def displacement(
     unit = 2.0 * stored_in(backend).format.unit_roundoff
     with np.errstate(all="ignore"):
         factor = 1.0 + units * unit * rng.uniform(-1.0, 1.0, values.shape)
-        here, there = (np.float64(quantize(v, backend)) for v in (values, values * factor))
-        apart = there - here
+        rounded, shifted = (np.float64(quantize(v, backend)) for v in (values, values * factor))
+        apart = shifted - rounded
     return np.where(np.isfinite(apart), apart, 0.0)
 
 

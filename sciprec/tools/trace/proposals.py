@@ -121,8 +121,8 @@ class Mend(Shown):
         listing = Listing(HEADS[:1], HEADS[1:6], self.rows(), HEADS[6:], ("worst", "line"))
         notes = [f"{p.title}: {caution}" for p in self.proposals[:1] for caution in p.cautions]
         if self.tried:
-            others = counted(len(self.tried), "other")
-            notes.append(f"{others} tried, see `.tried`: {self.tried[0]}")
+            more = counted(len(self.tried), "other")
+            notes.append(f"{more} tried, see `.tried`: {self.tried[0]}")
         return Summary(self.verdict, listing, (*self.notes, *notes))
 
 
@@ -217,6 +217,6 @@ class ModelMend(Shown):
         listing = Listing(MODEL_HEADS[:1], MODEL_HEADS[1:5], self.rows(), MODEL_HEADS[5:])
         notes = list(self.notes)
         if self.tried:
-            others = counted(len(self.tried), "other")
-            notes.append(f"{others} tried, see `.tried`: {self.tried[0]}")
+            more = counted(len(self.tried), "other")
+            notes.append(f"{more} tried, see `.tried`: {self.tried[0]}")
         return Summary(self.verdict, listing, tuple(notes))

@@ -164,17 +164,17 @@ class Split:
         self.whole = Errors(self.results, errors, among, problem.metric)
         self.least = arithmetics_of(problem.backend)[0].format.unit_roundoff * _LAST_DIGITS
 
-    def _is_singular(self, place: int, error: np.ndarray, known: np.ndarray) -> np.ndarray:
+    def _is_singular(self, place: int, error: np.ndarray, finite: np.ndarray) -> np.ndarray:
         """Whether errors of elements cannot be split: parts are infinite, or cancel and are larger
         than the element and the error of all others.
         """
         with np.errstate(all="ignore"):
             sizes = sum((abs(part[place]) for part in self.parts), np.zeros(error.shape))
-            infinite = known & ~np.isfinite(sizes)
-            cancel = known & (abs(error) <= NOTHING_LEFT * sizes)
+            infinite = finite & ~np.isfinite(sizes)
+            cancel = finite & (abs(error) <= NOTHING_LEFT * sizes)
             sizes = np.where(sizes > abs(self.results[place].tested - error), sizes, 0.0)
-        singular = infinite | cancel & (sizes > BEYOND * norm(error[known]))
-        return singular if norm(error[known & ~singular]) > 0.0 else infinite
+        singular = infinite | cancel & (sizes > BEYOND * norm(error[finite]))
+        return singular if norm(error[finite & ~singular]) > 0.0 else infinite
 
     @property
     def cancels(self) -> bool:

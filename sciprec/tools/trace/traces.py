@@ -317,7 +317,7 @@ class _KernelTrace:
     def trace(self) -> Trace:
         """Return the trace that the runs give."""
         whole_error, error = self.split.whole, self.split.whole.vector
-        sum_of_parts = self._known()
+        sum_of_parts = self._sum_of_parts()
         size, lines, groups = whole_error.size, tuple(self.lines), tuple(self.line_groups)
         events = self.seen.events()
         ranges = loaded(self.problem, self.seen.results)
@@ -370,7 +370,7 @@ class _KernelTrace:
         backend, args = self.problem.backend, self.problem.args
         if not heavy:
             return ""
-        sums = lost_sums(self.problem.function, backend, args, lambda one: one.line in heavy)
+        sums = lost_sums(self.problem.function, backend, args, lambda item: item.line in heavy)
         alerts = alerts_of_sums(sums, {"lost": RULES["lost"].usual or 1.0})
         if not alerts:
             return ""
@@ -388,7 +388,7 @@ class _KernelTrace:
                 and (abs(n.share) > _BLAMED or n.bits_lost > _MANY_BITS)]  # fmt: skip
         return first + sorted(rest, key=lambda n: (-abs(n.share), -n.bits_lost))
 
-    def _known(self):
+    def _sum_of_parts(self):
         """tested - twin, as a vector like the error."""
         return self.split.whole.joined(self.seen.errors.errors)
 
@@ -473,10 +473,10 @@ class _KernelTrace:
             return ()
         groups = groups_of(self.problem.kernel("parts").program, "line")
         group = next(g for g in groups if g.argument == event.argument)
-        left = self.losses.left_with(group)
+        fraction = self.losses.left_with(group)
         numbers = counted(self.losses.outcome.elements, "number")
-        why = f"{lost * left:,.0f} instead of {lost:,} of {numbers} are not finite then"
-        return (WiderLines(0, (called(group),), math.nan, left, why=why),)
+        why = f"{lost * fraction:,.0f} instead of {lost:,} of {numbers} are not finite then"
+        return (WiderLines(0, (called(group),), math.nan, fraction, why=why),)
 
     def _unknown(self) -> tuple[str, ...]:
         """Name the lines of functions whose own rounding is not seen."""

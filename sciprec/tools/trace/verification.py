@@ -264,8 +264,8 @@ def changes_of(
     return Changes(changes, len(runs), turned, by_turning / total)
 
 
-def _percent(left: float) -> str:
-    return "–" if math.isnan(left) else f"{left:.1%}"
+def _percent(share: float) -> str:
+    return "–" if math.isnan(share) else f"{share:.1%}"
 
 
 def pooled(sizes: Sequence[tuple[float, float]]) -> float:

@@ -112,14 +112,14 @@ class TuneResult(Shown):
         for number, current in enumerate(self._choice):
             wider = [n for n in formats.ascending if formats.bits[n] > formats.bits[current]]
             if wider:
-                tried = (*self._choice[:number], wider[0], *self._choice[number + 1 :])
-                steps.append((number, wider[0], tried))
-        errors = problem.errors([tried for *_, tried in steps])
+                candidate = (*self._choice[:number], wider[0], *self._choice[number + 1 :])
+                steps.append((number, wider[0], candidate))
+        errors = problem.errors([each for *_, each in steps])
         return [
             {"place": problem.groups[g].name,
              "source": problem.groups[g].place.source, "format": formats.names[n],
-             "error": error, "cost": problem.cost(tried)}
-            for (g, n, tried), error in zip(steps, errors, strict=True)
+             "error": error, "cost": problem.cost(each)}
+            for (g, n, each), error in zip(steps, errors, strict=True)
         ]  # fmt: skip
 
     def wide_places(self) -> list[dict[str, Any]]:
@@ -131,7 +131,7 @@ class TuneResult(Shown):
              "format": problem.formats.names[n], "bits": bits[n], "runs": g.runs}
             for g, n in zip(problem.groups, self._choice, strict=True) if bits[n] > least
         ]  # fmt: skip
-        return sorted(places, key=lambda one: -one["bits"])
+        return sorted(places, key=lambda place: -place["bits"])
 
     def lines_of(self, file: str) -> list[tuple[int, str, int]]:
         """Lines of a file with their format, and how wide that is among all, from 0 to 4."""
@@ -155,8 +155,8 @@ class TuneResult(Shown):
 
     def as_dict(self) -> dict[str, Any]:
         """Everything as plain data."""
-        left = ("_problem", "_choice", "assignment", "pareto")
-        result = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in left}
+        omitted = ("_problem", "_choice", "assignment", "pareto")
+        result = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in omitted}
         return result | {
             "assignment": self.assignment.as_dict(), "pareto": [asdict(t) for t in self.pareto]
         }  # fmt: skip
@@ -166,7 +166,7 @@ class TuneResult(Shown):
         several = problem.what == "model" and self.by != "stage"
         listed = list(zip(problem.groups, self._choice, strict=True))
         if several:  # many: what stays wide first
-            listed.sort(key=lambda one: -problem.formats.bits[one[1]])
+            listed.sort(key=lambda row: -problem.formats.bits[row[1]])
         for group, number in listed:
             place = group.place
             rows.append((
@@ -255,7 +255,7 @@ def tuned(kind: type[F], problem: TuningProblem, tolerance: float, margin: float
         operations=problem.shares(choice),
         runs=problem.runs, pareto=_pareto(problem, choice, limit), good=good,
         verdict=_verdict(problem, choice, error, checked, tolerance, cost)
-        + _hidden(hidden if good else "") + _whole(problem, choice, tolerance, check),
+        + _hidden(hidden if good else "") + _compared(problem, choice, tolerance, check),
         rounds=problem.rounds,
         _problem=problem, _choice=choice,
     )  # fmt: skip
@@ -286,7 +286,7 @@ def _hidden(element: str) -> str:
     return f" But {element}, which this error hides." if element else ""
 
 
-def _whole(problem: TuningProblem, choice: Choice, tolerance: float, check: Any) -> str:
+def _compared(problem: TuningProblem, choice: Choice, tolerance: float, check: Any) -> str:
     """A sentence on formats that pass for operations, and miss where loads, arguments and
     comparisons have them, too.
     """
@@ -316,15 +316,15 @@ def _pareto(problem: TuningProblem, choice: Choice, limit: float) -> tuple[Tried
     by_cost = sorted((problem.cost(c), e, c) for c, e in problem.tried.items() if len(set(c)) > 1)
     front: list[Tried] = []
     least = math.inf
-    for cost, error, tried in by_cost:
-        if error < least or tried == choice:
-            front.append(Tried(cost, error, "tuned" if tried == choice else "tried"))
+    for cost, error, candidate in by_cost:
+        if error < least or candidate == choice:
+            front.append(Tried(cost, error, "tuned" if candidate == choice else "tried"))
         least = min(least, error)
     uniform = [
         Tried(problem.cost((n,) * len(choice)), problem.error_in(n), problem.formats.names[n])
         for n in _lifted_formats(problem, choice, limit)
     ]
-    return tuple(sorted([*front, *uniform], key=lambda one: (one.cost, one.error)))
+    return tuple(sorted([*front, *uniform], key=lambda item: (item.cost, item.error)))
 
 
 def _lifted_formats(problem: TuningProblem, choice: Choice, limit: float) -> list[int]:

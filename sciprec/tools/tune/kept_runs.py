@@ -23,17 +23,17 @@ class KeptRuns:
     def __init__(self, identity: str | None) -> None:
         self._identity = identity
         self._path = None if identity is None else _folder() / f"{identity[:24]}.jsonl"
-        self._known = {} if self._path is None else _read(self._path, identity)
+        self._errors = {} if self._path is None else _read(self._path, identity)
         self._lock = threading.Lock()
 
     def error(self, choice: tuple[int, ...]) -> float | None:
         """The error of a choice; None where it is not known."""
-        return self._known.get(choice)
+        return self._errors.get(choice)
 
     def note(self, choice: tuple[int, ...], error: float) -> None:
         """Keep the error of a choice."""
         with self._lock:
-            self._known[choice] = error
+            self._errors[choice] = error
             if self._path is None:
                 return
             row = {"problem": self._identity, "choice": list(choice), "error": error}

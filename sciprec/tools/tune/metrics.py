@@ -32,8 +32,8 @@ def error_of(
             continue
         error = _value_of(metric, values[usable], right[usable])
         real = isinstance(error, (int, float, np.integer, np.floating))
-        same = real and np.isnan(error) and np.array_equal(values[usable], right[usable])
-        if not real or isinstance(error, bool) or error < 0.0 or same:
+        is_equal = real and np.isnan(error) and np.array_equal(values[usable], right[usable])
+        if not real or isinstance(error, bool) or error < 0.0 or is_equal:
             raise InputError(
                 f"the metric gives {error!r} of '{name}'; accepted: a number from zero, zero where "
                 "nothing differs"
@@ -57,11 +57,11 @@ def hidden_element(found: Mapping[str, np.ndarray], truth: Mapping[str, np.ndarr
     return ""
 
 
-def _value_of(metric: Metric, found: np.ndarray, truth: np.ndarray) -> Any:
+def _value_of(metric: Metric, values: np.ndarray, truth: np.ndarray) -> Any:
     """Return the value of a metric; it may be a function of the user's."""
     try:
         with np.errstate(all="ignore"):
-            return metric(found, truth)
+            return metric(values, truth)
     except Exception as error:
         raise InputError(
             f"the metric raised {type(error).__name__}: {error}; it is called with two arrays, "

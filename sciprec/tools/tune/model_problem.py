@@ -51,7 +51,7 @@ class ModelProblem(TuningProblem):
         versions_after: float | None = None, rounds: str = ROUNDS[0],
     ) -> None:  # fmt: skip
         super().__init__(metric=metric, formats=formats, by=by, rounds=rounds)
-        self.program, self.name, self.stages, self._said = program, model, stages, said
+        self.program, self.name, self.stages, self._sentence = program, model, stages, said
         self._kernels: dict[Any, Configured] = {}
         self._versions_after = versions_after
         self._lock = threading.Lock()
@@ -89,14 +89,14 @@ class ModelProblem(TuningProblem):
         """The (shared) kernel with rows, also of a function that is defined again in every run."""
         with self._lock:
             if kernel not in self._kernels:
-                same = next((k for k in self._kernels if same_function(k, kernel)), None)
+                existing = next((k for k in self._kernels if same_function(k, kernel)), None)
                 self._kernels[kernel] = (
                     Configured(
                         kernel, self.layout, self.by, self.versions, self._versions_after,
                         self.everything,
                     )  # fmt: skip
-                    if same is None
-                    else self._kernels[same]
+                    if existing is None
+                    else self._kernels[existing]
                 )
             return self._kernels[kernel]
 
@@ -131,7 +131,7 @@ class ModelProblem(TuningProblem):
 
     def identity(self) -> Sequence[Any] | None:
         """Return the facts that the results depend on."""
-        return self._said
+        return self._sentence
 
     @property
     def workers(self) -> int:
@@ -222,17 +222,17 @@ class _Census(_Maker):
             for numbers, counts in profiled.items():
                 for place, runs in counts.items():
                     totals[place] += runs * calls[numbers]
-            others = sum(n for numbers, n in calls.items() if numbers not in profiled)
+            missed = sum(n for numbers, n in calls.items() if numbers not in profiled)
             for place, runs in sum(profiled.values(), Counter()).items():
-                totals[place] += round(runs * others / len(profiled))
+                totals[place] += round(runs * missed / len(profiled))
         return totals
 
 
-def _last_states(found: Results) -> Values:
+def _last_states(results: Results) -> Values:
     """Results that count, of those in time the last state."""
     return {
-        name: np.asarray(values[-1] if name in found.timed else values, np.float64)
-        for name, values in found.values.items()
+        name: np.asarray(values[-1] if name in results.timed else values, np.float64)
+        for name, values in results.values.items()
     }
 
 

@@ -47,10 +47,10 @@ def tune_page(found: TuneResult) -> str:
     )
 
 
-def _listing(found: TuneResult, source: Source) -> dict[str, Any]:
+def _listing(result: TuneResult, source: Source) -> dict[str, Any]:
     """The text of a function, each line with its format."""
     by_line: dict[int, tuple[str, int]] = {}
-    for line, name, warmth in found.lines_of(source.file):
+    for line, name, warmth in result.lines_of(source.file):
         by_line[line] = name, warmth
     texts = dedent("\n".join(source.lines)).split("\n")
     rows = [
@@ -61,34 +61,34 @@ def _listing(found: TuneResult, source: Source) -> dict[str, Any]:
     return {"function": source.function, "file": source.file.rpartition("/")[2], "rows": rows}
 
 
-def _picture(found: TuneResult) -> Picture | None:
+def _picture(result: TuneResult) -> Picture | None:
     """Draw error against cost of the choices that were run."""
-    points = [t for t in found.pareto if math.isfinite(t.error) and t.error > 0.0]
+    points = [t for t in result.pareto if math.isfinite(t.error) and t.error > 0.0]
     if not points:
         return None
     with drawn("pareto", 3.2) as figure:
         axes = figure.subplots()
-        curve = [t for t in points if t.label not in found.formats]
+        curve = [t for t in points if t.label not in result.formats]
         if curve:
             axes.plot([t.cost for t in curve], [t.error for t in curve], color=COLOURS[0],
                       marker="o", markersize=3, label="formats by place")  # fmt: skip
-        uniform = [t for t in points if t.label in found.formats]
+        uniform = [t for t in points if t.label in result.formats]
         axes.plot([t.cost for t in uniform], [t.error for t in uniform], color=_QUIET, marker="s",
                   markersize=4, linewidth=0.0, label="one format everywhere")  # fmt: skip
         if len(uniform) <= 6:
             for t in uniform:
                 axes.annotate(t.label, (t.cost, t.error), textcoords="offset points",
                               xytext=(6, 4), fontsize=8, color=_QUIET)  # fmt: skip
-        axes.plot([found.cost], [found.error], color=INK, marker="D", markersize=6, linewidth=0.0,
+        axes.plot([result.cost], [result.error], color=INK, marker="D", markersize=6, linewidth=0.0,
                   label="found", fillstyle="none")  # fmt: skip
-        axes.axhline(found.tolerance, color=_QUIET, linewidth=0.8, linestyle="--")
-        axes.annotate("tolerance", (0.995, found.tolerance), xycoords=("axes fraction", "data"),
+        axes.axhline(result.tolerance, color=_QUIET, linewidth=0.8, linestyle="--")
+        axes.annotate("tolerance", (0.995, result.tolerance), xycoords=("axes fraction", "data"),
                       xytext=(0, 3), textcoords="offset points", ha="right", fontsize=8,
                       color=_QUIET)  # fmt: skip
         axes.margins(x=0.08, y=0.15)  # room for the labels
         axes.set(xlabel="bits of executed operations over those of the widest format; "
                         "lower is cheaper",
-                 ylabel=f"error ({found.metric})", yscale="log")  # fmt: skip
+                 ylabel=f"error ({result.metric})", yscale="log")  # fmt: skip
         legend(figure)
         svg = to_svg(figure, "Error against cost of the choices of formats that were run")
     return Picture(svg, "Choices that were run and that no other beats in both cost and error; the "

@@ -253,7 +253,7 @@ class TuningProblem(ABC):
         return results
 
     @cached_property
-    def _kept(self) -> KeptRuns:
+    def _stored_runs(self) -> KeptRuns:
         depends = self.identity() if METRICS.get(self.metric_name) is self.metric else None
         if depends is None:
             return KeptRuns(None)
@@ -274,11 +274,11 @@ class TuningProblem(ABC):
             return self._error(choice, other)
         key = (*choice, self.formats.widest)
         if key not in self._errors:
-            error = self._kept.error(key)
+            error = self._stored_runs.error(key)
             if error is None:
                 tell("choices of formats tried", len(self._errors), 0)
                 error = self._error(choice, None)
-                self._kept.note(key, error)
+                self._stored_runs.note(key, error)
             self._errors[key] = error
         return self._errors[key]
 
@@ -300,10 +300,10 @@ class TuningProblem(ABC):
         if other is not None:
             return self._judged(name, other)[0]
         key = (-1 - number,)  # which no choice has
-        error = self._kept.error(key)
+        error = self._stored_runs.error(key)
         if error is None:
             error = self._judged(name, None)[0]
-            self._kept.note(key, error)
+            self._stored_runs.note(key, error)
         return error
 
     def judged(self, choice: Choice, other: Any = None) -> tuple[float, str]:
@@ -395,14 +395,14 @@ def cores() -> int:
     return os.cpu_count() or 1
 
 
-def _digest(made, value: Any) -> None:
+def _digest(digest, value: Any) -> None:
     """Bring a digest up to date with an argument."""
     if isinstance(value, tuple):
-        made.update(f"({len(value)}".encode())
+        digest.update(f"({len(value)}".encode())
         for item in value:
-            _digest(made, item)
+            _digest(digest, item)
     elif isinstance(value, np.ndarray):
-        made.update(f"{value.dtype.str}{value.shape}".encode())
-        made.update(np.ascontiguousarray(value).tobytes())
+        digest.update(f"{value.dtype.str}{value.shape}".encode())
+        digest.update(np.ascontiguousarray(value).tobytes())
     else:
-        made.update(f"{type(value).__name__} {value!r}".encode())
+        digest.update(f"{type(value).__name__} {value!r}".encode())

@@ -29,19 +29,19 @@ def results_of(
     return results
 
 
-def _note(found: dict[str, np.ndarray], name: str, value: Any, arrays_only: bool) -> None:
+def _note(results: dict[str, np.ndarray], name: str, value: Any, arrays_only: bool) -> None:
     if isinstance(value, tuple):
         for number, item in enumerate(value):
-            _note(found, f"{name}_{number}", item, arrays_only)
+            _note(results, f"{name}_{number}", item, arrays_only)
         return
     array = isinstance(value, np.ndarray)
     if not array and (arrays_only or not isinstance(value, _NUMBERS)):
         return
     values = np.asarray(value)
     if values.dtype.kind == "c":
-        found[f"{name}.real"] = values.real.astype(np.float64)
-        found[f"{name}.imag"] = values.imag.astype(np.float64)
+        results[f"{name}.real"] = values.real.astype(np.float64)
+        results[f"{name}.imag"] = values.imag.astype(np.float64)
     elif values.dtype.kind == "f":
-        found[name] = values.astype(np.float64)
+        results[name] = values.astype(np.float64)
     elif values.dtype.kind in "iub":
-        found[name] = values.copy()
+        results[name] = values.copy()

@@ -55,10 +55,10 @@ def _start(problem: TuningProblem, limit: float) -> None:
         if error <= limit:
             return
         missed.append(f"{error:.2g} with '{problem.formats.names[number]}'")
-    others = f" ({', '.join(missed[1:])})" if missed[1:] else ""
+    more = f" ({', '.join(missed[1:])})" if missed[1:] else ""
     raise InputError(
         f"{problem.what} '{problem.name}' has an error of {missed[0]} everywhere, above the limit "
-        f"of {limit:.2g}{others}; give a larger tolerance, or a wider format"
+        f"of {limit:.2g}{more}; give a larger tolerance, or a wider format"
     )
 
 
@@ -147,9 +147,9 @@ def _trimmed(
         for hopeless, _, _, group, number in sorted(moves):
             if hopeless:
                 return choice
-            tried = _with(choice, group, number)
-            if problem.error(tried) <= limit:
-                choice = tried
+            candidate = _with(choice, group, number)
+            if problem.error(candidate) <= limit:
+                choice = candidate
                 break
             refused.add((group, number))
         else:
@@ -169,9 +169,9 @@ def _cheaper(
         for g in range(len(choice))
     ]
     candidates = [c for c in itertools.product(*single) if problem.cost(c) < most]
-    for tried in sorted(candidates, key=problem.cost)[:_MOST_CHEAPER]:
-        if problem.error(tried) <= limit:
-            return tried
+    for candidate in sorted(candidates, key=problem.cost)[:_MOST_CHEAPER]:
+        if problem.error(candidate) <= limit:
+            return candidate
     return choice
 
 
@@ -188,11 +188,11 @@ def _by_bits(problem: TuningProblem, limit: float) -> Choice:
     exact = sensitivity == 0.0
     least = np.full(len(wide), FEWEST)
 
-    def same(group: int, bits: int) -> bool:
+    def passes(group: int, bits: int) -> bool:
         return problem.error(_with(wide, group, bits - FEWEST)) == 0.0
 
     for group in map(int, np.flatnonzero(exact)):
-        least[group] = least_passing(partial(same, group), FEWEST, _PROBED)
+        least[group] = least_passing(partial(passes, group), FEWEST, _PROBED)
     runs = np.array([g.runs for g in problem.groups], float)
     total = runs[~exact].sum()
 
@@ -249,8 +249,8 @@ def _trimmed_bits(problem: TuningProblem, choice: Choice, sensitivity, limit: fl
         while problem.formats.bits[choice[group]] > FEWEST:
             current = problem.formats.bits[choice[group]]
             number = min(current - 1, MOST) - FEWEST
-            tried = _with(choice, group, number)
-            if problem.error(tried) > limit:
+            candidate = _with(choice, group, number)
+            if problem.error(candidate) > limit:
                 break
-            choice = tried
+            choice = candidate
     return choice

@@ -24,25 +24,25 @@ from sciprec.tools.tune.kernel_problem import KernelProblem
 from sciprec.tools.tune.metrics import error_of
 
 
-def _known(own: OwnErrors, problem: KernelProblem, tolerance: float) -> str:
+def _doubt_of_truth(errors: OwnErrors, problem: KernelProblem, tolerance: float) -> str:
     """How well fp64 itself is known, in a sentence.
 
     Raises:
         InputError: not so well that it could be told whether the tolerance is met.
     """
     metric = problem.metric_name if problem.metric_name in METRICS else OWN
-    own.require(problem.name, {name: (metric, tolerance) for name in own.results})
-    if own.left_out:
-        return f"how many digits fp64 itself has was not looked at: {own.left_out}"
-    worst = min(own.results, key=lambda name: own.results[name].digits, default="")
-    return own.sentence(worst) if worst else ""
+    errors.require(problem.name, {name: (metric, tolerance) for name in errors.results})
+    if errors.left_out:
+        return f"how many digits fp64 itself has was not looked at: {errors.left_out}"
+    worst = min(errors.results, key=lambda name: errors.results[name].digits, default="")
+    return errors.sentence(worst) if worst else ""
 
 
 def _metric_of(problem: KernelProblem) -> Callable[[str, np.ndarray, np.ndarray], float] | None:
     """A metric of the user's own, by the name of a result."""
     if problem.metric_name in METRICS:
         return None
-    return lambda name, found, truth: error_of(problem.metric, {name: found}, {name: truth})
+    return lambda name, values, truth: error_of(problem.metric, {name: values}, {name: truth})
 
 
 class Tuned(TuneResult):
@@ -156,6 +156,6 @@ def tune(
     checked = None if check is None else bound_arguments(function, check)
     require_real(function.__name__, checked or (), "tune")
     problem.truth()
-    own = own_errors(function, bound, truth, output=output, metric=_metric_of(problem))
-    problem.known = "" if own is None else _known(own, problem, tolerance)
+    errors = own_errors(function, bound, truth, output=output, metric=_metric_of(problem))
+    problem.known = "" if errors is None else _doubt_of_truth(errors, problem, tolerance)
     return tuned(Tuned, problem, tolerance, margin, checked)

@@ -40,7 +40,7 @@ _LOOK_SECONDS = 0.05
 _MOST_PROCESSES = 8  # each takes half a gigabyte
 _MOST_RUNS = 4  # of one process, which never frees what it has compiled
 _WORTH_SECONDS = 3.0  # of compiling: a process takes one to begin
-_here = threading.local()
+_thread = threading.local()
 
 
 def is_compiled(run: Run) -> bool:
@@ -82,16 +82,16 @@ def told_of_compiling(tell: Callable[[], None] | None) -> Iterator[None]:
         tell: the function; None: nobody is told.
     """
     _listen()
-    _here.tell = tell
+    _thread.tell = tell
     try:
         yield
     finally:
-        _here.tell = None
+        _thread.tell = None
 
 
 class _Listener(event.Listener):
     def on_start(self, event) -> None:
-        tell, _here.tell = getattr(_here, "tell", None), None
+        tell, _thread.tell = getattr(_thread, "tell", None), None
         if tell is not None:
             tell()
 
@@ -173,7 +173,7 @@ class _CompilerProcess:
         )  # fmt: skip
         assert self._process.stdin is not None and self._process.stdout is not None
         self._runs, self._done = self._process.stdin, self._process.stdout
-        self.busy, self._given = False, 0
+        self.busy, self._runs_sent = False, 0
         self._plugins = list(plugins)
         self._ear = threading.Thread(target=self._hear, daemon=True)
         self._ear.start()
@@ -183,7 +183,7 @@ class _CompilerProcess:
         is busy until it has.
         """
         self.busy = True
-        self._given += 1
+        self._runs_sent += 1
         packed = pickle.dumps((self._plugins, pickle.dumps(run), is_first))
         with contextlib.suppress(OSError):  # it has died
             self._runs.write(packed)
@@ -197,7 +197,7 @@ class _CompilerProcess:
 
     def alive(self) -> bool:
         """Whether it takes runs still: it ends after some, whose code it never frees."""
-        if not self.busy and self._given == _MOST_RUNS:
+        if not self.busy and self._runs_sent == _MOST_RUNS:
             self.end()
         if self._process.poll() is None:
             return True

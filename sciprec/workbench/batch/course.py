@@ -21,17 +21,17 @@ class BatchProgress:
         self._start = time.perf_counter()
         self._count = self._begun = self._to_compile = 0
         self._work: dict[str, float] = {}
-        self._whole = 0.0
+        self._total = 0.0
         self._compiling: dict[tuple[str, str], float] = {}
-        self._told: set[tuple[str, str]] = set()
-        self._done = self._kept = 0.0
+        self._announced: set[tuple[str, str]] = set()
+        self._done = self._restored = 0.0
         self._shares: dict[str, float] = {}
 
     def planned(self, runs: Sequence[Any]) -> None:
         """Note the plan; runs before it are not counted."""
         self._start = time.perf_counter()
         self._work, self._compiling = work_of(runs)
-        self._whole = sum(self._work.values()) + sum(self._compiling.values())
+        self._total = sum(self._work.values()) + sum(self._compiling.values())
         self._to_compile = len(self._compiling)
 
     def days(self, run: Any, days: float) -> str:
@@ -51,7 +51,7 @@ class BatchProgress:
     def compiling(self, run: Any) -> str:
         """The kernels of a run are being compiled."""
         self._begun += 1
-        self._told.add((run.scenario.name, run.label))
+        self._announced.add((run.scenario.name, run.label))
         count = f"; {self._begun} of {self._to_compile}" if self._begun <= self._to_compile else ""
         return f"{name_of(run.scenario.name, run)}: compiling (first time only{count})"
 
@@ -63,7 +63,7 @@ class BatchProgress:
         self._done += work
         if not outcome.kept:
             self._compiled(outcome.scenario, outcome.label)
-        self._kept += work if outcome.kept else 0.0
+        self._restored += work if outcome.kept else 0.0
         ending = "kept, computed before" if outcome.kept else "" if outcome.failure else "done"
         failed = f"failed: {outcome.failure}" if outcome.failure else ""
         failed += _alerts(outcome.alerts)
@@ -84,8 +84,8 @@ class BatchProgress:
     def left(self) -> str:
         """The time that the rest may take at the pace so far; empty where it is not known yet."""
         begun = sum(share * self._work.get(file, 0.0) for file, share in self._shares.items())
-        computed = self._done - self._kept + begun
-        remaining = self._whole - self._done - begun
+        computed = self._done - self._restored + begun
+        remaining = self._total - self._done - begun
         if not computed or remaining <= 1e-9:
             return ""
         return f"about {duration(self.seconds * remaining / computed)} left"
@@ -94,9 +94,9 @@ class BatchProgress:
         """One of the runs with these kernels is beyond compiling them, whichever was the first; so
         are those whose compiling was told of before.
         """
-        for kernels in (*self._told, (scenario, label)):
+        for kernels in (*self._announced, (scenario, label)):
             self._done += self._compiling.pop(kernels, 0.0)
-        self._told.clear()
+        self._announced.clear()
 
 
 def _alerts(alerts: Sequence[str]) -> str:

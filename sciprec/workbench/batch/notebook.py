@@ -24,7 +24,7 @@ class _Told:
     def __init__(self) -> None:
         self._course, self._line = BatchProgress(), NotebookLine()
         self._runs = self._done = self._failed = 0
-        self._said = 0.0
+        self._reported = 0.0
 
     def callbacks(self) -> dict[str, Callable]:
         return {
@@ -40,8 +40,8 @@ class _Told:
 
     def _days(self, run: Any, days: float) -> None:
         words = self._course.days(run, days)
-        if time.perf_counter() - self._said >= _SECONDS_BETWEEN_DAYS:
-            self._said = time.perf_counter()
+        if time.perf_counter() - self._reported >= _SECONDS_BETWEEN_DAYS:
+            self._reported = time.perf_counter()
             self._line.write(words)
 
     def _finished(self, outcome: Any) -> None:

@@ -106,19 +106,19 @@ class RunState:
         self._written = -np.inf
         self._observed: Any = None
         days, unit = length_of(run) or (None, "")
-        self._said: dict[str, Any] = {
+        self._content: dict[str, Any] = {
             "file": run.file, "name": name_of(run.scenario.name, run), "state": RUNNING,
             "days": 0.0 if days else None, "of_days": days, "unit": unit, "step": 0, "alerts": [],
             "variables": {}, "failure": "",
         }  # fmt: skip
-        self._put(at_once=True)
+        self._write_state(at_once=True)
 
     def hearing(self, listening: Callable[[float], None] | None) -> Callable[[float], None]:
         """A function of the simulated days, which calls another one, too."""
 
         def heard(days: float) -> None:
-            self._said["days"] = days
-            self._put()
+            self._content["days"] = days
+            self._write_state()
             if listening is not None:
                 listening(days)
 
@@ -127,7 +127,7 @@ class RunState:
     def seen(self, observed: Callable[[], Any]) -> None:
         """Note that a monitor watches the run; `observed` returns its observations so far."""
         self._observed = observed
-        self._put()
+        self._write_state()
 
     def _look(self) -> None:
         """Read the monitor's last observations."""
@@ -135,7 +135,7 @@ class RunState:
             return
         observed = self._observed()
         history = observed.history
-        self._said |= {
+        self._content |= {
             "step": int(history.steps[-1]),
             "alerts": [str(alert) for alert in observed.alerts],
             "variables": {
@@ -147,18 +147,18 @@ class RunState:
     def end(self, failure: str, alerts: Sequence[str]) -> None:
         """The run has ended."""
         self._look()
-        self._said |= {"state": FAILED if failure else DONE, "failure": failure}
+        self._content |= {"state": FAILED if failure else DONE, "failure": failure}
         if alerts:
-            self._said["alerts"] = list(alerts)
-        self._put(at_once=True)
+            self._content["alerts"] = list(alerts)
+        self._write_state(at_once=True)
 
     def _is_due(self) -> bool:
         return time.monotonic() - self._written >= _EVERY_SECONDS
 
-    def _put(self, at_once: bool = False) -> None:
+    def _write_state(self, at_once: bool = False) -> None:
         if at_once or self._is_due():
             self._look()
-            _write(self._path, self._said)
+            _write(self._path, self._content)
             self._written = time.monotonic()
 
 

@@ -61,7 +61,7 @@ class ModelArithmetic:
         observer: takes down what the model shows; None where nothing is watched.
     """
 
-    _others: tuple[ModelArithmetic, ...] = ()
+    _further: tuple[ModelArithmetic, ...] = ()
 
     def __init__(
         self, backend: str | Backend = "fp64",
@@ -82,7 +82,7 @@ class ModelArithmetic:
         self._compensation = resolve_compensation(compensation)
         self._lifted: dict[tuple[Any, ...], Lifted] = {}
         self._updates: dict[int, tuple[np.ndarray, CarriedUpdate]] = {}
-        self._drawn = self._made = 0
+        self._drawn = self._steps_made = 0
         self.observer = None if watched is None else ModelObserver(watched, self._resolved)
         self._advancing = None if adaptive_plan is None else self._on_ladder(adaptive_plan)
 
@@ -197,8 +197,8 @@ class ModelArithmetic:
             self._advancing.advance(step, state, steps, total)
             return
         for _ in range(steps):
-            self._made += 1
-            step_begins(self._made)
+            self._steps_made += 1
+            step_begins(self._steps_made)
             step(self.lift, **state)
         steps_end()
 
@@ -209,10 +209,10 @@ class ModelArithmetic:
 
     def _on_ladder(self, plan: AdaptivePlan) -> Advancing:
         """Arithmetics of the narrower rungs and of fp64, beside this one."""
-        self._others = tuple(
+        self._further = tuple(
             ModelArithmetic(name, seed=self.seed) for name in (*plan.ladder[:-1], "fp64")
         )
-        *narrower, exact = (arithmetic.lift for arithmetic in self._others)
+        *narrower, exact = (arithmetic.lift for arithmetic in self._further)
         return Advancing(plan, (*narrower, self.lift), exact)
 
     def watch(self, **values: Any) -> None:
@@ -233,7 +233,7 @@ class ModelArithmetic:
     def lifted(self) -> tuple[Any, ...]:
         """All kernels that were lifted so far, those of updates included."""
         own_kernels = (*self._lifted.values(), *(u.lifted for _, u in self._updates.values()))
-        return own_kernels + tuple(kernel for other in self._others for kernel in other.lifted)
+        return own_kernels + tuple(kernel for other in self._further for kernel in other.lifted)
 
     def require_used(self, model: str) -> None:
         """Make sure that the model has used the requests of its run beside the arithmetic.

@@ -178,20 +178,20 @@ def fewest_bits(
     Raises:
         InputError: a kernel cannot be lifted to such formats, or the truth is not finite.
     """
-    trial = _Trials(subject, tolerance, on_tried or (lambda tried: None))
+    trial = _Trials(subject, tolerance, on_tried or (lambda _: None))
     bits = _least_significand(trial)
-    tried = tuple(trial.known[b] for b in sorted(trial.known))
-    lucky = tuple(t.bits for t in tried if t.bits < bits and t.meets)
+    trials = tuple(trial.known[b] for b in sorted(trial.known))
+    lucky = tuple(t.bits for t in trials if t.bits < bits and t.meets)
     wide = TRUTH if bits == MOST else trial.known[bits].backend
     ranges, note = _ranges(subject)
     if bits == MOST or ranges is None:
-        return Search(bits, tried, lucky, ranges, None, wide, (), note)
+        return Search(bits, trials, lucky, ranges, None, wide, (), note)
     fewest, exponents = _fewest_exponents(trial, bits, ranges)
     if fewest is None:
         note = f"more than {_MOST_EXPONENT_BITS} exponent bits are needed, which is not emulated"
     backend = wide if fewest is None else exponents[fewest].backend
     in_order = tuple(exponents[e] for e in sorted(exponents))
-    return Search(bits, tried, lucky, ranges, fewest, backend, in_order, note)
+    return Search(bits, trials, lucky, ranges, fewest, backend, in_order, note)
 
 
 class _Trials:
@@ -266,18 +266,18 @@ def _fewest_exponents(
     smallest, largest = ranges
     every = range(_LEAST_EXPONENT_BITS, _MOST_EXPONENT_BITS + 1)
     needed = next((e for e in every if largest <= _emax(e) and smallest >= 1 - _emax(e)), every[-1])
-    tried: dict[int, TriedFormat] = {}
+    by_bits: dict[int, TriedFormat] = {}
 
     def meets(exponent_bits: int) -> bool:
-        tried[exponent_bits] = trial.run(bits, _emax(exponent_bits))
-        return tried[exponent_bits].meets
+        by_bits[exponent_bits] = trial.run(bits, _emax(exponent_bits))
+        return by_bits[exponent_bits].meets
 
     fewest = next((e for e in range(needed, every[-1] + 1) if meets(e)), None)
     while fewest is not None and fewest > every[0] and largest <= _emax(fewest - 1):
         if not meets(fewest - 1):
             break
         fewest -= 1
-    return fewest, tried
+    return fewest, by_bits
 
 
 def _emax(exponent_bits: int) -> int:

@@ -201,7 +201,7 @@ def _searched(
             "a search needs to know when an error is small enough; give a tolerance, such as 1e-3"
         )
     line = NotebookLine()
-    return fewest_bits(about, limits, on_tried or (lambda tried: line.write(f"tried {tried}")))
+    return fewest_bits(about, limits, on_tried or (lambda trial: line.write(f"tried {trial}")))
 
 
 def _words(about: StudySubject, backends: Sequence[str], folder: Path) -> str:

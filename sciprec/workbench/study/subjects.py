@@ -134,8 +134,8 @@ def _chosen(
             f"kernel '{kernel.__name__}' writes no array that it is given and returns nothing, so "
             "that there is nothing to compare; let it write into an argument, or return something"
         )
-    asked = () if output is None else names("output", output)
-    chosen = tuple(dict.fromkeys(todays_name(name, written) for name in asked)) or written
+    requested = () if output is None else names("output", output)
+    chosen = tuple(dict.fromkeys(todays_name(name, written) for name in requested)) or written
     for name in chosen:
         if name in written:
             continue
@@ -178,8 +178,8 @@ def _axes(
         raise refused("axes", axes, 'a mapping such as {"path": "time"}')
     named = {n: d for n, d in inputs.dims.items() if n in outputs}
     sizes: dict[str, int] = {}
-    for given, axis_names in (axes or {}).items():
-        name = todays_name(given, outputs)
+    for key, axis_names in (axes or {}).items():
+        name = todays_name(key, outputs)
         if name not in outputs:
             raise InputError(
                 f"axes are given for '{name}'; outputs: {', '.join(outputs)}{meant(name, outputs)}"

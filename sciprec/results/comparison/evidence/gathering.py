@@ -210,8 +210,8 @@ def _price_distributions(golden, actual, members: Members) -> Any:
     """Compare the distributions of all members of both, price by price."""
     shape = golden["price"].shape
     tables = [
-        np.array([run["price"].values.ravel() for run in (first, *others)])
-        for first, others in ((golden, members.golden), (actual, members.actual))
+        np.array([run["price"].values.ravel() for run in (first, *rest)])
+        for first, rest in ((golden, members.golden), (actual, members.actual))
     ]
     names = [
         f"price at maturity {float(golden['maturity'][i]):g}, strike {float(golden['strike'][j]):g}"

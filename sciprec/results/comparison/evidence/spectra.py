@@ -68,11 +68,11 @@ def spectrum_ratio(
     times = slice(count // 2, count)
     exact, mine = (mean_spectrum(run, times) for run in (golden, actual))
     length = _resolved(exact, mine)
-    others = [_ratio(mean_spectrum(m, times), exact)[1:length] for m in members]
+    of_members = [_ratio(mean_spectrum(m, times), exact)[1:length] for m in members]
     ratio = _ratio(mine, exact)[1:length]
     accepted = np.empty((ratio.size, 2))
-    accepted[:, 0] = np.min([np.full(ratio.size, 1.0 / TOLERANCE), *others], axis=0)
-    accepted[:, 1] = np.max([np.full(ratio.size, TOLERANCE), *others], axis=0)
+    accepted[:, 0] = np.min([np.full(ratio.size, 1.0 / TOLERANCE), *of_members], axis=0)
+    accepted[:, 1] = np.max([np.full(ratio.size, TOLERANCE), *of_members], axis=0)
     inside = (ratio >= accepted[:, 0]) & (ratio <= accepted[:, 1])
     last = int(np.flatnonzero(inside)[-1]) + 1 if inside.any() else 0
     departs = last + 1 if last < ratio.size else None

@@ -86,17 +86,17 @@ def change_of(
             usable = np.logical_and.reduce([np.isfinite(v) for v in values])
             for norm, value in zip(norms, values, strict=True):
                 norm.add(value[usable], weight[usable])
-            for one, start_of, mine in zip((0, 1), (begun, begun_run), looks, strict=True):
+            for side, start_of, mine in zip((0, 1), (begun, begun_run), looks, strict=True):
                 for norm, at in zip(mine, between, strict=True):
-                    moved = _block(at(one), cut) - start_of
+                    moved = _block(at(side), cut) - start_of
                     is_finite = np.isfinite(moved)
                     norm.add(moved[is_finite], weight[is_finite])
-    moved, own, error, size = (norm.root for norm in norms)
+    moved, of_run, error, size = (norm.root for norm in norms)
     most, most_of_run = (
         max((end, *(norm.root for norm in mine)))
-        for end, mine in zip((moved, own), looks, strict=True)
+        for end, mine in zip((moved, of_run), looks, strict=True)
     )
-    return Change(moved, own, error, most, noise * size, most_of_run)
+    return Change(moved, of_run, error, most, noise * size, most_of_run)
 
 
 def _along_time(
@@ -114,7 +114,7 @@ def _along_time(
     between = np.unique(np.linspace(0, count - 1, _LOOKS + 2).astype(int))[1:-1].tolist()
     if weights.ndim:
         weights = at(weights, -1)
-    looks = tuple(lambda one, place=place: at(both[one], place) for place in between)
+    looks = tuple(lambda side, place=place: at(both[side], place) for place in between)
     return [at(x, 0) for x in both], [at(x, count - 1) for x in both], looks, weights
 
 

@@ -205,10 +205,10 @@ class Tally:
         self._merge_profile(golden.ndim - 1, corner[-1], columns.T)
         rows = rows.reshape(*leading, 4)
         for axis in range(len(leading)):
-            others = tuple(k for k in range(len(leading)) if k != axis)
-            largest = rows[..., :1].max(axis=others)
+            rest = tuple(k for k in range(len(leading)) if k != axis)
+            largest = rows[..., :1].max(axis=rest)
             with np.errstate(over="ignore", invalid="ignore"):
-                sums = rows[..., 1:].sum(axis=others)
+                sums = rows[..., 1:].sum(axis=rest)
             along = np.concatenate([largest, sums], axis=-1)
             self._merge_profile(axis, corner[axis], along)
         height = leading[-1] if leading else 1

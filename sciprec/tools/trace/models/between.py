@@ -113,34 +113,34 @@ def _take_pairs_apart(numbers, stretch, tested, other):
 
 
 @kept(nogil=True, error_model="numpy")
-def _join(first, others, scale, numbers):
+def _join(first, copies, scale, numbers):
     """Differences of neighbours, scaled; see the module."""
-    count, size = len(others), first.size
+    count, size = len(copies), first.size
     for begin in range(0, size, _BLOCK):
         end = min(begin + _BLOCK, size)
-        last = others[count - 1]
+        last = copies[count - 1]
         for i in range(begin, end):
             numbers[i, 0] = first[i]
             numbers[i, 1] = (first[i] - last[i]) * scale
-            numbers[i, 2] = (first[i] - others[0][i]) * scale
+            numbers[i, 2] = (first[i] - copies[0][i]) * scale
         for k in range(count - 2):
-            above, below = others[k], others[k + 1]
+            above, below = copies[k], copies[k + 1]
             for i in range(begin, end):
                 numbers[i, 3 + k] = (above[i] - below[i]) * scale
 
 
 @kept(nogil=True, error_model="numpy")
-def _take_apart(numbers, stretch, first, others):
+def _take_apart(numbers, stretch, first, copies):
     """Undo `_join`; where tested values are not finite nothing is known of exact ones, and all
     copies hold these.
     """
-    count, size = len(others), first.size
+    count, size = len(copies), first.size
     for begin in range(0, size, _BLOCK):
         end = min(begin + _BLOCK, size)
         for i in range(begin, end):
             first[i] = numbers[i, 0]
         for k in range(count):
-            out = others[k]
+            out = copies[k]
             for i in range(begin, end):
                 tested = numbers[i, 0]
                 if not np.isfinite(tested):
@@ -150,7 +150,7 @@ def _take_apart(numbers, stretch, first, others):
                 elif k == 0:
                     out[i] = tested - stretch * numbers[i, 2]
                 else:
-                    out[i] = others[k - 1][i] - stretch * numbers[i, 2 + k]
+                    out[i] = copies[k - 1][i] - stretch * numbers[i, 2 + k]
 
 
 class _Held:
@@ -251,7 +251,7 @@ class Crossing:
     def __init__(self, kernel: str, ladder: Ladder, rounding, tuples: dict, sharing: dict) -> None:
         self.kernel, self.ladder, self._rounding = kernel, ladder, rounding
         self._tuples, self._sharing = tuples, sharing
-        self._known: dict[tuple, _Held] = {}
+        self._joined_arrays: dict[tuple, _Held] = {}
         self._rounds, self.has_rounded = True, False
         self._moves: Moves | None = None
 
@@ -269,70 +269,70 @@ class Crossing:
             moves: perturbs arrays that are the same in all copies.
         """
         self._rounds, self._moves, self.has_rounded = rounds, moves, False
-        return self._taken(held, lane)
+        return self._companion(held, lane)
 
-    def _taken(self, held: Sequence[Any], lane: int | None) -> Any:
-        first = held[0]
+    def _companion(self, copies: Sequence[Any], lane: int | None) -> Any:
+        first = copies[0]
         if isinstance(first, tuple):
-            return self._tuple(held, lane)
+            return self._tuple(copies, lane)
         if isinstance(first, np.ndarray) and first.dtype.kind == "f":
-            self._require(all(h.shape == first.shape for h in held))
-            return self._joined(_Held(held, self.ladder), lane)
+            self._require(all(h.shape == first.shape for h in copies))
+            return self._joined(_Held(copies, self.ladder), lane)
         if isinstance(first, _NUMBERS):
-            return self._number([float(h) for h in held])
+            return self._number([float(h) for h in copies])
         if isinstance(first, np.ndarray):
-            self._require(all(np.array_equal(h, first) for h in held[1:]))
+            self._require(all(np.array_equal(h, first) for h in copies[1:]))
             return first
-        self._require(all(type(h) is type(first) and h == first for h in held[1:]))
+        self._require(all(type(h) is type(first) and h == first for h in copies[1:]))
         return first
 
-    def _require(self, same: bool) -> None:
-        if not same:
+    def _require(self, is_equal: bool) -> None:
+        if not is_equal:
             raise InputError(
                 f"kernel '{self.kernel}' is given whole numbers or shapes that depend on rounded "
                 "numbers; in a trace the path between kernels has to be the same in exact "
                 "arithmetic: decide inside a kernel, or shorten the run"
             )
 
-    def _tuple(self, held: Sequence[tuple], lane: int | None) -> tuple:
+    def _tuple(self, copies: Sequence[tuple], lane: int | None) -> tuple:
         """A tuple; of one that was given before the arrays are known."""
-        first = held[0]
-        refs, taken, arrays, _ = self._tuples.get(id(first), ((), None, [], []))
-        is_known = len(refs) == len(held) and all(map(operator.is_, refs, held))
+        first = copies[0]
+        refs, companion, arrays, _ = self._tuples.get(id(first), ((), None, [], []))
+        is_known = len(refs) == len(copies) and all(map(operator.is_, refs, copies))
         if is_known and all([self._joined(array, lane) is array.taken for array in arrays]):
-            return taken
-        self._require(all(type(h) is type(first) and len(h) == len(first) for h in held))
-        leaves = list(zip(*map(_leaves, held), strict=True))
+            return companion
+        self._require(all(type(h) is type(first) and len(h) == len(first) for h in copies))
+        leaves = list(zip(*map(_leaves, copies), strict=True))
         if not all(isinstance(items[0], np.ndarray) for items in leaves):
-            taken = (self._taken(items, lane) for items in zip(*held, strict=True))
-            return tuple_like(first, taken)
+            companion = (self._companion(items, lane) for items in zip(*copies, strict=True))
+            return tuple_like(first, companion)
         floats = [items for items in leaves if items[0].dtype.kind == "f"]
-        others = [items for items in leaves if items[0].dtype.kind != "f"]
+        plain = [items for items in leaves if items[0].dtype.kind != "f"]
         for items in leaves:
             self._require(all(h.shape == items[0].shape for h in items))
-        for items in others:
+        for items in plain:
             self._require(all(np.array_equal(h, items[0]) for h in items[1:]))
-        arrays, views = _together(floats, self.ladder, self._known)
+        arrays, views = _together(floats, self.ladder, self._joined_arrays)
         for array in arrays:
             self._joined(array, lane)
-        taken = _with_views(first, views | {array.where: array.taken for array in arrays})
-        self._tuples[id(first)] = tuple(held), taken, arrays, others
-        return taken
+        companion = _with_views(first, views | {array.where: array.taken for array in arrays})
+        self._tuples[id(first)] = tuple(copies), companion, arrays, plain
+        return companion
 
     def _joined(self, array: _Held, lane: int | None) -> CompanionArray:
-        held = self._known.get(array.where)
-        if held is None:
-            held = self._known[array.where] = array
+        existing = self._joined_arrays.get(array.where)
+        if existing is None:
+            existing = self._joined_arrays[array.where] = array
             array.join(self._rounding if self._rounds else None, lane, self._moves)
             self.has_rounded |= array.is_rounded
-        return held.taken
+        return existing.taken
 
-    def _number(self, held: list[float]) -> float | CompanionValue:
+    def _number(self, copies: list[float]) -> float | CompanionValue:
         """A number; one that all copies share is rounded by the kernel as any argument."""
-        if all(h == held[0] for h in held) or held[0] != held[0]:
-            return held[0]
+        if all(h == copies[0] for h in copies) or copies[0] != copies[0]:
+            return copies[0]
         numbers = np.empty((1, 1 + self.ladder.lanes))
-        self.ladder.join([np.array([h]) for h in held], numbers)
+        self.ladder.join([np.array([h]) for h in copies], numbers)
         twin = self.ladder.technique == "twin"
         return CompanionValue(numbers[0], CompanionDtype(self.ladder.lanes, False, twin))
 
@@ -343,25 +343,25 @@ class Crossing:
             recent = self._tuples.get(id(first))
             if recent is not None:
                 for array in recent[2]:
-                    self._put(array)
+                    self._write_back(array)
             for items in zip(*held, strict=True) if recent is None else recent[3]:
                 self.put_back(items)
         elif isinstance(first, np.ndarray) and first.dtype.kind == "f":
-            self._put(self._known[_where(first)])
+            self._write_back(self._joined_arrays[_where(first)])
         elif isinstance(first, np.ndarray):
             for other in held[1:]:
                 other[...] = first
 
-    def _put(self, array: _Held) -> None:
+    def _write_back(self, array: _Held) -> None:
         if array.kept_dtype is not None:
             raise InputError(
                 f"kernel '{self.kernel}' writes an array of {array.kept_dtype} that the model has "
                 "made, which does not hold errors beside numbers; in a trace make arrays without "
                 "a dtype: np.zeros(n)"
             )
-        places = tuple(self._known)
+        places = tuple(self._joined_arrays)
         if places not in self._sharing:
-            arrays = [item.held[0] for item in self._known.values()]
+            arrays = [item.held[0] for item in self._joined_arrays.values()]
             self._sharing[places] = {
                 _where(x) for first, other in combinations(arrays, 2)
                 if np.may_share_memory(first, other) and np.shares_memory(first, other)
@@ -388,28 +388,28 @@ class Crossing:
         if isinstance(like, np.ndarray) and like.dtype.kind == "f":
             return self._copies_of(result, like.dtype)
         if isinstance(like, float):
-            return [float(held[0]) for held in self._copies_of(np.array([result]), np.float64)]
+            return [float(copies[0]) for copies in self._copies_of(np.array([result]), np.float64)]
         if isinstance(result, np.ndarray):
             return [result.copy() for _ in range(count)]
         return [result] * count
 
     def _copies_of(self, numbers: np.ndarray, dtype) -> list[np.ndarray]:
         shape = numbers.shape[:-1]
-        held = [np.empty(shape, dtype), *(np.empty(shape) for _ in range(self.ladder.copies - 1))]
+        copies = [np.empty(shape, dtype), *(np.empty(shape) for _ in range(self.ladder.copies - 1))]
         flat = numbers.reshape(-1, 1 + self.ladder.lanes)
-        self.ladder.take_apart(flat, [h.reshape(-1) for h in held])
-        return held
+        self.ladder.take_apart(flat, [h.reshape(-1) for h in copies])
+        return copies
 
 
 def _together(
-    floats: Sequence[Sequence[np.ndarray]], ladder: Ladder, known: Mapping[tuple, _Held]
+    floats: Sequence[Sequence[np.ndarray]], ladder: Ladder, existing: Mapping[tuple, _Held]
 ) -> tuple[list[_Held], dict[tuple, CompanionArray]]:
     """Arrays, those that share memory as one, and views of these as numbers with companions; those
     that the call has been given before, in another tuple, are the same again.
     """
 
-    def held(items: Sequence[np.ndarray]) -> _Held:
-        return known.get(_where(items[0])) or _Held(items, ladder)
+    def holder(items: Sequence[np.ndarray]) -> _Held:
+        return existing.get(_where(items[0])) or _Held(items, ladder)
 
     ordered = sorted(floats, key=lambda items: _span(items[0]))
     arrays: list[_Held] = []
@@ -423,12 +423,12 @@ def _together(
         alike = {_where(items[0]): items for items in some}
         flat = all(h.flags.c_contiguous for items in some for h in items)
         if len(alike) == 1 or not flat:  # what shares memory otherwise is refused if it is written
-            arrays += map(held, alike.values())
+            arrays += map(holder, alike.values())
             continue
         first, itemsize = some[0], some[0][0].itemsize
         begin = _span(first[0])[0]
         size = (end - begin) // itemsize
-        joined = held([as_strided(h, (size,), (h.itemsize,)) for h in first])
+        joined = holder([as_strided(h, (size,), (h.itemsize,)) for h in first])
         arrays.append(joined)
         for where, items in alike.items():
             offset, x = (where[0] - begin) // itemsize, items[0]

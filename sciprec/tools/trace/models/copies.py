@@ -44,7 +44,7 @@ class Copies:
     def __init__(self, count: int, answer: Callable[[Sequence[Any]], Sequence[Any]]) -> None:
         self.count, self._answer = count, answer
         self._turns = [threading.Semaphore(0) for _ in range(count)]
-        self._asked: list[Any] = [None] * count
+        self._requests: list[Any] = [None] * count
         self._answers: Sequence[Any] = ()
         self._failure: BaseException | None = None
 
@@ -73,11 +73,11 @@ class Copies:
             raise
         if self._failure is not None:
             raise self._failure
-        return [finished.result for finished in self._asked]
+        return [finished.result for finished in self._requests]
 
     def meet(self, copy: int, asked: Any) -> Any:
         """The answer for a copy, when all of them have asked."""
-        self._asked[copy] = asked
+        self._requests[copy] = asked
         self._pass_on(copy)
         self._wait(copy)
         return self._answers[copy]
@@ -85,7 +85,7 @@ class Copies:
     def _copy(self, program: Callable[[int], Any], copy: int) -> None:
         try:
             self._wait(copy)
-            self._asked[copy] = Finished(program(copy))
+            self._requests[copy] = Finished(program(copy))
             self._pass_on(copy)
         except _Ended:
             pass
@@ -97,7 +97,7 @@ class Copies:
         if copy + 1 < self.count:
             self._turns[copy + 1].release()
             return
-        self._answers = self._answer(self._asked)
+        self._answers = self._answer(self._requests)
         self._turns[0].release()
 
     def _wait(self, copy: int) -> None:

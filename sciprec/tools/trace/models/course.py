@@ -35,8 +35,8 @@ class TraceProgress:
     ) -> None:  # fmt: skip
         self._model, self._calls, self._samples = model, calls, samples
         self._on_estimate, self._tell = on_estimate, tell
-        self._number, self._seconds, self._said = 0, 0.0, 0.0
-        self._what, self._made, self._runs = "runs with the error in parts", 0, 0
+        self._number, self._seconds, self._last_told = 0, 0.0, 0.0
+        self._what, self._runs_made, self._runs = "runs with the error in parts", 0, 0
         self._since: tuple[int, float] | None = None
 
     def begins(self, what: str, made: int, runs: int) -> None:
@@ -47,7 +47,7 @@ class TraceProgress:
             made: runs so far.
             runs: that it takes, about.
         """
-        self._what, self._made, self._runs = what, made, runs
+        self._what, self._runs_made, self._runs = what, made, runs
 
     def comes_to(self, number: int, seconds: float) -> None:
         """A run with parts begins.
@@ -73,27 +73,27 @@ class TraceProgress:
         now = perf_counter()
         if self._since is None or calls < self._since[0]:
             self._since = (calls, now) if calls > _COMPILED * self._calls else None
-        elif now - self._said > _OFTEN and calls > self._since[0]:
-            self._said, (first, then) = now, self._since
+        elif now - self._last_told > _OFTEN and calls > self._since[0]:
+            self._last_told, (first, then) = now, self._since
             of_call = (now - then) / (calls - first)
-            left = of_call * (self._calls - calls)
+            seconds = of_call * (self._calls - calls)
             if self._number:
                 runs = self._expected - self._number
-                self._parts(left + (self._seconds or of_call * self._calls) * runs)
+                self._parts(seconds + (self._seconds or of_call * self._calls) * runs)
             else:
-                self._tell(f"about {_in_words(left)} left for exact values; calls of kernels",
+                self._tell(f"about {_in_words(seconds)} left for exact values; calls of kernels",
                            calls, self._calls)  # fmt: skip
 
     @property
     def _expected(self) -> int:
         runs = self._runs or runs_of(self.split, self._samples)
-        return max(self._made + runs, self._number)
+        return max(self._runs_made + runs, self._number)
 
-    def _parts(self, left: float) -> None:
+    def _parts(self, seconds: float) -> None:
         """Tell about the runs with parts, which will take so many seconds; 0: not known yet."""
-        words = f"about {_in_words(left)} left for " if left else ""
-        self._tell(f"{words}{self._what}", self._number - 1 - self._made,
-                   self._expected - self._made)  # fmt: skip
+        words = f"about {_in_words(seconds)} left for " if seconds else ""
+        self._tell(f"{words}{self._what}", self._number - 1 - self._runs_made,
+                   self._expected - self._runs_made)  # fmt: skip
 
 
 def runs_of(split: Splitting, samples: int | None) -> int:

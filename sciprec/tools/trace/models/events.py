@@ -149,5 +149,5 @@ class _Healed(TwinNotes):
         table.header[rows.HEALED_STEP] = only
 
 
-def _when(one: tuple) -> tuple[int, int]:
-    return one[0], one[1]
+def _when(event: tuple) -> tuple[int, int]:
+    return event[0], event[1]

@@ -65,13 +65,13 @@ def _of_callers(group: OriginGroup, callers: Sequence[Place], kernel: Lifting) -
     source, name = f"{text}{also}: {group.source}", group.name
     if group.argument:
         parameters = list(inspect.signature(kernel.kernel).parameters)
-        source = f"argument {_given(text, parameters, group.argument)}{also}"
+        source = f"argument {_argument_in(text, parameters, group.argument)}{also}"
     elif name == f"line {group.line}":
         name = f"line {line}"
     return replace(group, function=function, file=file, line=line, source=source, name=name)
 
 
-def _given(text: str, parameters: Sequence[str], argument: str) -> str:
+def _argument_in(text: str, parameters: Sequence[str], argument: str) -> str:
     """Return the text that a line gives a kernel's argument; the argument's name if that cannot be
     said.
     """
@@ -96,15 +96,15 @@ class ModelGroups:
 
     def __init__(self, census: Census, notes: TwinNotes, lanes: int) -> None:
         self._census, self._notes, self._lanes = census, notes, lanes
-        self._known: dict[str, dict[tuple, Joint]] = {}
+        self._groups: dict[str, dict[tuple, Joint]] = {}
 
     def by(self, by: str) -> dict[tuple, Joint]:
         """Return the groups of all kernels' operations, by what tells groups apart, by place."""
-        if by not in self._known:
-            self._known[by] = self._made(by)
-        return self._known[by]
+        if by not in self._groups:
+            self._groups[by] = self._groups_by(by)
+        return self._groups[by]
 
-    def _made(self, by: str) -> dict[tuple, Joint]:
+    def _groups_by(self, by: str) -> dict[tuple, Joint]:
         joints: dict[tuple, Joint] = {}
         for kernel in self._census.kernels:
             traced = kernel.traced("parts", self._lanes)

@@ -73,8 +73,8 @@ class TwinNotes:
         self.first: dict[tuple[Lifting, int, int], First] = {}
         self.beyond: dict[tuple, Event] = {}
         self._numbers = {k: n for n, k in enumerate(census.kernels)}
-        self._known: dict[Lifting, np.ndarray] = {}
-        self._number, self._given = 0, ((), NOWHERE)
+        self._noted: dict[Lifting, np.ndarray] = {}
+        self._number, self._arguments = 0, ((), NOWHERE)
         self.backend: Backend = census.backend
         widest = [arithmetics_of(kernel.backend)[-1] for kernel in census.kernels]
         self.most_bits = max((a.format.significand_bits for a in widest), default=0)
@@ -83,7 +83,7 @@ class TwinNotes:
         for kernel in census.kernels:
             traced = kernel.traced("twin", TWIN_LANES)
             self._programs[kernel], self.tables[kernel] = traced.program, traced.table()
-            self._known[kernel] = np.zeros((len(self.tables[kernel].words), len(EVENT_WORDS)), bool)
+            self._noted[kernel] = np.zeros((len(self.tables[kernel].words), len(EVENT_WORDS)), bool)
 
     # ---- see `runs.Orders` ---------------------------------------------------------------------
 
@@ -110,24 +110,24 @@ class TwinNotes:
         self.tables[kernel].begin()
         self.calls.kernels[-1] = self._numbers[kernel]
         copies = (_copied(x) if may_be else x for x, may_be in zip(taken, written, strict=True))
-        self._given = tuple(copies), at
+        self._arguments = tuple(copies), at
 
     def after(self, kernel: Lifting) -> None:
         """Note what has happened for the first time."""
-        table, noted = self.tables[kernel], self._known[kernel]
+        table, noted = self.tables[kernel], self._noted[kernel]
         self.calls.ticks[-1] = int(table.header[rows.STEP])
         has = table.words[:, EVENT_WORDS] != 0
         if np.array_equal(has, noted):
             return
-        taken, at = self._given
+        arguments, at = self._arguments
         for row, n in np.argwhere(has & ~noted).tolist():
             word = EVENT_WORDS[n]
             clock, step = table.words[row, word + 1 : word + 3].tolist()
-            index = self._index(kernel, row, clock, taken)
+            index = self._index(kernel, row, clock, arguments)
             self.first[kernel, row, word] = First(self._number, clock, step, at, index)
-        self._known[kernel] = has
+        self._noted[kernel] = has
 
-    def _index(self, kernel: Lifting, row: int, clock: int, taken: tuple) -> str:
+    def _index(self, kernel: Lifting, row: int, clock: int, arguments: tuple) -> str:
         """The loop variables around a row at a time of the call that has ended, made again."""
         program, traced = self._programs[kernel], self.traced(kernel)
         loops = loops_around(program, program.layout.rows[row])
@@ -135,7 +135,7 @@ class TwinNotes:
             return ""
         table = traced.table()
         table.header[rows.STOP] = clock
-        traced.entered(table, tuple(map(_copied, taken)))
+        traced.entered(table, tuple(map(_copied, arguments)))
         return loop_variables(program, loops, table)
 
     def rounds_beyond(

@@ -174,9 +174,9 @@ class ErrorRun:
         except _Stopped:
             pass
         state = [array for where, array in self._written.items() if where in self._read]
-        left = state or self._written.values()
+        entries = state or self._written.values()
         self.left = {
-            f"{name} {n}": [h.copy() for h in held] for n, (name, held) in enumerate(left)
+            f"{name} {n}": [h.copy() for h in copies] for n, (name, copies) in enumerate(entries)
         }
         del self._written, self._read
         del self._copies, self._crossings  # which hold arrays, and each other
@@ -190,50 +190,50 @@ class ErrorRun:
         """Return the array that `quantize` gives a copy."""
         return self._copies.meet(copy, _Rounding(values, plain(backend), place()))
 
-    def _answer(self, asked: Sequence[Any]) -> Sequence[Any]:
-        if all(isinstance(request, Finished) for request in asked):
-            return asked
-        if len({request.name for request in asked}) > 1:
-            first, last = asked[0], asked[-1]
+    def _answer(self, requests: Sequence[Any]) -> Sequence[Any]:
+        if all(isinstance(request, Finished) for request in requests):
+            return requests
+        if len({request.name for request in requests}) > 1:
+            first, last = requests[0], requests[-1]
             raise InputError(
                 f"after {self._calls} calls of kernels the model {first.said}, and on exact "
                 f"numbers it {last.said}: rounded numbers decide which way it goes; trace takes a "
                 "model whose way is the same, or such a part of a run: shorten it"
             )
-        first = asked[0]
+        first = requests[0]
         if self._beginning is not None and self._number >= self._beginning[1]:
             raise _Stopped
         self._orders.begins(self._number)
         self._number += 1
         if isinstance(first, _Rounding):
-            return self._all_rounded(first, [request.values for request in asked])
+            return self._all_rounded(first, [request.values for request in requests])
         if self._on_call is not None:
             self._on_call(self._calls)
         self._calls += 1
-        return self._called(first, [request.args for request in asked])
+        return self._called(first, [request.args for request in requests])
 
-    def _all_rounded(self, first: _Rounding, held: list[np.ndarray]) -> list[np.ndarray]:
+    def _all_rounded(self, first: _Rounding, copies: list[np.ndarray]) -> list[np.ndarray]:
         """Round an array in all copies, as `quantize` does. A copy with the error of this rounding
         moves as the tested values do; another copy keeps its distance from them.
         """
         place, backend = first.place, first.backend
         moves = None if self._calls else self._moves(backend, place[1], self._number)
         if moves is not None:
-            by = moves.by(held[0])
-            held = [h + by for h in held]
+            by = moves.by(copies[0])
+            copies = [h + by for h in copies]
         if self.wider is not None and not self.wider.rounds_at(self._number, place):
-            return held
+            return copies
         if self._orders.asks_places:
-            self._orders.rounds_beyond(held[0], backend, place, None, "")
-        rounded = quantize(held[0], backend)
-        if not np.array_equal(rounded, held[0], equal_nan=True):
+            self._orders.rounds_beyond(copies[0], backend, place, None, "")
+        rounded = quantize(copies[0], backend)
+        if not np.array_equal(rounded, copies[0], equal_nan=True):
             self.made.add((self._number, ""))
         with np.errstate(invalid="ignore"):
-            change = np.where(rounded == held[0], 0.0, np.float64(rounded) - held[0])
+            change = np.where(rounded == copies[0], 0.0, np.float64(rounded) - copies[0])
             apart = (self.ladder.stretch - 1.0) * change
-        lane = self._orders.lane_of_rounding(place) or len(held) - 1
-        others = enumerate(held[1:], 1)
-        return [rounded, *(h + change if k < lane else h - apart for k, h in others)]
+        lane = self._orders.lane_of_rounding(place) or len(copies) - 1
+        numbered = enumerate(copies[1:], 1)
+        return [rounded, *(h + change if k < lane else h - apart for k, h in numbered)]
 
     def _called(self, first_call: _Call, args: list[tuple]) -> Sequence[Any]:
         """A call of the traced kernel with the arguments of all copies."""
@@ -241,8 +241,8 @@ class ErrorRun:
         traced = orders.traced(kernel)
         rounding = None if first_call.trust_inputs else lambda x: quantize(x, kernel.storage)
         crossing = self._crossings.of(kernel.name, rounding)
-        held, taken, written = list(zip(*args, strict=True)), [], traced.written(args[0])
-        for name, items, is_written in zip(traced.names, held, written, strict=True):
+        copies, arguments, written = list(zip(*args, strict=True)), [], traced.written(args[0])
+        for name, items, is_written in zip(traced.names, copies, written, strict=True):
             lane = orders.lane_of_argument(kernel, name)
             rounds = self.wider is None or self.wider.rounds(self._number, kernel, name)
             first = kernel not in self._met
@@ -254,31 +254,31 @@ class ErrorRun:
                 self.differing.add(argument)
             if (first or not is_written) and argument not in self._unmoved:
                 moves = self._moves(kernel.storage, kernel.name, name)
-            taken.append(crossing.taken(items, lane, rounds, moves))
+            arguments.append(crossing.taken(items, lane, rounds, moves))
             if crossing.has_rounded:
                 self.made.add((self._number, name))
         self._met.add(kernel)
-        orders.before(kernel, tuple(taken), written, first_call.called_at)
-        result, _ = traced.entered(orders.tables[kernel], tuple(taken))
+        orders.before(kernel, tuple(arguments), written, first_call.called_at)
+        result, _ = traced.entered(orders.tables[kernel], tuple(arguments))
         orders.after(kernel)
-        for name, items, is_written in zip(traced.names, held, written, strict=True):
+        for name, items, is_written in zip(traced.names, copies, written, strict=True):
             if is_written:
                 crossing.put_back(items)
             if self._beginning is not None and self._number > self._beginning[0]:
                 self._note(kernel.name, name, items, is_written)
         return crossing.given_back(result, self.census.kernels[kernel])
 
-    def _note(self, kernel: str, name: str, held: Sequence[Any], is_written: bool) -> None:
+    def _note(self, kernel: str, name: str, copies: Sequence[Any], is_written: bool) -> None:
         """Note the arrays that are left by the last step, and which of them it has read first."""
-        if isinstance(held[0], tuple):
-            for n, items in enumerate(zip(*held, strict=True)):
+        if isinstance(copies[0], tuple):
+            for n, items in enumerate(zip(*copies, strict=True)):
                 self._note(kernel, f"{name}_{n}", items, is_written)
-        elif isinstance(held[0], np.ndarray) and held[0].dtype.kind == "f":
-            where = held[0].__array_interface__["data"][0]
+        elif isinstance(copies[0], np.ndarray) and copies[0].dtype.kind == "f":
+            where = copies[0].__array_interface__["data"][0]
             if is_written:
-                self._written[where] = f"{kernel}: {name}", held
+                self._written[where] = f"{kernel}: {name}", copies
             elif where not in self._written:
-                self._read[where] = held[0]  # which lives on, so that no other one is there
+                self._read[where] = copies[0]  # which lives on, so that no other one is there
 
     def _moves(self, backend: Backend, *what: Any) -> _Moves | None:
         """Return the perturbation of an array; None in a run of the model's own input."""
@@ -346,9 +346,9 @@ class _Copy:
         return rounded
 
 
-def _differ(held: Sequence[Any]) -> bool:
+def _differ(copies: Sequence[Any]) -> bool:
     """Whether an argument, or an array of a tuple, is not the same in all copies."""
-    if isinstance(held[0], tuple):
-        return any(map(_differ, zip(*held, strict=False)))
-    arrays = isinstance(held[0], np.ndarray) and held[0].dtype.kind == "f"
-    return arrays and not all(np.array_equal(held[0], h, equal_nan=True) for h in held[1:])
+    if isinstance(copies[0], tuple):
+        return any(map(_differ, zip(*copies, strict=False)))
+    arrays = isinstance(copies[0], np.ndarray) and copies[0].dtype.kind == "f"
+    return arrays and not all(np.array_equal(copies[0], h, equal_nan=True) for h in copies[1:])

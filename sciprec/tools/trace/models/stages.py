@@ -127,13 +127,13 @@ class OrdinaryRuns:
 
     def _error(self, values: Mapping[str, Any]) -> float:
         total = 0.0
-        for name, found in self._states(values).items():
+        for name, state in self._states(values).items():
             truth = self._truth[name]
             usable = np.isfinite(truth)
-            if not np.isfinite(found[usable]).all():
+            if not np.isfinite(state[usable]).all():
                 return math.inf
             size = float(np.linalg.norm(truth[usable]))
-            far = float(np.linalg.norm(found[usable] - truth[usable]))
+            far = float(np.linalg.norm(state[usable] - truth[usable]))
             total += (far / size if size else far) ** 2
         return math.sqrt(total)
 
@@ -152,19 +152,19 @@ def with_runs(
         most: stages that are run, those with the largest shares.
         tell: told how many of the runs are made.
     """
-    wide, known = wider_than(backend), {stage.name for stage in stages if not stage.always}
+    wide, names = wider_than(backend), {stage.name for stage in stages if not stage.always}
     ranked = sorted(parts, key=lambda p: -abs(p.share))
-    todo = [p.name for p in ranked if p.name in known and abs(p.share) >= SEEN][:most]
+    todo = [p.name for p in ranked if p.name in names and abs(p.share) >= SEEN][:most]
     if not wide or not runs.error or not math.isfinite(runs.error):
         return tuple(parts)
-    left: dict[str, float] = {}
+    shares: dict[str, float] = {}
     for number, name in enumerate(todo):
         tell("stages kept wider", number, len(todo))
         with suppress(InputError, LiftError):  # of models that take no policy beside other keys
             policy = kept_wide(backend, wide, (name,)).of(stages)
-            left[name] = runs.error_of(policy.as_backend()) / runs.error
+            shares[name] = runs.error_of(policy.as_backend()) / runs.error
     return tuple(
-        StagePart(p.name, p.share, p.operations, wide, left[p.name]) if p.name in left else p
+        StagePart(p.name, p.share, p.operations, wide, shares[p.name]) if p.name in shares else p
         for p in parts
     )
 
@@ -201,8 +201,8 @@ def advice(parts: Sequence[StagePart], model: str, backend: str, error: float) -
     best = min(ran, key=lambda p: (p.left, -abs(p.share)))
     of = f"of the error of '{model}' in {backend}, {error:.2g}"
     if best.left < HELPS:
-        others = [p for p in ran if p is not best and p.left < HELPS]
-        also = "".join(f"; {p.name} alone: {in_percent(p.left)}" for p in others[:1])
+        alternatives = [p for p in ran if p is not best and p.left < HELPS]
+        also = "".join(f"; {p.name} alone: {in_percent(p.left)}" for p in alternatives[:1])
         return (
             f"Keep the {best.name} in {best.wide}: {in_percent(best.left)} {of}, is left "
             f"(measured){also}."

@@ -105,7 +105,7 @@ class StepLog:
     """
 
     def __init__(self) -> None:
-        self._step, self._inside, self._said = NO_STEP, False, False
+        self._step, self._inside, self._declared = NO_STEP, False, False
         self._first, self._insides = array("q"), array("b")
         self._shown = array("q")
         self._updates: list[tuple[Hashable, int]] = []
@@ -115,7 +115,7 @@ class StepLog:
 
     def begins(self, step: int, inside: bool) -> None:
         """A step begins."""
-        self._step, self._inside, self._said = step, inside, True
+        self._step, self._inside, self._declared = step, inside, True
 
     def ends(self) -> None:
         """Note that what follows is no step."""
@@ -137,7 +137,7 @@ class StepLog:
 
     def met(self, rounds: bool = False) -> None:
         """Note the step in which a kernel is called, or an array rounded."""
-        if not (self._said or rounds):
+        if not (self._declared or rounds):
             self._passes.met(len(self._first))
         self._first.append(self._step)
         self._insides.append(self._inside)
@@ -155,27 +155,27 @@ class StepLog:
         has_loop = is_call & (np.array([*loops, 0]) == 1)[kernels]
         passes = np.where(has_loop, ticks - 1, 0)
 
-        def made(kind: str, first: np.ndarray, inside: np.ndarray) -> RunSteps:
+        def steps_of(kind: str, first: np.ndarray, inside: np.ndarray) -> RunSteps:
             last = np.where(inside, first + passes - 1, first)
             has = np.array([bool(inside[kernels == k].any()) for k in range(len(loops))], bool)
             return RunSteps(kind, first, inside, ticks, has, int(last.max(initial=0)))
 
         nothing = np.zeros(kernels.size, bool)
-        if self._said:
+        if self._declared:
             inside = np.array(self._insides, bool) & (passes > 1)
-            return made(SAID, np.array(self._first, np.int64), inside)
+            return steps_of(SAID, np.array(self._first, np.int64), inside)
         begin = int(np.argmax(is_call)) if is_call.any() else 0
         for kind, ends in ((SHOWN, list(self._shown)), (UPDATES, _ends_of_cycles(self._updates))):
             if ends:
-                return made(kind, self._between(begin, ends), nothing)
+                return steps_of(kind, self._between(begin, ends), nothing)
         repeated = (np.array([*repeats, False], bool))[kernels] & (passes > 0)
         if repeated.any():
             extra = np.where(repeated, passes, 0)
             before = np.cumsum(extra) - extra
-            return made(KERNEL, np.where(repeated, before + 1, before), repeated)
+            return steps_of(KERNEL, np.where(repeated, before + 1, before), repeated)
         if begins := self._passes.begins():
-            return made(LOOP, self._between(begins[0], [*begins[1:], kernels.size]), nothing)
-        return made(CALLS, np.where(is_call, np.cumsum(is_call), NO_STEP), nothing)
+            return steps_of(LOOP, self._between(begins[0], [*begins[1:], kernels.size]), nothing)
+        return steps_of(CALLS, np.where(is_call, np.cumsum(is_call), NO_STEP), nothing)
 
     def _between(self, begin: int, ends: Sequence[int]) -> np.ndarray:
         """Number the steps from a call on: each lasts until the next one begins."""
@@ -198,7 +198,7 @@ class _Passes:
         self._base: FrameType | None = base
         self._last: list[tuple[FrameType, int]] = []
         self._serials: list[int] = []
-        self._seen: dict[tuple[int, int, int], int] = {}
+        self._first_seen: dict[tuple[int, int, int], int] = {}
         self._level, self._begins, self._frames = sys.maxsize, array("q"), 0
 
     def met(self, number: int) -> None:
@@ -225,10 +225,10 @@ class _Passes:
         if 0 <= level <= self._level and stack[level][1] <= self._last[level][1]:
             if level < self._level:
                 self._level, self._begins = level, array("q")
-            self._begins.append(self._seen.get(self._place(stack, level), number))
+            self._begins.append(self._first_seen.get(self._place(stack, level), number))
             self._begins.append(number)
         for n in range(min(len(stack), self._level + 1)):
-            self._seen.setdefault(self._place(stack, n), number)
+            self._first_seen.setdefault(self._place(stack, n), number)
         self._last = stack
 
     def _place(self, stack: Sequence[tuple[FrameType, int]], level: int) -> tuple[int, int, int]:
@@ -241,7 +241,7 @@ class _Passes:
     def ended(self) -> None:
         """The run is over: let go of its frames, which hold its arrays."""
         self._last, self._base = [], None
-        self._seen.clear()
+        self._first_seen.clear()
 
 
 def _ends_of_cycles(updates: Sequence[tuple[Hashable, int]]) -> list[int]:

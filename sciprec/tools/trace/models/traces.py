@@ -268,7 +268,7 @@ class ModelTrace(Shown):
         some = [event for event in self.events if event.kind == kind]
         harmful = [event for event in some if not self.is_harmless(event)]
         if harmful:
-            return _said(kind, harmful)
+            return _sentence(kind, harmful)
         total = sum(event.count for event in some)
         return f"{kind}: {total:,} times, in lines without a part in the error"
 
@@ -298,7 +298,7 @@ class ModelTrace(Shown):
         return "" if self.until is None else f" at time {self.until:g}"
 
 
-def _said(kind: str, some: Sequence[Event]) -> str:
+def _sentence(kind: str, some: Sequence[Event]) -> str:
     """Return in words how often something happened, where first, and where most often."""
     total, first = sum(event.count for event in some), some[0]
     what = "decided otherwise by exact values" if kind == "branch" else kind
@@ -348,7 +348,7 @@ def trace_program(
     samples: int | None = None,
     on_estimate: Callable[[str], None] | None = None,
     stages: Sequence[Stage] = (),
-    tell: Callable[[str, int, int], None] = lambda what, done, whole: None,
+    tell: Callable[[str, int, int], None] = lambda what, done, total: None,
     remedy: Callable[[ModelTrace], ModelMend] | None = None,
 ) -> ModelTrace:
     """Split the error of a model's results by where it arose.
