@@ -212,7 +212,7 @@ name = "little"
 title = "A few small updates"
 source = "made up"
 kind = "accumulation"
-backends = ["fixed16"]
+backends = ["fp32", "fixed16"]
 
 [accumulation]
 updates = 512
@@ -236,18 +236,30 @@ def pages_again(monkeypatch):
     monkeypatch.setitem(sys.modules, page.__name__, page)
 
 
+FLOW = ("quickstart_climate", "--set", "climate.days=0.25", "--set", "climate.truncation=10",
+        "--backend", "fp32")  # fmt: skip
+PRICES = ("quickstart_heston", "--set", "heston.simulation.n_paths=512", "--backend", "fp32")
+OF_KIND = {
+    "accumulation": ("little.toml",),
+    "climate": (*FLOW, "--runs", "2"),
+    "heston": (*PRICES, "--runs", "2"),
+}
+"""For every kind of scenario that files may be of; the first one under every circumstance."""
+
+
 @pytest.mark.slow
-def test_a_scenario_is_the_same_each_time(call, here, forgotten_plugins, pages_again):
+@pytest.mark.parametrize("kind", sorted(OF_KIND))
+def test_a_scenario_is_the_same_each_time(call, here, kind, forgotten_plugins, pages_again):
     """By its real command, whose files say how much memory and time the run took; its pages, which
     do not count, take longest and are not drawn.
     """
     (here / "little.toml").write_text(ACCUMULATION)
     (here / "undrawn.py").write_text(UNDRAWN)
-    code, out, err = call("--plugin", "undrawn.py", "repeat", "little.toml", "--json")
+    code, out, err = call("--plugin", "undrawn.py", "repeat", *OF_KIND[kind], "--json")
     assert code == GOOD, out + err
     found = json.loads(out)
     assert found["verdict"] == "identical" and not found["findings"]
-    assert len(found["runs"]) == 9
+    assert len(found["runs"]) == (9 if kind == "accumulation" else 2)
     assert {SECONDS, PEAK_MEMORY} <= set(found["notes"][0].replace(",", "").split())
 
 

@@ -21,15 +21,16 @@ pytestmark = [
     pytest.mark.skipif(os.name == "nt", reason="no SIGKILL on Windows"),
 ]
 
-# What every worker process loads: little models, one of which always kills its worker.
+# What every worker process loads: little models, one of which kills its worker.
 DEADLY = """
     import os, signal
     from pathlib import Path
     from tests.shell.conftest import Models, little_climate
 
     def deadly(given, backend, compensation=None):
-        if backend == "fp32":
-            (Path("{marks}") / str(os.getpid())).touch()
+        marks = list(Path("{marks}").glob(backend + "*"))
+        if backend == "fp32" and len(marks) < {times}:
+            (Path("{marks}") / (backend + str(len(marks)))).touch()
             os.kill(os.getpid(), signal.SIGKILL)
         return little_climate(given, backend, compensation)
 
@@ -37,27 +38,31 @@ DEADLY = """
 """
 
 
-def test_a_run_that_kills_its_worker_is_made_again_and_one_red_row_in_the_end(
-    undrawn, scenario_files, tmp_path
+@pytest.mark.parametrize(
+    ("times", "allowed", "status"), [(1, 3, "good"), (99, 0, "failed")], ids=["once", "always"]
+)
+def test_a_run_that_kills_its_worker_is_made_again_or_is_one_red_row(
+    times, allowed, status, undrawn, scenario_files, tmp_path
 ):
     import dask
     import distributed  # its settings are there from now on
 
     marks, preload = tmp_path / "marks", tmp_path / "preload.py"
     marks.mkdir()
-    preload.write_text(textwrap.dedent(DEADLY.format(marks=marks)))
+    preload.write_text(textwrap.dedent(DEADLY.format(marks=marks, times=times)))
     settings = {
         f"{distributed.__name__}.worker.preload": [str(preload)],
-        f"{distributed.__name__}.scheduler.allowed-failures": 1,
+        f"{distributed.__name__}.scheduler.allowed-failures": allowed,
     }
     with dask.config.set(settings):
         result = workflow.run(scenario_files[0], out=tmp_path / "out", workers=2)
-    assert [row["status"] for row in result.table] == ["truth", "failed", "beyond"]
-    assert len(list(marks.iterdir())) == 2
-    assert not list((tmp_path / "out").glob(".*")) and len(result.files) == 2
-    (failed,) = result.failures
-    assert failed.backend == "fp32" and "its worker was lost" in failed.failure
-    assert "\n" not in failed.failure and "Traceback" not in failed.failure
+    assert [row["status"] for row in result.table] == ["truth", status, "beyond"]
+    assert (len(list(marks.iterdir())) == 1) == (times == 1)
+    assert not list((tmp_path / "out").glob(".*"))
+    assert len(result.files) == 3 - len(result.failures)
+    for failed in result.failures:
+        assert failed.backend == "fp32" and "its worker was lost" in failed.failure
+        assert "\n" not in failed.failure and "Traceback" not in failed.failure
 
 
 # What the worker loads: the truth ends at once, another run does not end.
