@@ -85,13 +85,13 @@ def mass_flux(rows, inverse_cos2, thickness, half, flow, sums, velocity):
             along[j] = (u_cos[j] * zonal_slope[j] + v_cos[j] * slope[j]) * inverse_cos2[j]
         for j in range(nlat):
             below[j] = accumulate(above[j], depth * (divergence[j] + along[j]))
-    total = sums[levels]
+    whole = sums[levels]
     for k in range(levels + 1):
         share = half[k]
         above = sums[k]
         sinking = velocity[k]
         for j in range(nlat):
-            sinking[j] = share * total[j] - above[j]
+            sinking[j] = share * whole[j] - above[j]
     for j in range(nlat):
         velocity[0, j] = 0.0
         velocity[levels, j] = 0.0
@@ -196,7 +196,7 @@ def thermal_products(rows, i, inverse_cos2, column, air, flow, sums, velocity, p
         from_top = sums[k]
         share = per_thickness[k]
         deeper = log_per_thickness[k]
-        alpha_k = alpha[k]
+        own = alpha[k]
         east = products[2 * levels + k, i]
         north = products[3 * levels + k, i]
         heating = products[4 * levels + k, i]
@@ -208,7 +208,7 @@ def thermal_products(rows, i, inverse_cos2, column, air, flow, sums, velocity, p
         for j in range(nlat):
             from_below = below[j] * (t_lower[j] - temperature[j])
             moved = share * (from_below + above[j] * (temperature[j] - t_upper[j]))
-            expanded = alpha_k * (divergence[j] + along[j])
+            expanded = own * (divergence[j] + along[j])
             rate = along[j] - (deeper * from_top[j] + expanded)
             gained = kappa * ((reference + temperature[j]) * rate)
             heating[j] = (temperature[j] * divergence[j] - moved) + gained
@@ -216,7 +216,7 @@ def thermal_products(rows, i, inverse_cos2, column, air, flow, sums, velocity, p
             zonal = u_cos[j] * (u_cos[j] * inverse_cos2[j])
             meridional = v_cos[j] * (v_cos[j] * inverse_cos2[j])
             energy[j] = 0.5 * (zonal + meridional)
-    total = sums[levels]
+    whole = sums[levels]
     pressure = products[6 * levels, i]
     for j in range(nlat):
-        pressure[j] = -(reference * total[j])
+        pressure[j] = -(reference * whole[j])

@@ -158,7 +158,7 @@ def primitive_spectral_tendency(state, spectra, factors, column, ground, share, 
 
     Precision: P and Phi_s are added first, then A T', then E; the Laplacian multiplies their sum.
     """
-    zonal, _, _, _, flux_above, flux_below, laplacian, _, _, mask = factors
+    zonal, _, _, _, flux_above, flux_below, laplacian, _, _, kept = factors
     last = state.shape[0] - 1
     levels = (state.shape[1] - 2) // 6
     p = 6 * levels
@@ -191,10 +191,10 @@ def primitive_spectral_tendency(state, spectra, factors, column, ground, share, 
             gain = 8 * levels + 2 * k
             flux = down * spectra[below, v] - up * spectra[above, v]
             flux_im = down * spectra[below, v + 1] - up * spectra[above, v + 1]
-            tendency[i, t] = (flux + m * spectra[i, t + 1]) + mask[i] * spectra[i, gain]
-            tendency[i, t + 1] = (flux_im - m * spectra[i, t]) + mask[i] * spectra[i, gain + 1]
-        tendency[i, p] = mask[i] * spectra[i, 12 * levels]
-        tendency[i, p + 1] = mask[i] * spectra[i, 12 * levels + 1]
+            tendency[i, t] = (flux + m * spectra[i, t + 1]) + kept[i] * spectra[i, gain]
+            tendency[i, t + 1] = (flux_im - m * spectra[i, t]) + kept[i] * spectra[i, gain + 1]
+        tendency[i, p] = kept[i] * spectra[i, 12 * levels]
+        tendency[i, p + 1] = kept[i] * spectra[i, 12 * levels + 1]
 
 
 def air_tendency(state, spectra, constants, tendency):

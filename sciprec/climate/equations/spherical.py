@@ -63,8 +63,8 @@ def rotation_constants(truncation: Truncation, twice_rotation: float) -> tuple[n
         they would take the coefficient (0, 0): a wind has no mean vorticity.
     """
     degree, order = coefficient_orders(truncation.number)
-    resolved = (degree > 0) & (degree <= truncation.number)
-    rate = np.where(resolved, twice_rotation, 0.0)
+    there = (degree > 0) & (degree <= truncation.number)
+    rate = np.where(there, twice_rotation, 0.0)
     above = epsilon(degree + 1, order).astype(np.float64)
     inner = degree > np.maximum(order, 1)
     below = np.where(inner, epsilon(np.maximum(degree, 1), order), 0).astype(np.float64)
@@ -108,7 +108,7 @@ def coriolis_terms(state, rotation, levels, first, stop, tendency):
     for i in range(first, stop):
         upper = state[min(i + 1, last)]
         lower = state[max(i - 1, 0)]
-        row = state[i]
+        own = state[i]
         out = tendency[i]
         near = turn_above[i]
         far = turn_below[i]
@@ -118,8 +118,8 @@ def coriolis_terms(state, rotation, levels, first, stop, tendency):
         for d in range(parts, 2 * parts):
             out[d] = out[d] + (far * lower[d - parts] + near * upper[d - parts])
         for z in range(0, 2 * parts, 2):
-            out[z] = out[z] - turn * row[z + 1]
-            out[z + 1] = out[z + 1] + turn * row[z]
+            out[z] = out[z] - turn * own[z + 1]
+            out[z + 1] = out[z + 1] + turn * own[z]
 
 
 def inverse_cosine_squared(grid: GaussianGrid) -> np.ndarray:

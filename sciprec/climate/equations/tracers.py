@@ -179,10 +179,10 @@ def tracer_tendency(spectra, tracers, first, stop, tendency):
         first, stop: the coefficients from first to stop - 1.
         tendency: (coefficients, columns), those of tracers written.
     """
-    _, _, _, mask, _, sizes = tracers
+    _, _, _, kept, _, sizes = tracers
     for i in range(first, stop):
         for c in range(2 * sizes[TRACERS] * sizes[LEVELS]):
-            tendency[i, sizes[COLUMN] + c] = mask[i] * spectra[i, 2 * sizes[PRODUCT] + c]
+            tendency[i, sizes[COLUMN] + c] = kept[i] * spectra[i, 2 * sizes[PRODUCT] + c]
 
 
 def _flat_example():
@@ -283,7 +283,7 @@ def _linear(state, constants, out):
     """Stands for `EquationSet.linear`."""
 
 
-def _solve(explicit, constants, out):
+def _solve(known, constants, out):
     """Stands for `EquationSet.solve`."""
 
 
@@ -311,8 +311,8 @@ def flat_tendency(state, spectra, constants, tendency):
 
 def air_spectra_traced(state, constants, spectra):
     """Coefficients that the products of the air and its tracers need."""
-    columns, share = constants[-1][5][COLUMN], constants[7]
-    _spectra(state[:, :columns], constants, spectra)
+    own, share = constants[-1][5][COLUMN], constants[7]
+    _spectra(state[:, :own], constants, spectra)
     tracer_slopes(state, constants[-1], share[FIRST], share[LAST], spectra)
 
 
@@ -334,8 +334,8 @@ def carried_everywhere(fields, constants, work, products):
 
 def air_tendency_traced(state, spectra, constants, tendency):
     """Tendency of the air and its tracers."""
-    columns, share = constants[-1][5][COLUMN], constants[7]
-    _tendency(state[:, :columns], spectra, constants, tendency[:, :columns])
+    own, share = constants[-1][5][COLUMN], constants[7]
+    _tendency(state[:, :own], spectra, constants, tendency[:, :own])
     tracer_tendency(spectra, constants[-1], share[FIRST], share[LAST], tendency)
 
 
@@ -432,8 +432,8 @@ class TracedConversion:
         rows = self.transform.to_grid(np.ascontiguousarray(state[:, self.columns :]))
         grid, count = self.transform.grid, self.levels
         for t, tracer in enumerate(self.tracers):
-            values = [grid.to_output(x) * tracer.unit for x in rows[t * count : (t + 1) * count]]
-            fields[tracer.name] = np.stack(values) if self.vertical else values[0]
+            own = [grid.to_output(x) * tracer.unit for x in rows[t * count : (t + 1) * count]]
+            fields[tracer.name] = np.stack(own) if self.vertical else own[0]
         return fields
 
     def budgets(self, fields: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -458,8 +458,8 @@ class Traced:
         **parameters: Any,
     ) -> Conversion:  # fmt: skip
         """The conversion for an initial state; see `Conversion.of`."""
-        about = initial, transform, units, implicit_time
-        flow = self.equations.conversion.of(*about, **parameters)
+        known = initial, transform, units, implicit_time
+        flow = self.equations.conversion.of(*known, **parameters)
         columns = 2 * sum(levels for _, levels in self.equations.layout(parameters))
         wind = FIRST_WIND.get(self.equations.name, 0)
         return TracedConversion(flow, self.tracers, columns, wind)
@@ -492,15 +492,15 @@ def with_tracers(equations: EquationSet, tracers: tuple[Tracer, ...]) -> Equatio
         "solve": (solve_traced, _solve),
         "adjust": (adjust_traced, _adjust),
     }
-    changed = {
+    made = {
         name: with_own(traced, stand_in, getattr(equations, name))
         for name, (traced, stand_in) in kernels.items()
         if getattr(equations, name) is not None
     }
     traced, names = Traced(equations, tracers), tuple(tracer.name for tracer in tracers)
-    variables = tuple((name, "levels" if levelled else 1) for name in names)
+    own = tuple((name, "levels" if levelled else 1) for name in names)
     return replace(
-        equations, prognostic=equations.prognostic + variables, conversion=traced, work=traced.work,
+        equations, prognostic=equations.prognostic + own, conversion=traced, work=traced.work,
         in_place=False, fields=equations.fields + names,
-        units={**equations.units, **{each.name: each.units or "1" for each in tracers}}, **changed,
+        units={**equations.units, **{one.name: one.units or "1" for one in tracers}}, **made,
     )  # fmt: skip

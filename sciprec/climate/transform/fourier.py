@@ -166,9 +166,9 @@ def unpack_tiles(tiled, rows):
         for m in range(rows.shape[1]):
             for part in range(2):
                 row = rows[part, m, start : start + count]
-                tile = tiled[i, m, LANES * part : LANES * (part + 1)]
+                given = tiled[i, m, LANES * part : LANES * (part + 1)]
                 for c in range(count):
-                    row[c] = tile[c]
+                    row[c] = given[c]
 
 
 @kernel(example=lambda: (_random(8, 4), 1, 3, 5, 7, np.zeros((4, 3, 4))))
@@ -213,17 +213,17 @@ def fourier_synthesis(fourier, waves, work, grid):
     """
     cosines = waves[1]
     parts = work[1]
-    gathered = work[2]
+    given = work[2]
     nlon = 4 * (cosines.shape[1] - 1)
     half = nlon // 2
     orders = cosines.shape[2]
     for f in range(grid.shape[0]):
-        unpack_tiles(fourier[f], gathered)
+        unpack_tiles(fourier[f], given)
         for n in range(nlon // 4 + 1):
             for k in range(4):
                 part = k // 2
                 odd = k % 2
-                rows = gathered[part]
+                rows = given[part]
                 count = (orders + 1 - odd) // 2
                 sum_of_rows(cosines[part, n], rows, odd, 2, count, parts[k, n], parts[4, n])
             unfold_longitudes(parts, n, half - n, half + n, (nlon - n) % nlon, grid[f])

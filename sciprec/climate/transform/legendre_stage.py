@@ -171,10 +171,10 @@ def sum_products_of_two(weights, table, first, stair, sums, tiles):
     """
     flat = sums[0]
     begin = stair[0]
-    count = tiles - begin
+    left = tiles - begin
     for pair in range(weights.shape[2] // 4):
         column = 4 * pair
-        pair_sums = flat[2 * PAIR * (tiles * pair + begin) : 2 * PAIR * tiles * (pair + 1)]
+        own = flat[2 * PAIR * (tiles * pair + begin) : 2 * PAIR * tiles * (pair + 1)]
         place = first
         for k in range(stair[1], stair[2], ROWS):
             t = k // LANES
@@ -195,9 +195,9 @@ def sum_products_of_two(weights, table, first, stair, sums, tiles):
             g1 = weights[t, r + 1, column + 3]
             g2 = weights[t, r + 2, column + 3]
             g3 = weights[t, r + 3, column + 3]
-            for i in range(count):
+            for i in range(left):
                 block = table[place : place + ROWS * LANES]
-                total = pair_sums[2 * PAIR * i : 2 * PAIR * (i + 1)]
+                total = own[2 * PAIR * i : 2 * PAIR * (i + 1)]
                 for c in range(LANES):
                     d = LANES + c
                     e = PAIR + c
@@ -263,7 +263,7 @@ def compensated_sum_products(weights, table, first, stair, sums, tiles, field):
     """
     fields = weights.shape[2] // 2
     begin = stair[0]
-    count = tiles - begin
+    left = tiles - begin
     for i in range(begin, tiles):
         for part in range(2):
             start = start_of_sums(field, i, tiles, fields) + LANES * part
@@ -271,7 +271,7 @@ def compensated_sum_products(weights, table, first, stair, sums, tiles, field):
             lost = sums[1, start : start + LANES]
             for k in range(stair[1], stair[2]):
                 weight = weights[k // LANES, k % LANES, 2 * field + part]
-                above = (k - stair[1]) // ROWS * count + i - begin
+                above = (k - stair[1]) // ROWS * left + i - begin
                 place = first + (above * ROWS + k % ROWS) * LANES
                 row = table[place : place + LANES]
                 for c in range(row.shape[0]):
@@ -310,15 +310,15 @@ def legendre_synthesis(spectrum, functions, weights, sums, fourier):
     orders = fourier.shape[2] - 1
     tiles = fourier.shape[1] // 2
     width = spectrum.shape[1]
-    gathered = weights[0]
-    even = gathered[0].reshape(gathered.shape[1] // LANES, LANES, gathered.shape[2])[:, :, :width]
-    odd = gathered[1].reshape(gathered.shape[1] // LANES, LANES, gathered.shape[2])[:, :, :width]
+    given = weights[0]
+    even = given[0].reshape(given.shape[1] // LANES, LANES, given.shape[2])[:, :, :width]
+    odd = given[1].reshape(given.shape[1] // LANES, LANES, given.shape[2])[:, :, :width]
     first = 0
     place = 0
     for m in range(orders):
         degrees = orders + 1 - m
         middle = ends[2 * m + 1]
-        gather_degrees(spectrum, first, degrees, gathered)
+        gather_degrees(spectrum, first, degrees, given)
         place = sum_fields(even, table, place, stairs[ends[2 * m] : middle], sums[0], tiles)
         place = sum_fields(odd, table, place, stairs[middle : ends[2 * m + 2]], sums[1], tiles)
         join_hemispheres(sums, m, width // 2, fourier)
@@ -335,10 +335,10 @@ def gather_degrees(spectrum, first, degrees, rows):
     """
     width = spectrum.shape[1]
     for n in range(degrees):
-        source = spectrum[first + n]
+        given = spectrum[first + n]
         row = rows[n % 2, n // 2]
         for c in range(width):
-            row[c] = source[c]
+            row[c] = given[c]
     for n in range(degrees, (degrees + 2 * ROWS - 1) // (2 * ROWS) * 2 * ROWS):
         row = rows[n % 2, n // 2]
         for c in range(width):
@@ -441,14 +441,14 @@ def scatter_degrees(sums, first, degrees, spectrum):
         for i in range(odd_tiles):
             begin = start_of_sums(f, i, even_tiles, fields)
             start = start_of_sums(f, i, odd_tiles, fields)
-            even_sums = even[begin : begin + PAIR]
-            odd_sums = odd[start : start + PAIR]
+            here = even[begin : begin + PAIR]
+            there = odd[start : start + PAIR]
             for c in range(min(LANES, pairs - LANES * i)):
                 n = 2 * (LANES * i + c)
-                rows[n, 2 * f] = 1.0 * even_sums[c]
-                rows[n, 2 * f + 1] = 1.0 * even_sums[c + LANES]
-                rows[n + 1, 2 * f] = 1.0 * odd_sums[c]
-                rows[n + 1, 2 * f + 1] = 1.0 * odd_sums[c + LANES]
+                rows[n, 2 * f] = 1.0 * here[c]
+                rows[n, 2 * f + 1] = 1.0 * here[c + LANES]
+                rows[n + 1, 2 * f] = 1.0 * there[c]
+                rows[n + 1, 2 * f + 1] = 1.0 * there[c + LANES]
         if degrees % 2 == 1:
             c = start_of_sums(f, pairs // LANES, even_tiles, fields) + pairs % LANES
             rows[degrees - 1, 2 * f] = 1.0 * even[c]

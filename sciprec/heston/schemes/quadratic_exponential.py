@@ -265,10 +265,10 @@ def qe_kernel(jumps):
     ):  # fmt: skip
         """Advance a block of paths by the quadratic-exponential scheme (QE), without correction."""
         terms = (constants[0], constants[1], constants[2], constants[3])
-        factors = (constants[4], constants[5], constants[6], constants[7])
+        others = (constants[4], constants[5], constants[6], constants[7])
         for step in range(draws.shape[0]):
             qe_paths(
-                step, terms, factors, draws, log_spot, log_spot_carry, variance, variance_carry,
+                step, terms, others, draws, log_spot, log_spot_carry, variance, variance_carry,
                 integral, integral_carry, jumps,
             )  # fmt: skip
 
@@ -294,10 +294,10 @@ def qem_kernel(jumps, far):
         A noise - log E[exp(A noise) | v] + sqrt(V) Z - V / 2, whose exponential has mean one.
         """
         terms = (constants[0], constants[1], constants[2], constants[3])
-        factors = (constants[4], constants[5], constants[6], constants[7], constants[8])
+        others = (constants[4], constants[5], constants[6], constants[7], constants[8])
         for step in range(draws.shape[0]):
             qem_paths(
-                step, terms, factors, draws, log_spot, log_spot_carry, variance, variance_carry,
+                step, terms, others, draws, log_spot, log_spot_carry, variance, variance_carry,
                 integral, integral_carry, jumps, far,
             )  # fmt: skip
 

@@ -148,7 +148,7 @@ def add_carried(values, carries, i, change):
         values, carries: arrays; written at i.
     """
     value = values[i]
-    increment = carries[i] + change
-    total = value + increment
-    carries[i] = increment - (total - value)
+    whole = carries[i] + change
+    total = value + whole
+    carries[i] = whole - (total - value)
     values[i] = total
