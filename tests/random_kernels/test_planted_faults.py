@@ -16,7 +16,7 @@ def test_planted_faults_are_found(trials):
     planted = [(fault, trial(*row), compiled) for fault, row in trials.items()]
     *outcomes, last = run_planted([*planted, ("", trial(*trials[first]), compiled)])
     found = {fault: o.kind for fault, o in zip(trials, outcomes, strict=True)}
-    # Intel's, and AMD's before AVX-512: LLVM translated it for Emerald Rapids and Zen 3
+    # Intel's, and AMD's before AVX-512: LLVM translated it for these
     if compiled and not (mode.has_feature("sse4a") and mode.has_feature("avx512f")):
         assert found.pop("vector_unfit_instruction") in ("same", "aborted")
     missed = {f: k for f, k in found.items() if k not in ("differs", "aborted", "hung", "raised")}
