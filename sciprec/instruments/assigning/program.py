@@ -10,9 +10,10 @@ from functools import partial
 from sciprec.instruments.assigning import rows
 from sciprec.instruments.assigning.operations import ELEMENTS, LITERALS, NUMBERS, rounds
 from sciprec.precision.formats.backend import Backend, resolve_backend
-from sciprec.precision.operations.operation import NOTHING, OPERATIONS
+from sciprec.precision.operations.operation import NOTHING, OPERATIONS, operation_named
 from sciprec.precision.rewriting.build import Build, Numbers
 from sciprec.precision.rewriting.layout import Frame, Row
+from sciprec.precision.rewriting.observer import Hooks
 from sciprec.precision.rewriting.program import Program
 from sciprec.precision.rewriting.rewrite import Rewriter
 from sciprec.precision.rounding.variant import Variant
@@ -43,41 +44,41 @@ class _Rows(Frame):
         """Rows have no units."""
 
 
-class RewriterOfEverything(Rewriter):
-    """Rewrites a kernel so that what a line loads, stores, compares, casts or chooses from has the
-    line's format, too.
-    """
+class _Everything(Hooks):
+    """The line's format for what a line loads, stores, compares, casts or chooses from, too."""
 
-    def op(self, operation: str, node, *operands: ast.expr, array: str = "") -> ast.Call:
-        """A call of an operation, and what brings numbers around it into the format."""
-        chooses = OPERATIONS.get(operation, NOTHING).exact is not None  # one of its operands
-        if chooses or rounds(operation):
-            operands = tuple(map(self._bare, operands))
-        if chooses:
-            operands = tuple(self._narrowed(node, x) for x in operands)
+    def operands(self, rewriter, operation, node, operands, named=""):
+        """Return the operands, in the format where the operation does not round them itself."""
         if operation in ("leave", "put"):
-            operands = (operands[0], self._narrowed(node, operands[1], elements=True))
-        made = super().op(operation, node, *operands, array=array)
-        if chooses or operation in ("enter", "trusted", "cast", "cast_to"):
-            return self._narrowed(node, made)
-        if operation in ("viewed", "ordered"):
-            return self._narrowed(node, made, elements=True)
-        return made
+            return operands[0], _narrowed(rewriter, node, operands[1], elements=True)
+        if _chooses(operation):
+            return [_narrowed(rewriter, node, _bare(x)) for x in operands]
+        return [_bare(x) for x in operands] if operation_named(operation).rounds else operands
 
-    def literal(self, value: float) -> ast.expr:
-        """A floating-point constant, in the format of its line."""
-        return super().op(LITERALS, self.at, super().literal(value))
+    def result(self, rewriter, operation, node, call):
+        """Return the result of an operation that does not round it itself, in the format."""
+        looks = operation in ("viewed", "ordered")
+        if looks or _chooses(operation) or operation in ("enter", "trusted", "cast", "cast_to"):
+            return _narrowed(rewriter, node, call, elements=looks)
+        return call
 
-    def _bare(self, operand: ast.expr) -> ast.expr:
-        """An operand; of a literal the number, which the operation rounds itself."""
-        called = operand.func if isinstance(operand, ast.Call) else None
-        literal = isinstance(called, ast.Name) and called.id == f"sp_{LITERALS}"
-        return operand.args[-1] if literal else operand
 
-    def _narrowed(self, node, operand: ast.expr, elements: bool = False) -> ast.Call:
-        """A number as it is in the format of its line, and, if so, the elements of an array."""
-        operand = super().op(ELEMENTS, node, operand) if elements else operand
-        return super().op(NUMBERS, node, operand)
+def _chooses(operation: str) -> bool:
+    """Whether the result of an operation is one of its operands."""
+    return OPERATIONS.get(operation, NOTHING).exact is not None
+
+
+def _bare(operand: ast.expr) -> ast.expr:
+    """An operand; of a literal the number, which the operation rounds itself."""
+    called = operand.func if isinstance(operand, ast.Call) else None
+    literal = isinstance(called, ast.Name) and called.id == f"sp_{LITERALS}"
+    return operand.args[-1] if literal else operand
+
+
+def _narrowed(rewriter: Rewriter, node, operand: ast.expr, elements: bool = False) -> ast.Call:
+    """A number as it is in the format of its line, and, if so, the elements of an array."""
+    operand = rewriter.op(ELEMENTS, node, operand) if elements else operand
+    return rewriter.op(NUMBERS, node, operand)
 
 
 @dataclass(frozen=True)
@@ -100,11 +101,6 @@ class InRows(Numbers):
     holder = "an assignment"
 
     @property
-    def rewriter(self) -> type[Rewriter]:  # type: ignore[override]
-        """The class that rewrites each kernel."""
-        return RewriterOfEverything if self.everything else Rewriter
-
-    @property
     def narrowing(self) -> str:  # type: ignore[override]
         """The operation that gives arguments a format."""
         return NUMBERS if self.everything else ""
@@ -116,6 +112,15 @@ class InRows(Numbers):
             return f"sp_imported({place}, 'in_formats')({program.formats!r})"
         how = ("atomic" if program.parallel else "plain") if self.counts else ""
         return f"sp_imported({place}, 'by_row')({self.layout!r}, {program.formats!r}, {how!r})"
+
+    def hooks(self, rewriter: Rewriter) -> tuple[Hooks, ...]:
+        """Return what is put into each function."""
+        return (_Everything(),) if self.everything else ()
+
+    def literal(self, rewriter: Rewriter, value: float) -> ast.expr:
+        """Return a constant of the source, in the format of its line where everything has one."""
+        number = super().literal(rewriter, value)
+        return rewriter.op(LITERALS, rewriter.at, number) if self.everything else number
 
     def frame(self, program: Program) -> Frame:
         """Return rows for a function, shared as `by` says."""

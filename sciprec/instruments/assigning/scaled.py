@@ -29,6 +29,7 @@ from sciprec.precision.operations.intrinsics import Operations
 from sciprec.precision.rewriting.layout import Row
 from sciprec.precision.rewriting.own_names import own_name
 from sciprec.precision.rewriting.program import Program
+from sciprec.precision.rewriting.rewrite import Rewriter
 from sciprec.precision.rewriting.syntax import LiftError, name
 from sciprec.precision.rounding import recording
 from sciprec.precision.rounding.fixed_rounding import constant_at
@@ -112,13 +113,13 @@ class Scaled(InRows):
         place = "'sciprec.instruments.assigning.scaled', 'operations_of'"
         return f"sp_imported({place})({self.layout!r})"
 
-    def literal(self, program: Program, value: float) -> ast.expr:
+    def literal(self, rewriter: Rewriter, value: float) -> ast.expr:
         """A literal with the significand of the format, which every row has, the last one too."""
-        made = program.number(value)
+        made = rewriter.program.number(value)
         if _bits(value) <= _FEW_BITS:
             return made
         any_row = [name("sp_key"), ast.Constant(0)]
-        return ast.Call(name(program.operation(_LITERAL)), [*any_row, made], [])
+        return ast.Call(name(rewriter.program.operation(_LITERAL)), [*any_row, made], [])
 
     def array(self, program: Program, value: np.ndarray) -> np.ndarray:
         """Refused: it would have a format of its own."""

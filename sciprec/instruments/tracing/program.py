@@ -24,13 +24,14 @@ from sciprec.precision.library import searching
 from sciprec.precision.rewriting.build import Numbers
 from sciprec.precision.rewriting.calls import call_kernel
 from sciprec.precision.rewriting.layout import Frame
+from sciprec.precision.rewriting.observer import Hooks
 from sciprec.precision.rewriting.own_names import as_written
 from sciprec.precision.rewriting.program import Program
 from sciprec.precision.rewriting.rewrite import Rewriter
 from sciprec.precision.rewriting.sources import source_tree
 from sciprec.precision.rewriting.statements import named_range
 from sciprec.precision.rewriting.symbols import PLACES
-from sciprec.precision.rewriting.syntax import assign, name, plain_function, static_value
+from sciprec.precision.rewriting.syntax import assign, name, nodes, plain_function, static_value
 from sciprec.precision.rounding.variant import Variant
 
 IMPORTS = """
@@ -54,147 +55,121 @@ _SEARCHES = {"left": searching.search_left, "right": searching.search_right}
 _COMPARISONS = {
     ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge", ast.Eq: "eq", ast.NotEq: "ne",
 }  # fmt: skip
+_ASSIGNMENTS = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr)
 _USERS = (ast.BinOp, ast.Compare, ast.Call, ast.AugAssign)
 """Operations, on whose lines their literals are converted."""
 
 
-class _Pass(ast.Expr):
-    """The beginning of a loop's pass, put before its body."""
+class _Following(Hooks):
+    """Rows of literals, comparisons and passes of loops, which only traces follow.
 
-    def __init__(self, loop: ast.For | ast.While | None = None, outermost: bool = False):
-        super().__init__(ast.Constant(None))
-        self.loop, self.outermost = loop, outermost
-
-
-class _TracedRewriter(Rewriter):
-    """Rewrites a kernel as ever; literals have rows, comparisons are operations, and so are the
-    passes of loops.
+    Args:
+        rewriter: of the function.
 
     Attributes:
-        using: the operation that the node is an operand of, or None.
+        users: node -> the operation that it is an operand of, the innermost one.
+        carrying: see `carrying`.
     """
 
-    using: ast.AST | None = None
-
-    def __init__(self, program, function, tree: ast.FunctionDef, namespace: dict):
-        super().__init__(program, function, tree, namespace)
+    def __init__(self, rewriter: Rewriter) -> None:
+        tree, kernel = rewriter.tree, rewriter.program.kernel
+        users = [node for node in nodes(tree) if isinstance(node, _USERS)]
+        self.users = {node: user for user in users for node in nodes(user)}
         self.carrying = carrying(tree)
-        kernel = program.kernel
-        self.counts_passes = TECHNIQUES[program.numbers.technique].counts_passes and (
-            function is kernel or function in _called_without_loops(kernel)
+        self.of_kernel = rewriter.function is kernel
+        self.counts_passes = TECHNIQUES[rewriter.program.numbers.technique].counts_passes and (
+            self.of_kernel or rewriter.function in _called_without_loops(kernel)
         )
+        self.around = dict.fromkeys(_ASSIGNMENTS, self._assigned)
+        self.around |= dict.fromkeys((ast.For, ast.While), self._looped)
+        self.around |= {ast.Call: self._called, ast.Compare: self._compared}
 
-    def visit(self, node):
-        """Any node; literals are booked on the operation that uses them."""
-        if isinstance(node, _Pass):
-            return self._pass(node)
-        around = self.using
-        if isinstance(node, ast.stmt):
-            self.using = None
-        if isinstance(node, _USERS):
-            self.using = node
-        made, self.using = super().visit(node), around
+    def result(self, rewriter, operation, node, call):
+        """Book a literal on the line of the operation that uses it."""
+        if operation.startswith("literal(") and node in self.users:
+            line, sites = rewriter.first + self.users[node].lineno - 1, rewriter.program.sites
+            sites[-1] = replace(sites[-1], line=line)
+        return call
+
+    def begun(self, rewriter: Rewriter, node: ast.For | ast.While) -> list[ast.stmt]:
+        """Note a pass, with the loop's variable where that is a whole number."""
+        program, index = rewriter.program, ast.Constant(-1)
+        if isinstance(node, ast.For) and isinstance(node.target, ast.Name) and _is_range(node.iter):
+            index = name(node.target.id)
+        outermost = self.of_kernel and len(rewriter.loops) == 1
+        noted = rewriter.op(OUTERMOST_PASS if outermost else PASS, node, index)
+        site = program.passes[rewriter.loops[-1]] = len(program.sites) - 1
+        if isinstance(index, ast.Name):
+            program.loop_variables[site] = as_written(index.id)
+        return [ast.Expr(noted)]
+
+    def _assigned(self, rewriter: Rewriter, node, rewrite):
+        """A statement that may feed back into itself."""
+        rewriter.carried = id(node) in self.carrying
+        return rewrite(node)
+
+    def _looped(self, rewriter: Rewriter, node, rewrite) -> list[ast.stmt]:
+        """A loop; of the kernel itself also where it ends. A parallel one is rewritten into a
+        serial one, by a rewriter of its own.
+        """
+        inside, made = rewriter.loops, rewrite(node)
+        if not inside and self.counts_passes:
+            made = self._counted(rewriter, node, made)
+        if self.of_kernel and not rewriter.loops and not rewriter.parallel:
+            made = [*made, ast.Expr(rewriter.op(END, node, ast.Constant(0)))]
         return made
 
-    def begin(self, node: ast.stmt) -> None:
-        """Note what a statement gives a value, and whether that feeds back into it."""
-        super().begin(node)
-        self.carries = not isinstance(node, ast.Return) and id(node) in self.carrying
-
-    def _pass(self, node: _Pass) -> ast.Expr:
-        loop, index = node.loop, ast.Constant(-1)
-        counts = isinstance(loop, ast.For) and isinstance(loop.target, ast.Name)
-        if counts and _is_range(loop.iter):
-            index = name(loop.target.id)
-        noted = self.op(OUTERMOST_PASS if node.outermost else PASS, loop, index)
-        site = self.program.passes[self.loops[-1]] = len(self.program.sites) - 1
-        if isinstance(index, ast.Name):
-            self.program.loop_variables[site] = as_written(index.id)
-        return ast.Expr(noted)
-
-    def in_loop(self, node, rewrite):
-        """A loop whose passes are noted, of the kernel itself also where it ends. A parallel one is
-        rewritten into a serial one, by a rewriter of its own.
-        """
-        outermost = False
-
-        def passing(rewriter, node):
-            nonlocal outermost
-            outermost = len(self.loops) == 1 and self.function is self.program.kernel
-            if not self.is_parallel(node):
-                node.body.insert(0, _Pass(node, outermost))
-            return rewrite(rewriter, node)
-
-        inside = self.loops
-        made = super().in_loop(node, passing)
-        made = made if isinstance(made, list) else [made]
-        if not inside and self.counts_passes:
-            made = self._counted(node, made)
-        ends = outermost and not self.parallel
-        return [*made, ast.Expr(self.op(END, node, ast.Constant(0)))] if ends else made
-
-    def _counted(self, node, made: list[ast.stmt]) -> list[ast.stmt]:
+    def _counted(self, rewriter: Rewriter, node, made: list[ast.stmt]) -> list[ast.stmt]:
         """A rewritten loop that no other of its function is around: its passes are counted, for
         whoever waits, where it goes over a range. One loop is counted at a time.
         """
-        ranged = named_range(self, made)
+        ranged = named_range(rewriter, made)
         if not ranged:
             return made
-        counted, length = self.fresh("counted"), ast.Call(name("len"), [name(ranged)], [])
-        begins = assign(counted, self.op(LOOP_BEGINS, node, length))
+        counted, length = rewriter.fresh("counted"), ast.Call(name("len"), [name(ranged)], [])
+        begins = assign(counted, rewriter.op(LOOP_BEGINS, node, length))
         loop: Any = made.pop()
-        loop.body.insert(0, ast.Expr(self.op(PASS_BEGINS, node, name(counted))))
-        return [*made, begins, loop, ast.Expr(self.op(LOOP_ENDS, node, name(counted)))]
+        loop.body.insert(0, ast.Expr(rewriter.op(PASS_BEGINS, node, name(counted))))
+        return [*made, begins, loop, ast.Expr(rewriter.op(LOOP_ENDS, node, name(counted)))]
 
-    def visit_Call(self, node):
+    def _called(self, rewriter: Rewriter, node, rewrite) -> ast.expr:
         """A call; int(x), math.floor(x) and the like are decisions, a search is made of some."""
-        called = static_value(node.func, self.namespace, self.local)
+        called = static_value(node.func, rewriter.namespace, rewriter.local)
         if called is np.searchsorted:
-            return self._search(node)
+            return _search(rewriter, node)
         if called is np.digitize:
-            return call_kernel(self, searching.digitize, node, [self.seen(a) for a in node.args])
-        made = super().visit_Call(node)
+            seen = [rewriter.seen(a) for a in node.args]
+            return call_kernel(rewriter, searching.digitize, node, seen)
+        made = rewrite(node)
         function = getattr(made, "func", None)
         by = _TO_INTEGER.get(ast.unparse(function)) if function is not None else None
         if by and made.args:
-            made.args[0] = self.op(f"to_integer({by!r})", node, made.args[0])
+            made.args[0] = rewriter.op(f"to_integer({by!r})", node, made.args[0])
         elif by is None and function is not None and made.args:
             if ast.unparse(function).removeprefix("np.").removeprefix("math.") in _CLASSIFIES:
-                made.args[0] = self.op("classified", node, made.args[0])
+                made.args[0] = rewriter.op("classified", node, made.args[0])
         return made
 
-    def _search(self, node: ast.Call) -> ast.expr:
-        """np.searchsorted, whose comparisons are seen one by one."""
-        given = dict(zip(("a", "v", "side"), node.args, strict=False))
-        given |= {k.arg: k.value for k in node.keywords}
-        side = getattr(given.pop("side", ast.Constant("left")), "value", None)
-        if side not in _SEARCHES or set(given) != {"a", "v"}:
-            self.refuse(node, "np.searchsorted with these arguments", "it takes (a, v, side), the "
-                        "side one of 'left' and 'right'")  # fmt: skip
-        plain = ast.copy_location(ast.Call(node.func, [], []), node)
-        return call_kernel(self, _SEARCHES[side], plain, [self.seen(given[k]) for k in ("a", "v")])
-
-    def literal(self, value: float) -> ast.expr:
-        """A floating-point constant, rounded where the operation begins that uses it."""
-        return self.op(f"literal({float(value).hex()!r})", self.at or self.tree, ast.Constant(0))
-
-    def add_site(self, node, operation: str) -> int:
-        """The number of a new site; a literal has the line of the operation that uses it."""
-        number = super().add_site(node, operation)
-        if operation.startswith("literal(") and self.using is not None:
-            line = self.first + self.using.lineno - 1
-            self.program.sites[number] = replace(self.program.sites[number], line=line)
-        return number
-
-    def visit_Compare(self, node):
+    def _compared(self, rewriter: Rewriter, node, rewrite) -> ast.expr:
         """A comparison, an operation but where Numba decides by types."""
         operation = _COMPARISONS.get(type(node.ops[0])) if len(node.ops) == 1 else None
-        if operation is None:
-            return super().visit_Compare(node)
-        right = node.comparators[0]
-        if any(map(_decides_types, (node.left, right))):
-            return super().visit_Compare(node)
-        return self.op(operation, node, self.visit(node.left), self.visit(right))
+        operands = (node.left, *node.comparators)
+        if operation is None or any(map(_decides_types, operands)):
+            return rewrite(node)
+        return rewriter.op(operation, node, *map(rewriter.visit, operands))
+
+
+def _search(rewriter: Rewriter, node: ast.Call) -> ast.expr:
+    """np.searchsorted, whose comparisons are seen one by one."""
+    given = dict(zip(("a", "v", "side"), node.args, strict=False))
+    given |= {k.arg: k.value for k in node.keywords}
+    side = getattr(given.pop("side", ast.Constant("left")), "value", None)
+    if side not in _SEARCHES or set(given) != {"a", "v"}:
+        rewriter.refuse(node, "np.searchsorted with these arguments", "it takes (a, v, side), the "
+                        "side one of 'left' and 'right'")  # fmt: skip
+    plain = ast.copy_location(ast.Call(node.func, [], []), node)
+    operands = [rewriter.seen(given[k]) for k in ("a", "v")]
+    return call_kernel(rewriter, _SEARCHES[side], plain, operands)
 
 
 class _Dtypes(ast.NodeTransformer):
@@ -236,10 +211,10 @@ def _is_numpy(node) -> bool:
 
 def _called_without_loops(kernel) -> list:
     """The functions that a kernel without a loop calls."""
-    nodes = list(ast.walk(source_tree(kernel)[0]))
-    if any(isinstance(node, (ast.For, ast.While)) for node in nodes):
+    inside = nodes(source_tree(kernel)[0])
+    if any(isinstance(node, (ast.For, ast.While)) for node in inside):
         return []
-    calls = [node.func for node in nodes if isinstance(node, ast.Call)]
+    calls = [node.func for node in inside if isinstance(node, ast.Call)]
     return [plain_function(static_value(f, kernel.__globals__, set())) for f in calls]
 
 
@@ -271,7 +246,7 @@ class Companions(Numbers):
     lanes: int
     in_formats: bool = False
 
-    rewriter, holder, sums_apart = _TracedRewriter, "a trace", True
+    holder, sums_apart = "a trace", True
     constant, read = "sp_constant_array({}, sp_wide)", "sp_adopt({})"  # nothing beside it yet
     given, given_back = "sp_adopt({})", "sp_release({})"  # of a `CompanionArray`, tuples, arrays
 
@@ -293,6 +268,14 @@ class Companions(Numbers):
             place, of = "assigned', 'in_formats", repr(program.formats)
         maker = f"sp_imported('sciprec.instruments.tracing.{place}')"
         return f"{maker}({of}, {self.technique!r}, {self.lanes})"
+
+    def hooks(self, rewriter: Rewriter) -> tuple[Hooks, ...]:
+        """Return what is put into each function."""
+        return (_Following(rewriter),)
+
+    def literal(self, rewriter: Rewriter, value: float) -> ast.expr:
+        """Return a constant of the source, rounded where the operation begins that uses it."""
+        return rewriter.op(f"literal({value.hex()!r})", rewriter.at, ast.Constant(0))
 
     def array(self, program: Program, value: np.ndarray) -> np.ndarray:
         """Return a constant array as it is: its elements are rounded where they are read."""

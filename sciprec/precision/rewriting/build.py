@@ -13,8 +13,7 @@ import numpy as np
 from sciprec.precision.formats.backend import Backend
 from sciprec.precision.formats.literal import round_array, round_literal
 from sciprec.precision.rewriting.layout import Frame
-from sciprec.precision.rewriting.observer import Observer
-from sciprec.precision.rewriting.rewrite import Rewriter
+from sciprec.precision.rewriting.observer import Hooks, Observer
 from sciprec.precision.rewriting.syntax import name
 from sciprec.precision.rounding.variant import FLOATS, Variant
 
@@ -25,7 +24,6 @@ class Numbers:
     of the program's own arithmetic. Others are subclasses, frozen too, whose fields can be pickled.
 
     Attributes:
-        rewriter: the class that rewrites each kernel.
         constant, read: texts of a constant array, in the generated module and in a kernel; `{}`
             stands for the array.
         given, given_back: texts of an argument as the entry hands it on, and of its result.
@@ -35,7 +33,6 @@ class Numbers:
         sums_apart: whether operations of sums that loops form have a row each.
     """
 
-    rewriter = Rewriter
     constant = read = given = given_back = "{}"
     narrowing, holder, sums_apart = "", "fixed point", False
     real_alone = "fixed point or a profile"
@@ -48,10 +45,15 @@ class Numbers:
         """Return the operations on them as an expression; "" for those of the arithmetic."""
         return ""
 
-    def literal(self, program: Any, value: float) -> ast.expr:
+    def hooks(self, rewriter: Any) -> tuple[Hooks, ...]:
+        """Return what is put into each function, nearer to it than what observers put there."""
+        return ()
+
+    def literal(self, rewriter: Any, value: float) -> ast.expr:
         """Return a constant of the source, rounded to the compute format: by the generated module
         where its text is one for several arithmetics.
         """
+        program = rewriter.program
         if not program.neutral:
             return program.number(round_literal(value, program.backend.compute))
         return ast.Call(name(program.operation(f"literal({value.hex()!r})")), [], [])

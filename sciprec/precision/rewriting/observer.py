@@ -1,4 +1,4 @@
-"""Observers: calls put into kernels where they are rewritten, which round nothing.
+"""Hooks: calls put into kernels where they are rewritten. Observers have some that round nothing.
 
 A program takes any number of them, in any order; the first one stands nearest to what is rewritten.
 """
@@ -14,10 +14,11 @@ Rewrite = Callable[[Any], Any]
 
 
 class Hooks:
-    """The calls that an observer puts into one function, whose state it holds; here none.
+    """Calls that are put into one function, whose state it holds; here none.
 
-    Each method takes the rewriter that is at work: that of a comprehension is a copy. None of them
-    may add a site, or a random arithmetic would draw other bits.
+    Each method takes the rewriter that is at work: that of a comprehension is a copy. Those of
+    `Numbers` may add sites by operations of their own, which pass through the hooks, too. Those of
+    observers may not, or a random arithmetic would draw other bits.
 
     Attributes:
         around: type of a node -> method(rewriter, node, rewrite), which returns what the node
@@ -32,6 +33,10 @@ class Hooks:
         """Return the operands of an operation of the backend: one by one, or as a starred tuple."""
         return operands
 
+    def result(self, rewriter, operation: str, node, call: ast.expr) -> ast.expr:
+        """Return the call of an operation, whose site is the last one so far, or one around it."""
+        return call
+
     def loaded(self, rewriter, node: ast.Subscript, read: ast.expr) -> ast.expr:
         """Return an element as it is read, before it is rounded."""
         return read
@@ -41,6 +46,10 @@ class Hooks:
     ) -> tuple[ast.expr, ast.expr]:
         """Return the array and the index of an element that is read or written."""
         return array, index
+
+    def begun(self, rewriter, node: ast.For | ast.While) -> list[ast.stmt]:
+        """Return statements at the beginning of a loop's body, which is rewritten next."""
+        return []
 
     def loop(self, rewriter, node: ast.For | ast.While, loop: ast.For | ast.While) -> None:
         """Change a rewritten loop, whose body is finished."""

@@ -355,7 +355,7 @@ def _chunk(rewriter, node, reductions, captured) -> str:
     for generated in ast.walk(tree):
         if isinstance(generated, (ast.stmt, ast.expr)) and not hasattr(generated, "end_lineno"):
             ast.copy_location(generated, node)
-    inner = type(rewriter)(rewriter.program, rewriter.function, tree, rewriter.namespace)
+    inner = Rewriter(rewriter.program, rewriter.function, tree, rewriter.namespace)
     inner.parallel, inner.contractions = True, rewriter.contractions
     inner.label, inner.types = rewriter.label, inner.types | rewriter.types & {*captured}
     if rewriter.program.rows:  # a row that takes the marks of all chunks

@@ -179,10 +179,13 @@ class Program:
         return tuple(observer.prefix for observer in self.build.observers)
 
     def hooks(self, rewriter: Rewriter) -> tuple[Hooks, ...]:
-        """Return what observers put into a function: into the engine's own only as the kernel."""
+        """Return what its numbers put into a function, and observers: into the engine's own only as
+        the kernel.
+        """
+        own = self.numbers.hooks(rewriter)
         if of_engine(rewriter.function) and rewriter.function is not self.kernel:
-            return ()
-        return tuple(observer.hooks(rewriter) for observer in self.build.observers)
+            return own
+        return (*own, *(observer.hooks(rewriter) for observer in self.build.observers))
 
     def contracts(self, function) -> bool:
         """Whether sums of products that a kernel writes as loops are formed by the roles of sums:
@@ -296,10 +299,6 @@ class Program:
         """A floating-point constant of the carrier's type."""
         return ast.Call(name(self.operation(f"constant({value.hex()!r})")), [], [])
 
-    def literal(self, value: float) -> ast.expr:
-        """A floating-point constant of the source."""
-        return self.numbers.literal(self, value)
-
     def array(self, value: np.ndarray) -> str:
         """The generated name of a constant array, rounded to the storage format."""
         source = value
@@ -338,7 +337,7 @@ class Program:
     def note_origin(self, number: int, rewriter: Rewriter) -> None:
         """Note where a site is."""
         self._noted[number] = (
-            rewriter.function, rewriter.label, rewriter.variable, rewriter.loops, rewriter.carries
+            rewriter.function, rewriter.label, rewriter.variable, rewriter.loops, rewriter.carried
         )  # fmt: skip
 
     @property
@@ -463,7 +462,7 @@ class Program:
         set_apart(tree)
         if function is self.kernel:
             self.tree = tree
-        rewriter = self.numbers.rewriter(self, function, tree, _namespace(function))
+        rewriter = Rewriter(self, function, tree, _namespace(function))
         definition = rewriter.definition(self._names[function], function.__defaults__ or ())
         self.add_definition(definition)
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 import ast
 import math
 import types as python_types
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -61,7 +60,7 @@ class Rewriter(ast.NodeTransformer):
         parallel: whether this is a chunk of a `prange` loop.
         proven: names of arrays whose elements are known to be in the storage format.
         at: the node that is being rewritten.
-        variable, carries, loops: see `Origin`.
+        variable, carried, loops: see `Origin`.
         serial: whether `prange` is `range` in this kernel.
     """
 
@@ -70,13 +69,13 @@ class Rewriter(ast.NodeTransformer):
     visit_AnnAssign = statements.annotated_assignment
     visit_AugAssign = statements.update
     visit_Delete = statements.deletion
+    visit_For = visit_While = statements.loop
     visit_ListComp = statements.comprehension
     visit_Raise = raising.raised
     visit_Assert = raising.asserted
     is_parallel = statements.is_parallel
 
-    at: Any = None
-    variable, carries = "", False
+    variable, carried = "", False
     loops: tuple[int, ...] = ()
 
     def __init__(self, program, function, tree: ast.FunctionDef, namespace: dict):
@@ -89,6 +88,7 @@ class Rewriter(ast.NodeTransformer):
         self.contractions: dict[ast.AST, contractions.Contraction] = {}
         if program.contracts(function):
             self.contractions = contractions.contractions(tree, self._is_fma)
+        self.at: Any = tree
         self.label = tree.name
         self.key = "sp_key"
         self.frame_name = ""
@@ -103,42 +103,13 @@ class Rewriter(ast.NodeTransformer):
         if hasattr(node, "lineno"):
             self.at = node
         if isinstance(node, ast.stmt):
-            self.begin(node)
+            self.variable, self.carried = _variable(node), False
         rewrite = super().visit
         for hooks in self.hooks:
             around = hooks.around.get(type(node))
             if around is not None:
                 rewrite = partial(around, self, rewrite=rewrite)
         return rewrite(node)
-
-    def begin(self, node: ast.stmt) -> None:
-        """Note what a statement gives a value."""
-        self.variable = ""
-        if isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign)):
-            target = node.targets[0] if isinstance(node, ast.Assign) else node.target
-            self.variable = _assigned_name(target)
-        elif isinstance(node, ast.Return):
-            self.variable = "return"
-
-    def visit_For(self, node):
-        """A loop over a range or an array."""
-        return self.in_loop(node, statements.for_loop)
-
-    def visit_While(self, node):
-        """A loop with a condition."""
-        return self.in_loop(node, statements.while_loop)
-
-    def in_loop(self, node: ast.For | ast.While, rewrite: Callable):
-        """A loop, numbered in the order of rewriting; a chunk has the number of its loop."""
-        program = self.program
-        around = program.around if self.parallel and not self.loops else self.loops
-        self.loops = (*around, program.loops)
-        if self.is_parallel(node):
-            program.around = around
-        else:
-            program.loops += 1
-        result, self.loops = rewrite(self, node), around
-        return result
 
     def _is_fma(self, function: ast.expr) -> bool:
         return contractions.is_fma(self, function)
@@ -169,8 +140,9 @@ class Rewriter(ast.NodeTransformer):
             array: the array whose elements are loaded or stored; the sum that a loop forms.
             named: the operation as the generated module asks for it, where that is not its name.
         """
-        arity, site = len(operands), self.add_site(node, operation)
+        arity = len(operands)
         operands = self.observed(operation, node, operands, named)
+        site = self.add_site(node, operation)
         prefix = []
         if self.program.random:
             prefix = [self.at_site(site)]
@@ -179,10 +151,13 @@ class Rewriter(ast.NodeTransformer):
             row = frame.add(site, operation, arity, as_written(array))
             prefix = [name("sp_key"), ast.Constant(row)]
         called = name(self.program.operation(named or operation))
-        return ast.Call(called, [*prefix, *operands], [])
+        result = ast.Call(called, [*prefix, *operands], [])
+        for hooks in self.hooks:
+            result = hooks.result(self, operation, node, result)
+        return result
 
     def observed(self, operation: str, node, operands, named: str = ""):
-        """The operands of an operation, with the calls that observers put around them."""
+        """The operands of an operation, with the calls that hooks put around them."""
         for hooks in self.hooks:
             operands = hooks.operands(self, operation, node, operands, named)
         return operands
@@ -236,7 +211,7 @@ class Rewriter(ast.NodeTransformer):
 
     def literal(self, value: float) -> ast.expr:
         """A floating-point constant, rounded once to the compute format, typed as the carrier."""
-        return self.program.literal(float(value))
+        return self.program.numbers.literal(self, float(value))
 
     def visit_Name(self, node):
         if not isinstance(node.ctx, ast.Load) or node.id in self.local:
@@ -448,7 +423,7 @@ class Rewriter(ast.NodeTransformer):
                 f"the function '{node.name}' with default values, a bare * or ** inside a kernel",
                 "give every argument in the call, or define it outside the kernel",
             )
-        inner = type(self)(self.program, self.function, node, self.namespace)
+        inner = Rewriter(self.program, self.function, node, self.namespace)
         inner.types |= self.types - inner.local
         inner.local |= self.local
         inner.counter = self.counter + 1000
@@ -530,6 +505,15 @@ class Rewriter(ast.NodeTransformer):
         for hooks in self.hooks:
             hooks.defined(self, function)
         return function
+
+
+def _variable(statement: ast.stmt) -> str:
+    """The name that a statement gives a value, "return", or "" for none."""
+    if isinstance(statement, ast.Assign):
+        return _assigned_name(statement.targets[0])
+    if isinstance(statement, (ast.AugAssign, ast.AnnAssign)):
+        return _assigned_name(statement.target)
+    return "return" if isinstance(statement, ast.Return) else ""
 
 
 def _assigned_name(target) -> str:

@@ -231,8 +231,21 @@ def deletion(rewriter: Rewriter, node):
 # ---- loops ---------------------------------------------------------------------------------
 
 
-def for_loop(rewriter: Rewriter, node):
-    """A loop over a range or an array; its body is rewritten."""
+def loop(rewriter: Rewriter, node: ast.For | ast.While) -> list[ast.stmt]:
+    """A loop, numbered in the order of rewriting; a chunk has the number of its loop."""
+    program, rewrite = rewriter.program, _for if isinstance(node, ast.For) else _while
+    around = program.around if rewriter.parallel and not rewriter.loops else rewriter.loops
+    rewriter.loops = (*around, program.loops)
+    if rewriter.is_parallel(node):
+        program.around = around
+    else:
+        program.loops += 1
+    result, rewriter.loops = rewrite(rewriter, node), around
+    return result
+
+
+def _for(rewriter: Rewriter, node) -> list[ast.stmt]:
+    """A loop over a range or an array."""
     if not isinstance(node.target, (ast.Name, ast.Tuple)):
         rewriter.refuse(node, f"the loop variable '{ast.unparse(node.target)}'", "give it a name")
     called = node.iter.func if isinstance(node.iter, ast.Call) else None
@@ -250,10 +263,8 @@ def for_loop(rewriter: Rewriter, node):
         iterated = _named(rewriter, iterated, before)
         for target in sorted(stored_names([ast.Expr(node.target)])):
             prologue.append(assign(target, rewriter.taken(node, iterated, name(target))))
-    body = prologue + rewriter.statements(node.body)
-    rewriter.key = outer
-    loop = ast.For(node.target, iterated, body, rewriter.statements(node.orelse))
-    return [*before, _observed(rewriter, node, loop)]
+    loop = ast.For(node.target, iterated, prologue, [])
+    return [*before, _finished(rewriter, node, loop, outer)]
 
 
 def named_range(rewriter: Rewriter, made: list[ast.stmt]) -> str:
@@ -270,8 +281,15 @@ def named_range(rewriter: Rewriter, made: list[ast.stmt]) -> str:
     return ranged
 
 
-def _observed(rewriter: Rewriter, node, loop: ast.For | ast.While) -> ast.For | ast.While:
-    """A rewritten loop, with the calls that observers put into it."""
+def _finished(rewriter: Rewriter, node, loop: ast.For | ast.While, outer: str):
+    """A loop that so far has the beginning of its body, with the rewritten body, what hooks put
+    into it, and the rewritten `else`, where the key is `outer` again.
+    """
+    for hooks in rewriter.hooks:
+        loop.body += hooks.begun(rewriter, node)
+    loop.body += rewriter.statements(node.body)
+    rewriter.key = outer
+    loop.orelse = rewriter.statements(node.orelse)
     for hooks in rewriter.hooks:
         hooks.loop(rewriter, node, loop)
     return loop
@@ -308,7 +326,7 @@ def _may_be_parallel(option: ast.keyword, namespace) -> bool:
     return bool(given.get("parallel") if isinstance(given, dict) else given)
 
 
-def while_loop(rewriter: Rewriter, node):
+def _while(rewriter: Rewriter, node) -> list[ast.stmt]:
     """A loop with a condition."""
     before, prologue, outer = _loop_key(rewriter, node, False)
     test = rewriter.visit(node.test)
@@ -317,10 +335,7 @@ def while_loop(rewriter: Rewriter, node):
         prologue, test = [*prologue, leave], ast.Constant(True)
         if node.orelse:
             rewriter.refuse(node, "while ... else in a stochastic arithmetic", "use a flag")
-    loop = ast.While(test, prologue + rewriter.statements(node.body), [])
-    rewriter.key = outer
-    loop.orelse = rewriter.statements(node.orelse)
-    return [*before, _observed(rewriter, node, loop)]
+    return [*before, _finished(rewriter, node, ast.While(test, prologue, []), outer)]
 
 
 def _loop_key(rewriter: Rewriter, node, ranged: bool) -> tuple[list[ast.stmt], list[ast.stmt], str]:
