@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from sciprec.cli.exit_codes import NOT_MET
+from sciprec.cli.exit_codes import NOT_MET, USAGE
 from sciprec.workbench.batch import workflow
 from tests.shell.conftest import dask_cluster
 
@@ -89,29 +89,6 @@ cli.main(sys.argv[1:])
 """
 
 
-def test_the_command_ends_when_the_scheduler_is_killed(scenario_files, tmp_path):
-    """The rest are failed runs."""
-    with contextlib.ExitStack() as stack:
-        address, (scheduler, _) = stack.enter_context(dask_cluster(tmp_path, preload=ENDLESS))
-        command = [sys.executable, "-c", COMMAND, "run", scenario_files[0], "--scheduler", address]
-        process = subprocess.Popen(
-            [*map(str, command), "--out", str(tmp_path / "out")], text=True,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        )  # fmt: skip
-        stack.callback(process.kill)
-        while "in fp64: done" not in (line := process.stderr.readline()):
-            assert line, "it ended too early"
-        scheduler.kill()
-        out, said = process.communicate(timeout=120)
-    assert "Traceback" not in said
-    assert (tmp_path / "out" / "little_climate__fp64.nc").is_file()
-    assert process.returncode == NOT_MET
-    for label in ("fp32", "fp16"):
-        assert f"little_climate in {label}: failed: the dask scheduler was lost in the" in said
-        assert f"{label} in little_climate: the dask scheduler was lost" in out
-    assert "run again to go on" in " ".join(out.split())
-
-
 def test_a_script_without_a_main_guard_is_told_so(tmp_path):
     (tmp_path / "script.py").write_text(
         "import sciprec\nsciprec.run('quickstart_heston', out='made', workers=1)\n"
@@ -127,51 +104,58 @@ def test_a_script_without_a_main_guard_is_told_so(tmp_path):
     assert not (tmp_path / "made").exists()
 
 
-LITTLE = """
-name = "little"
-title = "Few updates"
-source = "no source"
-kind = "accumulation"
-backends = ["fp32"]
-accumulation = { updates = 1000, members = 2, smallest = 1e-7, largest = 1e-5, outputs = 10 }
-"""
 BLOCKS = re.findall(r"^```\n(.*?)^```", (ROOT / "docs/help/trust.md").read_text(), re.M | re.S)
 
 
 @pytest.fixture
-def plain(tmp_path, monkeypatch):
-    """The environment without settings; this process gets those of docs/help/trust.md."""
-    before = dict(os.environ)
+def tls(tmp_path, monkeypatch):
+    """Processes that are started get the settings of docs/help/trust.md; this one has read none."""
+    import distributed  # noqa: F401  reads them
+
     (settings,) = (block for block in BLOCKS if "REQUIRE_ENCRYPTION" in block)
     (certificate,) = (block for block in BLOCKS if block.startswith("openssl"))
     (tmp_path / "tls").mkdir()
     exports = settings[: settings.index("dask scheduler")]
     program = f"cd tls; {certificate}\ncp cert.pem ca.pem; cd ..\n{exports}\nenv -0"
     done = subprocess.run(
-        ["bash", "-ec", program], cwd=tmp_path, env={**before, "HOME": str(tmp_path)},
+        ["bash", "-ec", program], cwd=tmp_path, env={**os.environ, "HOME": str(tmp_path)},
         capture_output=True, text=True, check=True,
     )  # fmt: skip
     for one in done.stdout.split("\0"):
         name, _, value = one.partition("=")
         if name.startswith("DASK_"):
             monkeypatch.setenv(name, value)
-    return before
 
 
 @pytest.mark.skipif(not all(map(shutil.which, ("bash", "openssl"))), reason="needs openssl")
-def test_a_cluster_speaks_tls_and_strangers_are_refused(plain, tmp_path):
-    (tmp_path / "little.toml").write_text(LITTLE)
-    with dask_cluster(tmp_path, host="tls://127.0.0.1") as (address, _):
+def test_a_cluster_speaks_tls_refuses_strangers_and_its_scheduler_may_be_killed(
+    tls, call, monkeypatch, scenario_files, tmp_path
+):
+    """The command ends then: what had not ended is a failed run."""
+    with contextlib.ExitStack() as stack:
+        cluster = dask_cluster(tmp_path, host="tls://127.0.0.1", preload=ENDLESS)
+        address, (scheduler, _) = stack.enter_context(cluster)
         assert address.startswith("tls://")
-        command = [sys.executable, "-m", "sciprec", "run", str(tmp_path / "little.toml")]
-        command += ["--scheduler", address, "--out"]
-        good, refused = (
-            subprocess.run(
-                [*command, str(tmp_path / name)], env=env, cwd=ROOT, text=True, capture_output=True,
-                check=False,
-            )
-            for name, env in (("mine", None), ("stranger", plain))
+        asked = ["run", str(scenario_files[0]), "--scheduler", address, "--out"]
+        monkeypatch.setattr("sciprec.workbench.batch.execute.CONNECT_SECONDS", 3)
+        code, _, said = call(*asked, tmp_path / "stranger")
+        assert code == USAGE and "no dask scheduler answers" in said
+        process = subprocess.Popen(
+            [sys.executable, "-c", COMMAND, *asked, str(tmp_path / "out")], text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         )  # fmt: skip
-    assert f"dask: scheduler {address}, 1 workers" in good.stderr
-    assert (tmp_path / "mine" / "index.html").exists(), good.stderr
-    assert refused.returncode == 2 and "no dask scheduler answers" in refused.stderr
+        stack.callback(process.kill)
+        said = ""
+        while "in fp64: done" not in said:
+            said += (line := process.stderr.readline())
+            assert line, f"it ended too early: {said}"
+        scheduler.kill()
+        out, more = process.communicate(timeout=120)
+    said += more
+    assert f"dask: scheduler {address}, 1 workers" in said and "Traceback" not in said
+    assert (tmp_path / "out" / "little_climate__fp64.nc").is_file()
+    assert process.returncode == NOT_MET
+    for label in ("fp32", "fp16"):
+        assert f"little_climate in {label}: failed: the dask scheduler was lost in the" in said
+        assert f"{label} in little_climate: the dask scheduler was lost" in out
+    assert "run again to go on" in " ".join(out.split())

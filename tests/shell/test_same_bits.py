@@ -85,11 +85,6 @@ def variables(paths):
     return found
 
 
-def test_two_threads(scenarios, one_thread, tmp_path):
-    result = workflow.run(scenarios, out=tmp_path, threads=2)
-    assert variables(result.files) == one_thread
-
-
 @pytest.mark.filterwarnings("error::RuntimeWarning")
 def test_arithmetics_in_which_calls_are_counted(scenarios, tmp_path):
     """Random bits and units of fixed point do not follow the threads, and nothing warns of it."""
@@ -99,12 +94,12 @@ def test_arithmetics_in_which_calls_are_counted(scenarios, tmp_path):
     assert variables(one.files) == variables(four.files)
 
 
-def test_the_other_order_and_other_blocks(scenarios, one_thread, tmp_path):
+def test_two_threads_the_other_order_and_other_blocks(scenarios, one_thread, tmp_path):
     flow, smile = scenarios
     simulation = smile.heston.simulation.model_copy(update={"block_paths": 300})
     heston = smile.heston.model_copy(update={"simulation": simulation})
     runs = plan([flow, smile.model_copy(update={"heston": heston})])[::-1]
-    outcomes = execute(runs, tmp_path, threads=1)
+    outcomes = execute(runs, tmp_path, threads=2)
     assert not any(outcome.failure for outcome in outcomes)
     assert variables([tmp_path / run.file for run in runs]) == one_thread
 

@@ -14,16 +14,14 @@ from sciprec.workbench.kinds.programs import loaded
 
 ROOT = Path(__file__).parents[2]
 SCENARIO = """
-name = "lorenz96"
-title = "Waves"
-source = "Lorenz and Emanuel (1998)"
-kind = "lorenz96"
+name = "squall"
+title = "A squall"
+source = "nobody"
+kind = "squall"
 backends = ["fp16", "fp32", "mlu370-noise"]
-compensation = ["carry"]
 
-[lorenz96]
-days = 1.0
-output_days = 0.5
+[squall]
+size = 10.0
 """
 
 
@@ -33,10 +31,10 @@ def batch(tmp_path, call, monkeypatch, blank_figures):
     monkeypatch.chdir(ROOT)
 
     def run(more: str = ""):
-        file = tmp_path / "waves.toml"
+        file = tmp_path / "squall.toml"
         file.write_text(SCENARIO + more)
         folder = tmp_path / "out"
-        status, out, said = call("run", str(file), "--plugin", "examples/lorenz96.py", "--out",
+        status, out, said = call("run", str(file), "--plugin", "tests/damage/squall.py", "--out",
                                  str(folder))  # fmt: skip
         return status, out + said, folder
 
@@ -44,7 +42,7 @@ def batch(tmp_path, call, monkeypatch, blank_figures):
 
 
 def traced(folder: Path, label: str) -> dict | None:
-    file = next(folder.glob(f"lorenz96__{label}*.nc"))
+    file = next(folder.glob(f"squall__{label}*.nc"))
     with xr.open_dataset(file, decode_times=False) as stored:
         said = stored.attrs.get("sciprec_trace")
     return said and json.loads(said)
@@ -71,12 +69,12 @@ def test_a_run_is_traced_where_that_is_asked_for(batch):
     assert status == 0
     changed = {p.name for p in folder.glob("*.nc") if p.stat().st_mtime_ns != before[p.name]}
     found = traced(folder, "fp16")
-    assert found["until"] == 1.0 and found["closure"] < 1e-9 and traced(folder, "fp32") is None
+    assert found["until"] == 9.0 and found["closure"] < 1e-9 and traced(folder, "fp32") is None
     assert sum(line["share"] for line in found["lines"]) == pytest.approx(1.0)
     assert "random bits" in traced(folder, "mlu370-noise")["refused"]
     with xr.open_dataset(folder / next(n for n in before if "fp32" in n)) as other:
         assert json.loads(other.attrs["sciprec_scenario"])["trace"]["by"] == "line"
-    assert {n.split("__")[1].split("+")[0] for n in changed} >= {"fp16", "mlu370-noise"}
+    assert {n.split("__")[1].removesuffix(".nc") for n in changed} >= {"fp16", "mlu370-noise"}
     page = (folder / "index.html").read_text(encoding="utf-8")
     assert page.count(">Which line makes the error</h3>") == 1
     largest = max(found["lines"], key=lambda line: abs(line["share"]))
