@@ -20,7 +20,7 @@ class Named(Protocol):
 Row = TypeVar("Row", bound=Named)
 
 
-class Rows(dict[str, Row], Generic[Row]):
+class Registry(dict[str, Row], Generic[Row]):
     """Rows of one kind by their `name`.
 
     Args:
@@ -45,7 +45,7 @@ class Rows(dict[str, Row], Generic[Row]):
         return row
 
 
-class NamedRows(Rows[Row]):
+class NamedRows(Registry[Row]):
     """Rows that users ask for by name. At a name that is unknown the plugins of installed packages
     are imported, once, and it is looked up again.
     """

@@ -122,6 +122,6 @@ def symmetric_uniform(points, seed, member, array, use):
         use: the last word of the counter, in [0, 2**32): no other use of a seed has it.
     """
     point = np.arange(points, dtype=np.int64)
-    other = np.zeros_like(point)
-    words = philox4x32(point, other + array, other + member, other + use, *seed_words(seed))
+    zeros = np.zeros_like(point)
+    words = philox4x32(point, zeros + array, zeros + member, zeros + use, *seed_words(seed))
     return (2.0 * words[0] + 1.0) * 2.0**-32 - 1.0

@@ -23,7 +23,7 @@ from sciprec.precision.formats.literal import round_literal
 from sciprec.precision.operations.complex_algorithms import (
     BOUNDS,
     COMPLEX_OPERATIONS,
-    Pair,
+    ComplexParts,
     raised,
     scaled,
     shared,
@@ -276,7 +276,7 @@ class PythonOperations:
             if type(x) not in self.own:
                 keys = (step_key(key, -1 - 2 * place - n) for n in range(2))
                 parts = [self.compute.number(p, k) for p, k in zip(parts, keys, strict=False)]
-            pairs.append(Pair(*(steps.number(float(p)) for p in (*parts, 0.0)[:2])))
+            pairs.append(ComplexParts(*(steps.number(float(p)) for p in (*parts, 0.0)[:2])))
         made = operation.formula(steps, *pairs)
         if operation.gives == "real":
             return made.value

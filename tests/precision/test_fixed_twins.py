@@ -11,7 +11,7 @@ import pytest
 
 from sciprec.climate.transform.spectral import suited
 from sciprec.precision import LiftError, lift, resolve_backend
-from sciprec.precision.fixed.units import Units
+from sciprec.precision.fixed.units import FixedUnits
 from tests.oracles.twin import run_twin
 from tests.oracles.uncompiled import run_fixed, without_keys
 from tests.precision import fixed_kernels as kernels
@@ -46,10 +46,10 @@ def zeros(count=12):
     return np.zeros(count)
 
 
-def narrowed(units: Units, share: float) -> Units:
+def narrowed(units: FixedUnits, share: float) -> FixedUnits:
     """Units for a share of the ranges."""
     largest = np.where(units.used, units.largest, 0.0) * share
-    return Units(units.backend, units.sites, units.rows, largest, units.spread, units.zero)
+    return FixedUnits(units.backend, units.sites, units.rows, largest, units.spread, units.zero)
 
 
 def assert_twin(lifted, args: tuple) -> int:

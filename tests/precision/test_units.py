@@ -9,7 +9,7 @@ import pytest
 
 from sciprec.precision import resolve_backend
 from sciprec.precision.fixed.profile import Profile
-from sciprec.precision.fixed.units import Units
+from sciprec.precision.fixed.units import FixedUnits
 from sciprec.precision.rewriting.layout import Row
 from sciprec.precision.rewriting.syntax import Site
 
@@ -97,7 +97,7 @@ def test_units_are_those_of_their_definition(name):
         reach, empty = rng.choice([3, 40, 280]), rng.choice([0.1, 0.6])
         first, more = (sizes(rng, len(rows), reach, empty) for _ in range(2))
         zero = rng.random(len(rows)) < 0.3
-        units = Units(backend, sites, rows, first, None, zero if seed % 2 else None)
+        units = FixedUnits(backend, sites, rows, first, None, zero if seed % 2 else None)
         check(units, first, units.zero)
         most = np.maximum(np.where(first > 0.0, units.largest, 0.0), more)
         check(units.widened(more), most, units.zero)
@@ -115,8 +115,8 @@ def test_units_of_a_profile_hold_what_was_met_before():
         return Profile(sites, rows, counts + 1, largest, largest, counts, counts, spread)
 
     first, second = profile(), profile()
-    known = Units.of_profile(backend, first)
-    both = Units.of_profile(backend, second, known)
+    known = FixedUnits.of_profile(backend, first)
+    both = FixedUnits.of_profile(backend, second, known)
     most = np.maximum(second.largest, np.where(first.largest > 0, known.largest, 0))
     check(known, first.largest, first.largest == 0)
     check(both, most, most == 0)

@@ -18,7 +18,7 @@ from numba.extending import intrinsic
 from sciprec.precision.compiled import quicker
 from sciprec.precision.operations import complex_numbers, fusing, operation
 from sciprec.precision.operations import intrinsics as operations
-from sciprec.precision.operations.complex_algorithms import COMPLEX_OPERATIONS, Pair
+from sciprec.precision.operations.complex_algorithms import COMPLEX_OPERATIONS, ComplexParts
 from sciprec.precision.operations.evaluation import Evaluation
 from sciprec.precision.rewriting import parallel
 from sciprec.precision.rewriting.rewrite import Rewriter
@@ -284,7 +284,7 @@ def product_turned():
     right = COMPLEX_OPERATIONS["mul"]
 
     def formula(s, z, w):
-        return Pair(right.formula(s, z, w).real, z.real * w.imag - z.imag * w.real)
+        return ComplexParts(right.formula(s, z, w).real, z.real * w.imag - z.imag * w.real)
 
     COMPLEX_OPERATIONS["mul"] = replace(right, formula=formula)
 

@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from sciprec.precision import lift
-from sciprec.precision.fixed.units import Units
+from sciprec.precision.fixed.units import FixedUnits
 from sciprec.precision.rewriting.syntax import LiftError
 from tests.oracles.fields import Fields
 from tests.oracles.twin import run_twin
@@ -235,7 +235,7 @@ def _fixed_call(trial: Trial, lifted, args: list) -> Outcome:
     units = lifted.units
     for share in (1.0, 0.25):
         largest = np.where(units.used, units.largest, 0.0) * share
-        lifted.units = Units(
+        lifted.units = FixedUnits(
             units.backend, units.sites, units.rows, largest, units.spread, units.zero
         )
         outcome = _in_units(trial, lifted, args)

@@ -244,13 +244,13 @@ def _reach(rows: np.ndarray) -> np.ndarray:
     return np.where(rows.any(axis=1), last, 0)
 
 
-def _scales_of(there: np.ndarray, unit: MatrixUnit, along: str) -> int:
+def _scales_of(present: np.ndarray, unit: MatrixUnit, along: str) -> int:
     """Return the number of scales of the numbers that are present."""
     if unit.scale == "none":
         return 0
     if unit.scale == "tensor" or isinstance(unit.scale, float):
         return 1
-    return int(_in_blocks(there, unit, along).any(axis=_channel_axis(along)).sum())
+    return int(_in_blocks(present, unit, along).any(axis=_channel_axis(along)).sum())
 
 
 def _rows_of(counted: np.ndarray, shape: tuple[int, ...], along: str) -> np.ndarray:
@@ -295,14 +295,14 @@ def _scales(flat: np.ndarray, unit: MatrixUnit) -> np.ndarray:
     return real_scales(np.abs(flat).max(axis=1, initial=0.0), unit.table)
 
 
-def _require_held(flat: np.ndarray, scales: np.ndarray, made: np.ndarray, unit: MatrixUnit) -> None:
+def _require_held(flat: np.ndarray, scales: np.ndarray, cast: np.ndarray, unit: MatrixUnit) -> None:
     """Make sure that no number saturates or overflows."""
     if unit.table in INTEGER_BITS:
         end = unit.largest("table")
         beyond = np.abs(flat) > (end + 0.5) * scales[:, None]
     else:
         end = resolve_backend(unit.table).storage.format.max_finite
-        beyond = ~np.isfinite(made)
+        beyond = ~np.isfinite(cast)
     if not beyond.any():
         return
     most = float(np.abs(flat).max())

@@ -321,10 +321,10 @@ def steady_lag(
     Returns:
         The mean residual, infinite where alpha is 0 and beta E[c] is not m.
     """
-    rest = mean_loss - compensation.beta * (mean_loss if own_loss is None else own_loss)
+    excess = mean_loss - compensation.beta * (mean_loss if own_loss is None else own_loss)
     if compensation.alpha > 0.0:
-        return rest / compensation.alpha
-    return 0.0 if rest == 0.0 else math.copysign(math.inf, rest)
+        return excess / compensation.alpha
+    return 0.0 if excess == 0.0 else math.copysign(math.inf, excess)
 
 
 _SMALL_LOSS, _MEAN_SMALL = {True: 0.5, False: 0.62}, 1.0 / 6.0

@@ -377,6 +377,6 @@ def _work(values: np.ndarray) -> np.ndarray:
     return np.zeros(max(values.size, 1), np.float64)
 
 
-def _method(name: str, known, block: int) -> str:
+def _method(name: str, methods, block: int) -> str:
     whole("block", block, 1, 2**62, "a whole number of elements >= 1")
-    return word("method of summation", name, known)
+    return word("method of summation", name, methods)

@@ -68,7 +68,7 @@ class AssignedBackend(HandedBackend):
 
     def _near(self, place: Place) -> str:
         """The nearest place that the model has, after a sentence on one that it has not."""
-        every = [p for one in met.kernels_of(self.assignment.digest) for p in one.every]
+        every = [p for matching in met.kernels_of(self.assignment.digest) for p in matching.every]
         if not every:
             return ""
         if self.assignment.by == "line":

@@ -111,9 +111,9 @@ class Assignment(Mapping[Hashable, str], Shown):
                 "models: leave it out"
             )
         files.require_label(name)
-        given = places_of_stages({stage: _named(f) for stage, f in formats.items()})
-        places = {place.key(): place for place in given}
-        self._make("stage", places, {p.key(): f for p, f in given.items()}, default, name)
+        by_place = places_of_stages({stage: _named(f) for stage, f in formats.items()})
+        places = {place.key(): place for place in by_place}
+        self._make("stage", places, {p.key(): f for p, f in by_place.items()}, default, name)
 
     def _make(
         self, by: str, places: Mapping[Hashable, Place], formats: Mapping[Hashable, str],
@@ -133,20 +133,20 @@ class Assignment(Mapping[Hashable, str], Shown):
         Args:
             file: whose lines are called by their number.
         """
-        made = cls.__new__(cls)
-        made.rounds = rounds
+        assignment = cls.__new__(cls)
+        assignment.rounds = rounds
         places = {place.key(file): place for place in formats}
-        made._make(by, places, {p.key(file): f for p, f in formats.items()}, default, name)
-        return made
+        assignment._make(by, places, {p.key(file): f for p, f in formats.items()}, default, name)
+        return assignment
 
     def _note(self, kernel: Callable[..., Any]) -> None:
         """Take over file, function and source of the places in a kernel."""
         function = plain_function(kernel)
         if function is None:
             raise refused("the kernel of an assignment", kernel, "a Python or an @njit function")
-        found = Matching(self, function)
-        found.require_met()
-        self.places = {key: found.noted(key) for key in self.places}
+        matching = Matching(self, function)
+        matching.require_met()
+        self.places = {key: matching.noted(key) for key in self.places}
         require_different(self.places)
 
     # ---- as a mapping --------------------------------------------------------------------------
@@ -185,8 +185,8 @@ class Assignment(Mapping[Hashable, str], Shown):
     @property
     def arithmetics(self) -> tuple[Arithmetic, ...]:
         """Every arithmetic that it names, the default first."""
-        others = [self._known[f] for f in self._formats.values()]
-        return tuple(dict.fromkeys([self._known[self.default], *others]))
+        assigned = [self._known[f] for f in self._formats.values()]
+        return tuple(dict.fromkeys([self._known[self.default], *assigned]))
 
     # ---- as plain data -------------------------------------------------------------------------
 
@@ -209,9 +209,9 @@ class Assignment(Mapping[Hashable, str], Shown):
     def named(self, name: str) -> Assignment:
         """The same assignment under another name."""
         files.require_label(name)
-        made = copy.copy(self)
-        made.name = name
-        return made
+        assignment = copy.copy(self)
+        assignment.name = name
+        return assignment
 
     def save(self, path: str | Path) -> Path:
         """Write it as TOML; `sciprec.Assignment.load` and "assignment:PATH" read it.
@@ -257,13 +257,13 @@ class Assignment(Mapping[Hashable, str], Shown):
         label, at, digest = path.rpartition("@")
         if not at or Path(path).exists():
             return cls.load(path)
-        found = files.kept(digest)
-        if found is None:
+        content = files.kept(digest)
+        if content is None:
             raise InputError(
                 f"the arithmetic '{name}' is not known here; give the file of the assignment, as "
                 "in 'assignment:mix.toml'"
             )
-        return cls._of(replace(found, name=label))
+        return cls._of(replace(content, name=label))
 
     # ---- as a backend --------------------------------------------------------------------------
 
@@ -274,8 +274,8 @@ class Assignment(Mapping[Hashable, str], Shown):
         places = {(key if p.by != "stage" else p.variable): self._formats[key]
                   for key, p in self.places.items()}  # fmt: skip
         counts = Counter(places.values())
-        said = [f"{counted(n, self.by)} in {fmt}" for fmt, n in counts.most_common()]
-        about = ", ".join([*said, f"{'all else' if said else 'everything'} in {self.default}"])
+        parts = [f"{counted(n, self.by)} in {fmt}" for fmt, n in counts.most_common()]
+        about = ", ".join([*parts, f"{'all else' if parts else 'everything'} in {self.default}"])
         about += "; loads, arguments and comparisons too" if self.everything else ""
         label = f"assignment:{self.name.replace(' ', '-')}@{self.digest}"
         name = self.name if self.is_policy else label
@@ -291,7 +291,7 @@ class Assignment(Mapping[Hashable, str], Shown):
     @property
     def widest(self) -> Arithmetic:
         """The arithmetic with the most significand bits, the default before others."""
-        return max(self.arithmetics, key=lambda one: one.format.significand_bits)
+        return max(self.arithmetics, key=lambda arithmetic: arithmetic.format.significand_bits)
 
     @property
     def is_policy(self) -> bool:
@@ -317,9 +317,9 @@ class Assignment(Mapping[Hashable, str], Shown):
         matching = Matching(self, kernel)
         program = specialised_program(kernel, matching.arithmetics, self.everything)
         module, again = module_of(program), partial(lift, backend=backend)
-        made = Lifted(kernel, backend, program, module, 0, again)
-        met.note_kernel(made, self.digest, matching)
-        return made
+        result = Lifted(kernel, backend, program, module, 0, again)
+        met.note_kernel(result, self.digest, matching)
+        return result
 
     def rounding(self, backend: Backend) -> Callable[[np.ndarray, np.ndarray], None]:
         """A function (values, out): arrays are stored as they are."""
@@ -336,8 +336,8 @@ class Assignment(Mapping[Hashable, str], Shown):
     @property
     def unmet(self) -> list[Place]:
         """Places that no kernel of this run has; outside of one, none of this process."""
-        known = met.met_places(self.digest)
-        return [place for place in self.places.values() if place not in known]
+        present = met.met_places(self.digest)
+        return [place for place in self.places.values() if place not in present]
 
     def _summary(self) -> Summary:
         rows = [(str(key), fmt, self.places[key].source) for key, fmt in self._formats.items()]
@@ -365,8 +365,8 @@ def arithmetic_of(name: str) -> Arithmetic:
     return backend.compute
 
 
-def _named(given: Any) -> str:
-    name = given if isinstance(given, str) else resolve_backend(given).name
+def _named(backend: Any) -> str:
+    name = backend if isinstance(backend, str) else resolve_backend(backend).name
     arithmetic_of(name)
     return name
 
@@ -374,10 +374,10 @@ def _named(given: Any) -> str:
 def _said(place: Place) -> dict[str, Any]:
     """The settings of a place, as plain data."""
     nothing = asdict(Place(place.by))
-    said = {k: v for k, v in asdict(place).items() if v != nothing[k]}
+    data = {k: v for k, v in asdict(place).items() if v != nothing[k]}
     if place.calls:
-        said["calls"] = [{k: v for k, v in call.items() if v != 0} for call in said["calls"]]
-    return said
+        data["calls"] = [{k: v for k, v in call.items() if v != 0} for call in data["calls"]]
+    return data
 
 
 def file_of(kernel) -> str:

@@ -11,7 +11,7 @@ from llvmlite import ir
 from numba.core import types
 
 from sciprec.instruments.assigning import rows
-from sciprec.instruments.assigning.in_format import Taking
+from sciprec.instruments.assigning.in_format import TakingOperands
 from sciprec.precision.formats.backend import Arithmetic
 from sciprec.precision.formats.float_format import FORMATS
 from sciprec.precision.operations.number_types import call_inlined
@@ -25,7 +25,7 @@ MOST_INLINED = 24
 BINARY64 = Arithmetic(FORMATS["binary64"])
 
 
-class ByRow(Taking):
+class ByRow(TakingOperands):
     """Rounding to nearest with at most 25 bits, and binary64: products, quotients, sums and roots
     of binary64 may be rounded once more (Figueroa 1995).
 
@@ -108,21 +108,21 @@ class ByRow(Taking):
 
     def by_class(self, b, row, evaluated: Callable[[int], ir.Value]):
         """The result of `evaluated`, in the way that the row's format wants."""
-        after, found = b.append_basic_block("evaluated"), []
+        after, incoming = b.append_basic_block("evaluated"), []
         for number, way in enumerate(self.ways):
             last = number == len(self.ways) - 1
             if not last:
-                here, other = b.append_basic_block("way"), b.append_basic_block("others")
-                b.cbranch(self.is_of_class(b, row, way), here, other)
-                b.position_at_end(here)
+                way_block, next_block = b.append_basic_block("way"), b.append_basic_block("others")
+                b.cbranch(self.is_of_class(b, row, way), way_block, next_block)
+                b.position_at_end(way_block)
             value = evaluated(number)
-            found.append((value, b.block))
+            incoming.append((value, b.block))
             b.branch(after)
             if not last:
-                b.position_at_end(other)
+                b.position_at_end(next_block)
         b.position_at_end(after)
         merged = b.phi(F64)
-        for value, block in found:
+        for value, block in incoming:
             merged.add_incoming(value, block)
         return merged
 
@@ -174,8 +174,8 @@ class ByAnyRow(ByRow):
     def div(self, b, x, y, row):
         x = self.taken(b, x, row)
         r = b.fdiv(x, y)
-        rest = call(b, "fma", b.fneg(r), y, x)
-        error = V64.to_float(b, b.xor(V64.to_word(b, rest), V64.sign_word(b, y)))
+        remainder = call(b, "fma", b.fneg(r), y, x)
+        error = V64.to_float(b, b.xor(V64.to_word(b, remainder), V64.sign_word(b, y)))
         return self._rounded(b, r, error, row)
 
     def sqrt(self, b, x, row):
@@ -223,18 +223,18 @@ class ByAnyRow(ByRow):
             power = b.select(b.fcmp_ordered(condition, power, end), power, end)
         spacing = b.fmul(power, constant_at(b, row, rows.SPACING))
         y = b.fmul(size, V64.inverse(b, spacing))
-        kept = call(b, "floor", y)
+        integer = call(b, "floor", y)
         rule = b.load(word_at(b, row, rows.RULE, I64))
-        up = self._goes_up(b, rule, kept, b.fsub(y, kept), inexact, sign)
-        rounded = b.fmul(b.fadd(kept, b.uitofp(up, F64)), spacing)
+        up = self._goes_up(b, rule, integer, b.fsub(y, integer), inexact, sign)
+        rounded = b.fmul(b.fadd(integer, b.uitofp(up, F64)), spacing)
         tiny = b.fcmp_ordered("<", rounded, constant_at(b, row, rows.FLUSH))
         rounded = b.select(tiny, V64.constant(0.0), rounded)
         largest, above = constant_at(b, row, rows.LARGEST), constant_at(b, row, rows.LIMIT)
         outward = constant_at(b, row, rows.INFINITE)
-        other = b.select(b.fcmp_ordered("==", above, largest), outward, largest)
+        other_limit = b.select(b.fcmp_ordered("==", above, largest), outward, largest)
         negative = b.icmp_unsigned("!=", sign, V64.word(0))
         differs = b.and_(_bit(b, rule, rows.BELOW_IS_OTHER), negative)
-        limit = b.select(differs, other, above)
+        limit = b.select(differs, other_limit, above)
         infinite = b.fcmp_ordered("==", size, V64.constant(float("inf")))
         limit = b.select(infinite, constant_at(b, row, rows.INFINITE), limit)
         rounded = b.select(b.fcmp_ordered(">", rounded, largest), limit, rounded)
@@ -242,22 +242,22 @@ class ByAnyRow(ByRow):
         rounded = b.select(b.fcmp_unordered("uno", r, r), r, V64.with_sign(b, rounded, sign))
         return b.select(self.is_binary64(b, row), r, rounded)
 
-    def _goes_up(self, b, rule, kept, rest, inexact, sign):
+    def _goes_up(self, b, rule, integer, fraction, inexact, sign):
         """Whether the row's rule moves what lies between neighbours to the larger one."""
-        lost = Sticky._lost(b, kept, rest, inexact, sign)
+        lost = Sticky._lost(b, integer, fraction, inexact, sign)
         case = ir.Constant(I64, 0)
         for bit, name in enumerate(("some", "more", "tie", "odd", "negative")):
-            given = b.zext(getattr(lost, name).value, I64)
-            case = b.or_(case, b.shl(given, ir.Constant(I64, bit)))
+            holds = b.zext(getattr(lost, name).value, I64)
+            case = b.or_(case, b.shl(holds, ir.Constant(I64, bit)))
         return b.trunc(b.lshr(rule, case), BIT)
 
     def _signed_zero(self, b, rounded, r, x, y, row):
         """An exact zero sum of the numbers x and y, -0 where the rounding is downward."""
         rule = b.load(word_at(b, row, rows.RULE, I64))
         zero = V64.to_float(b, b.or_(V64.sign_word(b, x), V64.sign_word(b, y)))
-        wanted = b.and_(_bit(b, rule, rows.NEGATIVE_ZERO),
+        negative = b.and_(_bit(b, rule, rows.NEGATIVE_ZERO),
                         b.fcmp_ordered("==", r, V64.constant(0.0)))  # fmt: skip
-        return _marked(b.select(wanted, zero, rounded), row)
+        return _marked(b.select(negative, zero, rounded), row)
 
 
 def _bit(b, word, number: int):

@@ -62,10 +62,10 @@ def taken_columns(values, first, last, width, size, room):
         if values.shape[1] != size:
             return values
         count = size // width * (last - first)
-        made = room[: values.shape[0] * count].reshape((values.shape[0], count))
+        copies = room[: values.shape[0] * count].reshape((values.shape[0], count))
         for k in range(values.shape[0]):
-            _take(values[k], first, last, width, made[k])
-        return made
+            _take(values[k], first, last, width, copies[k])
+        return copies
 
     return taken_of_many
 

@@ -68,11 +68,11 @@ class Configured:
 
     def table(self, arithmetics: list[Arithmetic]) -> np.ndarray:
         """The table that gives every row its arithmetic, in the rows' order."""
-        known = {a: rows.row_of(a, self._numbers.layout) for a in set(arithmetics)}
-        made = np.zeros((len(arithmetics) + 1, rows.WORDS))  # the last one is of no operation
+        row_of = {a: rows.row_of(a, self._numbers.layout) for a in set(arithmetics)}
+        table = np.zeros((len(arithmetics) + 1, rows.WORDS))  # the last one is of no operation
         for number, arithmetic in enumerate(arithmetics):
-            made[number] = known[arithmetic]
-        return self.with_versions(made)
+            table[number] = row_of[arithmetic]
+        return self.with_versions(table)
 
     def with_versions(self, table: np.ndarray) -> np.ndarray:
         """A table whose functions take a version of theirs where there is one and it has the bits;
@@ -82,9 +82,9 @@ class Configured:
         words[:, rows.VERSION] = 0
         formats = self._versions.program.formats if self._versions else ()
         for number, arithmetic in enumerate(formats, 1):
-            wanted = rows.row_of(arithmetic, self._numbers.layout).view(np.int64)
-            other = (words[:-1, : rows.VERSION] != wanted[: rows.VERSION]).any(axis=1)
-            before = np.concatenate([[0], np.cumsum(other & self._counted)])
+            row = rows.row_of(arithmetic, self._numbers.layout).view(np.int64)
+            differs = (words[:-1, : rows.VERSION] != row[: rows.VERSION]).any(axis=1)
+            before = np.concatenate([[0], np.cumsum(differs & self._counted)])
             same = before[self._spans[:, 0]] == before[self._spans[:, 1]]
             words[self._spans[same, 0], rows.VERSION] = number
         return table
@@ -102,10 +102,10 @@ class Configured:
         """Run like a call; also count how often each row's operations were executed, (rows,): a
         whole power counts every product that it takes.
         """
-        own = table.copy()
-        counts = own.view(np.int64)[:-1, rows.COUNT]
+        scratch = table.copy()
+        counts = scratch.view(np.int64)[:-1, rows.COUNT]
         counts[:] = 0
-        return self._called(module_of(self._counting).sp_entry, own, args), counts
+        return self._called(module_of(self._counting).sp_entry, scratch, args), counts
 
     def _called(self, entry, table: np.ndarray, args: tuple) -> Any:
         try:

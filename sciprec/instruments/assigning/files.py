@@ -59,9 +59,9 @@ def _toml(value: Any) -> str:
     if isinstance(value, int):
         return str(value)
     if isinstance(value, dict):
-        return f"{{ {', '.join(f'{key} = {_toml(one)}' for key, one in value.items())} }}"
+        return f"{{ {', '.join(f'{key} = {_toml(item)}' for key, item in value.items())} }}"
     if isinstance(value, list):
-        return "[\n" + "".join(f"  {_toml(one)},\n" for one in value) + "]"
+        return "[\n" + "".join(f"  {_toml(item)},\n" for item in value) + "]"
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007F")
 
 
@@ -101,9 +101,9 @@ def read(path: str | Path) -> Read:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError(f"the assignment '{source}' is no TOML file: {error}") from None
     try:
-        found = parsed(content, source.stem)
-        require_label(found.name)
-        return found
+        result = parsed(content, source.stem)
+        require_label(result.name)
+        return result
     except InputError as error:
         raise InputError(f"{source}: {error}") from None
 
@@ -131,12 +131,12 @@ def parsed(content: dict[str, Any], name: str) -> Read:
         raise InputError("format is no list of tables; write [[format]] before each")
     formats: dict[Place, str] = {}
     for number, row in enumerate(rows, 1):
-        known = ("format", *_OF_PLACE, *(("calls",) if by == "call" else ()))
-        _require_known(row, known, f"[[format]] number {number}: ")
-        place, given = _place(by, row, number), row.get("format")
+        keys = ("format", *_OF_PLACE, *(("calls",) if by == "call" else ()))
+        _require_known(row, keys, f"[[format]] number {number}: ")
+        place, fmt = _place(by, row, number), row.get("format")
         if place in formats:
             raise InputError(f"[[format]] number {number}: {place} is given a format twice")
-        formats[place] = _text("format", given, number)
+        formats[place] = _text("format", fmt, number)
     label = _text("name", content.get("name", name), 0)
     default = _text("default", content.get("default", "fp64"), 0)
     files = [place.file for place in formats]
@@ -146,12 +146,12 @@ def parsed(content: dict[str, Any], name: str) -> Read:
 
 
 def _place(by: str, row: dict[str, Any], number: int) -> Place:
-    given = _values(row, _OF_PLACE, number)
-    wanted = {"line": "line", "operation": "line", "variable": "variable", "function": "function",
+    values = _values(row, _OF_PLACE, number)
+    key = {"line": "line", "operation": "line", "variable": "variable", "function": "function",
               "call": "text", "stage": "variable"}[by]  # fmt: skip
-    if wanted not in given:
-        raise InputError(f"[[format]] number {number}: the key '{wanted}' is missing")
-    return Place(by, **given, calls=_calls(row.get("calls", []), given.get("text", ""), number))
+    if key not in values:
+        raise InputError(f"[[format]] number {number}: the key '{key}' is missing")
+    return Place(by, **values, calls=_calls(row.get("calls", []), values.get("text", ""), number))
 
 
 def _calls(rows: Any, text: str, number: int) -> tuple[Call, ...]:
@@ -159,24 +159,24 @@ def _calls(rows: Any, text: str, number: int) -> tuple[Call, ...]:
     where = f"[[format]] number {number}: "
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         raise InputError(f"{where}calls is {shown(rows)}; accepted: a list of tables")
-    found = []
+    calls = []
     for row in rows:
         _require_known(row, _OF_CALL, f"{where}in calls: ")
         for key in _OF_CALL[:4]:
             if key not in row:
                 raise InputError(f"{where}the key '{key}' is missing in calls")
-        found.append(Call(**_values(row, _OF_CALL, number)))
+        calls.append(Call(**_values(row, _OF_CALL, number)))
     if rows and len(rows) != text.count(" > "):
         raise InputError(
             f"{where}calls has {len(rows)} lines and text, {shown(text)}, {text.count(' > ')}; "
             "give all of them or none"
         )
-    return tuple(found)
+    return tuple(calls)
 
 
 def _values(row: dict[str, Any], keys: tuple[str, ...], number: int) -> dict[str, Any]:
     """The values of a table."""
-    given: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for key in keys:
         if key not in row:
             continue
@@ -186,10 +186,10 @@ def _values(row: dict[str, Any], keys: tuple[str, ...], number: int) -> dict[str
                     f"[[format]] number {number}: {key} is {shown(row[key])}; accepted: a whole "
                     "number"
                 )
-            given[key] = row[key]
+            values[key] = row[key]
         else:
-            given[key] = _text(key, row[key], number)
-    return given
+            values[key] = _text(key, row[key], number)
+    return values
 
 
 def _text(key: str, value: Any, number: int) -> str:
@@ -199,11 +199,11 @@ def _text(key: str, value: Any, number: int) -> str:
     return value
 
 
-def _require_known(found: dict[str, Any], known: tuple[str, ...], where: str = "") -> None:
-    for key in found:
-        if key not in known:
+def _require_known(table: dict[str, Any], keys: tuple[str, ...], where: str = "") -> None:
+    for key in table:
+        if key not in keys:
             raise InputError(
-                f"{where}unknown key '{key}'; known: {', '.join(known)}{meant(key, known)}"
+                f"{where}unknown key '{key}'; known: {', '.join(keys)}{meant(key, keys)}"
             )
 
 
@@ -237,11 +237,11 @@ def kept(digest: str) -> Read | None:
     by now.
     """
     if digest not in _kept:
-        found = cache_files.read(_place_of(digest)) if _DIGEST.fullmatch(digest) else None
-        if found is None:
+        stored = cache_files.read(_place_of(digest)) if _DIGEST.fullmatch(digest) else None
+        if stored is None:
             return None
         try:
-            text = found.decode()
+            text = stored.decode()
             damaged = digest_of({"format": [], **tomllib.loads(text)}) != digest
         except (ValueError, TypeError, RecursionError):
             damaged = True

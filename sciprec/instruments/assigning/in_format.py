@@ -11,7 +11,7 @@ from sciprec.precision.rounding.technique import rounder
 from sciprec.precision.rounding.words import F64, V64, call
 
 
-class Taking(Native):
+class TakingOperands(Native):
     """A technique whose operations get their operands by `taken`, in the operation's format. Their
     results, and these with another sign, are known to be in it.
     """
@@ -37,7 +37,7 @@ def _like(x, value):
 
 @by_method("rounded", "add", "sub", "mul", "sqrt", "fma", "from_binary64", "sum_of_binary64",
            "from_integer")  # fmt: skip
-class InFormat(Taking):
+class InFormat(TakingOperands):
     """Takes operands rounded to its format and rounds once, on numbers of binary64.
 
     Numbers that are known to be in the format are taken as they are: constants, and results of
@@ -55,8 +55,8 @@ class InFormat(Taking):
         """An operand in the format."""
         if isinstance(x, ir.Constant) and isinstance(x.constant, float):
             return V64.constant(round_literal(x.constant, self.arithmetic))
-        known = getattr(x, "rounded_to", None)
-        if known is not None and self.format.holds(known):
+        fmt = getattr(x, "rounded_to", None)
+        if fmt is not None and self.format.holds(fmt):
             return x
         return self.from_binary64(b, x)
 
@@ -70,6 +70,6 @@ class InFormat(Taking):
 
     def rounded(self, b, name: str, *operands, **how):
         """The result of an operation, which is known to be in the format."""
-        made = getattr(self.base, name)(b, *operands, **how)
-        made.rounded_to = self.format
-        return made
+        result = getattr(self.base, name)(b, *operands, **how)
+        result.rounded_to = self.format
+        return result

@@ -67,7 +67,7 @@ class Matching:
         return list(self._rows)
 
     def _give(self) -> None:
-        given: dict[int, Hashable] = {}
+        key_of_row: dict[int, Hashable] = {}
         by_line: dict[int, list[Hashable]] = {}
         for key, place in self._places.items():
             by_line.setdefault(place.line, []).append(key)
@@ -77,11 +77,11 @@ class Matching:
             for key in (*by_line.get(origin.line, ()), *by_line.get(0, ())):
                 if not self._places[key].holds(self.program, row, origin):
                     continue
-                other = given.setdefault(number, key)
-                if self.assignment[other] != self.assignment[key]:
+                earlier = key_of_row.setdefault(number, key)
+                if self.assignment[earlier] != self.assignment[key]:
                     raise InputError(
                         f"{self._places[key]} is in '{self.assignment[key]}' and, as "
-                        f"{other!r}, in '{self.assignment[other]}'; give it one format"
+                        f"{earlier!r}, in '{self.assignment[earlier]}'; give it one format"
                     )
                 self._rows.setdefault(key, number)
                 self.arithmetics[number] = self.assignment.arithmetic(key)
@@ -95,25 +95,25 @@ class Matching:
 
     def _line_now(self, place: Place | Call) -> int:
         """The number that a line has now, of its text and its function."""
-        there = self._of_function(place)
-        if not there:
+        origins = self._of_function(place)
+        if not origins:
             return place.line
-        found = {o.line: o for o in there if o.source == place.source}
+        candidates = {o.line: o for o in origins if o.source == place.source}
         file = known_as(place.file)
-        if not found:
-            now = next((o.source for o in there if o.line == place.line), "")
+        if not candidates:
+            now = next((o.source for o in origins if o.line == place.line), "")
             reads = f"reads `{now}` now" if now else "has no operation now"
             raise InputError(
                 f"line {place.line} of '{place.function}' ({file}) {reads}; the assignment "
                 f"was made for `{place.source}`: make it again, or edit its file"
             )
         same = (place.twin or 1, place.twins or 1)
-        fitting = [line for line, o in found.items() if (o.twin, o.twins) == same]
+        fitting = [line for line, o in candidates.items() if (o.twin, o.twins) == same]
         if place.line in fitting:
             return place.line
         if len(fitting) == 1:
             return fitting[0]
-        listed = ", ".join(map(str, sorted(found)))
+        listed = ", ".join(map(str, sorted(candidates)))
         raise InputError(
             f"line {place.line} of '{place.function}' ({file}), `{place.source}`, was number "
             f"{same[0]} of {same[1]} that read so; lines {listed} do now, and which of them it is "
@@ -126,21 +126,21 @@ class Matching:
         """
         if not place.file:
             return replace(place, file=self._own) if place.by in ("line", "operation") else place
-        found = {file for file in self._files if place.is_in(file)}
-        if not found and place.source:
+        files = {file for file in self._files if place.is_in(file)}
+        if not files and place.source:
             name = Path(place.file).name
-            found = {file for file in self._files if Path(file).name == name}
-        if len(found) > 1 and place.by != "stage":
-            listed = ", ".join(sorted(map(known_as, found)))
+            files = {file for file in self._files if Path(file).name == name}
+        if len(files) > 1 and place.by != "stage":
+            listed = ", ".join(sorted(map(known_as, files)))
             raise InputError(
                 f"{place} may be in several files of the kernel's, {listed}; give more of its path"
             )
-        return replace(place, file=found.pop()) if len(found) == 1 else place
+        return replace(place, file=files.pop()) if len(files) == 1 else place
 
     def _of_function(self, place: Place | Call) -> list[Origin]:
         """The origins in a place's function: those of calls where the place is a call."""
-        known = self._calls if isinstance(place, Call) else self._origins
-        return [o for o in known if o.function == place.function and is_in(o.file, place.file)]
+        origins = self._calls if isinstance(place, Call) else self._origins
+        return [o for o in origins if o.function == place.function and is_in(o.file, place.file)]
 
     @cached_property
     def _calls(self) -> list[Origin]:
@@ -151,13 +151,13 @@ class Matching:
     def noted(self, key: Hashable) -> Place:
         """A place with its file, function and source."""
         row = self._rows[key]
-        known = place_of(self.program, self.program.layout.rows[row], self.assignment.by)
+        place = place_of(self.program, self.program.layout.rows[row], self.assignment.by)
         if self.assignment.by == "operation":
-            return replace(self._places[key], function=known.function, file=known.file,
-                           source=known.source, twin=known.twin, twins=known.twins)  # fmt: skip
+            return replace(self._places[key], function=place.function, file=place.file,
+                           source=place.source, twin=place.twin, twins=place.twins)  # fmt: skip
         if self.assignment.by == "variable" and not self._places[key].function:
-            return replace(self._places[key], file=known.file)
-        return known
+            return replace(self._places[key], file=place.file)
+        return place
 
     def require_met(self) -> None:
         """Make sure that the kernel has every place.
@@ -199,11 +199,11 @@ def nearest_line(place: Place, every: Sequence[Place]) -> str:
     """Words on the line that is nearest to one where there is no operation: of its function, or, if
     there is no such function, on that of the nearest name.
     """
-    own = [p for p in every if p.function == place.function and place.is_in(p.file)]
-    if place.function and not own:
+    in_function = [p for p in every if p.function == place.function and place.is_in(p.file)]
+    if place.function and not in_function:
         names = sorted({p.function for p in every})
         listed = ", ".join([*names[:8], *(["..."] if names[8:] else [])])
         return f"functions with one are {listed}{meant(place.function, names)}"
-    near = own or [p for p in every if place.is_in(p.file)] or every
+    near = in_function or [p for p in every if place.is_in(p.file)] or every
     nearest = min(near, key=lambda p: abs(p.line - place.line))
     return f"the nearest line with one is {nearest.line}"

@@ -44,26 +44,26 @@ def one_run() -> Iterator[None]:
         yield
     finally:
         _own.reset(before)
-        _runs[:] = [one for one in _runs if one is not met]
+        _runs[:] = [run for run in _runs if run is not met]
 
 
 def note(digest: str, places: Iterable[Place]) -> None:
     """Note places of an assignment that a kernel has."""
-    found = list(places)
+    listed = list(places)
     for met in (_ever, *_runs):
-        met.setdefault(digest, set()).update(found)
+        met.setdefault(digest, set()).update(listed)
 
 
 def met_places(digest: str) -> set[Place]:
     """The places of an assignment that kernels of this run have, or, outside of one, ever had."""
-    own = _own.get()
-    return (_ever if own is None else own).get(digest, set())
+    current = _own.get()
+    return (_ever if current is None else current).get(digest, set())
 
 
 def kernels_of(digest: str) -> list[Matching]:
     """Matchings of an assignment with kernels of the current run; none outside of a run."""
-    own = _own.get()
-    return [] if own is None else own.kernels.get(digest, [])
+    current = _own.get()
+    return [] if current is None else current.kernels.get(digest, [])
 
 
 def note_kernel(kernel: Lifted, digest: str, matching: Matching) -> None:

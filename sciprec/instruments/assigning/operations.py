@@ -108,10 +108,10 @@ def by_row(layout: str, formats: tuple[Arithmetic, ...] = (), counts: str = "") 
             where several threads do, else "".
     """
     variant = Variant(f"by row, {layout}", rows.ROW_BYTES)
-    made = operations_by(_TECHNIQUES[layout](counts), variant)
+    result = operations_by(_TECHNIQUES[layout](counts), variant)
     for number, arithmetic in enumerate(formats, 1):
-        setattr(made, f"version_{number}", in_format(arithmetic))
-    return made
+        setattr(result, f"version_{number}", in_format(arithmetic))
+    return result
 
 
 @lru_cache(maxsize=64)

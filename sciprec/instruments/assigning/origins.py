@@ -37,13 +37,13 @@ def key_of(program: Program, row: Row, origin: Origin, by: str) -> tuple:
         return origin.file, origin.function, origin.variable or "(no variable)"
     if by == "function":
         return origin.file, origin.function
-    own = [s for s in (*row.calls, row.site) if s in program.origins]
-    own = [s for s in own if not program.origins[s].of_engine] or own
-    site, inside = program.sites[own[-1]], own[-1] != row.site
+    sites = [s for s in (*row.calls, row.site) if s in program.origins]
+    sites = [s for s in sites if not program.origins[s].of_engine] or sites
+    site, inside = program.sites[sites[-1]], sites[-1] != row.site
     text = site.text or site.operation
     if by == "operation":
         label = text if inside else f"{site.operation.partition('(')[0]}: {text}"
         return origin.file, origin.line, site.column, site.operation, label
-    lines = own if inside else own[:-1]
+    lines = sites if inside else sites[:-1]
     path = [f"line {program.origins[s].line}" for s in lines]
     return origin.file, " > ".join([*path, text if inside else origin.function])

@@ -78,8 +78,8 @@ class Place:
 
     def key(self, file: str = "") -> Hashable:
         """The name of the place in an assignment for a kernel of this file; "" for several."""
-        here = not self.file or bool(file) and is_in(file, self.file)
-        elsewhere = "" if here else f"{self.file}:"
+        same_file = not self.file or bool(file) and is_in(file, self.file)
+        elsewhere = "" if same_file else f"{self.file}:"
         if self.by == "line":
             return f"{elsewhere}{self.line}" if elsewhere else self.line
         if self.by == "operation":
@@ -123,8 +123,8 @@ class Place:
             return self.variable == (origin.variable or _NO_VARIABLE)
         if self.by == "stage":
             operation = program.sites[row.site].operation
-            named = not self.names or given_by(origin) in self.names.split()
-            return named and (not self.text or operation in self.text.split())
+            name_fits = not self.names or given_by(origin) in self.names.split()
+            return name_fits and (not self.text or operation in self.text.split())
         if self.by == "function":
             return True
         if self.by == "call":
@@ -161,8 +161,8 @@ def _operation_of(program: Program, row: Row) -> tuple[str, int]:
     """The text of an operation and where it begins; in a kernel of the engine, of the user's call.
     """
     sites = [site for site in (*row.calls, row.site) if site in program.origins]
-    own = [site for site in sites if not program.origins[site].of_engine] or sites or [row.site]
-    site = program.sites[own[-1]]
+    path = [site for site in sites if not program.origins[site].of_engine] or sites or [row.site]
+    site = program.sites[path[-1]]
     return site.text or site.operation, site.column
 
 
@@ -176,8 +176,8 @@ def given_by(origin: Origin) -> str:
 
 def path_of(program: Program, row: Row) -> str:
     """The lines of the user's calls that lead to a row, and its function."""
-    own = _own_chain(program, row)
-    return joined([o.line for o in own[:-1]], own[-1].function)
+    chain = _own_chain(program, row)
+    return joined([o.line for o in chain[:-1]], chain[-1].function)
 
 
 def joined(lines: Sequence[int], function: str) -> str:
@@ -218,9 +218,9 @@ def _below(file: str, searched: tuple[str, ...]) -> str:
     return path.relative_to(max(folders, key=lambda f: len(f.parts))).as_posix()
 
 
-def is_in(file: str, known: str) -> bool:
+def is_in(file: str, end: str) -> bool:
     """Whether a file may be the one that is known by this end of its path."""
-    return file == known or file.endswith(f"/{known}") or not file
+    return file == end or file.endswith(f"/{end}") or not file
 
 
 def renamed(content: Mapping[str, Any], old: str, new: str) -> dict[str, Any]:
@@ -252,12 +252,12 @@ def read_place(by: str, key: Any) -> Place:
         return Place(by, "", match["file"] or "", int(match["line"]), column, match["text"])
     if not isinstance(key, str) or not key:
         raise refused(f"a {by} of an assignment", key, "its name")
-    file, _, rest = key.rpartition(":")
+    file, _, name = key.rpartition(":")
     if by == "call":
-        return Place(by, file=file, text=rest)
+        return Place(by, file=file, text=name)
     if by == "function":
-        return Place(by, rest, file)
-    function, _, variable = rest.rpartition(".")
+        return Place(by, name, file)
+    function, _, variable = name.rpartition(".")
     return Place(by, function, file, variable=variable)
 
 
@@ -267,7 +267,7 @@ def require_different(places: Mapping[Hashable, Place]) -> None:
     Raises:
         InputError: one has.
     """
-    known: dict[Place, Hashable] = {}
+    key_of: dict[Place, Hashable] = {}
     for key, place in places.items():
-        if (other := known.setdefault(place, key)) != key:
-            raise InputError(f"{place} is named twice, as {other!r} and as {key!r}; name it once")
+        if (earlier := key_of.setdefault(place, key)) != key:
+            raise InputError(f"{place} is named twice, as {earlier!r} and as {key!r}; name it once")

@@ -84,12 +84,12 @@ class Policy:
         """The policy for some stages."""
         usual = "narrow" if self.name in ("O2", "O3") else "wide"
         formats = {"narrow": self.narrow, "wide": self.wide}
-        given: dict[Place, str] = {}
+        assigned: dict[Place, str] = {}
         for stage in stages:
-            own = "narrow" if self.is_narrow(stage) else "wide"
-            if own != usual and not stage.always:
-                given |= dict.fromkeys(stage.as_places, formats[own])
-        return Assignment.of_places("stage", given, formats[usual], "", self.text)
+            width = "narrow" if self.is_narrow(stage) else "wide"
+            if width != usual and not stage.always:
+                assigned |= dict.fromkeys(stage.as_places, formats[width])
+        return Assignment.of_places("stage", assigned, formats[usual], "", self.text)
 
 
 @dataclass(frozen=True)
@@ -111,11 +111,11 @@ class Mixture:
     def assignment(self, models: Models) -> Assignment:
         """The policy for the stages of models."""
         require_known(self.formats, models)
-        given = {
+        formats = {
             place: self.formats[stage.name] for stages in models.values() for stage in stages
             for place in stage.as_places if stage.name in self.formats
         }  # fmt: skip
-        return Assignment.of_places("stage", given, self.rest, "", f"policy:{self.name}")
+        return Assignment.of_places("stage", formats, self.rest, "", f"policy:{self.name}")
 
 
 MIXTURES = {
@@ -143,28 +143,28 @@ def policy_called(text: str) -> Policy | Mixture:
             raise InputError(f"policy '{name}' has its own formats; write 'policy:{name}' alone")
         return MIXTURES[name]
     word("policy", name, (*POLICIES, *MIXTURES))
-    given: dict[str, str] = {}
+    options: dict[str, str] = {}
     for part in parts:
         key, equals, value = part.partition("=")
-        if equals and key in given:
+        if equals and key in options:
             raise InputError(f"policy '{text}' has {key} twice; give it once")
         if equals and key in _KEYS and value:
-            given[key] = value
-        elif given and not equals or key not in _KEYS and given:  # of a spec string with commas
-            last = list(given)[-1]
-            given[last] += f",{part}"
+            options[key] = value
+        elif options and not equals or key not in _KEYS and options:  # of a spec string with commas
+            last = list(options)[-1]
+            options[last] += f",{part}"
         else:
             raise InputError(
                 f"malformed policy '{text}': {part!r} is no key=value; accepted keys: "
                 f"{', '.join(_KEYS)}, as in 'policy:O2,narrow=fp16,wide=fp32'"
             )
     for key in ("narrow", "wide"):
-        if key not in given:
+        if key not in options:
             raise InputError(
                 f"policy '{text}' has no {key}; write for example 'policy:O2,narrow=fp16,wide=fp32'"
             )
-    return Policy(name, given["narrow"], given["wide"], _names(given.get("allow")),
-                  _names(given.get("deny")))  # fmt: skip
+    return Policy(name, options["narrow"], options["wide"], _names(options.get("allow")),
+                  _names(options.get("deny")))  # fmt: skip
 
 
 @lru_cache(maxsize=64)
@@ -191,9 +191,9 @@ def require_stages(backend: Backend, kind: str) -> None:
         return
     policy = policy_called(backend.name)
     if isinstance(policy, Policy) and kind in MODEL_STAGES:
-        own = [stage.name for stage in MODEL_STAGES[kind] if not stage.always]
+        stages = [stage.name for stage in MODEL_STAGES[kind] if not stage.always]
         for name in (*policy.allow, *policy.deny):
-            word(f"stage of policy {policy.name} for {kind}", name, own)
+            word(f"stage of policy {policy.name} for {kind}", name, stages)
 
 
 def in_place_of(
@@ -220,9 +220,9 @@ def in_place_of(
             f"a policy and the backend {shown(backend)} are given; give one of them: "
             "policy='O2', narrow='fp16', wide='fp32', or the backend"
         )
-    for name, given in (("policy", policy), ("narrow", narrow), ("wide", wide)):
-        if given is not None and not isinstance(given, str):
-            raise refused(name, given, "a name, as in policy='O2', narrow='fp16', wide='fp32'")
+    for name, value in (("policy", policy), ("narrow", narrow), ("wide", wide)):
+        if value is not None and not isinstance(value, str):
+            raise refused(name, value, "a name, as in policy='O2', narrow='fp16', wide='fp32'")
     if policy in MIXTURES:
         if (narrow, wide) != (None, None):
             raise InputError(

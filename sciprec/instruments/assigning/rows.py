@@ -77,30 +77,30 @@ def require_assignable(arithmetic: Arithmetic, name: str) -> None:
 
 def row_of(arithmetic: Arithmetic, layout: str) -> np.ndarray:
     """The words of a row, as binary64 numbers."""
-    fmt, made = arithmetic.format, np.zeros(WORDS)
+    fmt, words = arithmetic.format, np.zeros(WORDS)
     if fmt.is_binary64:
-        made[[EDGE, LIMIT, INFINITE]] = math.inf
+        words[[EDGE, LIMIT, INFINITE]] = math.inf
         if layout == ANY:
-            made[EDGE] = fmt.max_finite
-            made[RULE] = _rule_bits(arithmetic)
-        return made
-    made[LEAST] = fmt.min_normal if fmt.subnormals else 0.0
-    made[FLUSH] = 0.0 if fmt.subnormals else fmt.min_normal
+            words[EDGE] = fmt.max_finite
+            words[RULE] = _rule_bits(arithmetic)
+        return words
+    words[LEAST] = fmt.min_normal if fmt.subnormals else 0.0
+    words[FLUSH] = 0.0 if fmt.subnormals else fmt.min_normal
     outward = math.nan if fmt.overflow == "nan" else math.inf
     above, _ = arithmetic.rule.overflows
     saturates = fmt.overflow == "saturate"
-    made[LIMIT] = outward if above and not saturates else fmt.max_finite
-    made[INFINITE] = outward
+    words[LIMIT] = outward if above and not saturates else fmt.max_finite
+    words[INFINITE] = outward
     narrow, directed = fmt.significand_bits <= 24, not arithmetic.rule.nearest
-    made[CLASS] = (DIRECTED if directed else NARROW) if narrow else WIDE
+    words[CLASS] = (DIRECTED if directed else NARROW) if narrow else WIDE
     if layout == NEAREST:
-        made[SCALE] = 1.5 * 2.0 ** (53 - fmt.significand_bits)
-        made[EDGE] = _edge(arithmetic)
+        words[SCALE] = 1.5 * 2.0 ** (53 - fmt.significand_bits)
+        words[EDGE] = _edge(arithmetic)
     else:
-        made[SPACING] = 2.0 ** (1 - fmt.significand_bits)
-        made[LARGEST] = fmt.max_finite
-        made[RULE] = _rule_bits(arithmetic)
-    return made
+        words[SPACING] = 2.0 ** (1 - fmt.significand_bits)
+        words[LARGEST] = fmt.max_finite
+        words[RULE] = _rule_bits(arithmetic)
+    return words
 
 
 def _edge(arithmetic: Arithmetic) -> float:

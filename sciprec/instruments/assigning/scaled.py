@@ -115,11 +115,11 @@ class Scaled(InRows):
 
     def literal(self, rewriter: Rewriter, value: float) -> ast.expr:
         """A literal with the significand of the format, which every row has, the last one too."""
-        made = rewriter.program.number(value)
+        node = rewriter.program.number(value)
         if _bits(value) <= _FEW_BITS:
-            return made
+            return node
         any_row = [name("sp_key"), ast.Constant(0)]
-        return ast.Call(name(rewriter.program.operation(_LITERAL)), [*any_row, made], [])
+        return ast.Call(name(rewriter.program.operation(_LITERAL)), [*any_row, node], [])
 
     def array(self, program: Program, value: np.ndarray) -> np.ndarray:
         """Refused: it would have a format of its own."""
@@ -197,8 +197,8 @@ class ScalableInFormat:
     """
 
     def __init__(self, kernel: Any, arithmetic: Arithmetic) -> None:
-        own = scaled_in_format.backend(arithmetic), scaled_in_format.variant(arithmetic)
-        module = module_of(program_in_rows(kernel, ScaledInFormat(arithmetic=arithmetic), *own))
+        setup = scaled_in_format.backend(arithmetic), scaled_in_format.variant(arithmetic)
+        module = module_of(program_in_rows(kernel, ScaledInFormat(arithmetic=arithmetic), *setup))
         self.entry, self._columns = module.sp_entry, module.sp_columns
         self._written_of, self._written = written_arrays(kernel), np.empty(0)
 
@@ -257,11 +257,11 @@ class Scalable:
         self, arithmetic: Arithmetic, exponents: Sequence[int], small: str = CLIPPED
     ) -> np.ndarray:
         """The table for `run`: the rows of an arithmetic at scales 2^k, one k for each place."""
-        known = {
+        row_of = {
             k: rows.row_of(shifted(arithmetic, k, small), rows.NEAREST) for k in set(exponents)
         }
         last = rows.row_of(arithmetic, rows.NEAREST)  # of no operation
-        return np.array([known[k] for k in exponents] + [last])
+        return np.array([row_of[k] for k in exponents] + [last])
 
     def run(self, table: np.ndarray, *args: Any) -> Any:
         """Run the kernel; what it is given is taken as it is, and arrays are written."""

@@ -48,8 +48,8 @@ def serves(arithmetic: Arithmetic) -> bool:
     fmt = arithmetic.format
     if not isinstance(fmt, Format) or fmt.significand_bits > MOST_BITS:
         return False
-    held = fmt.emax + REACH <= 126 and fmt.emin - fmt.significand_bits + 1 - REACH >= -125
-    if not held or arithmetic.rounding != "rn" or not arithmetic.fits_binary32:
+    in_range = fmt.emax + REACH <= 126 and fmt.emin - fmt.significand_bits + 1 - REACH >= -125
+    if not in_range or arithmetic.rounding != "rn" or not arithmetic.fits_binary32:
         return False
     base = rounder(arithmetic, F32, 0)
     return isinstance(base, Grid) and base.evaluation == F32

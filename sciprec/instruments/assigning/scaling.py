@@ -139,11 +139,11 @@ def with_scaling(
         )
     resolved = resolve_backend(backend)
     most = reach(resolved.compute)
-    given = tuple(
+    exponents = tuple(
         (_stage(name), scale_exponent(f"'{name}'", x, most)) for name, x in (scales or {}).items()
     )
-    made = Scaling(scaling, given, scale_exponent("'times'", times, most), small, good_steps)
-    return _scaled(resolved, made)
+    result = Scaling(scaling, exponents, scale_exponent("'times'", times, most), small, good_steps)
+    return _scaled(resolved, result)
 
 
 def backend_called(name: str) -> Backend:
@@ -154,17 +154,17 @@ def backend_called(name: str) -> Backend:
     """
     mode, backend, options = _read(name)
     word("scaling", mode, SCALINGS[1:])
-    own: dict[str, Any] = {key: options.pop(key) for key in _OWN if key in options}
-    own |= {key: _number(name, key, own[key]) for key in _OF_NUMBERS if key in own}
-    steps = own.get("good_steps", 1.0)
+    settings: dict[str, Any] = {key: options.pop(key) for key in _OWN if key in options}
+    settings |= {key: _number(name, key, settings[key]) for key in _OF_NUMBERS if key in settings}
+    steps = settings.get("good_steps", 1.0)
     if not steps.is_integer():
         raise InputError(
             f"malformed scaling '{name}': good_steps={steps:g} is no whole number; write for "
             "example 'scaled:dynamic,fp16,good_steps=50'"
         )
-    own |= {"good_steps": int(steps)} if "good_steps" in own else {}
+    settings |= {"good_steps": int(steps)} if "good_steps" in settings else {}
     scales = {key: _number(name, key, x) for key, x in options.items()}
-    return with_scaling(backend, mode, scales, **own)
+    return with_scaling(backend, mode, scales, **settings)
 
 
 def _stage(name: Any) -> str:
@@ -213,9 +213,9 @@ def _number(name: str, key: str, text: str) -> float:
 
 def _scaled(backend: Backend, scaling: Scaling) -> ScaledBackend:
     """The backend of an arithmetic with a scaling."""
-    one = backend.compute
+    arithmetic = backend.compute
     plain = not isinstance(backend, HandedBackend) and len(set(backend.roles)) == 1
-    if not (plain and backend.noise is None and _can_be_scaled(one)):
+    if not (plain and backend.noise is None and _can_be_scaled(arithmetic)):
         raise InputError(
             f"'{backend.name}' cannot have scales; accepted: one format to nearest of at most "
             f"{rows.NEAREST_BITS} bits, with subnormals and without saturation, such as 'fp16', "
@@ -227,21 +227,21 @@ def _scaled(backend: Backend, scaling: Scaling) -> ScaledBackend:
             "alone, where it shows how much the clipping of small numbers changes: leave small "
             "out, or give scaling = 'static'"
         )
-    said = [backend.name]
-    said += [f"times={2.0**scaling.times!r}"] * (scaling.times != 0)
-    said += [f"small={scaling.small}"] * (scaling.small != CLIPPED)
-    said += [f"good_steps={scaling.good_steps}"] * (scaling.good_steps != GOOD_STEPS)
-    said += [f"{stage}={2.0**k!r}" for stage, k in scaling.given]
+    parts = [backend.name]
+    parts += [f"times={2.0**scaling.times!r}"] * (scaling.times != 0)
+    parts += [f"small={scaling.small}"] * (scaling.small != CLIPPED)
+    parts += [f"good_steps={scaling.good_steps}"] * (scaling.good_steps != GOOD_STEPS)
+    parts += [f"{stage}={2.0**k!r}" for stage, k in scaling.given]
     about = f"{backend.about or backend.name}, each place of a model with a scale of its own"
-    name = f"{SCALED}{scaling.mode},{','.join(said)}"
+    name = f"{SCALED}{scaling.mode},{','.join(parts)}"
     return ScaledBackend(name, *backend.roles, about=about, maker=scaling)
 
 
-def _can_be_scaled(one: Arithmetic) -> bool:
-    fmt = one.format
+def _can_be_scaled(arithmetic: Arithmetic) -> bool:
+    fmt = arithmetic.format
     return (
-        isinstance(fmt, Format) and not one.aligned and not fmt.is_binary64
-        and rows.layout_of([one]) == rows.NEAREST
+        isinstance(fmt, Format) and not arithmetic.aligned and not fmt.is_binary64
+        and rows.layout_of([arithmetic]) == rows.NEAREST
         and fmt.emax + MOST <= _FARTHEST
         and fmt.emin - fmt.significand_bits + 1 - MOST >= -_FARTHEST
     )  # fmt: skip

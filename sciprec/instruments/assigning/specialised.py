@@ -100,30 +100,30 @@ class _Clones:
         )  # fmt: skip
         if key not in self._clones:
             tree, parallel = self._trees[function]
-            made = self.definition(_copy(tree), base)
-            text = ast.unparse(made)
-            known = self._texts.get((function, text))
-            if known is None:
-                known = self._texts[function, text] = self._new_name(function)
-                made.name = known
+            definition = self.definition(_copy(tree), base)
+            text = ast.unparse(definition)
+            label = self._texts.get((function, text))
+            if label is None:
+                label = self._texts[function, text] = self._new_name(function)
+                definition.name = label
                 if function in self.program.entered:
-                    self.program.entered.add(known)
-                self.program.add_definition(made, parallel)
-            self._clones[key] = known
+                    self.program.entered.add(label)
+                self.program.add_definition(definition, parallel)
+            self._clones[key] = label
         return self._clones[key]
 
     def _new_name(self, function: str) -> str:
-        taken = any(other == function for other, _ in self._texts)
-        return self.program.unique(function.removeprefix("sp_")) if taken else function
+        exists = any(cloned == function for cloned, _ in self._texts)
+        return self.program.unique(function.removeprefix("sp_")) if exists else function
 
     def in_format(self, operation: str, row: int) -> str:
         """The generated name of an operation in the format of a row."""
         number = self.program.formats.index(self._arithmetics[row])
         if number == 0:
             return operation
-        made = f"{operation}_in_{number}"
-        self.program.operations[made] = f"in_{number}.{self.operations[operation]}"
-        return made
+        label = f"{operation}_in_{number}"
+        self.program.operations[label] = f"in_{number}.{self.operations[operation]}"
+        return label
 
 
 class _InFormats(ast.NodeTransformer):
@@ -154,7 +154,7 @@ class _InFormats(ast.NodeTransformer):
                 out.append(statement)
             else:
                 out.append(self.visit(statement))
-        return [s for one in out for s in self.made.get(getattr(one, "name", ""), [one])]
+        return [s for node in out for s in self.made.get(getattr(node, "name", ""), [node])]
 
     def visit_Assign(self, node: ast.Assign) -> ast.AST:
         """An assignment; the key of a call is noted."""
@@ -203,17 +203,17 @@ class _InFormats(ast.NodeTransformer):
         """The name of a function defined inside, whose first row is `base`."""
         inner = _InFormats(self.clones, base)
         inner.inner, inner.made = self.inner, self.made
-        made = inner.definition(_copy(self.inner[called]))
-        text = ast.unparse(ast.fix_missing_locations(made))
-        for other in self.made[called]:
-            kept, other.name = other.name, called
-            same = ast.unparse(ast.fix_missing_locations(other)) == text
-            other.name = kept
+        definition = inner.definition(_copy(self.inner[called]))
+        text = ast.unparse(ast.fix_missing_locations(definition))
+        for earlier in self.made[called]:
+            label, earlier.name = earlier.name, called
+            same = ast.unparse(ast.fix_missing_locations(earlier)) == text
+            earlier.name = label
             if same:
-                return kept
-        made.name = f"{called}_{len(self.made[called])}" if self.made[called] else called
-        self.made[called].append(made)
-        return made.name
+                return label
+        definition.name = f"{called}_{len(self.made[called])}" if self.made[called] else called
+        self.made[called].append(definition)
+        return definition.name
 
     def _base_of(self, node) -> int | None:
         """The first row that a key stands for; None of what is no key."""
@@ -256,8 +256,8 @@ class _WithoutRows(ast.NodeTransformer):
         return self.generic_visit(node)
 
     def _is_key(self, node: ast.AST) -> bool:
-        named = isinstance(node, ast.Name) and node.id in self.keys
-        return named or isinstance(node, ast.Call) and called_name(node) == "sp_row"
+        is_name = isinstance(node, ast.Name) and node.id in self.keys
+        return is_name or isinstance(node, ast.Call) and called_name(node) == "sp_row"
 
 
 def _copy(node: Any) -> Any:

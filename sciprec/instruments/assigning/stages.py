@@ -54,15 +54,15 @@ Models = Mapping[str, Sequence[Stage]]
 """Kind -> stages of its models."""
 
 
-def require_known(named: Iterable[str], models: Models) -> None:
+def require_known(names: Iterable[str], models: Models) -> None:
     """Make sure that stages which lists name can be there.
 
     Raises:
         InputError: no model has one, or it has the same format in every policy.
     """
-    known = {stage.name: stage for stages in models.values() for stage in stages}
-    for name in named:
-        stage = known[word("stage", name, sorted(known))]
+    by_name = {stage.name: stage for stages in models.values() for stage in stages}
+    for name in names:
+        stage = by_name[word("stage", name, sorted(by_name))]
         if stage.always:
             raise InputError(
                 f"stage '{name}' is in {stage.always} in every policy ({stage.why}); leave it out"

@@ -64,11 +64,11 @@ class Versions:
 
     def _choice(self, tree: ast.FunctionDef, number: int) -> ast.If:
         """Call a version where the function's first row says so."""
-        given: list[ast.expr] = [name(a.arg) for a in tree.args.args]
-        asked = ast.Call(name(self.program.operation("version")), [name("sp_key")], [])
-        test = ast.Compare(asked, [ast.Eq()], [ast.Constant(number)])
+        args: list[ast.expr] = [name(a.arg) for a in tree.args.args]
+        version = ast.Call(name(self.program.operation("version")), [name("sp_key")], [])
+        test = ast.Compare(version, [ast.Eq()], [ast.Constant(number)])
         return ast.If(
-            test, [ast.Return(ast.Call(name(self.version_of(tree.name, number)), given, []))], []
+            test, [ast.Return(ast.Call(name(self.version_of(tree.name, number)), args, []))], []
         )
 
     @property
@@ -76,34 +76,34 @@ class Versions:
         """(functions along chains of calls, 2): the first row of each that looks for a version, and
         the row after its last one, those of what it calls among them.
         """
-        found: list[tuple[int, int]] = []
+        spans: list[tuple[int, int]] = []
         layout = self.program.layout
 
         def collect(function: str, base: int) -> None:
             if function in self._with_versions:
-                found.append((base, base + (layout.size_of(function) or 0)))
+                spans.append((base, base + (layout.size_of(function) or 0)))
             for called, _, constant in self.program.frame(function).calls:
                 collect(called, base + layout.constants[constant])
 
         collect("sp_entry", 0)
-        return np.array(found, np.int64).reshape(-1, 2)
+        return np.array(spans, np.int64).reshape(-1, 2)
 
     @property
     def counted(self) -> np.ndarray:
         """(rows,), truths: rows that versions do not read."""
-        found: list[bool] = []
+        unread: list[bool] = []
 
         def collect(function: str) -> None:
-            known = self.numbers.get(function)
-            found.extend(
-                known is None or number in known.places
+            integers = self.numbers.get(function)
+            unread.extend(
+                integers is None or number in integers.places
                 for number in range(len(self.program.frame(function).rows))
             )
             for called, *_ in self.program.frame(function).calls:
                 collect(called)
 
         collect("sp_entry")
-        return np.array(found, bool)
+        return np.array(unread, bool)
 
 
 class _Integers:
@@ -119,21 +119,21 @@ class _Integers:
 
     def __init__(self, tree: ast.FunctionDef, program: Program) -> None:
         self._operations = program.operations
-        given: dict[str, list[ast.expr]] = {}
+        assigned: dict[str, list[ast.expr]] = {}
         indices: set[str] = set()
         for node in ast.walk(tree):
             if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-                given.setdefault(node.targets[0].id, []).append(node.value)
+                assigned.setdefault(node.targets[0].id, []).append(node.value)
             if isinstance(node, ast.For) and called_name(node.iter) in ("range", "sp_prange"):
                 ends = [*node.iter.args, node.target]  # type: ignore[attr-defined]
                 indices.update(name for end in ends for name in self._indices(end))
             if isinstance(node, ast.Subscript):
                 indices.update(self._indices(node.slice))
-        self._names, before = indices | given.keys(), -1
+        self._names, before = indices | assigned.keys(), -1
         while before != len(self._names):
             before = len(self._names)
             self._names -= {
-                name for name, values in given.items()
+                name for name, values in assigned.items()
                 if name not in indices and not all(map(self.look_so, values))
             }  # fmt: skip
         self.places = {
@@ -204,10 +204,10 @@ class _Version(ast.NodeTransformer):
         program = self.versions.program
         for function, tree in self.versions.trees.items():
             self._integers = self.versions.numbers[function]
-            made = self.visit(copy.deepcopy(tree))
+            version = self.visit(copy.deepcopy(tree))
             if function in program.entered:
-                program.entered.add(made.name)
-            program.add_definition(ast.fix_missing_locations(made))
+                program.entered.add(version.name)
+            program.add_definition(ast.fix_missing_locations(version))
 
     def visit_FunctionDef(self, node: ast.FunctionDef):
         """The function under its other name."""
@@ -217,16 +217,16 @@ class _Version(ast.NodeTransformer):
 
     def visit_Name(self, node: ast.Name):
         """Other functions, which have versions of the same format."""
-        known = node.id in self.versions.trees
-        return name(self.versions.version_of(node.id, self.number)) if known else node
+        has_version = node.id in self.versions.trees
+        return name(self.versions.version_of(node.id, self.number)) if has_version else node
 
     def visit_Call(self, node: ast.Call):
         """An operation in the format, without its row."""
         place = self._integers.place_of(node)
         if place is not None:
-            known = node.func.id  # type: ignore[attr-defined]
-            made = f"{known}_in_{self.number}"
+            called = node.func.id  # type: ignore[attr-defined]
+            label = f"{called}_in_{self.number}"
             operations = self.versions.program.operations
-            operations[made] = f"version_{self.number}.{operations[known]}"
-            node = ast.Call(name(made), node.args[2:], [])
+            operations[label] = f"version_{self.number}.{operations[called]}"
+            node = ast.Call(name(label), node.args[2:], [])
         return self.generic_visit(node)

@@ -250,9 +250,9 @@ def _element(array, index):
         def of_several(array, index):
             at = 0
             for axis in range(len(index)):
-                here = index[axis]
-                here = here if here >= 0 else here + array.shape[axis]
-                at = at * array.shape[axis] + here
+                position = index[axis]
+                position = position if position >= 0 else position + array.shape[axis]
+                at = at * array.shape[axis] + position
             step = _step(array.size)
             return at // step if at % step == 0 else -1
 
@@ -266,10 +266,10 @@ def _hold(carried, added, sign, place):
     if not isinstance(added, types.Array):
 
         def hold_one(carried, added, sign, place):
-            held, step, n = _held(), _step(carried.size), 0
+            buffer, step, n = _held(), _step(carried.size), 0
             for value in carried.flat:
                 if n % step == 0:
-                    held[0, n // step], held[1, n // step] = value, sign * np.float64(added)
+                    buffer[0, n // step], buffer[1, n // step] = value, sign * np.float64(added)
                 n += 1
             _array()[:] = place + 1, n
 
@@ -282,16 +282,16 @@ def _hold(carried, added, sign, place):
             size = added.shape[added.ndim - 1 - axis]
             if size != 1 and size != carried.shape[carried.ndim - 1 - axis]:
                 return
-        held, step, n = _held(), _step(carried.size), 0
+        buffer, step, n = _held(), _step(carried.size), 0
         terms = np.broadcast_to(added, carried.shape)
         for value in carried.flat:
             if n % step == 0:
-                held[0, n // step] = value
+                buffer[0, n // step] = value
             n += 1
         n = 0
         for value in terms.flat:
             if n % step == 0:
-                held[1, n // step] = sign * value
+                buffer[1, n // step] = sign * value
             n += 1
         _array()[:] = place + 1, n
 
@@ -303,11 +303,11 @@ def _note_held(x, place):
     """Take down the additions of an array; an element's first one rounds what the kernel was
     given, and only begins a sum.
     """
-    row, elements, held, step, n = _sums()[place], _elements()[place], _held(), _step(x.size), 0
+    row, elements, buffer, step, n = _sums()[place], _elements()[place], _held(), _step(x.size), 0
     for value in x.flat:
         if n % step == 0:
             element = elements[n // step]
             if element[_USED] != 0.0:
-                _note(row, element, held[0, n // step], held[1, n // step], np.float64(value))
+                _note(row, element, buffer[0, n // step], buffer[1, n // step], np.float64(value))
             element[_USED], element[_LAST] = 1.0, value
         n += 1

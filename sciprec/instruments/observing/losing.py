@@ -55,13 +55,13 @@ class _Sums(Hooks):
         terms = _terms(node, target)
         number = self._number(rewriter, node, target) if terms else None
         if number is not None:
-            self.terms |= {t: (number, left, n == 0) for n, (t, left) in enumerate(terms)}
+            self.terms |= {t: (number, is_left, n == 0) for n, (t, is_left) in enumerate(terms)}
         result = rewrite(node)
         statements = result if isinstance(result, list) else [result]
-        made = [s for s in statements if isinstance(s, ast.Assign)]
-        if number is None or not made:
+        assigned = [s for s in statements if isinstance(s, ast.Assign)]
+        if number is None or not assigned:
             return statements
-        stored: Any = made[-1].targets[0]
+        stored: Any = assigned[-1].targets[0]
         array, index = ast.Constant(0), ast.Constant(0)
         read = name(stored.id) if isinstance(stored, ast.Name) else None
         if isinstance(stored, ast.Subscript):
@@ -69,7 +69,7 @@ class _Sums(Hooks):
             read = ast.Subscript(array, index, ast.Load())
             index = index if _is_element(index) else ast.Constant(0)
         looked = ast.Call(name("sp_lose_stored"), [read, array, index, ast.Constant(number)], [])
-        at = statements.index(made[-1]) + 1
+        at = statements.index(assigned[-1]) + 1
         return [*statements[:at], ast.Expr(looked), *statements[at:]]
 
     def _number(self, rewriter, node, target) -> int | None:
@@ -87,10 +87,10 @@ class _Sums(Hooks):
         self, rewriter, operation: str, node, operands: Sequence[ast.expr], named: str = ""
     ) -> Sequence[ast.expr]:
         """Look at what is carried, and at what is to be added to it."""
-        known = self.terms.get(node)
-        if known is None or len(operands) != 2 or operation not in _SIGNS:
+        term = self.terms.get(node)
+        if term is None or len(operands) != 2 or operation not in _SIGNS:
             return operands
-        number, is_left, is_first = known
+        number, is_left, is_first = term
         about = [ast.Constant(_SIGNS[operation]), ast.Constant(number)]
         if is_first:
             both = [*operands, *about, ast.Constant(1 if is_left else None)]
@@ -127,8 +127,8 @@ def _terms(node, target: ast.expr) -> list[tuple[ast.AST, bool]]:
     if isinstance(target, ast.Subscript) and _text(target.slice) == ":":
         carried.add(_text(target.value))
     for is_carried in (lambda n: _text(n) in carried, lambda n: _is_multiple(n, carried)):
-        if found := _spine(node.value, is_carried):
-            return found
+        if additions := _spine(node.value, is_carried):
+            return additions
     return []
 
 

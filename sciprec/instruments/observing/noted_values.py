@@ -56,13 +56,13 @@ class Recording:
 
     def values(self, place: int, step: int) -> np.ndarray:
         """The values of a place in a step; empty where it gave none."""
-        found = self.chunks.get((place, step), [])
-        return np.concatenate(found) if found else np.empty(0)
+        chunks = self.chunks.get((place, step), [])
+        return np.concatenate(chunks) if chunks else np.empty(0)
 
     def begin(self) -> None:
         """A kernel begins; what an earlier one of this recording noted is forgotten."""
-        for kept in (self.steps, self.passes, self.chunks, self.shapes):
-            kept.clear()
+        for store in (self.steps, self.passes, self.chunks, self.shapes):
+            store.clear()
         self.count = 0
         _TABLE[_FILLED:] = 0
 
@@ -112,12 +112,12 @@ def recording(every: int):
     """
     _TABLE[:] = 0
     _TABLE[_EVERY] = every
-    made = Recording()
-    _under_way.append(made)
+    record = Recording()
+    _under_way.append(record)
     try:
-        yield made
+        yield record
     finally:
-        _under_way.remove(made)
+        _under_way.remove(record)
 
 
 def passes() -> tuple[int, int, int] | None:

@@ -89,7 +89,7 @@ class Found:
 class _Notes(Hooks):
     """Notes behind the statements of a function, and where steps end."""
 
-    def __init__(self, kernel, wanted: Sequence[Watched], found: Found, rewriter):
+    def __init__(self, kernel, to_watch: Sequence[Watched], findings: Found, rewriter):
         program, function, tree = rewriter.program, rewriter.function, rewriter.tree
         self.is_kernel = function is kernel and tree is program.tree
         self.bound = set(rewriter.local) - stored_names(tree.body)
@@ -97,34 +97,34 @@ class _Notes(Hooks):
         self.watched: dict[str, int] = {}
         if function is kernel:
             local = {as_written(n): n for n in sorted(rewriter.local)}
-            known = {w.name: number for number, w in enumerate(wanted) if w.name}
-            self.watched = {local[n]: number for n, number in known.items() if n in local}
-            found.watched |= set(self.watched.values())
-            found.names |= {n for n in local if not n.startswith("sp_")}
+            numbers = {w.name: number for number, w in enumerate(to_watch) if w.name}
+            self.watched = {local[n]: number for n, number in numbers.items() if n in local}
+            findings.watched |= set(self.watched.values())
+            findings.names |= {n for n in local if not n.startswith("sp_")}
         self.lines: dict[ast.stmt, list[int]] = {}
         if function.__code__.co_filename == kernel.__code__.co_filename:
-            self._find_lines(wanted, found, rewriter)
+            self._find_lines(to_watch, findings, rewriter)
         self.around = dict.fromkeys((ast.Assign, ast.AugAssign, ast.AnnAssign), self._assigned)
         self.around |= {ast.Return: self._returned}
         self.around |= dict.fromkeys((ast.If, ast.Try), self._branched)
         self.around |= dict.fromkeys((ast.For, ast.While), self._looped)
 
-    def _find_lines(self, wanted: Sequence[Watched], found: Found, rewriter) -> None:
+    def _find_lines(self, to_watch: Sequence[Watched], findings: Found, rewriter) -> None:
         """Find the statements that give values on watched lines, by the numbers of these."""
         statements = [n for n in ast.walk(rewriter.tree) if isinstance(n, ast.stmt)]
-        own = [n for n in statements if hasattr(n, "end_lineno") and n is not rewriter.tree]
-        nested = [n for n in own if isinstance(n, ast.FunctionDef)]
+        candidates = [n for n in statements if hasattr(n, "end_lineno") and n is not rewriter.tree]
+        nested = [n for n in candidates if isinstance(n, ast.FunctionDef)]
         inside = {id(s) for f in nested for s in ast.walk(f)}
-        own = [n for n in own if id(n) not in inside]
+        candidates = [n for n in candidates if id(n) not in inside]
         first = rewriter.first
-        found.giving |= {first + n.lineno - 1 for n in own if isinstance(n, _GIVES)}
-        for number, watched in enumerate(wanted):
+        findings.giving |= {first + n.lineno - 1 for n in candidates if isinstance(n, _GIVES)}
+        for number, watched in enumerate(to_watch):
             line = watched.line - first + 1
-            at = [n for n in own if watched.line and n.lineno <= line <= n.end_lineno]
+            at = [n for n in candidates if watched.line and n.lineno <= line <= n.end_lineno]
             innermost = min(at, key=lambda n: n.end_lineno - n.lineno, default=None)
             if isinstance(innermost, _GIVES):
                 self.lines.setdefault(innermost, []).append(number)
-                found.watched.add(number)
+                findings.watched.add(number)
 
     # ---- statements ----------------------------------------------------------------------------
 
@@ -136,26 +136,26 @@ class _Notes(Hooks):
         statements = result if isinstance(result, list) else [result]
         if not self.watched and not lines:
             return statements
-        return [*statements, *(n for one in statements for n in self._notes(one, lines))]
+        return [*statements, *(n for s in statements for n in self._notes(s, lines))]
 
-    def _notes(self, made: ast.stmt, lines: Sequence[int]) -> list[ast.stmt]:
+    def _notes(self, statement: ast.stmt, lines: Sequence[int]) -> list[ast.stmt]:
         """Notes of what a rewritten assignment has assigned."""
-        if not isinstance(made, (ast.Assign, ast.AugAssign)):
+        if not isinstance(statement, (ast.Assign, ast.AugAssign)):
             return []
-        targets = made.targets if isinstance(made, ast.Assign) else [made.target]
-        found = []
+        targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+        notes = []
         for target in targets:
             identifier = getattr(target, "id", "")
             if identifier in self.watched:
                 number = self.watched[identifier]
-                found.append(_call("sp_note_number", name(identifier), number))
+                notes.append(_call("sp_note_number", name(identifier), number))
             generated = identifier.startswith("sp_") and as_written(identifier) == identifier
             if generated or isinstance(target, ast.Tuple):
                 continue
             read: Any = copy.deepcopy(target)
             read.ctx = ast.Load()
-            found += [_call("sp_note_given", read, number) for number in lines]
-        return found
+            notes += [_call("sp_note_given", read, number) for number in lines]
+        return notes
 
     def _returned(self, rewriter, node, rewrite) -> ast.Return:
         """A return whose value is noted."""
@@ -211,10 +211,10 @@ class _Notes(Hooks):
 
     def _step_ends(self, then: str) -> list[ast.stmt]:
         """Notes of what arrays hold, where the step is noted."""
-        held = [_call("sp_note_content", name(n), number) for n, number in self._arrays().items()]
+        notes = [_call("sp_note_content", name(n), number) for n, number in self._arrays().items()]
         test = parse("if sp_note_is_noted():\n    pass").body[0]
-        test.body = held
-        return [*([test] if held else []), *parse(then).body]
+        test.body = notes
+        return [*([test] if notes else []), *parse(then).body]
 
     def _arrays(self) -> dict[str, int]:
         """Watched names that are bound in any case."""
@@ -245,8 +245,8 @@ class _Exits(ast.NodeTransformer):
         """A rewritten block."""
         out: list[ast.stmt] = []
         for statement in body:
-            made = self.visit(statement)
-            out += made if isinstance(made, list) else [made]
+            result = self.visit(statement)
+            out += result if isinstance(result, list) else [result]
         return out
 
     def visit_FunctionDef(self, node):
@@ -279,9 +279,9 @@ class _Returns(_Exits):
         """The value is made before the step ends."""
         if node.value is None:
             return [*self.ends(), node]
-        held = self.fresh("returned")
-        made = ast.Assign([ast.Name(held, ast.Store())], node.value)
-        return [made, *self.ends(), ast.Return(name(held))]
+        returned = self.fresh("returned")
+        assignment = ast.Assign([ast.Name(returned, ast.Store())], node.value)
+        return [assignment, *self.ends(), ast.Return(name(returned))]
 
 
 def noting(kernel, watched: Sequence[Watched], found: Found | None = None) -> Observer:
@@ -293,10 +293,10 @@ def noting(kernel, watched: Sequence[Watched], found: Found | None = None) -> Ob
 
 def found_in(kernel, watched: Sequence[Watched]) -> Found:
     """Return the names and lines of a kernel, and which of those watched are among them."""
-    found = Found()
-    observers = (noting(kernel, watched, found),)
+    findings = Found()
+    observers = (noting(kernel, watched, findings),)
     Program(kernel, resolve_backend("fp64"), Build(observers=observers))
-    return found
+    return findings
 
 
 def require_found(kernel, watched: Sequence[Watched]) -> None:
@@ -305,22 +305,22 @@ def require_found(kernel, watched: Sequence[Watched]) -> None:
     Raises:
         InputError: it has no such variable, or a line gives no value.
     """
-    found = found_in(kernel, watched)
-    missing = [one for number, one in enumerate(watched) if number not in found.watched]
-    names = [one.name for one in missing if one.name]
+    findings = found_in(kernel, watched)
+    missing = [item for number, item in enumerate(watched) if number not in findings.watched]
+    names = [item.name for item in missing if item.name]
     if names:
-        known = sorted(found.names)
-        near = dict.fromkeys(meant(one, known) for one in names)
+        variables = sorted(findings.names)
+        near = dict.fromkeys(meant(item, variables) for item in names)
         what = "is no variable" if len(names) == 1 else "are no variables"
         raise InputError(
             f"watch names {', '.join(map(repr, names))}, which {what} of kernel "
-            f"'{kernel.__name__}'; known: {', '.join(known)}{''.join(near)}; of a kernel that it "
-            "calls watch a line, as in line:38"
+            f"'{kernel.__name__}'; known: {', '.join(variables)}{''.join(near)}; of a kernel "
+            "that it calls watch a line, as in line:38"
         )
-    for one in missing:
-        near_it = sorted(found.giving, key=lambda line: abs(line - one.line))[:3]
+    for item in missing:
+        near_it = sorted(findings.giving, key=lambda line: abs(line - item.line))[:3]
         raise InputError(
-            f"watch names '{one.text}', where kernel '{kernel.__name__}' and what it calls give "
+            f"watch names '{item.text}', where kernel '{kernel.__name__}' and what it calls give "
             f"no value; lines near it that do: {', '.join(map(str, sorted(near_it))) or 'none'}"
         )
 

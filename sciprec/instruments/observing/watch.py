@@ -128,14 +128,14 @@ def _overflow(place: int, code: int, left: int, right: int) -> Overflow:
         return Overflow(place, f"{left:,}", kind, f"it wrapped to {right:,}")
     bits = np.iinfo(kind).bits
     if operation == POWER:
-        rest = pow(left, right, 2**bits)
+        result = pow(left, right, 2**bits)
         small = right < 128 and abs(left**right) < _LARGEST_TOLD
         value = f"{left**right:,}" if small else f"{left:,}**{right:,}"
     else:
-        rest = {ADD: left + right, SUB: left - right, MUL: left * right}[operation]
-        value = f"{rest:,}"
+        result = {ADD: left + right, SUB: left - right, MUL: left * right}[operation]
+        value = f"{result:,}"
     half = 2 ** (bits - 1)
-    wrapped = (rest + half) % 2**bits - half
+    wrapped = (result + half) % 2**bits - half
     return Overflow(place, value, kind, f"it wrapped to {wrapped:,}")
 
 
@@ -170,21 +170,21 @@ _table = reached(_TABLE)
 def _fillings(array):
     """(one, zero, NaN, largest, smallest) as this array has them; None for other dtypes."""
     kind = getattr(array, "dtype", None)
-    found, real = None, getattr(kind, "underlying_float", kind)
+    values, real = None, getattr(kind, "underlying_float", kind)
     if isinstance(real, types.Float):
         number, mark, huge = (
             (np.float32, _MARK32, 1e38) if real.bitwidth == 32 else (np.float64, _MARK64, 1e300)
         )
-        found = number(1.0), number(0.0), mark, number(huge), number(-huge)
+        values = number(1.0), number(0.0), mark, number(huge), number(-huge)
         if kind != real:
-            found = tuple(np.dtype(kind.name).type(complex(x, x)) for x in found)
+            values = tuple(np.dtype(kind.name).type(complex(x, x)) for x in values)
     elif isinstance(kind, types.Boolean):
-        found = True, False, False, True, False
+        values = True, False, False, True, False
     elif isinstance(kind, types.Integer):
         number = np.dtype(kind.name).type
         ends = np.iinfo(number)
-        found = number(1), number(0), number(0), number(ends.max), number(ends.min)
-    return lambda array: found
+        values = number(1), number(0), number(0), number(ends.max), number(ends.min)
+    return lambda array: values
 
 
 @by_type
@@ -278,10 +278,10 @@ def inside(array, index, axis, place):
 
         def several(array, index, axis, place):
             n = axis if axis >= 0 else array.ndim + axis
-            made = np.empty(index.shape, np.int64)
+            result = np.empty(index.shape, np.int64)
             for where, value in np.ndenumerate(index):
-                made[where] = _within(np.int64(value), array.shape[n], n, place)
-            return made
+                result[where] = _within(np.int64(value), array.shape[n], n, place)
+            return result
 
         return several
     if isinstance(index, types.Array) and isinstance(index.dtype, types.Boolean):
@@ -298,11 +298,11 @@ def inside(array, index, axis, place):
     if isinstance(index, types.UniTuple) and isinstance(index.dtype, types.Integer):
 
         def each(array, index, axis, place):
-            made = index
+            result = index
             for k in range(len(index)):
                 size = array.shape[k]
-                made = tuple_setitem(made, k, _within(np.int64(index[k]), size, k, place))
-            return made
+                result = tuple_setitem(result, k, _within(np.int64(index[k]), size, k, place))
+            return result
 
         return each
     return lambda array, index, axis, place: index
@@ -386,8 +386,8 @@ def computed(a, b, operation, like, place):
     place, signs), and a number where `a` does, whatever it is.
     """
     ours, theirs = (types.unliteral(getattr(x, "dtype", x)) for x in (a, b))
-    whole = [isinstance(x, (types.Integer, types.Boolean)) for x in (ours, theirs)]
-    if not all(whole) or types.uint64 in (ours, theirs):
+    integers = [isinstance(x, (types.Integer, types.Boolean)) for x in (ours, theirs)]
+    if not all(integers) or types.uint64 in (ours, theirs):
         return lambda a, b, operation, like, place: None
     if not all(isinstance(x, types.Number | types.Boolean | types.Array) for x in (a, b)):
         return lambda a, b, operation, like, place: None
@@ -395,8 +395,8 @@ def computed(a, b, operation, like, place):
     if isinstance(like, types.Integer) or arrays[0] and isinstance(like, types.Boolean):
         kind = ours
     else:
-        given = types.unliteral(a), types.unliteral(b)
-        product = cpu_target.typing_context.resolve_function_type(operator.mul, given, {})
+        operands = types.unliteral(a), types.unliteral(b)
+        product = cpu_target.typing_context.resolve_function_type(operator.mul, operands, {})
         kind = getattr(product.return_type, "dtype", product.return_type)
     if str(kind) not in _SIGNED:
         return lambda a, b, operation, like, place: None
@@ -469,20 +469,20 @@ def fitting(container, value, place):
     of_numbers = isinstance(value, types.Number | types.Array)
     if kind not in _SIGNED or not of_numbers or not isinstance(x, types.Integer | types.Float):
         return lambda container, value, place: value
-    number, made = _SIGNED.index(kind), np.dtype(kind).type
+    number, scalar_type = _SIGNED.index(kind), np.dtype(kind).type
     if isinstance(x, types.Integer) and x.bitwidth + (not x.signed) <= 8 << number:
         return lambda container, value, place: value
     if not isinstance(value, types.Array):
 
         def one(container, value, place):
-            _stored(value, made, number, place)
+            _stored(value, scalar_type, number, place)
             return value
 
         return one
 
     def each(container, value, place):
         for item in value.flat:
-            _stored(item, made, number, place)
+            _stored(item, scalar_type, number, place)
         return value
 
     return each

@@ -38,7 +38,7 @@ STOPPED = "sciprec: too many steps"
 
 
 @dataclass(frozen=True)
-class Place:
+class WatchedPlace:
     """A place in the source of a kernel: where an array is made, an element is used, or integers
     are computed or stored.
 
@@ -59,10 +59,10 @@ class Places:
     """The numbers of places, the same in every program of a check."""
 
     def __init__(self):
-        self.known: list[Place] = []
-        self._numbers: dict[Place, int] = {}
+        self.known: list[WatchedPlace] = []
+        self._numbers: dict[WatchedPlace, int] = {}
 
-    def number(self, place: Place) -> int:
+    def number(self, place: WatchedPlace) -> int:
         """The number of a place; a new one if it is not known."""
         if place not in self._numbers:
             if len(self.known) == PLACES:
@@ -174,13 +174,13 @@ class _Looks(Hooks):
         line = getattr(node, "lineno", 1)
         source = self.source
         text = source[line - 1].strip() if line <= len(source) else ""
-        written = node.target if isinstance(node, ast.AugAssign) else node
-        first, last = getattr(written, "col_offset", 0), getattr(written, "end_col_offset", 0)
-        part, whole = "", getattr(written, "end_lineno", 0) == line
-        if whole and not isinstance(written, (ast.stmt, ast.Call)):
+        marked = node.target if isinstance(node, ast.AugAssign) else node
+        first, last = getattr(marked, "col_offset", 0), getattr(marked, "end_col_offset", 0)
+        part, on_one_line = "", getattr(marked, "end_lineno", 0) == line
+        if on_one_line and not isinstance(marked, (ast.stmt, ast.Call)):
             part = source[line - 1].encode()[first:last].decode()
         file, first_line = rewriter.file, rewriter.first + line - 1
-        place = Place(rewriter.label, file, first_line, first, use, text, part)
+        place = WatchedPlace(rewriter.label, file, first_line, first, use, text, part)
         return ast.Constant(self.places.number(place))
 
 

@@ -47,10 +47,10 @@ _EXPONENTIAL_ALONE = 40.0
 
 
 @compiled
-def _kept(made, plain):
+def _kept(pair, plain):
     """A pair that was made, or the plain value where it is beyond the range."""
-    if abs(made[0]) < math.inf and abs(made[1]) < math.inf:
-        return made[0], made[1]
+    if abs(pair[0]) < math.inf and abs(pair[1]) < math.inf:
+        return pair[0], pair[1]
     return plain, 0.0
 
 
@@ -83,8 +83,8 @@ def _exp2(x, plain):
     if not abs(x[0]) < 1076.0:
         return plain, 0.0
     k = math.floor(x[0] + 0.5)
-    made = exp_of(times(minus(x, (k, 0.0)), (LN2[0], LN2[1])))
-    return _kept(scaled(made, int(k)), plain)
+    result = exp_of(times(minus(x, (k, 0.0)), (LN2[0], LN2[1])))
+    return _kept(scaled(result, int(k)), plain)
 
 
 @_straight
@@ -109,8 +109,8 @@ def _sinh(x, plain):
         return _kept(_small_sinh(x), plain)
     if x[0] > 0.0:
         return _kept(_grown(x), plain)
-    made = _grown((-x[0], -x[1]))
-    return _kept((-made[0], -made[1]), plain)
+    result = _grown((-x[0], -x[1]))
+    return _kept((-result[0], -result[1]), plain)
 
 
 @compiled
@@ -128,8 +128,8 @@ def _tanh(x, plain):
         return plain, 0.0
     size = x if x[0] >= 0.0 else (-x[0], -x[1])
     grown = expm1_of((2.0 * size[0], 2.0 * size[1]))
-    made = by(grown, plus(grown, (2.0, 0.0)))
-    return _kept(made if x[0] >= 0.0 else (-made[0], -made[1]), plain)
+    result = by(grown, plus(grown, (2.0, 0.0)))
+    return _kept(result if x[0] >= 0.0 else (-result[0], -result[1]), plain)
 
 
 @compiled
@@ -149,8 +149,8 @@ def _log2(x, plain):
     if not 0.0 < x[0] < math.inf:
         return plain, 0.0
     exponent = math.frexp(x[0])[1] if not 0.5 < x[0] < 1.5 else 0
-    made = by(_log(scaled(x, -exponent), 0.0), (LN2[0], LN2[1]))
-    return _kept(plus((float(exponent), 0.0), made), plain)
+    result = by(_log(scaled(x, -exponent), 0.0), (LN2[0], LN2[1]))
+    return _kept(plus((float(exponent), 0.0), result), plain)
 
 
 @compiled
@@ -209,8 +209,8 @@ def _acos_near_one(away):
     if away[0] == 0.0:
         return 0.0, 0.0
     small = root((0.5 * away[0], 0.5 * away[1]))
-    made = _asin_of_small(small)
-    return 2.0 * made[0], 2.0 * made[1]
+    result = _asin_of_small(small)
+    return 2.0 * result[0], 2.0 * result[1]
 
 
 @compiled
@@ -229,8 +229,8 @@ def _asin(x, plain):
     if abs(x[0]) <= 0.5:
         return _asin_of_small(x)
     size = x if x[0] >= 0.0 else (-x[0], -x[1])
-    made = minus((0.5 * PI[0], 0.5 * PI[1]), _acos_near_one(minus((1.0, 0.0), size)))
-    return made if x[0] >= 0.0 else (-made[0], -made[1])
+    result = minus((0.5 * PI[0], 0.5 * PI[1]), _acos_near_one(minus((1.0, 0.0), size)))
+    return result if x[0] >= 0.0 else (-result[0], -result[1])
 
 
 @compiled
@@ -268,12 +268,12 @@ def _asinh(x, plain):
         return plus(x, times(x, times(square, inner_pair)))
     size = x if x[0] > 0.0 else (-x[0], -x[1])
     if size[0] > 2.0**60:
-        made = plus(_log(size, 0.0), (LN2[0], LN2[1]))
+        result = plus(_log(size, 0.0), (LN2[0], LN2[1]))
     else:  # log1p(x + x^2 / (1 + sqrt(1 + x^2)))
         square = times(size, size)
         grown = plus((1.0, 0.0), root(plus((1.0, 0.0), square)))
-        made = _log1p(plus(size, by(square, grown)), 0.0)
-    return _kept(made if x[0] > 0.0 else (-made[0], -made[1]), plain)
+        result = _log1p(plus(size, by(square, grown)), 0.0)
+    return _kept(result if x[0] > 0.0 else (-result[0], -result[1]), plain)
 
 
 @compiled
@@ -290,12 +290,12 @@ def _acosh(x, plain):
 @_straight
 def _atanh(x, plain):
     size = x if x[0] >= 0.0 else (-x[0], -x[1])
-    left = minus((1.0, 0.0), size)
-    if not left[0] > 0.0:
-        return _unknown() if left[0] < 0.0 else (plain, 0.0)
-    made = _log1p(by((2.0 * size[0], 2.0 * size[1]), left), 0.0)
-    made = (0.5 * made[0], 0.5 * made[1])
-    return _kept(made if x[0] >= 0.0 else (-made[0], -made[1]), plain)
+    away = minus((1.0, 0.0), size)
+    if not away[0] > 0.0:
+        return _unknown() if away[0] < 0.0 else (plain, 0.0)
+    result = _log1p(by((2.0 * size[0], 2.0 * size[1]), away), 0.0)
+    result = (0.5 * result[0], 0.5 * result[1])
+    return _kept(result if x[0] >= 0.0 else (-result[0], -result[1]), plain)
 
 
 @compiled
@@ -311,8 +311,8 @@ def _pow(x, exponent, plain):
     power = times(exponent, _log(size, 0.0))
     if not abs(power[0]) < 745.0:
         return plain, 0.0
-    made = exp_of(power)
-    return _kept((-made[0], -made[1]) if x[0] < 0.0 and is_odd else made, plain)
+    result = exp_of(power)
+    return _kept((-result[0], -result[1]) if x[0] < 0.0 and is_odd else result, plain)
 
 
 @compiled
@@ -352,10 +352,10 @@ def _gamma(x, plain):
     if not 1e-300 < abs(plain) < math.inf or not abs(x[0]) < 172.0:
         return plain, 0.0
     if x[0] > 0.0:
-        made, divisor = log_gamma_of(x)
-        return _kept(by(exp_of(made), divisor), plain)
-    made, divisor = log_gamma_of(minus((1.0, 0.0), x))
-    return _kept(by(times(PI, divisor), times(_sinpi(x), exp_of(made))), plain)
+        log_gamma, divisor = log_gamma_of(x)
+        return _kept(by(exp_of(log_gamma), divisor), plain)
+    log_gamma, divisor = log_gamma_of(minus((1.0, 0.0), x))
+    return _kept(by(times(PI, divisor), times(_sinpi(x), exp_of(log_gamma))), plain)
 
 
 @compiled
@@ -365,12 +365,12 @@ def _lgamma(x, plain):
     if (x[0] == 1.0 or x[0] == 2.0) and x[1] == 0.0:
         return 0.0, 0.0
     if x[0] > 0.0:
-        made, divisor = log_gamma_of(x)
-        return _kept(minus(made, log_of(divisor)), plain)
-    made, divisor = log_gamma_of(minus((1.0, 0.0), x))
+        log_gamma, divisor = log_gamma_of(x)
+        return _kept(minus(log_gamma, log_of(divisor)), plain)
+    log_gamma, divisor = log_gamma_of(minus((1.0, 0.0), x))
     size = by(times(PI, divisor), _sinpi(x))
     size = size if size[0] > 0.0 else (-size[0], -size[1])
-    return _kept(minus(_log(size, 0.0), made), plain)
+    return _kept(minus(_log(size, 0.0), log_gamma), plain)
 
 
 @compiled
@@ -388,8 +388,8 @@ def _hypot(x, other, plain):
         return plain, 0.0
     exponent = -math.frexp(plain)[1]
     first, second = scaled(x, exponent), scaled(other, exponent)
-    made = root(plus(times(first, first), times(second, second)))
-    return _kept(scaled(made, -exponent), plain)
+    result = root(plus(times(first, first), times(second, second)))
+    return _kept(scaled(result, -exponent), plain)
 
 
 @compiled

@@ -72,12 +72,12 @@ class PairLifted(Lifted):
             >>> sciprec.lift(third, "dd").pairs(1.0)["return"]
             Pair(high=0.3333333333333333, low=1.850371707708594e-17)
         """
-        _, result, given = self._called(args, kwargs)
-        made: dict[str, Pair] = {}
-        for name, argument, written in given:
-            if written:
-                made |= _named(name, argument)
-        return made | _named("return", result)
+        _, result, arguments = self._called(args, kwargs)
+        pairs: dict[str, Pair] = {}
+        for name, argument, is_written in arguments:
+            if is_written:
+                pairs |= _named(name, argument)
+        return pairs | _named("return", result)
 
     def address(self, *args: Any) -> int:
         """Refuse what needs numbers as they are outside."""
@@ -97,14 +97,14 @@ class PairLifted(Lifted):
         plain = tuple(a.high if isinstance(a, Pair) else a for a in args)
         self._require_apart(names, plain)
         with self._native(tuple(map(self._checked, names, plain))) as native:
-            taken, written = self.taken(native, args), self._written(native)
-            result = self.entered(taken)
-            every = zip(names, native, taken, args, written, strict=True)
+            passed, writable = self.taken(native, args), self._written(native)
+            result = self.entered(passed)
+            every = zip(names, native, passed, args, writable, strict=True)
             for name, argument, pair, before, may_be in every:
                 if may_be:
                     self._write_back(name, argument, pair, before)
-        given = list(zip(names, taken, written, strict=True))
-        return _returned(result, list(_arrays_beside(plain, taken))), result, given
+        arguments = list(zip(names, passed, writable, strict=True))
+        return _returned(result, list(_arrays_beside(plain, passed))), result, arguments
 
     def taken(self, native: tuple, args: tuple) -> tuple:
         """Arguments as the compiled kernel takes them.
@@ -113,15 +113,15 @@ class PairLifted(Lifted):
             native: as other kernels take them.
             args: as they were given, a `Pair` with its low numbers.
         """
-        names, known = self.signature.parameters, dict[int, CompanionArray]()
+        names, converted = self.signature.parameters, dict[int, CompanionArray]()
         lows = [a.low if isinstance(a, Pair) else None for a in args]
         every = zip(names, native, lows, strict=True)
-        return tuple(_taken(name, argument, known, low) for name, argument, low in every)
+        return tuple(_taken(name, argument, converted, low) for name, argument, low in every)
 
-    def entered(self, taken: tuple) -> Any:
+    def entered(self, passed: tuple) -> Any:
         """Call the compiled kernel with arguments that were taken before."""
         table = np.zeros((len(self._program.layout.rows) + 1, _ROW_WORDS), np.int64)
-        result, _ = self._enter(self.dispatcher, (table.ctypes.data, *taken))
+        result, _ = self._enter(self.dispatcher, (table.ctypes.data, *passed))
         return result
 
     def _write_back(self, name: str, argument, pair, before) -> None:
@@ -152,12 +152,14 @@ class PairLifted(Lifted):
     def _require_apart(self, names: list[str], args: tuple) -> None:
         """Refuse arrays that share memory without being the same one."""
         each = zip(names, args, strict=True)
-        arrays = [(n, a) for n, given in each for a in arrays_of(given) if a.dtype.kind == "f"]
-        for (name, array), (other, second) in itertools.combinations(arrays, 2):
+        arrays = [
+            (n, a) for n, argument in each for a in arrays_of(argument) if a.dtype.kind == "f"
+        ]
+        for (name, array), (second_name, second) in itertools.combinations(arrays, 2):
             if array is not second and np.may_share_memory(array, second):
                 raise LiftError(
-                    f"kernel '{self.kernel.__name__}' is given '{name}' and '{other}', which share "
-                    f"memory; '{self.backend.name}' takes arrays of their own: give a copy"
+                    f"kernel '{self.kernel.__name__}' is given '{name}' and '{second_name}', which "
+                    f"share memory; '{self.backend.name}' takes arrays of their own: give a copy"
                 )
 
     def _checked(self, name: str, argument):
@@ -200,14 +202,14 @@ def _outside(argument):
     return float(argument.numbers[0]) if isinstance(argument, CompanionValue) else argument
 
 
-def _taken(name: str, argument, known: dict[int, CompanionArray], low=None):
+def _taken(name: str, argument, converted: dict[int, CompanionArray], low=None):
     """An argument as compiled code takes it."""
     if isinstance(argument, tuple):
-        return tuple(_taken(name, a, known) for a in argument)
+        return tuple(_taken(name, a, converted) for a in argument)
     if isinstance(argument, np.ndarray) and argument.dtype.kind == "f":
-        if id(argument) not in known:
-            known[id(argument)] = CompanionArray(_numbers(name, argument, low), DTYPE)
-        return known[id(argument)]
+        if id(argument) not in converted:
+            converted[id(argument)] = CompanionArray(_numbers(name, argument, low), DTYPE)
+        return converted[id(argument)]
     return argument if low is None else CompanionValue(_numbers(name, argument, low), DTYPE)
 
 
@@ -226,11 +228,11 @@ def _numbers(name: str, high, low) -> np.ndarray:
         )
     with np.errstate(all="ignore"):
         total = high + low
-        other = total - high
-        rest = (high - (total - other)) + (low - other)
-        known = np.isfinite(rest)
-        numbers[..., 0] = np.where(known, total, high)
-        numbers[..., 1] = np.where(known, rest, 0.0)
+        low_part = total - high
+        error = (high - (total - low_part)) + (low - low_part)
+        finite = np.isfinite(error)
+        numbers[..., 0] = np.where(finite, total, high)
+        numbers[..., 1] = np.where(finite, error, 0.0)
     return numbers
 
 
@@ -248,30 +250,30 @@ def _is_pair(value: Any) -> bool:
     return len(value) == 2 and all(type(v) is float for v in value)
 
 
-def _arrays_beside(args: tuple, taken: tuple):
+def _arrays_beside(args: tuple, passed: tuple):
     """Every array of floats as it was given, and as compiled code took it."""
-    for given, pair in zip(args, taken, strict=True):
+    for argument, pair in zip(args, passed, strict=True):
         if isinstance(pair, tuple):
-            yield from _arrays_beside(given, pair)
+            yield from _arrays_beside(argument, pair)
         elif isinstance(pair, CompanionArray):
-            yield given, pair.numbers
+            yield argument, pair.numbers
 
 
 def _returned(value: Any, arguments: list[tuple[Any, np.ndarray]]):
     """A result rounded to binary64; an array that was given is that array."""
     if isinstance(value, np.ndarray) and value.dtype.kind == "f":
-        for given, numbers in arguments:
+        for argument, numbers in arguments:
             if _are_same(value, numbers):
-                return given
+                return argument
         return value[..., 0].copy()
     if isinstance(value, tuple):
         return value[0] if _is_pair(value) else tuple(_returned(v, arguments) for v in value)
     return value
 
 
-def _are_same(one: np.ndarray, other: np.ndarray) -> bool:
+def _are_same(first: np.ndarray, second: np.ndarray) -> bool:
     """Whether two arrays are the same memory."""
-    places = [(a.__array_interface__["data"][0], a.shape, a.strides) for a in (one, other)]
+    places = [(a.__array_interface__["data"][0], a.shape, a.strides) for a in (first, second)]
     return places[0] == places[1]
 
 
@@ -286,4 +288,4 @@ def _named(name: str, value: Any) -> dict[str, Pair]:
     if _is_pair(value):
         return {name: Pair(*value)}
     every = [_named(f"{name}_{n}", item) for n, item in enumerate(value)]
-    return {key: pair for one in every for key, pair in one.items()}
+    return {key: pair for pairs in every for key, pair in pairs.items()}

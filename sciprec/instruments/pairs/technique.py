@@ -40,10 +40,10 @@ class Pairs(Companion):
         """The type of pairs: there is one."""
         return (CompanionNumber(DTYPE),) * 2
 
-    def plain_number(self, b, ops: Operations, kind, given, value, key):
+    def plain_number(self, b, ops: Operations, kind, operand, value, key):
         """A plain operand of a comparison; integers with all of their bits."""
         if is_whole(kind):
-            return ops.rounded(b, kind, given, self, key, 0)
+            return ops.rounded(b, kind, operand, self, key, 0)
         return self.exactly(b, value)
 
     def pair(self, b, x):
@@ -62,13 +62,13 @@ class Pairs(Companion):
         """The same number."""
         return x
 
-    def entered(self, b, x, rounded, rest, row):
-        """A plain number x + rest."""
-        if rest is None:
+    def entered(self, b, x, rounded, residual, row):
+        """A plain number x + residual."""
+        if residual is None:
             return self.exactly(b, x)
-        return self.of(b, double_word.normalised(b, x, rest))
+        return self.of(b, double_word.normalised(b, x, residual))
 
-    def rerounded(self, b, x, rounded, row, operands=None, rest=None):
+    def rerounded(self, b, x, rounded, row, operands=None, residual=None):
         """A number that was rounded to fewer bits."""
         return self.exactly(b, rounded)
 
@@ -135,47 +135,47 @@ class Pairs(Companion):
     def by_evaluate(self, context, b, row: Operation, values, ops, key):
         """An elementary function of pairs."""
         kinds = [types.UniTuple(types.float64, 2)] * len(values) + [types.float64]
-        given = [context.make_tuple(b, kinds[0], self.pair(b, v)) for v in values]
-        given.append(self._plainly(context, b, row.name, [self.value(b, v) for v in values]))
+        args = [context.make_tuple(b, kinds[0], self.pair(b, v)) for v in values]
+        args.append(self._plainly(context, b, row.name, [self.value(b, v) for v in values]))
         assert row.evaluate is not None
-        made = call_inlined(context, b, FUNCTIONS[row.evaluate], tuple(kinds), given)
-        high, low = (b.extract_value(made, n) for n in (0, 1))
+        result = call_inlined(context, b, FUNCTIONS[row.evaluate], tuple(kinds), args)
+        high, low = (b.extract_value(result, n) for n in (0, 1))
         return self.of(b, double_word.normalised(b, high, low, high))
 
     def _left(self, b, values):
-        """The rest of x beside multiples of y, within a few y, and whether it is known: where y has
-        no low number, or the quotient is a whole number of binary64.
+        """The remainder of x beside multiples of y, within a few y, and whether it is known: where
+        y has no low number, or the quotient is a whole number of binary64.
         """
         (x, x_low), (y, y_low) = (self.pair(b, v) for v in values)
         zero = V64.constant(0.0)
-        rest, of_low = b.frem(x, y), b.frem(x_low, y)
-        times = call(b, "roundeven", b.fdiv(b.fsub(x, rest), y))
+        remainder, of_low = b.frem(x, y), b.frem(x_low, y)
+        times = call(b, "roundeven", b.fdiv(b.fsub(x, remainder), y))
         near = b.fcmp_ordered("<", call(b, "fabs", times), V64.constant(WHOLE))
         plain = b.fcmp_ordered("==", y_low, zero)
         less = double_word.times(b, (b.fneg(times), zero), (y_low, zero))
         less = [b.select(plain, zero, n) for n in less]
         of_low = b.select(plain, of_low, x_low)
-        left = double_word.plus(b, (rest, zero), (of_low, zero))
-        return double_word.plus(b, left, less), b.or_(plain, near)
+        total = double_word.plus(b, (remainder, zero), (of_low, zero))
+        return double_word.plus(b, total, less), b.or_(plain, near)
 
     def _modulo(self, b, values, sign):
-        """The rest of x / y that has a sign, that of +1 or -1; NaN where it is not known."""
-        rest, known = self._left(b, values)
+        """The remainder of x / y that has a sign, that of +1 or -1; NaN where it is not known."""
+        remainder, is_known = self._left(b, values)
         y = self.pair(b, self.magnitude(b, values[1]))
         nothing = (V64.constant(0.0),) * 2
-        rest = [b.fmul(sign, n) for n in rest]
+        remainder = [b.fmul(sign, n) for n in remainder]
         for _ in range(3):
-            more = double_word.plus(b, rest, y)
-            below = double_word.compared(b, "<", rest, nothing)
-            rest = [b.select(below, m, r) for m, r in zip(more, rest, strict=True)]
+            more = double_word.plus(b, remainder, y)
+            below = double_word.compared(b, "<", remainder, nothing)
+            remainder = [b.select(below, m, r) for m, r in zip(more, remainder, strict=True)]
         for _ in range(3):
-            fewer = double_word.minus(b, rest, y)
-            above = double_word.compared(b, ">=", rest, y)
-            rest = [b.select(above, f, r) for f, r in zip(fewer, rest, strict=True)]
-        high, low = (b.fmul(sign, n) for n in rest)
+            fewer = double_word.minus(b, remainder, y)
+            above = double_word.compared(b, ">=", remainder, y)
+            remainder = [b.select(above, f, r) for f, r in zip(fewer, remainder, strict=True)]
+        high, low = (b.fmul(sign, n) for n in remainder)
         high = b.select(b.fcmp_ordered("==", high, nothing[0]),
                         call(b, "copysign", high, sign), high)  # fmt: skip
-        return b.select(known, high, V64.constant(math.nan)), b.select(known, low, nothing[0])
+        return b.select(is_known, high, V64.constant(math.nan)), b.select(is_known, low, nothing[0])
 
     def _remainder(self, b, row: Operation, values, native):
         """The rest of a division; of what is not finite, and beside a zero, that of binary64."""
@@ -208,8 +208,8 @@ class Pairs(Companion):
         """The quotient of Python's division: (x - x mod y) / y, a whole number."""
         pairs, highs = [self.pair(b, v) for v in values], [self.value(b, v) for v in values]
         sign = call(b, "copysign", V64.constant(1.0), highs[1])
-        rest = self._modulo(b, values, sign)
-        quotient = double_word.over(b, double_word.minus(b, pairs[0], rest), pairs[1])
+        remainder = self._modulo(b, values, sign)
+        quotient = double_word.over(b, double_word.minus(b, pairs[0], remainder), pairs[1])
         quotient = double_word.toward(b, "roundeven", quotient)
         native = ops._native(context, b, row.whole, highs, types.float64)
         usual, zero = self._usual(b, highs), V64.constant(0.0)

@@ -14,7 +14,7 @@ def carrying(tree: ast.FunctionDef) -> set[int]:
     elements. What depends on such a state and does not feed back, as a variance of running sums, is
     not carried. What a call without a result is given may be written by it.
     """
-    found: set[int] = set()
+    carried: set[int] = set()
     for loop in (n for n in ast.walk(tree) if isinstance(n, (ast.For, ast.While))):
         statements = _in_order(loop.body)
         state, read = _state(loop, statements), [_read(s) for s in statements]
@@ -22,15 +22,15 @@ def carrying(tree: ast.FunctionDef) -> set[int]:
             fed, waiting = set(), [start]
             while waiting:
                 place = waiting.pop()
-                written = _written(statements[place])
+                assigned = _written(statements[place])
                 fed |= (new := {
                     n for n, names in enumerate(read)
-                    if names & (written if n > place else written & state)
+                    if names & (assigned if n > place else assigned & state)
                 } - fed)  # fmt: skip
                 waiting += new
             if start in fed:
-                found.add(id(statement))
-    return found
+                carried.add(id(statement))
+    return carried
 
 
 def _state(loop: ast.For | ast.While, statements: list[ast.stmt]) -> set[str]:
@@ -47,14 +47,14 @@ def _state(loop: ast.For | ast.While, statements: list[ast.stmt]) -> set[str]:
 
 def _in_order(body: list[ast.stmt]) -> list[ast.stmt]:
     """The assignments and calls of a block, in the order of the source."""
-    found: list[ast.stmt] = []
+    statements: list[ast.stmt] = []
     for statement in body:
         called = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call)
         if isinstance(statement, _ASSIGNMENTS) or called:
-            found.append(statement)
+            statements.append(statement)
         for part in ("body", "orelse", "handlers", "finalbody"):
-            found += _in_order(getattr(statement, part, []))
-    return found
+            statements += _in_order(getattr(statement, part, []))
+    return statements
 
 
 def _targets(statement: ast.stmt) -> list[ast.expr]:
@@ -89,9 +89,9 @@ def _read(node: ast.AST) -> set[str]:
         stores = isinstance(part, ast.Subscript) and isinstance(part.ctx, ast.Store)
         if stores or isinstance(part, ast.Attribute) and part.attr in _SHAPE:
             apart.add(id(part.value))
-    found = {
+    names = {
         part.id
         for part in ast.walk(node)
         if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load) and id(part) not in apart
     }
-    return found | {_root(node.target)} if isinstance(node, ast.AugAssign) else found
+    return names | {_root(node.target)} if isinstance(node, ast.AugAssign) else names

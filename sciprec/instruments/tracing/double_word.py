@@ -30,20 +30,20 @@ def normalised(b, high, low, plain=None):
             zeros, since it has their sign; `high` where left out.
     """
     total, plain = b.fadd(high, low), high if plain is None else plain
-    rest = b.fsub(low, b.fsub(total, high))
+    residual = b.fsub(low, b.fsub(total, high))
     same = b.fcmp_unordered("==", total, plain)  # or no number
-    known = b.fcmp_ordered("<", call(b, "fabs", rest), V64.constant(math.inf))
-    return b.select(same, plain, total), b.select(known, rest, V64.constant(0.0))
+    finite = b.fcmp_ordered("<", call(b, "fabs", residual), V64.constant(math.inf))
+    return b.select(same, plain, total), b.select(finite, residual, V64.constant(0.0))
 
 
 def plus(b, x, y):
     """x + y: AccurateDWPlusDW."""
-    high, rest = two_sum(b, x[0], y[0])
+    high, low = two_sum(b, x[0], y[0])
     lows, more = two_sum(b, x[1], y[1])
-    middle = b.fadd(rest, lows)
+    middle = b.fadd(low, lows)
     total = b.fadd(high, middle)
-    left = b.fsub(middle, b.fsub(total, high))
-    return normalised(b, total, b.fadd(more, left), high)
+    error = b.fsub(middle, b.fsub(total, high))
+    return normalised(b, total, b.fadd(more, error), high)
 
 
 def minus(b, x, y):
@@ -59,26 +59,26 @@ def negated(b, x):
 def times(b, x, y):
     """x y: DWTimesDW3."""
     product = b.fmul(x[0], y[0])
-    rest = call(b, "fma", x[0], y[0], b.fneg(product))
+    error = call(b, "fma", x[0], y[0], b.fneg(product))
     across = call(b, "fma", x[0], y[1], b.fmul(x[1], y[1]))
     across = call(b, "fma", x[1], y[0], across)
-    return normalised(b, product, b.fadd(rest, across))
+    return normalised(b, product, b.fadd(error, across))
 
 
 def over(b, x, y):
     """x / y: DWDivDW2."""
     quotient = b.fdiv(x[0], y[0])
     less = b.fneg(quotient)
-    rest = b.fadd(call(b, "fma", less, y[0], x[0]), x[1])
-    rest = call(b, "fma", less, y[1], rest)
-    return normalised(b, quotient, b.fdiv(rest, y[0]))
+    remainder = b.fadd(call(b, "fma", less, y[0], x[0]), x[1])
+    remainder = call(b, "fma", less, y[1], remainder)
+    return normalised(b, quotient, b.fdiv(remainder, y[0]))
 
 
 def root(b, x):
     """The square root of x: SQRTDWtoDW."""
     near = call(b, "sqrt", x[0])
-    rest = b.fadd(call(b, "fma", b.fneg(near), near, x[0]), x[1])
-    return normalised(b, near, b.fdiv(rest, b.fadd(near, near)))
+    remainder = b.fadd(call(b, "fma", b.fneg(near), near, x[0]), x[1])
+    return normalised(b, near, b.fdiv(remainder, b.fadd(near, near)))
 
 
 def compared(b, sign: str, x, y):
@@ -99,14 +99,14 @@ def toward(b, function: str, x):
         nothing = b.fcmp_ordered("==", high, zero)
         return b.select(nothing, call(b, "copysign", high, x[0]), high), low
     near = call(b, function, high)
-    whole = b.fcmp_ordered("==", near, high)
+    is_whole = b.fcmp_ordered("==", near, high)
     if function == "roundeven":  # a tie of the high number is none where there is a low one
         floor = call(b, "floor", high)
         tie = b.fcmp_ordered("==", b.fsub(high, floor), V64.constant(0.5))
         above = b.select(b.fcmp_ordered(">", low, zero), b.fadd(floor, one), floor)
         moved = b.and_(tie, b.fcmp_ordered("!=", low, zero))
         near = b.select(moved, above, near)
-    return normalised(b, near, b.select(whole, call(b, function, low), zero))
+    return normalised(b, near, b.select(is_whole, call(b, function, low), zero))
 
 
 def of_integer(b, number, signed: bool):

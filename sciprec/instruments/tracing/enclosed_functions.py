@@ -56,9 +56,9 @@ def enclosed_function(b, function, numbers, exact) -> tuple[Real, Real] | None:
     if evaluate is tan:
         (_, _, _, low, high) = numbers[0]
         first, last = _values(b, function, low, high)
-        one = b.and_((high - low).compared("<", 1.0), first.compared("<=", last))
+        one_branch = b.and_((high - low).compared("<", 1.0), first.compared("<=", last))
         centre, apart = _hull([first, last])
-        return centre, apart.unless(b.not_(one), float("nan"))
+        return centre, apart.unless(b.not_(one_branch), float("nan"))
     if evaluate in SLOPES:
         return _followed(b, function, numbers[0])
     if evaluate in OF_TWO:

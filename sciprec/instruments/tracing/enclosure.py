@@ -90,12 +90,12 @@ class Enclosure(Companion):
     def compared(self, b, sign: str, x, y, tested, row):
         """Decide a comparison of tested values; note one that the intervals do not confirm.
 
-        x* - y* = near + rest + (mx - my) +- (rx + ry), where near + rest = x - y.
+        x* - y* = near + residual + (mx - my) +- (rx + ry), where near + residual = x - y.
         """
         (mid, radius), (other, apart) = self.interval(b, x), self.interval(b, y)
-        near, rest = two_sum(self.tested(b, x), -self.tested(b, y))
-        rest = rest.unless(b.not_(near.is_finite()), 0.0)  # infinities are what they are
-        terms = (rest, mid, -other)
+        near, residual = two_sum(self.tested(b, x), -self.tested(b, y))
+        residual = residual.unless(b.not_(near.is_finite()), 0.0)  # infinities are what they are
+        terms = (residual, mid, -other)
         centre, wide = closed(summed(terms), radius + apart, sizes_of(terms))
         wide = wide + (abs(centre) + wide) * SLACK
         low, high, zero = centre - wide, centre + wide, -near
@@ -135,28 +135,28 @@ class Enclosure(Companion):
 
     def divided(self, b, values, q, row):
         """Note a rounded-down quotient q that the intervals do not confirm."""
-        whole = q
+        integer = q
         x, y = (self.tested(b, v) for v in values)
         q = Real(b, q)
-        rest = (-q).fused(y, x)
-        number = self._less(b, values, rest, Real(b, 0.0), q)
+        remainder = (-q).fused(y, x)
+        number = self._less(b, values, remainder, Real(b, 0.0), q)
         confirmed = b.or_(self._is_remainder(b, number, values), self.is_exact(b, *values))
         self._note(b, b.and_(confirmed, abs(q).compared("<", LARGEST_QUOTIENT)), row)
-        return whole
+        return integer
 
     def _note(self, b, confirmed, row) -> None:
         rows.decided(b, b.not_(confirmed), row)
 
     # ---- operations ----------------------------------------------------------------------------
 
-    def entered(self, b, x, rounded, rest, row):
-        """A plain number x + rest that was rounded: x + rest - rounded."""
+    def entered(self, b, x, rounded, residual, row):
+        """A plain number x + residual that was rounded: x + residual - rounded."""
         number = self.exactly(b, x)
-        if rest is not None:
-            number = self.number(b, x, Real(b, rest), Real(b, 0.0))
+        if residual is not None:
+            number = self.number(b, x, Real(b, residual), Real(b, 0.0))
         return self.rerounded(b, number, rounded, row)
 
-    def rerounded(self, b, x, rounded, row, operands=None, rest=None):
+    def rerounded(self, b, x, rounded, row, operands=None, residual=None):
         """A number that was rounded once more: x - rounded, and what is beside x."""
         mid, radius = self.interval(b, x)
         terms = (mid, *_rounding(b, self.tested(b, x), rounded))
@@ -173,8 +173,8 @@ class Enclosure(Companion):
         (mid, radius), (other, apart) = self.interval(b, x), self.interval(b, y)
         u, v = self.tested(b, x), self.tested(b, y)
         v, other = (v, other) if sign > 0 else (-v, -other)
-        total, rest = two_sum(u, v)
-        terms = (mid, other, rest, *_rounding(b, total, rounded))
+        total, residual = two_sum(u, v)
+        terms = (mid, other, residual, *_rounding(b, total, rounded))
         interval = closed(summed(terms), radius + apart, sizes_of(terms))
         return self.finished(b, rounded, interval, (x, y), row)
 
@@ -187,28 +187,28 @@ class Enclosure(Companion):
         return (u * other, v * mid, mid * other), bound, sizes
 
     def _product(self, b, x, y):
-        """x y of tested values, its rest, and a size that is zero unless the rest underflows."""
+        """x y of tested values, its residual, and a size that is zero unless that underflows."""
         u, v = self.tested(b, x), self.tested(b, y)
         product = u * v
-        rest = u.fused(v, -product)
+        residual = u.fused(v, -product)
         none = b.or_(u.compared("==", 0.0), v.compared("==", 0.0))
         fits = b.or_(none, abs(product).compared(">", UNDERFLOWS))
-        return product, rest, Real(b, 1.0).unless(fits, 0.0)
+        return product, residual, Real(b, 1.0).unless(fits, 0.0)
 
     def mul(self, b, x, y, row):
         """x y."""
         rounded = self._tested(b, "mul", self.value(b, x), self.value(b, y))
-        product, rest, hidden = self._product(b, x, y)
+        product, residual, hidden = self._product(b, x, y)
         terms, bound, sizes = self._of_product(b, x, y)
-        terms = (*terms, rest, *_rounding(b, product, rounded))
+        terms = (*terms, residual, *_rounding(b, product, rounded))
         interval = closed(summed(terms), bound, sizes_of(terms), sizes, hidden)
         return self.finished(b, rounded, interval, (x, y), row)
 
     def fma(self, b, x, y, z, row):
         """x y + z."""
         rounded = self._tested(b, "fma", *(self.value(b, n) for n in (x, y, z)))
-        product, rest, hidden = self._product(b, x, y)
-        first, first_rest = two_sum(self.tested(b, z), rest)
+        product, residual, hidden = self._product(b, x, y)
+        first, first_rest = two_sum(self.tested(b, z), residual)
         total, total_rest = two_sum(product, first)
         terms, bound, sizes = self._of_product(b, x, y)
         mid, radius = self.interval(b, z)
@@ -222,17 +222,17 @@ class Enclosure(Companion):
         (mid, radius), (other, apart) = self.interval(b, x), self.interval(b, y)
         u, v = self.tested(b, x), self.tested(b, y)
         near = u / v
-        rest = (-near).fused(v, u) / v
+        remainder = (-near).fused(v, u) / v
         terms = (mid, -(near * other))
         error = closed(summed(terms), radius + abs(near) * apart,
                        sizes_of(terms) + abs(near) * apart, sizes_of((other, apart)))  # fmt: skip
         divisor = v + other
-        made, bound, size = quotient(*error, divisor, apart + abs(divisor) * SLACK)
+        centre, bound, size = quotient(*error, divisor, apart + abs(divisor) * SLACK)
         small = b.or_(abs(u).compared("<", UNDERFLOWS), abs(near).compared("<", UNDERFLOWS))
         small = b.and_(small, u.compared("!=", 0.0))
         hidden = (Real(b, TINY) / abs(v) + TINY).unless(b.not_(small), 0.0)
-        terms = (rest, *_rounding(b, near, rounded))
-        interval = closed(made + summed(terms), bound + hidden, size + sizes_of(terms))
+        terms = (remainder, *_rounding(b, near, rounded))
+        interval = closed(centre + summed(terms), bound + hidden, size + sizes_of(terms))
         return self.finished(b, rounded, interval, (x, y), row)
 
     def sqrt(self, b, x, row):
@@ -240,22 +240,22 @@ class Enclosure(Companion):
         rounded = self._tested(b, "sqrt", self.value(b, x))
         u, (mid, radius) = self.tested(b, x), self.interval(b, x)
         root = u.sqrt()
-        rest = ((-root).fused(root, u) / (root + root)).unless(root.compared("==", 0.0), 0.0)
+        residual = ((-root).fused(root, u) / (root + root)).unless(root.compared("==", 0.0), 0.0)
         low, high = (end.sqrt() for end in self.ends(b, x))  # NaN where it may be negative
         half = (high - low) * 0.5
         middle = low + half
         of_error = quotient(mid, radius, root + middle, half + (root + high) * SLACK)
         by_ends = (middle - root, half, root + high)
         better = b.and_(of_error[1].is_finite(), low.is_finite())
-        made, bound, size = (
+        centre, bound, size = (
             n.unless(better, m) for m, n in zip(of_error, by_ends, strict=True)
         )  # fmt: skip
         size = size.unless(self.is_exact(b, x), 0.0)
         hidden = Real(b, 1.0).unless(abs(u).compared(">", UNDERFLOWS), 0.0)
         hidden = hidden.unless(u.compared("==", 0.0), 0.0)
         bound = bound + hidden * 2.0**-500
-        terms = (rest, *_rounding(b, root, rounded))
-        interval = closed(made + summed(terms), bound, size + sizes_of(terms))
+        terms = (residual, *_rounding(b, root, rounded))
+        interval = closed(centre + summed(terms), bound, size + sizes_of(terms))
         return self.finished(b, rounded, interval, (x,), row)
 
     def magnitude(self, b, x, row=None):
@@ -267,11 +267,11 @@ class Enclosure(Companion):
         positive, negative = low.compared(">=", 0.0), high.compared("<=", 0.0)
         crossed = b.or_(b.and_(positive, u.compared("<", 0.0)),
                         b.and_(negative, u.compared(">", 0.0)))  # fmt: skip
-        made = [
+        interval = [
             n.unless(negative, m).unless(positive, p).unless(crossed, o)
             for n, m, p, o in zip(either, (-mid, radius), (mid, radius), beyond, strict=True)
         ]
-        return self.number(b, call(b, "fabs", self.value(b, x)), *made)
+        return self.number(b, call(b, "fabs", self.value(b, x)), *interval)
 
     def chosen(self, b, x, y, first, sign: float):
         """max(x, y) or min, which `compared` has noted; of equal tested values the hull of both."""
@@ -280,26 +280,26 @@ class Enclosure(Companion):
         sizes = sizes_of((mid, radius, other, apart))
         hull = closed(low * 0.5 + high * 0.5, high * 0.5 - low * 0.5, sizes)
         alike = self.tested(b, x).compared("==", self.tested(b, y))
-        taken = b.select(first, x, y)
-        return b.select(alike, self.number(b, self.value(b, taken), *hull), taken)
+        selected = b.select(first, x, y)
+        return b.select(alike, self.number(b, self.value(b, selected), *hull), selected)
 
     # ---- remainders ----------------------------------------------------------------------------
 
-    def remainder(self, b, values, rest, missing, q, of_dividend: bool, row):
-        """x* - q y*, where rest + missing = x - q y; noted where q may be another one."""
+    def remainder(self, b, values, remainder, missing, q, of_dividend: bool, row):
+        """x* - q y*, where remainder + missing = x - q y; noted where q may be another one."""
         missing, q = Real(b, missing), Real(b, q)
-        number = self._less(b, values, Real(b, rest), missing, q)
+        number = self._less(b, values, Real(b, remainder), missing, q)
         confirmed = self._is_remainder(b, number, values, of_dividend)
         self._note(b, b.or_(confirmed, self.is_exact(b, *values)), row)
         return number
 
-    def _less(self, b, values, rest: Real, missing: Real, q: Real):
+    def _less(self, b, values, remainder: Real, missing: Real, q: Real):
         """x* - q y* as a number; q is an integer, to 2^-50 of it."""
         (mid, radius), (other, apart) = (self.interval(b, v) for v in values)
         terms = (mid, -(q * other), missing)
         sizes = sizes_of(terms) + abs(q) * apart
         interval = closed(summed(terms), radius + abs(q) * apart, sizes, sizes_of((other, apart)))
-        return self.number(b, rest.value, *interval)
+        return self.number(b, remainder.value, *interval)
 
     def _is_remainder(self, b, number, values, of_dividend: bool = False):
         """Whether a number is zero or surely has the exact sign of y, or of x, and is surely
@@ -324,11 +324,11 @@ class Enclosure(Companion):
         """
         numbers = [(self.tested(b, v), *self.interval(b, v), *self.ends(b, v)) for v in values]
         exact = self.is_exact(b, *values)
-        made = enclosed_function(b, function, numbers, exact)
-        if made is None:
+        enclosed = enclosed_function(b, function, numbers, exact)
+        if enclosed is None:
             return self.number(b, near, Real(b, 0.0), Real(b, float("inf")))
         value = Real(b, near)
-        centre, apart = made
+        centre, apart = enclosed
         apart = summed([apart, *(n[2] * 0.0 for n in numbers)])  # NaN beside an infinite radius
         size = abs(value).larger(abs(centre))
         bound = apart * (1.0 + SLACK) + size * 2.0**-51 + TINY

@@ -84,8 +84,8 @@ class Real:
 def two_sum(x: Real, y: Real) -> tuple[Real, Real]:
     """x + y as its rounded sum and the rest, exactly (Knuth 1969)."""
     total = x + y
-    other = total - x
-    return total, (x - (total - other)) + (y - other)
+    y_part = total - x
+    return total, (x - (total - y_part)) + (y - y_part)
 
 
 def summed(terms: Sequence[Real]) -> Real:
@@ -128,22 +128,22 @@ def quotient(mid: Real, radius: Real, divisor: Real, apart: Real) -> tuple[Real,
 
     |n / d - mid / divisor| <= (radius + |mid / divisor| apart) / least |d|, beside underflows.
     """
-    made = mid / divisor
+    centre = mid / divisor
     least = (abs(divisor) * (1.0 - SLACK) - apart) * (1.0 - SLACK)
-    bounded = (radius + abs(made) * apart) / least + TINY
+    bounded = (radius + abs(centre) * apart) / least + TINY
     nothing = mid.b.and_(mid.compared("==", 0.0), radius.compared("==", 0.0))
     bad = mid.b.not_(least.compared(">", 0.0))
     bounded = bounded.unless(bad, float("nan")).unless(nothing, 0.0)
-    made = made.unless(nothing, 0.0)
-    return made, bounded, abs(made)
+    centre = centre.unless(nothing, 0.0)
+    return centre, bounded, abs(centre)
 
 
 def outward(x: Real, mid: Real, radius: Real) -> tuple[Real, Real]:
     """Numbers of binary64 around x + mid +- radius; x itself twice where both are zero."""
-    near, rest = two_sum(x, mid)
-    slack = (abs(rest) + radius) * SLACK
-    low, below = two_sum(near, rest - (radius + slack))
-    high, above = two_sum(near, rest + (radius + slack))
+    near, residual = two_sum(x, mid)
+    slack = (abs(residual) + radius) * SLACK
+    low, below = two_sum(near, residual - (radius + slack))
+    high, above = two_sum(near, residual + (radius + slack))
     low = low.unless(below.compared("<", 0.0), low - _unit(low))
     high = high.unless(above.compared(">", 0.0), high + _unit(high))
     return low, high

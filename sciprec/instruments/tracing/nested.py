@@ -38,17 +38,17 @@ def _axes(kind) -> int:
 @intrinsic
 def array_of(typingctx, items):
     """The array of nested lists or tuples of numbers."""
-    made = types.Array(typingctx.unify_types(*_leaves(items)), _axes(items), "C")
+    result = types.Array(typingctx.unify_types(*_leaves(items)), _axes(items), "C")
 
     def codegen(context, b, signature, args):
         kind, value = signature.args[0], args[0]
-        shape = compute_sequence_shape(context, b, made.ndim, kind, value)
+        shape = compute_sequence_shape(context, b, result.ndim, kind, value)
         check_sequence_shape(context, b, kind, value, shape)
-        array = _empty_nd_impl(context, b, made, shape)
-        assign_sequence_to_array(context, b, array.data, shape, array.strides, made, kind, value)
-        return impl_ret_new_ref(context, b, made, array._getvalue())
+        array = _empty_nd_impl(context, b, result, shape)
+        assign_sequence_to_array(context, b, array.data, shape, array.strides, result, kind, value)
+        return impl_ret_new_ref(context, b, result, array._getvalue())
 
-    return made(items), codegen
+    return result(items), codegen
 
 
 @overload(np.array)
@@ -59,8 +59,8 @@ def _array(object, dtype=None):
         return None
     if dtype is None or isinstance(dtype, (types.NoneType, types.Omitted)):
         return lambda object, dtype=None: array_of(object)
-    wanted = getattr(dtype, "dtype", None)
+    element = getattr(dtype, "dtype", None)
     are_narrow = len(numbers) == len(leaves) and all(k.narrow for k in numbers)
-    if isinstance(wanted, CompanionNumber) and (are_narrow or not wanted.narrow):
+    if isinstance(element, CompanionNumber) and (are_narrow or not element.narrow):
         return lambda object, dtype=None: array_of(object).astype(dtype)
     return None

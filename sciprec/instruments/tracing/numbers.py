@@ -129,35 +129,35 @@ register_model(_DtypeOf)(models.OpaqueModel)
 
 def with_companion(b: ir.IRBuilder, value, beside):
     """The number of a value and what is beside it."""
-    made = ir.Constant(ir.LiteralStructType([F64, beside.type], packed=True), ir.Undefined)
-    return b.insert_value(b.insert_value(made, value, 0), beside, 1)
+    number = ir.Constant(ir.LiteralStructType([F64, beside.type], packed=True), ir.Undefined)
+    return b.insert_value(b.insert_value(number, value, 0), beside, 1)
 
 
 @lower_cast(types.Integer, CompanionNumber)
 @lower_cast(types.Boolean, CompanionNumber)
 @lower_cast(types.Float, CompanionNumber)
-def _from_plain(context, b, given, wanted, value):
-    number, value = value, context.cast(b, value, given, types.float64)
-    beside = ir.Constant(beside_type(wanted.lanes), None)
-    if wanted.of.paired and isinstance(given, types.Integer) and given.bitwidth == 64:
-        value, beside = double_word.of_integer(b, number, given.signed)
-    if wanted.of.twin:
+def _from_plain(context, b, source, target, value):
+    number, value = value, context.cast(b, value, source, types.float64)
+    beside = ir.Constant(beside_type(target.lanes), None)
+    if target.of.paired and isinstance(source, types.Integer) and source.bitwidth == 64:
+        value, beside = double_word.of_integer(b, number, source.signed)
+    if target.of.twin:
         beside = b.insert_element(beside, value, ir.Constant(I64, 0))
     return with_companion(b, value, beside)
 
 
 @lower_cast(CompanionNumber, CompanionNumber)
-def _same(context, b, given, wanted, value):
+def _same(context, b, source, target, value):
     return value
 
 
 @lower_cast(CompanionNumber, types.Integer)
 @lower_cast(CompanionNumber, types.Float)
-def _to_plain(context, b, given, wanted, value):
-    if given.of.paired and isinstance(wanted, types.Integer):
-        whole = double_word.to_integer(b, (b.extract_value(value, 0), b.extract_value(value, 1)))
-        return context.cast(b, whole, types.int64, wanted)
-    return context.cast(b, b.extract_value(value, 0), types.float64, wanted)
+def _to_plain(context, b, source, target, value):
+    if source.of.paired and isinstance(target, types.Integer):
+        integer = double_word.to_integer(b, (b.extract_value(value, 0), b.extract_value(value, 1)))
+        return context.cast(b, integer, types.int64, target)
+    return context.cast(b, b.extract_value(value, 0), types.float64, target)
 
 
 def require_unwatched(kind: CompanionNumber, what: str) -> None:
@@ -170,8 +170,8 @@ def require_unwatched(kind: CompanionNumber, what: str) -> None:
 
 
 @lower_cast(CompanionNumber, types.Boolean)
-def _to_boolean(context, b, given, wanted, value):
-    require_unwatched(given, "a number as a condition")
+def _to_boolean(context, b, source, target, value):
+    require_unwatched(source, "a number as a condition")
     return b.fcmp_unordered("!=", b.extract_value(value, 0), ir.Constant(F64, 0.0))
 
 
@@ -204,9 +204,9 @@ def _follow_tested_values_alone(function, of_one: bool, noted: bool) -> None:
             return lambda x: function(tested(x))
 
     def two(x, y):
-        known = all(isinstance(k, (CompanionNumber, *_REAL)) for k in (x, y))
+        are_numbers = all(isinstance(k, (CompanionNumber, *_REAL)) for k in (x, y))
         numbers = [k for k in (x, y) if isinstance(k, CompanionNumber)]
-        if known and numbers and not any(k.of.paired for k in numbers):
+        if are_numbers and numbers and not any(k.of.paired for k in numbers):
             for kind in numbers:
                 require_unwatched(kind, "a sort, or a comparison of arrays or in a chain,")
             return lambda x, y: function(tested(x), tested(y))
@@ -228,8 +228,8 @@ for _function in (*(operator.lt, operator.le, operator.gt, operator.ge, operator
 @intrinsic
 def _selected(typingctx, condition, x, y):
     kinds = [types.unliteral(k) for k in (x, y)]
-    made = typingctx.unify_types(*(getattr(k, "dtype", k) for k in kinds))
-    return arrays.selected(types.unliteral(condition), kinds, made)
+    element = typingctx.unify_types(*(getattr(k, "dtype", k) for k in kinds))
+    return arrays.selected(types.unliteral(condition), kinds, element)
 
 
 @overload(np.where)
@@ -318,20 +318,20 @@ class _GivenModel(models.StructModel):
 
 @unbox(_GivenArray)
 def _unboxed(kind, value, c):
-    held = c.pyapi.object_getattr_string(value, "numbers")
-    numbers = c.unbox(kind.numbers, held)
-    made = cgutils.create_struct_proxy(kind)(c.context, c.builder)
-    made.numbers = numbers.value
-    c.pyapi.decref(held)
-    return NativeValue(made._getvalue(), is_error=numbers.is_error)
+    attribute = c.pyapi.object_getattr_string(value, "numbers")
+    numbers = c.unbox(kind.numbers, attribute)
+    struct = cgutils.create_struct_proxy(kind)(c.context, c.builder)
+    struct.numbers = numbers.value
+    c.pyapi.decref(attribute)
+    return NativeValue(struct._getvalue(), is_error=numbers.is_error)
 
 
 @lower_constant(_GivenArray)
 def _lowered_constant(context, b, kind, value):
-    made = cgutils.create_struct_proxy(kind)(context, b)
+    struct = cgutils.create_struct_proxy(kind)(context, b)
     numbers = np.ascontiguousarray(value.numbers)
-    made.numbers = context.make_constant_array(b, kind.numbers, numbers)
-    return made._getvalue()
+    struct.numbers = context.make_constant_array(b, kind.numbers, numbers)
+    return struct._getvalue()
 
 
 class _GivenValue(types.Type):
@@ -351,28 +351,28 @@ def _typeof_value(value, context):
     return _GivenValue(CompanionNumber(replace(value.dtype, raw=True)))
 
 
-def _viewed(context, b, given: types.Array, wanted: types.Array, value):
+def _viewed(context, b, source: types.Array, target: types.Array, value):
     """The same memory as an array of another type, with one axis more or less at its end; the
     reference to it is borrowed.
     """
-    array, made = make_array(given)(context, b, value), make_array(wanted)(context, b)
+    array, view = make_array(source)(context, b, value), make_array(target)(context, b)
     shape, strides = (cgutils.unpack_tuple(b, part) for part in (array.shape, array.strides))
     eight = ir.Constant(I64, 8)
-    if wanted.ndim < given.ndim:
+    if target.ndim < source.ndim:
         shape, strides, size = shape[:-1], strides[:-1], b.mul(shape[-1], eight)
     else:
-        lanes = ir.Constant(I64, 1 + given.dtype.lanes)
+        lanes = ir.Constant(I64, 1 + source.dtype.lanes)
         shape, strides, size = [*shape, lanes], [*strides, eight], eight
     populate_array(
-        made,
-        data=b.bitcast(array.data, made.data.type),
+        view,
+        data=b.bitcast(array.data, view.data.type),
         shape=shape,
         strides=strides,
         itemsize=size,
         meminfo=array.meminfo,
         parent=array.parent,
     )
-    return made._getvalue()
+    return view._getvalue()
 
 
 def _crossing(moved: Callable):
@@ -386,13 +386,15 @@ def _crossing(moved: Callable):
         if not isinstance(kind, types.BaseTuple):
             return moved(kind)
         kinds, emits = zip(*map(across, kind), strict=True) if len(kind) else ((), ())
-        made = types.BaseTuple.from_types(kinds, getattr(kind, "instance_class", None))
+        tuple_type = types.BaseTuple.from_types(kinds, getattr(kind, "instance_class", None))
 
         def emit(context, b, value):
             items = zip(emits, cgutils.unpack_tuple(b, value), strict=True)
-            return context.make_tuple(b, made, [of_item(context, b, x) for of_item, x in items])
+            return context.make_tuple(
+                b, tuple_type, [of_item(context, b, x) for of_item, x in items]
+            )
 
-        return made, emit
+        return tuple_type, emit
 
     @intrinsic
     def crossing(typingctx, x):
@@ -417,16 +419,16 @@ def _as_it_is(kind):
 def _adopted(kind):
     if not isinstance(kind, (_GivenArray, _GivenValue)):
         return _as_it_is(kind)
-    made = kind.array if isinstance(kind, _GivenArray) else kind.number
+    result = kind.array if isinstance(kind, _GivenArray) else kind.number
 
     def emit(context, b, value):
         numbers = cgutils.create_struct_proxy(kind)(context, b, value).numbers
         if isinstance(kind, _GivenArray):
-            return _viewed(context, b, kind.numbers, made, numbers)
+            return _viewed(context, b, kind.numbers, result, numbers)
         data = make_array(kind.numbers)(context, b, numbers).data
-        return b.load(b.bitcast(data, number_type(made.lanes).as_pointer()), align=8)
+        return b.load(b.bitcast(data, number_type(result.lanes).as_pointer()), align=8)
 
-    return made, emit
+    return result, emit
 
 
 adopt = _crossing(_adopted)
@@ -441,7 +443,7 @@ def _released(kind):
         return array, lambda context, b, value: _viewed(context, b, kind, array, value)
     if not isinstance(kind, CompanionNumber):
         return _as_it_is(kind)
-    made = types.UniTuple(types.float64, 1 + kind.lanes)
+    result = types.UniTuple(types.float64, 1 + kind.lanes)
 
     def emit(context, b, value):
         beside, places = b.extract_value(value, 1), range(kind.lanes)
@@ -450,9 +452,9 @@ def _released(kind):
             items.append(beside)
         else:
             items += [b.extract_element(beside, ir.Constant(I64, n)) for n in places]
-        return context.make_tuple(b, made, items)
+        return context.make_tuple(b, result, items)
 
-    return made, emit
+    return result, emit
 
 
 release = _crossing(_released)

@@ -73,7 +73,7 @@ def _comparison(ops: Operations, name: str):
         if any(is_numeric_array(k) for k in kinds) and any(
             is_float(getattr(k, "dtype", k)) for k in kinds
         ):
-            return arrays.compared(ops, made, kinds, key)
+            return arrays.compared(ops, comparison, kinds, key)
         if not any(is_float(k) for k in kinds):
             return ops._pass_to(typingctx, native, (x, y), key)
         if not all(is_float(k) or is_whole(k) for k in kinds):
@@ -86,17 +86,17 @@ def _comparison(ops: Operations, name: str):
                 for k, v in zip(kinds, args[1:], strict=True)
             ]  # fmt: skip
             compared = b.fcmp_unordered if name == "ne" else b.fcmp_ordered
-            made, numbers = compared(sign, *tested), []
-            for kind, given, value in zip(kinds, args[1:], tested, strict=True):
+            decision, numbers = compared(sign, *tested), []
+            for kind, operand, value in zip(kinds, args[1:], tested, strict=True):
                 if not isinstance(kind, CompanionNumber):
-                    given = ops.compute.plain_number(b, ops, kind, given, value, args[0])
-                numbers.append(given)
-            return ops.compute.compared(b, sign, *numbers, made, args[0])
+                    operand = ops.compute.plain_number(b, ops, kind, operand, value, args[0])
+                numbers.append(operand)
+            return ops.compute.compared(b, sign, *numbers, decision, args[0])
 
         return types.boolean(*keys.join(key, kinds)), codegen
 
-    made = ops.intrinsic(2, resolve)
-    return made
+    comparison = ops.intrinsic(2, resolve)
+    return comparison
 
 
 def _to_integer(ops: Operations, function: str):
@@ -109,9 +109,9 @@ def _to_integer(ops: Operations, function: str):
 
         def codegen(context, b, signature, args):
             role, value = ops.compute, ops.compute.value(b, args[1])
-            made = call(b, function, value)
-            chosen = role.stepped(b, lambda v: call(b, function, v), args[1], made, args[0])
-            alike = b.fcmp_unordered("==", chosen, made)
+            rounded = call(b, function, value)
+            chosen = role.stepped(b, lambda v: call(b, function, v), args[1], rounded, args[0])
+            alike = b.fcmp_unordered("==", chosen, rounded)
             return role.with_value(b, args[1], b.select(alike, value, chosen))
 
         return kind(key, kind), codegen
@@ -174,7 +174,7 @@ OWN: dict[str, Callable] = {
 
 @lru_cache(maxsize=64)
 def traced_operations(
-    backend: Backend, technique: str, lanes: int, own: Arithmetic | None = None
+    backend: Backend, technique: str, lanes: int, arithmetic: Arithmetic | None = None
 ) -> Operations:
     """The (shared) operations of a backend on numbers with a companion.
 
@@ -182,12 +182,15 @@ def traced_operations(
         backend: the arithmetic of tested values.
         technique: which companion, of `TECHNIQUES`.
         lanes: how many binary64 numbers are beside a value.
-        own: the arithmetic of operations, which take operands in any other; left out, the backend's
+        arithmetic: that of operations, which take operands in any other; left out, the backend's
             of numbers that are in the format already.
     """
-    plain, companion = in_format(own) if own else Operations(backend, 0), TECHNIQUES[technique]
+    plain, companion = (
+        in_format(arithmetic) if arithmetic else Operations(backend, 0),
+        TECHNIQUES[technique],
+    )
     inside = plain.compute, plain.accumulate_role, plain.matmul_role
-    bases = [role.base for role in inside] if own else inside
+    bases = [role.base for role in inside] if arithmetic else inside
     roles = [companion(base, lanes, plain) for base in (plain.storage, *bases)]
-    roles[0].takes, roles[0].one_row = False, own is not None
+    roles[0].takes, roles[0].one_row = False, arithmetic is not None
     return Operations(backend, 0, Variant(technique, row_bytes(companion, lanes)), roles, OWN)

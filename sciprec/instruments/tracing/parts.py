@@ -63,31 +63,31 @@ class Parts(Companion):
         """Parts of an operand times a slope."""
         return b.fmul(parts, self.spread(b, slope))
 
-    def entered(self, b, x, rounded, rest, row):
-        """A plain number x + rest that was rounded."""
+    def entered(self, b, x, rounded, residual, row):
+        """A plain number x + residual that was rounded."""
         local = b.fsub(rounded, x)
         same = b.fcmp_ordered("==", rounded, x)  # infinities have no error
         local = b.select(same, V64.constant(0.0), local)
-        local = local if rest is None else b.fsub(local, rest)
+        local = local if residual is None else b.fsub(local, residual)
         return self.booked(b, rounded, ir.Constant(self.beside_kind, None), local, row)
 
-    def rerounded(self, b, x, rounded, row, operands=None, rest=None):
-        """A number that was rounded once more; the exact one is x + rest."""
-        rest = V64.constant(0.0) if rest is None else rest
-        local = self.local(b, rounded, self.value(b, x), rest)
+    def rerounded(self, b, x, rounded, row, operands=None, residual=None):
+        """A number that was rounded once more; the exact one is x + residual."""
+        residual = V64.constant(0.0) if residual is None else residual
+        local = self.local(b, rounded, self.value(b, x), residual)
         return self.booked(b, rounded, self.beside(b, x), local, row)
 
-    def local(self, b, rounded, near, rest):
-        """rounded - (near + rest); the rest is nothing where it is not finite, as beside infinities
-        that both runs have.
+    def local(self, b, rounded, near, residual):
+        """rounded - (near + residual); the residual is nothing where it is not finite, as beside
+        infinities that both runs have.
         """
         zero = V64.constant(0.0)
         if self.holds_products:  # finite numbers have finite sums and products in binary64
             missed = b.fsub(rounded, near)
-            return _known(b, missed if rest is None else b.fsub(missed, rest))
-        rest = b.select(rows.is_finite(b, rest), rest, zero)
+            return _known(b, missed if residual is None else b.fsub(missed, residual))
+        residual = b.select(rows.is_finite(b, residual), residual, zero)
         same = b.fcmp_ordered("==", rounded, near)
-        return b.fsub(b.select(same, zero, b.fsub(rounded, near)), rest)
+        return b.fsub(b.select(same, zero, b.fsub(rounded, near)), residual)
 
     def of_infinity(self, b, parts, exact, tested):
         """Parts of a result: none where it is the same infinity in both runs.
@@ -121,13 +121,13 @@ class Parts(Companion):
     def mul(self, b, x, y, row):
         """x y."""
         u, v = self.value(b, x), self.value(b, y)
-        product, rest = b.fmul(u, v), None
+        product, residual = b.fmul(u, v), None
         rounded = self._tested(b, "mul", u, v)
         if not self.holds_products:
-            rest = call(b, "fma", u, v, b.fneg(product))
+            residual = call(b, "fma", u, v, b.fneg(product))
         elif self.lanes == 1:
             return self.made(b, rounded, self._error_of_product(b, x, y, product, rounded))
-        local = self.local(b, rounded, product, rest)
+        local = self.local(b, rounded, product, residual)
         return self.booked(b, rounded, self._of_product(b, x, y), local, row)
 
     def _of_product(self, b, x, y):
@@ -160,9 +160,9 @@ class Parts(Companion):
         low = call(b, "fma", u, v, b.fneg(high))
         first, first_rest = two_sum(b, w, low)
         total, total_rest = two_sum(b, high, first)
-        rest = b.fadd(total_rest, first_rest)
+        residual = b.fadd(total_rest, first_rest)
         parts = b.fadd(self._of_product(b, x, y), self.beside(b, z))
-        return self.booked(b, rounded, parts, self.local(b, rounded, total, rest), row)
+        return self.booked(b, rounded, parts, self.local(b, rounded, total, residual), row)
 
     def div(self, b, x, y, row):
         """x / y."""
@@ -218,9 +218,9 @@ class Parts(Companion):
         slope = b.fmul(b.fdiv(sizes, error), V64.constant(0.5 * sign))
         parts = self.scaled(b, self.beside(b, x), b.fadd(half, slope))
         parts = b.fadd(parts, self.scaled(b, self.beside(b, y), b.fsub(half, slope)))
-        taken = b.select(first, x, y)
+        selected = b.select(first, x, y)
         otherwise = self.decides_otherwise(b, exact, first, sign)
-        return b.select(otherwise, self.made(b, self.value(b, taken), parts), taken)
+        return b.select(otherwise, self.made(b, self.value(b, selected), parts), selected)
 
     def difference(self, b, x, y, factor):
         """Parts of x - factor y, where the factor is exact."""
@@ -242,18 +242,19 @@ class Parts(Companion):
     def _behind(self, b, values, tested, near, function):
         """Parts of the operands behind a function."""
         if len(values) == 1:
-            found = function.slope(tested[0], self.error(b, values[0]), near)
-            return self.sloped(b, values[0], found)
+            term = function.slope(tested[0], self.error(b, values[0]), near)
+            return self.sloped(b, values[0], term)
         parts, half = None, V64.constant(0.5)
         for first in (True, False):
-            own, other = (0, 1) if first else (1, 0)
-            error, exact = self.error(b, values[own]), self._as_in_slopes(b, values[other])
+            index, partner = (0, 1) if first else (1, 0)
+            error, exact = self.error(b, values[index]), self._as_in_slopes(b, values[partner])
             ends = (
-                function.slope_along(first, tested[own], error, at) for at in (tested[other], exact)
+                function.slope_along(first, tested[index], error, at)
+                for at in (tested[partner], exact)
             )
             mean = b.fmul(half, b.fadd(*ends))
-            found = self.sloped(b, values[own], mean)
-            parts = found if parts is None else b.fadd(parts, found)
+            term = self.sloped(b, values[index], mean)
+            parts = term if parts is None else b.fadd(parts, term)
         return parts
 
 
@@ -302,8 +303,8 @@ class PartsOfWider(Parts):
     def _tested(self, b, operation: str, *values):
         """An operation on values that may be wider than the format."""
         plain = {"add": b.fadd, "sub": b.fsub, "mul": b.fmul, "div": b.fdiv}.get(operation)
-        made = plain(*values) if plain else call(b, operation, *values)
-        return self._widened(b, self.base.from_binary64(b, made))
+        result = plain(*values) if plain else call(b, operation, *values)
+        return self._widened(b, self.base.from_binary64(b, result))
 
 
 def _known(b, x):

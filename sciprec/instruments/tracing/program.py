@@ -112,25 +112,25 @@ class _Following(Hooks):
         """A loop; of the kernel itself also where it ends. A parallel one is rewritten into a
         serial one, by a rewriter of its own.
         """
-        inside, made = rewriter.loops, rewrite(node)
+        inside, result = rewriter.loops, rewrite(node)
         if not inside and self.counts_passes:
-            made = self._counted(rewriter, node, made)
+            result = self._counted(rewriter, node, result)
         if self.of_kernel and not rewriter.loops and not rewriter.parallel:
-            made = [*made, ast.Expr(rewriter.op(END, node, ast.Constant(0)))]
-        return made
+            result = [*result, ast.Expr(rewriter.op(END, node, ast.Constant(0)))]
+        return result
 
-    def _counted(self, rewriter: Rewriter, node, made: list[ast.stmt]) -> list[ast.stmt]:
+    def _counted(self, rewriter: Rewriter, node, statements: list[ast.stmt]) -> list[ast.stmt]:
         """A rewritten loop that no other of its function is around: its passes are counted, for
         whoever waits, where it goes over a range. One loop is counted at a time.
         """
-        ranged = named_range(rewriter, made)
+        ranged = named_range(rewriter, statements)
         if not ranged:
-            return made
+            return statements
         counted, length = rewriter.fresh("counted"), ast.Call(name("len"), [name(ranged)], [])
         begins = assign(counted, rewriter.op(LOOP_BEGINS, node, length))
-        loop: Any = made.pop()
+        loop: Any = statements.pop()
         loop.body.insert(0, ast.Expr(rewriter.op(PASS_BEGINS, node, name(counted))))
-        return [*made, begins, loop, ast.Expr(rewriter.op(LOOP_ENDS, node, name(counted)))]
+        return [*statements, begins, loop, ast.Expr(rewriter.op(LOOP_ENDS, node, name(counted)))]
 
     def _called(self, rewriter: Rewriter, node, rewrite) -> ast.expr:
         """A call; int(x), math.floor(x) and the like are decisions, a search is made of some."""
@@ -138,17 +138,17 @@ class _Following(Hooks):
         if called is np.searchsorted:
             return _search(rewriter, node)
         if called is np.digitize:
-            seen = [rewriter.seen(a) for a in node.args]
-            return call_kernel(rewriter, searching.digitize, node, seen)
-        made = rewrite(node)
-        function = getattr(made, "func", None)
+            looked_at = [rewriter.seen(a) for a in node.args]
+            return call_kernel(rewriter, searching.digitize, node, looked_at)
+        result = rewrite(node)
+        function = getattr(result, "func", None)
         by = _TO_INTEGER.get(ast.unparse(function)) if function is not None else None
-        if by and made.args:
-            made.args[0] = rewriter.op(f"to_integer({by!r})", node, made.args[0])
-        elif by is None and function is not None and made.args:
+        if by and result.args:
+            result.args[0] = rewriter.op(f"to_integer({by!r})", node, result.args[0])
+        elif by is None and function is not None and result.args:
             if ast.unparse(function).removeprefix("np.").removeprefix("math.") in _CLASSIFIES:
-                made.args[0] = rewriter.op("classified", node, made.args[0])
-        return made
+                result.args[0] = rewriter.op("classified", node, result.args[0])
+        return result
 
     def _compared(self, rewriter: Rewriter, node, rewrite) -> ast.expr:
         """A comparison, an operation but where Numba decides by types."""
@@ -161,14 +161,14 @@ class _Following(Hooks):
 
 def _search(rewriter: Rewriter, node: ast.Call) -> ast.expr:
     """np.searchsorted, whose comparisons are seen one by one."""
-    given = dict(zip(("a", "v", "side"), node.args, strict=False))
-    given |= {k.arg: k.value for k in node.keywords}
-    side = getattr(given.pop("side", ast.Constant("left")), "value", None)
-    if side not in _SEARCHES or set(given) != {"a", "v"}:
+    args = dict(zip(("a", "v", "side"), node.args, strict=False))
+    args |= {k.arg: k.value for k in node.keywords}
+    side = getattr(args.pop("side", ast.Constant("left")), "value", None)
+    if side not in _SEARCHES or set(args) != {"a", "v"}:
         rewriter.refuse(node, "np.searchsorted with these arguments", "it takes (a, v, side), the "
                         "side one of 'left' and 'right'")  # fmt: skip
     plain = ast.copy_location(ast.Call(node.func, [], []), node)
-    operands = [rewriter.seen(given[k]) for k in ("a", "v")]
+    operands = [rewriter.seen(args[k]) for k in ("a", "v")]
     return call_kernel(rewriter, _SEARCHES[side], plain, operands)
 
 
@@ -187,8 +187,8 @@ class _Dtypes(ast.NodeTransformer):
             value, kinds = node.args
             kinds.elts = [name("float") if _is_dtype(k) else k for k in kinds.elts]
             return ast.Call(node.func, [ast.Call(name("sp_tested"), [value], []), kinds], [])
-        made = node.func.attr if isinstance(node.func, ast.Attribute) else ""
-        if made in _MAKERS and len(node.args) == 1 and _is_numpy(node.func.value):
+        maker = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+        if maker in _MAKERS and len(node.args) == 1 and _is_numpy(node.func.value):
             if not any(k.arg == "dtype" for k in node.keywords):
                 node.args.append(name("sp_wide"))
         return node

@@ -105,8 +105,8 @@ def random_share(b, row):
     word = load(b, header_of(b, row), CLOCK)
     for factor, shift in ((0xBF58476D1CE4E5B9, 27), (0x94D049BB133111EB, 31)):
         word = b.mul(b.xor(word, b.lshr(word, ir.Constant(I64, shift))), ir.Constant(I64, factor))
-    drawn = b.and_(word, ir.Constant(I64, (1 << 63 | (1 << 52) - 1) - (1 << 64)))
-    return b.bitcast(b.or_(drawn, ir.Constant(I64, 0x3FE << 52)), F64)
+    bits = b.and_(word, ir.Constant(I64, (1 << 63 | (1 << 52) - 1) - (1 << 64)))
+    return b.bitcast(b.or_(bits, ir.Constant(I64, 0x3FE << 52)), F64)
 
 
 def happened(b, row, event: int, condition, clock, alike=None, endless=None) -> None:
@@ -124,8 +124,8 @@ def happened(b, row, event: int, condition, clock, alike=None, endless=None) -> 
     for fact, first in ((alike, 0), (endless, ENDLESS)):
         if fact is not None:
             bit = ir.Constant(I64, 1 << first + list(EVENTS.values()).index(event))
-            known = load(b, row, ALIKE)
-            store(b, b.select(b.and_(new, fact), b.or_(known, bit), known), row, ALIKE)
+            flags = load(b, row, ALIKE)
+            store(b, b.select(b.and_(new, fact), b.or_(flags, bit), flags), row, ALIKE)
 
 
 def decided(b, otherwise, row, unsure=None) -> None:

@@ -26,15 +26,15 @@ class Table:
 
     def __init__(self, program: Program):
         numbers: Any = program.numbers
-        count, own = len(program.layout.rows), TECHNIQUES[numbers.technique].words
+        count, width = len(program.layout.rows), TECHNIQUES[numbers.technique].words
         self.lanes = numbers.lanes
         self.header = np.zeros(rows.HEADER_WORDS, np.int64)
         self.header[rows.STOP] = np.iinfo(np.int64).max
         self.header[rows.HEALED_STEP] = -1
-        self.words = np.zeros((count, own + self.lanes), np.int64)
+        self.words = np.zeros((count, width + self.lanes), np.int64)
         self.words[:, rows.HEADER] = self.header.ctypes.data
         self.numbers = self.words.view(np.float64)
-        self.masks = self.numbers[:, own:]
+        self.masks = self.numbers[:, width:]
         self.masks[:, 0] = 1.0
         self.of_steps(np.zeros((1, self.lanes)))
 

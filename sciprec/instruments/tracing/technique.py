@@ -90,7 +90,7 @@ class Companion(Native):
             value = self.rerounded(b, value, rounded, key)
         return self.settled(b, value)
 
-    def plain_number(self, b, ops: Operations, kind, given, value, key):
+    def plain_number(self, b, ops: Operations, kind, operand, value, key):
         """A plain operand of a comparison, its value in binary64."""
         return self.exactly(b, value)
 
@@ -124,10 +124,10 @@ class Companion(Native):
         """A value in every lane."""
         if self.lanes == 1:
             return value
-        one = ir.Constant(ir.VectorType(F64, 1), ir.Undefined)
-        one = b.insert_element(one, value, ir.Constant(I64, 0))
+        vector = ir.Constant(ir.VectorType(F64, 1), ir.Undefined)
+        vector = b.insert_element(vector, value, ir.Constant(I64, 0))
         places = ir.Constant(ir.VectorType(ir.IntType(32), self.lanes), [0] * self.lanes)
-        return b.shuffle_vector(one, ir.Constant(one.type, ir.Undefined), places)
+        return b.shuffle_vector(vector, ir.Constant(vector.type, ir.Undefined), places)
 
     def fused(self, b, x, y, z):
         """x y + z in every lane."""
@@ -173,8 +173,8 @@ class Companion(Native):
         near = (b.sitofp if signed else b.uitofp)(i, F64)
         small = b.icmp_unsigned("<", b.add(i, ir.Constant(I64, 1 << 53)), ir.Constant(I64, 1 << 54))
         back = b.select(small, i, (b.fptosi if signed else b.fptoui)(near, I64))
-        rest = b.sitofp(b.sub(i, back), F64)
-        return self.entered(b, near, rounded, rest, row)
+        residual = b.sitofp(b.sub(i, back), F64)
+        return self.entered(b, near, rounded, residual, row)
 
     def rounded(self, b, x, row):
         """A number of another format of the backend, rounded once."""
@@ -199,22 +199,22 @@ class Companion(Native):
         zero = ir.Constant(F64, 0.0)
         return b.select(first, b.fcmp_ordered("<", favour, zero), b.fcmp_ordered(">", favour, zero))
 
-    def remainder(self, b, values, rest, missing, q, of_dividend: bool, row):
+    def remainder(self, b, values, remainder, missing, q, of_dividend: bool, row):
         """x - q y, an integer q times.
 
         Args:
-            rest, missing: x - q y of tested values, as a sum.
+            remainder, missing: x - q y of tested values, as a sum.
             of_dividend: whether the remainder has the sign of x, else that of y.
         """
-        return self.made(b, rest, self.difference(b, *values, q))
+        return self.made(b, remainder, self.difference(b, *values, q))
 
     # ---- operations that are no methods of all techniques --------------------------------------
 
     def _plainly(self, context, b, name: str, tested):
         """An operation on tested values as in a program without companions; in binary64."""
         narrow = [b.fptrunc(v, F32) if self.plain.kind == F32 else v for v in tested]
-        made = self.plain._emitted(name, self.plain.compute)(context, b, narrow, None)
-        return self._widened(b, made)
+        result = self.plain._emitted(name, self.plain.compute)(context, b, narrow, None)
+        return self._widened(b, result)
 
     def by_toward(self, context, b, row: Operation, values, ops, key):
         """A whole number beside x."""
@@ -257,14 +257,16 @@ class Companion(Native):
             other = b.xor(b.fcmp_ordered("<", exact, zero), b.fcmp_ordered("<", y, zero))
             other = b.and_(other, b.fcmp_ordered("!=", exact, zero))
         rounded = self._plainly(context, b, row.name, (x, y))
-        rest, missing = two_sum(b, exact, b.select(other, y, zero)) if is_mod else (exact, zero)
-        q = call(b, "roundeven", b.fdiv(b.fsub(x, rest), y))
+        remainder, missing = (
+            two_sum(b, exact, b.select(other, y, zero)) if is_mod else (exact, zero)
+        )
+        q = call(b, "roundeven", b.fdiv(b.fsub(x, remainder), y))
         chosen = self.times(b, values, q, key, is_mod)
-        made = self.remainder(b, values, rest, missing, chosen, not is_mod, key)
-        other = b.fsub(rest, b.fmul(b.fsub(chosen, q), y))
+        result = self.remainder(b, values, remainder, missing, chosen, not is_mod, key)
+        other = b.fsub(remainder, b.fmul(b.fsub(chosen, q), y))
         alike = b.fcmp_unordered("==", chosen, q)
-        made = self.with_value(b, made, b.select(alike, self.value(b, made), other))
-        return self.rerounded(b, made, b.select(alike, rounded, other), key, values)
+        result = self.with_value(b, result, b.select(alike, self.value(b, result), other))
+        return self.rerounded(b, result, b.select(alike, rounded, other), key, values)
 
     by_fmod = by_mod
 
@@ -281,9 +283,9 @@ class Companion(Native):
         rounded = self._plainly(context, b, row.name, tested)
         function = _Function(context, b, row, self.format.significand_bits, key)
         near = function.value(*tested) if function.is_seen else rounded
-        made = self.of_function(b, values, tested, near, function)
-        rest = function.rest(tested, near)
-        return self.rerounded(b, made, rounded, key, values, rest)
+        result = self.of_function(b, values, tested, near, function)
+        residual = function.rest(tested, near)
+        return self.rerounded(b, result, rounded, key, values, residual)
 
     # ---- notes, of those that make some --------------------------------------------------------
 
@@ -358,9 +360,9 @@ class _Function:
         """
         if self.residual is None:
             return None
-        found, b = self.called(self.residual, *operands, value), self.b
+        residual, b = self.called(self.residual, *operands, value), self.b
         tiny = b.fcmp_ordered("<", call(b, "fabs", value), V64.constant(UNSEEN))
-        return b.select(tiny, V64.constant(0.0), found)
+        return b.select(tiny, V64.constant(0.0), residual)
 
     def missed(self, value):
         """By how much a value and its rest may miss the function, of a random sign."""

@@ -67,13 +67,13 @@ class Twin(Companion):
         """A number of a tested value and an exact one; the rest of an infinity, or of what is made
         of one, is nothing.
         """
-        zero, known = V64.constant(0.0), b.and_(rows.is_finite(b, high), rows.is_finite(b, low))
-        low = b.select(known, low, zero)
+        zero, finite = V64.constant(0.0), b.and_(rows.is_finite(b, high), rows.is_finite(b, low))
+        low = b.select(finite, low, zero)
         none = b.fcmp_ordered("==", low, zero)
         total = b.select(none, high, b.fadd(high, low))  # a zero keeps its sign
-        rest = b.select(rows.is_finite(b, total), b.fsub(low, b.fsub(total, high)), zero)
+        residual = b.select(rows.is_finite(b, total), b.fsub(low, b.fsub(total, high)), zero)
         beside = ir.Constant(self.beside_kind, None)
-        numbers = (total, rest, *(stray or ())) if self.follows else (total, rest)
+        numbers = (total, residual, *(stray or ())) if self.follows else (total, residual)
         for place, number in enumerate(numbers):
             beside = b.insert_element(beside, number, ir.Constant(I64, place))
         return self.made(b, value, beside)
@@ -109,9 +109,9 @@ class Twin(Companion):
                 pairs = [(self.pair(b, n)[0], self.stray(b, n)[0]) for n in operands]
                 least = _least_of_product(b, pairs)
             judged, total = ir.VectorType(F64, 2), b.fadd(*pair)
-            known = apart(b, "sciprec.judged", judged, _judged, total, *stray, least)
-            stray = [b.extract_element(known, ir.Constant(I64, n)) for n in (0, 1)]
-        made = self.with_pair(b, rounded, *pair, stray)
+            verdict = apart(b, "sciprec.judged", judged, _judged, total, *stray, least)
+            stray = [b.extract_element(verdict, ir.Constant(I64, n)) for n in (0, 1)]
+        number = self.with_pair(b, rounded, *pair, stray)
         worst, finite = V64.constant(0.0), ir.Constant(ir.IntType(1), 1)
         if not operands:  # an infinity that is given is no event
             finite = rows.is_finite(b, plain)
@@ -120,10 +120,10 @@ class Twin(Companion):
             error = rows.relative_error(b, tested, *self.pair(b, operand))
             worst = b.select(b.fcmp_unordered(">", error, worst), error, worst)
             finite = b.and_(finite, rows.is_finite(b, tested))
-        values = rounded, plain, *self.pair(b, made), worst, finite, row
+        values = rounded, plain, *self.pair(b, number), worst, finite, row
         finished = rows.named("finished", self.arithmetic)
         healed = apart(b, finished, F64, self._finished, *values)
-        return self.with_value(b, made, healed)
+        return self.with_value(b, number, healed)
 
     def _finished(self, b, rounded, plain, high, low, worst, finite, row):
         """The body of `finished`: the tested value, healed where the row asks for it."""
@@ -131,21 +131,21 @@ class Twin(Companion):
         unit = V64.constant(2.0**-self.format.significand_bits)
         before = b.select(b.fcmp_ordered(">", worst, unit), worst, unit)
         grown = b.fdiv(rows.relative_error(b, rounded, high, low), before)
-        known = rows.load(b, row, rows.LOST, F64)
-        grows = b.and_(finite, b.fcmp_ordered(">", grown, known))
-        rows.store(b, b.select(grows, grown, known), row, rows.LOST)
+        largest = rows.load(b, row, rows.LOST, F64)
+        grows = b.and_(finite, b.fcmp_ordered(">", grown, largest))
+        rows.store(b, b.select(grows, grown, largest), row, rows.LOST)
         rounds = b.zext(b.fcmp_unordered("!=", rounded, plain), I64)
         rows.store(b, b.add(rows.load(b, row, rows.ROUNDED), rounds), row, rows.ROUNDED)
         healed = self._widened(b, self.base.from_binary64(b, high))
         of_tested, of_exact = self._events(b, rounded, plain), self._events(b, healed, high)
         endless = b.not_(rows.is_finite(b, high))
         for event, condition in of_tested.items():
-            seen = b.and_(condition, finite)
-            rows.happened(b, row, event, seen, clock, of_exact[event], endless)
-        left = b.or_(b.not_(rows.is_finite(b, rounded)), of_tested[rows.VANISHED])
+            occurs = b.and_(condition, finite)
+            rows.happened(b, row, event, occurs, clock, of_exact[event], endless)
+        leaves = b.or_(b.not_(rows.is_finite(b, rounded)), of_tested[rows.VANISHED])
         beyond = b.or_(b.not_(rows.is_finite(b, healed)), of_exact[rows.VANISHED])
         inside = b.select(beyond, call(b, "copysign", V64.constant(1.0), high), healed)
-        held = b.select(b.and_(left, b.not_(endless)), inside, rounded)
+        held = b.select(b.and_(leaves, b.not_(endless)), inside, rounded)
         return self._treated(b, rounded, healed, held, row)
 
     def _events(self, b, rounded, plain) -> dict:
@@ -176,26 +176,26 @@ class Twin(Companion):
         difference = b.fadd(b.fsub(u, v), b.fsub(u_low, v_low))
         compare = b.fcmp_unordered if sign == "!=" else b.fcmp_ordered
         exact = compare(sign, difference, V64.constant(0.0))
-        known = rows.is_finite(b, difference)
+        has_exact = rows.is_finite(b, difference)
         slack = b.fadd(self._slack(b, x), self._slack(b, y))
-        return self._decided(b, exact, tested, known, self._within(b, difference, slack), row)
+        return self._decided(b, exact, tested, has_exact, self._within(b, difference, slack), row)
 
-    def _decided(self, b, exact, tested, known, unsure, row):
+    def _decided(self, b, exact, tested, has_exact, unsure, row):
         """The decision of tested values, noted, or that of exact ones, where the row asks for it.
 
         Args:
             exact, tested: the two decisions, of any type.
-            known: whether there is an exact one.
+            has_exact: whether there is an exact one.
             unsure: whether exact values leave it open.
         """
         if exact.type == F64:
             differs = b.fcmp_unordered("!=", exact, tested)
         else:
             differs = b.xor(exact, tested)
-        rows.decided(b, b.and_(known, differs), row, b.and_(known, unsure))
-        header, asked = rows.header_of(b, row), rows.load(b, row, rows.TREATMENT)
+        rows.decided(b, b.and_(has_exact, differs), row, b.and_(has_exact, unsure))
+        header, treatment = rows.header_of(b, row), rows.load(b, row, rows.TREATMENT)
         goes = b.icmp_signed("<", *(rows.load(b, header, word) for word in (rows.CLOCK, rows.STOP)))
-        heals = b.and_(_is(b, asked, rows.HEALED), b.and_(goes, known))
+        heals = b.and_(_is(b, treatment, rows.HEALED), b.and_(goes, has_exact))
         return b.select(heals, exact, tested)
 
     def _slack(self, b, x):
@@ -215,13 +215,13 @@ class Twin(Companion):
         """
         high, low = self.pair(b, x)
         exact = function(high)
-        whole = b.fcmp_ordered("==", high, exact)  # low decides on which side of a step it is
-        below = b.and_(whole, b.fcmp_ordered("<", low, V64.constant(0.0)))
-        other = b.fsub(exact, V64.constant(1.0))
-        exact = b.select(b.and_(below, b.fcmp_ordered("<", function(other), exact)), other, exact)
+        is_whole = b.fcmp_ordered("==", high, exact)  # low decides on which side of a step it is
+        below = b.and_(is_whole, b.fcmp_ordered("<", low, V64.constant(0.0)))
+        lower = b.fsub(exact, V64.constant(1.0))
+        exact = b.select(b.and_(below, b.fcmp_ordered("<", function(lower), exact)), lower, exact)
         slack = self._slack(b, x)
         ends = [function(join(high, slack)) for join in (b.fsub, b.fadd)]
-        unsure = b.and_(whole, self._within(b, low, slack))
+        unsure = b.and_(is_whole, self._within(b, low, slack))
         unsure = b.or_(unsure, b.fcmp_ordered("!=", *ends))
         return self._decided(b, exact, tested, rows.is_finite(b, exact), unsure, row)
 
@@ -234,9 +234,9 @@ class Twin(Companion):
             sign = call(b, "copysign", one, number)
             nothing = b.fcmp_ordered("==", number, zero)
             signs.append(sign if of_zero else b.select(nothing, zero, sign))
-        known = b.and_(rows.is_finite(b, high), b.fcmp_ordered("==", value, value))
+        has_exact = b.and_(rows.is_finite(b, high), b.fcmp_ordered("==", value, value))
         unsure = self._within(b, high, self._slack(b, x))
-        chosen = self._decided(b, *signs, known, unsure, row)
+        chosen = self._decided(b, *signs, has_exact, unsure, row)
         return b.select(b.fcmp_unordered("==", chosen, signs[1]), value, high)
 
     def divided(self, b, values, q, row):
@@ -267,8 +267,8 @@ class Twin(Companion):
         below, above, slack = left(exact)
         slack = b.fadd(slack, self._slack(b, values[1]))
         unsure = b.or_(*(self._within(b, n, slack) for n in (below, above)))
-        known = b.and_(rows.is_finite(b, exact), rows.is_finite(b, q))
-        return self._decided(b, exact, q, known, unsure, row)
+        has_exact = b.and_(rows.is_finite(b, exact), rows.is_finite(b, q))
+        return self._decided(b, exact, q, has_exact, unsure, row)
 
     def passed(self, b, index, row, outermost: bool) -> None:
         """Note that a loop begins a pass."""
@@ -280,26 +280,26 @@ class Twin(Companion):
 
     # ---- operations ----------------------------------------------------------------------------
 
-    def entered(self, b, x, rounded, rest, row):
-        """A plain number x + rest that was rounded; the exact one is moved by what the row says."""
+    def entered(self, b, x, rounded, residual, row):
+        """A plain number x + residual that was rounded; the exact one is moved as the row says."""
         moved = b.fmul(x, rows.load(b, row, rows.MOVED, F64))
         moved = b.select(rows.is_finite(b, moved), moved, V64.constant(0.0))
-        pair = x, moved if rest is None else b.fadd(rest, moved)
+        pair = x, moved if residual is None else b.fadd(residual, moved)
         return self.finished(b, rounded, x, pair, (), row)
 
-    def rerounded(self, b, x, rounded, row, operands=None, rest=None):
-        """A number that was rounded once more; what is beside x knows of a rest."""
+    def rerounded(self, b, x, rounded, row, operands=None, residual=None):
+        """A number that was rounded once more; what is beside x knows of a residual."""
         operands, pair = operands or (x,), self.pair(b, x)
         return self.finished(b, rounded, self.value(b, x), pair, operands, row, self.stray(b, x))
 
     def _sum(self, b, x, y, rounded, row, sign: int):
-        other = self.pair(b, y) if sign > 0 else [b.fneg(n) for n in self.pair(b, y)]
+        y_pair = self.pair(b, y) if sign > 0 else [b.fneg(n) for n in self.pair(b, y)]
         join = b.fadd if sign > 0 else b.fsub
         plain = join(self.value(b, x), self.value(b, y))
-        pair, missed = _plus(b, self.pair(b, x), other)
+        pair, missed = _plus(b, self.pair(b, x), y_pair)
         (dx, x_doubt), (dy, y_doubt) = self.stray(b, x), self.stray(b, y)
         stray = b.fadd(join(dx, dy), missed), b.fadd(x_doubt, y_doubt)
-        added = (self.pair(b, x)[0], dx), (other[0], dy)
+        added = (self.pair(b, x)[0], dx), (y_pair[0], dy)
         return self.finished(b, rounded, plain, pair, (x, y), row, stray, added)
 
     def mul(self, b, x, y, row):
@@ -337,11 +337,11 @@ class Twin(Companion):
         (u, u_low), (v, v_low) = self.pair(b, x), self.pair(b, y)
         quotient = b.fdiv(u, v)
         less = b.fneg(quotient)
-        rest, first = two_sum(b, call(b, "fma", less, v, u), u_low)
+        remainder, first = two_sum(b, call(b, "fma", less, v, u), u_low)
         product = b.fmul(less, v_low)
-        rest, second = two_sum(b, rest, product)
-        low = b.fdiv(rest, v)
-        missed = call(b, "fma", b.fneg(low), v_low, call(b, "fma", b.fneg(low), v, rest))
+        remainder, second = two_sum(b, remainder, product)
+        low = b.fdiv(remainder, v)
+        missed = call(b, "fma", b.fneg(low), v_low, call(b, "fma", b.fneg(low), v, remainder))
         missed = b.fadd(missed, call(b, "fma", less, v_low, b.fneg(product)))
         missed = b.fadd(missed, b.fadd(first, second))
         nothing, size = b.fcmp_ordered("==", u, V64.constant(0.0)), call(b, "fabs", v)
@@ -362,11 +362,11 @@ class Twin(Companion):
         """The square root of x."""
         value, (u, u_low) = self.value(b, x), self.pair(b, x)
         root = call(b, "sqrt", u)
-        rest, missed = two_sum(b, call(b, "fma", b.fneg(root), root, u), u_low)
+        remainder, missed = two_sum(b, call(b, "fma", b.fneg(root), root, u), u_low)
         twice = b.fadd(root, root)
-        low = b.fdiv(rest, twice)
-        left = call(b, "fma", b.fneg(low), twice, rest)
-        missed = b.fadd(missed, call(b, "fma", b.fneg(low), low, left))
+        low = b.fdiv(remainder, twice)
+        missing = call(b, "fma", b.fneg(low), twice, remainder)
+        missed = b.fadd(missed, call(b, "fma", b.fneg(low), low, missing))
         zero = V64.constant(0.0)
         nothing = b.fcmp_ordered("==", root, zero)
         pair = root, b.select(nothing, zero, low)
@@ -393,8 +393,8 @@ class Twin(Companion):
         """
         (u, u_low), (v, v_low) = self.pair(b, x), self.pair(b, y)
         exact = b.fadd(b.fsub(u, v), b.fsub(u_low, v_low))
-        known = b.and_(*(rows.is_finite(b, self.value(b, operand)) for operand in (x, y)))
-        otherwise = b.and_(known, self.decides_otherwise(b, exact, first, sign))
+        finite = b.and_(*(rows.is_finite(b, self.value(b, operand)) for operand in (x, y)))
+        otherwise = b.and_(finite, self.decides_otherwise(b, exact, first, sign))
         return b.select(b.xor(first, otherwise), x, y)
 
     def difference(self, b, x, y, factor):
@@ -418,14 +418,14 @@ class Twin(Companion):
             unseen = b.fsub(near, function.value(*tested))
             low = b.select(rows.is_finite(b, unseen), unseen, nothing)
         drift, doubt = function.missed(exact), nothing
-        for own, operand in enumerate(values):
+        for index, operand in enumerate(values):
             if len(values) == 1:
                 slope = function.slope(highs[0], b.fneg(lows[0]), exact)
             else:
-                slope = function.slope_along(not own, highs[own], nothing, highs[1 - own])
-            step = _unless_zero(b, lows[own], slope)
+                slope = function.slope_along(not index, highs[index], nothing, highs[1 - index])
+            step = _unless_zero(b, lows[index], slope)
             low = b.fadd(low, step)
-            drift = b.fadd(drift, _bent(b, lows[own], step, exact))
+            drift = b.fadd(drift, _bent(b, lows[index], step, exact))
             moved, lost = (_moved(b, n, slope) for n in self.stray(b, operand))
             drift, doubt = b.fadd(drift, moved), b.fadd(doubt, call(b, "fabs", lost))
         return self.with_pair(b, near, exact, low, (drift, doubt))
@@ -506,33 +506,33 @@ def _judged(b, exact, drift, doubt, least):
     part = b.fmul(size, V64.constant(LOST))
     drifts = b.and_(b.fcmp_unordered(">", moved, part), b.fcmp_unordered(">", moved, least))
     lost = b.or_(drifts, b.fcmp_unordered(">", doubt, part))
-    whole = b.fadd(size, moved)
-    whole = b.select(b.fcmp_unordered(">", doubt, whole), doubt, whole)
-    doubt = b.select(lost, whole, doubt)
-    known = ir.Constant(ir.VectorType(F64, 2), None)
+    total = b.fadd(size, moved)
+    total = b.select(b.fcmp_unordered(">", doubt, total), doubt, total)
+    doubt = b.select(lost, total, doubt)
+    result = ir.Constant(ir.VectorType(F64, 2), None)
     for place, number in enumerate((drift, doubt)):
         number = b.select(rows.is_finite(b, exact), number, zero)
-        known = b.insert_element(known, number, ir.Constant(I64, place))
-    return known
+        result = b.insert_element(result, number, ir.Constant(I64, place))
+    return result
 
 
 def _plus(b, x, y):
     """A sum of pairs, and what it misses."""
-    total, rest = two_sum(b, x[0], y[0])
+    total, residual = two_sum(b, x[0], y[0])
     lows, first = two_sum(b, x[1], y[1])
-    low, second = two_sum(b, rest, lows)
+    low, second = two_sum(b, residual, lows)
     return (total, low), b.fadd(first, second)
 
 
 def _times(b, x, y):
     """A product of pairs, and what it misses."""
     product = b.fmul(x[0], y[0])
-    rest = call(b, "fma", x[0], y[0], b.fneg(product))
+    residual = call(b, "fma", x[0], y[0], b.fneg(product))
     across = [b.fmul(x[0], y[1]), b.fmul(x[1], y[0])]
     missed = call(b, "fma", x[1], y[1], call(b, "fma", x[0], y[1], b.fneg(across[0])))
     missed = b.fadd(missed, call(b, "fma", x[1], y[0], b.fneg(across[1])))
     crossed, first = two_sum(b, *across)
-    low, second = two_sum(b, rest, crossed)
+    low, second = two_sum(b, residual, crossed)
     missed = b.fadd(missed, b.fadd(first, second))
     zero = V64.constant(0.0)
     nothing = b.or_(*(b.fcmp_ordered("==", n[0], zero) for n in (x, y)))

@@ -200,8 +200,8 @@ class DiskCache(_Cache):
 
     def _file(self, key: tuple) -> Path:
         where = f"{self.function.__module__}.{self.function.__qualname__}"
-        named = f"{sources_digest(*sorted(self._packages))} {where} {key}"
-        digest = hashlib.sha256(named.encode()).hexdigest()[:24]
+        text = f"{sources_digest(*sorted(self._packages))} {where} {key}"
+        digest = hashlib.sha256(text.encode()).hexdigest()[:24]
         return cache_folder() / f"{self._label}_{digest}{self.suffix}"
 
 

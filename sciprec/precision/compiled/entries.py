@@ -19,7 +19,7 @@ _IN_MODE = ".in_mode"
 _OPTIONS = {"nopython": True, "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 
 
-class Operations(Protocol):
+class EntryOperations(Protocol):
     """The operations of an arithmetic, as far as an entry needs them.
 
     Attributes:
@@ -43,7 +43,7 @@ class _Library(JITCodeLibrary):
         operations: of the arithmetic.
     """
 
-    def __init__(self, codegen, name: str, operations: Operations) -> None:
+    def __init__(self, codegen, name: str, operations: EntryOperations) -> None:
         super().__init__(codegen, name)
         self._operations = operations
         self._types: dict = {}
@@ -74,7 +74,7 @@ class _Library(JITCodeLibrary):
         self._linking_libraries = []
         if answer is not None:
             self._linking_libraries.append(answer)
-            rename(self._final_module, suffix, kept=defined)
+            rename(self._final_module, suffix, unchanged=defined)
         super().finalize()
 
     def _defined(self, *linkages) -> set[str]:
@@ -104,7 +104,7 @@ class Entry(Kept):
         super().__init__(function, local_types, options, pipeline_class=_Compiler)
 
 
-def entry(operations: Operations, on_disk: bool) -> Callable:
+def entry(operations: EntryOperations, on_disk: bool) -> Callable:
     """A decorator: a function for Python to call, computed as an arithmetic says.
 
     Args:

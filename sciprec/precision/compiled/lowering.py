@@ -65,13 +65,13 @@ def lowered(context, name: str, write: Callable) -> JITCodeLibrary:
     return library
 
 
-def rename(module, suffix: str, kept: Container[str] = ()) -> None:
+def rename(module, suffix: str, unchanged: Container[str] = ()) -> None:
     """Rename the functions that a module of LLVM's defines, but for some: other names end in a
     suffix.
     """
     for function in module.functions:
         name = function.name
-        if name.startswith("_Z") and not function.is_declaration and name not in kept:
+        if name.startswith("_Z") and not function.is_declaration and name not in unchanged:
             function.name += suffix
 
 

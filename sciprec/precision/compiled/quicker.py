@@ -68,11 +68,11 @@ def _without_exits(usual: Callable) -> Callable:
     """`peep_hole_delete_with_exit`: removes instructions at the end of a `with`, by its name."""
 
     def peep_hole_delete_with_exit(func_ir):
-        named = (
+        names = (
             s.target.name for block in func_ir.blocks.values() for s in block.body
             if isinstance(s, ir.Assign)
         )  # fmt: skip
-        return usual(func_ir) if any("setup_with_exitfn" in n for n in named) else func_ir
+        return usual(func_ir) if any("setup_with_exitfn" in n for n in names) else func_ir
 
     return peep_hole_delete_with_exit
 

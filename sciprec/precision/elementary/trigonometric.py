@@ -73,13 +73,13 @@ def reduction_table():
     table = np.zeros((LAST_EXPONENT - FIRST_EXPONENT + 1, 4))
     for row, exponent in enumerate(range(FIRST_EXPONENT, LAST_EXPONENT + 1)):
         ulp = exponent - 1023 - 52
-        rest = two_over_pi & ((1 << (FRACTION_BITS + 2 - ulp)) - 1)
+        remainder = two_over_pi & ((1 << (FRACTION_BITS + 2 - ulp)) - 1)
         shift = 600 if exponent >= LARGE_EXPONENT else 0
         for piece in range(3):
-            drop = max(rest.bit_length() - 53, 0)
-            head = rest >> drop
+            drop = max(remainder.bit_length() - 53, 0)
+            head = remainder >> drop
             table[row, piece] = np.ldexp(float(head), drop - FRACTION_BITS + shift)
-            rest -= head << drop
+            remainder -= head << drop
     return table
 
 

@@ -61,12 +61,12 @@ class Profile:
         return {name: runs for name, runs in sorted(counts.items()) if runs}
 
 
-def _executed(named: str, parts: list[int]) -> Iterator[tuple[str, int]]:
+def _executed(text: str, parts: list[int]) -> Iterator[tuple[str, int]]:
     """Yield the machine operations that one operation of a source ran, with the number of each."""
-    operation = operation_named(named)
+    operation = operation_named(text)
     stores, *operands = parts
-    if operation.name == "pow" and "(" in named:  # products, and in the last row a quotient
-        turned = operands.pop() if "-" in named else 0
+    if operation.name == "pow" and "(" in text:  # products, and in the last row a quotient
+        turned = operands.pop() if "-" in text else 0
         yield from (("mul", sum(operands[1:])), ("div", turned), ("store", stores))
         return
     times = max(operands, default=0) or stores  # operands are noted of whole arrays and of products

@@ -26,7 +26,7 @@ _NOISE = 44  # numbers this many powers of two below the largest are binary64's 
 
 
 @dataclass(frozen=True)
-class Place:
+class PlaceReport:
     """Saturations and short results at one operation of the source, over all chains of calls.
 
     Attributes:
@@ -64,7 +64,7 @@ class _Facts:
         additions: (rows,), whether the operation is a sum or difference.
 
     Args:
-        backend, sites, rows: as of `Units`.
+        backend, sites, rows: as of `FixedUnits`.
     """
 
     def __init__(self, backend: Backend, sites: tuple[Site, ...], rows: tuple[Row, ...]):
@@ -77,8 +77,8 @@ class _Facts:
         self.headroom = np.array([f.headroom for f in formats], np.int64)
         self.functions = _numbered(site.function for site in of_rows)
         self.groups = _numbered([row.group for row in rows], {"": 0})
-        named = {site.operation: operation_named(site.operation) for site in of_rows}
-        self.additions = np.array([named[s.operation].joins == "add" for s in of_rows], bool)
+        operations = {site.operation: operation_named(site.operation) for site in of_rows}
+        self.additions = np.array([operations[s.operation].joins == "add" for s in of_rows], bool)
 
     def exponents(self, largest: np.ndarray, which: np.ndarray | slice = slice(None)) -> np.ndarray:
         """e of the units 2^e of some rows: the smallest whose integers hold numbers of these sizes
@@ -131,7 +131,7 @@ def _most(sizes: np.ndarray, of: np.ndarray) -> np.ndarray:
     return most
 
 
-class Units:
+class FixedUnits:
     """The table of a program: a row of constants for every place, and running counts.
 
     Args:
@@ -152,7 +152,7 @@ class Units:
         largest: np.ndarray,
         spread: np.ndarray | None = None,
         zero: np.ndarray | None = None,
-        before: Units | None = None,
+        before: FixedUnits | None = None,
     ):
         self.backend, self.sites, self.rows, self.zero = backend, sites, rows, zero
         self._facts = facts = before._facts if before else _Facts(backend, sites, rows)
@@ -166,14 +166,16 @@ class Units:
         self._variant: Variant | None = None
 
     @classmethod
-    def of_profile(cls, backend: Backend, profile: Profile, known: Units | None = None) -> Units:
+    def of_profile(
+        cls, backend: Backend, profile: Profile, earlier: FixedUnits | None = None
+    ) -> FixedUnits:
         """Units for the sizes met in a profile, and for those that were expected before."""
         largest, spread = profile.largest, profile.exponents
-        if known is not None:
-            before = np.where(known.used, known.largest, 0.0)
-            largest, spread = np.maximum(largest, before), spread + known.spread
+        if earlier is not None:
+            before = np.where(earlier.used, earlier.largest, 0.0)
+            largest, spread = np.maximum(largest, before), spread + earlier.spread
         zero = (profile.runs > 0) & (largest == 0.0)
-        return cls(backend, profile.sites, profile.rows, largest, spread, zero, known)
+        return cls(backend, profile.sites, profile.rows, largest, spread, zero, earlier)
 
     def _refine(self, zero: np.ndarray) -> None:
         """Give places that made nothing but zeros a range of a few of the coarsest units that
@@ -189,9 +191,9 @@ class Units:
             self.largest[changed] = 2.0 ** float(coarsest + 1)
             self.exponents[changed] = facts.exponents(self.largest[changed], changed)
 
-    def widened(self, beyond: np.ndarray) -> Units:
+    def widened(self, beyond: np.ndarray) -> FixedUnits:
         """Units in which sizes (rows,) that were met beyond the range have room, too."""
-        return Units(
+        return FixedUnits(
             *(self.backend, self.sites, self.rows),
             np.maximum(np.where(self.used, self.largest, 0.0), beyond),
             self.spread,
@@ -213,9 +215,9 @@ class Units:
             self._variant = PLAIN if bits <= _EXACT_BITS else WIDE
         return self._variant
 
-    def places(self, saturated: np.ndarray, invalid: np.ndarray) -> tuple[Place, ...]:
-        """One Place for each operation in integers that made a number but zero, in the order of the
-        source.
+    def places(self, saturated: np.ndarray, invalid: np.ndarray) -> tuple[PlaceReport, ...]:
+        """One report for each operation in integers that made a number but zero, in the order of
+        the source.
 
         Args:
             saturated, invalid: (rows,), counts.
@@ -229,10 +231,10 @@ class Units:
         order = sorted(by_site.items(), key=lambda item: (item[0].function, item[0].line))
         return tuple(self._place(site, rows, saturated, invalid) for site, rows in order)
 
-    def _place(self, site: Site, rows: list[int], saturated, invalid) -> Place:
+    def _place(self, site: Site, rows: list[int], saturated, invalid) -> PlaceReport:
         units = self.exponents[rows]
         short, lost = _short(self.spread[rows], units)
-        return Place(
+        return PlaceReport(
             site.function, site.line, site.column, site.operation, site.text,
             (int(units.min()), int(units.max())), float(self.largest[rows].max()),
             int(saturated[rows].sum()), int(invalid[rows].sum()), short, lost,
@@ -242,7 +244,7 @@ class Units:
 _SIZE = Range("a finite number above zero, the largest size there", above=0)
 
 
-def from_ranges(backend: Backend, sites, rows, ranges) -> Units:
+def from_ranges(backend: Backend, sites, rows, ranges) -> FixedUnits:
     """Units from given ranges instead of a profile.
 
     Args:
@@ -280,7 +282,7 @@ def from_ranges(backend: Backend, sites, rows, ranges) -> Units:
             f"line {first.line} of '{first.function}'; give it one, or one for everything else "
             "under '*'"
         )
-    return Units(backend, tuple(sites), tuple(rows), largest)
+    return FixedUnits(backend, tuple(sites), tuple(rows), largest)
 
 
 def _names_of(site: Site) -> list:

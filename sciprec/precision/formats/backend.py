@@ -298,13 +298,13 @@ class HandedBackend(Backend):
         """Make sure that a kernel is such as the maker expects."""
 
 
-def handed_as(found: Backend, given: Backend) -> Backend:
+def handed_as(backend: Backend, handed: Backend) -> Backend:
     """A backend whose kernels the maker of a handed one makes, too; beside others as it is."""
-    if not isinstance(given, HandedBackend) or isinstance(found, HandedBackend):
-        return found
+    if not isinstance(handed, HandedBackend) or isinstance(backend, HandedBackend):
+        return backend
     return HandedBackend(
-        found.name, found.storage, found.compute, found.accumulate, found.matmul, found.noise,
-        found.about, maker=given.maker,
+        backend.name, backend.storage, backend.compute, backend.accumulate, backend.matmul,
+        backend.noise, backend.about, maker=handed.maker,
     )  # fmt: skip
 
 
@@ -476,8 +476,8 @@ def resolve_backend(backend: str | Backend | Format | Arithmetic | MakesBackend)
         return _of_format(FORMATS[standard])
     if spec := spec_of_bits(backend):
         return resolve_backend(spec)
-    named = backends()
-    known_names = [*named, *ALIASES, *FORMATS]
+    registered = backends()
+    known_names = [*registered, *ALIASES, *FORMATS]
     several = [part.strip() for part in backend.split(",")]
     if len(several) > 1 and set(several) <= set(known_names):
         raise InputError(
@@ -485,7 +485,7 @@ def resolve_backend(backend: str | Backend | Format | Arithmetic | MakesBackend)
             "where several are taken, --backend is given once for each, and in Python a list"
         )
     raise InputError(
-        f"unknown backend '{backend}'; known: {', '.join(named)}, "
+        f"unknown backend '{backend}'; known: {', '.join(registered)}, "
         "or a spec string such as 'float:e=6,m=5' (or 'e6m5'), "
         "'float:p=11,emin=-14,emax=15,round=rz' or "
         f"'fixed:bits=24'{meant(backend, known_names)}"

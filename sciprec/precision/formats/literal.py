@@ -31,8 +31,14 @@ def round_literal(x: float, arithmetic: Arithmetic) -> float:
     if fmt.subnormals:
         exponent = max(exponent, fmt.emin)
     spacing = Fraction(2) ** (exponent - fmt.significand_bits + 1)
-    quotient, rest = divmod(size, spacing)
-    facts = rest > 0, 2 * rest > spacing, 2 * rest == spacing, quotient % 2 == 1, negative
+    quotient, remainder = divmod(size, spacing)
+    facts = (
+        remainder > 0,
+        2 * remainder > spacing,
+        2 * remainder == spacing,
+        quotient % 2 == 1,
+        negative,
+    )
     size = (quotient + int(arithmetic.rule.up(Lost(*map(np.bool_, facts))))) * spacing
     if not fmt.subnormals and size < Fraction(fmt.min_normal):
         return math.copysign(0.0, x)

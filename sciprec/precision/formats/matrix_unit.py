@@ -265,8 +265,8 @@ def resolve_matrix_unit(given: str | MatrixUnit | Mapping[str, Any]) -> MatrixUn
 
 def is_matrix_unit(given: object) -> bool:
     """Whether something says a matrix unit: one, or the text of one."""
-    named = isinstance(given, str) and given.partition(":")[0] == WORD
-    return isinstance(given, MatrixUnit) or named
+    is_spec = isinstance(given, str) and given.partition(":")[0] == WORD
+    return isinstance(given, MatrixUnit) or is_spec
 
 
 def _value(spec: str, key: str, text: str) -> Any:

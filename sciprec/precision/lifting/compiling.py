@@ -51,11 +51,13 @@ def module_of(program: Program) -> types.ModuleType:
         return module
 
 
-def run_text(text: str, module: types.ModuleType, given: Mapping[str, Any] | None = None) -> None:
-    """Run a generated module's text in a module; what the text imports under a name of `given` is
-    what is given.
+def run_text(
+    text: str, module: types.ModuleType, replacements: Mapping[str, Any] | None = None
+) -> None:
+    """Run a generated module's text in a module; what the text imports under a name of
+    `replacements` is the replacement.
     """
-    tree, replaced = parse(text), given or {}
+    tree, replaced = parse(text), replacements or {}
     for node in tree.body:
         if isinstance(node, ast.ImportFrom):
             node.names = [a for a in node.names if (a.asname or a.name) not in replaced]

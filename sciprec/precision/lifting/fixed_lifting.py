@@ -13,7 +13,7 @@ from sciprec.foundation.arguments import whole
 from sciprec.foundation.errors import InputError
 from sciprec.foundation.listing import Summary
 from sciprec.precision.fixed.profile import Profile
-from sciprec.precision.fixed.units import Place, Units, from_ranges
+from sciprec.precision.fixed.units import FixedUnits, PlaceReport, from_ranges
 from sciprec.precision.lifting.compiling import module_of
 from sciprec.precision.lifting.lifted import Lifted, idle_roles, lifted_summary
 from sciprec.precision.lifting.threads import warn_of_order
@@ -46,7 +46,7 @@ class FixedPointReport:
         idle_roles: a sentence about roles that no operation has; "" where there are none.
     """
 
-    places: tuple[Place, ...]
+    places: tuple[PlaceReport, ...]
     calls: int
     adaptations: int
     careful_calls: int
@@ -63,7 +63,7 @@ class FixedPointReport:
         return sum(place.invalid for place in self.places)
 
     @property
-    def short(self) -> tuple[Place, ...]:
+    def short(self) -> tuple[PlaceReport, ...]:
         """Places whose numbers need more bits than there are, the worst first."""
         short = [place for place in self.places if place.bits_short]
         return tuple(sorted(short, key=lambda place: -place.bits_short))
@@ -137,8 +137,8 @@ class FixedLifted(Lifted):
         if any(site.operation == "sign" or "(0)" in site.operation for site in plain.sites):
             self._literals += (1.0,)
         self._state = threading.RLock()
-        self.units: Units | None = None
-        self._thawed: tuple[Units, str | int | None] | None = None  # units and adapt before freeze
+        self.units: FixedUnits | None = None
+        self._thawed: tuple[FixedUnits, str | int | None] | None = None  # both before freeze
         self._finder: int | None = None  # the thread whose call has found the units
         self._several = False  # whether others have called, too
         self._unknown = ranges is None  # until something but zeros has been met
@@ -156,7 +156,8 @@ class FixedLifted(Lifted):
         profile = super().profile(*args)
         with self._state:
             if self._thawed is None:
-                self.units = Units.of_profile(self.backend, profile, self.units if widen else None)
+                earlier = self.units if widen else None
+                self.units = FixedUnits.of_profile(self.backend, profile, earlier)
                 self._unknown, self._finder = not profile.largest.any(), None
         return profile
 
@@ -216,23 +217,23 @@ class FixedLifted(Lifted):
     def fresh(self) -> FixedLifted:
         """The same kernel with the same units, and counts of its own that start at zero."""
         with self._state:
-            other = object.__new__(FixedLifted)
-            other.__dict__.update(self.__dict__)
-            other._state = threading.RLock()
-            other._rooms = None if self._rooms is None else []
-            other._caller = other._finder = None
-            other._several = other._warned = False
-            other._calls = other._adaptations = other._careful_calls = 0
-            other._saturated, other._invalid = self._saturated * 0, self._invalid * 0
-        return other
+            clone = object.__new__(FixedLifted)
+            clone.__dict__.update(self.__dict__)
+            clone._state = threading.RLock()
+            clone._rooms = None if self._rooms is None else []
+            clone._caller = clone._finder = None
+            clone._several = clone._warned = False
+            clone._calls = clone._adaptations = clone._careful_calls = 0
+            clone._saturated, clone._invalid = self._saturated * 0, self._invalid * 0
+        return clone
 
     def unprofiled(self) -> FixedLifted:
         """The same kernel as before its first call: its units are still to be found."""
         self._made_recorder()  # shared by all of them, as the compiled variants are
-        other = self.fresh()
-        other.unfreeze()
-        other.units, other._unknown = None, True
-        return other
+        clone = self.fresh()
+        clone.unfreeze()
+        clone.units, clone._unknown = None, True
+        return clone
 
     def report(self) -> FixedPointReport:
         """Report saturations so far, and where bits are short."""
@@ -279,7 +280,7 @@ class FixedLifted(Lifted):
                 )
             spread = np.zeros_like(old.spread)
             spread.ravel()[state["met"][0]] = state["met"][1]
-            self.units = Units(
+            self.units = FixedUnits(
                 old.backend, old.sites, old.rows, state["largest"], spread, state.get("zero"), old
             )
             self._saturated, self._invalid = state["beyond"].copy()
@@ -317,7 +318,7 @@ class FixedLifted(Lifted):
             self._rooms.append(room)
         return result if last is None else self._careful(last, args)
 
-    def _met(self, thread: int, arrived: Units | None = None) -> None:
+    def _met(self, thread: int, arrived: FixedUnits | None = None) -> None:
         """Note the thread of a call; warn where another one's call has found the units, unless
         that was the main thread's before this call came.
 
@@ -345,7 +346,7 @@ class FixedLifted(Lifted):
             "arguments first, and then lifted.freeze(), after which units change no more",
         )  # fmt: skip
 
-    def _attempts(self, units: Units, args, room: _Room):
+    def _attempts(self, units: FixedUnits, args, room: _Room):
         """(result, None) of the first run, in wider and wider units, in which nothing leaves its
         range; where there is none (None, the last units), and the arguments are as before.
         """
@@ -363,7 +364,7 @@ class FixedLifted(Lifted):
             units = wider
         return None, units
 
-    def _attempt(self, units: Units, variant: Variant, args, room: _Room):
+    def _attempt(self, units: FixedUnits, variant: Variant, args, room: _Room):
         """(result, whether nothing left its range) of one run; the table is this call's own.
 
         An exception may have come from numbers beyond their ranges: a careful run will tell.
@@ -378,7 +379,7 @@ class FixedLifted(Lifted):
         counted = table[:, words.SATURATED].any() or table[:, words.INVALID].any()
         return result, not marks and not counted
 
-    def _careful(self, units: Units, args):
+    def _careful(self, units: FixedUnits, args):
         """A run in which every end of a range is enforced; its saturations are counted."""
         table = units.table.copy()
         try:
@@ -390,7 +391,7 @@ class FixedLifted(Lifted):
                 self._invalid += table[:, words.INVALID]
         return result
 
-    def _wider(self, units: Units, args) -> Units | None:
+    def _wider(self, units: FixedUnits, args) -> FixedUnits | None:
         """Units after the headroom was used up: with room for what was beyond a range, and two bits
         more, so that growing numbers do not leave again at once. None where no unit would change.
         """
@@ -430,9 +431,9 @@ class FixedLifted(Lifted):
         """Copies of the arrays that the kernel may write, and of objects' fields; in the arrays of
         those before, where they fit.
         """
-        written = self._written(args)
+        writable = self._written(args)
         before = before if len(before) == len(args) else [None] * len(args)
-        each = zip(args, written, before, strict=True)
+        each = zip(args, writable, before, strict=True)
         return [_copy(a, b) if w or is_object(a) else None for a, w, b in each]
 
 

@@ -470,8 +470,10 @@ def last_reason(text: str) -> str:
     installed, Numba writes in colours.
     """
     lines = [line.strip() for line in _COLOUR.sub("", text).splitlines()]
-    named = [_NAMED_ERROR.match(line) for line in lines]
-    reasons = [m[1] for m in named if m and not m[1].startswith(("Failed in", "No implementation"))]
+    matches = [_NAMED_ERROR.match(line) for line in lines]
+    reasons = [
+        m[1] for m in matches if m and not m[1].startswith(("Failed in", "No implementation"))
+    ]
     reasons += [line for line in lines if line.startswith(_SENTENCES)]
     reasons += [
         f"there is no {line[4:]}"

@@ -101,9 +101,9 @@ def in_format(value: Any, backend: Backend, path: str = "auto") -> bool:
 def _apart(value: Any) -> bool:
     """Whether arrays in an argument, or tuples of them, share no memory but element by element."""
     return all(
-        first.dtype == other.dtype and (_start(first) - _start(other)) % first.itemsize == 0
-        for first, other in itertools.combinations(arrays_of(value), 2)
-        if np.may_share_memory(first, other)
+        first.dtype == second.dtype and (_start(first) - _start(second)) % first.itemsize == 0
+        for first, second in itertools.combinations(arrays_of(value), 2)
+        if np.may_share_memory(first, second)
     )
 
 

@@ -29,8 +29,8 @@ def substitute(
     copies = {k: _copy(k) for k in calls if k in changed} | dict(replacements)
     for original, copy in copies.items():
         if original not in replacements:
-            named = calls[original].items()
-            copy.__globals__.update({name: copies.get(called, called) for name, called in named})
+            items = calls[original].items()
+            copy.__globals__.update({name: copies.get(called, called) for name, called in items})
     return copies.get(kernel, kernel)
 
 
@@ -40,9 +40,9 @@ def _call_graph(kernel) -> dict[types.FunctionType, dict[str, Callable]]:
     while todo:
         met = todo.pop()
         if met not in graph:
-            named = {name: met.__globals__.get(name) for name in met.__code__.co_names}
+            objects = {name: met.__globals__.get(name) for name in met.__code__.co_names}
             kinds = types.FunctionType | Dispatcher
-            graph[met] = {n: f for n, f in named.items() if isinstance(f, kinds)}
+            graph[met] = {n: f for n, f in objects.items() if isinstance(f, kinds)}
             todo += [f for f in graph[met].values() if isinstance(f, types.FunctionType)]
     return graph
 

@@ -52,8 +52,11 @@ class LiftedWithRows(Lifted):
         origins, places = self._program.origins, []
         for row in self._program.layout.rows:
             chain = [n for n in (*row.calls, row.site) if n in origins]
-            own = [n for n in chain if not origins[n].of_engine] or [row.site]
-            lines, site = " > ".join(f"line {self.sites[n].line}" for n in own), self.sites[own[-1]]
+            user_sites = [n for n in chain if not origins[n].of_engine] or [row.site]
+            lines, site = (
+                " > ".join(f"line {self.sites[n].line}" for n in user_sites),
+                self.sites[user_sites[-1]],
+            )
             places.append(f"{lines}: {site.text or site.operation}")
         return tuple(places)
 

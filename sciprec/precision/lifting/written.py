@@ -147,7 +147,7 @@ class _Numbers:
         for name in stored_names([ast.Expr(target)]):
             self.values.setdefault(name, []).append(ast.Constant(0) if shape else None)
 
-    def is_number(self, node, asked: frozenset[str] = frozenset()) -> bool:
+    def is_number(self, node, pending: frozenset[str] = frozenset()) -> bool:
         """Whether an expression can only be a number."""
         if isinstance(node, ast.Constant):
             return isinstance(node.value, int)
@@ -155,7 +155,7 @@ class _Numbers:
             return self.usual
         if isinstance(node, ast.Name):
             bound = self.values.get(node.id, [])
-            inner = asked | {node.id}
+            inner = pending | {node.id}
             return self.usual and all(
                 value is not None and self.is_number(value, inner)
                 for value in bound

@@ -50,9 +50,9 @@ class Operand:
 
     def place(self, context, b, indices, strides):
         """Where the element of broadcast indices lies; `strides` are zero along its sizes of 1."""
-        own = indices[len(indices) - self.kind.ndim :]
+        trailing = indices[len(indices) - self.kind.ndim :]
         offset = ir.Constant(INDEX, 0)
-        for index, stride in zip(own, strides, strict=True):
+        for index, stride in zip(trailing, strides, strict=True):
             offset = b.add(offset, b.mul(index, stride))
         return cgutils.pointer_add(b, self.array.data, offset)
 
@@ -74,10 +74,10 @@ def _broadcast_shape(context, b, ndim: int, arrays) -> list:
     for axis in range(ndim):
         size = one
         for operand in arrays:
-            own = axis - ndim + operand.kind.ndim
-            if own >= 0:
-                is_one = b.icmp_signed("==", operand.shape[own], one)
-                size = b.select(is_one, size, operand.shape[own])
+            own_axis = axis - ndim + operand.kind.ndim
+            if own_axis >= 0:
+                is_one = b.icmp_signed("==", operand.shape[own_axis], one)
+                size = b.select(is_one, size, operand.shape[own_axis])
         shape.append(size)
     require_broadcast(context, b, shape, arrays)
     return shape
@@ -88,9 +88,9 @@ def require_broadcast(context, b, shape, operands) -> None:
     for operand in operands:
         if operand.array is None:
             continue
-        for size, wanted in zip(reversed(operand.shape), reversed(shape), strict=False):
+        for size, expected in zip(reversed(operand.shape), reversed(shape), strict=False):
             fits = b.icmp_signed("==", size, ir.Constant(INDEX, 1))
-            fits = b.or_(fits, b.icmp_signed("==", size, wanted))
+            fits = b.or_(fits, b.icmp_signed("==", size, expected))
             with cgutils.if_unlikely(b, b.not_(fits)):
                 context.call_conv.return_user_exc(b, ValueError, (_MISMATCH,))
 
@@ -118,8 +118,8 @@ def _same_shapes(b, out: Operand, operands):
     for operand in operands:
         if operand.array is None or operand.shape is out.shape:
             continue
-        for size, wanted in zip(operand.shape, out.shape, strict=True):
-            equal = b.icmp_signed("==", size, wanted)
+        for size, expected in zip(operand.shape, out.shape, strict=True):
+            equal = b.icmp_signed("==", size, expected)
             same = equal if same is True else b.and_(same, equal)
     return same
 
@@ -134,9 +134,9 @@ def _flat_loop(context, b, out, operands, element) -> None:
             o.read(context, b, None if o.array is None else b.gep(o.array.data, [index]))
             for o in operands
         ]
-        made, kind = element(b, lambda: index, values)
-        made = context.cast(b, made, kind, out.kind.dtype)
-        store_item(context, b, out.kind, made, b.gep(out.array.data, [index]))
+        result, kind = element(b, lambda: index, values)
+        result = context.cast(b, result, kind, out.kind.dtype)
+        store_item(context, b, out.kind, result, b.gep(out.array.data, [index]))
 
 
 def _nested_loop(context, b, out, operands, element) -> None:
@@ -154,9 +154,9 @@ def _nested_loop(context, b, out, operands, element) -> None:
             o.read(context, b, None if o.array is None else o.place(context, b, indices, s))
             for o, s in zip(operands, strides, strict=True)
         ]
-        made, kind = element(b, number, values)
-        made = context.cast(b, made, kind, out.kind.dtype)
-        store_item(context, b, out.kind, made, out.place(context, b, indices, own_strides))
+        result, kind = element(b, number, values)
+        result = context.cast(b, result, kind, out.kind.dtype)
+        store_item(context, b, out.kind, result, out.place(context, b, indices, own_strides))
 
 
 def _strides(b, operand: Operand) -> list:
@@ -164,8 +164,8 @@ def _strides(b, operand: Operand) -> list:
     if operand.array is None:
         return []
     one, nothing = ir.Constant(INDEX, 1), ir.Constant(INDEX, 0)
-    given = cgutils.unpack_tuple(b, operand.array.strides, operand.kind.ndim)
+    strides = cgutils.unpack_tuple(b, operand.array.strides, operand.kind.ndim)
     return [
         b.select(b.icmp_signed("==", size, one), nothing, stride)
-        for size, stride in zip(operand.shape, given, strict=True)
+        for size, stride in zip(operand.shape, strides, strict=True)
     ]

@@ -33,8 +33,8 @@ def elementwise(ops, op, kinds, key, gives: str):
     if gives == "polar":
         raise TypingError("cmath.polar of an array is given; it takes a number: write the loop")
     array_kinds = [k for k in kinds if isinstance(k, types.Array)]
-    made = result_dtype(ops, array_kinds, gives == "complex")
-    result = types.Array(made, max(k.ndim for k in array_kinds), "C")
+    dtype = result_dtype(ops, array_kinds, gives == "complex")
+    result = types.Array(dtype, max(k.ndim for k in array_kinds), "C")
     return _new_array(result, kinds, key, _operating(ops, op, kinds))
 
 
@@ -44,21 +44,21 @@ def compared(ops, comparison, kinds, key):
     return _new_array(result, kinds, key, _operating(ops, comparison, kinds))
 
 
-def selected(condition, kinds, made):
-    """A signature and its code: a new array of elements of type `made`, of the first operand where
+def selected(condition, kinds, dtype):
+    """A signature and its code: a new array of elements of type `dtype`, of the first operand where
     the condition holds, else of the second, any of which may be a number.
     """
     every = [condition, *kinds]
-    result = types.Array(made, max(getattr(k, "ndim", 0) for k in every), "C")
+    result = types.Array(dtype, max(getattr(k, "ndim", 0) for k in every), "C")
 
     def operate(context, b, key, n, elements):
         truth = getattr(condition, "dtype", condition)
         holds = context.cast(b, elements[0], truth, types.boolean)
         values = [
-            context.cast(b, value, getattr(kind, "dtype", kind), made)
+            context.cast(b, value, getattr(kind, "dtype", kind), dtype)
             for value, kind in zip(elements[1:], kinds, strict=True)
         ]
-        return b.select(holds, *values), made
+        return b.select(holds, *values), dtype
 
     return _new_array(result, every, None, operate)
 
@@ -71,21 +71,21 @@ def mapped(ops, kind, key):
 
 def stored(ops, target, kind, key):
     """Decide how an array is stored when it is assigned to (part of) the array `target`."""
-    held = complex_numbers.carrier_of(ops) if is_complex(kind.dtype) else ops.carrier
+    carrier = complex_numbers.carrier_of(ops) if is_complex(kind.dtype) else ops.carrier
     placed = isinstance(target, types.Array)
-    result = (Rounded if placed else types.Array)(held, kind.ndim, "C")
+    result = (Rounded if placed else types.Array)(carrier, kind.ndim, "C")
     put = _putting(ops, target)
 
     def codegen(context, b, signature, args):
         word, (array, value) = keys.split(key, args)
-        given = [Operand.of(context, b, kind, value)]
-        out = like(context, b, result, given)
+        operands = [Operand.of(context, b, kind, value)]
+        out = like(context, b, result, operands)
 
         def element(inner, n, values):
-            own = _own_key(ops, context, inner, word, n)
-            return put(context, inner, own, array, kind.dtype, values[0])
+            element_key = _own_key(ops, context, inner, word, n)
+            return put(context, inner, element_key, array, kind.dtype, values[0])
 
-        loop(context, b, out, given, element)
+        loop(context, b, out, operands, element)
         return impl_ret_new_ref(context, b, result, out.array._getvalue())
 
     return result(*keys.join(key, [target, kind])), codegen
@@ -102,15 +102,15 @@ def in_place(ops, op, target, kind, key):
     def codegen(context, b, signature, args):
         word, (array, value) = keys.split(key, args)
         out = Operand.of(context, b, target, array)
-        other = Operand.of(context, b, kind, value)
-        require_broadcast(context, b, out.shape, [other])
+        operand = Operand.of(context, b, kind, value)
+        require_broadcast(context, b, out.shape, [operand])
 
         def element(inner, n, values):
-            changed, made = operate(context, inner, word, n, values)
-            own = _own_key(ops, context, inner, word, n)
-            return put(context, inner, own, array, made, changed)
+            changed, result_kind = operate(context, inner, word, n, values)
+            element_key = _own_key(ops, context, inner, word, n)
+            return put(context, inner, element_key, array, result_kind, changed)
 
-        loop(context, b, out, [out, other], element)
+        loop(context, b, out, [out, operand], element)
         return impl_ret_borrowed(context, b, target, array)
 
     return target(*keys.join(key, [target, kind])), codegen
@@ -121,13 +121,13 @@ def _new_array(result, kinds, key, operate):
 
     def codegen(context, b, signature, args):
         word, values = keys.split(key, args)
-        given = [Operand.of(context, b, k, v) for k, v in zip(kinds, values, strict=True)]
-        out = like(context, b, result, given)
+        operands = [Operand.of(context, b, k, v) for k, v in zip(kinds, values, strict=True)]
+        out = like(context, b, result, operands)
 
         def element(inner, n, elements):
             return operate(context, inner, word, n, elements)
 
-        loop(context, b, out, given, element)
+        loop(context, b, out, operands, element)
         return impl_ret_new_ref(context, b, result, out.array._getvalue())
 
     return result(*keys.join(key, kinds)), codegen
@@ -139,10 +139,10 @@ def _new_array(result, kinds, key, operate):
 def _called(context, b, function, kinds, values):
     """The value and type of an operation of the backend on numbers of these types."""
     typing = context.typing_context
-    known = _known(context, function)
-    resolved = known.get_call_type(typing, tuple(kinds), {})
-    made = resolved.return_type
-    return forward(known, resolved)(context, b, made(*kinds), values), made
+    function_type = _known(context, function)
+    resolved = function_type.get_call_type(typing, tuple(kinds), {})
+    result = resolved.return_type
+    return forward(function_type, resolved)(context, b, result(*kinds), values), result
 
 
 def _known(context, function) -> types.Type:
@@ -164,34 +164,34 @@ def _operating(ops, op, kinds) -> Callable:
     as_they_are = [ops.backend.mixed and not isinstance(k, types.Array) for k in kinds]
 
     def operate(context, b, key, n, elements):
-        own = _own_key(ops, context, b, key, n)
-        given = zip(elements, [getattr(k, "dtype", k) for k in kinds], as_they_are, strict=True)
-        return _applied(ops, op, context, b, own, given)
+        element_key = _own_key(ops, context, b, key, n)
+        operands = zip(elements, [getattr(k, "dtype", k) for k in kinds], as_they_are, strict=True)
+        return _applied(ops, op, context, b, element_key, operands)
 
     return operate
 
 
-def _applied(ops, op, context, b, own, given):
+def _applied(ops, op, context, b, key, elements):
     """An operation on elements (value, type, whether it is taken as it is): a value and its type.
     Where roles differ in format the result is rounded to that of the storage, since no load may do
     it.
     """
     operands, entered = [], []
-    for part, (x, kind, as_it_is) in enumerate(given):
+    for part, (x, kind, as_it_is) in enumerate(elements):
         row = 0 if op is None else 1 + part
         if not as_it_is:
-            x, kind = _with_key(ops, context, b, ops.enter, own, row, [kind], [x])
+            x, kind = _with_key(ops, context, b, ops.enter, key, row, [kind], [x])
         operands.append(x)
         entered.append(kind)
     if op is None:
         return operands[0], entered[0]
-    made, kind = _with_key(ops, context, b, op, own, 0, entered, operands)
+    result, kind = _with_key(ops, context, b, op, key, 0, entered, operands)
     if not ops.backend.mixed:
-        return made, kind
+        return result, kind
     if ops.backend.random:
         one = ir.Constant(INDEX, 1)
-        own = _called(context, b, keys.descend, [keys.KEY, types.int64], [own, one])[0]
-    return _with_key(ops, context, b, ops.enter, own, 0, [kind], [made])
+        key = _called(context, b, keys.descend, [keys.KEY, types.int64], [key, one])[0]
+    return _with_key(ops, context, b, ops.enter, key, 0, [kind], [result])
 
 
 def _putting(ops, target) -> Callable:
@@ -260,16 +260,16 @@ class Node:
         format already.
         """
         stores = self.op is self.ops.leave
-        given = []
+        operands = []
         for kind, operand in zip(self.kinds[stores:], self.operands, strict=True):
             if isinstance(operand, Node):
-                given.append((*operand.evaluated(context, b, leaves), True))
+                operands.append((*operand.evaluated(context, b, leaves), True))
             else:
                 as_it_is = self.ops.backend.mixed and not isinstance(kind, types.Array)
-                given.append((leaves[operand], getattr(kind, "dtype", kind), as_it_is))
+                operands.append((leaves[operand], getattr(kind, "dtype", kind), as_it_is))
         if not stores:
-            return _applied(self.ops, self.op, context, b, None, given)
-        (x, kind, _), target = given[0], self.kinds[0]
+            return _applied(self.ops, self.op, context, b, None, operands)
+        (x, kind, _), target = operands[0], self.kinds[0]
         array = ir.Constant(context.get_value_type(target), ir.Undefined)
         return _with_key(self.ops, context, b, self.ops.leave, None, 0, [target, kind], [array, x])
 
@@ -278,11 +278,11 @@ def expression(context, b, node: Node, result, kinds, values):
     """A new array of the type `result`: the elements of a node whose leaves have these types and
     values.
     """
-    given = [Operand.of(context, b, k, v) for k, v in zip(kinds, values, strict=True)]
-    out = like(context, b, result, given)
+    operands = [Operand.of(context, b, k, v) for k, v in zip(kinds, values, strict=True)]
+    out = like(context, b, result, operands)
 
     def element(inner, n, elements):
         return node.evaluated(context, inner, elements)
 
-    loop(context, b, out, given, element)
+    loop(context, b, out, operands, element)
     return impl_ret_new_ref(context, b, result, out.array._getvalue())

@@ -70,10 +70,10 @@ class Asking(Native):
 def asked(b, what: str, *operands, result: ir.Type):
     """A call of a function that the entry defines."""
     name = _PREFIX + what
-    known = b.module.globals.get(name)
-    if known is None:
-        known = ir.Function(b.module, ir.FunctionType(result, [x.type for x in operands]), name)
-    return b.call(known, operands)
+    function = b.module.globals.get(name)
+    if function is None:
+        function = ir.Function(b.module, ir.FunctionType(result, [x.type for x in operands]), name)
+    return b.call(function, operands)
 
 
 def answered(ops: Operations, context, module) -> tuple[JITCodeLibrary | None, str]:
@@ -102,18 +102,18 @@ def answered(ops: Operations, context, module) -> tuple[JITCodeLibrary | None, s
 def _define(ops: Operations, context, module, name: str, kinds) -> None:
     what, role = name.removeprefix(_PREFIX).split(" "), "compute"
     result = I64 if "zero_word" in what else ops.kind
-    made = ir.Function(module, ir.FunctionType(result, kinds), name)
-    made.linkage = "linkonce_odr"
+    function = ir.Function(module, ir.FunctionType(result, kinds), name)
+    function.linkage = "linkonce_odr"
     for attribute in ("alwaysinline", "nounwind"):
-        made.attributes.add(attribute)
-    operands, key = list(made.args), None
+        function.attributes.add(attribute)
+    operands, key = list(function.args), None
     if what[0] in ("placed", "careful"):  # of code with rows, see `shared_rows`
         variant, role, *what = what
         ops = ops if variant == "placed" else ops.careful
         if operands:
             *operands, key, marks = operands
             marks.name = MARKS
-    b = ir.IRBuilder(made.append_basic_block("entry"))
+    b = ir.IRBuilder(function.append_basic_block("entry"))
     b.ret(_value(ops, getattr(ops, role), context, b, what[0], what[-1], operands, key))
 
 

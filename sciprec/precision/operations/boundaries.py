@@ -78,12 +78,12 @@ def item(ops: Operations):
     """item(container, index): the same, of a container that is made where it is read."""
 
     def resolve(typingctx, key, container, index):
-        known = getattr(index, "literal_value", None)
-        if isinstance(container, types.BaseTuple) and isinstance(known, int):
-            kind = container[known]
+        position = getattr(index, "literal_value", None)
+        if isinstance(container, types.BaseTuple) and isinstance(position, int):
+            kind = container[position]
 
             def read(context, b, values):
-                return cgutils.unpack_tuple(b, values[0])[known]
+                return cgutils.unpack_tuple(b, values[0])[position]
 
         else:
             kinds = container, types.unliteral(index)
@@ -98,8 +98,8 @@ def item(ops: Operations):
                 value = _entered(ops, context, b, kind, value, word)
             return impl_ret_borrowed(context, b, signature.return_type, value)
 
-        found = _entered_type(ops, kind) if stored else kind
-        return found(*keys.join(key, [container, index])), codegen
+        result = _entered_type(ops, kind) if stored else kind
+        return result(*keys.join(key, [container, index])), codegen
 
     return ops.intrinsic(2, resolve)
 
@@ -110,17 +110,17 @@ def _is_stored(kind) -> bool:
     """
     if isinstance(kind, (types.ZipType, types.EnumerateType)):
         sources = getattr(kind, "source_types", None) or (kind.source_type,)
-        found = {_is_stored(s) for s in sources if has_float(_yielded(s))}
-        if len(found) > 1:
+        stored = {_is_stored(s) for s in sources if has_float(_yielded(s))}
+        if len(stored) > 1:
             raise TypingError(
                 "zip of an array and a tuple of numbers is given, in roles of several formats; it "
                 "takes arrays, or tuples: loop over the places, and read by index"
             )
-        return found == {True}
-    own = (
+        return stored == {True}
+    kernel_kinds = (
         types.BaseTuple, types.List, types.ListType, types.ListIter, types.Set, types.UniTupleIter,
     )  # fmt: skip
-    return isinstance(kind, types.BaseNamedTuple) or not isinstance(kind, own)
+    return isinstance(kind, types.BaseNamedTuple) or not isinstance(kind, kernel_kinds)
 
 
 def _yielded(kind):
@@ -199,8 +199,8 @@ def _let_out(ops: Operations, context, b, kind, value, key):
         out = [_let_out(ops, context, b, k, x, key) for k, x in zip(kind, items, strict=True)]
         return context.make_tuple(b, _let_out_type(ops, kind), out)
     if _holds_more(ops, kind):
-        given = None if key is None else ops.key_type
-        signature, codegen = arrays.mapped(ops.careful, kind, given)
+        key_type = None if key is None else ops.key_type
+        signature, codegen = arrays.mapped(ops.careful, kind, key_type)
         return codegen(context, b, signature, [value] if key is None else [key, value])
     entered = _entered(ops, context, b, kind, value, key)
     return impl_ret_borrowed(context, b, _entered_type(ops, kind), entered)
@@ -212,15 +212,15 @@ def trusted(ops: Operations):
     def resolve(typingctx, key, x):
         kind = types.unliteral(x)
         noted = ops.storage.observes
-        held = _entered_type(ops, kind)
-        if not is_inexact(kind) or kind == held and not noted:
+        entered = _entered_type(ops, kind)
+        if not is_inexact(kind) or kind == entered and not noted:
             return identity(x, key)
 
         def codegen(context, b, signature, args):
-            value = context.cast(b, args[-1], kind, held)
+            value = context.cast(b, args[-1], kind, entered)
             return ops.storage.noted(b, value, row=args[0]) if noted else value
 
-        return held(*keys.join(key, [x])), codegen
+        return entered(*keys.join(key, [x])), codegen
 
     return ops.intrinsic(1, resolve)
 
@@ -277,8 +277,8 @@ def closed(ops: Operations):
 
         def codegen(context, b, signature, args):
             value = context.cast(b, args[0], signature.args[0], kind)
-            made = context.make_tuple(b, pair, [value, b.load(marks_slot(b))])
-            return impl_ret_borrowed(context, b, pair, made)
+            result = context.make_tuple(b, pair, [value, b.load(marks_slot(b))])
+            return impl_ret_borrowed(context, b, pair, result)
 
         return pair(x), codegen
 
@@ -330,12 +330,12 @@ def filling(ops: Operations):
         kind = types.unliteral(x)
         if not is_inexact(kind):
             return identity(x, key)
-        held = types.complex128 if is_complex(kind) else ops.dtypes[False]
+        dtype = types.complex128 if is_complex(kind) else ops.dtypes[False]
 
         def codegen(context, b, signature, args):
-            return context.cast(b, args[-1], kind, held)
+            return context.cast(b, args[-1], kind, dtype)
 
-        return held(*keys.join(key, [x])), codegen
+        return dtype(*keys.join(key, [x])), codegen
 
     return ops.intrinsic(1, resolve)
 

@@ -31,41 +31,45 @@ def cast_to(ops: Operations):
     to_float, to_complex = ops.cast, ops.to_complex  # made before Numba looks for intrinsics
 
     def resolve(typingctx, key, kind, x):
-        wanted = getattr(kind, "instance_type", getattr(kind, "dtype", None))
-        given = types.unliteral(x)
-        if wanted is None and isinstance(kind, types.Callable):
-            return _called(typingctx, kind, given)
-        if is_complex(wanted):
-            return _passed(typingctx, ops, to_complex, keys.join(key, [given]), key, (kind, given))
-        if is_float(wanted):
-            known = [key, types.int64, given] if ops.variant.row_bytes else keys.join(key, [given])
-            return _passed(typingctx, ops, to_float, known, key, (kind, given))
-        if isinstance(given, types.Array) and is_whole(wanted):
-            return _passed(typingctx, ops, _converted, [kind, given], key, (kind, given))
-        if not is_whole(wanted) or not (is_float(given) or is_whole(given)):
-            raise TypingError(f"a cast of {given} to {kind} is given; it takes a number's type")
+        target = getattr(kind, "instance_type", getattr(kind, "dtype", None))
+        source = types.unliteral(x)
+        if target is None and isinstance(kind, types.Callable):
+            return _called(typingctx, kind, source)
+        if is_complex(target):
+            return _passed(
+                typingctx, ops, to_complex, keys.join(key, [source]), key, (kind, source)
+            )
+        if is_float(target):
+            kinds = (
+                [key, types.int64, source] if ops.variant.row_bytes else keys.join(key, [source])
+            )
+            return _passed(typingctx, ops, to_float, kinds, key, (kind, source))
+        if isinstance(source, types.Array) and is_whole(target):
+            return _passed(typingctx, ops, _converted, [kind, source], key, (kind, source))
+        if not is_whole(target) or not (is_float(source) or is_whole(source)):
+            raise TypingError(f"a cast of {source} to {kind} is given; it takes a number's type")
 
         def codegen(context, b, signature, args):
-            return context.cast(b, args[-1], given, wanted)
+            return context.cast(b, args[-1], source, target)
 
-        return wanted(*keys.join(key, [kind, given])), codegen
+        return target(*keys.join(key, [kind, source])), codegen
 
     return ops.intrinsic(2, resolve)
 
 
-def _called(typingctx, kind, given):
+def _called(typingctx, kind, source):
     """A call of a function, in a backend without keys."""
-    made, passed = passing(typingctx, kind, [given])
+    result, passed = passing(typingctx, kind, [source])
 
     def codegen(context, b, signature, args):
         return passed(context, b, args[1:])
 
-    return made(kind, given), codegen
+    return result(kind, source), codegen
 
 
-def _passed(typingctx, ops: Operations, function, known: list, key, operands):
+def _passed(typingctx, ops: Operations, function, kinds: list, key, operands):
     """A call of another function of these operands, `cast` without the type."""
-    (made, passed), is_cast = passing(typingctx, function, known), function is not _converted
+    (result, passed), is_cast = passing(typingctx, function, kinds), function is not _converted
 
     def codegen(context, b, signature, args):
         word, (kind, value) = keys.split(key, args)
@@ -76,4 +80,4 @@ def _passed(typingctx, ops: Operations, function, known: list, key, operands):
                 values = [word, ir.Constant(I64, 0), value]
         return passed(context, b, values)
 
-    return made(*keys.join(key, operands)), codegen
+    return result(*keys.join(key, operands)), codegen

@@ -29,7 +29,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from sciprec.precision.formats.float_format import Format
-from sciprec.precision.registry import Rows
+from sciprec.precision.registry import Registry
 
 _LN_10 = 2.302585092994045684
 
@@ -48,7 +48,7 @@ BOUNDS: dict[str, Callable[[Format], float]] = {
 """Of a square root's parts: from which size on, and below which, they are scaled, and by what."""
 
 
-class Pair(NamedTuple):
+class ComplexParts(NamedTuple):
     """A complex number's parts, numbers of `complex_numbers`."""
 
     real: object
@@ -72,18 +72,18 @@ class ComplexOperation:
 
 def sum_of(s, z, w):
     """z + w."""
-    return Pair(z.real + w.real, z.imag + w.imag)
+    return ComplexParts(z.real + w.real, z.imag + w.imag)
 
 
 def difference(s, z, w):
     """z - w."""
-    return Pair(z.real - w.real, z.imag - w.imag)
+    return ComplexParts(z.real - w.real, z.imag - w.imag)
 
 
 def product(s, z, w):
     """(a c - b d) + (a d + b c) i."""
     a, b, c, d = *z, *w
-    return Pair(a * c - b * d, a * d + b * c)
+    return ComplexParts(a * c - b * d, a * d + b * c)
 
 
 def quotient(s, z, w):
@@ -102,22 +102,22 @@ def quotient(s, z, w):
     real, imag = s.choose(zero, a / beyond, real), s.choose(zero, b / beyond, imag)
     incomparable = ~(by_real | (abs(d) >= abs(c)))
     nan = s.number(math.nan)
-    return Pair(s.choose(incomparable, nan, real), s.choose(incomparable, nan, imag))
+    return ComplexParts(s.choose(incomparable, nan, real), s.choose(incomparable, nan, imag))
 
 
 def negative(s, z):
     """-z."""
-    return Pair(s("neg", z.real), s("neg", z.imag))
+    return ComplexParts(s("neg", z.real), s("neg", z.imag))
 
 
 def itself(s, z):
     """z, as a number of the role that computes."""
-    return Pair(s("pos", z.real), s("pos", z.imag))
+    return ComplexParts(s("pos", z.real), s("pos", z.imag))
 
 
 def conjugate(s, z):
     """x - y i."""
-    return Pair(s("pos", z.real), s("neg", z.imag))
+    return ComplexParts(s("pos", z.real), s("neg", z.imag))
 
 
 def modulus(s, z):
@@ -142,7 +142,7 @@ def rect(s, r, phi):
 
 def of_parts(s, x, y):
     """x + y i, of real numbers."""
-    return Pair(s("pos", x.real), s("pos", y.real))
+    return ComplexParts(s("pos", x.real), s("pos", y.real))
 
 
 def square(s, z):
@@ -152,7 +152,7 @@ def square(s, z):
 
 def reciprocal(s, z):
     """1 / z."""
-    return quotient(s, Pair(s.number(1.0), s.number(0.0)), z)
+    return quotient(s, ComplexParts(s.number(1.0), s.number(0.0)), z)
 
 
 def _times(s, bounded, size):
@@ -163,7 +163,7 @@ def _times(s, bounded, size):
 
 
 def _turned(s, size, phi):
-    return Pair(_times(s, s("cos", phi), size), _times(s, s("sin", phi), size))
+    return ComplexParts(_times(s, s("cos", phi), size), _times(s, s("sin", phi), size))
 
 
 def exp(s, z):
@@ -175,18 +175,18 @@ def exp(s, z):
     endless = ~(abs(y) < infinite)
     down, up = endless & (x == -infinite), endless & (x == infinite)
     real = s.choose(down, size, s.choose(up, x, real))
-    return itself(s, Pair(real, s.choose(down, size, imag)))
+    return itself(s, ComplexParts(real, s.choose(down, size, imag)))
 
 
 def log(s, z):
     """log(hypot(x, y)) + atan2(y, x) i."""
-    return Pair(s("log", modulus(s, z)), angle(s, z))
+    return ComplexParts(s("log", modulus(s, z)), angle(s, z))
 
 
 def log10(s, z):
     """The parts of the natural logarithm over log(10)."""
     w, base = log(s, z), s.literal(_LN_10)
-    return Pair(w.real / base, w.imag / base)
+    return ComplexParts(w.real / base, w.imag / base)
 
 
 def sqrt(s, z):
@@ -215,31 +215,31 @@ def sqrt(s, z):
     undefined = ~(a == a)
     real, imag = s.choose(undefined, a, real), s.choose(undefined, a, imag)
     plain = ((a == zero) & (b == zero)) | (abs(b) == infinite)
-    return itself(s, Pair(s.choose(plain, abs(b), real), s.choose(plain, b, imag)))
+    return itself(s, ComplexParts(s.choose(plain, abs(b), real), s.choose(plain, b, imag)))
 
 
 def sinh(s, z):
     """cos(y) sinh(x) + sin(y) cosh(x) i."""
     x, y = z
-    return Pair(_times(s, s("cos", y), s("sinh", x)), _times(s, s("sin", y), s("cosh", x)))
+    return ComplexParts(_times(s, s("cos", y), s("sinh", x)), _times(s, s("sin", y), s("cosh", x)))
 
 
 def cosh(s, z):
     """cos(y) cosh(x) + sin(y) sinh(x) i."""
     x, y = z
-    return Pair(_times(s, s("cos", y), s("cosh", x)), _times(s, s("sin", y), s("sinh", x)))
+    return ComplexParts(_times(s, s("cos", y), s("cosh", x)), _times(s, s("sin", y), s("sinh", x)))
 
 
 def sin(s, z):
     """sin(x) cosh(y) + cos(x) sinh(y) i."""
     x, y = z
-    return Pair(_times(s, s("sin", x), s("cosh", y)), _times(s, s("cos", x), s("sinh", y)))
+    return ComplexParts(_times(s, s("sin", x), s("cosh", y)), _times(s, s("cos", x), s("sinh", y)))
 
 
 def cos(s, z):
     """cos(x) cosh(y) + sin(x) sinh(-y) i."""
     x, y = z
-    return Pair(_times(s, s("cos", x), s("cosh", y)), _times(s, s("sin", x), s("sinh", -y)))
+    return ComplexParts(_times(s, s("cos", x), s("cosh", y)), _times(s, s("sin", x), s("sinh", -y)))
 
 
 def tanh(s, z):
@@ -249,13 +249,13 @@ def tanh(s, z):
     t, u, narrow = s("tanh", x), s("tan", y), one / s("cosh", x)
     both = t * u
     denominator = one + both * both
-    return Pair(t * (one + u * u) / denominator, ((u / denominator) * narrow) * narrow)
+    return ComplexParts(t * (one + u * u) / denominator, ((u / denominator) * narrow) * narrow)
 
 
 def tan(s, z):
     """-i tanh(i z)."""
-    turned = tanh(s, Pair(-z.imag, z.real))
-    return Pair(turned.imag, -turned.real)
+    turned = tanh(s, ComplexParts(-z.imag, z.real))
+    return ComplexParts(turned.imag, -turned.real)
 
 
 def power(s, z, w):
@@ -269,14 +269,15 @@ def power(s, z, w):
     only_real = d == zero
     length = s.choose(only_real, length, length / s("exp", at * d))
     phase = s.choose(only_real, phase, phase + d * s("log", size))
-    found = Pair(length * s("cos", phase), length * s("sin", phase))
+    result = ComplexParts(length * s("cos", phase), length * s("sin", phase))
     nothing, without = (a == zero) & (b == zero), ~only_real | (c < zero)
     of_zero = s.choose(without, nan, zero)
-    found = Pair(*(s.choose(nothing, of_zero, part) for part in found))
+    result = ComplexParts(*(s.choose(nothing, of_zero, part) for part in result))
     squared = only_real & (c == s.number(2.0))
-    found = Pair(*(s.choose(squared, p, q) for p, q in zip(square(s, z), found, strict=True)))
+    pairs = zip(square(s, z), result, strict=True)
+    result = ComplexParts(*(s.choose(squared, p, q) for p, q in pairs))
     unit = only_real & (c == zero)
-    return Pair(s.choose(unit, one, found.real), s.choose(unit, zero, found.imag))
+    return ComplexParts(s.choose(unit, one, result.real), s.choose(unit, zero, result.imag))
 
 
 def raised(exponent: int) -> ComplexOperation:
@@ -285,13 +286,13 @@ def raised(exponent: int) -> ComplexOperation:
     """
 
     def formula(s, z, *_):
-        one = Pair(s.number(1.0), s.number(0.0))
-        result, base, left = None, z, abs(exponent)
-        while left:
-            if left & 1:
+        one = ComplexParts(s.number(1.0), s.number(0.0))
+        result, base, remaining = None, z, abs(exponent)
+        while remaining:
+            if remaining & 1:
                 result = base if result is None else product(s, result, base)
-            left >>= 1
-            if left:
+            remaining >>= 1
+            if remaining:
                 base = product(s, base, base)
         result = one if result is None else result
         return quotient(s, one, result) if exponent < 0 else itself(s, result)
@@ -301,17 +302,19 @@ def raised(exponent: int) -> ComplexOperation:
 
 def scaled(factor: float | int) -> ComplexOperation:
     """z times a literal real number."""
-    return ComplexOperation("mul", lambda s, z: product(s, Pair(s.number(float(factor)),
-                                                                s.number(0.0)), z))  # fmt: skip
+    return ComplexOperation(
+        "mul", lambda s, z: product(s, ComplexParts(s.number(float(factor)), s.number(0.0)), z)
+    )
 
 
 def shared(divisor: float | int) -> ComplexOperation:
     """z over a literal real number."""
-    return ComplexOperation("div", lambda s, z: quotient(s, z, Pair(s.number(float(divisor)),
-                                                                    s.number(0.0))))  # fmt: skip
+    return ComplexOperation(
+        "div", lambda s, z: quotient(s, z, ComplexParts(s.number(float(divisor)), s.number(0.0)))
+    )
 
 
-COMPLEX_OPERATIONS = Rows(
+COMPLEX_OPERATIONS = Registry(
     "complex operation",
     ComplexOperation("add", sum_of),
     ComplexOperation("accumulate", sum_of),

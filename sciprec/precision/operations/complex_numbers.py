@@ -13,7 +13,7 @@ from numba.core import types
 from numba.core.errors import TypingError
 
 from sciprec.precision.operations import keys
-from sciprec.precision.operations.complex_algorithms import ComplexOperation, Pair
+from sciprec.precision.operations.complex_algorithms import ComplexOperation, ComplexParts
 from sciprec.precision.operations.number_types import is_complex, is_float
 from sciprec.precision.rounding.sticky import Condition
 from sciprec.precision.rounding.words import I32
@@ -134,12 +134,12 @@ def evaluation(ops, operation: ComplexOperation, role, kinds, key):
             _operand(ops, steps, kind, value, 2 * place)
             for place, (kind, value) in enumerate(zip(kinds, values, strict=True))
         ]
-        made = operation.formula(steps, *pairs)
+        outcome = operation.formula(steps, *pairs)
         if operation.gives == "complex":
-            return packed(context, b, result, made.real.value, made.imag.value)
+            return packed(context, b, result, outcome.real.value, outcome.imag.value)
         if operation.gives == "real":
-            return made.value
-        return context.make_tuple(b, result, [n.value for n in made])
+            return outcome.value
+        return context.make_tuple(b, result, [n.value for n in outcome])
 
     return result(*keys.join(key, kinds)), codegen
 
@@ -150,7 +150,7 @@ def _result(ops, operation: ComplexOperation):
     return ops.carrier if operation.gives == "real" else types.UniTuple(ops.carrier, 2)
 
 
-def _operand(ops, steps: Steps, kind, value, place: int) -> Pair:
+def _operand(ops, steps: Steps, kind, value, place: int) -> ComplexParts:
     """An operand as a pair: of real numbers the imaginary part is +0, as in Numba."""
     parts, real = [value], kind
     if is_complex(kind):
@@ -159,10 +159,12 @@ def _operand(ops, steps: Steps, kind, value, place: int) -> Pair:
     numbers = []
     for n, part in enumerate(parts):
         if real != ops.carrier:
-            own = step_key(steps.b, steps.key, -1 - place - n)
-            part = ops.rounded(steps.b, real, part, ops.compute, own, 0)
+            part_key = step_key(steps.b, steps.key, -1 - place - n)
+            part = ops.rounded(steps.b, real, part, ops.compute, part_key, 0)
         numbers.append(Number(steps, part))
-    return Pair(*numbers) if len(numbers) == 2 else Pair(numbers[0], steps.number(0.0))
+    if len(numbers) == 1:
+        numbers.append(steps.number(0.0))
+    return ComplexParts(*numbers)
 
 
 def unpacked(context, b, kind, value) -> list:
@@ -180,23 +182,23 @@ def packed(context, b, kind, real, imag):
 
 def each_part(ops, context, b, kind, value, key, function: Callable):
     """function(type, part, key) of both parts of a complex number, in the carrier."""
-    made = [
+    parts = [
         function(kind.underlying_float, part, step_key(b, key, _FIRST_PART + n))
         for n, part in enumerate(unpacked(context, b, kind, value))
     ]
-    return packed(context, b, carrier_of(ops), *made)
+    return packed(context, b, carrier_of(ops), *parts)
 
 
 def paired(ops):
     """paired(x, y): the complex number of two numbers of the carrier, as they are."""
 
     def resolve(typingctx, key, x, y):
-        made = carrier_of(ops)
+        carrier = carrier_of(ops)
 
         def codegen(context, b, signature, args):
-            return packed(context, b, made, *args[-2:])
+            return packed(context, b, carrier, *args[-2:])
 
-        return made(*keys.join(key, [x, y])), codegen
+        return carrier(*keys.join(key, [x, y])), codegen
 
     return ops.intrinsic(2, resolve)
 
@@ -206,41 +208,41 @@ def part_of(name: str):
     Numba has, of anything else what it has by that name.
     """
 
-    def made(ops):
+    def make(ops):
         def resolve(typingctx, key, x):
             kind = types.unliteral(x)
-            found = typingctx.resolve_getattr(kind, name)
-            if found is None:
+            result = typingctx.resolve_getattr(kind, name)
+            if result is None:
                 raise TypingError(f"Unknown attribute '{name}' of type {kind}")
 
             def codegen(context, b, signature, args):
                 read = context.get_getattr(kind, name)
                 return read(context, b, kind, args[-1], name)
 
-            return found(*keys.join(key, [kind])), codegen
+            return result(*keys.join(key, [kind])), codegen
 
         return ops.intrinsic(1, resolve)
 
-    return made
+    return make
 
 
 def refuse(ops, operation: str, kinds) -> None:
     """Say so where an operand is complex and the arithmetic, or the operation, has no place for
     that.
     """
-    found = [k for k in kinds if is_complex(getattr(k, "dtype", k))]
-    if not found:
+    complex_kinds = [k for k in kinds if is_complex(getattr(k, "dtype", k))]
+    if not complex_kinds:
         return
     if ops.variant.row_bytes:
         raise TypingError(
-            f"{found[0]} is complex; fixed point and profiles take real numbers: keep real and "
-            "imaginary parts in separate variables or arrays"
+            f"{complex_kinds[0]} is complex; fixed point and profiles take real numbers: keep real "
+            "and imaginary parts in separate variables or arrays"
         )
     if operation:
         raise TypingError(
-            f"{operation} of {found[0]} is given; complex numbers have + - * / ** == abs conj "
-            "angle exp log sqrt sin cos tan sinh cosh tanh: write it with these, or with z.real "
-            "and z.imag"
+            f"{operation} of {complex_kinds[0]} is given; complex numbers have + - * / ** == abs "
+            "conj angle exp log sqrt sin cos tan sinh cosh tanh: write it with these, or with "
+            "z.real and z.imag"
         )
 
 

@@ -74,8 +74,8 @@ class Evaluation:
     def _rounder(self, arithmetic: Arithmetic, others: tuple = ()) -> Native:
         if arithmetic.fixed:
             return Fixed(arithmetic, self.variant)
-        made = rounder(arithmetic, self.kind, self.word, others)
-        return self.variant.around(made) if self.variant.around else made
+        technique = rounder(arithmetic, self.kind, self.word, others)
+        return self.variant.around(technique) if self.variant.around else technique
 
     @property
     def row(self):
@@ -105,18 +105,18 @@ class Evaluation:
 
     def emit(self, name: str, role: Native) -> Callable:
         """emit(context, builder, values, key) -> value, all in the carrier."""
-        made, row = self._emitted(name, role), OPERATIONS[name]
+        emitted, row = self._emitted(name, role), OPERATIONS[name]
         if not role.takes:
             exact = row.by in ("signed", "exact")
-            return self.rounding_what_is_exact(made, role) if exact else made
-        made.copies = not row.rounds  # it gives an operand as it is
-        if made.copies:
-            return made
+            return self.rounding_what_is_exact(emitted, role) if exact else emitted
+        emitted.copies = not row.rounds  # it gives an operand as it is
+        if emitted.copies:
+            return emitted
 
         def taking(context, b, values, key):
             if role.counts:
                 role.count(b, key, 1)
-            return made(context, b, [self._taken(b, x, role, key) for x in values], key)
+            return emitted(context, b, [self._taken(b, x, role, key) for x in values], key)
 
         return taking
 
@@ -200,7 +200,7 @@ class Evaluation:
         residual = RESIDUALS.get(row.evaluate)
         if residual is None:
             return role.from_binary64(b, value, **self.draw(b, role, key))
-        rest = call_inlined(context, b, residual, (*kinds, types.float64), [*values, value])
+        missed = call_inlined(context, b, residual, (*kinds, types.float64), [*values, value])
         bits, floor = BITS.get(row.evaluate, (MOST_BITS, 0.0))
         size = call(b, "fabs", value)
         least = call(b, "maxnum", size, V64.constant(floor))
@@ -209,9 +209,9 @@ class Evaluation:
             b.fcmp_ordered(">", size, V64.constant(LEAST_SEEN)),
             b.fcmp_ordered("<", size, V64.constant(MOST_SEEN)),
         )
-        seen = b.and_(inside, b.fcmp_ordered(">", call(b, "fabs", rest), least))
-        rest = b.select(seen, rest, zero)
-        return role.sum_of_binary64(b, value, rest, **self.draw(b, role, key))
+        usable = b.and_(inside, b.fcmp_ordered(">", call(b, "fabs", missed), least))
+        missed = b.select(usable, missed, zero)
+        return role.sum_of_binary64(b, value, missed, **self.draw(b, role, key))
 
     def by_square(self, context, b, row: Operation, values, role: Native, key):
         """x x."""
@@ -291,9 +291,9 @@ class Evaluation:
         if not tells_exceptions(b.function):
             wrapped = plainly_called(function, len(values))
             return call_inlined(context, b, wrapped, (kind,) * len(values), values)
-        known = context.typing_context.resolve_value_type(function)
-        resolved = known.get_call_type(context.typing_context, (kind,) * len(values), {})
-        result = forward(known, resolved)(context, b, kind(*(kind,) * len(values)), values)
+        function_type = context.typing_context.resolve_value_type(function)
+        resolved = function_type.get_call_type(context.typing_context, (kind,) * len(values), {})
+        result = forward(function_type, resolved)(context, b, kind(*(kind,) * len(values)), values)
         return context.cast(b, result, resolved.return_type, kind)
 
     def _by_binary64(self, context, b, role, function, values, key):
@@ -305,18 +305,18 @@ class Evaluation:
         """Python's x % y: the exact remainder, or its sum with y, rounded once."""
         x, y = (b.fpext(v, F64) if self.kind == F32 else v for v in values)
         draw, zero = self.draw(b, role, key), V64.constant(0.0)
-        rest = b.frem(x, y)
-        other = b.xor(b.fcmp_ordered("<", rest, zero), b.fcmp_ordered("<", y, zero))
+        remainder = b.frem(x, y)
+        signs_differ = b.xor(b.fcmp_ordered("<", remainder, zero), b.fcmp_ordered("<", y, zero))
         if role.in_units:  # one rounding, since each is counted; exact, whatever y is
-            moves = b.and_(other, b.fcmp_ordered("!=", rest, zero))
-            return role.fma(b, rest, V64.constant(1.0), b.select(moves, y, zero), **draw)
+            moves = b.and_(signs_differ, b.fcmp_ordered("!=", remainder, zero))
+            return role.fma(b, remainder, V64.constant(1.0), b.select(moves, y, zero), **draw)
         if role.mode or role.rule.usual or role.takes:
-            moved = role.sum_of_binary64(b, rest, y, **draw)
+            moved = role.sum_of_binary64(b, remainder, y, **draw)
         else:
-            moved = Sticky(role.arithmetic, self.kind, F64, None).add(b, rest, y)
-        result = b.select(other, moved, role.from_binary64(b, rest, **draw))
+            moved = Sticky(role.arithmetic, self.kind, F64, None).add(b, remainder, y)
+        result = b.select(signs_differ, moved, role.from_binary64(b, remainder, **draw))
         signed_zero = call(b, "copysign", ir.Constant(self.kind, 0.0), values[1])
-        return b.select(b.fcmp_ordered("==", rest, zero), signed_zero, result)
+        return b.select(b.fcmp_ordered("==", remainder, zero), signed_zero, result)
 
     def by_of_bits(self, context, b, row: Operation, values, role: Native, key):
         """A function of a 32-bit integer: evaluated in binary64 and rounded once."""
@@ -329,17 +329,17 @@ class Evaluation:
         """x^exponent by repeated squaring, every product rounded; a negative power is one over the
         positive one. Each operation draws from a place of its own where the rounding is random.
         """
-        result, left, salt = None, abs(exponent), 11
-        if self.compute.counts and left:
-            products = left.bit_length() + left.bit_count() - 2 + (exponent < 0)
+        result, remaining, salt = None, abs(exponent), 11
+        if self.compute.counts and remaining:
+            products = remaining.bit_length() + remaining.bit_count() - 2 + (exponent < 0)
             self.compute.count(b, key, products)
         square = self._taken(b, x, self.compute, key)
-        while left:
-            if left & 1:
+        while remaining:
+            if remaining & 1:
                 draw = self.draw(b, self.compute, key, salt)
                 result = square if result is None else self.compute.mul(b, result, square, **draw)
-            left >>= 1
-            if left:
+            remaining >>= 1
+            if remaining:
                 draw = self.draw(b, self.compute, key, salt + 1)
                 square = self.compute.mul(b, square, square, **draw)
             salt += 2
@@ -367,8 +367,12 @@ class Evaluation:
         """
         if self.compute.ask:
             return self.compute.ask(b, f"number {float(value).hex()}")
-        held = ir.Constant(self.kind, value)
-        return opaque(b, f"sciprec.{self.kind}.{float(value).hex()}", held) if self.word else held
+        constant = ir.Constant(self.kind, value)
+        return (
+            opaque(b, f"sciprec.{self.kind}.{float(value).hex()}", constant)
+            if self.word
+            else constant
+        )
 
     def rounded_number(self, b, value: float, role: Native):
         """A constant, rounded to the format of a role."""

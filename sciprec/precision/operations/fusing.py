@@ -48,7 +48,7 @@ class _Fusing(Rewrite):
         self.found: dict = {}  # operation -> the expression that ends in it
         self.parts: set = set()  # operations that others take in
         if any(map(self._is_whole, block.body)):
-            read = (_read(i) for one in func_ir.blocks.values() for i in one.body)
+            read = (_read(i) for each_block in func_ir.blocks.values() for i in each_block.body)
             self._find(Counter(v.name for variables in read for v in variables))
         return bool(self.parts)
 
@@ -57,15 +57,15 @@ class _Fusing(Rewrite):
         new = self.block.copy()
         new.clear()
         for instruction in self.block.body:
-            made = self.found.get(instruction)
+            fused = self.found.get(instruction)
             if instruction in self.parts:
                 continue
-            if made is None or made.node.size == 1:
+            if fused is None or fused.node.size == 1:
                 new.append(instruction)
                 continue
             expression = ir.Expr(
-                _FUSED, instruction.loc, node=made.node, leaves=[*made.leaves.values()],
-                kinds=[kind for _, kind in made.leaves], made=self._made(instruction),
+                _FUSED, instruction.loc, node=fused.node, leaves=[*fused.leaves.values()],
+                kinds=[kind for _, kind in fused.leaves], made=self._made(instruction),
             )  # fmt: skip
             new.append(ir.Assign(expression, instruction.target, instruction.loc))
         return new
@@ -85,22 +85,22 @@ class _Fusing(Rewrite):
         call, intrinsic = instruction.value, self._called(instruction.value)
         kinds, ops = self.calltypes[call].args, intrinsic.of_elements.careful
         operation = intrinsic.of(ops)
-        given = list(zip(call.args, kinds, strict=True))
-        made, operands, size = _Expression(), [], 1
-        for variable, kind in given[operation is ops.leave :]:
+        arguments = list(zip(call.args, kinds, strict=True))
+        expression, operands, size = _Expression(), [], 1
+        for variable, kind in arguments[operation is ops.leave :]:
             before = waiting.get(variable.name)
             joined = None if before is None else self.found[before]
             if joined is None or not self._fits(before, instruction, size + joined.node.size):
-                operands.append(made.leaf(variable, kind))
+                operands.append(expression.leaf(variable, kind))
                 continue
             self.parts.add(before)
             size += joined.node.size
-            operands.append(joined.within(made))
-        made.node = arrays.Node(ops, operation, kinds, tuple(operands))
-        return made
+            operands.append(joined.within(expression))
+        expression.node = arrays.Node(ops, operation, kinds, tuple(operands))
+        return expression
 
-    def _fits(self, part, whole, size: int) -> bool:
-        same = self._made(part).ndim == self._made(whole).ndim
+    def _fits(self, part, consumer, size: int) -> bool:
+        same = self._made(part).ndim == self._made(consumer).ndim
         elementary = self._called(part.value).is_elementary
         return same and not elementary and size <= MOST_OPERATIONS
 
@@ -116,15 +116,15 @@ class _Fusing(Rewrite):
         call = getattr(instruction, "value", None)
         if not (isinstance(call, ir.Expr) and call.op == "call" and call.vararg is None):
             return False
-        called, made = self._called(call), self._made(instruction)
+        called, result = self._called(call), self._made(instruction)
         ops = getattr(called, "of_elements", None)
-        if ops is None or ops.key_type is not None or not isinstance(made, types.Array):
+        if ops is None or ops.key_type is not None or not isinstance(result, types.Array):
             return False
-        if called is ops.leave and not isinstance(made, Rounded):
+        if called is ops.leave and not isinstance(result, Rounded):
             return False
-        given = [getattr(k, "dtype", k) for k in self.calltypes[call].args]
-        real = any(map(is_float, given)) and not any(map(is_complex, given))
-        return is_float(made.dtype) and real
+        dtypes = [getattr(k, "dtype", k) for k in self.calltypes[call].args]
+        real = any(map(is_float, dtypes)) and not any(map(is_complex, dtypes))
+        return is_float(result.dtype) and real
 
     def _is_quiet(self, instruction) -> bool:
         """Whether an instruction surely writes into no array."""
@@ -153,9 +153,9 @@ class _Expression:
         self.leaves.setdefault((variable.name, kind), variable)
         return [*self.leaves].index((variable.name, kind))
 
-    def within(self, whole: _Expression) -> arrays.Node:
+    def within(self, enclosing: _Expression) -> arrays.Node:
         """The node with the numbers that its leaves have in another expression."""
-        numbers = [whole.leaf(v, kind) for (_, kind), v in self.leaves.items()]
+        numbers = [enclosing.leaf(v, kind) for (_, kind), v in self.leaves.items()]
         return self.node.renumbered(numbers)
 
 

@@ -92,20 +92,20 @@ class Operations(Evaluation):
     @cached_property
     def careful(self) -> Operations:
         """The operations for arrays: they enforce the ends of a range where these are met."""
-        wanted = of_arrays(self.variant)
-        same = wanted == self.variant
-        return self if same else operations(self.backend, self.word, wanted.name)
+        variant = of_arrays(self.variant)
+        same = variant == self.variant
+        return self if same else operations(self.backend, self.word, variant.name)
 
     def __getattr__(self, name: str):
         make = self.makers.get(name) or MAKERS.get(name)
-        made = self._of_row(name) if make is None else make(self)
-        made.of = lambda ops: getattr(ops, name)
+        operation = self._of_row(name) if make is None else make(self)
+        operation.of = lambda ops: getattr(ops, name)
         if OPERATIONS.get(name, NOTHING).quiet:
-            quiet(made)
+            quiet(operation)
         if name == "leave":
-            fusible(made, self)
-        setattr(self, name, made)
-        return made
+            fusible(operation, self)
+        setattr(self, name, operation)
+        return operation
 
     def _of_row(self, name: str):
         """The intrinsic that a row of the table gives for an operation on numbers."""
@@ -163,13 +163,15 @@ class Operations(Evaluation):
                 role_of_steps = role or self.compute
                 return complex_numbers.evaluation(self, of_complex, role_of_steps, kinds, key)
             if scalar and (native is None or any(is_float(k) for k in kinds)):
-                whole = brings_in and any(is_whole(k) for k in kinds)
-                return self._scalar(emit, kinds, key, whole and self.compute.in_units, made_by)
+                has_integer = brings_in and any(is_whole(k) for k in kinds)
+                return self._scalar(
+                    emit, kinds, key, has_integer and self.compute.in_units, made_by
+                )
             if any(is_numeric_array(k) for k in kinds) and (
                 native is None or any(is_inexact(getattr(k, "dtype", k)) for k in kinds)
             ):
                 careful, gives = self.careful, of_complex.gives if pairs else "real"
-                return arrays.elementwise(careful, made.of(careful), kinds, key, gives)
+                return arrays.elementwise(careful, operation.of(careful), kinds, key, gives)
             if native is None:
                 names = ", ".join(str(k) for k in kinds)
                 raise TypingError(
@@ -177,8 +179,8 @@ class Operations(Evaluation):
                 )
             return self._pass_to(typingctx, native, operands, key)
 
-        made, row = self.intrinsic(arity, resolve), OPERATIONS.get(name, NOTHING)
-        return fusible(made, self, elementary=row.evaluate is not None)
+        operation, row = self.intrinsic(arity, resolve), OPERATIONS.get(name, NOTHING)
+        return fusible(operation, self, elementary=row.evaluate is not None)
 
     def _scalar(self, emit, kinds, key, places: bool, made_by=None):
         exactly = self.compute.own or getattr(emit, "copies", False)
@@ -199,12 +201,12 @@ class Operations(Evaluation):
 
     def _pass_to(self, typingctx, native, operands, key):
         """Integers, booleans, tuples, strings: Numba's own operator."""
-        made, passed = passing(typingctx, native, operands)
+        result, passed = passing(typingctx, native, operands)
 
         def codegen(context, b, signature, args):
             return passed(context, b, keys.split(key, args)[1])
 
-        return made(*keys.join(key, operands)), codegen
+        return result(*keys.join(key, operands)), codegen
 
     def _reduction(self, native):
         """reduction(kernel, array): the lifted kernel; of integers, Numba's own function."""
@@ -220,8 +222,8 @@ class Operations(Evaluation):
         """arange(kernel, start, stop, step): Numba's own where all of them are integers."""
 
         def resolve(typingctx, key, function, *ends):
-            whole = all(is_whole(types.unliteral(x)) for x in ends)
-            return self._kernel_or(typingctx, _range if whole else None, function, key, [*ends])
+            integral = all(is_whole(types.unliteral(x)) for x in ends)
+            return self._kernel_or(typingctx, _range if integral else None, function, key, [*ends])
 
         return self.intrinsic(4, resolve)
 
@@ -241,11 +243,13 @@ class Operations(Evaluation):
         def resolve(typingctx, key, function, x):
             if not isinstance(x, types.Array) or not -x.ndim <= axis < x.ndim:
                 raise TypingError(f"a sum along axis {axis} takes an array that has it, not {x}")
-            own = axis % x.ndim
-            place = [lambda context, b, value: context.get_constant(types.intp, own)]
+            position = axis % x.ndim
+            place = [lambda context, b, value: context.get_constant(types.intp, position)]
             kinds = [x, types.intp]
             if not keeps_axis:
-                place.insert(0, lambda context, b, value: _shape_without(context, b, x, value, own))
+                place.insert(
+                    0, lambda context, b, value: _shape_without(context, b, x, value, position)
+                )
                 kinds.insert(1, types.UniTuple(types.intp, x.ndim - 1))
             native_one = native if is_whole(x.dtype) else None
             return self._kernel_or(typingctx, native_one, function, key, [x], kinds, place)
@@ -257,8 +261,8 @@ class Operations(Evaluation):
         `native` if there is one; `more` makes the kernel's further arguments from the first
         operand, and `kinds` are the types of all.
         """
-        given = keys.join(key, kinds or operands) if native is None else operands
-        made, passed = passing(typingctx, native or function, given)
+        passed_kinds = keys.join(key, kinds or operands) if native is None else operands
+        returned, passed = passing(typingctx, native or function, passed_kinds)
         opens = self.variant.row_bytes and native is None
 
         def codegen(context, b, signature, args):
@@ -269,7 +273,7 @@ class Operations(Evaluation):
             result = passed(context, b, values)
             return boundaries.take_marks(b, result) if opens else result
 
-        opened = made[0] if opens else made
+        opened = returned[0] if opens else returned
         return opened(*keys.join(key, [function, *operands])), codegen
 
     entry, answered = entry, asked.answered
@@ -302,13 +306,13 @@ class Operations(Evaluation):
         """
         row = OPERATIONS[name]
         mixed_sum = self.backend.mixed and name != "product"
-        made = self._operation(
+        operation = self._operation(
             row.arity, self.emit_of_sum(name), OPERATIONS[row.like].whole, name,
             role=self._role(row), of_complex=COMPLEX_OPERATIONS[row.like],
             made_by=self.accumulate_role if mixed_sum else None,
         )  # fmt: skip
-        made.of = lambda ops: ops.contracting(name)
-        return made
+        operation.of = lambda ops: ops.contracting(name)
+        return operation
 
     def emit_of_sum(self, name: str) -> Callable:
         """emit(context, builder, values, key) -> value of such an operation."""
@@ -346,9 +350,9 @@ class Operations(Evaluation):
 
         emit = self.rounding_what_is_exact(emit, self.compute) if exponent == 1 else emit
         native = _to_the_power(exponent) if operands == 1 else operator.pow
-        made = self._operation(operands, emit, native, "power", of_complex=raised(exponent))
-        made.of = lambda ops: ops.power(exponent, operands)
-        return made
+        operation = self._operation(operands, emit, native, "power", of_complex=raised(exponent))
+        operation.of = lambda ops: ops.power(exponent, operands)
+        return operation
 
     def power_of(self, exponent: int):
         """`power` with two operands, the second of them this exponent, for x **= n."""
@@ -364,13 +368,13 @@ class Operations(Evaluation):
 
     def _by_power(self, factor, of_complex: ComplexOperation, of: Callable):
         def emit(context, b, values, key):
-            taken = self._taken(b, values[0], self.compute, key)
-            return self.compute.times(b, taken, float(factor))
+            operand = self._taken(b, values[0], self.compute, key)
+            return self.compute.times(b, operand, float(factor))
 
         native = _multiplied_by(factor) if isinstance(factor, int) else None
-        made = self._operation(1, emit, native, "mul", of_complex=of_complex)
-        made.of = of
-        return made
+        operation = self._operation(1, emit, native, "mul", of_complex=of_complex)
+        operation.of = of
+        return operation
 
     def ipower_of(self, exponent: int):
         """x **= n with a literal integer n."""
@@ -400,15 +404,15 @@ class Operations(Evaluation):
                 careful = self.careful
                 return arrays.in_place(careful, op.of(careful), x, y, key)
             kinds = keys.join(key, [x, y])
-            given = [key, types.int64, x, y] if self.variant.row_bytes else kinds
-            made, passed = passing(typingctx, op, given)
+            passed_kinds = [key, types.int64, x, y] if self.variant.row_bytes else kinds
+            result, passed = passing(typingctx, op, passed_kinds)
 
             def codegen(context, b, signature, args):
                 if self.variant.row_bytes:
                     args = [args[0], ir.Constant(I64, 0), *args[1:]]
                 return passed(context, b, args)
 
-            return made(*kinds), codegen
+            return result(*kinds), codegen
 
         return self.intrinsic(2, resolve)
 
@@ -428,8 +432,8 @@ MAKERS: Mapping[str, Callable] = {
 def _shape_without(context, b, kind, array, axis: int):
     """The shape of an array, one axis left out."""
     sizes = cgutils.unpack_tuple(b, make_array(kind)(context, b, array).shape)
-    left = [*sizes[:axis], *sizes[axis + 1 :]]
-    return context.make_tuple(b, types.UniTuple(types.intp, len(left)), left)
+    remaining = [*sizes[:axis], *sizes[axis + 1 :]]
+    return context.make_tuple(b, types.UniTuple(types.intp, len(remaining)), remaining)
 
 
 @lru_cache(maxsize=128)

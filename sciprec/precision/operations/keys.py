@@ -170,8 +170,8 @@ def intrinsic_of(arity: int, kind: types.Type | None, resolve: Callable, row_byt
             and `resolve` gets the address of that row.
     """
 
-    def typed(typingctx, *given):
-        resolved = resolve(typingctx, kind, *given[-arity:])
+    def typed(typingctx, *args):
+        resolved = resolve(typingctx, kind, *args[-arity:])
         return _at_row(resolved, row_bytes) if row_bytes else resolved
 
     return intrinsic_of_operands((kind is not None) + bool(row_bytes) + arity, typed)
@@ -181,12 +181,12 @@ def _at_row(resolved, row_bytes: int):
     """Turn a function resolved for a row's address into one for an address and a row's number."""
     signature, emit = resolved
 
-    def codegen(context, b, given, args):
+    def codegen(context, b, called, args):
         number, size = args[1], ir.Constant(ir.IntType(64), row_bytes)
-        known = isinstance(number, ir.Constant)
-        step = size.type(row_bytes * number.constant) if known else b.mul(number, size)
+        is_constant = isinstance(number, ir.Constant)
+        step = size.type(row_bytes * number.constant) if is_constant else b.mul(number, size)
         row = b.add(args[0], step)
-        row.number = number.constant if known else None
+        row.number = number.constant if is_constant else None
         return emit(context, b, signature, [row, *args[2:]])
 
     kinds = signature.args[0], types.int64, *signature.args[1:]

@@ -102,10 +102,10 @@ def passing(typingctx, function, kinds):
     codegen(context, builder, values) that calls it.
     """
     is_type = isinstance(function, types.Type)
-    known = function if is_type else typingctx.resolve_value_type(function)
-    resolved = known.get_call_type(typingctx, tuple(kinds), {})
-    passed, made = forward(known, resolved), resolved.return_type
-    return made, lambda context, b, values: passed(context, b, made(*kinds), values)
+    function_type = function if is_type else typingctx.resolve_value_type(function)
+    resolved = function_type.get_call_type(typingctx, tuple(kinds), {})
+    passed, result = forward(function_type, resolved), resolved.return_type
+    return result, lambda context, b, values: passed(context, b, result(*kinds), values)
 
 
 def forward(function, resolved):
@@ -113,8 +113,8 @@ def forward(function, resolved):
 
     def codegen(context, b, signature, args):
         cast = [
-            context.cast(b, value, given, wanted)
-            for value, given, wanted in zip(args, signature.args, resolved.args, strict=True)
+            context.cast(b, value, source, target)
+            for value, source, target in zip(args, signature.args, resolved.args, strict=True)
         ]
         return context.get_function(function, resolved)(b, cast)
 

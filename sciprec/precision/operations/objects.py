@@ -21,21 +21,21 @@ def is_object(value) -> bool:
 
 def fields_of(value) -> dict[str, Any]:
     """The fields of an object that Python can see, by name."""
-    found = {}
+    fields = {}
     for name in value._numba_type_.struct:
         try:
-            found[name] = getattr(value, name)
+            fields[name] = getattr(value, name)
         except (AttributeError, TypeError, NotImplementedError):  # of a type without counterpart
             continue
-    return found
+    return fields
 
 
 def object_with(value, fields: dict[str, Any]):
     """A new object with the fields of the given one, but for those given."""
-    made = _another(value)
-    for name, held in fields.items():
-        setattr(made, name, held)
-    return made
+    result = _another(value)
+    for name, field in fields.items():
+        setattr(result, name, field)
+    return result
 
 
 @intrinsic
@@ -48,14 +48,14 @@ def _alike(typingctx, x):
         data = context.get_data_type(fields)
         size = context.get_constant(types.uintp, context.get_abi_sizeof(data))
         release = imp_dtor(context, b.module, kind)
-        made = context.make_helper(b, kind)
-        made.meminfo = context.nrt.meminfo_alloc_dtor(b, size, release)
-        made.data = b.bitcast(context.nrt.meminfo_data(b, made.meminfo), data.as_pointer())
-        given = context.make_helper(b, kind, value=args[0])
-        b.store(b.load(given.data), made.data)
-        held = context.make_helper(b, fields, ref=made.data)._getvalue()
-        context.nrt.incref(b, fields, held)
-        return impl_ret_new_ref(context, b, kind, made._getvalue())
+        result = context.make_helper(b, kind)
+        result.meminfo = context.nrt.meminfo_alloc_dtor(b, size, release)
+        result.data = b.bitcast(context.nrt.meminfo_data(b, result.meminfo), data.as_pointer())
+        source = context.make_helper(b, kind, value=args[0])
+        b.store(b.load(source.data), result.data)
+        value = context.make_helper(b, fields, ref=result.data)._getvalue()
+        context.nrt.incref(b, fields, value)
+        return impl_ret_new_ref(context, b, kind, result._getvalue())
 
     return x(x), codegen
 

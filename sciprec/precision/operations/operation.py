@@ -62,7 +62,7 @@ from sciprec.precision.elementary.normal import erf, erfc, normal_from_bits, uni
 from sciprec.precision.elementary.power import cbrt, hypot
 from sciprec.precision.elementary.trigonometric import acos, asin, atan, atan2, cos, sin, sinc, tan
 from sciprec.precision.operations import reduce
-from sciprec.precision.registry import Rows
+from sciprec.precision.registry import Registry
 
 _MODULES = {"": builtins, "math": math, "np": np, "operator": operator, "reduce": reduce}
 
@@ -144,13 +144,13 @@ class Operation:
             return
         if not hasattr(self.evaluate, "py_func"):
             self._refuse("is given a plain function; accepted: one with the decorator @inlined")
-        taken = len(signature(self.evaluate.py_func).parameters)
-        if self.arity != taken or taken == 3:
+        count = len(signature(self.evaluate.py_func).parameters)
+        if self.arity != count or count == 3:
             self._refuse(
-                f"is given the arity {self.arity} where its evaluation takes {taken}; accepted: 1 "
+                f"is given the arity {self.arity} where its evaluation takes {count}; accepted: 1 "
                 "or 2, the same for both"
             )
-        if taken == 2 and (self.side or self.bounded):
+        if count == 2 and (self.side or self.bounded):
             self._refuse(
                 "has two operands and is given a side or bounds; accepted: these for one operand; "
                 "give evaluations of its own as narrowed and directed_by"
@@ -165,9 +165,9 @@ class Operation:
         have them; those of SciPy as soon as somebody has imported it.
         """
         modules = _MODULES | {"special": sys.modules.get("scipy.special")}
-        named = [name.rpartition(".") for name in self.called.split()]
-        found = [getattr(modules[owner], name, None) for owner, _, name in named]
-        return tuple(f for f in (*found, self.evaluate) if f is not None)
+        names = [name.rpartition(".") for name in self.called.split()]
+        functions = [getattr(modules[owner], name, None) for owner, _, name in names]
+        return tuple(f for f in (*functions, self.evaluate) if f is not None)
 
     @property
     def by(self) -> str:
@@ -191,8 +191,8 @@ class Operation:
     @cached_property
     def narrow(self) -> Callable:
         """`evaluate` for results that are rounded once into a format of at most 24 bits."""
-        made = snapped_and_bounded if self.bounded else snapped
-        return self.narrowed or made(self.evaluate)
+        wrap = snapped_and_bounded if self.bounded else snapped
+        return self.narrowed or wrap(self.evaluate)
 
     @cached_property
     def directed(self) -> Callable:
@@ -212,7 +212,7 @@ def _larger(x, y):
     return max(x, y)
 
 
-OPERATIONS = Rows(
+OPERATIONS = Registry(
     "operation",
     Operation("add", 2, "operator.add np.add", whole=operator.add, step=True, infix=ast.Add,
               joins="add", work=1),
@@ -340,14 +340,14 @@ def operation_named(text: str) -> Operation:
     stem, _, literal = text.partition("(")
     if stem in ("contracting", "icontracting"):
         stem = literal.strip("')")
-    own = stem.removeprefix("i")
-    return OPERATIONS.get(stem) or OPERATIONS.get(_WITH_A_NUMBER.get(own, own), NOTHING)
+    base = stem.removeprefix("i")
+    return OPERATIONS.get(stem) or OPERATIONS.get(_WITH_A_NUMBER.get(base, base), NOTHING)
 
 
 def operation_called(function) -> Operation | None:
     """The operation that a function means in a kernel."""
-    named = _called(sys.modules.get("scipy.special"), tuple(map(id, OPERATIONS.values())))
-    return named.get(id(function), (None, None))[1]
+    by_id = _called(sys.modules.get("scipy.special"), tuple(map(id, OPERATIONS.values())))
+    return by_id.get(id(function), (None, None))[1]
 
 
 @lru_cache(4)
@@ -355,8 +355,8 @@ def _called(special: ModuleType | None, operations: tuple[int, ...]) -> dict[int
     """Map the id of each function that kernels may call to the function and its operation;
     made again where SciPy's functions or further operations have come.
     """
-    found: dict[int, tuple] = {}
+    by_id: dict[int, tuple] = {}
     for operation in OPERATIONS.values():
         for function in operation.functions:
-            found.setdefault(id(function), (function, operation))
-    return found
+            by_id.setdefault(id(function), (function, operation))
+    return by_id

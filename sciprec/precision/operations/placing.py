@@ -34,9 +34,9 @@ def _placed(context, b, signature, args):
     are left to Numba.
     """
     array, index, rounded = signature.args
-    found = get_array_index_type(array, index)
-    part = found.result
-    if found.advanced or not isinstance(part, types.Array) or part.ndim < rounded.ndim:
+    indexing = get_array_index_type(array, index)
+    part = indexing.result
+    if indexing.advanced or not isinstance(part, types.Array) or part.ndim < rounded.ndim:
         plain = types.Array(rounded.dtype, rounded.ndim, rounded.layout)
         return setitem_array(context, b, types.none(array, index, plain), args)
     place = args[1]

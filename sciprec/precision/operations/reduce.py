@@ -39,10 +39,10 @@ def product(x, y):
 @intrinsic
 def _fused(typingctx, x, y, z):
     """x * y + z of numbers, rounded once, in binary64."""
-    for given in (x, y, z):
-        if not isinstance(given, types.Integer | types.Float | types.Boolean):
+    for value in (x, y, z):
+        if not isinstance(value, types.Integer | types.Float | types.Boolean):
             raise InputError(
-                f"fma takes three real numbers (given: {given}); arrays it takes in a lifted kernel"
+                f"fma takes three real numbers (given: {value}); arrays it takes in a lifted kernel"
             )
 
     def codegen(context, builder, signature, args):

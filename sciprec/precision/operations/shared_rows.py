@@ -44,9 +44,9 @@ class _AskingWithRow(Asking):
 
     def made(self, b, what: str, *operands, row):
         """The result of an operation, known to be made at its row."""
-        made = self.ask(b, what, *operands, row=row)
-        made.place = place_of(row)
-        return made
+        result = self.ask(b, what, *operands, row=row)
+        result.place = place_of(row)
+        return result
 
     def add(self, b, x, y, row):
         what = "add_with_integer" if is_integer(x) or is_integer(y) else "add"
@@ -73,6 +73,6 @@ def shared_row_operations(variant: str = "placed") -> Operations:
     names = ("storage", "compute", "accumulate_role", "matmul_role")
     roles = [_AskingWithRow(F64, f"{variant} {name} ") for name in names]
     rows = Variant(f"shared, {variant}", PLAIN.row_bytes)
-    made = Operations(resolve_backend(_ANY), 0, rows, roles)
-    made.careful = made if variant == "careful" else shared_row_operations("careful")
-    return made
+    shared = Operations(resolve_backend(_ANY), 0, rows, roles)
+    shared.careful = shared if variant == "careful" else shared_row_operations("careful")
+    return shared

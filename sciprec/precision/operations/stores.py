@@ -40,8 +40,8 @@ def leave(ops: Operations, in_unit: bool = False):
     noted = in_unit and ops.storage.observes
     same = ops.backend.storage == ops.backend.compute and not (ops.backend.mixed or noted)
     same = same and ops.backend.noise is None and (in_unit or not ops.storage.in_units)
-    left = getattr(ops.storage, "left", None)
-    same = same and left is None
+    store = getattr(ops.storage, "left", None)
+    same = same and store is None
 
     def resolve(typingctx, key, target, x):
         complex_numbers.refuse(ops, "", [x])
@@ -57,13 +57,13 @@ def leave(ops: Operations, in_unit: bool = False):
             if is_numeric_array(kind) and (dtype is None or is_inexact(dtype)):
                 return arrays.stored(ops.careful, target, kind, key)
             return identity(x, key, before=[target])
-        held = complex_numbers.carrier_of(ops) if is_complex(kind) else ops.carrier
-        if kind == held and same and narrow is None:
+        carrier = complex_numbers.carrier_of(ops) if is_complex(kind) else ops.carrier
+        if kind == carrier and same and narrow is None:
             return identity(x, key, before=[target])
 
-        def one(b, kind, value, word):
-            if left is not None:
-                return left(b, ops, kind, value, word, dtype, narrow)
+        def emit(b, kind, value, word):
+            if store is not None:
+                return store(b, ops, kind, value, word, dtype, narrow)
             if noted and kind == ops.carrier:
                 value = ops.in_unit(b, value, word)
             elif kind != ops.carrier or not same:
@@ -78,11 +78,11 @@ def leave(ops: Operations, in_unit: bool = False):
             word, (_, value) = keys.split(key, args)
             if is_complex(kind):
                 return complex_numbers.each_part(
-                    ops, context, b, kind, value, word, lambda *part: one(b, *part)
+                    ops, context, b, kind, value, word, lambda *part: emit(b, *part)
                 )
-            return one(b, kind, value, word)
+            return emit(b, kind, value, word)
 
-        return held(*keys.join(key, [target, x])), codegen
+        return carrier(*keys.join(key, [target, x])), codegen
 
     return ops.intrinsic(2, resolve)
 
@@ -97,15 +97,19 @@ def put(ops: Operations):
         kind = types.unliteral(x)
         if not is_inexact(types.unliteral(field)) or not is_number(kind):
             return identity(x, key, before=[field])
-        given = [*([key, types.int64] if ops.variant.row_bytes else keys.join(key, [])), field, x]
-        made, passed = passing(typingctx, to_leave, given)
+        passed_kinds = [
+            *([key, types.int64] if ops.variant.row_bytes else keys.join(key, [])),
+            field,
+            x,
+        ]
+        result, passed = passing(typingctx, to_leave, passed_kinds)
 
         def codegen(context, b, signature, args):
             if ops.variant.row_bytes:
                 args = [args[0], ir.Constant(I64, 0), *args[1:]]
             return passed(context, b, args)
 
-        return made(*keys.join(key, [field, x])), codegen
+        return result(*keys.join(key, [field, x])), codegen
 
     return ops.intrinsic(2, resolve)
 

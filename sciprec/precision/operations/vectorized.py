@@ -34,18 +34,18 @@ def chosen(ops: Operations, arity: int):
     """
     keys = 2 if _has_keys(ops) else 0
 
-    def resolve(typingctx, function, loop, *given):
-        operands = [types.unliteral(k) for k in given[keys:]]
+    def resolve(typingctx, function, loop, *arguments):
+        operands = [types.unliteral(k) for k in arguments[keys:]]
         over = any(isinstance(k, types.Array) for k in operands)
-        called, taken = (loop, 1) if over else (function, 0)
-        kinds = [*given[:keys][taken : taken + 1], *operands]
-        made, passed = passing(typingctx, called, kinds)
+        called, skipped = (loop, 1) if over else (function, 0)
+        kinds = [*arguments[:keys][skipped : skipped + 1], *operands]
+        result, passed = passing(typingctx, called, kinds)
 
         def codegen(context, b, signature, args):
-            prefix, values = args[2 : 2 + keys][taken : taken + 1], args[2 + keys :]
+            prefix, values = args[2 : 2 + keys][skipped : skipped + 1], args[2 + keys :]
             return passed(context, b, [*prefix, *values])
 
-        return made(function, loop, *given[:keys], *operands), codegen
+        return result(function, loop, *arguments[:keys], *operands), codegen
 
     return intrinsic_of_operands(2 + keys + arity, resolve)
 
@@ -56,19 +56,21 @@ def result_type(ops: Operations, arity: int):
     """
     keys = 1 if _has_keys(ops) else 0
 
-    def resolve(typingctx, function, *given):
-        elements = [getattr(types.unliteral(k), "dtype", types.unliteral(k)) for k in given[keys:]]
-        kinds = [*given[:keys], *(complex_numbers.held_as(ops, k) for k in elements)]
-        made = function.get_call_type(typingctx, tuple(kinds), {}).return_type
-        made = made[0] if ops.variant.row_bytes else made
-        over = [k for k in given[keys:] if isinstance(k, types.Array)]
-        if is_inexact(made) and over:
-            made = arrays.result_dtype(ops, over, is_complex(made))
+    def resolve(typingctx, function, *arguments):
+        elements = [
+            getattr(types.unliteral(k), "dtype", types.unliteral(k)) for k in arguments[keys:]
+        ]
+        kinds = [*arguments[:keys], *(complex_numbers.held_as(ops, k) for k in elements)]
+        result = function.get_call_type(typingctx, tuple(kinds), {}).return_type
+        result = result[0] if ops.variant.row_bytes else result
+        over = [k for k in arguments[keys:] if isinstance(k, types.Array)]
+        if is_inexact(result) and over:
+            result = arrays.result_dtype(ops, over, is_complex(result))
 
         def codegen(context, b, signature, args):
             return context.get_dummy_value()
 
-        return types.DType(made)(function, *given), codegen
+        return types.DType(result)(function, *arguments), codegen
 
     return intrinsic_of_operands(1 + keys + arity, resolve)
 
@@ -101,18 +103,18 @@ def on_integers(arity: int):
     """
 
     def resolve(typingctx, function, *operands):
-        made, passed = passing(typingctx, function, operands)
-        if not all(map(is_whole, map(types.unliteral, (made, *operands)))):
+        result, passed = passing(typingctx, function, operands)
+        if not all(map(is_whole, map(types.unliteral, (result, *operands)))):
             names = ", ".join(map(str, operands))
             raise TypingError(
-                f"an intrinsic is given {names} and gives {made}; in a lifted kernel intrinsics "
+                f"an intrinsic is given {names} and gives {result}; in a lifted kernel intrinsics "
                 "take and give integers: write it out with operators"
             )
 
         def codegen(context, b, signature, args):
             return passed(context, b, args[1:])
 
-        return made(function, *operands), codegen
+        return result(function, *operands), codegen
 
     return intrinsic_of_operands(1 + arity, resolve)
 
@@ -129,8 +131,8 @@ def of_method(attribute: str, digest: str):
     @intrinsic
     def checked(typingctx, x):
         methods = getattr(getattr(x, "class_type", None), "jit_methods", {})
-        known = methods.get(attribute)
-        if known is None or code_digest(known.py_func.__code__) != digest:
+        method = methods.get(attribute)
+        if method is None or code_digest(method.py_func.__code__) != digest:
             raise TypingError(
                 f"{x} is given, and its method {attribute} is called; the kernel's module names "
                 "another class that has it: name this one there, too"

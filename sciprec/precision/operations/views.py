@@ -20,18 +20,18 @@ def swapped(typingctx, a, first, second):
     result = a.copy(layout="A")
 
     def codegen(context, builder, signature, args):
-        given = make_array(a)(context, builder, args[0])
-        made = make_array(result)(context, builder)
+        source = make_array(a)(context, builder, args[0])
+        view = make_array(result)(context, builder)
         populate_array(
-            made,
-            data=given.data,
-            shape=_exchanged(builder, given.shape, axes),
-            strides=_exchanged(builder, given.strides, axes),
-            itemsize=given.itemsize,
-            meminfo=given.meminfo,
-            parent=given.parent,
+            view,
+            data=source.data,
+            shape=_exchanged(builder, source.shape, axes),
+            strides=_exchanged(builder, source.strides, axes),
+            itemsize=source.itemsize,
+            meminfo=source.meminfo,
+            parent=source.parent,
         )
-        return impl_ret_borrowed(context, builder, result, made._getvalue())
+        return impl_ret_borrowed(context, builder, result, view._getvalue())
 
     return result(a, first, second), codegen
 

@@ -135,8 +135,8 @@ class Fixed(Native):
 
     def div(self, b, x, y, row):
         r = b.fdiv(x, y)
-        rest = call(b, "fma", b.fneg(r), y, x)
-        error = V64.to_float(b, b.xor(V64.to_word(b, rest), V64.sign_word(b, y)))
+        remainder = call(b, "fma", b.fneg(r), y, x)
+        error = V64.to_float(b, b.xor(V64.to_word(b, remainder), V64.sign_word(b, y)))
         return self._placed(b, row, odd(b, r, error), saturates=True)
 
     def sqrt(self, b, x, row):
@@ -224,9 +224,9 @@ class Fixed(Native):
         rounding = self.arithmetic.rounding
         if rounding == "rn":
             return None
-        zero, unit, rest = V64.constant(0.0), constant_at(b, row, UNIT), error(rounded)
-        below = b.fcmp_ordered("<", rest, zero)
-        above = b.fcmp_ordered(">", rest, zero)
+        zero, unit, residual = V64.constant(0.0), constant_at(b, row, UNIT), error(rounded)
+        below = b.fcmp_ordered("<", residual, zero)
+        above = b.fcmp_ordered(">", residual, zero)
         if rounding == "rz":
             down = b.and_(below, b.fcmp_ordered(">", rounded, zero))
             up = b.and_(above, b.fcmp_ordered("<", rounded, zero))
@@ -255,10 +255,10 @@ class Fixed(Native):
     def _wrapped(self, b, r, error, row):
         """r + error, rounded; the upper bits are dropped. Infinity becomes an end of the range."""
         span = b.fmul(constant_at(b, row, UNIT), V64.constant(2.0**self.format.bits))
-        rest = odd(b, *two_sum(b, b.frem(r, span), error))
+        remainder = odd(b, *two_sum(b, b.frem(r, span), error))
         low = constant_at(b, row, LOW)
         high = b.fneg(low)
-        rounded = self._to_unit(b, row, rest)
+        rounded = self._to_unit(b, row, remainder)
         too_low = b.fcmp_ordered("<", rounded, low)
         too_high = b.fcmp_ordered(">=", rounded, high)
         wrapped = b.select(too_low, b.fadd(rounded, span), rounded)

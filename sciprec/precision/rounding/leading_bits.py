@@ -99,8 +99,8 @@ class LeadingBits(Native):
         x = self._scaled(b, x)
         r = b.fmul(x, y)
         signed = V32.to_float(b, b.xor(V32.to_word(b, x), V32.sign_word(b, r)))  # times y: |x y|
-        rest = call(b, "fma", b.fneg(signed), y, call(b, "fabs", r))
-        return self._unscaled(b, r, V32.to_word(b, rest))
+        residual = call(b, "fma", b.fneg(signed), y, call(b, "fabs", r))
+        return self._unscaled(b, r, V32.to_word(b, residual))
 
     def times(self, b, x, factor: float):
         """Up: exact, or cut off to binary32's largest number, which carries into infinity."""
@@ -120,8 +120,8 @@ class LeadingBits(Native):
 
     def sqrt(self, b, x):
         r = call(b, "sqrt", x)
-        rest = call(b, "fma", r, r, b.fneg(x))
-        return self._within(b, r, self.finish(b, r, V32.to_word(b, rest)))
+        remainder = call(b, "fma", r, r, b.fneg(x))
+        return self._within(b, r, self.finish(b, r, V32.to_word(b, remainder)))
 
     def fma(self, b, x, y, z):
         x, y, z = (b.fpext(v, F64) for v in (x, y, z))

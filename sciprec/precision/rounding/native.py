@@ -81,8 +81,8 @@ class Native:
         if not self.mode or self.rule.symmetric:
             return call(b, "fabs", x)
         view = View(x.type)
-        rest = opaque(b, f"sciprec.rest{view.width}", view.word(view.sign - 1))
-        return view.to_float(b, b.and_(view.to_word(b, x), rest))
+        mask = opaque(b, f"sciprec.rest{view.width}", view.word(view.sign - 1))
+        return view.to_float(b, b.and_(view.to_word(b, x), mask))
 
     def mul(self, b, x, y, **key):
         """x y."""

@@ -25,7 +25,7 @@ ROW_BYTES = fixed_rounding.ROW_BYTES
 """As in fixed point: a kernel's code may be one for both (see `operations.shared_rows`)."""
 
 
-class Recording(Around):
+class SizeRecording(Around):
     """A rounding whose results are noted, and will have units: binary64's."""
 
     in_units = True
@@ -53,8 +53,8 @@ def _noted(b, r, row):
         edge = ir.Constant(I64, limit)
         number = b.select(b.icmp_signed(condition, number, edge), edge, number)
     of_bin = b.add(b.load(word_at(b, row, BINS_AT, I64)), b.mul(number, ir.Constant(I64, 8)))
-    other = b.select(zero, ir.Constant(I64, 8 * ZEROS), ir.Constant(I64, 8 * UNUSABLE))
-    counter = b.inttoptr(b.add(row, b.select(usable, of_bin, other)), I64.as_pointer())
+    of_unusual = b.select(zero, ir.Constant(I64, 8 * ZEROS), ir.Constant(I64, 8 * UNUSABLE))
+    counter = b.inttoptr(b.add(row, b.select(usable, of_bin, of_unusual)), I64.as_pointer())
     b.atomic_rmw("add", counter, ir.Constant(I64, 1), "monotonic")
     with b.if_then(usable):
         for index, beyond, keep in ((LARGEST, ">", "umax"), (SMALLEST, "<", "umin")):

@@ -61,8 +61,8 @@ class Sticky(Native):
         spacing = b.fmul(power, V64.constant(2.0 ** (1 - fmt.significand_bits)))
         y = b.fmul(size, V64.inverse(b, spacing))
         integer = call(b, "floor", y)
-        rest = b.fsub(y, integer)
-        lost = self._lost(b, integer, rest, inexact, sign)
+        fraction = b.fsub(y, integer)
+        lost = self._lost(b, integer, fraction, inexact, sign)
         if fmt.significand_bits == 53 and self.rule.mode is None and error is not None:
             last = b.fcmp_ordered("<=", spacing, b.fmul(size, V64.constant(2.0**-52)))
             tie = ir.Constant(BIT, 0)
@@ -81,14 +81,14 @@ class Sticky(Native):
         return self._overflow(b, r, rounded, sign)
 
     @staticmethod
-    def _lost(b, integer, rest, inexact, sign):
-        """The part lost of the number kept + rest and, where inexact, more."""
+    def _lost(b, integer, fraction, inexact, sign):
+        """The part lost of the number integer + fraction and, where inexact, more."""
         half, halved = V64.constant(0.5), b.fmul(integer, V64.constant(0.5))
         inexact = Condition(b, inexact)
-        middle = Condition(b, b.fcmp_ordered("==", rest, half))
+        middle = Condition(b, b.fcmp_ordered("==", fraction, half))
         return Lost(
-            some=inexact | Condition(b, b.fcmp_ordered(">", rest, V64.constant(0.0))),
-            more=Condition(b, b.fcmp_ordered(">", rest, half)) | middle & inexact,
+            some=inexact | Condition(b, b.fcmp_ordered(">", fraction, V64.constant(0.0))),
+            more=Condition(b, b.fcmp_ordered(">", fraction, half)) | middle & inexact,
             tie=middle & ~inexact,
             odd=Condition(b, b.fcmp_ordered("!=", halved, call(b, "floor", halved))),
             negative=Condition(b, b.icmp_unsigned("!=", sign, V64.word(0))),
@@ -108,8 +108,8 @@ class Sticky(Native):
     def div(self, b, x, y, **key):
         x, y = self.widen(b, x), self.widen(b, y)
         r = b.fdiv(x, y)
-        rest = call(b, "fma", b.fneg(r), y, x)
-        error = V64.to_float(b, b.xor(V64.to_word(b, rest), V64.sign_word(b, y)))
+        remainder = call(b, "fma", b.fneg(r), y, x)
+        error = V64.to_float(b, b.xor(V64.to_word(b, remainder), V64.sign_word(b, y)))
         return self._rounded(b, r, error, ties=False, **key)
 
     def sqrt(self, b, x, **key):

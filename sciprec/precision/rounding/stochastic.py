@@ -71,14 +71,14 @@ class Stochastic(Sticky):
         spacing = b.fmul(power, V64.constant(2.0 ** (1 - fmt.significand_bits)))
         places = V64.inverse(b, spacing)
         integer = call(b, "floor", b.fmul(lower, places))
-        rest = b.fsub(b.fmul(size, places), integer)
+        fraction = b.fsub(b.fmul(size, places), integer)
         if self.rule.even_chances:
-            some = b.fcmp_ordered("!=", rest, zero)
+            some = b.fcmp_ordered("!=", fraction, zero)
             if error is not None:
                 some = b.or_(some, b.fcmp_ordered("!=", error, zero))
             goes = b.and_(some, _coin(b, draw))
             return self._ended(b, r, b.fadd(integer, b.uitofp(goes, F64)), spacing, sign)
-        beyond = b.fsub(rest, b.fsub(V64.constant(2.0), _number(b, draw)))
+        beyond = b.fsub(fraction, b.fsub(V64.constant(2.0), _number(b, draw)))
         error = zero if error is None else b.fmul(error, places)
         if draw.second is None:  # u may be 0, and an error below 0 too small for binary64
             lost = b.and_(below, b.fcmp_ordered("==", error, zero))
@@ -102,16 +102,16 @@ class Stochastic(Sticky):
     def div(self, b, x, y, **key):
         x, y = self.widen(b, x), self.widen(b, y)
         r, sign = b.fdiv(x, y), V64.sign_word(b, y)
-        rest = V64.to_word(b, call(b, "fma", b.fneg(r), y, x))
-        error = V64.to_float(b, b.xor(rest, sign))
+        remainder = V64.to_word(b, call(b, "fma", b.fneg(r), y, x))
+        error = V64.to_float(b, b.xor(remainder, sign))
         return self._rounded(b, r, error, divisor=call(b, "fabs", y), **key)
 
     def sqrt(self, b, x, **key):
         x = self.widen(b, x)
         r = call(b, "sqrt", x)
-        rest = call(b, "fma", b.fneg(r), r, x)
+        remainder = call(b, "fma", b.fneg(r), r, x)
         divisor = b.fadd(b.fadd(r, r), V64.constant(2.0**-1000))  # positive beside a zero, too
-        return self._rounded(b, r, rest, divisor=divisor, root=True, **key)
+        return self._rounded(b, r, remainder, divisor=divisor, root=True, **key)
 
     def sum_of_binary64(self, b, x, y, **key):
         return self._rounded(b, *two_sum(b, x, y), **key)
@@ -172,8 +172,8 @@ class StochasticBits(Stochastic):
         # Times 2^(10 - E), finite where a sum is inexact: its terms are multiples of 2^-136.
         exponent = b.and_(word, V32.word(V32.exponent))
         power = V32.to_float(b, b.sub(V32.word((254 + 10) << 23), exponent))
-        rest = b.fmul(b.fmul(error, power), V32.constant(2.0 ** (13 + self._low)))
-        return self._on_bits(b, word, draw, rest, below)
+        tail = b.fmul(b.fmul(error, power), V32.constant(2.0 ** (13 + self._low)))
+        return self._on_bits(b, word, draw, tail, below)
 
     def mul(self, b, x, y, *, draw):
         """Exact in binary32, but for subnormal results: these in units of 2^-149."""
@@ -183,11 +183,11 @@ class StochasticBits(Stochastic):
         units = b.fmul(b.fmul(x, V32.constant(2.0**75)), b.fmul(y, V32.constant(2.0**74)))
         units = call(b, "fabs", units)
         integer = call(b, "floor", units)
-        rest = b.fmul(b.fsub(units, integer), V32.constant(2.0**self._low))
+        tail = b.fmul(b.fsub(units, integer), V32.constant(2.0**self._low))
         some = b.fcmp_ordered(">", integer, zero)  # no number where one factor is 0, one very large
         small = b.or_(b.fptosi(b.select(some, integer, zero), I32), sign)
         word = b.select(tiny, small, V32.to_word(b, r))
-        return self._on_bits(b, word, draw, b.select(tiny, rest, zero), ir.Constant(BIT, 0))
+        return self._on_bits(b, word, draw, b.select(tiny, tail, zero), ir.Constant(BIT, 0))
 
     def from_binary32(self, b, x, *, draw):
         up = b.lshr(draw.first, V32.word(self._low))
@@ -196,11 +196,11 @@ class StochasticBits(Stochastic):
     def from_binary64(self, b, x, *, draw):
         return nan_of(b, x, super().from_binary64(b, x, draw=draw))
 
-    def _on_bits(self, b, word, draw, rest, below):
-        """Round the number with these bits and `rest` units below their last place, of which it
-        has 2^low; where `below`, the rest is negative and a last place is to be added to it.
+    def _on_bits(self, b, word, draw, tail, below):
+        """Round the number with these bits and `tail` units below their last place, of which it
+        has 2^low; where `below`, the tail is negative and a last place is to be added to it.
 
-        The rest and the lower bits are compared with a last place less one unit, or with nothing,
+        The tail and the lower bits are compared with a last place less one unit, or with nothing,
         so that what is left for the second word is exact where it is near.
         """
         up, lower = b.lshr(draw.first, V32.word(self._low)), V32.word((1 << self._low) - 1)
@@ -209,7 +209,7 @@ class StochasticBits(Stochastic):
         second = b.fmul(b.sitofp(_of_second(b, draw), F32), V32.constant(2.0**-SECOND_BITS))
         unit, zero = V32.constant(1.0), V32.constant(0.0)
         bar = b.select(below, b.fsub(zero, second), b.fsub(unit, second))
-        goes = b.fcmp_ordered(">=", b.fadd(rest, lacking), bar)
+        goes = b.fcmp_ordered(">=", b.fadd(tail, lacking), bar)
         up = b.add(word, up)
         return self._masked(b, b.select(goes, b.add(up, V32.word(1)), up))
 
@@ -244,12 +244,12 @@ class ToBinary64(Stochastic):
         scale = _scale(b, t)
         x, y = _scaled_factors(b, x, y, scale)
         r = b.fmul(x, y)
-        rest = _from(b, t, r, scale)
+        offset = _from(b, t, r, scale)
         factors = b.and_(_is_some(b, x), _is_some(b, y))
         none = b.and_(factors, b.fcmp_ordered("==", r, V64.constant(0.0)))
         tiny = V64.with_sign(b, V64.constant(2.0**-1000), V64.sign_word(b, t))
-        rest = b.select(none, tiny, rest)
-        return self._moved(b, t, rest, call(b, "fma", x, y, b.fneg(r)), scale, draw)
+        offset = b.select(none, tiny, offset)
+        return self._moved(b, t, offset, call(b, "fma", x, y, b.fneg(r)), scale, draw)
 
     def div(self, b, x, y, *, draw):
         t = b.fdiv(x, y)
@@ -297,16 +297,16 @@ class ToBinary64(Stochastic):
     def from_binary64(self, b, x, *, draw):
         return x
 
-    def _moved(self, b, t, rest, error, scale, draw, divisor=None, root=None):
-        """t, or its neighbour toward rest + error, rest + error / divisor, or the root of
+    def _moved(self, b, t, offset, error, scale, draw, divisor=None, root=None):
+        """t, or its neighbour toward offset + error, offset + error / divisor, or the root of
         root^2 + error; all of these are times the scale.
         """
         zero, sign = V64.constant(0.0), V64.sign_word(b, t)
-        rest, error = (V64.to_float(b, b.xor(V64.to_word(b, v), sign)) for v in (rest, error))
+        offset, error = (V64.to_float(b, b.xor(V64.to_word(b, v), sign)) for v in (offset, error))
         if divisor is None:
-            lost = b.fadd(rest, error)
+            lost = b.fadd(offset, error)
         else:
-            lost = call(b, "fma", rest, divisor, error)
+            lost = call(b, "fma", offset, divisor, error)
         below, word = b.fcmp_ordered("<", lost, zero), V64.to_word(b, call(b, "fabs", t))
         lower = b.sub(word, b.zext(below, I64))
         finite = b.icmp_unsigned("<", lower, V64.word(V64.exponent))
@@ -323,10 +323,10 @@ class ToBinary64(Stochastic):
                 beyond = call(b, "fma", b.fneg(bar), bar, call(b, "fma", twice, bar, error))
                 goes = b.fcmp_ordered(">=", beyond, zero)
             elif divisor is not None:
-                beyond = call(b, "fma", b.fsub(rest, bar), divisor, error)
+                beyond = call(b, "fma", b.fsub(offset, bar), divisor, error)
                 goes = b.fcmp_ordered(">=", beyond, zero)
             else:
-                goes = b.fcmp_ordered(">=", error, b.fsub(bar, rest))
+                goes = b.fcmp_ordered(">=", error, b.fsub(bar, offset))
         moved = b.select(inexact, b.add(lower, b.zext(goes, I64)), word)
         return b.select(b.fcmp_unordered("uno", t, t), t, V64.to_float(b, b.or_(moved, sign)))
 
@@ -374,8 +374,8 @@ class Noisy(Stochastic):
         """Noise of each operand."""
         if not self.rule.moves_operands:
             return [V64.constant(0.0)] * len(operands)
-        drawn = [Draw(word, draw.second) for word in draw.of_operands]
-        return [self._noise(b, x, _number(b, d)) for x, d in zip(operands, drawn, strict=False)]
+        draws = [Draw(word, draw.second) for word in draw.of_operands]
+        return [self._noise(b, x, _number(b, d)) for x, d in zip(operands, draws, strict=False)]
 
     def add(self, b, x, y, *, draw):
         x, y = self.widen(b, x), self.widen(b, y)

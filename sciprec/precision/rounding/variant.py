@@ -7,7 +7,7 @@ from sciprec.precision.rounding.around import Variant
 
 FLOATS = Variant()
 """Of programs in floating point: there is no table."""
-PROFILE = Variant("profile", recording.ROW_BYTES, recording.Recording)
+PROFILE = Variant("profile", recording.ROW_BYTES, recording.SizeRecording)
 PLAIN = Variant("plain", fixed_rounding.ROW_BYTES, exact_sums=True)
 WIDE = Variant("wide", fixed_rounding.ROW_BYTES)
 CAREFUL = Variant("careful", fixed_rounding.ROW_BYTES, enforces=True)

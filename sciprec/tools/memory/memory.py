@@ -15,7 +15,7 @@ from sciprec.foundation.course import tell
 from sciprec.foundation.errors import InputError, printable
 from sciprec.foundation.listing import Listing, Shown, Summary, counted, wrapped
 from sciprec.instruments.observing import watch
-from sciprec.instruments.observing.watching import STOPPED, Place, Places, lift_watched
+from sciprec.instruments.observing.watching import STOPPED, Places, WatchedPlace, lift_watched
 from sciprec.precision.formats.backend import Backend, resolve_backend
 from sciprec.precision.lifting.fixed_lifting import FixedLifted
 from sciprec.precision.lifting.lifted import Lifted
@@ -294,6 +294,8 @@ def _words(array: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(array).reshape(-1).view(f"V{array.itemsize}")
 
 
-def _finding(kind: str, at: Place, message: str, read: Place | None = None) -> MemoryFinding:
+def _finding(
+    kind: str, at: WatchedPlace, message: str, read: WatchedPlace | None = None
+) -> MemoryFinding:
     where = (read.line, read.text) if read else (0, "")
     return MemoryFinding(kind, at.function, at.file, at.line, at.text, message, *where)

@@ -14,7 +14,7 @@ import math
 from dataclasses import dataclass
 
 from sciprec.foundation.errors import InputError
-from sciprec.precision.registry import Rows
+from sciprec.precision.registry import Registry
 from sciprec.tools.mend.expressions import FIRST, FUNCTIONS, MAX, POWER, SUM, parsed
 
 _CALLS = FUNCTIONS | {SUM, MAX, FIRST, POWER, "simp"}
@@ -171,7 +171,7 @@ _QUOTIENT = (
     f"*({_scaled('A', 'B')}/{_scaled('D', 'E', 'J, Q')})"
 )
 
-RULES = Rows(
+RULES = Registry(
     "rule",
     Rule("expm1", "exp(A) - 1", "expm1(A)", "Kahan (1986)"),
     Rule("log1p", "log(1 + A)", "log1p(A)", "Kahan (1986)"),
