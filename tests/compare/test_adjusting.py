@@ -27,7 +27,6 @@ UNITS = (
     "milliseconds", "kilometers", "grams", "kilograms/liter", "watts", "feet", "knots", "tonnes",
     "kelvin", "Celsius", "m s**-1", "m.s^-1", "W/m2", "J/kg/K", "kg/m3", "kg m-3",
 )  # fmt: skip
-AXES = ("time", "lat", "lon")
 
 
 @pytest.mark.parametrize("given", UNITS)
@@ -99,77 +98,33 @@ def test_what_is_converted_is_read_by_block():
     assert block.actual[5, 3] == 23_000.0
 
 
-def datasets(rng):
-    """A truth, and a run with other names, units, order and slightly other coordinates; what is to
-    be given to `compare`; and by variable what is compared, truth and run.
-    """
-    sizes = {axis: int(rng.integers(3, 7)) for axis in AXES}
-    coords = {axis: np.cumsum(rng.uniform(1.0, 3.0, size)) for axis, size in sizes.items()}
-    given = {"select": {}, "rename": {}, "ignore": [], "coords_atol": 1e-6}
-    cuts = {}
-    for axis in AXES:
-        kind = rng.choice(["all", "value", "values", "range", "places"])
-        along, n = coords[axis], sizes[axis]
-        some = sorted(rng.choice(n, 2, replace=False).tolist())
-        cuts[axis], given["select"][axis] = {
-            "all": (list(range(n)), None),
-            "value": (some[0], float(along[some[0]])),
-            "values": (some, [float(along[k]) for k in some]),
-            "range": (list(range(some[0], some[1] + 1)), slice(along[some[0]], along[some[1]])),
-            "places": (some, [f"#{some[0]}", f"#{some[1] - n}"]),
-        }[kind]
-    given["select"] = {axis: what for axis, what in given["select"].items() if what is not None}
-    truth, run, expected = {}, {}, {}
-    pairs = [("K", "degC"), ("Pa", "hPa"), ("m", "km"), ("m s-1", "km/h"), ("1", "%")]
-    for k, number in enumerate(rng.choice(len(pairs), 3, replace=False)):
-        dims = tuple(a for a in AXES if rng.random() < 0.8) or ("lat",)
-        wanted, unit = pairs[number]
-        values = 300.0 + rng.standard_normal([sizes[d] for d in dims])
-        error = values + 1e-3 * rng.standard_normal(values.shape)
-        there = cf_units.Unit(wanted).convert(error, cf_units.Unit(unit))
-        back = conversion(unit, wanted)(there)
-        truth[f"v{k}"] = (dims, values, {"units": wanted})
-        run[f"v{k}"] = (dims, there, {"units": unit})
-        if rng.random() < 0.3 and k:
-            given["ignore"].append(f"v{k}")
-            continue
-        cut = np.ix_(*([cuts[d]] if np.ndim(cuts[d]) == 0 else cuts[d] for d in dims))
-        expected[f"v{k}"] = (values[cut], back[cut])
-    given["rename"] = {f"n_{name}": name for name in (*run, "lat") if rng.random() < 0.5}
-    golden = xr.Dataset(truth, {a: (a, c) for a, c in coords.items()})
-    near = {a: (a, c + rng.uniform(-9e-7, 9e-7, c.size)) for a, c in coords.items()}
-    actual = xr.Dataset(run, near)
-    if "lat" not in given["select"]:
-        actual = actual.isel(lat=rng.permutation(sizes["lat"]))
-    actual = actual.rename({name: new for new, name in given["rename"].items()})
-    return golden, actual, given, expected
-
-
-@pytest.mark.parametrize("seed", range(12))
-def test_what_is_compared_is_what_is_cut_and_converted_by_hand(seed, tmp_path):
-    rng = np.random.default_rng((20261124, seed))
-    golden, actual, given, expected = datasets(rng)
-    if seed % 4 == 0:
-        paths = [tmp_path / "golden.nc", tmp_path / "actual.nc"]
-        for dataset, path in zip((golden, actual), paths, strict=True):
-            dataset.to_netcdf(path)
-        golden, actual = paths
-    found = compare(golden, actual, **given)
-    assert {row.variable for row in found.rows} == set(expected)
-    for name, (truth, run) in expected.items():
-        row = found.row(name)
-        assert row.points == truth.size
-        assert row.errors["max_abs"] == np.max(np.abs(run - truth))
-        assert row.errors["bias"] == pytest.approx(np.mean(run - truth), rel=1e-9)
-        assert any(f"'{name}' of the run is converted from" in note for note in found.notes)
-    assert found.as_dict()["notes"] == list(found.notes)
-
-
 def ramp(**coords):
     axes = coords or {"time": np.arange(4.0)}
     shape = [len(v) for v in axes.values()]
     values = np.arange(float(np.prod(shape))).reshape(shape)
     return xr.Dataset({"t": (tuple(axes), values), "u": (tuple(axes), values)}, axes)
+
+
+@pytest.mark.parametrize(
+    ("select", "places"),
+    [
+        (2.0, [2]), ([1.0, 3.0], [1, 3]), (slice(1.0, 2.0), [1, 2]), ("#1", [1]),
+        (["#0", "#-1"], [0, 3]), ("1..3", [1, 2, 3]),
+    ],
+)  # fmt: skip
+def test_what_is_selected_is_compared_in_the_truths_units_and_nothing_else(select, places):
+    golden = ramp()
+    error = np.array([1e-3, -2e-3, 4e-3, -8e-3])
+    run = ((golden["t"] + error) / 1000.0).assign_attrs(units="km")
+    golden["t"].attrs["units"] = "m"
+    there = xr.Dataset({"n_t": run, "u": golden["u"]})
+    found = compare(golden, there, select={"time": select}, rename={"n_t": "t"}, ignore="u")
+    (row,) = found.rows
+    assert (row.variable, row.points) == ("t", len(places))
+    assert row.errors["max_abs"] == pytest.approx(np.abs(error[places]).max(), rel=1e-10)
+    assert row.errors["bias"] == pytest.approx(error[places].mean(), rel=1e-9)
+    assert any("'t' of the run is converted from 'km'" in note for note in found.notes)
+    assert found.as_dict()["notes"] == list(found.notes)
 
 
 def since(values, units, calendar="standard"):

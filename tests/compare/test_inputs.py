@@ -80,10 +80,8 @@ def test_what_cannot_be_compared_is_refused(tmp_path):
 @pytest.mark.parametrize(
     ("one", "other", "same"),
     [
-        ("hPa", "mbar", True), ("m s**-1", "m.s^-1", True), ("J/kg/K", "J kg-1 K-1", True),
-        ("1", "dimensionless", True), ("1", "K", False), ("", "K", True), ("?!", "K", False),
-        ("days since 2000-01-01", "months since 2000-01-01", False), ("0 kg", "kg", False),
-        ("m s-1", "s m-1", False),
+        ("J/kg/K", "J kg-1 K-1", True), ("", "K", True), ("1", "K", False), ("0 kg", "kg", False),
+        ("days since 2000-01-01", "months since 2000-01-01", False),
     ],
 )  # fmt: skip
 def test_units_are_the_same_or_refused(one, other, same):

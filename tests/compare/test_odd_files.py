@@ -70,7 +70,7 @@ pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="no alarm
 @pytest.mark.parametrize("first", [0, pytest.param(1000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(("make", "ending"), MAKERS)
 def test_odd_files_are_answered_or_refused(make, ending, first, tmp_path):
-    seeds = range(first, first + (200 if first else 60))
+    seeds = range(first, first + (80 if first else 30))
     assert outcomes(seeds, make, ending, tmp_path) >= ALL
 
 

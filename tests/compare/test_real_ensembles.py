@@ -66,7 +66,7 @@ def test_each_arithmetic_is_told_from_fp64_or_not(stored, label, answer):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("label", "row", "member"), [("fp64", 4, 5), ("bf16", 0, 1001)])
+@pytest.mark.parametrize(("label", "row", "member"), [("fp64", 4, 5), ("fp16", 0, 1001)])
 def test_the_stored_means_are_those_of_the_model(stored, label, row, member):
     run = climate.run(
         "galewsky", "T21", 6, label, output_hours=144,

@@ -11,7 +11,7 @@ from tests.random_scenarios.journey import travel
 from tests.random_scenarios.mistakes import mistakes
 from tests.random_scenarios.stand_ins import stand_in
 
-SEEDS = [0, *(pytest.param(n, marks=pytest.mark.slow) for n in (4, 267))]
+SEEDS = [0, pytest.param(267, marks=pytest.mark.slow)]
 """267 has scales, a monitor and a ladder."""
 
 
@@ -44,15 +44,15 @@ def test_from_the_file_to_the_page(seed, tmp_path, call, monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [119, 122])
+@pytest.mark.parametrize("seed", [105, 446])
 def test_models_take_what_is_drawn(seed, tmp_path, call):
-    """Prices and sums; nothing stands in."""
+    """Sums and prices; nothing stands in."""
     content, file = written(seed, tmp_path, policies=False)
     assert content["kind"] != "climate"  # whose kernels take minutes to compile
     travel(content, file, tmp_path / "out", call, stop_after=1)
 
 
-@pytest.mark.parametrize("seed", range(41, 45))
+@pytest.mark.parametrize("seed", range(41, 43))
 def test_one_mistake_is_one_sentence_and_nothing_else(seed, tmp_path, call, monkeypatch):
     content, file = written(seed, tmp_path)
     monkeypatch.chdir(tmp_path)

@@ -17,8 +17,9 @@ SLACK = 1.5
 """Points by which an overhanging letter may touch what is beside it."""
 
 
-@pytest.mark.parametrize("scale", ["linear", "log"])
-@pytest.mark.parametrize(("rows", "columns"), [(1, 1), (1, 3), (3, 1), (2, 3)])
+@pytest.mark.parametrize(
+    ("rows", "columns", "scale"), [(1, 1, "linear"), (1, 3, "log"), (3, 1, "log"), (2, 3, "linear")]
+)
 def test_labels_stay_in_the_figure_and_off_each_other(rows, columns, scale):
     with drawn("f", 1.2 + 1.8 * rows) as figure:
         panels = figure.subplots(rows, columns, squeeze=False).ravel()

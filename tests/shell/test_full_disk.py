@@ -10,8 +10,6 @@ import numpy as np
 import pytest
 
 from sciprec.cli.exit_codes import NOT_MET, USAGE
-from sciprec.foundation import whole
-from sciprec.report.stored.batch import MANIFEST
 from sciprec.results.output import netcdf, pieces
 from sciprec.results.output.dataset import trajectory_dataset
 from tests.shell.conftest import little_climate, little_trajectory
@@ -82,18 +80,3 @@ def test_a_full_disk_anywhere_in_a_command_is_no_internal_error(call, monkeypatc
     code, _, said = call("list", "backends")
     assert code == USAGE and "internal" not in said
     assert said.startswith("sciprec: could not write or read a file: No space left on device; make")
-
-
-def test_a_page_that_finds_no_room_is_one_sentence_and_the_files_are_kept(
-    models, scenario_files, call, tmp_path, monkeypatch
-):
-    put = whole._put_in_place
-    monkeypatch.setattr(
-        whole, "_put_in_place",
-        lambda part, path: no_room() if path.name == MANIFEST else put(part, path),
-    )  # fmt: skip
-    code, _, said = call("run", scenario_files[0], "--out", tmp_path / "out")
-    assert code == USAGE
-    (line,) = [line for line in said.splitlines() if line.startswith("sciprec:")]
-    assert "batch.json' cannot be written (No space left on device); make room" in line
-    assert len(list((tmp_path / "out").glob("*.nc"))) == 3

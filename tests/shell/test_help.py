@@ -1,4 +1,4 @@
-"""Help pages at 60, 80 and 120 columns: whole sentences, in four groups, nothing cut; and verbs and
+"""Help pages at 60 and 120 columns: whole sentences, in four groups, nothing cut; and verbs and
 options by their old names.
 """
 
@@ -30,7 +30,7 @@ def test_help_is_whole_sentences_at_every_width(call, words, monkeypatch):
     for said in sentences:
         assert said[0].isupper() and said.endswith("."), said
         assert len(said.split()) > 2, said
-    for width in (60, 80, 120):
+    for width in (60, 120):
         monkeypatch.setenv("COLUMNS", str(width))
         code, out, err = call(*words, "--help")
         assert (code, err) == (GOOD, "")

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from sciprec.cli.exit_codes import GOOD, USAGE
+from sciprec.foundation.shipped import SCENARIOS, named
 
 SCENARIO = """name = "mine"
 title = "A flow"
@@ -69,46 +70,38 @@ MISTAKES = {
     # words in another spelling or order
     "runn s.toml": "No such command 'runn'. Did you mean 'run'?",
     "scenario chekc s.toml": "Did you mean 'check'?",
-    "list backend": "Did you mean 'backends'?",
     f"{RUN} --backends fp16": "No such option: --backends",
     f"{RUN} -backend fp16": "'-backend' was given; a long option has two hyphens: --backend",
     f"{RUN} --threads 2 --workers 2": "--workers and --threads were given; give one of them",
     f"{RUN} --out": "requires an argument", TUNE: "'--tolerance'",
     "compare in.npz in.npz in.npz": "unexpected extra argument",
-    "trace k.py:halve -b fp16": "kernel 'halve' is given no arguments; give --inputs",
     "monitor k.py:halve --inputs in.npz -b fp16": "lacks --watch",
     "monitor . --watch x": "'.' is the folder of a batch, and --watch is of a kernel",
     "bound s.toml -b fp16": "bound is given 's.toml', a scenario; it takes a kernel",
     # names
     f"{RUN} -b fp23": "did you mean 'fp32'?", f"{RUN} -b FP16": "did you mean 'fp16'?",
     f"{RUN} -b e4m3": "has two meanings",
-    f"{RUN} -b 'fp16 '": "unknown backend 'fp16 '", f"{RUN} --format nc": "did you mean 'netcdf'?",
-    f"{TRACE} --by lines": "did you mean 'line'?", f"{TRACE} --metric rmse": "did you mean 'rms'?",
+    f"{RUN} --format nc": "did you mean 'netcdf'?", f"{TRACE} --by lines": "did you mean 'line'?",
     f"{STUDY} --output y": "has no output 'y'; its outputs: out",
     **{f"trace {kernel} --inputs in.npz -b fp16": "did you mean 'k.py:halve'?"
        for kernel in ("k:halve", "k.py::halve", "k.py.halve", "k.halve")},
-    "trace k.py:halv --inputs in.npz -b fp16": "did you mean 'halve'?",
-    "baseline check nothing": "there is no baseline 'nothing'",
     # numbers, units, percent, commas
-    f"{RUN} --set climate.days=1,5": "was given '1,5'", f"{RUN} --set days=3": "'climate.days'?",
-    f"{RUN} --threads two": "'two' is not a whole number", f"{RUN} --threads 0": "'0'",
+    f"{RUN} --set climate.days=1,5": "was given '1,5'", f"{RUN} --threads 0": "'0'",
     f"{TUNE} --tolerance 1,5": "--tolerance is given '1,5'; it takes a number",
     f"{TUNE} --tolerance 0": "tolerance is 0.0; accepted: a number above zero",
     f"{STUDY} --tolerance out:1e-3": "--tolerance is given 'out:1e-3'",
     "compare in.npz in.npz --rtol 5percent": "--rtol is given '5percent'",
     f"{PRICE} --strike 100,5": "'100,5' is not a number; a d",
-    f"{PRICE} --maturity 1y": "'1y' is not a number",
     f"{PRICE} --rate 5,5%": "a decimal point is written in place of a comma",
     "climate run williamson_5 --days 5d": "'5d'",
     "climate run williamson_5 --truncation 42.5": "unknown truncation '42.5'",
     # files
-    "run --plan nowhere.toml": "'nowhere.toml' does not exist", "run --plan .": "'.' is a folder",
-    "run --plan my file.toml": "'my' does not exist", "run --plan empty.toml": "is missing",
+    "run --plan .": "'.' is a folder", "run --plan empty.toml": "is missing",
+    "run --plan my file.toml": "'my' does not exist",
     "run --plan s.yaml": "is not valid TOML", "run --plan utf16.toml": "save it as UTF-8",
     "run --plan latin.toml": "is not UTF-8 text (byte 42)",
     "trace k.py:halve --inputs in.csv -b fp16": "'in.csv' cannot be read",
     "monitor nowhere": "'nowhere' is neither",
-    "scenario new heston --out s.toml": "it is there already",
     # drawn at random from such slips, in all verbs
     "CHECK-MEMORY k.py:halve": "verbs have small letters: check-memory",
     f"{RUN} --PLAN": "'--PLAN' was given; options have small letters: --plan",
@@ -126,18 +119,14 @@ MISTAKES = {
     "run --plan 's. toml'": "did you mean 's.toml'?", "run --plan no_s.toml": "did you mean 's.t",
     "run --plan s.tml": "did you mean 's.toml'?", f"{TRACE} --output ot": "did you mean 'out'?",
     "bound k.py:halve --inputs k:start -b fp16": "did you mean 'k.py:start'?",
-    "bound k.py:halve --inputs k.ipynb:start -b fp16": "did you mean 'k.py:start'?",
     "bound k.py:halve --inputs k.py:staart -b fp16": "did you mean 'start'?",
     f"{STUDY} --axes otu=time": "--axes are given for 'otu'; outputs: out; did you mean 'out'?",
     f"{TUNE} --tolerance 1e-3 --margin 1,5": "a decimal point is written in place of a comma",
-    f"{TUNE} --tolerance operations": "--tolerance is given 'operations'; it takes a number",
-    "compare in.npz in.npz --rtol e1-3": "--rtol is given 'e1-3'; it takes a number",
-    "climate run williamson_2 --output-hours -12": "key 'climate.output_hours' was given -12.0",
-    f"{RUN} --plan%": "No such option: --plan%", f"{RUN} --veerify": "No such option: --veerify",
-    "repeat k.py:halve --inputs in.npz --block-size n=2": "'n', which is no argument of kernel",
+    f"{RUN} --veerify": "No such option: --veerify",
     "compare in.npz": "and 'in.npz' was given alone",
 }  # fmt: skip
 UNDERSTOOD = {
+    "run quickstart_climate --plan -b fp32 -b fp16 --quiet --quiet": "fp16",
     f"{RUN} --set 'climate.days = 3'": "mine", f"{RUN} -b 'float: e=6, m=5'": "float:",
     **{f"run --plan {name}": "mine" for name in
        ("s.txt", "crlf.toml", "cr.toml", "bom.toml", "'my file.toml'")},
@@ -192,7 +181,7 @@ CHANGES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(3))
 def test_a_word_that_is_changed_at_random_is_named_or_understood(asked, seed):
     draw = random.Random(seed)
     for _ in range(30):
@@ -214,6 +203,21 @@ def test_a_mistake_in_a_scenario_is_named(asked, workplace, edit):
     code, out, err = asked("scenario check edited.toml")
     assert (code, out) == (USAGE, "") and EDITS[edit] in err and "Traceback" not in err
     assert all(re.match("sciprec: edited.toml: ", line) for line in err.splitlines())
+
+
+@pytest.mark.parametrize("name", ["tuned_mountain", "heston_surface", "long_accumulation"])
+def test_a_heading_that_is_missing_is_one_complaint(asked, workplace, name):
+    """The keys of a table that has to be there stand in the table above, or in none."""
+    file = named(name, SCENARIOS)
+    if not (workplace / "assignments").exists():
+        (workplace / "assignments").symlink_to(file.parent / "assignments")
+    text = file.read_text(encoding="utf-8")
+    needed = r"^\[(climate|heston\.model|heston\.payoffs|heston\.simulation|accumulation)\]\n"
+    for found in re.finditer(needed, text, re.MULTILINE):
+        (workplace / "slip.toml").write_text(text[: found.start()] + text[found.end() :])
+        code, _, err = asked("scenario check slip.toml")
+        assert code == USAGE and len(err.splitlines()) <= 2, err
+        assert "is missing; write it above" in err.splitlines()[0]
 
 
 @pytest.mark.parametrize("words", UNDERSTOOD)

@@ -88,7 +88,7 @@ def _held_or_refused(dataset, begins):
 
 
 @given(st.just("told") | NAMES | st.sampled_from(TAKEN), ATTRIBUTES, st.sampled_from(KINDS))
-@settings(max_examples=100)
+@settings(max_examples=50)
 def test_any_attribute_is_held_or_refused_with_a_sentence(name, value, kind):
     """Of a dataset and of a variable, one that can be held itself."""
     held = _held_or_refused(xr.Dataset(attrs={name: value}), "the attribute ")
@@ -102,7 +102,7 @@ def test_any_attribute_is_held_or_refused_with_a_sentence(name, value, kind):
 
 
 @given(NAMES)
-@settings(max_examples=40)
+@settings(max_examples=20)
 def test_any_name_is_held_or_refused_with_a_sentence(name):
     for dataset in (xr.Dataset({name: 0.0}), xr.Dataset({"a": ([name], [0.0])})):
         held = _held_or_refused(dataset, "a variable or axis named ")
@@ -111,7 +111,7 @@ def test_any_name_is_held_or_refused_with_a_sentence(name):
             assert [*held.variables, *held.dims] == [n.partition("\0")[0] for n in known]
 
 
-@settings(max_examples=30)
+@settings(max_examples=20)
 @given(arrays())
 def test_any_variable_is_held_or_refused_with_a_sentence(values):
     dataset = xr.Dataset({"a": ([f"x{n}" for n in range(values.ndim)], values)})

@@ -2,7 +2,6 @@
 
 import json
 import os
-import random
 import shutil
 import subprocess
 import sys
@@ -16,7 +15,6 @@ from sciprec.report.stored.batch import MANIFEST, read_manifest, verified
 from sciprec.results.output import digests, files, netcdf
 from sciprec.workbench.batch import resume, workflow
 from tests.shell.conftest import little_climate, stand_in, write_scenarios
-from tests.writing.damages import DAMAGES
 
 ALL = ["fp16", "fp32", "fp64"]
 
@@ -132,19 +130,6 @@ def test_a_damaged_file_is_made_again_and_named(
     assert note.startswith(f"'{path.name}' ") and note.endswith("; it is made again")
     assert again.notes == (f"little_climate in {backend}: {note}",)
     assert judged(again) == made[1]
-
-
-@pytest.mark.parametrize("format", ["netcdf", "zarr"])
-def test_whatever_happens_to_its_bytes_a_file_is_kept_with_its_values_or_made_again(batch, format):
-    if format == "zarr":
-        pytest.importorskip("zarr", reason="the optional package zarr is not installed")
-    first, draw = batch(format=format), random.Random(1)
-    path = draw.choice(first.files)
-    whole = files.read(path)
-    one = draw.choice(sorted(p for p in path.rglob("*") if p.is_file())) if path.is_dir() else path
-    one.write_bytes(draw.choice(DAMAGES)(one.read_bytes(), draw))
-    again = batch(format=format)
-    assert files.read(path).equals(whole) and judged(again) == judged(first)
 
 
 def damages(folder):

@@ -22,13 +22,6 @@ def complaint(path):
     return str(caught.value)
 
 
-def test_byte_order_marks_and_line_ends_of_other_systems_are_read(scenario_files):
-    path = scenario_files[1]
-    plain = load_scenario(path)
-    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n"))
-    assert load_scenario(path) == plain
-
-
 def test_files_that_are_none(tmp_path):
     assert "does not exist" in complaint(tmp_path / "nothing.toml")
     assert "is a folder" in complaint(tmp_path)

@@ -118,8 +118,8 @@ def test_a_shipped_scenario_says_its_source_and_can_be_planned_as_it_stands(name
     assert scenario.name == name and scenario.source
     assert not list(valid.iter_errors(content))
     sums = scenario.kind == "accumulation"
-    assert code_behind(scenario) == code_behind(scenario)
-    assert (code_behind(scenario) == digest_of()) == sums
+    behind = code_behind(scenario)
+    assert behind == code_behind(scenario) and (behind == digest_of()) == sums
     rows = workflow.forecast(path, out=tmp_path)
     assert all(row["work"] and row["megabytes"] > 0 for row in rows)
     known = [row["seconds"] for row in rows if row["seconds"] is not None]
