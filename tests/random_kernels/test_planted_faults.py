@@ -9,7 +9,13 @@ from tests.random_kernels.runner import run_planted
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("trials", [FOUND_UNCOMPILED, FOUND_BY], ids=["uncompiled", "compiled"])
+@pytest.mark.parametrize(
+    "trials",
+    [
+        pytest.param(FOUND_UNCOMPILED, id="uncompiled"),
+        pytest.param(FOUND_BY, id="compiled", marks=pytest.mark.survey),
+    ],
+)
 def test_planted_faults_are_found(trials):
     """Each by its trial alone: after all of them, without a fault, the first is as it should be."""
     compiled, first = trials is FOUND_BY, next(iter(trials))

@@ -10,7 +10,6 @@ from tests.oracles.uncompiled import run_random
 from tests.random_kernels.backends import ALL, MIXED, drawn, takes, trial_of
 from tests.random_kernels.cases import Argument, Case, Trial
 from tests.random_kernels.faults import WITHOUT_SHORT_WAYS
-from tests.random_kernels.further_constructs import HELPERS, MADE, NUMBERS
 from tests.random_kernels.generator import (
     further_case,
     library_case,
@@ -38,7 +37,7 @@ WIDE = "float:p=12,emin=-200,emax=200"
 """What nobody has rounded passes its operations as it is: its numbers are kept in binary64."""
 
 
-@pytest.mark.parametrize("part", [0, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("part", [0, pytest.param(1, marks=pytest.mark.survey)])
 def test_where_kernels_round(part, tmp_path):
     """Each uncompiled, in drawn backends (floats, random bits, fixed point) and in a wide one."""
     for made, count in UNCOMPILED.items():
@@ -53,13 +52,13 @@ def test_where_kernels_round(part, tmp_path):
 
 @pytest.mark.slow
 def test_sample():
-    """Every third trial of those that find faults, which are run in test_planted_faults.py, too;
+    """Every sixth trial of those that find faults, which are run in test_planted_faults.py, too;
     kernels of calls of NumPy's functions alone, of whole arrays, of further constructs, and of
-    objects: fields, methods, members of enumerations and casts in fixed point and in floats.
+    objects: fields, methods, members of enumerations and casts in fixed point.
     """
-    kinds = library_case(0), whole_case(3), further_case(3), object_case(1)
+    kinds = library_case(0), whole_case(3), further_case(3)
     trials = [trial for case in kinds for trial in drawn(case, 1)]
-    require_same([*sample()[::3], *trials, trial_of(object_case(0), "fixed32")])
+    require_same([*sample()[::6], *trials, trial_of(object_case(0), "fixed32")])
 
 
 @pytest.mark.slow
@@ -70,45 +69,11 @@ def test_sample_without_short_ways_through_the_compiler():
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore", "error::RuntimeWarning")
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.survey)])
 def test_sample_on_threads(seed, tmp_path):
     """Streams by number and frozen units; more by `python -m tests.random_kernels.on_threads`."""
     backend = ON_THREADS[seed + 4 * (seed % 2)]
     assert on_threads(case_of(seed), backend, tmp_path) == "same"
-
-
-def test_kernels_of_objects_have_every_form():
-    bodies = [object_case(seed).source.partition("def kernel(")[2] for seed in range(200)]
-    text = "\n".join(bodies)
-    for form in ("x.dtype.type(", "parts.dtype.type(7)", "= x.dtype.type\n", "2, x.dtype)",
-                 "parts.dtype)", "volume += ", "level *= ", "parts[0] -= ", "parts[-1] = ",
-                 "count += 3", "filled(", "drained(", "Colour.RED.value", "is not Colour",
-                 "== Colour", "[Place.LAST]"):  # fmt: skip
-        assert form in text, form
-
-
-def test_whole_kernels_have_every_form():
-    text = "\n".join(whole_case(seed).source for seed in range(200))
-    for form in ("g1[::-1] = ", "g1[...] = ", "g1[1:] = ", "[:, :1]", "g1 *= 0.5\n", "g1[:] = 0.75",
-                 "g2 * g2", "np.exp(", "/ 2049", "g1[:, :, :] = ", ".copy()",
-                 "np.copy("):  # fmt: skip
-        assert form in text, form
-
-
-def test_further_kernels_have_every_form():
-    text = "\n".join(further_case(seed).source for seed in range(200))
-    forms = (*MADE, *NUMBERS, *HELPERS, "np.ndindex", "np.ndenumerate", "List()")
-    for form in forms:
-        assert form.split("{")[0] in text, form
-
-
-def test_library_kernels_call_all_that_there_is():
-    text = "\n".join(library_case(seed).source for seed in range(300))
-    for call in ("linalg.solve", "linalg.inv", "linalg.cholesky", "linalg.qr", "linalg.det",
-                 ", -1)", "norm(x, 1)", "norm(TABLE, 0)", "np.var(x)", "np.median(x)", "np.cross",
-                 "divmod", "np.trace", "np.eye(3)", "gamma(", "lgamma(", "np.sinc", "round(",
-                 "special.erfc("):  # fmt: skip
-        assert call in text, call
 
 
 def passed_on(x):
@@ -126,13 +91,6 @@ def test_kernels_belong_to_their_seeds():
     cases = [random_case(seed) for seed in range(200)]
     assert cases == [random_case(seed) for seed in range(200)]
     assert len({c.source for c in cases}) == 200
-    text = "\n".join(c.source for c in cases)
-    for construct in ("prange(", "while ", " else ", "y[i, j, k]", " -= ", "fma(", "math.exp(",
-                      "np.sum(", "helper1(", "break", "for v",
-                      "stepped(s, k", "= both(", "pc = zc[i]", "cmath."):  # fmt: skip
-        assert construct in text, construct
-    shapes = {a.shape for c in cases for a in c.arguments}
-    assert (0,) in shapes and any(len(s) == 3 for s in shapes)
 
 
 def test_trials_are_drawn_over_all_backends():
