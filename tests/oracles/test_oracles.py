@@ -128,7 +128,7 @@ MPFR = {
 
 
 @pytest.mark.parametrize("rounding", DIRECTIONS)
-@pytest.mark.parametrize("p", [2, 3, 8, 11, 21, 24, 37, 53])
+@pytest.mark.parametrize("p", [2, 3, 11, 24, 53])
 def test_operations_equal_mpfr(p, rounding):
     """MPFR's exponents count from a significand in [1/2, 1), hence + 1."""
     rng = np.random.default_rng(p)

@@ -48,9 +48,9 @@ def test_a_number_of_the_carrier_passes_unrounded_as_in_the_engine():
 @pytest.mark.parametrize(
     ("backend", "count"),
     [
-        pytest.param("fp16", 120, marks=pytest.mark.slow),
-        ("float:p=8,round=sr", 40),
-        ("fixed16", 40),
+        pytest.param("fp16", 60, marks=pytest.mark.slow),
+        ("float:p=8,round=sr", 20),
+        ("fixed16", 20),
     ],
 )
 def test_every_operation_that_kernels_name_is_there(backend, count, tmp_path):

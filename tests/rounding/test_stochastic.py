@@ -11,7 +11,7 @@ from sciprec.precision.formats.backend import Arithmetic
 from sciprec.precision.formats.float_format import FORMATS
 from tests.rounding import thresholds
 
-QUICK, SLOW = (5, 9, 51), (20, 35)
+QUICK, SLOW = (5, 9, 51), (20,)
 
 
 @lru_cache
@@ -137,7 +137,7 @@ def test_random_bits_of_an_arithmetic_are_checked():
         Arithmetic(fixed, random_bits=4)
 
 
-@pytest.mark.parametrize("spec", ["float:p=11", "float:p=11,emin=-14,emax=15", "float:p=24"])
+@pytest.mark.parametrize("spec", ["float:p=11,emin=-14,emax=15", "float:p=24"])
 def test_zeros_and_what_is_no_number_are_as_in_binary64(spec):
     _, compiled = compiled_in(spec)
     special = [0.0, -0.0, 1.5, -1.5, np.inf, -np.inf, np.nan]
