@@ -89,4 +89,4 @@ def test_the_next_lift_is_right_whenever_ctrl_c_came(tmp_path):
     """More: `python -c "from pathlib import Path; from tests.precision.test_interrupts import *;
     print(unlike(Path('folder'), 100, 30, 1))"`.
     """
-    assert unlike(tmp_path, warm=2, cold=1, seed=3) == []
+    assert unlike(tmp_path, warm=1, cold=1, seed=3) == []

@@ -95,8 +95,8 @@ def drawn_format(seed: int) -> str:
 
 @pytest.mark.parametrize(
     ("name", "rule"),
-    [("fp32", "ru"), ("fp32", "rz"), ("fp16", "rd"), ("float:p=24,emin=-300,emax=300", "ru"),
-     *(pytest.param(drawn_format(n), "rd", marks=pytest.mark.slow) for n in range(2))],
+    [("fp32", "ru"), ("fp16", "rd"), ("float:p=24,emin=-300,emax=300", "ru"),
+     (drawn_format(0), "rd")],
 )  # fmt: skip
 def test_constants_that_the_compiler_knows_are_rounded_in_the_formats_direction(name, rule):
     """LLVM rounds them to nearest while it compiles, if it sees them."""
@@ -135,9 +135,7 @@ def by_other_names(seed: int) -> str:
     return "\n".join(lines) + "\n"
 
 
-@pytest.mark.parametrize(
-    "seed", [0, 1, *(pytest.param(s, marks=pytest.mark.slow) for s in (2, 10))]
-)
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_random_stores_by_other_names_are_pythons(seed, tmp_path):
     """Small whole numbers, which every arithmetic of these holds."""
     source = by_other_names(seed)
@@ -178,15 +176,10 @@ def test_an_empty_array_has_no_extremes(low):
 
 
 # fmt: off
-@njit
 def extremes_of(k): return np.max(k), np.min(k), k.max(), np.minimum(k[2], 3), np.maximum(k, 6)
-@njit
 def sums(k): return np.sum(k), k.sum(), np.sum(k > 1), np.cumsum(k), np.prod(k[:2])
-@njit
 def operators(k): return k[2] // 2, k[2] % 7, -k[2], abs(k[1]), np.square(k[2]), np.sign(k[0])
-@njit
 def created(k): return np.full(2, k[2]), np.full(2, 0.5), np.arange(3), np.zeros(2, np.int64)
-@njit
 def floats(k): return k.astype(np.float64) // 2, k.astype(np.float64) ** -1, k / 3, np.mean(k)
 def early(i, x):
     if x > 0: return i
@@ -210,15 +203,15 @@ def integers(k):
 
 
 def test_integers_are_plain_numbas():
-    """Values and dtypes of integer arithmetic are Numba's, in any backend: no rounding."""
+    """Values and kinds of integer arithmetic are Numba's, which are NumPy's, in any backend: no
+    rounding.
+    """
     k = np.array([1, 5, 100003, 7])
-    expected = flattened(by_numba(integers)(k.copy()))
-    for backend in ("fp64", "bf16"):
-        found = flattened(sciprec.lift(integers, backend)(k))
-        for ours, plain in zip(found, expected, strict=True):
-            assert ours.dtype.kind == plain.dtype.kind
-            if backend == "fp64" or plain.dtype.kind != "f":
-                assert ours.tolist() == plain.tolist()
+    expected = flattened(integers(k.copy()))
+    for ours, plain in zip(flattened(sciprec.lift(integers, "bf16")(k)), expected, strict=True):
+        assert ours.dtype.kind == plain.dtype.kind
+        if plain.dtype.kind != "f":
+            assert ours.tolist() == plain.tolist()
     assert k.tolist() == [1, 5, 100003, 7]
 
 

@@ -24,7 +24,7 @@ from sciprec.precision.formats.matrix_unit import (
 )
 from tests.oracles.matrix_unit import Oracle, two_of_four
 
-SEEDS = range(40)
+SEEDS = range(20)
 
 
 def random_unit(rng):

@@ -129,30 +129,30 @@ def _run(kernel, backend: str, order):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("kernel", "backend"), [(parallel, "mlu370"), (branching, "fixed32")])
-def test_any_order_gives_the_same_bits_and_steps(kernel, backend):
-    """Each before and behind each other one; of the parallel kernel alone, too."""
-    names = ("notes", "memory", "counts")
-    orders = [names, names[::-1], *((n,) for n in names if kernel is parallel)]
-    (bits, together), *others = (_run(kernel, backend, order) for order in orders)
-    assert bits == _plain(kernel, backend)
-    assert together["notes"][0] and together["memory"][0] > 3 and together["counts"][1] > 0
-    for found, saw in others:
-        assert found == bits and saw == {n: together[n] for n in saw}, tuple(saw)
+@pytest.mark.parametrize(
+    ("kernel", "backend", "names"),
+    [
+        (parallel, "mlu370", ("notes", "memory", "counts")),
+        (branching, "fixed32", ("memory", "counts")),
+    ],
+)
+def test_any_order_gives_the_same_bits_and_steps(kernel, backend, names):
+    """Each before and behind each other one; alone in `test_combinations`."""
+    (bits, saw), other = (_run(kernel, backend, order) for order in (names, names[::-1]))
+    assert bits == _plain(kernel, backend) and other == (bits, saw)
+    assert "notes" not in names or saw["notes"][0]
+    assert saw["memory"][0] > 3 and saw["counts"][1] > 0
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("kernel", "backend", "additions"), [(parallel, "mlu370", 12), (_halved, "fixed32", 10)]
-)
-def test_sums_are_looked_at_in_every_order(kernel, backend, additions):
+def test_sums_are_looked_at_in_every_order():
     """Beside notes, which they are used with."""
     (bits, saw), other = (
-        _run(kernel, backend, order) for order in (("sums", "notes"), ("notes", "sums"))
+        _run(_halved, "fixed32", order) for order in (("sums", "notes"), ("notes", "sums"))
     )
-    assert bits == _plain(kernel, backend) and other == (bits, saw)
+    assert bits == _plain(_halved, "fixed32") and other == (bits, saw)
     (found,) = saw["sums"]
-    assert found.additions == additions
+    assert found.additions == 10
 
 
 def _of_calls(x):

@@ -1,4 +1,6 @@
-"""Residuals of elementary functions over the range that is claimed, against 300 bits of mpmath."""
+"""Residuals of elementary functions over the range that is claimed, against 300 bits of mpmath, and
+secants against 600; the functions themselves are looked at in `test_elementary`.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +11,7 @@ import numpy as np
 import pytest
 
 from sciprec.precision.elementary.residuals import BITS, MOST_BITS, RESIDUALS
+from sciprec.precision.elementary.slopes import DERIVATIVES, SECANTS, secant
 
 EXACT = {
     "exp2": lambda x: mpmath.mpf(2) ** x, "log2": lambda x: mpmath.log(x, 2),
@@ -59,7 +62,9 @@ def operands(name: str, count: int, seed: int) -> list[tuple[float, ...]]:
 
 
 def missed(name: str, count: int, seed: int) -> None:
-    """Require that values and residuals miss a function by no more than the table says."""
+    """Require that a number near a function's value and its residual miss the function by no more
+    than the table says.
+    """
     function, residual = _BY_NAME[name], RESIDUALS[_BY_NAME[name]]
     exact, (bits, floor) = EXACT.get(name) or getattr(mpmath, name), BITS.get(function, (98, 0.0))
     assert MOST_BITS == 98
@@ -68,8 +73,8 @@ def missed(name: str, count: int, seed: int) -> None:
             true = exact(*map(mpmath.mpf, given))
             if not 2.0**-900 < abs(true) < 2.0**1000:
                 continue
-            value = function(*given)
-            for y in (value, math.nextafter(value, math.inf)):
+            value = float(true)
+            for y in (value - 3.0 * math.ulp(value), math.nextafter(value, math.inf)):
                 error = abs(mpmath.mpf(y) + residual(*given, y) - true)
                 most = 2.0**-bits * max(abs(true), floor)
                 assert error <= most, (given, y, float(mpmath.log(error / abs(true), 2)))
@@ -90,3 +95,62 @@ def test_where_nothing_is_known_residuals_are_nothing():
         count = len(residual.py_func.__code__.co_varnames[: residual.py_func.__code__.co_argcount])
         for x in (math.nan, math.inf, -math.inf):
             assert residual(*[x] * count) == 0.0, name
+
+
+# ---- secants ------------------------------------------------------------------------------------
+
+
+_ENDS = {
+    "asin": (1.0, -1.0), "acos": (1.0, -1.0), "acosh": (1.0,), "atanh": (1.0, -1.0),
+    "log1p": (-1.0, 0.0), "log": (1.0,), "log2": (1.0,), "log10": (1.0,),
+    "tan": (math.pi / 2, -math.pi / 2, 11.0, 1e5), "sin": (math.pi, math.pi / 2, 1e6),
+    "cos": (math.pi, math.pi / 2, 1e6), "exp": (1.0, 600.0, -600.0), "sinh": (0.0, 600.0),
+    "cosh": (0.0, 600.0), "tanh": (0.0, 9.0, 17.0, -12.0), "erf": (0.0, 2.0),
+    "erfc": (0.0, 2.0, 20.0), "sinc": (1.0, -2.0), "exp2": (1.0, 900.0),
+}  # fmt: skip
+"""Function -> where it is singular, flat, zero or steep."""
+_SLOPED = {f.__name__: f for f in (*DERIVATIVES, *SECANTS)}
+SLOPED = sorted(_SLOPED.keys() - {"atan2", "hypot", "pow"})
+
+
+def drawn(name: str, count: int = 150) -> list[tuple[float, float]]:
+    """(argument, its error): arguments beside such places, errors from a rounding in binary64 up to
+    the distance from there.
+    """
+    rng = np.random.default_rng(len(name))
+    found = []
+    for _ in range(count):
+        end = rng.choice(_ENDS.get(name, (0.0, 1.0, 7.0)))
+        distance = 2.0 ** rng.uniform(-52, 0) * rng.choice([-1, 1])
+        x = float(end + distance)
+        if rng.random() < 0.1:
+            x = float(end)
+        size = max(abs(distance), 2.0**-52 * abs(x), 2.0**-60)
+        e = size * 2.0 ** -rng.uniform(0, 40 if rng.random() < 0.5 else 3) * rng.choice([-1, 1])
+        found.append((x, float(max(abs(e), 2.0**-58 * abs(x)) * np.sign(e))))
+    return found
+
+
+@pytest.mark.parametrize(
+    "name",
+    [n if n in ("asin", "exp") else pytest.param(n, marks=pytest.mark.slow) for n in SLOPED],
+)
+def test_a_secant_is_what_an_error_makes_of_the_result(name):
+    """Of an operand, beside singularities above all: to 1e-6, or 2^-73 of the result."""
+    function = _SLOPED[name]
+    slope = secant(function, DERIVATIVES.get(function, (None,))[0])
+    exact, seen = EXACT.get(name) or getattr(mpmath, name), 0
+    with mpmath.workprec(600):
+        for x, e in drawn(name):
+            try:
+                here, there = (exact(v) for v in (mpmath.mpf(x), mpmath.mpf(x) - mpmath.mpf(e)))
+            except (ValueError, ZeroDivisionError):
+                continue
+            real = all(isinstance(v, mpmath.mpf) and mpmath.isfinite(v) for v in (here, there))
+            if not real or abs(here) > 1e300 or here == there:
+                continue
+            made = mpmath.mpf(slope(x, e, float(here))) * mpmath.mpf(e)
+            missed, change = abs(made - (here - there)), abs(here - there)
+            assert missed <= 1e-6 * change + 2.0**-73 * abs(here), (x, e, float(missed / change))
+            seen += 1
+    assert seen > 50

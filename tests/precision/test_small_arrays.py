@@ -88,9 +88,10 @@ def inside(pair):
 
 
 @pytest.mark.parametrize(
-    "kernel", [added_up, in_place, by_another, filled, sorted_in_place, inside]
-)
-@pytest.mark.parametrize("backend", ["fp32", "fixed16"])
+    ("kernel", "backend"),
+    [(added_up, "fp32"), (in_place, "fixed16"), (by_another, "fp32"), (filled, "fp32"),
+     (sorted_in_place, "fp32"), (inside, "fixed16")],
+)  # fmt: skip
 def test_what_could_not_be_read_again_is_refused(kernel, backend):
     """Not all numbers of the arithmetic are in the array, and loads would find others."""
     x, out = numbers(np.float16), np.zeros(24, np.float16)

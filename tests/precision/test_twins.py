@@ -8,9 +8,7 @@ import numpy as np
 import pytest
 
 from sciprec.precision import FORMATS, Arithmetic, Backend, lift, resolve_backend
-from sciprec.precision.rounding import mode
 from tests.oracles.twin import run_twin
-from tests.precision.arithmetic_kernels import constant_expressions
 from tests.precision.corpus import roles
 from tests.precision.registered import registered_kernels
 from tests.precision.ways import ways
@@ -24,36 +22,13 @@ _ROLES = {
     "matmul": Arithmetic(FORMATS["tf32"]),
 }
 MIXED = Backend("mixed roles", **_ROLES)
-OFTEN = resolve_backend("mlu370")
-OTHERS = (resolve_backend("mlu370-noguard"), MIXED)
-"""binary64 and binary32 are seen beside Numba and the twin in `test_lift`."""
+BACKENDS = (resolve_backend("mlu370"), resolve_backend("mlu370-noguard"), MIXED)
+"""In turn. binary64 and binary32 are seen beside Numba and the twin in `test_lift`."""
 
 
 def assert_same_bits(found, expected, what: str) -> None:
     """Equal bits, any NaN equal to any other."""
     assert not (wrong := difference(found, expected, what, signed=True)), wrong
-
-
-@pytest.mark.parametrize(
-    ("backend", "path"),
-    [
-        ("mlu370", "auto"),
-        ("float:p=24,round=ru", "auto"),
-        ("float:p=24,round=rd", "auto"),
-        ("float:p=11,emin=-14,emax=15,round=ru", "auto"),
-        ("float:p=53,emin=-1022,emax=1023,round=rz", "auto"),
-        ("mlu370", "software"),
-        ("float:p=21,round=ro", "software"),
-    ],
-)
-def test_constant_expressions_are_rounded_like_any_other(backend, path):
-    """What the compiler can compute beforehand, it computes to nearest: it must not."""
-    if not mode.available() and "emin=-1022" in backend:
-        pytest.skip("binary64's whole range needs the processor's mode (see test_operations)")
-    found, expected = np.zeros(14), np.zeros(14)
-    lift(constant_expressions, backend, path=path)(np.ones(1), found)
-    run_twin(constant_expressions, resolve_backend(backend), (np.ones(1), expected))
-    assert_same_bits(found, expected, f"constant expressions in {backend} ({path})")
 
 
 HEAVY = (
@@ -65,9 +40,7 @@ HEAVY = (
     "sciprec.climate.transform.legendre_stage.",
     "sciprec.climate.transform.real_fourier.",
 )
-"""Beginnings of the names of kernels that take seconds to compile."""
-OF_THEM = "sciprec.climate.transform.real_fourier.fft_analysis"
-"""The one that is compiled."""
+"""Beginnings of the names of kernels that take seconds to compile, as the tests of models do."""
 
 
 @pytest.mark.slow
@@ -76,22 +49,11 @@ def test_products_with_one_round_what_another_role_has_made():
     require_twin(roles.scaled, (np.array([1.001, 0.3337, -2.7]), np.zeros(3)), MIXED)
 
 
-def pairs() -> list:
-    """Every kernel in two backends."""
-    return [
-        (name, backend)
-        for number, name in enumerate(KERNELS)
-        for backend in (OFTEN, OTHERS[number % len(OTHERS)])
-    ]
+PAIRS = [(name, BACKENDS[number % 3]) for number, name in enumerate(KERNELS)]
+COMPILED = [row for row in PAIRS if not row[0].startswith(HEAVY)][::30]
 
 
-def compiled() -> list:
-    """One pair in 27 of those that are not heavy, and one that is."""
-    light = [row for row in pairs() if not row[0].startswith(HEAVY)]
-    return light[::27] + [(OF_THEM, OFTEN)]
-
-
-@ways(("name", "backend"), pairs(), compiled=compiled())
+@ways(("name", "backend"), PAIRS, compiled=COMPILED)
 def test_twin(name, backend, lifted):
     entry = KERNELS[name]
     require_twin(entry.function, entry.example(), backend, lifted=lifted)

@@ -148,13 +148,10 @@ def test_what_changes_between_two_operations_counts(name):
 @pytest.mark.parametrize(
     ("name", "layout"),
     [
-        (name, layout)
-        for n, name in enumerate(("along", "by_mask", "of_one_row", "rows"))
-        for layout in list(LAYOUTS)[n % 2 :: 2]
+        ("along", "reversed"), ("by_mask", "Fortran"), ("of_one_row", "strided"), ("rows", "plain"),
     ],
-)
+)  # fmt: skip
 def test_parts_are_stored_as_in_numpy(name, layout):
-    """Each in two layouts."""
     entry = arrays.KERNELS[name]
     given, expected = ([LAYOUTS[layout](x) for x in entry.make()] for _ in range(2))
     entry.kernel(*expected)
