@@ -114,6 +114,24 @@ at_most = 1.0e-3
 reason = "made up"
 """
 
+KERNEL = """
+import numpy as np
+
+def kernel(x, out):
+    s, t = 0.0, np.empty(1)
+    for i in range(x.size):
+        s += x[i] * x[i]
+        t[0] = s / 3.0
+        out[i] = t[0]
+
+def given():
+    return {"x": np.linspace(0.1, 1.0, 20), "out": np.zeros(20)}
+
+def others():
+    return {"x": np.linspace(0.2, 2.0, 20), "out": np.zeros(20)}
+"""
+"""The file of a kernel: what one test has compiled, others find."""
+
 SUM = {
     "name": "little_sum", "title": "A little sum", "source": "nobody (2000), case 2",
     "kind": "accumulation", "backends": ["fp32", "mlu370"],

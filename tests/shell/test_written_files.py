@@ -14,28 +14,14 @@ import pytest
 from sciprec.cli import commands
 from sciprec.cli.exit_codes import GOOD, NOT_MET, USAGE
 from sciprec.cli.written_files import FileToWrite
+from tests.shell.conftest import KERNEL
 
-KERNEL = """
-import numpy as np
-
-def halve(x, out):
-    for i in range(x.size):
-        out[i] = x[i] / 3.0
-
-def start():
-    return {"x": np.arange(1.0, 5.0) / 7.0, "out": np.zeros(4)}
-"""
 FOREIGN = b"<html><title>Our home</title></html>\n"
 FOLDERS_AND_INPUTS = {
-    "": {"plugin"}, "run": {"files", "out"}, "quickstart": {"out"}, "report": {"folder"},
-    "study": {"out"}, "compare": {"golden", "actual", "stored"},
-    "price": {"model"}, "dev coverage": {"references", "out"}, "dev gallery": {"scenarios", "out"},
-    "baseline save": {"folder", "batch"}, "baseline check": {"folder", "batch"},
-    "baseline bless": {"folder", "batch"}, "baseline list": {"folder"},
-    "baseline show": {"folder"}, "scenario check": {"files"}, "list backends": {"scenario"},
-    "climate run": {"out"},
+    "plugin", "files", "out", "folder", "golden", "actual", "stored", "model", "references",
+    "scenarios", "batch", "scenario",
 }  # fmt: skip
-"""Paths of each verb that name no file to write."""
+"""Paths that name no file to write."""
 
 
 def callbacks(app=commands.app, before=""):
@@ -75,11 +61,10 @@ WRITTEN = {
 
 def test_every_path_of_a_verb_is_a_file_to_write_or_is_known_to_be_none():
     """A new one has to be made with `written`, or be named above."""
-    others = {
-        verb: {name for name, option in paths_of(callback).items() if not option}
-        for verb, callback in callbacks().items()
-    }
-    assert {verb: names for verb, names in others.items() if names} == FOLDERS_AND_INPUTS
+    paths = [one for callback in callbacks().values() for one in paths_of(callback).items()]
+    assert {name for name, option in paths if not option} == FOLDERS_AND_INPUTS
+    assert FOLDERS_AND_INPUTS & {name for name, option in paths if option} == {"out"}
+    assert [verb for verb, options in WRITTEN.items() if "--out" in options] == ["scenario new"]
     assert sum(map(len, WRITTEN.values())) >= 11
 
 
@@ -95,18 +80,18 @@ def words_of(models, scenario_files, blank_figures, call, monkeypatch, tmp_path)
         Path("own/kernel.py").write_text(KERNEL)
         for name in ("golden", "actual"):
             np.savez(f"own/{name}.npz", x=np.arange(3.0))
-        of_kernel = ["own/kernel.py:halve", "--inputs", "own/kernel.py:start"]
+        of_kernel = ["own/kernel.py:kernel", "--inputs", "own/kernel.py:given"]
         if verb == "baseline check":
             kept = ["--folder", "kept", "--no-commit", "-q"]
-            assert call("baseline", "save", *of_kernel, "-b", "bf16", *kept)[0] == GOOD
+            assert call("baseline", "save", *of_kernel, "-b", "fp16", *kept)[0] == GOOD
         if verb == "report":
             assert call("run", scenario_files[0], "--out", "batch", "-q")[0] == GOOD
         further = {
             "run": [scenario_files[0], "--out", "out", "-q"],
-            "study": [*of_kernel, "-b", "bf16", "--out", "out", "-q"],
-            "trace": [*of_kernel, "-b", "bf16"],
+            "study": [*of_kernel, "-b", "fp16", "--out", "out", "-q"],
+            "trace": [*of_kernel, "-b", "fp16"],
             "digits": of_kernel,
-            "bound": [*of_kernel, "-b", "bf16"],
+            "bound": [*of_kernel, "-b", "fp16"],
             "check-memory": of_kernel,
             "report": ["batch"],
             "quickstart": ["--out", "out", "-q"],
@@ -115,7 +100,7 @@ def words_of(models, scenario_files, blank_figures, call, monkeypatch, tmp_path)
                       "--tolerance", "20%"],
             "repeat": [*of_kernel, "--runs", "2", "-q"],
             "tune": [*of_kernel, "--tolerance", "1e-2"],
-            "monitor": [*of_kernel, "-b", "bf16", "--watch", "out"],
+            "monitor": [*of_kernel, "-b", "fp16", "--watch", "out"],
             "compare": ["own/golden.npz", "own/actual.npz"],
             "baseline check": ["--folder", "kept", "-q"],
             "scenario new": ["climate"],
@@ -152,6 +137,8 @@ def test_what_is_in_the_way_is_one_sentence_before_anything_is_computed(
         *((path, "it is an input of this command") for path in inputs),
         *((path, "(it is ") for path in beside),
     ]  # fmt: skip
+    if verb != "compare":  # one obstacle shows that a verb looks for all
+        refused = [refused[0], *refused[10:]]
     for option in WRITTEN[verb]:
         for path, why in refused:
             if str(path).startswith("/proc") and not os.path.isdir("/proc/self"):
@@ -164,7 +151,12 @@ def test_what_is_in_the_way_is_one_sentence_before_anything_is_computed(
     assert Path("link").is_symlink() and not Path("nothing").exists()
 
 
-@pytest.mark.parametrize("verb", WRITTEN)
+OLDER_IN_SCENES = {"study", "trace", "digits", "check-memory", "price", "tune", "monitor",
+                   "repeat", "baseline check"}  # fmt: skip
+"""Verbs that run over older files of theirs in tests/writing/scenes.py, or need processes."""
+
+
+@pytest.mark.parametrize("verb", sorted({*WRITTEN} - OLDER_IN_SCENES))
 def test_an_empty_file_and_one_of_the_same_sort_are_replaced(verb, words_of, call, tmp_path):
     words = words_of(verb)
     for number, option in enumerate(WRITTEN[verb]):
