@@ -21,6 +21,7 @@ from typing import Any
 
 from sciprec.cli import commands
 from sciprec.results.output import files
+from tests.shell.conftest import KERNEL
 
 OUT, TEMPORARY = "out", "temporary"
 _TINY = """
@@ -36,21 +37,6 @@ _TINY = """
     smallest = 1e-7
     largest = 1e-5
     outputs = 3
-"""
-_KERNEL = """
-    import numpy as np
-
-    def kernel(x, out):
-        s = 0.0
-        for i in range(x.size):
-            s += x[i] * x[i]
-            out[i] = s / 3.0
-
-    def given():
-        return {"x": np.linspace(0.1, 1.0, 20), "out": np.zeros(20)}
-
-    def others():
-        return {"x": np.linspace(0.2, 2.0, 20), "out": np.zeros(20)}
 """
 _VOLATILE = re.compile(
     r"second|memory|digest|sealed|pace|room|noise|history|process|provenance|commit|at$"
@@ -171,7 +157,7 @@ def furnish(place: Path) -> None:
     for name, more in (("tiny", ""), ("watched", watched), ("scenarios/ensemble_jet", "")):
         text = textwrap.dedent(_TINY.format(more=more))
         (place / f"{name}.toml").write_text(text, encoding="utf-8")
-    (place / "kernel.py").write_text(textwrap.dedent(_KERNEL), encoding="utf-8")
+    (place / "kernel.py").write_text(KERNEL, encoding="utf-8")
 
 
 @dataclass(frozen=True)

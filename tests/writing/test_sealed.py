@@ -2,7 +2,7 @@
 
 import json
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sciprec.foundation.sealed import SEAL, is_sealed, sealed
@@ -14,6 +14,7 @@ JSON = st.recursive(
 OBJECTS = st.dictionaries(st.text(), JSON, max_size=4)
 
 
+@settings(max_examples=40)
 @given(OBJECTS)
 def test_what_was_stored_is_sealed_and_sealing_again_changes_nothing(content):
     stored = sealed(content)
@@ -22,6 +23,7 @@ def test_what_was_stored_is_sealed_and_sealing_again_changes_nothing(content):
     assert sealed(stored)[SEAL] == stored[SEAL]
 
 
+@settings(max_examples=60)
 @given(OBJECTS, st.data())
 def test_a_changed_character_is_no_longer_sealed(content, data):
     text = json.dumps(sealed(content))

@@ -1,6 +1,6 @@
 """Run verbs while the system's calls on their files fail, one by one, in C libraries as well.
 
-    python -m tests.writing.traced_verbs FOLDER SCENE small|large COUNT SEED
+    python -m tests.writing.traced_verbs FOLDER SEED SCENE small|large COUNT ...
 
 Each try is a process of its own, which strace follows: one call of a kind, or all from it on, fails
 among those on files of the scene, as seen by the thread that makes it. COUNT tries are drawn; 0
@@ -134,21 +134,22 @@ def tried(stage: Stage, paths: list[str], log: Path, one: tuple[str, str, str]) 
     return {"try": one, "failed": failed[:1], "code": ended.code, "wrong": wrong}
 
 
-def main(folder: str, name: str, size: str, count: str, seed: str) -> None:
-    if size == "large":
-        pieces.WHOLE_BYTES = 0
+def main(folder: str, seed: str, *asked: str) -> None:
+    usual = pieces.WHOLE_BYTES
     scenes.command = checking.command = apart
     whole.part_of = lambda path: path.with_name(  # whatever the thread
         f".{path.name}.{os.getpid()}-{os.getpid()}{whole.PART}"
     )
-    place, scene = Path(folder).resolve(), SCENES[name]
-    (place / "scene").mkdir()
     with pytest.MonkeyPatch.context() as patch:
         stand_ins(patch)
-        stage = scenes.staged(scene, place / "scene", bool(scene.older))
-        paths, most = files_and_counts(stage, place / "log")
-        for one in tries(most, int(count), random.Random(f"{name} {seed}")):
-            print(json.dumps(tried(stage, paths, place / "log", one)), flush=True)
+        for name, size, count in zip(asked[::3], asked[1::3], asked[2::3], strict=True):
+            pieces.WHOLE_BYTES = 0 if size == "large" else usual
+            place, scene = Path(folder).resolve() / f"{name}, {size}", SCENES[name]
+            (place / "scene").mkdir(parents=True)
+            stage = scenes.staged(scene, place / "scene", bool(scene.older))
+            paths, most = files_and_counts(stage, place / "log")
+            for one in tries(most, int(count), random.Random(f"{name} {seed}")):
+                print(json.dumps(tried(stage, paths, place / "log", one)), flush=True)
 
 
 if __name__ == "__main__":

@@ -1,12 +1,12 @@
 """Write files of runs while the system's calls on them fail one by one, in C libraries as well.
 
-    python -m tests.writing.traced_writes FOLDER small|large CALLS:ERROR:WHEN ...
+    python -m tests.writing.traced_writes FOLDER small|large STEP CALLS:ERROR:WHEN ...
 
 Each try is a process of its own, which strace follows: it lets the call of that number (WHEN is
 3), or all from it on (3+), of those in CALLS (as in pwrite64,write) on the new file end with ERROR.
 A line of JSON tells each: whether a call failed and which, how the process ended, what was raised,
 what is there after it and after the next write. Where WHEN is empty, one call after another fails
-until none is left; where it is +, all calls from one after another on.
+until none is left, or each STEP-th one; where it is +, all calls from one after another on.
 """
 
 from __future__ import annotations
@@ -105,14 +105,14 @@ def _is(one: xr.Dataset, other: xr.Dataset) -> bool:
     return all(np.array_equal(one[n].values, v.values) for n, v in other.variables.items())
 
 
-def main(folder: str, size: str, *groups: str) -> None:
+def main(folder: str, size: str, step: str, *groups: str) -> None:
     path = Path(folder).resolve() / "out" / "run.nc"
     path.parent.mkdir(exist_ok=True)
     if size == "large":
         pieces.WHOLE_BYTES = 0
     for group in groups:
         calls, error, when = group.split(":")
-        every = (f"{n}{when}" for n in range(1, MOST))
+        every = (f"{n}{when}" for n in range(1, MOST, int(step)))
         for one in every if when in ("", "+") else [when]:
             result = tried(path, calls, error, one)
             print(json.dumps(result), flush=True)
