@@ -98,7 +98,7 @@ def measure(small: bool = False, say: Callable[[str], None] = lambda text: None)
                                 "start_seconds": start})  # fmt: skip
     stored = {
         "options": options(1, 512 if small else 2**20),
-        "climate": climate(1, 10 if small else 42, 0.25 if small else 2.0, 6.0),
+        "climate": flow(1, 21, 0.05) if small else climate(1, 42, 2.0, 6.0),
     }
     proofs = []
     for name, scenario in stored.items():

@@ -101,12 +101,13 @@ OF_SHELLS = (
 SPELT = (
     "dev coverage", "doctor", "baseline", "repeat", "tune policies_mountain",
     *(verb.replace("KERNEL", "examples:lorenz63.py:lorenz63 --inputs examples:lorenz63.py:start")
-      for verb in ("tune KERNEL --tolerance 0.02 --html", "trace KERNEL --backend bf16 --mend")),
+      for verb in ("tune KERNEL --tolerance 0.02 --html", "trace KERNEL --backend bf16 --mend",
+                   "study KERNEL --tolerance 1e-2 --search bits")),
 )  # fmt: skip
 """Commands that are long, and whose verbs are tested on their own: their options are looked up."""
 CHANGED = {
     "sciprec run scenarios/": "--plan", "run examples:": "--plan", "run held_suarez_t21": "--plan",
-    "adaptive.tolerance": "--plan", "drift_every": "--plan",
+    "adaptive.tolerance": "--plan", "drift_every": "--plan", "deny=state update": "--plan",
     "sciprec climate run": "--truncation 5 --days 0.05",
     "run decay.toml": "--set ensemble.members=2",
 }  # fmt: skip
