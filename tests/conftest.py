@@ -61,7 +61,7 @@ DEAR = (  # a dozen seconds of processor time and more, nothing compiled yet; de
     "project/test_imports.py", "project/test_types.py", "climate/test_stages.py",
     "shell/test_browser.py", "climate/test_bounds.py", "tuning/test_everything.py",
     "diagnosis/test_model_steps.py", "shell/test_traced_runs.py", "heston/test_greeks.py",
-    "studies/test_random_studies.py", "random_scenarios/test_random_scenarios.py",
+    "random_scenarios/test_random_scenarios.py",
     "diagnosis/test_findings.py", "project/test_packaging.py", "foreign/test_census.py",
 )  # fmt: skip
 

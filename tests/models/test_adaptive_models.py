@@ -1,10 +1,10 @@
-"""A user's model whose steps follow a tolerance: identities, tolerances, refusals, its batch."""
-
+"""A user's model that is watched, or whose steps follow a tolerance: no bit of it changes."""
 
 import numpy as np
 import pytest
 
 import sciprec
+from sciprec.tools.adapt.control import SHARE
 from sciprec.tools.adapt.plan import checked_plan
 from sciprec.workbench.models import ModelArithmetic
 
@@ -44,6 +44,50 @@ def test_tolerances_are_met_with_both_rungs(tolerance):
     truth = oscillate(ModelArithmetic("fp64"))[0]
     made = oscillate(adaptive(tolerance))[0]
     assert np.linalg.norm(made - truth) <= tolerance * np.linalg.norm(truth)
+
+
+def test_a_run_on_a_ladder_has_the_bits_of_the_rungs_that_its_history_names():
+    """Its blocks follow one another; one is repeated on the next rung if it errs by more than its
+    share.
+    """
+    tolerance, count, every = 8e-4, 240, 40
+    arithmetic = adaptive(tolerance, every)
+    made = oscillate(arithmetic, count, calls=3)
+    lifts, done, rungs = [ModelArithmetic(name).lift for name in LADDER], 0, []
+    x, v = np.cos(np.arange(40.0)), np.sin(np.arange(40.0))
+    for first, steps, rung, kept, estimate, _ in arithmetic.adapted.history.tolist():
+        assert first == done + 1 and (done + steps) % every == 0
+        share = SHARE * tolerance * (done + steps) / count
+        assert kept == (rung == 1 or estimate <= share)
+        for _ in range(int(steps) if kept else 0):
+            step(lifts[int(rung)], x, v)
+        done += steps if kept else 0
+        rungs.append((rung, kept))
+    assert done == count and {(0, 1), (0, 0), (1, 1)} == set(rungs)
+    assert (x.tobytes(), v.tobytes()) == (made[0].tobytes(), made[1].tobytes())
+
+
+@pytest.mark.parametrize("compensation", [None, "carry"])
+def test_a_monitor_changes_no_bit_and_sees_whole_states(compensation):
+    def ran(monitor):
+        arithmetic = ModelArithmetic("fp16", compensation, monitor=monitor)
+        state = {"x": arithmetic.quantize(RATES), "v": arithmetic.quantize(-RATES)}
+        dx, dv, states = np.zeros(40), np.zeros(40), []
+        for _ in range(12):
+            arithmetic.lift(slopes)(*state.values(), RATES, dx, dv)
+            for array, slope in zip(state.values(), (dx, dv), strict=True):
+                arithmetic.update(array, 2.0**-5 * slope)
+            arithmetic.watch(**state)
+            states.append([array.copy() for array in state.values()])
+        return np.array(states), arithmetic.observer
+
+    plain, _ = ran(None)
+    for level in range(4):
+        states, observer = ran({"watch": ["x"], "level": level, "every": 5})
+        assert states.tobytes() == plain.tobytes() and (observer is None) == (level == 0)
+    seen = observer.observed_at_end().history
+    assert seen.steps.tolist() == [5, 10]
+    np.testing.assert_array_equal(seen.whole("x"), states[[4, 9], 0])
 
 
 def test_what_does_not_fit_is_said():

@@ -46,6 +46,20 @@ def test_every_arithmetic_is_judged_by_its_worst_member(made):
     assert result.beyond and truth.shape == (17,)
 
 
+def test_a_study_stores_what_lifted_kernels_give_bit_for_bit(made):
+    """The inputs, which the kernel changes, are copied for each call."""
+    result, given = made
+    assert all(np.array_equal(one["u"], kernels.inputs(power=power)["u"])
+               for one, power in zip(given, (1, 2), strict=True))  # fmt: skip
+    stored = [files.read(file) for file in result.files]
+    for dataset in stored:
+        backend, member = (dataset.attrs[f"sciprec_{name}"] for name in ("backend", "member"))
+        u, path, total = lifted(backend, given[int(member)])
+        for name, expected in (("u", u), ("path", path), ("return", total)):
+            assert dataset[name].values.tobytes() == np.asarray(expected, float).tobytes()
+    assert len(stored) == 8
+
+
 def test_the_page_draws_what_the_axes_say(made):
     result, _ = made
     page = result.page.read_text(encoding="utf-8")
