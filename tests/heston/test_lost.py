@@ -56,10 +56,10 @@ def test_every_step_of_a_path_is_seen_and_none_is_changed(scheme, carried):
 
 
 def test_faults_of_random_models_are_named_and_what_moves_is_not():
-    drawn = [judged(np.random.default_rng(seed), 2000, ["bf16"]) for seed in range(14)]
+    drawn = [judged(np.random.default_rng(seed), 2000, ["bf16"]) for seed in range(7)]
     found = [row for rows, _ in drawn for row in rows]
     kinds = [row[1] for row in found]
-    assert kinds.count(FAULT) >= 2 and kinds.count(HARMLESS) >= 20
+    assert kinds.count(FAULT) >= 2 and kinds.count(HARMLESS) >= 10
     assert not [row for row in found if row[1] in (FAULT, HARMLESS) and row[0] != (row[1] == FAULT)]
 
 
@@ -113,7 +113,7 @@ every = 100
 """
 
 
-def test_a_scenario_tells_them_while_it_runs_and_on_its_page(tmp_path, call):
+def test_a_scenario_tells_them_while_it_runs_and_on_its_page(tmp_path, call, blank_figures):
     file, out = tmp_path / "calm.toml", tmp_path / "out"
     table = "n_paths = 500\nsteps_per_year = 300"
     file.write_text(SCENARIO.format(simulation=table, watch="variance"))

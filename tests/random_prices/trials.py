@@ -63,10 +63,10 @@ def trial(case: ListCase) -> Trial:
     )  # fmt: skip
 
 
-def by_work(case: ListCase, work: float) -> float:
-    """Return the mean bound of the first payoff with SEEDS seeds, where it is allowed an amount
+def by_work(case: ListCase, work: float, seeds: int = SEEDS) -> float:
+    """Return the mean bound of the first payoff with some seeds, where it is allowed an amount
     of work and misses its tolerance: what max_seconds asks for, without a clock."""
-    return float(np.mean([_by_work(case, case.seed + 1000 * k, work) for k in range(SEEDS)]))
+    return float(np.mean([_by_work(case, case.seed + 1000 * k, work) for k in range(seeds)]))
 
 
 def _by_work(case: ListCase, seed: int, work: float) -> float:
