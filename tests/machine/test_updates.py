@@ -13,8 +13,10 @@ def mlu370(values):
     return quantize(np.asarray(values, np.float32), "mlu370")
 
 
-@pytest.mark.parametrize(("alpha", "beta"), [(1.0, 0.0), (0.1, 0.9), (0.15, 0.85), (0.0, 1.0)])
-@pytest.mark.parametrize("spread", [0, 30, 120])
+@pytest.mark.parametrize(
+    ("alpha", "beta", "spread"),
+    [(1.0, 0.0, 0), (0.1, 0.9, 30), (0.15, 0.85, 120), (0.0, 1.0, 30), (1.0, 0.0, 120)],
+)
 def test_it_is_the_protocol_bit_for_bit(alpha, beta, spread):
     rng = np.random.default_rng(370)
     exponents = rng.integers(-spread, spread + 1, (3, 3000))
@@ -64,30 +66,12 @@ LONG = np.zeros(2, np.int64)
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (
-            lambda: machine.compensated_update(DOUBLE, SINGLE, SINGLE),
-            "state of 1-D float64; accepted: a 1-D arr",
-        ),
-        (
-            lambda: machine.compensated_update(SINGLE, SINGLE, [1.0]),
-            "increment of list; accepted: a 1-D ar",
-        ),
-        (
-            lambda: machine.compensated_update(SINGLE, SINGLE[:1], SINGLE),
-            "shapes state (2,), residual (1,), inc",
-        ),
-        (
-            lambda: machine.rescaled_update(WORDS, LONG, WORDS, 1),
-            "state of 1-D int32; accepted: a 1-D array",
-        ),
-        (
-            lambda: machine.rescaled_update(LONG, LONG - 1, WORDS, 1),
-            "residuals from -1 to -1; accepted: 0 ",
-        ),
-        (
-            lambda: machine.rescaled_update(LONG, LONG, WORDS, 2**31),
-            "rs = 2147483648; accepted: whole numb",
-        ),
+        (lambda: machine.compensated_update(DOUBLE, SINGLE, SINGLE), "state of 1-D float64; accep"),
+        (lambda: machine.compensated_update(SINGLE, SINGLE, [1.0]), "increment of list; accepted:"),
+        (lambda: machine.compensated_update(SINGLE, SINGLE[:1], SINGLE), "(2,), residual (1,), in"),
+        (lambda: machine.rescaled_update(WORDS, LONG, WORDS, 1), "state of 1-D int32; accepted: "),
+        (lambda: machine.rescaled_update(LONG, LONG - 1, WORDS, 1), "residuals from -1 to -1; acc"),
+        (lambda: machine.rescaled_update(LONG, LONG, WORDS, 2**31), "rs = 2147483648; accepted: w"),
     ],
 )
 def test_messages(call, words):

@@ -102,7 +102,7 @@ SPELT = (
     "dev coverage", "doctor", "baseline", "repeat", "tune policies_mountain",
     *(verb.replace("KERNEL", "examples:lorenz63.py:lorenz63 --inputs examples:lorenz63.py:start")
       for verb in ("tune KERNEL --tolerance 0.02 --html", "trace KERNEL --backend bf16 --mend",
-                   "study KERNEL --tolerance 1e-2 --search bits")),
+                   "study KERNEL --tolerance 1e-2 --search bits", "study KERNEL --backend fp32")),
 )  # fmt: skip
 """Commands that are long, and whose verbs are tested on their own: their options are looked up."""
 CHANGED = {
