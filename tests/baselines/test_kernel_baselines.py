@@ -130,8 +130,6 @@ def test_traces_say_which_line_makes_an_error_now(written, call):
     rows = {(row["run"], row["variable"]): row["verdict"] for row in found["rows"]}
     assert {run for run, _ in rows} == {"fp16", "fp16, member 1"}
     assert set(rows.values()) == {"identical"}
-    written.write_text(KERNEL.replace("c * (u[i] - u[i - 1])", "(u[i] - u[i - 1]) * c"))
-    assert call("baseline", "check", "-q")[0] == GOOD
     written.write_text(KERNEL.replace("= u[i]\n", "= (u[i] + 9.0) - 9.0\n"))
     code, out, _ = call("baseline", "check", "-q")
     assert code == NOT_MET and "part: changed" in out and "at line wave 3" in out

@@ -1,11 +1,6 @@
 """A net: regressions that were seeded on purpose are found, and clean runs are not blamed."""
 
-from importlib.util import module_from_spec, spec_from_file_location
-from pathlib import Path
-
-_SPEC = spec_from_file_location("regressions", Path(__file__).with_name("regressions.py"))
-regressions = module_from_spec(_SPEC)
-_SPEC.loader.exec_module(regressions)
+from tests.baselines import regressions
 
 WITHIN_INPUTS = {"a product distributed", "a carry dropped"}
 """What may change results by less than rounding the inputs does."""

@@ -42,13 +42,10 @@ def asking(shell, *words):
 @pytest.mark.parametrize(
     ("words", "offered"),
     [
-        (("scen",), "scenario"),
         (("scenario", "ke"), "keys"),
-        (("scenario", "new", "hes"), "heston"),
         (("run", "quickstart_h"), "quickstart_heston"),
         (("run", "--qui"), "--quiet"),
         (("run", "-b", "mlu370-no"), "mlu370-noguard"),
-        (("price", "--payoff", "barrier-up-in-"), "barrier-up-in-put"),
     ],
 )
 def test_words_are_completed(words, offered, call, monkeypatch):

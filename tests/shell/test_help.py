@@ -1,6 +1,4 @@
-"""Help pages at 60 and 120 columns: whole sentences, in four groups, nothing cut; and verbs and
-options by their old names.
-"""
+"""Help pages at two widths, whole sentences with nothing cut; verbs and options by old names."""
 
 import re
 
@@ -39,18 +37,6 @@ def test_help_is_whole_sentences_at_every_width(call, words, monkeypatch):
         shown = "".join(out.split())
         for said in sentences:
             assert "".join(said.split()) in shown, said
-
-
-def test_verbs_are_in_groups(call):
-    out = call("--help")[1]
-    for group, verbs in {
-        "My kernel": "study trace tune monitor bound digits check-memory",
-        "Models and batches": "run compare report climate", "Option prices": "price",
-        "Keep it so": "repeat baseline", "Other verbs": "doctor quickstart docs list scenario",
-    }.items():  # fmt: skip
-        section = out.partition(f"\n{group}:\n")[2].partition("\n\n")[0]
-        assert re.findall(r"^  ([a-z-]+)", section, re.M) == verbs.split()
-    assert not {"watch", "backends", "gallery"} & set(re.findall(r"^  ([a-z-]+)", out, re.M))
 
 
 @pytest.mark.parametrize("old", old_spellings.VERBS, ids=" ".join)

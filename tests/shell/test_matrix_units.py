@@ -10,6 +10,7 @@ from sciprec.facets.matrix_unit.section import matrix_units_section
 from sciprec.foundation.errors import InputError
 from sciprec.report.stored.batch import read_batch
 from sciprec.results.output import netcdf
+from sciprec.results.output.stated import STAGE_WORK
 from sciprec.workbench.batch import workflow
 from sciprec.workbench.batch.plan import plan
 from sciprec.workbench.batch.resume import run_digest
@@ -22,9 +23,10 @@ GIVEN = {
         {"name": "int8", "legendre": "matrix:field=int8,table=int8"},
         {"name": "sliced", "legendre": "matrix:table=int8,field=int8,slices=4"},
         {"name": "pair", "legendre": "matrix:table=fp16,field=fp16,sparsity=2:4",
-         "kept": "matrix:table=int8,field=int8,slices=2", "kept_orders": 2},
+         "kept": "matrix:table=int8,field=int8,slices=4", "kept_orders": 2},
     ],
-    "climate": {"case": "williamson_5", "truncation": 10, "days": 0.05, "step_seconds": 1080.0},
+    "climate": {"case": "williamson_5", "truncation": 10, "days": 0.05, "step_seconds": 1080.0,
+                "count_operations": True},
 }  # fmt: skip
 
 
@@ -39,7 +41,7 @@ def test_runs_in_fp64_with_a_unit_are_not_the_truth():
 
 
 @pytest.mark.slow
-def test_a_batch_with_its_page(blank_figures, tmp_path):
+def test_a_batch_counts_operations_and_its_page_shows_them_and_the_units(blank_figures, tmp_path):
     made = workflow.run(parse_scenario(GIVEN), out=tmp_path / "out")
     truth, whole, sliced, pair = (netcdf.read(file) for file in made.files)
     assert MATRIX_UNITS not in truth.attrs
@@ -53,12 +55,24 @@ def test_a_batch_with_its_page(blank_figures, tmp_path):
     assert 0 < better["error"] < 1e-3 * int8["error"] and better["products"] == 10
     assert 0 < better["wind"] < 1e-3 * int8["wind"] and int8["drift"] is not None
     assert better["kilobytes"] > 2 * int8["kilobytes"] > 1
-    assert "int8 x int8, a scale per channel, sums in int32, 2 slices, lowest" in mixed["unit"]
+    assert "int8 x int8, a scale per channel, sums in int32, 4 slices, lowest" in mixed["unit"]
     assert mixed["speeds"] == [None] * 4 and all(0 < s[0] < 10 for s in int8["speeds"])
     page = made.page.read_text(encoding="utf-8")
     heading, table = page.split("<h3>Matrix units</h3>")
     assert "A100, modelled" in table and "nothing was measured" in table
     assert len(re.findall(r"<code>fp64, stages \w+</code></th><td>", table)) >= 3
+    told = {one["stage"]: one for one in json.loads(truth.attrs[STAGE_WORK])}
+    elements = 6 * 77  # of a state of shallow water at T10
+    assert told["state update"]["counts"] == {
+        "add": 2 * elements, "load": 5 * elements, "mul": elements, "store": elements,
+        "sub": elements,
+    }  # fmt: skip
+    assert not any(STAGE_WORK in run.attrs for run in (whole, sliced, pair))
+    for said in (
+        "stages pair: transforms with arithmetics of their own are not shown here",
+        "Legendre products of a step on", "Stages beside the roofline", unit["unit"],
+    ):  # fmt: skip
+        assert said in page, said
 
 
 @pytest.mark.parametrize(

@@ -34,9 +34,7 @@ def test_truth_comes_first_and_once(scenarios):
     assert [r.is_truth for r in runs] == [True, False, False] * 2
 
 
-@pytest.mark.parametrize(
-    ("processors", "inside"), [(1, 1), (2, 1), (6, 1), (11, 1), (12, 2), (64, 10)]
-)
+@pytest.mark.parametrize(("processors", "inside"), [(1, 1), (11, 1), (12, 2), (64, 10)])
 def test_runs_side_by_side_come_before_threads_inside(scenarios, processors, inside):
     """Never more threads than processors; what a run is does not depend on them."""
     runs = plan(scenarios)

@@ -177,12 +177,9 @@ def test_fixings_that_nobody_gave_are_said(call):
     ("written", "value", "relative"),
     [
         ("0.1%", 0.001, True),
-        ("0.001", 0.001, True),
         (" 5 % ", 0.05, True),
         (1e-4, 1e-4, True),
         ("0.01abs", 0.01, False),
-        ("2 ABS", 2.0, False),
-        ("100%", 1.0, True),
     ],
 )
 def test_tolerances_as_users_write_them(written, value, relative):

@@ -1,4 +1,4 @@
-"""Stages of a step beside the roofline: counted by a run that is asked to, shown on its page."""
+"""Stages of a step beside the roofline; a run that counts them is in test_matrix_units.py."""
 
 import json
 from types import SimpleNamespace
@@ -6,12 +6,10 @@ from types import SimpleNamespace
 import pytest
 import xarray as xr
 
-import sciprec
 from sciprec.cost.matrix_rates import MATRIX_MACHINES
 from sciprec.facets.matrix_unit import MATRIX_UNITS
 from sciprec.machine import MACHINES
 from sciprec.report.sections.rooflines import rooflines_section
-from sciprec.results.output import files
 from sciprec.results.output.stated import STAGE_WORK
 
 COUNTED = [
@@ -71,27 +69,3 @@ def test_units_have_rows_of_their_own():
     assert ridges[1][a100.title] == 2 * 312e12 / a100.bandwidth.per_second
     assert ridges[1][npu.title] == 256e12 / 300e9
     assert rooflines_section([run_in("fp64", COUNTED)])["units"] == []
-
-
-@pytest.mark.slow
-def test_the_truth_counts_and_the_page_shows_it(blank_figures, tmp_path):
-    scenario = tmp_path / "counted.toml"
-    scenario.write_text(
-        'name = "counted"\ntitle = "t"\nsource = "s"\nkind = "climate"\nbackends = ["fp16"]\n'
-        '[climate]\ncase = "williamson_5"\ntruncation = 10\ndays = 0.1\ncount_operations = true\n'
-        '[[stages]]\nname = "unit"\nlegendre = "matrix:table=int8,field=int8,slices=2"\n'
-    )
-    made = sciprec.run(scenario, out=tmp_path / "out")
-    truth, other = (files.read(file) for file in made.files)
-    assert STAGE_WORK in truth.attrs and STAGE_WORK not in other.attrs
-    told = {one["stage"]: one for one in json.loads(truth.attrs[STAGE_WORK])}
-    elements = 6 * 77  # of a state of shallow water at T10
-    assert told["state update"]["counts"] == {
-        "add": 2 * elements, "load": 5 * elements, "mul": elements, "store": elements,
-        "sub": elements,
-    }  # fmt: skip
-    (unit,) = json.loads(other.attrs[MATRIX_UNITS])["units"]
-    page = made.page.read_text()
-    assert "fp16, stages unit: transforms with arithmetics of their own are not shown here" in page
-    assert "Legendre products of a step on" in page and unit["unit"] in page
-    assert "Stages beside the roofline" in page and "here all are below" in page

@@ -16,15 +16,12 @@ from sciprec.workbench.kinds import load_scenario
 @pytest.mark.parametrize(
     ("written", "found"),
     [
-        ("climate.days=3", ("climate.days", 3)),
         ("climate.days = 3.5 ", ("climate.days", 3.5)),
-        ("climate.case=williamson_5", ("climate.case", "williamson_5")),
         ('title="a = b"', ("title", "a = b")),
         ("title=two words", ("title", "two words")),
         ('backends=["fp16", "bf16"]', ("backends", ["fp16", "bf16"])),
         ("backends=float:p=11,round=rz", ("backends", "float:p=11,round=rz")),
         ("climate.parameters={levels = 3}", ("climate.parameters", {"levels": 3})),
-        ("compensation.0.sums=true", ("compensation.0.sums", True)),
         ("name=1\nkind='x'", ("name", "1\nkind='x'")),
     ],
 )
