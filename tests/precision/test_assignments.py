@@ -16,6 +16,7 @@ from sciprec.instruments.assigning.rows import ANY, NEAREST, VERSION, layout_of
 from sciprec.precision import resolve_backend
 from tests.oracles.by_line import run_by_line
 from tests.precision.assigned_files import formats_of_rows, kernel_of
+from tests.precision.comparison import assert_same
 from tests.precision.processes import started
 from tests.random_kernels.assigned import assigned_trials, whole_trials
 from tests.random_kernels.generator import random_case
@@ -78,14 +79,6 @@ def given(kernel, seed: int) -> tuple:
     return numbers(24, seed), numbers(24, seed + 1), np.zeros(24)
 
 
-def is_same(found, expected) -> bool:
-    if isinstance(found, tuple):
-        return all(map(is_same, found, expected))
-    found, expected = np.asarray(found), np.asarray(expected)
-    same = (found == expected) & (np.signbit(found) == np.signbit(expected))
-    return bool(np.all(same | np.isnan(found) & np.isnan(expected)))
-
-
 def lines_of(kernel) -> list[tuple[str, int]]:
     program = program_of(kernel)
     places = [own_place(program, row) for row in program.layout.rows]
@@ -123,8 +116,8 @@ def test_pairs_of_formats_are_the_oracles(kernel, formats):
             args = given(kernel, seed)
             configured = forms[layout]
             found = configured(configured.table(rows), *args)
-            assert is_same(found, right), (names, layout)
-            assert is_same(args, expected), (names, layout)
+            assert_same(found, right, str((names, layout)))
+            assert_same(args, expected, str((names, layout)))
 
 
 def test_the_specialised_form_has_the_same_bits():
@@ -133,8 +126,8 @@ def test_the_specialised_form_has_the_same_bits():
     for seed in range(8):
         args, expected = given(arithmetic, seed), given(arithmetic, seed)
         right = exact(arithmetic, drawn, expected)
-        assert is_same(lifted(*args), right)
-        assert is_same(args, expected)
+        assert_same(lifted(*args), right)
+        assert_same(args, expected)
 
 
 def test_complex_numbers_have_the_format_of_their_line():
@@ -160,7 +153,7 @@ def test_a_run_takes_the_version_of_a_function_in_one_format(layout):
         read = table.copy()
         read.view(np.int64)[:, VERSION] = 0
         args = numbers(24, 3)
-        assert is_same(made(table, args, 3), made(read, args, 3)), (outer, nearer)
+        assert_same(made(table, args, 3), made(read, args, 3), str((outer, nearer)))
         chosen.add(tuple(table.view(np.int64)[:, VERSION][versions.spans[:, 0]]))
     assert chosen == {(o if o == n else 0, n) for o in (1, 2, 3) for n in (1, 2, 3)}
 
@@ -176,7 +169,7 @@ def test_a_kernel_that_is_called_for_long_gets_versions():
     chosen = [set(table.view(np.int64)[:-1, VERSION]) for table in (*tables, *again)]
     assert chosen == [{0}, {0}, {0}, {1, 0}, {2, 0}, {3, 0}]
     for table, other, result in zip(tables, again, before, strict=True):
-        assert is_same(made(table, args, 3), result) and is_same(made(other, args, 3), result)
+        assert_same((made(table, args, 3), made(other, args, 3)), (result, result))
     assert made.program.layout.rows == rows
 
 

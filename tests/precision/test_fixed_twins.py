@@ -15,9 +15,9 @@ from sciprec.precision.fixed.units import FixedUnits
 from tests.oracles.twin import run_twin
 from tests.oracles.uncompiled import run_fixed, without_keys
 from tests.precision import fixed_kernels as kernels
+from tests.precision.comparison import assert_same
 from tests.precision.registered import registered_kernels
 from tests.precision.test_corpus import CORPUS
-from tests.precision.test_twins import assert_same_bits
 from tests.random_kernels.trials import flat
 
 KERNELS = registered_kernels()
@@ -90,9 +90,8 @@ def assert_text_is_that_of_floats(kernel, backend: str, args: tuple) -> None:
     """Run without rows, the text gives what the twin gives in floats."""
     floats, run = without_keys(kernel, resolve_backend(backend))
     given, expected = deepcopy(args), deepcopy(args)
-    assert_same_bits(run(*given), run_twin(kernel, floats, expected), kernel.__name__)
-    for n, (a, b) in enumerate(zip(given, expected, strict=True)):
-        assert_same_bits(a, b, f"argument {n} of {kernel.__name__}")
+    result = run(*given)
+    assert_same((result, given), (run_twin(kernel, floats, expected), expected), kernel.__name__)
 
 
 def test_registered_kernels_round_where_they_do_in_floats():

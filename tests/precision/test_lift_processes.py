@@ -1,10 +1,7 @@
 """Kernels that once took the whole process with them: each run in a new one, with a time limit."""
 
 import math
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import numba
 import numpy as np
@@ -13,25 +10,14 @@ from numba import prange
 
 import sciprec
 from sciprec.precision import resolve_backend
-from sciprec.precision.lifting.lifting import cache_folder
 from tests.oracles.twin import run_twin
-
-ROOT = Path(__file__).parents[2]
-LIMIT_SECONDS = 100
-RUN = "from tests.precision.test_lift_processes import {name}; {name}()"
+from tests.precision.processes import started
 
 
 def finishes(function, **environment: str) -> str:
     """Run a function of this module in a new process; what it printed."""
-    usual = {
-        "PATH": "/usr/bin", "SCIPREC_CACHE_DIR": str(cache_folder()), "PYTHONPATH": str(ROOT)
-    }  # fmt: skip
-    done = subprocess.run(
-        [sys.executable, "-c", RUN.format(name=function.__name__)], cwd=ROOT,
-        env=usual | environment, capture_output=True, text=True, timeout=LIMIT_SECONDS, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, (done.returncode, done.stderr)
-    return done.stdout
+    name = function.__name__
+    return started(f"from {__name__} import {name}; {name}()", **environment)
 
 
 def scaled_roots(x, c, out):
@@ -77,7 +63,7 @@ def printing():
 @pytest.mark.slow
 def test_a_kernel_that_prints_ends(tmp_path):
     """Its first call once waited for ever: nothing was compiled, and its environment unknown."""
-    printed = finishes(printing, SCIPREC_CACHE_DIR=str(tmp_path)).splitlines()
+    printed = finishes(printing, SCIPREC_CACHE_DIR=tmp_path).splitlines()
     assert printed == ["size 1 [1.]", "half of 1.0 at 0", "(0.5, 1)"]
 
 

@@ -9,6 +9,7 @@ from sciprec import Assignment, trace
 from sciprec.precision import lift
 from sciprec.precision.formats.backend import resolve_backend
 from tests.oracles.twin import run_twin
+from tests.precision.comparison import assert_same
 
 FLUSHING = ("mlu370", "float:p=11,emin=-14,emax=15,round=rz,subnormals=flush,overflow=saturate")
 
@@ -27,12 +28,6 @@ def arguments(arithmetic):
     special = [0.0, -0.0, math.inf, -math.inf, math.nan, 1.0]
     x[:20], y[:20] = rng.choice(special, (2, 20))
     return x, y, np.zeros((200, 3))
-
-
-def assert_same(found, expected):
-    assert np.array_equal(found, expected, equal_nan=True)
-    numbers = ~np.isnan(found)
-    assert np.array_equal(np.signbit(found[numbers]), np.signbit(expected[numbers]))
 
 
 @pytest.mark.parametrize("name", FLUSHING)

@@ -9,10 +9,10 @@ import pytest
 
 from sciprec.precision import FORMATS, Arithmetic, Backend, lift, resolve_backend
 from tests.oracles.twin import run_twin
+from tests.precision.comparison import assert_same, numbers_of
 from tests.precision.corpus import roles
 from tests.precision.registered import registered_kernels
 from tests.precision.ways import ways
-from tests.random_kernels.trials import difference, flat
 
 KERNELS = registered_kernels()
 _ROLES = {
@@ -24,11 +24,6 @@ _ROLES = {
 MIXED = Backend("mixed roles", **_ROLES)
 BACKENDS = (resolve_backend("mlu370"), resolve_backend("mlu370-noguard"), MIXED)
 """In turn. binary64 and binary32 are seen beside Numba and the twin in `test_lift`."""
-
-
-def assert_same_bits(found, expected, what: str) -> None:
-    """Equal bits, any NaN equal to any other."""
-    assert not (wrong := difference(found, expected, what, signed=True)), wrong
 
 
 HEAVY = (
@@ -65,12 +60,12 @@ def require_twin(function, args, backend, trusted=False, lifted=lift):
     lifted_args, twin_args = deepcopy(args), deepcopy(args)
     returned = lifted(function, backend, trust_inputs=trusted)(*lifted_args)
     expected = run_twin(function, backend, twin_args)
-    assert_same_bits(returned, expected, f"{name} in {backend.name}: returned value")
+    assert_same(returned, expected, f"{name} in {backend.name}: returned value")
     written = [
         n
         for n, a in enumerate(args)
         if isinstance(a, np.ndarray) and not np.array_equal(a, lifted_args[n], equal_nan=True)
     ]
     for n in written:
-        assert_same_bits(lifted_args[n], twin_args[n], f"{name} in {backend.name}: argument {n}")
-    assert written or flat(returned), f"the example of {name} writes and returns nothing"
+        assert_same(lifted_args[n], twin_args[n], f"{name} in {backend.name}: argument {n}")
+    assert written or numbers_of(returned).size, f"the example of {name} writes and returns nothing"

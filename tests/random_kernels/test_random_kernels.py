@@ -17,8 +17,6 @@ from tests.random_kernels.generator import (
     random_case,
     whole_case,
 )
-from tests.random_kernels.on_threads import BACKENDS as ON_THREADS
-from tests.random_kernels.on_threads import case_of, on_threads
 from tests.random_kernels.power import sample
 from tests.random_kernels.runner import run_trials
 from tests.random_kernels.trials import run_uncompiled
@@ -65,15 +63,6 @@ def test_sample():
 def test_sample_without_short_ways_through_the_compiler():
     """As in versions of Numba and llvmlite that these are not made for; more by `survey`."""
     require_same(drawn(random_case(21), 1), WITHOUT_SHORT_WAYS)
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore", "error::RuntimeWarning")
-@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.survey)])
-def test_sample_on_threads(seed, tmp_path):
-    """Streams by number and frozen units; more by `python -m tests.random_kernels.on_threads`."""
-    backend = ON_THREADS[seed + 4 * (seed % 2)]
-    assert on_threads(case_of(seed), backend, tmp_path) == "same"
 
 
 def passed_on(x):
