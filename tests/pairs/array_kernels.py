@@ -3,14 +3,6 @@
 import numpy as np
 
 
-def slices(x, y, out):
-    out[1:-1] = x[2:] - 2.0 * x[1:-1] + x[:-2]
-
-
-def expression(x, y, out):
-    out[:] = x * y + np.abs(x) - y / 3.0
-
-
 def sums(x, y, out):
     out[0] = np.sum(x * y)
     out[1] = np.dot(x, y)
@@ -49,7 +41,7 @@ def matrices(x, y, out):
 
 
 def in_place(x, y, out):
-    out[:] = x
+    out[:] = x * y + np.abs(x)
     out += y
     out *= x
     out[3] /= 7.0
@@ -59,4 +51,4 @@ def in_place(x, y, out):
     out[5:] -= np.concatenate((a[:10], a[:5].copy()))
 
 
-EVERY = slices, expression, sums, running, ordered, chosen, matrices, in_place
+EVERY = sums, running, ordered, chosen, matrices, in_place

@@ -45,7 +45,7 @@ def _errors(kernel, args, place: int, names=None) -> tuple[np.ndarray, np.ndarra
 
 
 @pytest.mark.parametrize(
-    "seeds", [range(4), pytest.param(range(4, 9), marks=pytest.mark.slow)], ids=["few", "more"]
+    "seeds", [range(4), pytest.param(range(4, 9), marks=pytest.mark.survey)], ids=["few", "more"]
 )
 def test_random_kernels_keep_in_pairs_what_they_lose_in_binary64(seeds, tmp_path):
     for seed in seeds:

@@ -22,6 +22,8 @@ SHAPES = [
     (1, 1, 1), (1, 5, 1), (3, 0, 4), (0, 3, 2), (2, 3, 0), (1, 700, 40), (13, 251, 33),
     (12, 252, 32), (25, 253, 65), (5, 513, 31), (3, 2049, 5), (100, 1, 130),
 ]  # fmt: skip
+SMALL = [shape for shape in SHAPES if np.prod(shape) < 120_000]
+"""Of 32 bits, whose exact products are Python's."""
 
 
 def patterns(shape, kind, rng):
@@ -47,7 +49,7 @@ def exact(a, b):
 
 @pytest.mark.parametrize("kind", [np.int8, np.int16, np.int32])
 def test_integer_products_are_the_exact_sums_rounded_once(kind):
-    for shape in SHAPES:
+    for shape in SHAPES if kind is not np.int32 else SMALL:
         for a, b in patterns(shape, kind, np.random.default_rng(sum(shape))):
             found = fixed_matmul(a, b, accurate=True)
             assert found.dtype == np.float64
@@ -154,7 +156,7 @@ def bound(a, b, qa, qb):
     return inner * (sb * top_a + sa * top_b + sa * sb / 2) / 2 + 2.0**-53 * inner * top_a * top_b
 
 
-@pytest.mark.parametrize("bits", [2, 5, 8, 12, 16, 20, 27, 32])
+@pytest.mark.parametrize("bits", [2, 8, 16, 27, 32])
 @pytest.mark.parametrize("accurate", [False, True])
 def test_float_matrices_within_the_stated_error(bits, accurate):
     rng = np.random.default_rng(bits)
