@@ -10,7 +10,7 @@ from __future__ import annotations
 import random
 import sys
 import tempfile
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,7 @@ from sciprec.climate.transform.grid import Truncation
 from sciprec.precision.formats.stages import Stages
 from sciprec.tools.monitor.plan import checked_plan, with_changes
 from tests.climate.random_equations import registered
-from tests.climate.small_models import model_of, require_same_bits
+from tests.climate.small_models import Stopped, model_of, require_same_bits, stop_at
 
 SHORT, LONG = ("fp16", "e5m2", "e4m3fn"), ("bf16", "tf32", "fp32", "float:p=9,emin=-60,emax=60")
 """Formats that binary32 holds at every scale, and others."""
@@ -180,24 +180,13 @@ def _begun(draw: Draw, backend: str) -> tuple[Any, list[Level]]:
     return model, [model.steps.system.addition.level(state)]
 
 
-class Stopped(Exception):
-    """A run has been interrupted."""
-
-
 def interrupted(draw: Draw, backend: str, folder: Path) -> None:
     """A run that leaves a checkpoint somewhere on its way, and no more."""
     last = draw.rng.randint(1, draw.steps - 1) * STEP_HOURS / 24.0
-
-    def stop(days: float) -> None:
-        if days >= last - 1e-9:
-            raise Stopped
-
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr("sciprec.climate.running.checkpoint._MOST_SHARE_OF_TIME", np.inf)
-        try:
-            draw.run(backend, checkpoints=folder, progress=stop)
-        except Stopped:
-            pass
+        with suppress(Stopped):
+            draw.run(backend, checkpoints=folder, progress=stop_at(last - 1e-9))
 
 
 def watched(draw: Draw, backend: str, plain: Trajectory, known: tuple[str, ...]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,20 @@ from sciprec.climate.transform.grid import GaussianGrid, Truncation
 from sciprec.instruments.assigning.scaling import ScaledBackend
 
 SMALL = Truncation(10, 16, 32, 1200.0)
+
+
+class Stopped(Exception):
+    """A run was interrupted."""
+
+
+def stop_at(days: float) -> Callable[[float], None]:
+    """A progress function that interrupts a run at some day."""
+
+    def progress(now: float) -> None:
+        if now >= days:
+            raise Stopped
+
+    return progress
 
 
 @forcing(parameters={"rate": (0.5, "1/day"), "rise": (3.0, "m/s")}, tracers=("dye",))

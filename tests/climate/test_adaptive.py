@@ -11,7 +11,7 @@ from sciprec.results.output import files
 from sciprec.tools.adapt.blocks import block
 from sciprec.tools.adapt.control import COLUMNS, Control, vain_attempts
 from sciprec.tools.adapt.plan import checked_ladder, checked_plan
-from tests.climate.small_models import SMALL, stirred
+from tests.climate.small_models import SMALL, Stopped, stirred, stop_at
 
 STEP = 1200.0
 LADDER = ("fp16", "fp32")
@@ -181,8 +181,8 @@ def test_restarts_and_threads_give_the_same_bits_with_both_rungs(tmp_path):
     assert column(whole, "steps").tolist()[:5] == [4, 2, 2, 4, 4]
 
     for day in (0.1, 0.2, 0.3):
-        with pytest.raises(KeyboardInterrupt):
-            run(30, 5e-4, hours=2.0, checkpoints=tmp_path, progress=stopping(day))
+        with pytest.raises(Stopped):
+            run(30, 5e-4, hours=2.0, checkpoints=tmp_path, progress=stop_at(day))
     gone_on = run(30, 5e-4, hours=2.0, checkpoints=tmp_path)
     assert bits(gone_on, True) == bits(whole, True)
     assert bits(run(30, 5e-4, hours=2.0, threads=2), True) == bits(whole, True)
@@ -219,20 +219,10 @@ def test_forced_with_both_rungs_it_goes_on_with_the_same_bits(tmp_path):
     whole = run(30, None, **keeping)
     assert len(set(column(whole, "rung"))) == 2
     for day in (0.1, 0.3):
-        with pytest.raises(KeyboardInterrupt):
-            run(30, None, checkpoints=tmp_path, progress=stopping(day), **keeping)
+        with pytest.raises(Stopped):
+            run(30, None, checkpoints=tmp_path, progress=stop_at(day), **keeping)
     gone_on = run(30, None, checkpoints=tmp_path, **keeping)
     assert bits(gone_on, True) == bits(whole, True)
-
-
-def stopping(day):
-    """What interrupts a run after a day."""
-
-    def listen(days):
-        if days > day:
-            raise KeyboardInterrupt
-
-    return listen
 
 
 SCENARIO = """

@@ -85,7 +85,7 @@ def test_mass_and_angular_momentum_stay_and_energy_nearly():
     assert made.vertical["sigma_bnds"].shape == (10, 2)
 
 
-@pytest.mark.slow
+@pytest.mark.survey
 def test_the_wave_deepens_as_in_other_models():
     """Days 6 to 10 within the two models' distance from each other; day 9 by the issue's gate. With
     steps of 1200 s.

@@ -9,7 +9,7 @@ import pytest
 EVERY = ("T1", "T5", "T15", "T21", "T31", "TL5", "TL15", "TL16", "TL31", "TL62", "TL63")
 
 
-@pytest.mark.slow
+@pytest.mark.survey
 def test_indices_stay_within_their_arrays(tmp_path):
     program = (
         "import numpy as np\n"

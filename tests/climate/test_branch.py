@@ -13,6 +13,7 @@ from sciprec.workbench.batch.perform import run_dataset
 from sciprec.workbench.batch.plan import plan
 from sciprec.workbench.batch.resume import run_digest
 from sciprec.workbench.kinds import kind_of, parse_scenario
+from tests.climate.small_models import Stopped, stop_at
 
 WAYS = {
     "two levels": ("williamson_5", {"time_scheme": "semi_implicit_leapfrog"}),
@@ -24,10 +25,6 @@ WAYS = {
                             "tracers": {"dust": 0.3}}),
 }  # fmt: skip
 STEP = {"truncation": "T10", "output_hours": 1.0, "step_seconds": 1200.0}
-
-
-class Stopped(Exception):
-    """Raised by a progress function."""
 
 
 def run(case, days, **options):
@@ -92,14 +89,9 @@ def test_a_branch_that_is_killed_goes_on_with_the_same_bits(way, tmp_path, writt
     file, _ = parent_of(case, 2 / 24, tmp_path / "parent", **options)
     whole = run(case, 6 / 24, start_from=file, **options)
     for killed in np.random.default_rng(7).uniform(0.05, 0.2, 2):
-
-        def progress(days, killed=killed):
-            if days > killed:
-                raise Stopped
-
         again = {"checkpoints": tmp_path / f"{killed}", "start_from": file, **options}
         with pytest.raises(Stopped):
-            run(case, 6 / 24, progress=progress, **again)
+            run(case, 6 / 24, progress=stop_at(killed), **again)
         seen = []
         require_part(run(case, 6 / 24, progress=seen.append, **again), whole, 0)
         assert seen[0] > killed - 1 / 12

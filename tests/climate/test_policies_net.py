@@ -10,6 +10,7 @@ from sciprec import quantize
 from sciprec.climate.transform.legendre_stage import legendre_synthesis
 from sciprec.instruments.assigning.policies import Policy
 from sciprec.precision import Backend, lift, resolve_backend
+from tests.draws import few
 from tests.oracles.by_line import run_by_line
 from tests.precision.registered import registered_kernels
 
@@ -93,7 +94,7 @@ def doubled(values):
     return values.copy() if isinstance(values, np.ndarray) else values
 
 
-@pytest.mark.parametrize("seed", [8, pytest.param(0, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("seed", few([8, 0], 1))
 def test_random_policies_are_the_oracles(seed):
     """Random lists and formats on some of the kernels, bit for bit exact fractions by line."""
     rng = np.random.default_rng(seed)

@@ -102,6 +102,7 @@ def test_half_precision_finds_the_mountain_wave_only_with_its_residual():
     np.testing.assert_allclose(carried[1:], truth[1:], rtol=0.05)
 
 
+@pytest.mark.survey
 def test_eight_bits_are_within_a_factor_of_two_with_their_residuals():
     """Case 5 in bf16, state and sums compensated: depth in l2 and linf, wind in l2."""
     truth, found = (
@@ -110,6 +111,7 @@ def test_eight_bits_are_within_a_factor_of_two_with_their_residuals():
     assert (found[1:] < 2 * truth[1:]).all()
 
 
+@pytest.mark.survey
 def test_few_bits_are_enough_for_the_state_if_its_residual_is_carried():
     """Case 5, tendencies in fp32: bf16's state within a factor of two."""
     truth = norms_in("williamson_5", "fp64")

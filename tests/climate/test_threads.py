@@ -12,7 +12,7 @@ from sciprec.climate.running.integration import integrate
 from sciprec.climate.stepping.schemes import TIME_SCHEMES
 from sciprec.climate.transform.grid import Truncation, resolve_truncation
 from sciprec.precision.operations.meeting import abandon, meet_from_python, new_counters
-from tests.climate.small_models import require_same_bits
+from tests.climate.small_models import Stopped, require_same_bits, stop_at
 
 SMALL = Truncation(5, 8, 16, 1800.0)
 FORCED = {"step_seconds": 1200.0, "output_hours": 1.0, "parameters": {"levels": 3}}
@@ -78,13 +78,9 @@ def test_results_that_depend_on_calls_are_made_by_one_thread(monkeypatch, case, 
 
 
 def test_an_interrupted_run_goes_on_with_other_threads(tmp_path, written_each_time):
-    def stop(days):
-        if days > 0.3:
-            raise KeyboardInterrupt
-
     how = FORCED | {"checkpoints": tmp_path}
-    with pytest.raises(KeyboardInterrupt):
-        integrate("held_suarez", SMALL, 0.75, threads=2, progress=stop, **how)
+    with pytest.raises(Stopped):
+        integrate("held_suarez", SMALL, 0.75, threads=2, progress=stop_at(0.3), **how)
     seen = []
     resumed = integrate("held_suarez", SMALL, 0.75, threads=3, progress=seen.append, **how)
     assert min(seen) > 0.2

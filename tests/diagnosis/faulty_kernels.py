@@ -23,12 +23,6 @@ def quadratic(a, b, c, roots):
         roots[i] = (math.sqrt(inside) - b[i]) / (2.0 * a[i])
 
 
-def quadratic_repaired(a, b, c, roots):
-    for i in range(b.size):
-        inside = b[i] * b[i] - 4.0 * a[i] * c[i]
-        roots[i] = -2.0 * c[i] / (math.sqrt(inside) + b[i])
-
-
 def naive_sum(x):
     total = 0.0
     for i in range(x.size):
@@ -45,38 +39,6 @@ def compensated_sum(x):
         rest = (larger - total) - term
         total = larger
     return total
-
-
-def layer_norm(x, out):
-    for row in range(x.shape[0]):
-        n = x.shape[1]
-        total = 0.0
-        squares = 0.0
-        for i in range(n):
-            total += x[row, i]
-            squares += x[row, i] * x[row, i]
-        mean = total / n
-        spread = squares / n - mean * mean
-        scale = 1.0 / math.sqrt(spread + 1e-3)
-        for i in range(n):
-            out[row, i] = (x[row, i] - mean) * scale
-
-
-def layer_norm_repaired(x, out):
-    for row in range(x.shape[0]):
-        n = x.shape[1]
-        first = x[row, 0]
-        total = 0.0
-        for i in range(n):
-            total += x[row, i] - first
-        mean = total / n
-        squares = 0.0
-        for i in range(n):
-            away = (x[row, i] - first) - mean
-            squares += away * away
-        scale = 1.0 / math.sqrt(squares / n + 1e-3)
-        for i in range(n):
-            out[row, i] = ((x[row, i] - first) - mean) * scale
 
 
 def away_from_mean(x):
@@ -112,14 +74,6 @@ def with_offset(x, out):
         out[i] = scaled - 150.0
 
 
-def stagnating(start, rate, steps):
-    level = start
-    for _ in range(steps):
-        growth = rate * level
-        level = level + growth
-    return level
-
-
 def advected(u, new, steps):
     """What leaves one cell and enters the next is rounded alike: its parts cancel."""
     for _ in range(steps):
@@ -144,10 +98,8 @@ def inputs(name: str):
         "quadratic": (np.ones(20), rng.integers(40, 80, 20) * 1.0, rng.integers(1, 4, 20) * 1.0,
                       np.zeros(20)),
         "sum": (rng.integers(64, 128, 2000) / 128.0,),
-        "rows": (np.round(rng.normal(20.0, 0.5, (8, 64)) * 32) / 32, np.zeros((8, 64))),
         "system": (_system(rng), rng.integers(1, 9, 6) * 1.0),
         "few": (np.round(rng.normal(0.0, 1.0, 50) * 256) / 256, np.zeros(50)),
-        "drift": (1.0, 2.0**-10, 400),
     }[name]  # fmt: skip
 
 

@@ -108,12 +108,8 @@ def in_part(x, out, seen):
     seen[1] = np.sum(np.empty(64))  # fault
     w = np.empty_like(x)  # fault
     for i in range(1, x.size - 1):
-        w[i] = x[i - 1] + x[i + 1]
+        w[i] += x[i - 1] + x[i + 1]
     out[:] = w
-    sums = np.empty(3)  # fault
-    for i in range(x.size):
-        sums[i % 3] += x[i]
-    seen[2] = sums[0] + sums[1] * sums[2]
     m = np.empty((3, 3))  # fault
     for i in range(3):
         for j in range(i + 1):
@@ -268,13 +264,13 @@ def hashed(h, out):
     return h
 
 
-def right(a, n, x, out):
-    """All of them."""
+def right(n, x, out):
+    """All of them but unusual indices."""
     ring(x, out)
     in_chunks(x, out)
     of_numbers = stack(x), moved_without_use(x), empty_ones(x), flags(n)
-    return of_numbers, written_by_a_slice(x), unusual_indices(a, n, x, out)
+    return of_numbers, written_by_a_slice(x)
 
 
-RIGHT = {right: (SQUARE, WHOLE, X, out())}
+RIGHT = {right: (WHOLE, X, out()), unusual_indices: (SQUARE, WHOLE, X, out())}
 """kernel -> its arguments."""

@@ -27,7 +27,7 @@ from tests.diagnosis.model_programs import (
     by_kernels,
     faulty_increment,
     start,
-    trace_of_a_wave,
+    trace_of_a_bell,
 )  # fmt: skip
 from tests.diagnosis.trace_checks import halved_sine, with_own_function
 
@@ -337,7 +337,7 @@ def test_a_kernel_in_other_variables_is_refused():
 @pytest.mark.slow
 def test_a_fault_in_a_climate_kernel_is_named_first(monkeypatch):
     """Of all lines of the model, in whose kernel it is one of four."""
-    faulty = trace_of_a_wave("fp16", faulty_increment, monkeypatch)
+    faulty = trace_of_a_bell("fp16", faulty_increment, monkeypatch)
     assert all(event.step == 1 and event.called_at and event.index for event in faulty.events[:1])
     assert faulty.closure < 1e-6 and "+ 4.0) - 4.0" in faulty.verdict, faulty
 

@@ -68,7 +68,7 @@ def _is_named(group, named: str) -> bool:
 
 
 USUAL = "a difference of squares", "an offset", "the long sum, mended", "squares away from the mean"
-SLOW = "a pivot left out", "a long sum", "the spread of rows, mended", "elements that do not fit"
+SLOW = "a long sum", "elements that do not fit"
 CASES = [*USUAL, *(pytest.param(name, marks=pytest.mark.slow) for name in SLOW)]
 
 

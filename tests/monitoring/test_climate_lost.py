@@ -12,6 +12,7 @@ from sciprec.climate.running.start import initial_state
 from sciprec.climate.transform.grid import GaussianGrid
 from sciprec.tools.monitor.lost import LEAST_TRUE_SIZE
 from sciprec.tools.monitor.plan import checked_plan
+from tests.draws import few
 
 NUMBER = 10
 CASES = "williamson_2", "williamson_5", "williamson_6", "williamson_1", "rossby_haurwitz"
@@ -24,11 +25,13 @@ def spec(bits):
 
 
 class Watched:
-    """A run whose lost updates are looked at, with its state at both ends; with a seed of waves on
+    """A run with its state at both ends, whose lost updates are looked at; with a seed of waves on
     all scales at its start.
     """
 
-    def __init__(self, case, backend, steps, step_seconds, threads=1, waves=None, **more):
+    def __init__(
+        self, case, backend, steps, step_seconds, threads=1, waves=None, looks=True, **more
+    ):  # fmt: skip
         days = steps * step_seconds / 86400.0
         names = check_request(case, NUMBER, days, step_seconds=step_seconds, output_hours=24 * days)
         plan = checked_plan(names.equations.variables)
@@ -46,7 +49,8 @@ class Watched:
         self.start, self.columns, self.steps = model.stored(exact), model.columns, steps
         self.observer = RunObserver(request, convert, model.columns)
         self.observer.start(self.start, exact.ravel())
-        model.steps = self.observer.attach(model.steps)
+        if looks:  # code that notes what it sees is not kept on disk
+            model.steps = self.observer.attach(model.steps)
         self.levels = [model.steps.system.addition.level(self.start.copy())]
         team = model.team(threads)
         (team or model.steps).advance(self.levels, 0, steps)
@@ -74,7 +78,7 @@ def drawn(rng):
     return case, {"time_scheme": scheme} if scheme else {}
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", few([6, 9], 1))
 def test_every_write_is_seen(seed):
     """What a state was to change by, less what was lost, is what it has changed by: in all levels
     of the scheme, with filter, diffusion, and what a carry owes.
@@ -108,7 +112,7 @@ def judged(rng):
         seconds, backend = float(rng.choice([2.0, 10.0, 600.0])), spec(int(rng.choice(BITS)))
         narrow = {}
     run = Watched(case, backend, 60, seconds, **more, **narrow)
-    truth = Watched(case, "fp64", 60, seconds, **more)
+    truth = Watched(case, "fp64", 60, seconds, looks=False, **more)
     named = {alert.variable for alert in run.told.alerts if alert.rule == "lost"}
     counts, wrong = [0, 0], []
     for name in dict.fromkeys(run.columns.tolist()):
@@ -133,22 +137,23 @@ def all_judged(seeds):
     return np.sum([counts for counts, _ in found], axis=0), [w for _, wrong in found for w in wrong]
 
 
-def test_faults_of_climates_are_named_and_rest_is_not():
-    (harmless, faults), wrong = all_judged(range(20, 40))
-    assert harmless >= 20 and faults >= 2 and not wrong, (harmless, faults, wrong)
+@pytest.mark.parametrize("seeds", few([range(20, 30), range(30, 40)], 1))
+def test_faults_of_climates_are_named_and_rest_is_not(seeds):
+    (harmless, faults), wrong = all_judged(seeds)
+    assert harmless >= 8 and faults >= 1 and not wrong, (harmless, faults, wrong)
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
-def test_lost_updates_do_not_depend_on_threads(scheme):
+def test_lost_updates_do_not_depend_on_threads():
     one, two = (
-        Watched("williamson_5", "bf16", 70, 60.0, threads, time_scheme=scheme) for threads in (1, 2)
+        Watched("williamson_5", "fp16", 70, 60.0, threads, time_scheme="semi_implicit_leapfrog")
+        for threads in (1, 2)
     )
     assert one.told.sums == two.told.sums
     for name, values in one.observer.losses.arrays().items():
         assert np.array_equal(values, two.observer.losses.arrays()[name]), name
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", few(range(6), 3))
 def test_long_accumulations_tell_what_they_lose(seed):
     """The sum of all increments is known: half of it is missing, or no alarm is told."""
     rng = np.random.default_rng(seed)

@@ -13,7 +13,8 @@ from sciprec.instruments.assigning.configured import Configured
 from sciprec.instruments.assigning.matching import Matching
 from sciprec.instruments.assigning.rows import layout_of
 from tests.diagnosis.model_programs import ROOT
-from tests.precision.test_assignments import arithmetic, is_same, numbers
+from tests.draws import few
+from tests.precision.test_assignments import is_same, numbers
 from tests.tuning.branching_survey import differences
 
 
@@ -90,27 +91,30 @@ def test_a_wrong_element_of_a_good_answer_is_named(tmp_path):
     assert checked.good and "out[0] is 0 for 3.5 on the inputs of the check" in checked.verdict
 
 
+def quotients(x, y, out):
+    total = 0.1
+    for i in range(x.size):
+        if y[i] * x[i] < x[0]:
+            total += max(x[i], y[i]) / 3
+        out[i] = -total
+    return total, np.floor(y[2]), np.sum(x)
+
+
 def test_one_format_for_everything_is_the_backend_of_that_format(name="mlu370"):
     """In both forms, whatever the numbers are that it is given."""
     assignment = Assignment({}, default=name, rounds="everything")
-    known, plain = assignment.arithmetics, lift(arithmetic, name)
-    made = Configured(arithmetic, layout_of(known), formats=known, after=0.0, everything=True)
-    table = made.table(Matching(assignment, arithmetic).arithmetics)
-    forms = [lift(arithmetic, assignment), lambda *args: made(table, *args)]
+    known, plain = assignment.arithmetics, lift(quotients, name)
+    made = Configured(quotients, layout_of(known), formats=known, after=0.0, everything=True)
+    table = made.table(Matching(assignment, quotients).arithmetics)
+    forms = [lift(quotients, assignment), lambda *args: made(table, *args)]
     for seed, form in itertools.product(range(4), forms):
         given, expected = ((numbers(24, seed), numbers(24, seed + 1), np.zeros(24)) for _ in "ab")
         assert is_same(form(*given), plain(*expected)) and is_same(given, expected), seed
 
 
-SAMPLE = (0, 1, 6, 8, 19, 25)
-
-
-@pytest.mark.parametrize(
-    "seeds", [SAMPLE[:2], pytest.param(SAMPLE[2:], marks=pytest.mark.slow)], ids=["few", "many"]
-)
-def test_answers_of_random_branches_are_those_of_an_oracle(seeds, tmp_path):
-    for seed in seeds:
-        assert not differences(seed, tmp_path), seed
+@pytest.mark.parametrize("seed", few((0, 1, 6, 8, 19, 25), 2))
+def test_answers_of_random_branches_are_those_of_an_oracle(seed, tmp_path):
+    assert not differences(seed, tmp_path)
 
 
 def test_a_model_is_tuned_in_everything(call, tmp_path):
@@ -131,8 +135,9 @@ def chosen(x, y):
     return 0.0
 
 
-@pytest.mark.parametrize("by", ["operation", "variable"])
-@pytest.mark.parametrize("rounds", ["operations", "everything"])
+@pytest.mark.parametrize(
+    ("by", "rounds"), [("operation", "operations"), ("variable", "everything")]
+)
 def test_every_place_of_an_answer_is_found_again(by, rounds, tmp_path):
     """Those without a variable, on several lines, and in the engine's own kernels."""
     args = np.linspace(0.5, 1.5, 9) * 1.1, np.linspace(1.0, 3.0, 9) * 0.7

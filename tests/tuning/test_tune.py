@@ -2,7 +2,6 @@
 
 import itertools
 import json
-import os
 import shutil
 from pathlib import Path
 
@@ -59,7 +58,6 @@ def test_the_cost_is_that_of_an_exhaustive_search(seeds, tmp_path):
 
 
 FEW, ALL = ["doppler1", "verhulst"], list(KERNELS)
-SOME = ["jet", "cart_theta", "logistic"]
 MOST_RUNS = {
     "doppler1": 43, "turbine1": 88, "jet": 131, "sqroot": 56, "cart_theta": 38, "kepler0": 46,
     "carbongas": 76, "verhulst": 37, "predprey": 36, "rigidbody2": 55, "logistic": 32, "nbody2": 87,
@@ -67,15 +65,9 @@ MOST_RUNS = {
 """Of the trial that set the aims, the fewer of both tolerances."""
 
 
-EVERY_KERNEL = pytest.mark.skipif(
-    not os.environ.get("SCIPREC_EVERY_SCENARIO"),
-    reason="half a minute of compiling; SCIPREC_EVERY_SCENARIO=1 runs it",
-)
-
-
 @pytest.mark.parametrize(
     "names",
-    [FEW, pytest.param(SOME, marks=pytest.mark.slow), pytest.param(ALL, marks=EVERY_KERNEL)],
+    [FEW, pytest.param(ALL, marks=pytest.mark.survey)],
     ids=len,
 )
 def test_bits_of_fpbench_kernels(names, tmp_path):
