@@ -12,7 +12,6 @@ from sciprec.climate.equations.tendency import make_tendency_work
 from sciprec.climate.equations.vertical import SigmaLevels
 from sciprec.climate.transform.grid import GaussianGrid, Truncation
 from sciprec.climate.transform.spectral import SpectralTransform, make_tables
-from sciprec.precision import lift
 from tests.climate.tendencies import tendency
 from tests.oracles.primitive_equations import Sphere, tendencies
 
@@ -112,7 +111,7 @@ def test_linear_part_is_the_derivative_of_the_tendency_at_rest(weather):
     slopes = [slope(convert, sign * 2.0**-20 * state, constants=constants) for sign in (1.0, -1.0)]
     expected = (slopes[0] - slopes[1]) * 2.0**19
     got = np.zeros_like(state)
-    lift(primitive_linear, "fp64", trust_inputs=True)(state, constants, got)
+    primitive_linear(state, constants, got)
     np.testing.assert_allclose(got, expected, rtol=0, atol=1e-9 * np.abs(expected).max())
 
 
@@ -122,8 +121,8 @@ def test_solve_inverts_the_linear_part(weather, friction):
     braked = AirState(**{**vars(initial), "friction": np.full(COUNT, friction / UNITS.seconds)})
     constants = AirConversion.of(braked, convert.transform, UNITS, 0.125).constants
     slope, got = np.zeros_like(state), np.zeros_like(state)
-    lift(primitive_linear, "fp64", trust_inputs=True)(state, constants, slope)
-    lift(primitive_solve, "fp64", trust_inputs=True)(state - 0.125 * slope, constants, got)
+    primitive_linear(state, constants, slope)
+    primitive_solve(state - 0.125 * slope, constants, got)
     size = np.abs(0.125 * slope).max()
     np.testing.assert_allclose(got, state, rtol=0, atol=64 * COUNT * EPS * size)
 
@@ -137,7 +136,7 @@ def test_mass_is_restored(weather):
     changed = state.copy()
     changed[:, -2] *= 1.1
     assert abs(grid.mean(convert.to_fields(changed)["surface_pressure"]) / before - 1) > 1e-6
-    lift(restore_mass, "fp64", trust_inputs=True)(changed, convert.constants, tables, work)
+    restore_mass(changed, convert.constants, tables, work)
     after = grid.mean(convert.to_fields(changed)["surface_pressure"])
     np.testing.assert_allclose(after, before, rtol=1e-14)
     np.testing.assert_array_equal(changed[1:, -2], 1.1 * state[1:, -2])

@@ -11,7 +11,7 @@ from sciprec.climate.running.integration import integrate
 from sciprec.climate.stepping.diffusion import ORDERS, damping, diffusion_rate
 from sciprec.climate.stepping.levels import addition
 from sciprec.climate.stepping.schemes import STEP_KERNELS, TIME_SCHEMES, WORK_ARRAYS, System
-from sciprec.precision import lift, resolve_backend
+from sciprec.precision import resolve_backend
 from tests.climate.small_models import SMALL
 
 HOURS = 12.0
@@ -74,7 +74,7 @@ def test_hyperdiffusion_damps_as_a_backward_step():
     state, increment = np.array([3.0, -2.0]), np.array([0.5, 0.25])
     d = np.array([0.0, 0.125])
     updated = np.zeros(2)
-    lift(STEP_KERNELS["apply_increment"], "fp64")(state, increment, d / (1 + d), updated)
+    STEP_KERNELS["apply_increment"](state, increment, d / (1 + d), updated)
     np.testing.assert_allclose(updated, (state + increment) / (1 + d), rtol=1e-15)
 
 

@@ -9,7 +9,7 @@ from sciprec.climate.transform.fft import is_supported
 from sciprec.climate.transform.grid import TRUNCATIONS, GaussianGrid, Truncation, resolve_truncation
 from sciprec.climate.transform.spectral import SpectralTransform, reference_transform
 from sciprec.foundation.errors import InputError
-from sciprec.precision import lift, resolve_backend
+from sciprec.precision import resolve_backend
 from tests.climate.small_models import random_spectrum
 
 EPS = np.finfo(float).eps
@@ -42,11 +42,11 @@ def test_wind_of_a_potential_has_no_vorticity_and_its_divergence():
         state[:, given : given + 2] = random_spectrum(transform, 1) * decay
         state[0] = 0.0
         spectra, tendency = np.zeros((state.shape[0], 8)), np.zeros_like(state)
-        lift(grid_spectra, "fp64")(state, (factors,), spectra)
+        grid_spectra(state, (factors,), spectra)
         wind = transform.to_grid(spectra[:, 4:8]) / (1 - transform.grid.sin_lat**2)
         fluxes = np.zeros((state.shape[0], 10))
         fluxes[:, :4] = transform.to_spectrum(wind, extra_degree=True)
-        lift(spectral_tendency, "fp64")(np.zeros_like(state), fluxes, factors, tendency)
+        spectral_tendency(np.zeros_like(state), fluxes, factors, tendency)
         divergence, vorticity = -tendency[:, 0:2], tendency[:, 2:4]
         found = {2: divergence, 0: vorticity}
         assert np.abs(found[given] - state[:, given : given + 2]).max() < 1e-13

@@ -16,7 +16,6 @@ from sciprec.climate.equations.vertical import (
     resolve_levels,
 )
 from sciprec.foundation.errors import InputError
-from sciprec.precision import lift
 
 LEVELS = [even_levels(2), even_levels(20), SigmaLevels((0.0, 0.02, 0.1, 0.35, 0.8, 1.0))]
 COLUMNS = st.lists(st.floats(-1.0, 1.0), min_size=5, max_size=5).map(np.array)
@@ -80,12 +79,12 @@ def test_kernels_are_the_matrices(levels):
     row = rng.uniform(-1, 1, 2 * levels.count + 3)
     column = levels.column
     out = np.zeros(2 * levels.count + 4)
-    lift(hydrostatic, "fp64")(row, 3, column[0], column[1], out, 4)
+    hydrostatic(row, 3, column[0], column[1], out, 4)
     pairs = row[3:].reshape(-1, 2)
     tolerance = 4 * levels.count * 2.0**-53
     expected = hydrostatic_matrix(levels) @ pairs
     np.testing.assert_allclose(out[4:].reshape(-1, 2), expected, rtol=0, atol=8 * tolerance)
-    lift(compression, "fp64")(row, 3, column[0], column[2], column[3], out, 2)
+    compression(row, 3, column[0], column[2], column[3], out, 2)
     expected = np.vstack([compression_matrix(levels) @ pairs, levels.thickness @ pairs])
     np.testing.assert_allclose(out[2:].reshape(-1, 2), expected, rtol=0, atol=tolerance)
 
