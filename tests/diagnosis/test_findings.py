@@ -39,7 +39,7 @@ def test_parts_that_cancel_are_one_group():
     assert pair[1] in group.lines and group.correlation < -0.5
     assert {n.group for n in pair} == {group.number}
     assert pair[0].share * pair[1].share < 0.0
-    checks = list(found.verify(5))
+    checks = list(found.verify(2))
     assert all(c.agrees or c.moved_to for c in checks)
     together = next(c for c in checks if c.group == group.number)
     assert len(together.lines) >= 2
