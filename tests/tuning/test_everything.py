@@ -14,7 +14,8 @@ from sciprec.instruments.assigning.matching import Matching
 from sciprec.instruments.assigning.rows import layout_of
 from tests.diagnosis.model_programs import ROOT
 from tests.draws import few
-from tests.precision.test_assignments import is_same, numbers
+from tests.precision.comparison import assert_same
+from tests.precision.test_assignments import numbers
 from tests.tuning.branching_survey import differences
 
 
@@ -109,7 +110,8 @@ def test_one_format_for_everything_is_the_backend_of_that_format(name="mlu370"):
     forms = [lift(quotients, assignment), lambda *args: made(table, *args)]
     for seed, form in itertools.product(range(4), forms):
         given, expected = ((numbers(24, seed), numbers(24, seed + 1), np.zeros(24)) for _ in "ab")
-        assert is_same(form(*given), plain(*expected)) and is_same(given, expected), seed
+        assert_same(form(*given), plain(*expected), f"results of {seed}")
+        assert_same(given, expected, f"arrays of {seed}")
 
 
 @pytest.mark.parametrize("seed", few((0, 1, 6, 8, 19, 25), 2))
