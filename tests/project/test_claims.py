@@ -8,6 +8,8 @@ import importlib
 import inspect
 import json
 import re
+import runpy
+import tempfile
 import tomllib
 from bisect import bisect
 from pathlib import Path
@@ -446,6 +448,17 @@ def quickstart(backend):
     """The file of the quickstart's prices in an arithmetic."""
     runs = plan([load_scenario(ROOT / "scenarios" / "quickstart_heston.toml")])
     return run_dataset(next(run for run in runs if run.variant.backend == backend))
+
+
+def fewest_bits_of_lorenz():
+    """Bits of the significand, of the exponent, and fewer ones that would do by chance."""
+    example = runpy.run_path(str(ROOT / "examples" / "lorenz63.py"))
+    with tempfile.TemporaryDirectory() as folder:
+        found = sciprec.study(
+            example["lorenz63"], [example["start"](), example["on_the_attractor"]()], out=folder,
+            search="bits", tolerance={"path": 1e-2}, threads=1,
+        ).search  # fmt: skip
+    return found.bits, found.exponent_bits, *found.lucky
 
 
 def calls(file, maturity, *strikes, **changed):

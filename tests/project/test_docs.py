@@ -38,7 +38,6 @@ from sciprec.workbench.kinds import (
     parse_scenarios,
     scenario_trace,
 )  # fmt: skip
-from sciprec.workbench.study import bit_search
 from tests.baselines.conftest import kept, repository  # noqa: F401  fixtures
 from tests.extending import loading
 from tests.shell.conftest import Models, little_trajectory
@@ -75,6 +74,7 @@ NOT_RUN = {
     "what it holds": "a drawing",
     "'diffuse_by_flux': 3 of 4": "see tests/models/test_examples.py",
     "memory of kernel": "of a kernel that is not shown",
+    "out reports/lorenz63_bits": "see tests/project/claims.toml",
     "precision baseline 'test_smooth": "see tests/baselines/test_pytest_plugin.py",
     "def test_smooth": "see tests/baselines/test_pytest_plugin.py",
     "sciprec baseline check --quiet": "a recipe, see below",
@@ -108,6 +108,7 @@ SPELT = (
 CHANGED = {
     "sciprec run scenarios/": "--plan", "run examples:": "--plan", "run held_suarez_t21": "--plan",
     "adaptive.tolerance": "--plan", "drift_every": "--plan", "deny=state update": "--plan",
+    "--workers 2": "--plan", "trace examples:lorenz96": "--set lorenz96.days=0.2",
     "sciprec climate run": "--truncation 5 --days 0.05",
     "run decay.toml": "--set ensemble.members=2",
 }  # fmt: skip
@@ -280,13 +281,8 @@ def one_trace(patch):
     patch.setattr(scenario_trace, "trace_program", traced)
 
 
-def small_curve(patch):
-    """Of the formats that are tried for the curve's sake alone, the one that is said to do."""
-    patch.setattr(bit_search, "_CURVE", (11,))
-
-
 BEFORE = {
-    "explain/batch": clusters, "explain/trace_models": one_trace, "explain/study": small_curve,
+    "explain/batch": clusters, "explain/trace_models": one_trace,
     "how_to/cores": clusters, "lab/trace_models": one_trace, "reference/verdicts": ensemble,
 }  # fmt: skip
 

@@ -43,13 +43,14 @@ def test_bits_and_exponents_of_numbers_that_are_only_moved(tmp_path, quiet):
     assert "11 significant bits are enough" in page and "2^-6 to below 2^8" in page
 
 
-def test_what_only_binary64_holds(tmp_path, quiet):
-    made = sciprec.study(
-        kernels.moved, (needing(53, 0, 1), np.zeros(2)), search="bits", tolerance=0.0, out=tmp_path,
-        threads=1,
+def test_what_only_binary64_holds(tmp_path, quiet, call):
+    np.savez(tmp_path / "given.npz", x=needing(53, 0, 1), y=np.zeros(2))
+    code, out, err = call(
+        "study", f"{kernels.__file__}:moved", "--inputs", tmp_path / "given.npz", "--search",
+        "bits", "--tolerance", "0", "--out", tmp_path / "out",
     )  # fmt: skip
-    assert made.search.bits == MOST and not made.search.found and made.search.compared == ()
-    assert "No significand below" in made.page.read_text(encoding="utf-8")
+    assert code == 1 and "No significand below" in out, (out, err)
+    assert "No significand below" in (tmp_path / "out/index.html").read_text(encoding="utf-8")
 
 
 class Planted:
