@@ -151,13 +151,9 @@ def test_what_is_in_the_way_is_one_sentence_before_anything_is_computed(
     assert Path("link").is_symlink() and not Path("nothing").exists()
 
 
-OLDER_IN_SCENES = {"study", "trace", "digits", "check-memory", "price", "tune", "monitor",
-                   "repeat", "baseline check"}  # fmt: skip
-"""Verbs that run over older files of theirs in tests/writing/scenes.py, or need processes."""
-
-
-@pytest.mark.parametrize("verb", sorted({*WRITTEN} - OLDER_IN_SCENES))
+@pytest.mark.parametrize("verb", ["bound", "compare", "report", "run", "scenario new"])
 def test_an_empty_file_and_one_of_the_same_sort_are_replaced(verb, words_of, call, tmp_path):
+    """Others write over older files of theirs in tests/writing/scenes.py."""
     words = words_of(verb)
     for number, option in enumerate(WRITTEN[verb]):
         path = tmp_path / f"{number}.file"
