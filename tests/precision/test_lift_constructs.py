@@ -15,7 +15,6 @@ from sciprec.precision import resolve_backend
 from tests.oracles import derived, exact
 from tests.precision.by_numba import by_numba
 from tests.precision.comparison import numbers_of
-from tests.precision.corpus.constructs import Colour, Share
 
 X = np.array([1.1, 2.2, -0.7])
 
@@ -42,20 +41,6 @@ def test_a_type_may_be_an_argument():
     for kind in (np.float64, np.float32):
         assert sciprec.lift(given_type, "bf16")(kind, 1001) == 0.0
     assert sciprec.lift(given_type)(np.int64, 1002.7) == 2
-
-
-def of_share(x):
-    """Members of one enumeration that are no numbers, and numbers that are members of another."""
-    colour = Colour.RED if x > 0.1 else Colour.GREEN
-    other = x if colour == Colour.RED else 0.0
-    return Share.TENTH.value * x, Share.TWO.value * x, x + len(Share.TWO.name), other
-
-
-def test_values_of_members_are_literals():
-    """Rounded once, in the direction of the backend, which a compiler that folds them ignores."""
-    for rounding, tenth in (("ru", 0.10003662109375), ("rd", 0.0999755859375)):
-        lifted = sciprec.lift(of_share, f"float:p=11,emin=-14,emax=15,round={rounding}")
-        assert lifted(0.5) == (tenth / 2, 1.0, 3.5, 0.5)
 
 
 def failing(x, a):

@@ -10,11 +10,9 @@ import pytest
 from sciprec.foundation.errors import InputError
 from sciprec.precision import FORMATS, Arithmetic, Backend, LiftError, lift, resolve_backend
 from sciprec.precision.formats.float_format import Format
-from sciprec.precision.operations.reduce import fma
 from tests.oracles.twin import run_twin
 from tests.precision.comparison import assert_same
 from tests.precision.corpus import roles
-from tests.precision.test_twins import require_twin
 from tests.random_kernels.backends import MIXED as DRAWN
 from tests.random_kernels.values import special_values
 
@@ -57,7 +55,7 @@ def test_the_sign_of_a_number_of_another_type(backend):
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("backend", "path"),
-    [(list(DRAWN.values())[4], "auto"), (next(iter(DRAWN.values())), "software")],
+    [(list(DRAWN.values())[3], "auto"), (next(iter(DRAWN.values())), "software")],
     ids=lambda value: getattr(value, "name", value),
 )
 def test_every_operation_on_landmarks_of_all_roles(backend, path):
@@ -68,28 +66,6 @@ def test_every_operation_on_landmarks_of_all_roles(backend, path):
     lift(roles.every_operation, backend, path=path)(x, found)
     run_twin(roles.every_operation, backend, (x, expected))
     assert_same(found, expected, f"operations in {backend.name} ({path})")
-
-
-def extremes(x, out):
-    """Of binary64 numbers, rounded to binary32."""
-    for i in range(x.size):
-        for j in range(x.size):
-            a, b, c = x[i], x[j], x[(i + j) % x.size]
-            out[i, j, 0] = a * b
-            out[i, j, 1] = a / b
-            out[i, j, 2] = fma(a, b, c)
-            out[i, j, 3] = fma(a, b, -c)
-            out[i, j, 4] = a + b
-            out[i, j, 5] = a % b
-
-
-def test_operands_with_the_range_of_binary64():
-    backend = Backend("double storage", DOUBLE, SINGLE, DOUBLE, SINGLE)
-    x = np.array(
-        [1e200, -1e200, 1e-200, -1e-200, 1 + 2.0**-24, 5e-324, -3e-310, 1.7e308, np.inf, -np.inf,
-         0.0, -0.0, 1 / 3, 2.0**-150, 1.5 * 2.0**-149, 9.999999e37, 2.0**127, np.nan]
-    )  # fmt: skip
-    require_twin(extremes, (x, np.zeros((x.size, x.size, 6))), backend)
 
 
 @pytest.mark.parametrize(

@@ -160,10 +160,6 @@ def test_parts_are_stored_as_in_numpy(name, layout):
         np.testing.assert_array_equal(one, other)
 
 
-def beyond(x):
-    return np.swapaxes(x, 0, 2)[0, 0]
-
-
 def too_long(a, b):
     a[1:] = b * 2.0
 

@@ -20,11 +20,11 @@ from sciprec.instruments.assigning.origins import own_place
 from sciprec.instruments.assigning.rows import VERSION, layout_of
 from sciprec.precision import lift, resolve_backend
 from tests.oracles.by_line import run_by_line
-from tests.oracles.fields import Fields
 from tests.oracles.twin import run_twin
 from tests.random_kernels.cases import Case, Trial
 from tests.random_kernels.trials import (
     Outcome,
+    arguments_of,
     compared,
     failed,
     kernel_of,
@@ -32,7 +32,6 @@ from tests.random_kernels.trials import (
     oracle_failed,
     with_objects,
 )
-from tests.random_kernels.values import values_of
 
 KIND, WHOLE = "lines:", "everything:"
 NEAREST = (
@@ -93,10 +92,7 @@ def run_assigned(trial: Trial, folder: Path) -> Outcome:
             return failed(error)
         known = {name: resolve_backend(name).compute for name in names}
         for call in range(trial.calls):
-            args = values_of(trial.case.arguments, resolve_backend(names[call % 3]), trial.seed,
-                             call, False)  # fmt: skip
-            for fields in (a for a in args if isinstance(a, Fields)):
-                fields._kind = kernel.__globals__["Tank"]
+            args = arguments_of(trial, kernel, resolve_backend(names[call % 3]), call)
             expected, no_oracle = deepcopy(args), _NO_ORACLE.search(trial.case.source)
             try:
                 if no_oracle:
@@ -107,20 +103,13 @@ def run_assigned(trial: Trial, folder: Path) -> Outcome:
                     )
             except Exception as error:
                 return oracle_failed(error)
-            forms = {"specialised": lifted, "configured": partial(configured, table)}
-            for form, run in forms.items():
-                given = deepcopy(args)
-                try:
-                    found = with_objects(run)(*given)
-                except Exception as error:
-                    return failed(error)
-                outcome = compared(trial.case, (found, exact), given, expected)
-                if outcome.kind != "same":
-                    return Outcome(outcome.kind, f"{form}, call {call}: {outcome.detail}")
+            for form, run in (("specialised", lifted), ("configured", partial(configured, table))):
+                what = f"{form}, call {call}"
+                if wrong := _wrong(trial.case, run, args, exact, expected, what):
+                    return wrong
             for number, (chosen, read, by_line) in enumerate(uniform):
-                given, expected = deepcopy(args), deepcopy(args)
+                expected, what = deepcopy(args), f"version {number}, call {call}"
                 try:
-                    found = with_objects(partial(configured, chosen))(*given)
                     if number == call and not no_oracle:
                         exact = run_by_line(
                             kernel, lambda _, line, by=by_line: known[by.get(line, names[0])],
@@ -130,10 +119,21 @@ def run_assigned(trial: Trial, folder: Path) -> Outcome:
                         exact = with_objects(partial(configured, read))(*expected)
                 except Exception as error:
                     return failed(error)
-                outcome = compared(trial.case, (found, exact), given, expected)
-                if outcome.kind != "same":
-                    return Outcome(outcome.kind, f"version {number}, call {call}: {outcome.detail}")
+                run = partial(configured, chosen)
+                if wrong := _wrong(trial.case, run, args, exact, expected, what):
+                    return wrong
     return Outcome("same")
+
+
+def _wrong(case: Case, run, args: list, exact, expected: list, what: str) -> Outcome | None:
+    """How a form's call differs from what it should give and write; None where it does not."""
+    given = deepcopy(args)
+    try:
+        found = or_singular(with_objects(run), given)
+    except Exception as error:
+        return failed(error)
+    outcome = compared(case, (found, exact), given, expected)
+    return None if outcome.kind == "same" else Outcome(outcome.kind, f"{what}: {outcome.detail}")
 
 
 def whole_trials(case: Case) -> list[Trial]:
@@ -162,23 +162,15 @@ def run_whole(trial: Trial, folder: Path) -> Outcome:
             forms = {"specialised": lift(kernel, assignment), "rows": partial(configured, table)}
         except InputError as error:
             return failed(error)
-        args = values_of(trial.case.arguments, resolve_backend("fp64"), trial.seed, 0, False)
-        for fields in (a for a in args if isinstance(a, Fields)):
-            fields._kind = kernel.__globals__["Tank"]
+        args = arguments_of(trial, kernel, resolve_backend("fp64"), 0)
         expected = deepcopy(args)
         try:
             exact = or_singular(lambda *x: run_twin(kernel, backend, x), expected)
         except Exception as error:
             return oracle_failed(error)
         for form, run in forms.items():
-            given = deepcopy(args)
-            try:
-                found = or_singular(with_objects(run), given)
-            except Exception as error:
-                return failed(error)
-            outcome = compared(trial.case, (found, exact), given, expected)
-            if outcome.kind != "same":
-                return Outcome(outcome.kind, f"{form}: {outcome.detail}")
+            if wrong := _wrong(trial.case, run, args, exact, expected, form):
+                return wrong
     return Outcome("same")
 
 
