@@ -104,15 +104,6 @@ def test_one_loop_makes_the_bits_of_its_tiles(monkeypatch, scheme, backend):
         np.testing.assert_array_equal(one, tiled)
 
 
-def test_seeds_differ_and_repeat():
-    option = Call(strike=100, maturity=1)
-    one, again, other = (
-        paths.estimate(LEWIS, option, n_paths=512, n_steps=2, seed=s).price[0]
-        for s in (1, 1, 2**63 + 1)
-    )
-    assert one == again != other
-
-
 def test_paths_out_of_range_are_counted():
     """In a format that ends at 2, log spots of several units overflow."""
     estimate = paths.estimate(

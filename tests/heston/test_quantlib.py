@@ -5,19 +5,14 @@ import pytest
 from sciprec import heston
 from sciprec.heston.parameters import Model
 from sciprec.heston.semianalytic import analytic
+from tests.heston.examples import ANDERSEN_1, LEWIS
 
 ql = pytest.importorskip("QuantLib", reason="QuantLib is not installed: pip install QuantLib")
 
-MODELS = {
-    "lewis": Model(
-        spot=100, v0=0.04, kappa=4, theta=0.25, sigma=1, rho=-0.5, rate=0.01, dividend_yield=0.02
-    ),
-    "andersen": Model(spot=100, v0=0.04, kappa=0.5, theta=0.04, sigma=1, rho=-0.9),
-    "bakshi": Model(
-        spot=100, v0=0.0348, kappa=1.15, theta=0.0348, sigma=0.39, rho=-0.64, rate=0.05
-    ),
-}
-EACH = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
+BAKSHI = Model(spot=100, v0=0.0348, kappa=1.15, theta=0.0348, sigma=0.39, rho=-0.64, rate=0.05)
+EACH = pytest.mark.parametrize(
+    "model", [LEWIS, ANDERSEN_1, BAKSHI], ids=["lewis", "andersen", "bakshi"]
+)
 
 
 def quantlib_model(model):

@@ -28,27 +28,21 @@ from tests.heston.examples import LEWIS
 WEEK = 7 / 365
 FEW = 2**18  # of 2**24 that are allowed
 WORTHLESS = [
-    *(Call(strike=strike, maturity=WEEK) for strike in (130, 200, 1e6)),
-    Put(strike=70, maturity=WEEK),
+    Call(strike=130, maturity=WEEK),
+    Call(strike=1e6, maturity=WEEK),
     Put(strike=1, maturity=WEEK),
     Digital(strike=150, maturity=WEEK),
     Digital(strike=60, maturity=WEEK, kind="put"),
     AsianArithmetic(strike=120, maturity=WEEK, fixings=5),
-    AsianArithmetic(strike=80, maturity=WEEK, fixings=5, kind="put"),
     AsianGeometric(strike=120, maturity=WEEK, fixings=5),
-    LookbackFixed(strike=140, maturity=WEEK, fixings=5),
     LookbackFixed(strike=60, maturity=WEEK, fixings=5, kind="put"),
     ForwardStart(start=WEEK / 2, maturity=WEEK, moneyness=1.4),
-    ForwardStart(start=WEEK / 2, maturity=WEEK, moneyness=0.6, kind="put"),
-    *(
-        Barrier(strike=100, barrier=barrier, maturity=WEEK, direction=direction, knock="in", **more)
-        for direction, barrier, kind in (("up", 140, "call"), ("down", 60, "put"))
-        for more in ({"kind": kind}, {"fixings": 5, "kind": kind})
-    ),
+    Barrier(strike=100, barrier=140, maturity=WEEK, direction="up", knock="in"),
+    Barrier(strike=100, barrier=60, maturity=WEEK, direction="down", knock="in", fixings=5,
+            kind="put"),
     Barrier(strike=130, barrier=90, maturity=WEEK, direction="down", knock="out"),
-    Barrier(strike=110, barrier=105, maturity=1, direction="up", knock="out"),
     Barrier(strike=90, barrier=95, maturity=1, direction="down", knock="out", kind="put"),
-]
+]  # fmt: skip
 
 
 def named(payoff):
@@ -66,7 +60,7 @@ def test_worthless_prices_stop_at_once(payoff):
     assert result.met or any("more paths would say no more" in s for s in result.sentences)
 
 
-@pytest.mark.parametrize("payoff", [WORTHLESS[i] for i in (0, 5, 7, 14, 18)], ids=named)
+@pytest.mark.parametrize("payoff", [WORTHLESS[i] for i in (0, 3, 5, 9, 11)], ids=named)
 def test_greeks_of_worthless_options_stop_at_once(payoff):
     """Those of the Asian took more than 44 s, and had no bound."""
     result = heston.greeks(LEWIS, payoff, tolerance=0.05)

@@ -63,6 +63,8 @@ QUICK = {
     "reference/architecture", "reference/climate", "reference/compensation", "reference/engine",
     "reference/heston", "reference/machine",
 }  # fmt: skip
+BEFORE_A_RELEASE = {"reference/mend"}
+"""Dear pages whose kernels are tested elsewhere: `.ci/release` runs these."""
 SMALLER = {
     "truncation = 42": "truncation = 21",
     "days = 5.0": "days = 0.25",
@@ -311,7 +313,8 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(
     "name",
-    [name if pure(name) in QUICK else pytest.param(name, marks=pytest.mark.slow)
+    [name if pure(name) in QUICK else pytest.param(
+        name, marks=pytest.mark.survey if pure(name) in BEFORE_A_RELEASE else pytest.mark.slow)
      for name in BLOCKS],
 )  # fmt: skip
 def test_the_blocks_of_a_page_give_what_it_says(
