@@ -9,8 +9,9 @@ from sciprec.climate.stepping.schemes import TIME_SCHEMES
 from tests.climate.small_models import SMALL
 
 
-@pytest.mark.parametrize("wavenumber", [2, 4])
-@pytest.mark.parametrize("scheme", TIME_SCHEMES)
+@pytest.mark.parametrize(
+    ("scheme", "wavenumber"), [*((scheme, 4) for scheme in TIME_SCHEMES), ("rk4", 2)]
+)
 def test_the_wave_moves_at_its_exact_speed_without_changing_its_shape(scheme, wavenumber):
     """Error of a step: (angular velocity times dt)**order; 144 steps of 600 s at T10."""
     run = climate.run(

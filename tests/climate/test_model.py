@@ -91,33 +91,22 @@ def test_what_was_lost_is_named_with_its_first_level():
 
 
 REFUSED = [
-    ({"case": "williamson_55"}, "unknown case 'williamson_55'; known: .*mean 'williamson_5'"),
-    ({"case": "Williamson2"}, "unknown case .*; did you mean 'williamson_2'"),
-    ({"truncation": "T0"}, "unknown truncation 'T0'; accepted: T1 to T1023"),
     ({"time_scheme": "rk3"}, "unknown time scheme 'rk3'; known: rk4, .*did you mean 'ssprk3'"),
     ({"time_scheme": "rk4", "parameters": {"filter_nu": 0.0}},
      "filter_nu is given, but the time scheme 'rk4' has no filter; leave it out, or"),
     ({"time_scheme": "semi_implicit_leapfrog", "parameters": {"filter_alpha": -0.5}},
      "filter_alpha is -0.5; accepted: zero or above, such as 0.53"),
-    ({"backend": "fp46"}, "unknown backend"),
     ({"parameters": {"angle": 3.0}}, "unknown parameter 'angle' of case 'williamson_5'; known: d"),
-    ({"parameters": {"diffusion_m8": 1e30}}, "did you mean 'diffusion_m8_per_s'"),
     ({"parameters": {"diffusion_m4_per_s": -1.0}}, "accepted: zero or above, such as 5.0e15"),
-    ({"parameters": {"diffusion_m4_per_s": float("nan")}}, "accepted: a finite number"),
-    ({"parameters": {"viscosity": -1}}, "viscosity is -1.0; accepted: zero or above, such as 1"),
     ({"parameters": {"formulation": "carefull"}},
      "accepted: careful, anomaly, whole, naive; did you mean 'careful'"),
     ({"parameters": {"fourier": "dft"}}, "parameter 'fourier' is 'dft'; accepted: fft, matrix"),
     ({"case": "williamson_2", "parameters": {"angle_degrees": True}},
      "parameter 'angle_degrees' is True; accepted: a finite number"),
-    ({"days": 0.0}, "days is 0.0; accepted: a number of days > 0"),
-    ({"days": "two"}, "days is 'two'; accepted: a number of days > 0"),
-    ({"output_hours": -1.0}, "output_hours is -1.0; accepted"),
     ({"step_seconds": 7000.0}, "no whole number of steps of 7000 s; with step_seconds = 6646"),
     ({"threads": 0}, "threads is 0; accepted: an integer from 1 to 4096"),
     ({"compensation": {"vorticty": "carry"}},
      "unknown variable 'vorticty'; known: vorticity, divergence, geop.*did you mean 'vorticity'"),
-    ({"compensation": "karry"}, "unknown compensation 'karry'; known: none, carry, carry-sums"),
 ]  # fmt: skip
 
 

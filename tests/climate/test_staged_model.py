@@ -57,9 +57,6 @@ def test_a_scenario_gives_its_runs_these_stages_but_not_its_truth():
     ("given", "words"),
     [
         ({"stages": "mixd"}, "stages is 'mixd'; accepted: none, fp16, .*; did you mean 'mixed'?"),
-        ({"stages": 3}, "stages is 3; accepted: none, fp16"),
-        ({"stages": {"legendr": "fp16"}}, "unknown key 'legendr'; known: legendre, .* mean 'legen"),
-        ({"stages": {"legendre": "bf61"}}, "unknown backend 'bf61'"),
         ({"stages": {"legendre": 3}}, "^legendre of stages is 3; accepted: the name of an arith"),
         ({"stages": {"legendre": "fp16", "kept": "fp32"}}, "kept = 'fp32' and neither kept_orders"),
         ({"stages": {"fourier": "fp16", "kept_orders": 2}},
@@ -68,8 +65,6 @@ def test_a_scenario_gives_its_runs_these_stages_but_not_its_truth():
          "kept_orders of stages is 99, which is all that T21 has, .* accepted there: up to 21"),
         ({"stages": {"sums": "fp16", "kept_degrees": 23}},
          "kept_degrees of stages is 23, which is all that T21 has, .* accepted there: up to 22"),
-        ({"stages": {"kept_orders": -1}}, "kept_orders of stages is -1; accepted: a whole number"),
-        ({"stages": {"kept_degrees": 1.5}}, "kept_degrees of stages is 1.5; accepted: a whole"),
         ({"stages": {"fourier": "fixed32"}}, "fourier is 'fixed32' beside .* in fixed point; acc"),
         ({"stages": "fp16", "backend": "fixed16"}, "backend is 'fixed16' beside stages"),
         ({"stages": {"sums": "float:p=11,round=sr"}}, "sums is .*, which is rounded at random; "),

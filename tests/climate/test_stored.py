@@ -74,7 +74,6 @@ REFUSED = [
     ({"stored": "scales:0-10 24;5- 11"}, "wavenumber 5 of 0 to 21 has 2 formats"),
     ({"stored": "scales:0- 24;11"}, "whose part '11' is none"),
     ({"stored": "scales:0- fixed16"}, "is no single float"),
-    ({"stored": "scales:0- fp61"}, "unknown backend 'fp61'"),
     ({"stored": "scales:32 - 4*log3(1+l)"}, "is none; accepted: ranges of total wavenumber"),
     ({"stored": "scales:0- 11", "compensation": "carry"}, "have no residual"),
     ({"stored": "scales:0- 11", "backend": "fixed16"}, "beside bits by scale"),
